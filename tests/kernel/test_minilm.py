@@ -1,0 +1,138 @@
+"""The numpy forward pass against vectors that torch made in double precision."""
+
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engram.kernel.minilm import DIMENSION, MAX_TOKENS, MiniLM, map_tensors, model_directory
+
+# minilm_reference.npy: (26, 384) float32, BertModel of transformers 5.23 on torch 2.13, eager
+# attention, float64, one text at a time, truncated to 256 tokens, mean of the last hidden states,
+# scaled to length one, in the order of these texts.
+REFERENCE_TEXTS = [
+    "",
+    " ",
+    "a",
+    "The primary database runs in us-east-1.",
+    "Release tags are created on the main branch.",
+    "Gateway upstream timeout in production is 30 s for every route.",
+    "\U0001f680\U0001f525 deploy went out \U0001f389",
+    "\u05e9\u05dc\u05d5\u05dd \u05e2\u05d5\u05dc\u05dd, \u05de\u05d4 "
+    "\u05e9\u05dc\u05d5\u05de\u05da \u05d4\u05d9\u05d5\u05dd?",
+    "\u0645\u0631\u062d\u0628\u0627 \u0628\u0627\u0644\u0639\u0627\u0644\u0645",
+    "\u6771\u4eac\u306e\u5929\u6c17\u306f\u6674\u308c\u3067\u3059\u3002",
+    "na\u00efve caf\u00e9 \u2014 r\u00e9sum\u00e9 \u00c5ngstr\u00f6m \u1e9e stra\u00dfe",
+    "nul \x00 in \x00 the middle",
+    "tabs\tand\nnew\r\nlines\u2028and\u00a0spaces",
+    "def score(query, k1=1.2, b=0.75):\n    return {t: idf(t) * tf(t) for t in query}",
+    "SELECT id FROM memory WHERE workspace_id = %s ORDER BY embedding <=> %s LIMIT 10;",
+    "https://example.org/a/b?c=d&e=f#g and 10.0.0.17:5432 or /etc/postgresql/14/main.conf",
+    "3.14159 1,000,000 42% $9.99 2025-03-17T12:00:00Z v1.2.3-rc.4",
+    "!!! ??? ... --- ((( [[wiki-link]] {{mustache}} <b>html</b>",
+    "x" * 150,
+    "supercalifragilisticexpialidocious antidisestablishmentarianism",
+    "NO NEVER NOT none nothing nobody didn't won't can't",
+    "word " * 300,
+    " ".join(
+        f"sentence {i} says that service s{i % 7} listens on port {8000 + i}." for i in range(60)
+    ),
+    "\u200b\u200d zero width \ufeff bom \u0301 combining",
+    "[CLS] [SEP] [MASK] [UNK] special tokens in text",
+    "I went to a support group yesterday and it was so powerful. "
+    "[shares image: a photo of a group of people]",
+]
+REFERENCE = np.load(Path(__file__).parent / "minilm_reference.npy")
+
+
+@pytest.fixture(scope="module")
+def model():
+    return MiniLM()
+
+
+def cosines(a, b):
+    return np.einsum("nd,nd->n", a.astype(np.float64), b.astype(np.float64))
+
+
+def test_embed_agrees_with_torch_in_one_batch(model):
+    vectors = model.embed(REFERENCE_TEXTS)
+
+    assert vectors.dtype == np.float32
+    assert vectors.shape == (26, DIMENSION)
+    assert cosines(vectors, REFERENCE).min() > 0.999999
+    assert np.abs(vectors - REFERENCE).max() < 1e-5
+
+
+def test_embed_agrees_with_torch_one_by_one(model):
+    vectors = np.concatenate([model.embed([text]) for text in REFERENCE_TEXTS])
+
+    assert cosines(vectors, REFERENCE).min() > 0.999999
+
+
+def test_embed_keeps_the_order_of_texts_of_mixed_length(model):
+    texts = ["short", "a much longer text " * 20, "middling length of text here", "short"]
+
+    vectors = model.embed(texts)
+
+    alone = np.concatenate([model.embed([text]) for text in texts])
+    assert np.abs(vectors - alone).max() < 1e-5
+
+
+def test_embed_of_nothing_has_no_rows(model):
+    assert model.embed([]).shape == (0, DIMENSION)
+
+
+def test_embed_reads_no_more_than_256_tokens(model):
+    text = "word " * 254
+    assert model.token_count(text) == MAX_TOKENS
+
+    assert np.array_equal(model.embed([text]), model.embed([text + "tail that is not read"]))
+
+
+def test_embed_replaces_lone_surrogates(model):
+    assert np.array_equal(model.embed(["a \ud800 b"]), model.embed(["a ? b"]))
+
+
+def test_weights_are_views_on_the_mapped_file():
+    tensors = map_tensors(model_directory() / "model.safetensors")
+
+    weight = tensors["embeddings.word_embeddings.weight"]
+    assert weight.shape == (30522, DIMENSION)
+    assert not weight.flags.owndata
+    assert not weight.flags.writeable
+
+
+def test_windows_of_a_short_text_are_the_text_itself(model):
+    assert model.windows("  one line \n") == ["  one line \n"]
+    assert model.windows("") == [""]
+
+
+def test_windows_of_a_long_text_overlap_and_lose_nothing(model):
+    words = [f"token{i}" for i in range(400)]
+    text = " ".join(words)
+
+    windows = model.windows(text)
+
+    assert len(windows) > 1
+    assert max(model.token_count(window) for window in windows) <= MAX_TOKENS
+    for before, after in pairwise(windows):
+        shared = [word for word in before.split() if word in set(after.split())]
+        assert 10 <= len(shared) <= 64
+    seen = dict.fromkeys(word for window in windows for word in window.split())
+    assert list(seen) == words
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.text(max_size=40), max_size=120).map(" ".join))
+def test_windows_cover_every_text_in_order(model, text):
+    spans = model.window_spans(text)
+
+    assert spans[0][0] == 0
+    assert spans[-1][1] == len(text)
+    assert max(model.token_count(text[start:end]) for start, end in spans) <= MAX_TOKENS
+    for (_, end), (start, _) in pairwise(spans):
+        # Only characters that make no token may lie between two windows.
+        assert start <= end or model.token_count(text[end:start]) == 2
