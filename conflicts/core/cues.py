@@ -1,0 +1,129 @@
+"""Words that tell how a memory stands in time: changes, returns, ends, settlements, doubts.
+
+General English vocabulary, kept in one place. A cue never decides alone: the rules ask what the
+cue is about.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+from functools import lru_cache
+from typing import Final
+
+
+class Cue(Enum):
+    """What a sentence does to the state of the world."""
+
+    SWITCH = "switch"  # announces a new value
+    RETURN = "return"  # says openly that the old value is back
+    AGAIN = "again"  # may say so: "once more", "again"
+    END = "end"  # something ceases to exist or to serve
+    SETTLE = "settle"  # corrects, decides, retires earlier notes
+    TEMPORARY = "temporary"  # bounded in time
+    UNREAL = "unreal"  # question, proposal, test, quotation, exercise
+    PAST = "past"  # speaks about former times
+
+
+_MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
+_WEEKDAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?"
+_DATE = rf"(?:{_WEEKDAY}|\d{{1,2}}\.?\s+{_MONTH}|{_MONTH}\s+\d{{1,2}}|\d{{4}}-\d{{2}}|{_MONTH})"
+_SOON = (
+    r"(?:today|tomorrow|tonight|now(?:\s+on)?|(?:here|then)\s+on|this|(?:the\s+)?(?:next|first))"
+)
+
+_PATTERNS: Final[dict[Cue, str]] = {
+    Cue.SWITCH: rf"""
+        moved?\b(?!\s+house) | migrat(?:ed|ion|es) | switch(?:ed|es|ing)?\b
+        | replac(?:ed|es|ement) | swapped | flipped | upgraded | downgraded | converted
+        | relocated | rebooked | repointed | reassigned | transferred | renamed | chang(?:ed|es)\b
+        | cut[- ]?over | (?:took|taken|takes)\s+over
+        | hand(?:ed|s)?\s+over\b(?!\s+(?:against|the\s+key)) | dropped\b | raised\b | lowered\b
+        | increased | reduced | bumped | pushed\s+(?:back\s+)?to | slipped\s+to | postponed
+        | shifted | extended\s+to | turned\s+(?:on|off) | enabled\b | disabled\b | onboarded\s+to
+        | taken\s+out\s+of | took\s+[\w\s]+?\soff | introduced | shipped\b | adopted
+        | instead\s+of | in\s+favou?r\s+of | became | becomes | no\s+longer
+        | any\s*(?:more|longer) | from\s+{_SOON}
+        | since\s+(?:{_DATE}|the\s+(?:new|switch|move|last)) | as\s+of | effective | new\s+rule
+        | starting\s+(?:{_DATE}|{_SOON}) | \bput\s+\w+\s+on\b | decided\s+to
+        | (?:live|lives|stored|kept|runs?|uses?|is|are)\s+now\b
+        | now\s+(?:live|lives|in|on|uses?|runs?|goes?|go)
+        | (?:has|have|got)\s+been\s+(?:moved|replaced|changed)
+        | (?:new|now)\s+(?:supplier|vendor|provider|owner)
+        | (?:went|goes|go|gone)\s+(?:from|over\s+to)\b
+    """,
+    Cue.RETURN: r"""
+        \bback\s+(?:to|on|at|in|with|again|from|up|for)\b
+        | revert(?:ed|s|ing)?\b | roll(?:ed|ing)?[- ]?back | restor(?:ed|es)\b | resum(?:ed|es)\b
+        | reinstat | re-?enabled | re-?activated | return(?:ed|s|ing)\s+to\b | brought\s+back
+        | undone\b | undid\b | after\s+all\b | as\s+(?:originally|before)
+        | original\s+(?:date|plan|value|setting) | came\s+back
+        | (?:moved|put|switched|turned|went|pulled)\s+(?:\w+\s+){0,3}back\b
+    """,
+    Cue.AGAIN: r"""
+        \bonce\s+more\b | \bagain\b
+    """,
+    Cue.END: r"""
+        deleted | destroyed | dismantled | demolished | decommissioned | scrapped | \bscrap\b
+        | shut\s+(?:down|off) | \bshut\b | turned\s+(?:[\w\s'-]+\s)?off\b | switched\s+off
+        | torn?\s+down | tore\s+(?:\w+\s+)?down | wiped\b | erased | cancelled | canceled
+        | terminated | \bended\b | \bends\b | expired | lapsed | ran\s+out | run\s+out
+        | discontinued | retired | sunset\b | dissolved | bankrupt | insolvent
+        | (?:was|were|been|got)\s+sold | sold\s+(?:to|off)
+        | (?:handed|given|gave|sent|went)\s+back\s+to | handed\s+back
+        | carted\s+(?:\w+\s+)?(?:off|away)
+        | (?:took|taken)\s+(?:[\w\s'-]+\s)?(?:off\s+the|down|offline) | bricked\s+up | walled\s+up
+        | sealed\s+off | filled\s+in | was\s+filled | burned\s+down | (?:is|are|was|were)\s+gone\b
+        | \bgone\s+(?:from|since|for\s+good) | no\s+longer\s+exists? | (?:does|do)\s+not\s+exist
+        | last\s+day | left\s+(?:the|us|for)\b | moved\s+(?:away|out)\b | \bis\s+over\b | \bdied\b
+        | stopped\s+all | wound\s+up | powered\s+down | revoked | withdrawn | no\s+\w+\s+left\b
+        | there\s+is\s+no\b | has\s+no\b | nothing\s+answers | closed\s+(?:down|since|for\s+good)
+        | (?:is|are|was|were)\s+closed\b | (?:ceased|closing\s+down) | evicted | collected\s+their
+        | removed\s+for\s+good | \bformer\b | moved\s+to\s+(?=[A-Z][a-z]) | unplugged
+        | dropped\s+support | taken\s+away
+    """,
+    Cue.SETTLE: r"""
+        correction | correct(?:ed)?\s+(?:number|figure|value|date|is)\b
+        | had\s+(?:that|it)\s+wrong | misread | sorry | typo\b | (?:is|was|were|are)\s+wrong\b
+        | mistake | disregard | ignore\s+(?:the|earlier|what) | forget\s+(?:the|about)
+        | decided\s+in | decision\s*: | decided\s*: | final\s+decision | settled\b | agreed\s+on
+        | confirmed\b | checked\s+the | looked\s+it\s+up | verified | letter\s+received
+        | executed\b | clarif | in\s+fact\b | earlier\s+notes? | (?:is|are)\s+history\b | obsolete
+        | superseded | withdrawn | no\s+longer\s+valid | declined
+        | rejected\b(?=.*(?:proposal|idea)) | (?:proposal|idea)\b.*(?:rejected|declined|dropped)
+        | not\s+used\s+any\s*more | was\s+only\s+(?:in|for) | never\s+so\b | struck\b
+        | not\s+\d[\w.]*\s*[.,;] | changed\s+our\s+minds?
+    """,
+    Cue.TEMPORARY: rf"""
+        temporar | meanwhile | for\s+now\b | for\s+the\s+time\s+being
+        | while\s+(?:the|we|he|she|they)\b
+        | (?:for|next)\s+(?:a|one|two|three|four|five|six|\d+)\s+(?:days?|weeks?)\b | \bpaused\b
+        | stand(?:s|ing)?[- ]in
+        | until\s+(?:{_DATE}|he|she|they|it|we|then|[\w\s]+\s(?:is|are)\s+(?:back|done|fixed|ready))
+        | \bonly,?\s+from\b | \btill\b | \b(?:holiday|sick)\s+cover\b | \bfreeze\b | sabbatical
+        | parental\s+leave
+    """,
+    Cue.UNREAL: r"""
+        ^idea\b | \bidea\s*: | \bproposal\b | propos(?:ed|es|ing)\b | \bcould\b | \bmight\b
+        | \bmaybe\b | \bperhaps\b | option(?:s)?\s+(?:for|are|is)\b | leaning\s+towards
+        | considering | evaluating | would\s+be\b | should\s+we\b | do\s+we\b | \bif\s+we\b
+        | what\s+if | \bspike\b | tried\s+(?:a|an|out)\b | not\s+shipped | experiment\b
+        | \bdraft\b | quoted\b | game\s*day | tabletop | exercise\b | simulat | hypothetical
+        | scenario | \bplan(?:s|ned)?\s+to\b | \bwants?\s+to\b | compared\b | \basked\s+whether
+    """,
+    Cue.PAST: r"""
+        used\s+to\b | formerly | previously | in\s+the\s+past | back\s+then
+        | (?:old|former)\s+(?:wiki|docs?|page|setup|runbook) | \bhad\s+been\b | was\s+about\s+the
+        | until\s+(?:last|then|recently)\b | \blegacy\s+notes?\b
+    """,
+}  # fmt: skip
+
+_COMPILED: Final = {
+    cue: re.compile(pattern, re.IGNORECASE | re.VERBOSE) for cue, pattern in _PATTERNS.items()
+}
+
+
+@lru_cache(maxsize=65536)
+def cues(text: str) -> frozenset[Cue]:
+    """All cues of ``text``."""
+    return frozenset(cue for cue, pattern in _COMPILED.items() if pattern.search(text))

@@ -1,0 +1,65 @@
+"""What the detective is given and what it hands back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+FindingKind = Literal["reversal", "ambiguity", "stale"]
+Severity = Literal["low", "medium", "high"]
+Suggestion = Literal["yes", "no", "both_valid"]
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One live memory as the detective sees it.
+
+    ``lineage`` names the chain of versions, ``id`` this version; ``observed_at`` is aware or
+    naive, but the same for all facts of a call; ``supersedes`` is the id of the fact that this
+    one replaces explicitly.
+    """
+
+    id: str
+    lineage: str
+    content: str
+    scope: str
+    project: str
+    agent: str
+    session_key: str
+    observed_at: datetime
+    provenance: str
+    supersedes: str | None = None
+    kind: str = "semantic"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A place where a newcomer would not know what is true.
+
+    ``fact_ids`` are all that take part, oldest first; ``yes_keeps`` the facts that say what the
+    question names; ``confidence`` is in [0, 1]; ``suggestion`` is the detector's opinion and
+    never a decision.
+    """
+
+    kind: FindingKind
+    fact_ids: tuple[str, ...]
+    yes_keeps: tuple[str, ...]
+    question: str
+    reasoning: str
+    severity: Severity
+    confidence: float
+    suggestion: Suggestion | None
+
+
+@dataclass(frozen=True, slots=True)
+class DetectiveSettings:
+    """Thresholds of the deterministic tier; similarities are cosines of the local model."""
+
+    neighbour_cosine: float = 0.45
+    restated_cosine: float = 0.45
+    max_neighbours: int = 24
+    max_term_share: float = 0.02
+    min_term_facts: int = 30
+    session_minutes: float = 15.0
+    min_confidence: float = 0.5

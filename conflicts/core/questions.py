@@ -1,0 +1,56 @@
+"""Questions that a person can answer with yes or no without having read the facts.
+
+Yes always means that the claim named first still holds.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+MAX_CHARS: Final = 300
+_RAW_ID = re.compile(
+    r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b", re.IGNORECASE
+)
+_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+")
+
+
+def quote(text: str, limit: int) -> str:
+    """Return ``text`` as one quoted line of at most ``limit`` characters (``limit`` > 10)."""
+    line = _UNPRINTABLE.sub(" ", _RAW_ID.sub("…", text))
+    line = " ".join(line.replace("“", "'").replace("”", "'").replace('"', "'").split())
+    line = line.rstrip(" .!;,:?") or "…"
+    room = limit - 2
+    if len(line) > room:
+        cut = line[: room - 1]
+        head = cut.rsplit(" ", 1)[0] if " " in cut[room // 2 :] else cut
+        line = head.rstrip(" .!;,:?") + "…"
+    return f"“{line}”"
+
+
+def _fit(pattern: str, named: str, other: str) -> str:
+    room = MAX_CHARS - len(pattern.format(named="", other=""))
+    first = quote(named, max(room // 2, room - len(quote(other, room))))
+    return pattern.format(named=first, other=quote(other, room - len(first)))
+
+
+def ask_ambiguity(named: str, other: str) -> str:
+    """Two claims disagree; yes keeps ``named``."""
+    return _fit("Is it {named}, and not {other}?", named, other)
+
+
+def ask_reversal(named: str, change: str) -> str:
+    """An old value is stated once more after a change; yes keeps ``named``."""
+    return _fit("Does {named} hold, although {other} was announced before?", named, change)
+
+
+def ask_stale(named: str, ended: str) -> str:
+    """A claim leans on something that is gone; yes keeps ``named``."""
+    return _fit("Does {named} still hold, given that {other}?", named, ended)
+
+
+def ask_state(subject: str, attribute: str, value: str, between: str) -> str:
+    """A state came back to an earlier value; yes keeps ``value``."""
+    thing, now, then = quote(subject, 90), quote(value, 70), quote(between, 70)
+    thing, now, then = thing[1:-1], now[1:-1], then[1:-1]
+    return f"Is {now} the current {attribute} of {thing}, which was {then} before?"

@@ -1,0 +1,100 @@
+"""Shared questions of the rules: same conversation, same subject, settled since."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from typing import Final
+
+from conflicts.core.cues import Cue
+from conflicts.core.facts import DetectiveSettings, Fact
+from conflicts.core.statements import Statement, stems
+
+_CONTRASTS: Final[tuple[tuple[str, ...], ...]] = (
+    (r"prod(?:uction)?|live", r"staging|stage", r"dev(?:elopment)?|local(?:ly)?|laptop", r"preview",
+     r"demo|sandbox", r"ci|test(?:ing)?\s+(?:env\w*|cluster|stack)", r"qa"),
+    (r"ios|iphone|ipad", r"android", r"web|browser|desktop", r"windows", r"macos|mac", r"linux"),
+    (r"premium|business|enterprise", r"basic|starter|free", r"pro|team|growth", r"standard"),
+    (r"express", r"standard|normal|regular"),
+    (r"weekdays?|monday|tuesday|wednesday|thursday", r"weekends?|saturday|sunday"),
+    (r"summer|may|june|july|august", r"winter|november|december|january|february"),
+    (r"q1", r"q2", r"q3", r"q4"),
+    (r"eu|europe(?:an)?", r"us|usa|america|american", r"uk|britain", r"asia|apac"),
+    (r"before|until", r"after|since|once"),
+    (r"during", r"after", r"before"),
+    (r"client|customer|guest", r"staff|employee|internal"),
+    (r"arm\s+a", r"arm\s+b", r"arm\s+c"),
+    (r"primary", r"secondary", r"replica"),
+    (r"read(?:s|ing)?", r"writ(?:e|es|ing)"),
+    (r"express", r"freight"),
+    (r"office", r"warehouse", r"home", r"remote"),
+    (r"request", r"limit"),
+    (r"inbound|incoming", r"outbound|outgoing"),
+)  # fmt: skip
+_HARD_CONTRASTS: Final = tuple(
+    tuple(re.compile(rf"\b(?:{word})\b", re.IGNORECASE) for word in group) for group in _CONTRASTS
+)
+
+
+def same_conversation(a: Fact, b: Fact, settings: DetectiveSettings) -> bool:
+    """Whether two facts were noted minutes apart in one session and scope, or one revises."""
+    if a.supersedes == b.id or b.supersedes == a.id or a.lineage == b.lineage:
+        return True
+    minutes = abs(a.observed_at - b.observed_at)
+    return bool(
+        a.session_key
+        and a.session_key == b.session_key
+        and a.scope == b.scope
+        and minutes <= timedelta(minutes=settings.session_minutes)
+    )
+
+
+def other_qualifier(a: Statement, b: Statement) -> bool:
+    """Whether both texts name a different member of one family: staging against production."""
+    left, right = f"{a.fact.scope} {a.fact.content}", f"{b.fact.scope} {b.fact.content}"
+    for group in _HARD_CONTRASTS:
+        mine = {i for i, word in enumerate(group) if word.search(left)}
+        theirs = {i for i, word in enumerate(group) if word.search(right)}
+        if mine and theirs and mine.isdisjoint(theirs):
+            return True
+    return False
+
+
+def scope_words(fact: Fact) -> frozenset[str]:
+    """Stems of the last part of a scope, which names its thing: "svc:billing" is billing."""
+    return frozenset(stems(re.split(r"[:/]", fact.scope)[-1]))
+
+
+def other_entity(a: Statement, b: Statement) -> bool:
+    """Whether each text speaks of its own scope's thing and the scopes differ."""
+    mine, theirs = scope_words(a.fact), scope_words(b.fact)
+    return bool(
+        mine
+        and theirs
+        and mine.isdisjoint(theirs)
+        and mine & a.stems
+        and theirs & b.stems
+        and not mine & b.stems
+    )
+
+
+def is_real(statement: Statement) -> bool:
+    """Whether a text speaks of how things are: no question, proposal, exercise or memory of old."""
+    return not statement.has(Cue.UNREAL) and any(
+        claim.modality in {"fact", "plan"} for claim in statement.reading.claims
+    )
+
+
+def is_comparable(a: Statement, b: Statement, settings: DetectiveSettings) -> bool:
+    """Whether two statements could stand against each other at all.
+
+    Both speak of how things are, they come from different conversations, and neither names
+    another environment, tenant, season or thing than the other.
+    """
+    return (
+        not same_conversation(a.fact, b.fact, settings)
+        and is_real(a)
+        and is_real(b)
+        and not other_qualifier(a, b)
+        and not other_entity(a, b)
+    )

@@ -1,0 +1,92 @@
+"""Named states of a thing over time: "X has status Y", "phase of X: Y".
+
+A state is meant to move on, so different states in a row are progress. Coming back to an earlier
+one without a word about it is a reversal, also when the thing has moved on since.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+_ATTRIBUTE = r"(?P<attribute>status|state|phase|stage|lifecycle|maturity)"
+_VALUE = r"[\"'“‘]?(?P<value>[\w][\w /&+-]{0,40}?)[\"'”’]?\s*[.!]?\s*$"
+_FORMS = (
+    re.compile(
+        rf"^\s*(?P<subject>.{{1,80}}?)\s+(?:has|have|holds|is\s+in|is\s+at|is\s+on|is\s+now\s+in|in)"
+        rf"\s+(?:the\s+)?{_ATTRIBUTE}(?:\s+of|\s*[:=])?\s+{_VALUE}",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        rf"^\s*(?:the\s+)?(?:current\s+)?{_ATTRIBUTE}\s+(?:of|for)\s+(?P<subject>.{{1,80}}?)"
+        rf"\s*(?:\s+is|:|=)\s*(?:now\s+|currently\s+)?{_VALUE}",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        rf"^\s*(?P<subject>.{{1,80}}?)(?:['’]s)?\s*[:,]?\s+(?:current\s+)?{_ATTRIBUTE}"
+        rf"\s*(?:\s+is|:|=)\s*(?:now\s+|currently\s+)?{_VALUE}",
+        re.IGNORECASE,
+    ),
+)
+_RETURN = re.compile(r"^(?:back\s+(?:to|in|at)\s+)|\s+(?:again|once\s+more)$", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What a fact says a thing's state is; ``key`` names thing and attribute."""
+
+    key: tuple[str, str]
+    subject: str
+    attribute: str
+    value: str
+    written: str
+    is_announced_return: bool
+
+
+def state_of(text: str) -> State | None:
+    """Return the state that ``text`` as a whole declares, if it declares one and nothing else."""
+    if len(text) > 200:
+        return None
+    for form in _FORMS:
+        match = form.match(text)
+        if match:
+            subject = re.sub(r"^(?:the|our|a)\s+", "", match["subject"].strip(), flags=re.I)
+            attribute, said = match["attribute"].lower(), match["value"].strip()
+            written = _RETURN.sub("", said).strip() or said
+            key = (" ".join(subject.lower().split()), attribute)
+            value = " ".join(written.lower().split())
+            return State(key, subject, attribute, value, written, written != said)
+    return None
+
+
+def returning_arcs(
+    history: Sequence[tuple[int, State]],
+) -> Iterator[tuple[tuple[int, ...], State, State]]:
+    """Yield the arc of a state's history when it comes back to an earlier value unannounced.
+
+    Parameters
+    ----------
+    history
+        ``(position, state)`` of one thing and attribute, oldest first.
+
+    Yields
+    ------
+    (positions, newest, between)
+        Positions from the first fact of a returning value to the newest fact, the newest state,
+        and the last state that differed from it. At most one arc a history.
+    """
+    changes: list[tuple[int, State]] = []
+    for entry in history:
+        if not changes or changes[-1][1].value != entry[1].value:
+            changes.append(entry)
+    starts = [
+        earlier
+        for j, (_, state) in enumerate(changes)
+        for earlier in range(j - 1)
+        if changes[earlier][1].value == state.value and not state.is_announced_return
+    ]
+    if starts:
+        arc = changes[min(starts) :]
+        newest = arc[-1][1]
+        yield tuple(position for position, _ in arc), newest, arc[-2][1]

@@ -1,0 +1,89 @@
+"""The facts of a workspace in order of observation, and who is near whom."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Collection, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from conflicts.core.facts import DetectiveSettings, Fact
+from conflicts.core.statements import Statement, read
+
+Vectors = npt.NDArray[np.float32]
+
+
+class Timeline:
+    """Facts oldest first, with an inverted index of stems and their vectors.
+
+    Parameters
+    ----------
+    facts
+        Live facts, any order.
+    vectors
+        ``(len(facts), dimension)`` unit vectors; rows of zeros or NaN are not embedded.
+    settings
+        Thresholds.
+
+    Only facts that are asked for are read closely; the index needs their stems alone.
+    """
+
+    def __init__(self, facts: Sequence[Fact], vectors: Vectors, settings: DetectiveSettings):
+        if vectors.shape[0] != len(facts):
+            raise ValueError(f"{len(facts)} facts but {vectors.shape[0]} vectors")
+        order = sorted(range(len(facts)), key=lambda i: (facts[i].observed_at, facts[i].id))
+        self.settings = settings
+        self.statements: list[Statement] = [read(facts[i]) for i in order]
+        self.vectors: Vectors = np.nan_to_num(vectors[order].astype(np.float32, copy=True))
+        self.position = {s.fact.id: i for i, s in enumerate(self.statements)}
+        self._facts_of: dict[str, list[int]] = defaultdict(list)
+        for i, statement in enumerate(self.statements):
+            for stem in statement.stems:
+                self._facts_of[stem].append(i)
+        self._near: dict[int, tuple[int, ...]] = {}
+
+    def __len__(self) -> int:
+        return len(self.statements)
+
+    def weight(self, stem: str) -> float:
+        """How telling a stem is here: inverse document frequency, 0 for everybody's words."""
+        count = len(self._facts_of.get(stem, ()))
+        return math.log((len(self) + 16.0) / (count + 1.0)) if count else 0.0
+
+    def overlap(self, stems: Collection[str]) -> float:
+        """Summed weight of ``stems``."""
+        return sum(map(self.weight, stems))
+
+    def cosine(self, i: int, j: int) -> float:
+        """Cosine of two facts; 0 when one is not embedded."""
+        return float(self.vectors[i] @ self.vectors[j])
+
+    def is_rare(self, stem: str) -> bool:
+        """Whether a stem is rare enough to lead from one fact to others."""
+        limit = max(self.settings.min_term_facts, self.settings.max_term_share * len(self))
+        return 1 < len(self._facts_of.get(stem, ())) <= limit
+
+    def neighbours(self, i: int) -> tuple[int, ...]:
+        """Facts worth comparing with fact ``i``: nearest by meaning or by shared rare words."""
+        if i not in self._near:
+            self._near[i] = self._find_neighbours(i)
+        return self._near[i]
+
+    def _find_neighbours(self, i: int) -> tuple[int, ...]:
+        limit = self.settings.max_neighbours
+        shared: Counter[int] = Counter()
+        mine = self.statements[i]
+        for stem in mine.stems:
+            if self.is_rare(stem):
+                weight = self.weight(stem) * (1.5 if stem in mine.names else 1.0)
+                for j in self._facts_of[stem]:
+                    shared[j] += weight  # type: ignore[assignment]
+        shared.pop(i, None)
+        by_words = sorted(shared, key=lambda j: (-shared[j], j))[:limit]
+        similar = self.vectors @ self.vectors[i]
+        similar[i] = -1.0
+        top = np.argsort(-similar, kind="stable")[:limit]
+        by_meaning = [int(j) for j in top if similar[j] >= self.settings.neighbour_cosine]
+        return tuple(sorted({*by_words, *by_meaning}))

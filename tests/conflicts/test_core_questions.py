@@ -1,0 +1,52 @@
+"""Questions: one line, one question mark at the end, at most 300 characters, no raw ids."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conflicts.core.questions import (
+    MAX_CHARS,
+    ask_ambiguity,
+    ask_reversal,
+    ask_stale,
+    ask_state,
+    quote,
+)
+
+ANY_TEXT = st.text(max_size=600)
+
+
+@given(ANY_TEXT, ANY_TEXT)
+def test_pair_questions_are_one_short_line_that_asks(named: str, other: str) -> None:
+    for ask in (ask_ambiguity, ask_reversal, ask_stale):
+        question = ask(named, other)
+        assert question.endswith("?")
+        assert len(question) <= MAX_CHARS
+        assert question.splitlines() == [question]
+
+
+@given(ANY_TEXT, ANY_TEXT, ANY_TEXT, ANY_TEXT)
+def test_state_questions_are_one_short_line_that_asks(
+    subject: str, attribute: str, value: str, between: str
+) -> None:
+    question = ask_state(subject, attribute[:20].replace("\n", " "), value, between)
+    assert question.endswith("?")
+    assert len(question) <= MAX_CHARS
+
+
+@given(st.uuids(), ANY_TEXT)
+def test_raw_ids_are_not_shown(identifier: UUID, text: str) -> None:
+    assert str(identifier) not in quote(f"{text} {identifier} {text}", 1500)
+
+
+def test_short_claims_are_quoted_whole() -> None:
+    assert ask_ambiguity("The limit is 50 MB.", "The limit is 25 MB.") == (
+        "Is it “The limit is 50 MB”, and not “The limit is 25 MB”?"
+    )
+
+
+def test_long_claims_are_cut_between_words() -> None:
+    assert quote("alpha beta gamma delta epsilon", 20) == "“alpha beta gamma…”"
