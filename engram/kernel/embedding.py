@@ -1,0 +1,263 @@
+"""Texts to unit vectors: the local MiniLM, or any OpenAI-compatible endpoint.
+
+`settings.ENGRAM_EMBEDDING` names the provider: ``provider`` ("local" or "openai"), ``model``,
+``base_url``, ``api_key``, ``timeout_seconds`` and, where an endpoint can shorten its vectors,
+``dimensions``. Vectors of different models are never compared: `model_name` is stored beside each.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from django.conf import settings
+from numpy.typing import NDArray
+
+from engram.kernel import minilm
+
+logger = logging.getLogger(__name__)
+
+Floats = NDArray[np.float32]
+
+REQUEST_TEXTS = 128  # texts in one request to an endpoint
+REMOTE_WINDOW_CHARS = 6_000  # below 8,191 tokens, the usual limit, in any script
+REMOTE_OVERLAP_CHARS = 400
+QUERY_CACHE_SIZE = 512
+
+
+class EmbeddingUnavailableError(Exception):
+    """No usable vector could be had; the caller carries on without and tries again later."""
+
+
+class Provider(Protocol):
+    """One source of vectors."""
+
+    @property
+    def name(self) -> str:
+        """Name stored beside every vector."""
+
+    @property
+    def dimension(self) -> int:
+        """Width of its vectors."""
+
+    def embed(self, texts: Sequence[str]) -> Floats:
+        """Vectors (n, dim), not necessarily of length one."""
+
+    def windows(self, text: str) -> list[str]:
+        """Overlapping pieces of a text, each read whole."""
+
+
+def embed(texts: Sequence[str]) -> Floats:
+    """Return unit vectors (n, dim) of ``texts``, in order.
+
+    A text longer than the model reads is cut; use `embed_windows` for whole texts.
+
+    Raises
+    ------
+    EmbeddingUnavailableError
+        When the provider cannot be reached or loaded, or answers with what is no vector.
+    """
+    provider = _provider()
+    return _unit(provider.embed(list(texts)), len(texts), provider)
+
+
+def embed_windows(texts: Sequence[str]) -> list[Floats]:
+    """Return for each text the unit vectors (n_windows, dim) of its overlapping windows."""
+    provider = _provider()
+    windows = [provider.windows(text) for text in texts]
+    flat = [window for pieces in windows for window in pieces]
+    vectors = _unit(provider.embed(flat), len(flat), provider)
+    ends = np.cumsum([len(pieces) for pieces in windows])[:-1]
+    return np.split(vectors, ends) if texts else []
+
+
+def embed_query(text: str) -> Floats:
+    """Return the unit vector (dim,) of a query, read-only; recent queries are remembered."""
+    key = (model_name(), text)
+    with _lock:
+        if (known := _queries.get(key)) is not None:
+            _queries.move_to_end(key)
+            return known
+    vector: Floats = embed([text])[0]
+    vector.flags.writeable = False
+    with _lock:
+        _queries[key] = vector
+        while len(_queries) > QUERY_CACHE_SIZE:
+            _queries.popitem(last=False)
+    return vector
+
+
+def windows(text: str) -> list[str]:
+    """Cut a text into overlapping pieces that the model reads whole."""
+    return _provider().windows(text)
+
+
+def model_name() -> str:
+    """Return the name to store beside vectors; needs neither the model nor the network."""
+    return _model_name(settings.ENGRAM_EMBEDDING)
+
+
+def dimension() -> int:
+    """Return the width of the vectors; an endpoint whose width is not set is asked once."""
+    return _provider().dimension
+
+
+class LocalProvider:
+    """MiniLM in this process."""
+
+    name = minilm.NAME
+    dimension = minilm.DIMENSION
+
+    def __init__(self, model: str) -> None:
+        if model != minilm.NAME:
+            raise EmbeddingUnavailableError(
+                f"the local provider has only {minilm.NAME}, not {model!r}"
+            )
+        try:
+            self._model = minilm.MiniLM()
+        except (OSError, ValueError) as error:
+            raise EmbeddingUnavailableError(f"MiniLM cannot be loaded: {error}") from error
+        self.embed = self._model.embed
+        self.windows = self._model.windows
+
+
+class OpenAIProvider:
+    """An endpoint that speaks OpenAI's embeddings protocol."""
+
+    def __init__(self, options: dict[str, Any]) -> None:
+        from openai import OpenAI  # half a second and 50 MB that the local provider can spare
+
+        self.name = _model_name(options)
+        self._model: str = options["model"]
+        self._dimensions: int | None = options.get("dimensions")
+        self._known_dimension: int | None = self._dimensions
+        self._client = OpenAI(
+            base_url=options.get("base_url"),
+            api_key=options.get("api_key") or "none",  # local servers want no key
+            timeout=options.get("timeout_seconds", 10.0),
+            max_retries=1,
+        )
+
+    @property
+    def dimension(self) -> int:
+        if self._known_dimension is None:
+            self.embed(["dimension"])
+        assert self._known_dimension is not None  # noqa: S101  embed learns it or raises
+        return self._known_dimension
+
+    def embed(self, texts: Sequence[str]) -> Floats:
+        parts = [
+            self._request(texts[start : start + REQUEST_TEXTS])
+            for start in range(0, len(texts), REQUEST_TEXTS)
+        ]
+        if not parts:
+            return np.empty((0, self._known_dimension or 0), dtype=np.float32)
+        return np.concatenate(parts)
+
+    def windows(self, text: str) -> list[str]:
+        return _character_windows(text, REMOTE_WINDOW_CHARS, REMOTE_OVERLAP_CHARS)
+
+    def _request(self, texts: Sequence[str]) -> Floats:
+        from openai import OpenAIError, omit
+
+        try:
+            answer = self._client.embeddings.create(
+                model=self._model,
+                input=[_sendable(text) for text in texts],
+                encoding_format="float",
+                dimensions=omit if self._dimensions is None else self._dimensions,
+            )
+        except (OpenAIError, ValueError) as error:
+            # The text of provider errors may quote a key or the input: keep the kind only.
+            raise EmbeddingUnavailableError(
+                f"{self.name} did not answer: {type(error).__name__}"
+            ) from error
+        rows = sorted(answer.data or [], key=lambda row: row.index)
+        if [row.index for row in rows] != list(range(len(texts))):
+            raise EmbeddingUnavailableError(
+                f"{self.name} answered {len(rows)} vectors for {len(texts)} texts"
+            )
+        try:
+            with np.errstate(over="ignore"):  # what overflows becomes infinite and is refused
+                vectors = np.array([row.embedding for row in rows], dtype=np.float32)
+        except (TypeError, ValueError) as error:
+            raise EmbeddingUnavailableError(f"{self.name} answered no numbers") from error
+        return self._with_known_dimension(vectors)
+
+    def _with_known_dimension(self, vectors: Floats) -> Floats:
+        width = vectors.shape[1] if vectors.ndim == 2 else 0
+        expected = self._known_dimension or width
+        if width != expected or width == 0:
+            raise EmbeddingUnavailableError(
+                f"{self.name} answered vectors of {width} dimensions instead of {expected}"
+            )
+        self._known_dimension = width
+        return vectors
+
+
+_lock = threading.Lock()
+_loading = threading.Lock()
+_providers: dict[tuple[tuple[str, str], ...], Provider] = {}
+_queries: OrderedDict[tuple[str, str], Floats] = OrderedDict()
+
+
+def _provider() -> Provider:
+    """Return the provider that settings name, loaded once in a process by whoever comes first."""
+    options = settings.ENGRAM_EMBEDDING
+    key = tuple(sorted((name, repr(value)) for name, value in options.items()))
+    if (provider := _providers.get(key)) is not None:
+        return provider
+    with _loading:
+        if key not in _providers:
+            _providers[key] = _load(options)
+        return _providers[key]
+
+
+def _load(options: dict[str, Any]) -> Provider:
+    kind = options["provider"]
+    if kind == "local":
+        return LocalProvider(options["model"])
+    if kind == "openai":
+        return OpenAIProvider(options)
+    raise EmbeddingUnavailableError(f"EMBEDDING_PROVIDER must be local or openai, not {kind!r}")
+
+
+def _model_name(options: dict[str, Any]) -> str:
+    shortened = options.get("dimensions")
+    return f"{options['model']}@{shortened}" if shortened else str(options["model"])
+
+
+def _unit(vectors: Floats, n_texts: int, provider: Provider) -> Floats:
+    """Scale rows to length one, and refuse rows that have no direction."""
+    if vectors.shape[0] != n_texts:
+        raise EmbeddingUnavailableError(
+            f"{provider.name} made {vectors.shape[0]} vectors of {n_texts} texts"
+        )
+    lengths = np.linalg.norm(vectors.astype(np.float64), axis=1, keepdims=True)
+    is_bad = ~np.isfinite(lengths) | (lengths < 1e-12)
+    if is_bad.any():
+        logger.error("embedding.rejected model=%s rows=%d", provider.name, int(is_bad.sum()))
+        raise EmbeddingUnavailableError(f"{provider.name} answered a vector that is NaN or zero")
+    unit: Floats = (vectors / lengths).astype(np.float32)
+    return unit
+
+
+def _sendable(text: str) -> str:
+    """Return what the protocol accepts: valid Unicode, and not empty."""
+    return text.encode("utf-8", "replace").decode("utf-8") or " "
+
+
+def _character_windows(text: str, size: int, overlap: int) -> list[str]:
+    """Cut at white space where there is any in the last fifth of a window."""
+    pieces: list[str] = []
+    start = 0
+    while len(text) - start > size:
+        cut = max(text.rfind(space, start + size - size // 5, start + size) for space in " \n\t")
+        end = cut if cut != -1 else start + size
+        pieces.append(text[start:end])
+        start = end - overlap
+    return [*pieces, text[start:]]

@@ -1,0 +1,108 @@
+"""A local HTTP server that speaks the protocol of OpenAI-compatible model providers.
+
+Tests of provider code talk to it over a real socket; nothing is replaced inside the client.
+
+    with ModelServer() as server:
+        server.answer_embeddings(lambda texts: [[1.0, 0.0] for _ in texts])
+        ... base_url=server.base_url ...
+    assert server.requests[0].body["input"] == ["text"]
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a client sent."""
+
+    path: str
+    headers: dict[str, str]  # names in lower case
+    body: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the server sends back; text is sent as it is, anything else as JSON."""
+
+    body: Any
+    status: int = 200
+    headers: dict[str, str] = field(default_factory=dict)
+
+
+Responder = Callable[[Request], Answer]
+
+
+class ModelServer:
+    """Answers POST requests by path, and remembers them."""
+
+    def __init__(self) -> None:
+        self.requests: list[Request] = []
+        self._responders: dict[str, Responder] = {}
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
+        )
+
+    @property
+    def base_url(self) -> str:
+        return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
+
+    def __enter__(self) -> ModelServer:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._server.shutdown()
+        self._thread.join()
+        self._server.server_close()
+
+    def answer(self, path: str, responder: Responder) -> None:
+        """Answer POST ``/v1{path}`` with what the responder returns."""
+        self._responders[f"/v1{path}"] = responder
+
+    def answer_embeddings(self, vectors_of: Callable[[list[str]], Sequence[Any]]) -> None:
+        """Answer ``/embeddings`` with one vector a text."""
+
+        def respond(request: Request) -> Answer:
+            vectors = vectors_of(request.body["input"])
+            rows = [
+                {"object": "embedding", "index": i, "embedding": vector}
+                for i, vector in enumerate(vectors)
+            ]
+            return Answer({"object": "list", "model": request.body["model"], "data": rows})
+
+        self.answer("/embeddings", respond)
+
+    def _handler(self) -> type[BaseHTTPRequestHandler]:
+        owner = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                length = int(self.headers.get("Content-Length", 0))
+                headers = {name.lower(): value for name, value in self.headers.items()}
+                body = json.loads(self.rfile.read(length) or b"{}")
+                request = Request(self.path, headers, body)
+                owner.requests.append(request)
+                responder = owner._responders.get(self.path)
+                answer = responder(request) if responder else Answer({"error": "path"}, 404)
+                is_text = isinstance(answer.body, str)
+                sent = (answer.body if is_text else json.dumps(answer.body)).encode()
+                self.send_response(answer.status)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(sent)))
+                for name, value in answer.headers.items():
+                    self.send_header(name, value)
+                self.end_headers()
+                self.wfile.write(sent)
+
+            def log_message(self, *args: object) -> None:
+                """Keep test output quiet."""
+
+        return Handler
