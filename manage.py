@@ -1,0 +1,53 @@
+#!/usr/bin/env python
+"""Engram's command line.
+
+Commands find a database and a broker without being told: unless DATABASE_URL and BROKER_URL
+name real servers, embedded ones are started for as long as the command runs, or those of a
+running `manage.py up` are used.
+"""
+
+import os
+import sys
+
+from engram import embedded
+
+# Commands that need neither a database nor a broker start in a fraction of the time.
+WITHOUT_SERVICES = {
+    "check",
+    "collectstatic",
+    "compilemessages",
+    "diffsettings",
+    "doctor",  # asks for them itself, and reports when they do not start
+    "findstatic",
+    "help",
+    "makemessages",
+    "spectacular",
+    "startapp",
+    "startproject",
+    "version",
+}
+
+
+def needs_services(arguments: list[str]) -> bool:
+    """Tell whether a command line is one that talks to the database."""
+    if not arguments or arguments[0].startswith("-") or arguments[0] in WITHOUT_SERVICES:
+        return False
+    return not {"-h", "--help", "--version"} & set(arguments)
+
+
+def main() -> None:
+    """Run a command."""
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "engram.settings")
+    os.environ["ENGRAM_HOME"] = str(embedded.home_folder())
+    if needs_services(sys.argv[1:]):
+        try:
+            embedded.export_environment()
+        except embedded.EmbeddedServicesError as error:
+            sys.exit(f"engram: {error}")
+    from django.core.management import execute_from_command_line
+
+    execute_from_command_line(sys.argv)
+
+
+if __name__ == "__main__":
+    main()
