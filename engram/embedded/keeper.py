@@ -15,18 +15,18 @@ from __future__ import annotations
 
 import fcntl
 import json
-import logging
 import os
 import selectors
 import signal
 import socket
-import subprocess
 import sys
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from engram.embedded.broker import Redis
+from engram.embedded.child import Child
 from engram.embedded.logs import rotating_log
 from engram.embedded.places import Places, find_places, make_home
 from engram.embedded.postgres import Postgres
@@ -35,38 +35,50 @@ from engram.embedded.privileges import EmbeddedServicesError, child_options
 KINDS: dict[str, type[Postgres] | type[Redis]] = {"postgres": Postgres, "redis": Redis}
 START_SECONDS = 120  # crash recovery after a long unclean run takes its time
 STOP_SECONDS = 6
-FIRST_RETRY_SECONDS = 0.2
-LAST_RETRY_SECONDS = 15.0
-STABLE_SECONDS = 30
 STARTING_TICK_SECONDS = 0.02
 IDLE_TICK_SECONDS = 0.1
 
 
-@dataclass(eq=False)
 class Server:
-    """A server process and when to try it again."""
+    """An embedded server: a child, and whether it answers."""
 
-    service: Postgres | Redis
-    log: logging.Logger
-    wanted_at: float = field(default_factory=time.monotonic)
-    process: subprocess.Popen[bytes] | None = None
-    started_at: float = 0.0
-    next_start_at: float = 0.0
-    retry_seconds: float = FIRST_RETRY_SECONDS
-    is_ready: bool = False
-    last_lines: list[str] = field(default_factory=list)
-
-    def start(self) -> None:
-        """Start the process under its user; it dies with us."""
-        uid = self.service.uid
-        self.process = subprocess.Popen(  # noqa: S603
-            self.service.command(),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            **child_options(uid, uid, self.service.stop_signal),
+    def __init__(self, service: Postgres | Redis, keeper: Keeper) -> None:
+        self.service = service
+        self.wanted_at = time.monotonic()
+        self.is_ready = False
+        self.last_lines: list[str] = []
+        self._keeper = keeper
+        self._log = rotating_log(keeper.places.logs / f"{service.name}.log")
+        self.child = Child(
+            service.name,
+            prepare=self._prepare,
+            report=self._report,
+            selector=keeper.selector,
+            stop_signal=service.stop_signal,
         )
-        self.started_at = time.monotonic()
+
+    def look_after(self) -> None:
+        """Start it when it has ended, and see when it answers."""
+        self.child.look_after()
+        process = self.child.process
+        is_ready = process is not None and (self.is_ready or self.service.is_ready(process.pid))
+        if is_ready and not self.is_ready:
+            self._report("ready", True)
+        self.is_ready = is_ready
+
+    def is_late(self) -> bool:
+        """Tell whether its users have waited long enough."""
+        return not self.is_ready and time.monotonic() - self.wanted_at > START_SECONDS
+
+    def _prepare(self) -> tuple[list[str], dict[str, Any]]:
+        self.service.set_up()
+        uid = self.service.uid
+        return self.service.command(), child_options(uid, uid, self.service.stop_signal)
+
+    def _report(self, line: str, is_ours: bool) -> None:
+        (self._keeper.events if is_ours else self._log).info("%s %s", self.service.name, line)
+        self.last_lines = [*self.last_lines[-4:], line.strip()]
+        self._keeper.tell_watchers(f"log {self.service.name} {line}")
 
 
 @dataclass(eq=False)
@@ -134,7 +146,7 @@ class Keeper:
             for key, _events in self.selector.select(self._tick_seconds()):
                 key.data()
             for server in list(self.servers.values()):
-                self._look_after(server)
+                server.look_after()
             self._answer()
             if not any(not user.has_left for user in self.users) and self._may_stop():
                 break
@@ -206,112 +218,36 @@ class Keeper:
                 user.tell("failed " + json.dumps(str(error)))
                 user.is_answered = True
                 return
-            log = rotating_log(self.places.logs / f"{name}.log")
-            self.servers[name] = Server(service, log)
+            self.servers[name] = Server(service, self)
 
     def _answer(self) -> None:
         for user in self.users:
             if user.is_answered:
                 continue
             servers = [self.servers[name] for name in user.wants]
-            late = [
-                s for s in servers if not s.is_ready and _seconds_since(s.wanted_at) > START_SECONDS
-            ]
             if all(server.is_ready for server in servers):
                 urls = {server.service.name: server.service.url for server in servers}
                 user.tell("ready " + json.dumps(urls))
                 user.is_answered = True
-            elif late:
-                said = " / ".join(late[0].last_lines) or "nothing"
+            elif late := [server for server in servers if server.is_late()]:
+                said = " / ".join(late[0].last_lines)
                 user.tell("failed " + json.dumps(f"{late[0].service.name} does not start: {said}"))
                 user.is_answered = True
 
-    # servers
-
-    def _look_after(self, server: Server) -> None:
-        process, now = server.process, time.monotonic()
-        if process is None:
-            if now >= server.next_start_at:
-                self._start(server)
-            return
-        if process.poll() is not None:
-            self._note_end(server, process)
-        elif not server.is_ready and server.service.is_ready():
-            server.is_ready = True
-            self._say(server, "ready")
-        elif server.is_ready and now - server.started_at > STABLE_SECONDS:
-            server.retry_seconds = FIRST_RETRY_SECONDS
-
-    def _start(self, server: Server) -> None:
-        try:
-            server.service.set_up()
-            server.start()
-        except (OSError, subprocess.SubprocessError, EmbeddedServicesError) as error:
-            self._note_line(server, f"cannot be started: {error}")
-            self._retry_later(server)
-            return
-        assert server.process is not None  # noqa: S101
-        assert server.process.stdout is not None  # noqa: S101
-        pipe = server.process.stdout.fileno()
-        os.set_blocking(pipe, False)
-        self.selector.register(pipe, selectors.EVENT_READ, lambda: self._copy_log(server, pipe))
-
-    def _note_end(self, server: Server, process: subprocess.Popen[bytes]) -> None:
-        assert process.stdout is not None  # noqa: S101
-        pipe = process.stdout.fileno()
-        self._copy_log(server, pipe)
-        if pipe in self.selector.get_map():
-            self.selector.unregister(pipe)
-        process.stdout.close()
-        server.process, server.is_ready = None, False
-        self._say(server, f"ended with {process.returncode}; again in {server.retry_seconds:.1f} s")
-        self._retry_later(server)
-
-    def _retry_later(self, server: Server) -> None:
-        server.next_start_at = time.monotonic() + server.retry_seconds
-        server.retry_seconds = min(server.retry_seconds * 2, LAST_RETRY_SECONDS)
-
-    def _copy_log(self, server: Server, pipe: int) -> None:
-        try:
-            text = os.read(pipe, 65536)
-        except BlockingIOError:
-            return
-        if not text:
-            self.selector.unregister(pipe)
-        for line in text.decode(errors="replace").splitlines():
-            self._note_line(server, line)
-
-    def _note_line(self, server: Server, line: str) -> None:
-        server.log.info("%s", line)
-        server.last_lines = [*server.last_lines[-4:], line.strip()]
-        self._tell_watchers(server, line)
-
-    def _say(self, server: Server, text: str) -> None:
-        self.events.info("%s %s", server.service.name, text)
-        self._tell_watchers(server, text)
-
-    def _tell_watchers(self, server: Server, line: str) -> None:
+    def tell_watchers(self, line: str) -> None:
+        """Send a line to those who asked for the servers' logs."""
         for user in self.users:
             if user.is_watching:
-                user.tell(f"log {server.service.name} {line}")
+                user.tell(line)
 
     def _stop_servers(self) -> None:
-        running = [s.process for s in self.servers.values() if s.process is not None]
-        for server in self.servers.values():
-            if server.process is not None:
-                server.process.send_signal(server.service.stop_signal)
+        children = [server.child for server in self.servers.values()]
+        for child in children:
+            child.ask_to_stop()
         deadline = time.monotonic() + STOP_SECONDS
-        for process in running:
-            try:
-                process.wait(max(0.1, deadline - time.monotonic()))
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+        for child in children:
+            child.wait_for_end(deadline)
         self.events.info("stopped")
-
-
-def _seconds_since(then: float) -> float:
-    return time.monotonic() - then
 
 
 def socket_path(run: Path) -> Path:

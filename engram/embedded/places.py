@@ -64,11 +64,15 @@ def make_home(home: Path) -> None:
 
     Root's is passable but not listable, so that the service user can reach its data.
     """
-    if not home.exists():
-        home.mkdir(parents=True, mode=0o711 if os.geteuid() == 0 else 0o700)
-    if not os.access(home, os.R_OK | os.W_OK | os.X_OK):
+    try:
+        if not home.exists():
+            home.mkdir(parents=True, mode=0o711 if os.geteuid() == 0 else 0o700)
+        is_usable = home.is_dir() and os.access(home, os.R_OK | os.W_OK | os.X_OK)
+    except OSError:
+        is_usable = False
+    if not is_usable:
         raise EmbeddedServicesError(
-            f"{home} belongs to another user: give it to yourself, or point ENGRAM_HOME elsewhere."
+            f"{home} is not a folder that you may write to: choose another ENGRAM_HOME."
         )
     (home / "logs").mkdir(mode=0o700, exist_ok=True)
 

@@ -86,7 +86,7 @@ class Postgres:
                 f"{data} was made by PostgreSQL {version}, this is {MAJOR_VERSION}: dump it with "
                 "the old release of Engram and restore it with this one (docs/operators.md)."
             )
-        self._remove_stale_pid_file()
+        self._remove_misleading_pid_file()
 
     def command(self) -> list[str]:
         """Return the server's command line."""
@@ -94,10 +94,10 @@ class Postgres:
         program = str(self.programs / "postgres")
         return [program, "-D", str(self.places.data), "-k", str(self.places.run), *options]
 
-    def is_ready(self) -> bool:
+    def is_ready(self, pid: int) -> bool:
         """Read from the server's pid file whether it accepts connections, as pg_ctl does."""
         lines = _read_lines(self.places.data / "postmaster.pid")
-        return len(lines) >= 8 and lines[7].strip() == "ready"
+        return len(lines) >= 8 and lines[0] == str(pid) and lines[7].strip() == "ready"
 
     def _create(self, folder: Path) -> Path:
         user = self.places.user
@@ -135,22 +135,35 @@ class Postgres:
                 hint = " Your user id has no name: add an account for it, or set DATABASE_URL."
             raise EmbeddedServicesError(f"PostgreSQL could not be set up: {tail}.{hint}")
 
-    def _remove_stale_pid_file(self) -> None:
+    def _remove_misleading_pid_file(self) -> None:
         """Forget a dead server whose process id now belongs to something else.
 
         PostgreSQL refuses to start while the id in its pid file is alive under the same user;
-        after a restart of a container that is often our own Redis.
+        after a restart of a container that is often our own Redis. A file that names no
+        process, or a server, is left alone: PostgreSQL judges these better.
         """
         path = self.places.data / "postmaster.pid"
         lines = _read_lines(path)
-        if not lines or not Path("/proc/self/comm").exists():
-            return
-        try:
-            is_postgres = Path(f"/proc/{int(lines[0])}/comm").read_text().strip() == "postgres"
-        except (OSError, ValueError):
-            is_postgres = False
-        if not is_postgres:
+        if lines and _is_other_program(lines[0]) and not _has_processes(self.places.data):
             path.unlink(missing_ok=True)
+
+
+def _is_other_program(pid: str) -> bool:
+    try:
+        return Path("/proc", pid, "comm").read_text().strip() != "postgres"
+    except OSError:
+        return False
+
+
+def _has_processes(folder: Path) -> bool:
+    """Tell whether any process works in the folder, as every process of a server does."""
+    for entry in Path("/proc").iterdir():
+        try:
+            if entry.name.isdigit() and os.readlink(entry / "cwd") == str(folder):
+                return True
+        except OSError:
+            continue
+    return False
 
 
 def _read_lines(path: Path) -> list[str]:
