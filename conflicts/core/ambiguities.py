@@ -33,8 +33,7 @@ def find_clash(timeline: Timeline, older: int, newer: int) -> Clash | None:
         return None
     if a.has(Cue.TEMPORARY, Cue.PAST) or b.has(Cue.TEMPORARY, Cue.PAST):
         return None
-    cosine = timeline.cosine(older, newer)
-    if cosine < MIN_COSINE and timeline.vectors[older].any() and timeline.vectors[newer].any():
+    if timeline.cosine(older, newer) < MIN_COSINE:
         return None
     verdict = claims.compare(a.reading, b.reading)
     if verdict.relation != "contradicts" or verdict.confidence < MIN_CONFIDENCE:

@@ -19,10 +19,13 @@ class Cue(Enum):
     RETURN = "return"  # says openly that the old value is back
     AGAIN = "again"  # may say so: "once more", "again"
     END = "end"  # something ceases to exist or to serve
+    SUCCESSOR = "successor"  # names what takes the place of something
     SETTLE = "settle"  # corrects, decides, retires earlier notes
     TEMPORARY = "temporary"  # bounded in time
     UNREAL = "unreal"  # question, proposal, test, quotation, exercise
     PAST = "past"  # speaks about former times
+    EVENT = "event"  # reports a single happening, no lasting state
+    PROGRESS = "progress"  # a step of something under way
 
 
 _MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
@@ -43,17 +46,17 @@ _PATTERNS: Final[dict[Cue, str]] = {
         | shifted | extended\s+to | turned\s+(?:on|off) | enabled\b | disabled\b | onboarded\s+to
         | taken\s+out\s+of | took\s+[\w\s]+?\soff | introduced | shipped\b | adopted
         | instead\s+of | in\s+favou?r\s+of | became | becomes | no\s+longer
-        | any\s*(?:more|longer) | from\s+{_SOON}
-        | since\s+(?:{_DATE}|the\s+(?:new|switch|move|last)) | as\s+of | effective | new\s+rule
-        | starting\s+(?:{_DATE}|{_SOON}) | \bput\s+\w+\s+on\b | decided\s+to
-        | (?:live|lives|stored|kept|runs?|uses?|is|are)\s+now\b
+        | any\s*(?:more|longer) | from\s+(?:{_SOON}|{_DATE}(?!\s+(?:to|until|till)\b))
+        | scaled\s+(?:up|down|to) | since\s+(?:{_DATE}|the\s+(?:new|switch|move|last)) | as\s+of
+        | effective | new\s+rule | starting\s+(?:{_DATE}|{_SOON}) | \bput\s+\w+\s+on\b
+        | decided\s+to | (?:live|lives|stored|kept|runs?|uses?|is|are)\s+now\b
         | now\s+(?:live|lives|in|on|uses?|runs?|goes?|go)
         | (?:has|have|got)\s+been\s+(?:moved|replaced|changed)
         | (?:new|now)\s+(?:supplier|vendor|provider|owner)
         | (?:went|goes|go|gone)\s+(?:from|over\s+to)\b
     """,
     Cue.RETURN: r"""
-        \bback\s+(?:to|on|at|in|with|again|from|up|for)\b
+        \b(?:is|are|was|were)\s+back\b | \bback\s+(?:to|on|at|in|with|again|from|up|for)\b
         | revert(?:ed|s|ing)?\b | roll(?:ed|ing)?[- ]?back | restor(?:ed|es)\b | resum(?:ed|es)\b
         | reinstat | re-?enabled | re-?activated | return(?:ed|s|ing)\s+to\b | brought\s+back
         | undone\b | undid\b | after\s+all\b | as\s+(?:originally|before)
@@ -64,23 +67,27 @@ _PATTERNS: Final[dict[Cue, str]] = {
         \bonce\s+more\b | \bagain\b
     """,
     Cue.END: r"""
-        deleted | destroyed | dismantled | demolished | decommissioned | scrapped | \bscrap\b
-        | shut\s+(?:down|off) | \bshut\b | turned\s+(?:[\w\s'-]+\s)?off\b | switched\s+off
-        | torn?\s+down | tore\s+(?:\w+\s+)?down | wiped\b | erased | cancelled | canceled
-        | terminated | \bended\b | \bends\b | expired | lapsed | ran\s+out | run\s+out
-        | discontinued | retired | sunset\b | dissolved | bankrupt | insolvent
-        | (?:was|were|been|got)\s+sold | sold\s+(?:to|off)
-        | (?:handed|given|gave|sent|went)\s+back\s+to | handed\s+back
+        (?<!\bis\s)(?<!\bare\s)(?:deleted|wiped|erased|cancell?ed|destroyed)\b | dismantled
+        | demolished | decommissioned | scrapped | \bscrap\b | shut\s+(?:down|off) | \bshut\b
+        | turned\s+(?:[\w\s'-]+\s)?off\b | switched\s+off | torn?\s+down | tore\s+(?:\w+\s+)?down
+        | terminated | \bended\b | expired | lapsed | ran\s+out | run\s+out | discontinued
+        | retired | sunset\b | dissolved | bankrupt | insolvent | (?:was|were|been|got)\s+sold
+        | sold\s+(?:to|off) | (?:handed|given|gave|sent|went)\s+back\s+to | handed\s+back
         | carted\s+(?:\w+\s+)?(?:off|away)
         | (?:took|taken)\s+(?:[\w\s'-]+\s)?(?:off\s+the|down|offline) | bricked\s+up | walled\s+up
-        | sealed\s+off | filled\s+in | was\s+filled | burned\s+down | (?:is|are|was|were)\s+gone\b
-        | \bgone\s+(?:from|since|for\s+good) | no\s+longer\s+exists? | (?:does|do)\s+not\s+exist
-        | last\s+day | left\s+(?:the|us|for)\b | moved\s+(?:away|out)\b | \bis\s+over\b | \bdied\b
-        | stopped\s+all | wound\s+up | powered\s+down | revoked | withdrawn | no\s+\w+\s+left\b
-        | there\s+is\s+no\b | has\s+no\b | nothing\s+answers | closed\s+(?:down|since|for\s+good)
-        | (?:is|are|was|were)\s+closed\b | (?:ceased|closing\s+down) | evicted | collected\s+their
-        | removed\s+for\s+good | \bformer\b | moved\s+to\s+(?=[A-Z][a-z]) | unplugged
-        | dropped\s+support | taken\s+away
+        | sealed\s+off | was\s+filled | burned\s+down | (?:is|are|was|were)\s+gone\b
+        | no\s+longer\s+exists? | (?:does|do)\s+not\s+exist | last\s+day | left\s+(?:the|us|for)\b
+        | moved\s+(?:away|out)\b | \bis\s+over\b | \bdied\b | stopped\s+all | wound\s+up
+        | powered\s+down | revoked | withdrawn | no\s+\w+\s+left\b | there\s+is\s+no\b
+        | nothing\s+answers | closed\s+(?:down|since|for\s+good) | (?:is|are|was|were)\s+closed\b
+        | (?:ceased|closing\s+down) | evicted | collected\s+their | removed\s+for\s+good
+        | \bformer\b | moved\s+to\s+(?=[A-Z][a-z]) | unplugged | dropped\s+support | taken\s+away
+    """,
+    Cue.SUCCESSOR: r"""
+        \bin\s+(?:his|her|its|their)\s+(?:place|stead) | \btakes?\s+over\b | \btook\s+over\b
+        | \b(?:takes?|has|covers?|does)\s+[\w\s]{1,30}\s+from\s+(?=[A-Z]|next|then|now)
+        | \b(?:covers?|replaces?|does)\s+(?:it|them|this|that)\b | \bstand(?:s|ing)?\s+in\b
+        | \binstead\b | \bsucceed(?:s|ed)\b | \brebooked\b
     """,
     Cue.SETTLE: r"""
         correction | correct(?:ed)?\s+(?:number|figure|value|date|is)\b
@@ -89,13 +96,13 @@ _PATTERNS: Final[dict[Cue, str]] = {
         | decided\s+in | decision\s*: | decided\s*: | final\s+decision | settled\b | agreed\s+on
         | confirmed\b | checked\s+the | looked\s+it\s+up | verified | letter\s+received
         | executed\b | clarif | in\s+fact\b | earlier\s+notes? | (?:is|are)\s+history\b | obsolete
-        | superseded | withdrawn | no\s+longer\s+valid | declined
-        | rejected\b(?=.*(?:proposal|idea)) | (?:proposal|idea)\b.*(?:rejected|declined|dropped)
-        | not\s+used\s+any\s*more | was\s+only\s+(?:in|for) | never\s+so\b | struck\b
-        | not\s+\d[\w.]*\s*[.,;] | changed\s+our\s+minds?
+        | superseded | withdrawn | no\s+longer\s+valid | rejected\b(?=.*(?:proposal|idea))
+        | (?:proposal|idea)\b.*(?:rejected|declined|dropped) | not\s+used\s+any\s*more
+        | was\s+only\s+(?:in|for) | never\s+so\b | struck\b | not\s+\d[\w.]*\s*[.,;]
+        | changed\s+our\s+minds?
     """,
     Cue.TEMPORARY: rf"""
-        temporar | meanwhile | for\s+now\b | for\s+the\s+time\s+being
+        temporar | \binterim\b | meanwhile | for\s+now\b | for\s+the\s+time\s+being
         | while\s+(?:the|we|he|she|they)\b
         | (?:for|next)\s+(?:a|one|two|three|four|five|six|\d+)\s+(?:days?|weeks?)\b | \bpaused\b
         | stand(?:s|ing)?[- ]in
@@ -107,9 +114,16 @@ _PATTERNS: Final[dict[Cue, str]] = {
         ^idea\b | \bidea\s*: | \bproposal\b | propos(?:ed|es|ing)\b | \bcould\b | \bmight\b
         | \bmaybe\b | \bperhaps\b | option(?:s)?\s+(?:for|are|is)\b | leaning\s+towards
         | considering | evaluating | would\s+be\b | should\s+we\b | do\s+we\b | \bif\s+we\b
-        | what\s+if | \bspike\b | tried\s+(?:a|an|out)\b | not\s+shipped | experiment\b
-        | \bdraft\b | quoted\b | game\s*day | tabletop | exercise\b | simulat | hypothetical
-        | scenario | \bplan(?:s|ned)?\s+to\b | \bwants?\s+to\b | compared\b | \basked\s+whether
+        | \bto\s+try\b | trial\s+run | what\s+if | \bspike\b | tried\s+(?:a|an|out)\b
+        | not\s+shipped | experiment\b | \bdraft\b | quoted\b | game\s*day | tabletop | exercise\b
+        | simulat | hypothetical | scenario | \bplan(?:s|ned)?\s+to\b | \bwants?\s+to\b
+        | compared\b | \basked\s+whether
+    """,
+    Cue.PROGRESS: r"""
+        \bstage\s+(?:one|two|three|four|five|\d+)\b | \bphase\s+(?:one|two|three|\d+)\b
+        | \b(?:is|are|all)\s+done\b(?!\s+by) | \bdone\s*: | \bfinished\b
+        | \bcompleted?\b(?!\s+\w+s?\b) | \bin\s+(?:review|progress)\b | \bunblocked\b
+        | \bfollows\s+next\b | \breopened\b | \bso\s+far\b | \bhalf\s+(?:of\s+)?the\b
     """,
     Cue.PAST: r"""
         used\s+to\b | formerly | previously | in\s+the\s+past | back\s+then
@@ -123,7 +137,43 @@ _COMPILED: Final = {
 }
 
 
+# "once probation has ended", "when the lease expires": a condition, nothing that has happened.
+_CONDITION: Final = re.compile(
+    r"\b(?:once|when|whenever|if|unless|as\s+soon\s+as|by\s+the\s+time)\b"
+    r".*?(?:[,:;.?!]|$)",
+    re.IGNORECASE,
+)
+_IRREGULAR: Final = (
+    "went|got|took|left|came|began|sent|bought|sold|made|met|told|brought|paid|won|lost|ran|gave|"
+    "started|peaked|reported|said|asked|had"
+)
+_EVENT: Final = re.compile(
+    rf"^(?:[\w'&()/.-]+\s+){{0,5}}?(?:(?:{_IRREGULAR})\b|\w{{3,}}ed(?=[,.;]|$|\s+(?:to|from|with|by|in|into|on|off|"
+    r"at|for|as|and|up|down|out|over|via|through|the|a|an|our|its|his|her|their|all|\d\S*|[A-Z]\S*)\b))"
+)
+_STATE_VERB: Final = re.compile(
+    r"\b(?:is|are|has|have|must|may|can|should|shall|will|need|needs|do|does|be|gets?|lives?|runs?|"
+    r"uses?|keeps?|goes|go|stays?|comes?)\b",
+    re.IGNORECASE,
+)
+
+
+def _is_event(text: str) -> bool:
+    """Whether a sentence reports a happening: a past verb before any verb of state."""
+    head = re.split(r"(?<=[.,;:!?])\s", text, maxsplit=1)[0]
+    match = _EVENT.match(head)
+    return bool(match and head[-1] != ":" and not _STATE_VERB.search(head[: match.end()]))
+
+
 @lru_cache(maxsize=65536)
 def cues(text: str) -> frozenset[Cue]:
-    """All cues of ``text``."""
-    return frozenset(cue for cue, pattern in _COMPILED.items() if pattern.search(text))
+    """All cues of ``text``, one sentence or several."""
+    unconditional = _CONDITION.sub(" ", text)
+    found = {
+        cue
+        for cue, pattern in _COMPILED.items()
+        if pattern.search(unconditional if cue is Cue.END else text)
+    }
+    if _is_event(text):
+        found.add(Cue.EVENT)
+    return frozenset(found)

@@ -147,7 +147,7 @@ def _reversal_findings(
                 f"claim is stated as current again on {new.observed_at:%d %B %Y} without a word "
                 "about going back.",
                 severity="medium",
-                confidence=round(best.strength, 3),
+                confidence=round(min(0.95, 0.4 + 0.4 * best.strength), 3),
                 suggestion=None,
             )
         )

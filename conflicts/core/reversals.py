@@ -1,32 +1,56 @@
-"""Reversals: a claim, an announced change, and then the old claim again as if nothing happened."""
+"""Reversals: a claim, an announced change, and then the old claim again as if nothing happened.
+
+The two statements of the old value are near each other and share words which the announcement of
+the change does not introduce; the restatement takes over nothing that the change brought.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
 from conflicts.core.cues import Cue
 from conflicts.core.rules import is_comparable, scope_words
+from conflicts.core.statements import Statement, stems
 from conflicts.core.timeline import Timeline
+from memories.core.lexicon import opposed
 
-MIN_OLD_WEIGHT: Final = 1.2
-MIN_TOPIC_WEIGHT: Final = 0.8
+MIN_OLD_WEIGHT: Final = 1.8
+MIN_TOPIC_WEIGHT: Final = 1.9
+MIN_CHANGE_COSINE: Final = 0.37
+MIN_RESTATED: Final = 0.60
+MIN_SLOT_COSINE: Final = 0.45
+NAMED_IN_CHANGE: Final = 0.7  # what the change names may be the value that it left
+SAME_VALUE_WEIGHT: Final = 2.0
+_FROM_TO: Final = re.compile(r"\bfrom\s+((?:\S+\s+){1,4}?)to\b", re.IGNORECASE)
+_ANNOUNCES: Final = frozenset(
+    {
+        Cue.RETURN,
+        Cue.AGAIN,
+        Cue.SETTLE,
+        Cue.PAST,
+        Cue.END,
+        Cue.TEMPORARY,
+        Cue.SWITCH,
+        Cue.PROGRESS,
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Arc:
-    """Positions of the earlier claim, the change and the restatement; ``strength`` in [0, 1]."""
+    """Positions of the earlier claim, the change and the restatement; ``strength`` from 0 up."""
 
     earlier: int
     change: int
     restated: int
     strength: float
-    evidence: frozenset[str]
 
 
 def find_arcs(timeline: Timeline, change: int) -> Iterator[Arc]:
-    """Yield the arcs around one announced change, strongest evidence not chosen yet."""
+    """Yield the arcs around one announced change."""
     turn = timeline.statements[change]
     if not turn.has(Cue.SWITCH, Cue.END) or turn.has(Cue.TEMPORARY, Cue.RETURN):
         return
@@ -40,13 +64,31 @@ def find_arcs(timeline: Timeline, change: int) -> Iterator[Arc]:
 
 
 def _is_changed(timeline: Timeline, earlier: int, change: int) -> bool:
-    """Whether the announced change is about the earlier claim."""
+    """Whether the announced change is about the earlier claim and leaves its value."""
     old, turn = timeline.statements[earlier], timeline.statements[change]
-    if not is_comparable(old, turn, timeline.settings):
+    if not is_comparable(old, turn, timeline.settings) or old.values & turn.values:
+        return False
+    if old.has(Cue.EVENT, Cue.TEMPORARY, Cue.PROGRESS):
+        return False
+    if _keeps_figures(old, turn) or _leaves_other_value(old, turn):
         return False
     shared = (old.stems & turn.stems) - scope_words(old.fact)
     cosine = timeline.cosine(earlier, change)
-    return cosine >= 0.4 or timeline.overlap(shared) >= 2 * MIN_TOPIC_WEIGHT
+    return cosine >= MIN_CHANGE_COSINE or timeline.weigh(shared, old, turn) >= MIN_TOPIC_WEIGHT
+
+
+def _keeps_figures(old: Statement, turn: Statement) -> bool:
+    """Whether a change repeats all figures of the earlier claim and brings no other."""
+    return bool(old.figures) and old.figures == turn.figures
+
+
+def _leaves_other_value(old: Statement, turn: Statement) -> bool:
+    """Whether a change "from X to Y" starts from an X that the earlier claim does not have."""
+    for match in _FROM_TO.finditer(turn.fact.content):
+        start = frozenset(stems(match[1]))
+        if start and start.isdisjoint(old.stems):
+            return True
+    return False
 
 
 def _arc(timeline: Timeline, earlier: int, change: int, restated: int) -> Arc | None:
@@ -54,20 +96,60 @@ def _arc(timeline: Timeline, earlier: int, change: int, restated: int) -> Arc | 
     settings = timeline.settings
     if not is_comparable(old, new, settings) or not is_comparable(turn, new, settings):
         return None
-    if new.has(Cue.RETURN, Cue.AGAIN, Cue.SETTLE, Cue.PAST, Cue.END):
+    if not _may_restate(old, turn, new) or not _is_one_slot(timeline, old, turn, new):
         return None
     topic = scope_words(old.fact) | frozenset(old.order[:1])
     fresh = turn.stems - old.stems
     returned = (old.stems & new.stems) - topic - fresh
-    outside = returned - turn.stems
-    weight = timeline.overlap(outside) + 0.7 * timeline.overlap(returned & turn.stems)
-    adopted = timeline.overlap(fresh & new.stems)
-    cosine = timeline.cosine(earlier, restated)
-    if weight < MIN_OLD_WEIGHT or adopted > 0.5 * weight or cosine < settings.restated_cosine:
+    weight = (
+        timeline.weigh(returned - turn.stems, old, new)
+        + NAMED_IN_CHANGE * timeline.weigh(returned & turn.stems, old, new)
+        + SAME_VALUE_WEIGHT * bool(old.values & new.values)
+    )
+    adopted = timeline.weigh(fresh & new.stems - scope_words(turn.fact), turn, new)
+    brought = turn.names & fresh
+    limit = 1.0 if brought and brought.isdisjoint(new.stems) else 0.6
+    strength = timeline.cosine(earlier, restated) + 0.08 * min(weight, 8.0)
+    strength -= 0.1 * new.has(Cue.EVENT)
+    if weight < MIN_OLD_WEIGHT or adopted > limit * weight or strength < MIN_RESTATED:
         return None
     if _is_taken_back(timeline, old.stems - topic, change, restated):
         return None
-    return Arc(earlier, change, restated, min(1.0, cosine + 0.1 * weight), returned)
+    return Arc(earlier, change, restated, strength)
+
+
+def _may_restate(old: Statement, turn: Statement, new: Statement) -> bool:
+    """Whether a later text can be the old claim as if nothing had happened.
+
+    It announces nothing itself, gives no third value, and takes no side of the change.
+    """
+    barred = _ANNOUNCES - {Cue.SWITCH} if old.values & new.values else _ANNOUNCES
+    if not (new.cues - old.cues).isdisjoint(barred):
+        return False
+    if takes_third_value(old, new) or new.values & (turn.values - old.values):
+        return False
+    adopted = (turn.stems - old.stems) & new.stems
+    return not any(opposed(a, b) for a in old.stems for b in adopted)
+
+
+def _is_one_slot(timeline: Timeline, old: Statement, turn: Statement, new: Statement) -> bool:
+    """Whether change and restatement speak of one and the same thing of the earlier claim."""
+    changed, restated = old.names & turn.stems, old.names & new.stems
+    if changed and restated and changed.isdisjoint(restated):
+        return False
+    is_measured = bool(turn.figures or turn.values)
+    if old.figures & new.figures and not is_measured and not turn.names - old.stems:
+        return False
+    slot = (old.stems & turn.stems) - scope_words(old.fact)
+    change, restatement = timeline.position[turn.fact.id], timeline.position[new.fact.id]
+    return bool(slot & new.stems) or timeline.cosine(change, restatement) >= MIN_SLOT_COSINE
+
+
+def takes_third_value(a: Statement, b: Statement) -> bool:
+    """Whether two texts give different values of one dimension and share none of it."""
+    mine, theirs = {d for d, _ in a.values}, {d for d, _ in b.values}
+    shared = {dimension for dimension, _ in a.values & b.values}
+    return bool((mine & theirs) - shared)
 
 
 def _is_taken_back(timeline: Timeline, old: frozenset[str], change: int, restated: int) -> bool:

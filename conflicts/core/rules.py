@@ -17,19 +17,24 @@ _CONTRASTS: Final[tuple[tuple[str, ...], ...]] = (
     (r"premium|business|enterprise", r"basic|starter|free", r"pro|team|growth", r"standard"),
     (r"express", r"standard|normal|regular"),
     (r"weekdays?|monday|tuesday|wednesday|thursday", r"weekends?|saturday|sunday"),
-    (r"summer|may|june|july|august", r"winter|november|december|january|february"),
+    (r"summer", r"winter"),
     (r"q1", r"q2", r"q3", r"q4"),
     (r"eu|europe(?:an)?", r"us|usa|america|american", r"uk|britain", r"asia|apac"),
-    (r"before|until", r"after|since|once"),
-    (r"during", r"after", r"before"),
     (r"client|customer|guest", r"staff|employee|internal"),
     (r"arm\s+a", r"arm\s+b", r"arm\s+c"),
     (r"primary", r"secondary", r"replica"),
-    (r"read(?:s|ing)?", r"writ(?:e|es|ing)"),
-    (r"express", r"freight"),
     (r"office", r"warehouse", r"home", r"remote"),
-    (r"request", r"limit"),
     (r"inbound|incoming", r"outbound|outgoing"),
+)  # fmt: skip
+# Scopes "svc:billing" and "svc:search" name two things; "bakery:supply" and "bakery:allergens"
+# two sides of one.
+_KINDS_OF_THINGS: Final = frozenset(
+    {
+        "account", "app", "client", "cluster", "customer", "db", "device", "env", "host", "lab",
+        "model", "package", "product", "project", "region", "repo", "repository", "room",
+        "service", "site", "study", "svc", "system", "tenant", "trial", "user", "vendor",
+        "warehouse", "wh",
+    }
 )  # fmt: skip
 _HARD_CONTRASTS: Final = tuple(
     tuple(re.compile(rf"\b(?:{word})\b", re.IGNORECASE) for word in group) for group in _CONTRASTS
@@ -62,19 +67,24 @@ def other_qualifier(a: Statement, b: Statement) -> bool:
 
 def scope_words(fact: Fact) -> frozenset[str]:
     """Stems of the last part of a scope, which names its thing: "svc:billing" is billing."""
-    return frozenset(stems(re.split(r"[:/]", fact.scope)[-1]))
+    return frozenset(stems(re.split(r"[:/]", fact.scope)[-1].replace("-", " ")))
+
+
+def _kind(fact: Fact) -> str:
+    return re.split(r"[:/]", fact.scope)[0].lower() if re.search(r"[:/]", fact.scope) else ""
 
 
 def other_entity(a: Statement, b: Statement) -> bool:
-    """Whether each text speaks of its own scope's thing and the scopes differ."""
+    """Whether a text speaks of its own scope's thing, and the other has another of that kind.
+
+    "svc:billing" and "svc:search" are two of a kind, "svc:billing" and "team:finance" are not.
+    """
     mine, theirs = scope_words(a.fact), scope_words(b.fact)
     return bool(
-        mine
-        and theirs
+        _kind(a.fact) == _kind(b.fact)
+        and _kind(a.fact) in _KINDS_OF_THINGS
         and mine.isdisjoint(theirs)
-        and mine & a.stems
-        and theirs & b.stems
-        and not mine & b.stems
+        and ((theirs & b.stems and not theirs & a.stems) or (mine & a.stems and not mine & b.stems))
     )
 
 
@@ -83,6 +93,22 @@ def is_real(statement: Statement) -> bool:
     return not statement.has(Cue.UNREAL) and any(
         claim.modality in {"fact", "plan"} for claim in statement.reading.claims
     )
+
+
+_PERIOD: Final = re.compile(
+    r"^(?:(?:at\s+the\s+)?end\s+of|in|for|by|during|from|on|until|kw|week|since)?\s*"
+    r"(?P<period>(?:week|kw|cw|q|sprint|round|day|visit|version|v)\s*\d+(?:\.\d+)*|"
+    r"(?:january|february|march|april|may|june|july|august|september|october|november|december|"
+    r"monday|tuesday|wednesday|thursday|friday|saturday|sunday|"
+    r"spring|summer|autumn|winter)s?(?:\s+\d{4})?|\d{4})\b",
+    re.IGNORECASE,
+)
+
+
+def other_period(a: Statement, b: Statement) -> bool:
+    """Whether both texts open with a period, and not with the same: "Week 40: …", "In May …"."""
+    mine, theirs = _PERIOD.match(a.fact.content), _PERIOD.match(b.fact.content)
+    return bool(mine and theirs and mine["period"].lower() != theirs["period"].lower())
 
 
 def is_comparable(a: Statement, b: Statement, settings: DetectiveSettings) -> bool:
@@ -97,4 +123,5 @@ def is_comparable(a: Statement, b: Statement, settings: DetectiveSettings) -> bo
         and is_real(b)
         and not other_qualifier(a, b)
         and not other_entity(a, b)
+        and not other_period(a, b)
     )

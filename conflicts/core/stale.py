@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Final
 
 from conflicts.core.cues import Cue
 from conflicts.core.rules import is_comparable, scope_words
+from conflicts.core.statements import Statement
 from conflicts.core.timeline import Timeline
 
 MIN_THING_WEIGHT: Final = 0.8
+_MOVED: Final = re.compile(
+    r"\b(?:moved?|migrated|switched|shifted|transferred|replaced|swapped)\b[^.;]*\b(?:from|to|by|with)\b",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +33,15 @@ def find_ending(timeline: Timeline, leaning: int, end: int) -> Ending | None:
     old, gone = timeline.statements[leaning], timeline.statements[end]
     if not is_comparable(old, gone, timeline.settings):
         return None
-    if not gone.has(Cue.END) or gone.has(Cue.TEMPORARY, Cue.RETURN, Cue.AGAIN):
+    if (
+        not gone.has(Cue.END)
+        or gone.has(Cue.TEMPORARY, Cue.SETTLE, Cue.SUCCESSOR)
+        or _comes_back(gone)
+    ):
         return None
-    if old.has(Cue.SWITCH, Cue.END, Cue.RETURN, Cue.AGAIN, Cue.TEMPORARY):
+    if old.has(Cue.SWITCH, Cue.TEMPORARY, Cue.EVENT, Cue.PROGRESS):
         return None
-    ended = frozenset[str]().union(*(s.stems for s in gone.sentences if Cue.END in s.cues))
-    thing = (old.stems & ended) - scope_words(old.fact) - frozenset(old.order[:1])
+    thing = (old.stems & ended_words(gone)) - scope_words(old.fact) - frozenset(old.order[:1])
     named = thing & (old.names | gone.names)
     weight = timeline.overlap(thing)
     if not named and len(thing) < 2:
@@ -43,15 +52,42 @@ def find_ending(timeline: Timeline, leaning: int, end: int) -> Ending | None:
     return Ending(leaning, end, thing, min(0.95, strength))
 
 
+def _comes_back(gone: Statement) -> bool:
+    """Whether a clause apart from the end says that something is back."""
+    return any(
+        Cue.END not in clause.cues and not clause.cues.isdisjoint({Cue.RETURN, Cue.AGAIN})
+        for clause in gone.clauses
+    )
+
+
+def ended_words(gone: Statement) -> frozenset[str]:
+    """Stems of the clauses that tell of an end, and of those they point back to."""
+    found: set[str] = set()
+    for i, clause in enumerate(gone.clauses):
+        if Cue.END in clause.cues:
+            found |= clause.stems
+            if clause.points_back and i > 0:
+                found |= gone.clauses[i - 1].stems
+        elif clause.is_among and i > 0 and Cue.END in gone.clauses[i - 1].cues:
+            found |= clause.stems
+    return frozenset(found)
+
+
 def _is_replaced(timeline: Timeline, leaning: int, end: int, thing: frozenset[str]) -> bool:
     """Whether another fact says what takes the place of the leaning claim."""
     old = timeline.statements[leaning]
-    purpose = old.stems - thing
+    purpose = old.stems - thing - scope_words(old.fact)
+    gone = timeline.statements[end]
+    if _MOVED.search(gone.fact.content) and timeline.overlap(gone.stems & purpose) >= 1.8:
+        return True
     for i in timeline.neighbours(leaning):
         if i <= leaning or i == end:
             continue
         other = timeline.statements[i]
-        about = timeline.overlap(other.stems & purpose) >= 1.5 or timeline.cosine(i, leaning) >= 0.5
-        if about and (i > end or other.has(Cue.SWITCH, Cue.SETTLE, Cue.RETURN, Cue.AGAIN)):
+        words = timeline.overlap(other.stems & purpose) >= 1.8
+        near = timeline.cosine(i, leaning) >= 0.5
+        if (words or near) and other.has(Cue.SWITCH, Cue.SETTLE, Cue.RETURN, Cue.AGAIN):
+            return True
+        if i > end and near and words:
             return True
     return False

@@ -9,10 +9,19 @@ from functools import lru_cache
 from conflicts.core.cues import Cue, cues
 from conflicts.core.facts import Fact
 from memories.core import claims
-from memories.core.words import stem
+from memories.core.lexicon import concept_of
 
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+")
-_TOKEN = re.compile(r"[\w#]+(?:[.'’][\w]+)*", re.UNICODE)
+_CLAUSE = re.compile(r"(?<=[.!?;:,])\s+|\s+-\s+|\s+and\s+|\n+")
+_POINTER = re.compile(r"\b(?:it|its|they|their|them|which|that)\b", re.IGNORECASE)
+_UNITS = frozenset({"kb", "mb", "gb", "tb", "kib", "mib", "gib", "eur", "usd", "chf", "gbp", "utc"})
+_AMONG = re.compile(r"\b(?:among|with|including)\s+(?:it|them|that|this|these|those)\b", re.I)
+_ON = re.compile(
+    r"\b(?:(?:is|are|turned|switched|stays?)\s+on\b(?!\s+\w+day)(?=\s*(?:$|[.,;:]|for|in|by|again|across|every|\w+\s+auto))|enabled|activated|turned\s+on)",
+    re.I,
+)
+_OFF = re.compile(r"\b(?:(?:is|are|turned|switched|stays?)\s+off\b|disabled|deactivated)", re.I)
+_TOKEN = re.compile(r"(?=[\w-]*\d)[A-Za-z]+(?:-\w+)+|[\w#]+(?:[.'’]\w+)*")
 _LETTER_NAME = re.compile(r"\b(?:[A-Z]{1}|[A-Z]\d+)\b")
 
 
@@ -24,14 +33,14 @@ def _words(text: str) -> frozenset[str]:
 _STOP = _words(
     "a about after all already also an and any anybody anything april are as at august be"
     " because been before being between both but by can come comes day days december did do"
-    " does doing done each eight evening every everybody everything february first five for"
+    " does doing done each eight evening every everybody everything february five for"
     " four friday from get gets go goes had has have he her him his how i if in into is it its"
-    " itself january july june just keep keeps kept last let lets made make makes march may me"
+    " itself january july june just keep keeps kept let lets made make makes march may me"
     " monday month months more morning most must my need needs new next night nine no nobody"
     " nor not nothing november now october of off on once one only or other our out over own"
-    " per please put puts said saturday say says second see september seven she should since"
+    " per please put puts said saturday say says see september seven she should since"
     " six so some somebody still such sunday take takes ten than that the their them then"
-    " there these they thing things third this those three through thursday to today tomorrow"
+    " there these they thing things this those three through thursday to today tomorrow"
     " too took tuesday two under until up us use used uses using very via want wants was way"
     " we wednesday week weeks went were what whatever when where which while who whoever whom"
     " why will with within without would year years yesterday yet you your yours"
@@ -39,12 +48,18 @@ _STOP = _words(
 
 
 @dataclass(frozen=True, slots=True)
-class Sentence:
-    """One sentence of a fact with its stems and cues."""
+class Clause:
+    """A piece of a sentence between commas or "and", with its stems and cues.
+
+    ``points_back`` when a pronoun may stand for something of the clause before; ``is_among`` when
+    it counts itself to what was told there ("the old host among them").
+    """
 
     text: str
     stems: frozenset[str]
     cues: frozenset[Cue]
+    points_back: bool
+    is_among: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,16 +67,23 @@ class Statement:
     """A fact and everything the rules ask about it.
 
     ``names`` are stems that name something in particular: capitalised inside a sentence, mixed
-    with digits or punctuation, or single capital letters ("dock C").
+    with digits or punctuation, or single capital letters ("dock C"). ``values`` are measured or
+    dated values as (dimension, value): ("s", "30").
     """
 
     fact: Fact
     reading: claims.Reading
-    sentences: tuple[Sentence, ...]
+    clauses: tuple[Clause, ...]
     stems: frozenset[str]
     names: frozenset[str]
     order: tuple[str, ...]
     cues: frozenset[Cue]
+    values: frozenset[tuple[str, str]]
+
+    @property
+    def figures(self) -> frozenset[str]:
+        """Numbers as written."""
+        return frozenset(stem for stem in self.stems if stem[0].isdigit())
 
     def has(self, *wanted: Cue) -> bool:
         """Whether any of the cues occurs anywhere in the text."""
@@ -80,10 +102,9 @@ def stems(text: str) -> tuple[str, ...]:
         word = re.sub(r"['’]s?$", "", token.lower())
         if _LETTER_NAME.fullmatch(token) and token not in {"A", "I"}:
             words.append(f"={token}")
-        elif word and word not in _STOP and (len(word) > 1 or word.isdigit()):
-            words.append(stem(word))
-            if "_" in word:
-                words.extend(stem(part) for part in word.split("_") if len(part) > 1)
+        else:
+            parts = (part for part in word.split("_") if len(part) > 1 or part.isdigit())
+            words.extend(concept_of(part) for part in parts if part not in _STOP)
     return tuple(words)
 
 
@@ -93,24 +114,47 @@ def _names(text: str) -> frozenset[str]:
         for position, token in enumerate(tokens(sentence)):
             marked = any(c.isdigit() or c == "_" for c in token) and not token.isdigit()
             inner = any(c.isupper() for c in token[1:])
+            if token.lower() in _UNITS:
+                continue
             if marked or inner or (position > 0 and token[0].isupper()):
                 found.update(stems(token))
+    return frozenset(found)
+
+
+def _values(reading: claims.Reading) -> frozenset[tuple[str, str]]:
+    found: set[tuple[str, str]] = set()
+    for claim in reading.claims:
+        found.update((q.unit, f"{q.value:.6g}") for q in claim.quantities if q.unit != "count")
+        found.update(("date", date) for date in claim.dates)
+        found.update(("version", version) for version in claim.versions)
+    if _OFF.search(reading.text):
+        found.add(("switch", "off"))
+    elif _ON.search(reading.text):
+        found.add(("switch", "on"))
     return frozenset(found)
 
 
 @lru_cache(maxsize=32768)
 def _read(
     text: str,
-) -> tuple[claims.Reading, tuple[Sentence, ...], frozenset[str], tuple[str, ...], frozenset[Cue]]:
-    sentences = tuple(
-        Sentence(part, frozenset(stems(part)), cues(part))
-        for part in (piece.strip() for piece in _SENTENCE.split(text))
+) -> tuple[claims.Reading, tuple[Clause, ...], frozenset[str], tuple[str, ...], frozenset[Cue]]:
+    clauses = tuple(
+        Clause(
+            part,
+            frozenset(stems(part)),
+            cues(part),
+            bool(_POINTER.search(part)),
+            bool(_AMONG.search(part)),
+        )
+        for part in (piece.strip() for piece in _CLAUSE.split(text) if piece)
         if part
     )
-    return claims.read(text), sentences, _names(text), stems(text), cues(text)
+    return claims.read(text), clauses, _names(text), stems(text), cues(text)
 
 
 def read(fact: Fact) -> Statement:
     """Read ``fact``; texts seen before cost nothing."""
-    reading, sentences, names, order, found = _read(fact.content)
-    return Statement(fact, reading, sentences, frozenset(order), names, order, found)
+    reading, clauses, names, order, found = _read(fact.content)
+    return Statement(
+        fact, reading, clauses, frozenset(order), names, order, found, _values(reading)
+    )

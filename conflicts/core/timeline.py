@@ -37,6 +37,7 @@ class Timeline:
         self.settings = settings
         self.statements: list[Statement] = [read(facts[i]) for i in order]
         self.vectors: Vectors = np.nan_to_num(vectors[order].astype(np.float32, copy=True))
+        self._is_embedded = self.vectors.any(axis=1)
         self.position = {s.fact.id: i for i, s in enumerate(self.statements)}
         self._facts_of: dict[str, list[int]] = defaultdict(list)
         for i, statement in enumerate(self.statements):
@@ -56,9 +57,17 @@ class Timeline:
         """Summed weight of ``stems``."""
         return sum(map(self.weight, stems))
 
+    def weigh(self, stems: Collection[str], a: Statement, b: Statement) -> float:
+        """Weight of stems shared by two facts; what both use as a name counts half as much more."""
+        return sum(self.weight(t) * (1.5 if t in a.names | b.names else 1.0) for t in stems)
+
     def cosine(self, i: int, j: int) -> float:
-        """Cosine of two facts; 0 when one is not embedded."""
-        return float(self.vectors[i] @ self.vectors[j])
+        """Cosine of two facts; when one is not embedded, its estimate from shared words."""
+        if self._is_embedded[i] and self._is_embedded[j]:
+            return float(self.vectors[i] @ self.vectors[j])
+        a, b = self.statements[i].stems, self.statements[j].stems
+        shared = self.overlap(a & b)
+        return shared and 0.3 + 0.7 * shared / math.sqrt(self.overlap(a) * self.overlap(b))
 
     def is_rare(self, stem: str) -> bool:
         """Whether a stem is rare enough to lead from one fact to others."""
