@@ -37,7 +37,7 @@ class Timeline:
         self.settings = settings
         self.statements: list[Statement] = [read(facts[i]) for i in order]
         self.vectors: Vectors = np.nan_to_num(vectors[order].astype(np.float32, copy=True))
-        self._is_embedded = self.vectors.any(axis=1)
+        self._is_embedded: npt.NDArray[np.bool_] = np.abs(self.vectors).sum(axis=1) > 0
         self.position = {s.fact.id: i for i, s in enumerate(self.statements)}
         self._facts_of: dict[str, list[int]] = defaultdict(list)
         for i, statement in enumerate(self.statements):

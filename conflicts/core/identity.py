@@ -1,0 +1,175 @@
+"""Which card a finding belongs to, so that nobody is asked the same thing twice.
+
+A memory has a lineage (its versions); a card covers pairs of lineages, each pair at most once in
+a workspace. Findings that share two lineages are about one matter: N disagreeing values are one
+card and a three-fact arc stays whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Literal
+
+from conflicts.core.facts import Finding
+from memories.core import claims
+
+Pair = frozenset[str]
+SameClaim = Callable[[str, str], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class OpenCard:
+    """A card that waits for a person, with the lineages that it covers."""
+
+    id: str
+    lineages: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class DecidedPair:
+    """A pair of lineages that a person has judged.
+
+    ``claims`` are the members' texts at the time of the verdict; ``rejected`` the lineages that
+    lost, empty when both are valid or the card was dismissed.
+    """
+
+    card: str
+    claims: Mapping[str, str]
+    rejected: frozenset[str] = frozenset()
+
+    @property
+    def pair(self) -> Pair:
+        """The two lineages."""
+        return frozenset(self.claims)
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """What becomes of a finding.
+
+    ``lineages`` are all that the card covers for this finding, oldest fact first; ``pairs`` only
+    those that no card covers yet; ``decided_before`` names the card whose verdict this touches.
+    """
+
+    action: Literal["join", "open", "skip"]
+    finding: Finding
+    lineages: tuple[str, ...]
+    card: str | None = None
+    pairs: tuple[Pair, ...] = ()
+    decided_before: str | None = None
+
+
+def says_the_same(a: str, b: str) -> bool:
+    """Whether two texts make the same claim, so that an edit changed the wording at most."""
+    return a == b or claims.compare(a, b).relation == "same"
+
+
+def place(
+    findings: Sequence[Finding],
+    *,
+    lineage_of: Mapping[str, str],
+    claim_of: Mapping[str, str],
+    open_cards: Sequence[OpenCard],
+    decided: Sequence[DecidedPair],
+    same_claim: SameClaim = says_the_same,
+) -> list[Placement]:
+    """Sort findings into open cards, new cards, and what has been decided already.
+
+    Parameters
+    ----------
+    findings
+        Of one run, in its order; a later one that shares two lineages with an earlier new one
+        is folded into it.
+    lineage_of
+        Lineage of each fact id.
+    claim_of
+        Current text of each lineage.
+    open_cards, decided
+        What the workspace holds; ``decided`` oldest verdict first.
+    same_claim
+        Judges whether the claim of a member has changed since the verdict.
+
+    Returns
+    -------
+    list of Placement
+        One per card touched or finding skipped, in order of the findings.
+    """
+    covered = {pair for card in open_cards for pair in _pairs(sorted(card.lineages))}
+    placed: list[Placement] = []
+    for finding in findings:
+        lineages = tuple(dict.fromkeys(lineage_of[i] for i in finding.fact_ids))
+        settled = {d.pair for d in decided if _still_holds(d, claim_of, same_claim)}
+        undecided = [pair for pair in _pairs(lineages) if pair not in settled]
+        fresh = tuple(pair for pair in undecided if pair not in covered)
+        covered.update(fresh)
+        placement = Placement("skip", finding, lineages, pairs=fresh)
+        card = _best_card(lineages, open_cards)
+        sibling = _sibling(lineages, placed)
+        if not undecided:
+            placed.append(placement)
+        elif card is not None:
+            placed.append(replace(placement, action="join", card=card))
+        elif sibling is not None:
+            placed[sibling] = _fold(placed[sibling], placement)
+        else:
+            before = _decided_before(lineages, claim_of, decided, same_claim)
+            placed.append(replace(placement, action="open", decided_before=before))
+    return placed
+
+
+def _pairs(lineages: Sequence[str]) -> list[Pair]:
+    return [frozenset(pair) for pair in combinations(lineages, 2)]
+
+
+def _still_holds(decided: DecidedPair, claim_of: Mapping[str, str], same_claim: SameClaim) -> bool:
+    """Whether both members still claim what they claimed when the verdict was given."""
+    return all(
+        lineage not in claim_of or same_claim(text, claim_of[lineage])
+        for lineage, text in decided.claims.items()
+    )
+
+
+def _best_card(lineages: Sequence[str], cards: Sequence[OpenCard]) -> str | None:
+    """Return the open card that shares most lineages, at least two; the smaller id on a tie."""
+    shared = [(-len(card.lineages & set(lineages)), card.id) for card in cards]
+    best = min(shared, default=(0, ""))
+    return best[1] if best[0] <= -2 else None
+
+
+def _sibling(lineages: Sequence[str], placed: Sequence[Placement]) -> int | None:
+    """Return the position of a card about to be opened that shares two lineages."""
+    for i, placement in enumerate(placed):
+        if placement.action == "open" and len(set(placement.lineages) & set(lineages)) >= 2:
+            return i
+    return None
+
+
+def _fold(first: Placement, second: Placement) -> Placement:
+    """Return the first placement, widened by the lineages and pairs of the second."""
+    return replace(
+        first,
+        lineages=tuple(dict.fromkeys((*first.lineages, *second.lineages))),
+        pairs=(*first.pairs, *second.pairs),
+    )
+
+
+def _decided_before(
+    lineages: Sequence[str],
+    claim_of: Mapping[str, str],
+    decided: Sequence[DecidedPair],
+    same_claim: SameClaim,
+) -> str | None:
+    """Return the newest verdict that the finding reopens or whose rejected value it repeats."""
+    members = set(lineages)
+    for verdict in reversed(decided):
+        if verdict.pair <= members:
+            return verdict.card
+        if verdict.pair.isdisjoint(members):
+            continue
+        lost = [verdict.claims[lineage] for lineage in sorted(verdict.rejected & verdict.pair)]
+        newcomers = [claim_of[lineage] for lineage in lineages if lineage not in verdict.pair]
+        if any(same_claim(old, new) for old in lost for new in newcomers):
+            return verdict.card
+    return None

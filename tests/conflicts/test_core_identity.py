@@ -1,0 +1,157 @@
+"""Which card a finding belongs to."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conflicts.core.facts import Finding
+from conflicts.core.identity import DecidedPair, OpenCard, Placement, place
+
+
+def finding(*lineages: str) -> Finding:
+    """A finding over facts whose ids are those of their lineages."""
+    return Finding(
+        kind="ambiguity",
+        fact_ids=lineages,
+        yes_keeps=lineages[-1:],
+        question="Is it so?",
+        reasoning="They disagree.",
+        severity="medium",
+        confidence=0.7,
+        suggestion=None,
+    )
+
+
+CLAIMS = {
+    "a": "The limit is 10 MB.",
+    "b": "The limit is 20 MB.",
+    "c": "The limit is 30 MB.",
+    "d": "The port is 80.",
+    "e": "The limit is 10 MB.",
+}
+
+
+def decide(
+    *findings: Finding,
+    cards: dict[str, str] | None = None,
+    decided: tuple[DecidedPair, ...] = (),
+    claims: dict[str, str] | None = None,
+) -> list[Placement]:
+    texts = {**CLAIMS, **(claims or {})}
+    return place(
+        findings,
+        lineage_of={name: name for name in texts},
+        claim_of=texts,
+        open_cards=[OpenCard(card, frozenset(names)) for card, names in (cards or {}).items()],
+        decided=decided,
+        same_claim=str.__eq__,
+    )
+
+
+def pairs(*names: str) -> tuple[frozenset[str], ...]:
+    return tuple(frozenset(name) for name in names)
+
+
+def verdict(card: str, winner: str, loser: str | None = None, other: str = "") -> DecidedPair:
+    names = (winner, loser or other)
+    return DecidedPair(card, {n: CLAIMS[n] for n in names}, frozenset({loser} if loser else ()))
+
+
+def test_new_finding_opens_a_card_with_all_its_pairs() -> None:
+    arc = finding("a", "b", "c")
+    assert decide(arc) == [
+        Placement("open", arc, ("a", "b", "c"), pairs=pairs("ab", "ac", "bc")),
+    ]
+
+
+def test_finding_that_shares_two_lineages_joins_the_card() -> None:
+    arc = finding("a", "b", "c")
+    assert decide(arc, cards={"K": "ab", "M": "cd"}) == [
+        Placement("join", arc, ("a", "b", "c"), card="K", pairs=pairs("ac", "bc")),
+    ]
+
+
+def test_second_run_joins_without_new_pairs() -> None:
+    again = finding("b", "a")
+    assert decide(again, cards={"K": "ab"}) == [Placement("join", again, ("b", "a"), card="K")]
+
+
+def test_finding_that_shares_one_lineage_opens_its_own_card() -> None:
+    other = finding("b", "d")
+    assert [p.action for p in decide(other, cards={"K": "ab"})] == ["open"]
+
+
+def test_finding_joins_the_card_with_most_in_common() -> None:
+    arc = finding("a", "b", "c")
+    assert [p.card for p in decide(arc, cards={"K": "ab", "M": "abc", "L": "abc"})] == ["L"]
+
+
+def test_disagreeing_values_of_one_run_are_one_card() -> None:
+    first, second = finding("a", "b"), finding("a", "b", "c")
+    assert decide(first, second) == [
+        Placement("open", first, ("a", "b", "c"), pairs=pairs("ab", "ac", "bc")),
+    ]
+
+
+def test_decided_pair_is_skipped() -> None:
+    pair = finding("a", "b")
+    assert decide(pair, decided=(verdict("K", "b", other="a"),)) == [
+        Placement("skip", pair, ("a", "b")),
+    ]
+
+
+def test_decided_pair_comes_back_linked_when_a_claim_has_changed() -> None:
+    pair = finding("a", "b")
+    old = verdict("K", "b", other="a")
+    assert decide(pair, decided=(old,), claims={"a": "The limit is 99 MB."}) == [
+        Placement("open", pair, ("a", "b"), pairs=pairs("ab"), decided_before="K"),
+    ]
+
+
+def test_new_memory_with_a_rejected_value_opens_a_linked_card() -> None:
+    again = finding("b", "e")
+    assert decide(again, decided=(verdict("K", "b", loser="a"),)) == [
+        Placement("open", again, ("b", "e"), pairs=pairs("be"), decided_before="K"),
+    ]
+
+
+def test_new_memory_with_another_value_opens_an_unlinked_card() -> None:
+    other = finding("b", "c")
+    assert [p.decided_before for p in decide(other, decided=(verdict("K", "b", loser="a"),))] == [
+        None
+    ]
+
+
+def test_third_value_beside_a_decided_pair_opens_a_linked_card_for_the_new_pairs() -> None:
+    arc = finding("a", "b", "c")
+    assert decide(arc, decided=(verdict("K", "b", other="a"),)) == [
+        Placement("open", arc, ("a", "b", "c"), pairs=pairs("ac", "bc"), decided_before="K"),
+    ]
+
+
+def test_two_versions_of_one_lineage_are_no_pair() -> None:
+    versions = Finding("ambiguity", ("a1", "a2"), ("a2",), "Is it so?", "r", "low", 0.5, None)
+    placed = place(
+        [versions],
+        lineage_of={"a1": "a", "a2": "a"},
+        claim_of={"a": "x"},
+        open_cards=[],
+        decided=[],
+    )
+    assert placed == [Placement("skip", versions, ("a",))]
+
+
+GROUPS = st.lists(st.sets(st.sampled_from("abcde"), min_size=2, max_size=4), max_size=6)
+
+
+@given(GROUPS, st.sets(st.sampled_from("abcde"), min_size=2, max_size=3))
+def test_each_pair_is_given_to_one_card_only(groups: list[set[str]], card: set[str]) -> None:
+    placed = decide(*(finding(*sorted(g)) for g in groups), cards={"K": "".join(card)})
+    given_pairs = [pair for p in placed for pair in p.pairs]
+    assert len(given_pairs) == len(set(given_pairs))
+    assert not set(given_pairs) & {frozenset(pair) for pair in combinations(card, 2)}
+    expected = {frozenset(pair) for g in groups for pair in combinations(sorted(g), 2)}
+    assert expected <= set(given_pairs) | {frozenset(pair) for pair in combinations(card, 2)}
