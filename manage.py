@@ -39,6 +39,10 @@ def main() -> None:
     """Run a command."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "engram.settings")
     os.environ["ENGRAM_HOME"] = str(embedded.home_folder())
+    if sys.argv[1:2] == ["up"] and "--prepare" not in sys.argv:
+        from engram import supervisor
+
+        sys.exit(supervisor.main(sys.argv[2:]))
     if needs_services(sys.argv[1:]):
         try:
             embedded.export_environment()

@@ -24,6 +24,7 @@ __all__ = [
     "ensure",
     "export_environment",
     "home_folder",
+    "missing_services",
     "redis_client_url",
     "release",
 ]
@@ -58,18 +59,22 @@ def release() -> None:
 atexit.register(release)
 
 
+def missing_services() -> frozenset[str]:
+    """Return the services that no variable names."""
+    return frozenset(name for name, variable in VARIABLES.items() if not os.environ.get(variable))
+
+
 def export_environment(home: Path | None = None) -> None:
     """Start what no variable names, and set DATABASE_URL and BROKER_URL for us and our children.
 
     A test run calls this before settings load; its parallel workers inherit the variables.
     """
-    os.environ["ENGRAM_HOME"] = str(home or home_folder())
-    missing = frozenset(
-        name for name, variable in VARIABLES.items() if not os.environ.get(variable)
-    )
+    home = home or home_folder()
+    os.environ["ENGRAM_HOME"] = str(home)
+    missing = missing_services()
     if not missing:
         return
-    services = ensure(home or home_folder(), missing)
+    services = ensure(home, missing)
     if "postgres" in missing:
         os.environ["DATABASE_URL"] = services.database_url
     if "redis" in missing:

@@ -1,0 +1,82 @@
+"""`manage.py up` runs everything; `up --prepare` is its part that needs Django."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.contrib.staticfiles.finders import get_finders
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError
+from django.db import OperationalError
+
+from engram import supervisor
+
+
+class Command(BaseCommand):
+    """Run database, broker, web, worker and scheduler as one process tree."""
+
+    help = (
+        "Run everything: database and broker (unless DATABASE_URL and BROKER_URL name real ones), "
+        "migrations, static files, demo workspace, web, worker and scheduler."
+    )
+    requires_system_checks: list[str] = []
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare the supervisor's options and our own."""
+        supervisor.add_arguments(parser)
+        parser.add_argument(
+            "--prepare",
+            action="store_true",
+            help="only migrate, collect static files and make the demo workspace",
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Prepare; `manage.py` starts the supervisor itself, before Django is loaded."""
+        if not options["prepare"]:
+            raise CommandError("run `python manage.py up` from a shell")
+        try:
+            call_command("migrate", verbosity=0, interactive=False)
+        except OperationalError as error:
+            raise CommandError(f"the database does not answer: {error}") from error
+        if collect_static_files():
+            self.stdout.write("static files collected")
+        if not options["no_demo"]:
+            make_demo()
+        sys.stdout.flush()
+
+
+def make_demo() -> None:
+    """Make the demo workspace, once there is code for it."""
+    try:
+        from engram.console.demo import ensure_demo
+    except ModuleNotFoundError as missing:
+        if missing.name != "engram.console.demo":
+            raise
+    else:
+        ensure_demo()
+
+
+def collect_static_files() -> bool:
+    """Collect and compress static files when any of them changed; tell whether they did."""
+    stamp = settings.ENGRAM_HOME / "static.stamp"
+    print_of_files = static_files_fingerprint()
+    if stamp.exists() and stamp.read_text() == print_of_files and settings.STATIC_ROOT.is_dir():
+        return False
+    call_command("collectstatic", verbosity=0, interactive=False, clear=True)
+    stamp.write_text(print_of_files)
+    return True
+
+
+def static_files_fingerprint() -> str:
+    """Return a digest of the names, sizes and times of all static files."""
+    digest = hashlib.sha256(repr(settings.STORAGES["staticfiles"]).encode())
+    for finder in get_finders():
+        for name, storage in finder.list([]):
+            found = Path(storage.path(name)).stat()
+            digest.update(f"{name}:{found.st_size}:{found.st_mtime_ns}\n".encode())
+    return digest.hexdigest()

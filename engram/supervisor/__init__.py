@@ -1,0 +1,49 @@
+"""`manage.py up`: everything that Engram needs, as one process tree.
+
+1. One supervisor per home, and its port is ours, before anything is started.
+2. Services (`engram.embedded`), unless variables name real ones.
+3. Migrations, static files and the demo workspace, in a process that ends.
+4. Web, worker and scheduler, kept running until a signal comes.
+
+No Django here: a supervisor is small, and says that a port is taken within a tenth of a second.
+Web processes inherit one listening socket, so that connections wait in its queue while a killed
+one starts again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+
+from engram import embedded
+from engram.supervisor.plan import CannotStartError, Plan, add_arguments, claim_home, listen
+from engram.supervisor.terminal import Console, own_url
+from engram.supervisor.tree import EXIT_FAILED, Supervisor
+
+__all__ = ["add_arguments", "main"]
+
+
+def main(arguments: list[str]) -> int:
+    """Run `manage.py up`."""
+    parser = argparse.ArgumentParser(prog="manage.py up", description="Run all of Engram.")
+    add_arguments(parser)
+    options = parser.parse_args(arguments)
+    home = embedded.home_folder()
+    try:
+        with claim_home(home) as lock, listen(options.host, options.port) as listener:
+            port = listener.getsockname()[1]
+            lock.write(f"{own_url(options.host, port)} (process {os.getpid()})\n")
+            lock.flush()
+            plan = Plan(
+                home=home,
+                host=options.host,
+                port=port,
+                web_processes=options.web_processes,
+                worker_processes=options.worker_processes,
+                has_demo=not options.no_demo,
+            )
+            return Supervisor(plan, listener, Console(home)).run()
+    except (CannotStartError, embedded.EmbeddedServicesError) as error:
+        sys.stderr.write(f"engram: {error}\n")
+        return EXIT_FAILED

@@ -1,0 +1,101 @@
+"""What to run and where, and the claims that are staked before anything is started."""
+
+from __future__ import annotations
+
+import argparse
+import fcntl
+import os
+import socket
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from engram.embedded.places import make_home
+
+
+class CannotStartError(Exception):
+    """What a person has to change before this can run; the message says it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to run, and where."""
+
+    home: Path
+    host: str
+    port: int
+    web_processes: int
+    worker_processes: int
+    has_demo: bool
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options; each has a variable that does the same."""
+    variables = os.environ
+    parser.add_argument(
+        "--host", default=variables.get("ENGRAM_HOST", "127.0.0.1"), help="ENGRAM_HOST"
+    )
+    parser.add_argument(
+        "--port",
+        default=variables.get("ENGRAM_PORT", "8000"),
+        type=_port,
+        help="ENGRAM_PORT; 0 takes any free one",
+    )
+    parser.add_argument(
+        "--web-processes",
+        default=variables.get("ENGRAM_WEB_PROCESSES", "1"),
+        type=_count,
+        help="ENGRAM_WEB_PROCESSES",
+    )
+    parser.add_argument(
+        "--worker-processes",
+        default=variables.get("ENGRAM_WORKER_PROCESSES", "2"),
+        type=_count,
+        help="ENGRAM_WORKER_PROCESSES",
+    )
+    parser.add_argument("--no-demo", action="store_true", help="do not make the demo workspace")
+
+
+def _port(text: str) -> int:
+    if not text.isdigit() or int(text) > 65535:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a port (0 to 65535)")
+    return int(text)
+
+
+def _count(text: str) -> int:
+    if not text.isdigit() or not 1 <= int(text) <= 64:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of processes (1 to 64)")
+    return int(text)
+
+
+def claim_home(home: Path) -> IO[str]:
+    """Take the lock of the one supervisor per home; it lasts as long as the file is open."""
+    make_home(home)
+    lock = (home / "up.lock").open("a+")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        lock.seek(0)
+        running = lock.read().strip() or "it is just starting"
+        lock.close()
+        raise CannotStartError(f"Engram already runs with {home}: {running}") from None
+    lock.truncate(0)
+    return lock
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Bind the port that the web processes will inherit."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((host, port))
+        listener.listen(1024)
+    except OSError as error:
+        listener.close()
+        raise CannotStartError(
+            f"port {port} on {host} cannot be used: {error.strerror}. Stop what uses it, or "
+            f"choose another one: ENGRAM_PORT={port + 1 if port < 65535 else 0} make up"
+        ) from None
+    listener.set_inheritable(True)
+    return listener

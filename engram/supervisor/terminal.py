@@ -1,0 +1,72 @@
+"""What a person sees: lines of all processes, and the greeting."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from engram.embedded.logs import rotating_log
+
+COLOURS = {"up": 1, "web": 36, "worker": 32, "beat": 33, "postgres": 34, "redis": 35}
+
+
+class Console:
+    """Prints lines with their time and origin, coloured on a terminal, and keeps them in files."""
+
+    def __init__(self, home: Path) -> None:
+        self._logs = home / "logs"
+        self._files: dict[str, Any] = {}
+        self._is_coloured = sys.stdout.isatty() and "NO_COLOR" not in os.environ
+
+    def show(self, name: str, line: str) -> None:
+        """Print a line; a reader that has gone away does not stop the service."""
+        prefix = f"{time.strftime('%H:%M:%S')} {name:<9}| "
+        if self._is_coloured:
+            prefix = f"\x1b[{COLOURS.get(name.partition('-')[0], 37)}m{prefix}\x1b[0m"
+        with suppress(OSError):
+            print(prefix + line, flush=True)  # noqa: T201 (this is its work)
+
+    def keep(self, name: str, line: str) -> None:
+        """Print a line and write it to the log file of its origin."""
+        if name not in self._files:
+            self._files[name] = rotating_log(self._logs / f"{name}.log")
+        self._files[name].info("%s", line)
+        self.show(name, line)
+
+
+def own_url(host: str, port: int) -> str:
+    """Return where a browser on this machine finds us."""
+    host = {"0.0.0.0": "localhost", "::": "localhost", "127.0.0.1": "localhost"}.get(host, host)  # noqa: S104
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def read_demo(home: Path) -> dict[str, str]:
+    """Return what the demo workspace left for people: user, password and keys."""
+    try:
+        found = json.loads((home / "demo.json").read_text())
+    except (FileNotFoundError, ValueError):
+        return {}
+    return {str(key): str(value) for key, value in found.items()}
+
+
+def greeting(url: str, demo: dict[str, str]) -> list[str]:
+    """Return the lines that a newcomer needs: where, who, and a first call."""
+    lines = ["", f"Engram is ready: {url}/", f"  API description  {url}/api/docs/"]
+    if "user" in demo:
+        lines.append(f"  sign in as       {demo['user']} / {demo.get('password', '')}")
+    if key := demo.get("api_key", demo.get("agent_key", "")):
+        lines += [
+            f"  API key          {key}",
+            "",
+            "  A first call:",
+            f"    curl -s {url}/api/v1/memories/recall \\",
+            f"      -H 'Authorization: Bearer {key}' \\",
+            "      -H 'Content-Type: application/json' \\",
+            """      -d '{"query": "which database do we use?", "k": 3}'""",
+        ]
+    return [*lines, "", "Ctrl-C stops everything; the next start continues with the data.", ""]

@@ -1,0 +1,245 @@
+"""The process tree: services, preparation, children, and their end."""
+
+from __future__ import annotations
+
+import os
+import selectors
+import signal
+import socket
+import subprocess
+import sys
+import time
+from typing import IO, Any
+
+from engram import embedded
+from engram.embedded.child import Child
+from engram.embedded.lease import SOURCE, Lease
+from engram.embedded.privileges import die_with_parent
+from engram.supervisor.plan import CannotStartError, Plan
+from engram.supervisor.probe import PROBE_PAUSE_SECONDS, ReadinessProbe
+from engram.supervisor.terminal import Console, greeting, own_url, read_demo
+
+STOP_SECONDS = 5
+GIVE_UP_FAILURES = 4  # a process that never lived long, before the first time all was ready
+EXIT_FAILED = 1
+# Celery warns root because of pickled messages; ours are JSON.
+ADVICE_TO_ROOT = "ignore:You're running the worker with superuser privileges"
+
+
+class Supervisor:
+    """The event loop over children, the services' keeper and signals."""
+
+    def __init__(self, plan: Plan, listener: socket.socket, console: Console) -> None:
+        self.plan, self.listener, self.console = plan, listener, console
+        self.selector = selectors.DefaultSelector()
+        self.children: list[Child] = []
+        self.lease: Lease | None = None
+        self.is_stopping = False
+        self.environment = self._child_environment()
+        self._wake_on_signals()
+
+    def _child_environment(self) -> dict[str, str]:
+        return {
+            "OMP_NUM_THREADS": "1",
+            "OPENBLAS_NUM_THREADS": "1",
+            "PYTHONWARNINGS": ADVICE_TO_ROOT,
+            **os.environ,
+            "ENGRAM_HOME": str(self.plan.home),
+            "ENGRAM_HOST": self.plan.host,
+            "ENGRAM_PORT": str(self.plan.port),
+            "PYTHONUNBUFFERED": "1",
+            "DJANGO_SETTINGS_MODULE": "engram.settings",
+        }
+
+    def _wake_on_signals(self) -> None:
+        reader, writer = socket.socketpair()
+        for end in (reader, writer):
+            end.setblocking(False)
+        self._wakers = (reader, writer)
+        signal.set_wakeup_fd(writer.fileno(), warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        for stop in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(stop, self._ask_to_stop)
+        self.selector.register(reader, selectors.EVENT_READ, lambda: reader.recv(4096))
+
+    def _ask_to_stop(self, *_: object) -> None:
+        self.is_stopping = True
+
+    def run(self) -> int:
+        """Run until a signal comes; return the exit code."""
+        try:
+            self._take_services()
+            self._prepare()
+            self._start_children()
+            self._watch()
+        except (CannotStartError, embedded.EmbeddedServicesError) as error:
+            self.console.show("up", str(error))
+            return EXIT_FAILED
+        finally:
+            self._stop()
+        return 0
+
+    # services
+
+    def _take_services(self) -> None:
+        names = embedded.missing_services()
+        if not names:
+            return
+        self.lease = Lease.take(self.plan.home, names)
+        services = self.lease.services
+        if "postgres" in names:
+            self.environment["DATABASE_URL"] = services.database_url
+        if "redis" in names:
+            self.environment["BROKER_URL"] = services.broker_url
+        self.lease.connection.sendall(b"watch\n")
+        self.lease.connection.setblocking(False)
+        self.selector.register(self.lease.connection, selectors.EVENT_READ, self._read_keeper)
+        self.console.show("up", f"services are ready: {', '.join(sorted(names))}")
+
+    def _read_keeper(self) -> None:
+        """Show what the servers say; when their keeper was killed, start another."""
+        if self.lease is None:
+            return
+        try:
+            received = self.lease.connection.recv(65536)
+        except BlockingIOError:
+            return
+        except OSError:
+            received = b""
+        for line in received.decode(errors="replace").splitlines():
+            _log, name, text = (*line.split(" ", 2), "", "")[:3]
+            self.console.show(name, text)
+        if not received and not self.is_stopping:
+            self.selector.unregister(self.lease.connection)
+            self.lease.connection.close()
+            self.lease = None
+            self.console.show("up", "the keeper of the services is gone, starting another")
+            self._take_services()
+
+    # migrations, static files, demo
+
+    def _prepare(self) -> None:
+        command = [sys.executable, "manage.py", "up", "--prepare"]
+        if not self.plan.has_demo:
+            command.append("--no-demo")
+        process = subprocess.Popen(  # noqa: S603
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **self._options()
+        )
+        with process, process.stdout as output:  # type: ignore[union-attr]
+            self.selector.register(output, selectors.EVENT_READ, lambda: None)
+            self._show_until_end(process, output)
+            self.selector.unregister(output)
+        if process.returncode != 0 and not self.is_stopping:
+            raise CannotStartError("the database could not be prepared, see above")
+
+    def _show_until_end(self, process: subprocess.Popen[bytes], output: IO[bytes]) -> None:
+        unfinished = b""
+        while received := self._next_output(process, output):
+            *lines, unfinished = (unfinished + received).split(b"\n")
+            for line in lines:
+                self.console.keep("prepare", line.decode(errors="replace"))
+
+    def _next_output(self, process: subprocess.Popen[bytes], output: IO[bytes]) -> bytes:
+        while True:
+            events = self.selector.select()
+            if self.is_stopping:
+                process.terminate()
+                return b""
+            for key, _ in events:
+                key.data()
+            if any(key.fileobj is output for key, _ in events):
+                return os.read(output.fileno(), 65536)
+
+    # children
+
+    def _start_children(self) -> None:
+        python = [sys.executable, "-m"]
+        celery = [*python, "celery", "--app", "engram.celery", "--quiet"]
+        web = [*python, "uvicorn", "engram.asgi:application", "--fd", str(self.listener.fileno())]
+        web += ["--no-access-log", "--timeout-graceful-shutdown", "3", "--log-level", "warning"]
+        worker = [*celery, "worker", "--concurrency", str(self.plan.worker_processes)]
+        worker += ["--loglevel", "INFO", "--without-gossip", "--without-mingle"]
+        schedule = str(self.plan.home / "celerybeat-schedule")
+        beat = [*celery, "beat", "--schedule", schedule, "--pidfile", "", "--loglevel", "WARNING"]
+        numbers = range(1, self.plan.web_processes + 1)
+        names = ["web"] if self.plan.web_processes == 1 else [f"web-{n}" for n in numbers]
+        for name in names:
+            self._add(name, web, pass_fds=[self.listener.fileno()])
+        self._add("worker", worker)
+        self._add("beat", beat)
+
+    def _add(self, name: str, command: list[str], **more: Any) -> None:
+        def report(line: str, is_ours: bool) -> None:
+            self.console.keep(name, f"[{line}]" if is_ours else line)
+
+        child = Child(
+            name,
+            prepare=lambda: (command, {**self._options(), **more}),
+            report=report,
+            selector=self.selector,
+        )
+        self.children.append(child)
+
+    def _options(self) -> dict[str, Any]:
+        """Return how children run: deaf to Ctrl-C, in a group of their own, never without us."""
+        return {
+            "cwd": SOURCE,
+            "env": self.environment,
+            "start_new_session": True,
+            "preexec_fn": die_with_parent(signal.SIGKILL),
+        }
+
+    def _watch(self) -> None:
+        probe = ReadinessProbe(self._own_address(), self.selector)
+        has_been_ready = False
+        while not self.is_stopping:
+            for child in self.children:
+                child.look_after()
+            if not has_been_ready:
+                probe.look()
+                self._give_up_when_hopeless(probe)
+                if probe.is_ready:
+                    has_been_ready = True
+                    self._greet()
+            for key, _events in self.selector.select(self._sleep_seconds(has_been_ready)):
+                key.data()
+        probe.close()
+
+    def _sleep_seconds(self, has_been_ready: bool) -> float | None:
+        waits = [child.seconds_to_next_start() for child in self.children]
+        known = [wait for wait in waits if wait is not None]
+        if not has_been_ready:
+            known.append(PROBE_PAUSE_SECONDS)
+        return min(known, default=None)
+
+    def _give_up_when_hopeless(self, probe: ReadinessProbe) -> None:
+        for child in self.children:
+            if child.failures >= GIVE_UP_FAILURES:
+                log = self.plan.home / "logs" / f"{child.name}.log"
+                raise CannotStartError(
+                    f"{child.name} does not start, see above and {log}{probe.said}"
+                )
+
+    def _own_address(self) -> tuple[str, int]:
+        anywhere = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}  # noqa: S104
+        return anywhere.get(self.plan.host, self.plan.host), self.plan.port
+
+    def _greet(self) -> None:
+        url = own_url(self.plan.host, self.plan.port)
+        for line in greeting(url, read_demo(self.plan.home)):
+            self.console.show("up", line)
+
+    def _stop(self) -> None:
+        running = [child for child in self.children if child.process is not None]
+        if running:
+            self.console.show("up", "stopping")
+        for child in running:
+            child.ask_to_stop()
+        deadline = time.monotonic() + STOP_SECONDS
+        for child in running:
+            child.wait_for_end(deadline)
+        if self.lease is not None:
+            self.lease.release()
+        self.listener.close()
+        if running:
+            self.console.show("up", "stopped")
