@@ -1,0 +1,68 @@
+# Two commands: `make up` runs everything, `make test` runs the tests. `make help` lists the rest.
+
+PYTHON := .venv/bin/python
+BENCH_SIZE ?= toy
+TEST_PROCESSES ?= 2
+
+export OMP_NUM_THREADS := 1
+export OPENBLAS_NUM_THREADS := 1
+
+.DEFAULT_GOAL := help
+.PHONY: up test check bench fuzz lock evaluate clean help venv dev-venv browser
+
+up: venv ## run database, broker, web, worker, scheduler and demo (ENGRAM_PORT, ENGRAM_HOME)
+	@$(PYTHON) manage.py up
+
+test: dev-venv browser ## run all tests
+	@$(PYTHON) -m pytest -n $(TEST_PROCESSES) $(ARGS)
+
+check: dev-venv ## formatting, lint, types, import rules, migrations, deployment settings
+	$(PYTHON) -m ruff format --check .
+	$(PYTHON) -m ruff check .
+	$(PYTHON) -m mypy .
+	$(PYTHON) .venv/bin/lint-imports
+	$(PYTHON) manage.py makemigrations --check --dry-run
+	@echo "$(PYTHON) manage.py check --deploy --fail-level WARNING (as in production)"
+	@ENGRAM_ENV=production ENGRAM_ALLOWED_HOSTS=engram.example.com \
+	  ENGRAM_SECRET_KEY=$$($(PYTHON) -c 'import secrets; print(secrets.token_urlsafe(64))') \
+	  DATABASE_URL=postgres://engram@database/engram BROKER_URL=redis://broker:6379/0 \
+	  $(PYTHON) manage.py check --deploy --fail-level WARNING
+
+bench: dev-venv ## run every benchmark (BENCH_SIZE=toy or full)
+	@for script in benchmarks/*.py; do \
+	  echo "== $$script ($(BENCH_SIZE))"; \
+	  BENCH_SIZE=$(BENCH_SIZE) PYTHONPATH=. $(PYTHON) "$$script" || exit 1; \
+	done
+
+fuzz: dev-venv ## call the API with everything that its description allows, and more
+	@$(PYTHON) -m pytest tests/fuzz $(ARGS)
+
+evaluate: venv ## measure quality on files: make evaluate ARGS="--histories FILE"
+	@$(PYTHON) manage.py evaluate $(ARGS)
+
+lock: dev-venv ## compile requirements*.in to hash-locked requirements*.txt
+	@for name in requirements requirements-dev; do \
+	  .venv/bin/uv pip compile --universal --python-version 3.11 --generate-hashes \
+	    --override requirements-overrides.txt -q --custom-compile-command "make lock" \
+	    $$name.in -o $$name.txt || exit 1; \
+	done
+
+clean: ## remove caches and build results (never .engram, which holds your data)
+	@rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache staticfiles
+	@find . -name __pycache__ -not -path './.venv/*' -prune -exec rm -rf {} +
+
+help: ## list the commands
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|' 2>/dev/null \
+	  || sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1  \2/p' Makefile
+
+# The virtual environment. A stamp holds the checksum of the lock it was filled from, so that
+# nothing is installed twice and everything works again without a network.
+
+venv:
+	@.ci/venv requirements.txt
+
+dev-venv:
+	@.ci/venv requirements.txt requirements-dev.txt
+
+browser:
+	@.ci/browser
