@@ -1,0 +1,16 @@
+from django.apps import AppConfig
+
+
+class ConflictsConfig(AppConfig):
+    """Conflicts: the detective and the people who answer it."""
+
+    name = "conflicts"
+
+    def ready(self) -> None:
+        """Hear of memories through the seam that `memories` offers."""
+        from conflicts.services import due, lapse
+        from memories import signals
+
+        signals.memories_written.connect(due.note_written, dispatch_uid="conflicts.due")
+        signals.memories_revived.connect(due.note_revived, dispatch_uid="conflicts.revived")
+        signals.memories_hidden.connect(lapse.note_hidden, dispatch_uid="conflicts.lapse")

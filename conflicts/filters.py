@@ -1,0 +1,39 @@
+"""Filters of the list of conflicts."""
+
+from __future__ import annotations
+
+import django_filters
+from django.db.models import QuerySet
+
+from conflicts.models import Conflict, ConflictMember
+from conflicts.models.card import ConflictKind, ConflictStatus, Severity
+from memories.models import Memory
+from memories.models.memory import in_scope
+
+
+class ConflictFilter(django_filters.FilterSet):
+    """`GET /conflicts` filters."""
+
+    status = django_filters.ChoiceFilter(choices=ConflictStatus.choices)
+    kind = django_filters.ChoiceFilter(choices=ConflictKind.choices)
+    severity = django_filters.ChoiceFilter(choices=Severity.choices)
+    scope = django_filters.CharFilter(method="by_scope", label="A scope of a member, or below")
+    memory_id = django_filters.UUIDFilter(method="by_memory", label="A member")
+    since = django_filters.IsoDateTimeFilter(field_name="created_at", lookup_expr="gte")
+
+    class Meta:
+        model = Conflict
+        fields: list[str] = []
+
+    def by_scope(self, queryset: QuerySet[Conflict], name: str, value: str) -> QuerySet[Conflict]:
+        """Keep cards with a member in the scope or below."""
+        inside = Memory.objects.filter(in_scope(value.strip("/")))
+        members = ConflictMember.objects.filter(memory__in=inside)
+        return queryset.filter(pk__in=members.values("conflict_id"))
+
+    def by_memory(
+        self, queryset: QuerySet[Conflict], name: str, value: object
+    ) -> QuerySet[Conflict]:
+        """Keep cards that the memory takes part in."""
+        members = ConflictMember.objects.filter(memory=value)
+        return queryset.filter(pk__in=members.values("conflict_id"))

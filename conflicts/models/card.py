@@ -1,0 +1,145 @@
+"""The card: one question to a person about memories that disagree."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import F, Q
+
+from engram.kernel.tenancy import WorkspaceManager, WorkspaceModel, WorkspaceQuerySet
+from memories.models import Memory
+
+
+class ConflictKind(models.TextChoices):
+    """In which way someone who joins today could not know what is true."""
+
+    REVERSAL = "reversal", "Reversal"
+    AMBIGUITY = "ambiguity", "Ambiguity"
+    STALE = "stale", "Stale"
+
+
+class ConflictStatus(models.TextChoices):
+    """Where a card stands."""
+
+    OPEN = "open", "Open"
+    RESOLVED = "resolved", "Resolved"
+    DISMISSED = "dismissed", "Dismissed"
+    SNOOZED = "snoozed", "Snoozed"
+
+
+class Severity(models.TextChoices):
+    """How much harm acting on the wrong side may do."""
+
+    LOW = "low", "Low"
+    MEDIUM = "medium", "Medium"
+    HIGH = "high", "High"
+
+
+class ConflictQuerySet(WorkspaceQuerySet["Conflict"]):
+    """Queries over the cards of the current workspace."""
+
+    def waiting(self) -> ConflictQuerySet:
+        """Return the cards that wait for a person."""
+        return self.filter(status=ConflictStatus.OPEN)
+
+
+class Conflict(WorkspaceModel):
+    """A yes/no question that people answer; *yes* means the named claim still holds."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    kind = models.CharField(max_length=10, choices=ConflictKind.choices)
+    status = models.CharField(
+        max_length=10, choices=ConflictStatus.choices, default=ConflictStatus.OPEN
+    )
+    question = models.CharField(max_length=400)
+    reasoning = models.TextField(blank=True)
+    severity = models.CharField(max_length=6, choices=Severity.choices, default=Severity.MEDIUM)
+    detected_by = ArrayField(models.CharField(max_length=12), default=list)
+    confidence = models.FloatField(default=0.5)
+    suggested_verdict = models.CharField(max_length=12, blank=True)
+    version = models.PositiveIntegerField(default=1)
+    assignee = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    is_lapsed = models.BooleanField(default=False)  # closed because its memories went away
+    snoozed_until = models.DateTimeField(null=True, blank=True)
+    reopened_from = models.ForeignKey(
+        "self", models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    decided_before = models.ForeignKey(
+        "self", models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    created_at = models.DateTimeField()
+    updated_at = models.DateTimeField()
+
+    objects = WorkspaceManager.of(ConflictQuerySet)
+
+    class Meta:
+        ordering = ["-created_at", "-id"]
+        indexes = [
+            models.Index(fields=["workspace", "status", "-created_at", "-id"], name="card_queue"),
+            models.Index(fields=["workspace", "-created_at", "-id"], name="card_newest"),
+        ]
+
+    def __str__(self) -> str:
+        return self.question
+
+
+class ConflictMember(WorkspaceModel):
+    """A memory that takes part, in the order of the story."""
+
+    conflict = models.ForeignKey(Conflict, models.CASCADE, related_name="members")
+    memory = models.ForeignKey(Memory, models.CASCADE, related_name="conflict_members")
+    lineage = models.UUIDField()
+    position = models.PositiveSmallIntegerField()
+    says_yes = models.BooleanField(default=False)
+    revision = models.PositiveIntegerField()  # the wording that the card was asked (or decided) about
+
+    class Meta:
+        ordering = ["position"]
+        constraints = [
+            models.UniqueConstraint(fields=["conflict", "memory"], name="member_once_a_card")
+        ]
+        indexes = [models.Index(fields=["workspace", "memory"], name="member_memory")]
+
+    def __str__(self) -> str:
+        return f"{self.position}. {self.memory_id}"
+
+
+class ConflictPair(WorkspaceModel):
+    """Two lineages that a card covers; each pair stands at most once in a workspace."""
+
+    lineage_low = models.UUIDField()
+    lineage_high = models.UUIDField()
+    conflict = models.ForeignKey(Conflict, models.CASCADE, related_name="pairs")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["workspace", "lineage_low", "lineage_high"], name="pair_once"
+            ),
+            models.CheckConstraint(
+                condition=Q(lineage_low__lt=F("lineage_high")), name="pair_in_order"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.lineage_low} and {self.lineage_high}"
+
+
+class ConflictComment(WorkspaceModel):
+    """What people say to each other about a card."""
+
+    conflict = models.ForeignKey(Conflict, models.CASCADE, related_name="comments")
+    author = models.CharField(max_length=150)
+    text = models.CharField(max_length=2000)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["created_at"]
+
+    def __str__(self) -> str:
+        return f"{self.author}: {self.text[:60]}"

@@ -1,0 +1,85 @@
+"""The detective's work: what is still to be read, who reads, and what each run did."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.db import models
+
+from engram.kernel.models import Workspace
+from engram.kernel.tenancy import WorkspaceModel
+from memories.models import Memory
+
+
+class DetectionDue(WorkspaceModel):
+    """A memory that the detective has not read since it was written or changed.
+
+    `turn` grows when the memory changes again while a run reads it: the run removes only the turn
+    that it read.
+    """
+
+    memory = models.OneToOneField(Memory, models.CASCADE, related_name="detection_due")
+    turn = models.PositiveIntegerField(default=1)
+    is_first_in_line = models.BooleanField(default=False)
+    since = models.DateTimeField()
+
+    class Meta:
+        indexes = [models.Index(fields=["workspace", "since"], name="due_oldest")]
+
+    def __str__(self) -> str:
+        return f"{self.memory_id} since {self.since:%H:%M:%S}"
+
+
+class DetectionLease(models.Model):
+    """Since when a workspace waits to be read, and who reads it right now.
+
+    A registry like `Workspace`: it holds no one's text and stands outside row-level security, so
+    that the sweep finds the longest-waiting workspace with one query. A lease without a heartbeat
+    is taken over.
+    """
+
+    workspace = models.OneToOneField(
+        Workspace, models.CASCADE, primary_key=True, related_name="+"
+    )
+    due_since = models.DateTimeField(null=True)
+    holder = models.UUIDField(null=True)
+    heartbeat_at = models.DateTimeField(null=True)
+
+    class Meta:
+        indexes = [
+            models.Index(
+                fields=["due_since"], condition=models.Q(due_since__isnull=False), name="lease_due"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.workspace_id} by {self.holder}"
+
+
+class DetectionRun(WorkspaceModel):
+    """One reading of the story."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    status = models.CharField(max_length=8, default="running")
+    reason = models.CharField(max_length=12)
+    trigger_count = models.PositiveIntegerField(default=0)
+    facts_considered = models.PositiveIntegerField(default=0)
+    facts_forgotten = models.PositiveIntegerField(default=0)
+    batches = models.PositiveIntegerField(default=0)
+    model = models.CharField(max_length=80, blank=True)
+    tokens = models.PositiveIntegerField(default=0)
+    cost_usd = models.FloatField(default=0)
+    opened = models.PositiveIntegerField(default=0)
+    joined = models.PositiveIntegerField(default=0)
+    skipped = models.PositiveIntegerField(default=0)
+    lag_seconds = models.FloatField(null=True)
+    duration_seconds = models.FloatField(null=True)
+    error = models.TextField(blank=True)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["-created_at", "-id"]
+        indexes = [models.Index(fields=["workspace", "-created_at", "-id"], name="run_newest")]
+
+    def __str__(self) -> str:
+        return f"run of {self.created_at:%Y-%m-%d %H:%M}"

@@ -1,0 +1,246 @@
+"""Conflicts as callers send and see them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Prefetch, prefetch_related_objects
+from rest_framework import serializers
+
+from conflicts.models import Conflict, ConflictMember, Decision, DetectionRun
+from conflicts.models.card import ConflictKind, ConflictStatus, Severity
+from conflicts.models.decision import Verdict
+from engram.kernel.fields import Id, Moment, Text, Whole
+from memories.models import State
+
+WITHHELD = "A memory of this conflict was forgotten; its question is no longer shown."
+
+
+class MemberSerializer(serializers.Serializer[Any]):
+    """A memory that takes part; a forgotten one keeps its place, not its text."""
+
+    id = serializers.UUIDField()
+    content = serializers.CharField(allow_null=True)
+    scope = serializers.CharField()
+    agent = serializers.CharField()
+    provenance = serializers.CharField()
+    observed_at = serializers.DateTimeField()
+    created_at = serializers.DateTimeField()
+    state = serializers.ChoiceField(State.choices)
+    position = serializers.IntegerField()
+
+
+class CommentSerializer(serializers.Serializer[Any]):
+    """What somebody said about a card."""
+
+    author = serializers.CharField()
+    text = serializers.CharField()
+    created_at = serializers.DateTimeField()
+
+
+class ResolutionSerializer(serializers.Serializer[Any]):
+    """What a person decided; `verdict` is null when the question went away by itself."""
+
+    verdict = serializers.ChoiceField(Verdict.choices, allow_null=True)
+    kept = serializers.ListField(child=serializers.UUIDField())
+    answer_memory = serializers.UUIDField(allow_null=True)
+    note = serializers.CharField(allow_blank=True)
+    decided_by = serializers.CharField()
+    decided_at = serializers.DateTimeField()
+
+
+class SuggestionSerializer(serializers.Serializer[Any]):
+    """What the detector would answer; kept apart from what people decide."""
+
+    verdict = serializers.CharField(allow_null=True)
+    confidence = serializers.FloatField()
+
+
+class ConflictSerializer(serializers.Serializer[Any]):
+    """A card."""
+
+    id = serializers.UUIDField()
+    kind = serializers.ChoiceField(ConflictKind.choices)
+    status = serializers.ChoiceField(ConflictStatus.choices)
+    question = serializers.CharField()
+    reasoning = serializers.CharField(allow_blank=True)
+    memories = MemberSerializer(many=True)
+    detected_by = serializers.ListField(
+        child=serializers.ChoiceField(["rules", "narrative", "agent", "person"])
+    )
+    severity = serializers.ChoiceField(Severity.choices)
+    suggestion = SuggestionSerializer()
+    yes_keeps = serializers.ListField(child=serializers.UUIDField())
+    version = serializers.IntegerField()
+    assignee = serializers.CharField(allow_null=True)
+    comments = CommentSerializer(many=True)
+    snoozed_until = serializers.DateTimeField(allow_null=True)
+    reopened_from = serializers.UUIDField(allow_null=True)
+    decided_before = serializers.UUIDField(allow_null=True)
+    created_at = serializers.DateTimeField()
+    updated_at = serializers.DateTimeField()
+    resolution = ResolutionSerializer(allow_null=True)
+
+
+STANDING = Prefetch(
+    "decisions", Decision._base_manager.filter(undone_at=None), to_attr="standing_decisions"
+)
+MEMBERS = Prefetch(
+    "members", ConflictMember._base_manager.select_related("memory").order_by("position")
+)
+
+
+def present(cards: Sequence[Conflict]) -> list[dict[str, Any]]:
+    """Return cards as callers see them, with the same number of queries for 1 and for 100."""
+    prefetch_related_objects(list(cards), MEMBERS, STANDING, "comments", "assignee")
+    return [dict(ConflictSerializer(_shape(card)).data) for card in cards]
+
+
+def present_one(card: Conflict) -> dict[str, Any]:
+    """Return one card as callers see it."""
+    return present([card])[0]
+
+
+def _shape(card: Conflict) -> dict[str, Any]:
+    members = list(card.members.all())
+    is_withheld = any(m.memory.forgotten_at is not None for m in members)
+    return {
+        "id": card.id,
+        "kind": card.kind,
+        "status": card.status,
+        "question": WITHHELD if is_withheld else card.question,
+        "reasoning": "" if is_withheld else card.reasoning,
+        "memories": [_member(member) for member in members],
+        "detected_by": card.detected_by,
+        "severity": card.severity,
+        "suggestion": {
+            "verdict": card.suggested_verdict or None,
+            "confidence": card.confidence,
+        },
+        "yes_keeps": [m.memory_id for m in members if m.says_yes],
+        "version": card.version,
+        "assignee": card.assignee.get_username() if card.assignee else None,
+        "comments": list(card.comments.all()),
+        "snoozed_until": card.snoozed_until,
+        "reopened_from": card.reopened_from_id,
+        "decided_before": card.decided_before_id,
+        "created_at": card.created_at,
+        "updated_at": card.updated_at,
+        "resolution": _resolution(card),
+    }
+
+
+def _member(member: ConflictMember) -> dict[str, Any]:
+    memory = member.memory
+    return {
+        "id": memory.id,
+        "content": None if memory.forgotten_at is not None else memory.content,
+        "scope": memory.scope,
+        "agent": memory.agent,
+        "provenance": memory.provenance,
+        "observed_at": memory.observed_at,
+        "created_at": memory.created_at,
+        "state": memory.state(),
+        "position": member.position,
+    }
+
+
+def _resolution(card: Conflict) -> dict[str, Any] | None:
+    decisions: list[Decision] = card.standing_decisions  # type: ignore[attr-defined]
+    if decisions:
+        decision = decisions[0]
+        return {
+            "verdict": decision.verdict,
+            "kept": [UUID(kept) for kept in decision.kept],
+            "answer_memory": decision.answer_id,
+            "note": decision.note,
+            "decided_by": decision.decided_by,
+            "decided_at": decision.decided_at,
+        }
+    if card.is_lapsed:
+        return {
+            "verdict": None,
+            "kept": [],
+            "answer_memory": None,
+            "note": "Fewer than two of its memories are still recallable.",
+            "decided_by": "engram",
+            "decided_at": card.updated_at,
+        }
+    return None
+
+
+class ReportSerializer(serializers.Serializer[Any]):
+    """A contradiction reported by hand."""
+
+    memory_ids = serializers.ListField(child=Id(), min_length=2, max_length=20)
+    note = Text(max_length=2000, allow_blank=True, default="")
+
+
+class VerdictSerializer(serializers.Serializer[Any]):
+    """A verdict on a card."""
+
+    verdict = serializers.ChoiceField(Verdict.choices)
+    keep = serializers.ListField(child=Id(), max_length=100, default=list)
+    answer = Text(max_length=8000, allow_blank=True, default="")
+    note = Text(max_length=2000, allow_blank=True, default="")
+    version = Whole(min_value=1, max_value=2**31 - 1, required=False, allow_null=True)
+
+
+class SnoozeSerializer(serializers.Serializer[Any]):
+    """Until when a card is put off."""
+
+    until = Moment()
+
+
+class CommentBodySerializer(serializers.Serializer[Any]):
+    """A comment on a card."""
+
+    text = Text(max_length=2000)
+
+
+class AssignSerializer(serializers.Serializer[Any]):
+    """Who looks after a card: the user name of a member, or null for nobody."""
+
+    assignee = Text(max_length=150, allow_null=True)
+
+
+class DetectSerializer(serializers.Serializer[Any]):
+    """What to read again: one memory, or the whole story."""
+
+    memory_id = Id(required=False, allow_null=True, default=None)
+
+
+class DetectAnswerSerializer(serializers.Serializer[Any]):
+    """What was queued."""
+
+    status = serializers.ChoiceField(["queued"])
+    memories = serializers.IntegerField()
+
+
+class DetectionRunSerializer(serializers.ModelSerializer[DetectionRun]):
+    """One reading of the story."""
+
+    class Meta:
+        model = DetectionRun
+        fields = [
+            "id",
+            "status",
+            "reason",
+            "trigger_count",
+            "facts_considered",
+            "facts_forgotten",
+            "batches",
+            "model",
+            "tokens",
+            "cost_usd",
+            "opened",
+            "joined",
+            "skipped",
+            "lag_seconds",
+            "duration_seconds",
+            "error",
+            "created_at",
+        ]
+        read_only_fields = fields

@@ -1,0 +1,217 @@
+"""Filing findings: each joins its card, opens one, or was answered before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from uuid import UUID
+
+from django.db import connection
+from django.db.models import Count
+
+from conflicts.core.facts import Finding
+from conflicts.core.identity import OpenCard, Placement, place
+from conflicts.models import Conflict, ConflictMember, ConflictPair
+from conflicts.models.card import ConflictStatus
+from conflicts.services.decided import decided_pairs
+from engram.kernel.actors import SYSTEM, Actor
+from engram.kernel.history import record
+from engram.kernel.tenancy import current_workspace_id
+from memories.models import Memory
+from memories.services.lifecycle import lock
+
+QUESTION_MAX_CHARS = 400
+
+
+@dataclass(slots=True)
+class Filed:
+    """What became of the findings of one run, by card."""
+
+    opened: int = 0
+    joined: int = 0
+    skipped: int = 0
+    cards: list[UUID] = field(default_factory=list)
+
+
+def file_findings(
+    findings: Sequence[Finding], *, detected_by: str, now: datetime, actor: Actor = SYSTEM
+) -> Filed:
+    """File findings within the caller's transaction; run twice, it changes nothing the second time.
+
+    1. One filer a workspace. 2. Lock the members: what is hidden meanwhile is no question any
+    more. 3. Place each finding by identity. 4. Write.
+    """
+    filed = Filed()
+    if not findings:
+        return filed
+    _one_filer()
+    ids = {UUID(i) for finding in findings for i in finding.fact_ids}
+    live = {str(m.id): m for m in lock(ids) if m.state(now) == "active"}
+    current = [f for f in findings if all(i in live for i in f.fact_ids)]
+    lineages = {str(memory.lineage) for memory in live.values()}
+    placements = place(
+        current,
+        lineage_of={i: str(memory.lineage) for i, memory in live.items()},
+        claim_of={str(memory.lineage): memory.content for memory in live.values()},
+        open_cards=_open_cards(lineages),
+        decided=decided_pairs(lineages),
+    )
+    for placement in placements:
+        _file(placement, live, filed, detected_by=detected_by, actor=actor, now=now)
+    return filed
+
+
+def _one_filer() -> None:
+    """Let one transaction a workspace place findings at a time."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))",
+            [f"cards:{current_workspace_id()}"],
+        )
+
+
+def _open_cards(lineages: Iterable[str]) -> list[OpenCard]:
+    """Return the cards that wait and touch one of the lineages, with all that they cover."""
+    touched = ConflictMember.objects.filter(
+        lineage__in=list(lineages),
+        conflict__status__in=[ConflictStatus.OPEN, ConflictStatus.SNOOZED],
+    ).values("conflict_id")
+    covered: dict[str, set[str]] = {}
+    members = ConflictMember.objects.filter(conflict__in=touched)
+    for card, lineage in members.values_list("conflict_id", "lineage"):
+        covered.setdefault(str(card), set()).add(str(lineage))
+    return [OpenCard(card, frozenset(lines)) for card, lines in sorted(covered.items())]
+
+
+def _file(
+    placement: Placement,
+    live: dict[str, Memory],
+    filed: Filed,
+    *,
+    detected_by: str,
+    actor: Actor,
+    now: datetime,
+) -> None:
+    if placement.action == "skip":
+        filed.skipped += 1
+        return
+    if placement.action == "join":
+        card = Conflict.objects.get(pk=UUID(placement.card))
+        is_new = False
+    else:
+        card = _open(placement, detected_by=detected_by, now=now)
+        is_new = True
+    is_wider = _add_members(card, placement, live, actor=actor, now=now)
+    _cover(card, placement)
+    filed.cards.append(card.id)
+    if is_new:
+        filed.opened += 1
+        record(
+            "conflict.opened",
+            of=("conflict", card.id),
+            actor=actor,
+            now=now,
+            data={"kind": card.kind, "severity": card.severity},
+        )
+    elif _join(card, placement.finding, detected_by, is_wider=is_wider, now=now):
+        filed.joined += 1
+        record("conflict.joined", of=("conflict", card.id), actor=actor, now=now)
+    else:
+        filed.skipped += 1
+
+
+def _open(placement: Placement, *, detected_by: str, now: datetime) -> Conflict:
+    finding = placement.finding
+    before = UUID(placement.decided_before) if placement.decided_before else None
+    return Conflict.objects.create(
+        kind=finding.kind,
+        question=finding.question[:QUESTION_MAX_CHARS],
+        reasoning=finding.reasoning,
+        severity=finding.severity,
+        detected_by=[detected_by],
+        confidence=finding.confidence,
+        suggested_verdict=finding.suggestion or "",
+        decided_before_id=before,
+        reopened_from_id=before,
+        created_at=now,
+        updated_at=now,
+    )
+
+
+def _add_members(
+    card: Conflict,
+    placement: Placement,
+    live: dict[str, Memory],
+    *,
+    actor: Actor,
+    now: datetime,
+) -> bool:
+    """Add the memories that the card does not hold yet, and number all in the story's order."""
+    members = {m.memory_id: m for m in card.members.select_related("memory")}
+    by_lineage = {str(memory.lineage): memory for memory in live.values()}
+    wanted = [by_lineage[lineage] for lineage in placement.lineages]
+    added = [memory for memory in wanted if memory.id not in members]
+    for memory in added:
+        members[memory.id] = ConflictMember(
+            conflict=card,
+            memory=memory,
+            lineage=memory.lineage,
+            revision=memory.revision,
+            says_yes=str(memory.id) in placement.finding.yes_keeps,
+        )
+        record(
+            "memory.disputed",
+            of=("memory", memory.id),
+            actor=actor,
+            now=now,
+            data={"conflict": str(card.id)},
+        )
+    if added:
+        ordered = sorted(
+            members.values(),
+            key=lambda m: (m.memory.observed_at, m.memory.created_at, m.memory_id),
+        )
+        for position, member in enumerate(ordered):
+            member.position = position
+            member.save()
+    return bool(added)
+
+
+def _cover(card: Conflict, placement: Placement) -> None:
+    """Let the card cover its pairs; a pair that was decided moves to the card that asks again."""
+    pairs = []
+    for pair in placement.pairs:
+        low, high = sorted(UUID(lineage) for lineage in pair)
+        pairs.append(ConflictPair(conflict=card, lineage_low=low, lineage_high=high))
+    ConflictPair.objects.bulk_create(
+        pairs,
+        update_conflicts=True,
+        unique_fields=["workspace", "lineage_low", "lineage_high"],
+        update_fields=["conflict"],
+    )
+
+
+def _join(
+    card: Conflict, finding: Finding, detected_by: str, *, is_wider: bool, now: datetime
+) -> bool:
+    """Tell the card who else found it and what the wider question is; False when nothing is new."""
+    is_new_finder = detected_by not in card.detected_by
+    if not (is_wider or is_new_finder):
+        return False
+    if is_new_finder:
+        card.detected_by = [*card.detected_by, detected_by]
+    held = ConflictMember.objects.filter(conflict=card).aggregate(n=Count("pk"))["n"]
+    if is_wider and len(set(finding.fact_ids)) == held:
+        card.kind = finding.kind
+        card.question = finding.question[:QUESTION_MAX_CHARS]
+        card.reasoning = finding.reasoning
+        card.suggested_verdict = finding.suggestion or ""
+        ConflictMember.objects.filter(conflict=card).update(says_yes=False)
+        ConflictMember.objects.filter(conflict=card, memory__in=finding.yes_keeps).update(
+            says_yes=True
+        )
+    card.version += 1
+    card.updated_at = now
+    card.save()
+    return True

@@ -1,0 +1,94 @@
+"""Reading the story: what is due, by one runner a workspace, joined to the cards by identity."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from datetime import datetime
+from time import monotonic
+from uuid import UUID, uuid4
+
+from conflicts.core.detective import detect as find
+from conflicts.models import DetectionDue, DetectionRun
+from conflicts.services import lease
+from conflicts.services.cards import file_findings
+from conflicts.services.story import read_facts, story_ids
+from engram.kernel.models import Workspace
+from engram.kernel.tenancy import in_workspace
+
+log = logging.getLogger(__name__)
+Clock = Callable[[], datetime]
+
+# So many new memories are read in one run; more make further runs.
+TRIGGERS_A_RUN = 500
+
+
+def detect_due(workspace: Workspace, *, clock: Clock) -> list[DetectionRun]:
+    """Read all that is due in a workspace; nothing when another runner is at it.
+
+    Kill it anywhere and nothing is lost or doubled: due rows go in the transaction that files the
+    findings, and findings have an identity.
+    """
+    holder = uuid4()
+    if not lease.take(workspace, holder, clock()):
+        return []
+    runs: list[DetectionRun] = []
+    try:
+        while lease.beat(workspace, holder, clock()):
+            run = _read_once(workspace, clock=clock)
+            if run is None:
+                break
+            runs.append(run)
+            if run.status == "failed":
+                break
+    finally:
+        lease.give_back(workspace, holder)
+    return runs
+
+
+def _read_once(workspace: Workspace, *, clock: Clock) -> DetectionRun | None:
+    """Read the oldest due memories as one run; None when nothing is due."""
+    started = monotonic()
+    with in_workspace(workspace):
+        due = list(DetectionDue.objects.order_by("-is_first_in_line", "since")[:TRIGGERS_A_RUN])
+        if not due:
+            return None
+        now = clock()
+        run = DetectionRun.objects.create(
+            reason="commit", trigger_count=len(due), created_at=now,
+            lag_seconds=max((now - min(d.since for d in due)).total_seconds(), 0.0),
+        )  # fmt: skip
+    triggers = {row.memory_id for row in due}
+    try:
+        _fill(workspace, run, triggers, due, now=now)
+    except Exception as error:  # noqa: BLE001  whatever went wrong is recorded and tried again
+        log.exception("detection run %s failed", run.id)
+        run.status, run.error = "failed", f"{type(error).__name__}: {error}"[:2000]
+    run.duration_seconds = monotonic() - started
+    with in_workspace(workspace):
+        run.save()
+    return run
+
+
+def _fill(
+    workspace: Workspace,
+    run: DetectionRun,
+    triggers: set[UUID],
+    due: list[DetectionDue],
+    *,
+    now: datetime,
+) -> None:
+    """Read, then file the findings and take the due rows away in one transaction."""
+    with in_workspace(workspace):
+        facts, vectors = read_facts(story_ids(triggers, now))
+    findings = find(facts, vectors, now=now, triggers={str(i) for i in triggers})
+    run.facts_considered = len(facts)
+    run.batches = 1
+    with in_workspace(workspace):
+        filed = file_findings(findings, detected_by="rules", now=now)
+        run.opened, run.joined, run.skipped = filed.opened, filed.joined, filed.skipped
+        for row in due:
+            # A memory that changed again while it was read keeps its row.
+            DetectionDue.objects.filter(pk=row.pk, turn=row.turn).delete()
+        run.status = "done"
+        run.save()

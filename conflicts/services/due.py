@@ -1,0 +1,73 @@
+"""What the detective has still to read: a row in the writing transaction, then a wake-up."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db import connection
+
+from engram.kernel.jobs import wake
+from engram.kernel.models import Workspace
+from engram.kernel.refusals import MissingError
+from engram.kernel.tenancy import current_workspace_id, in_workspace
+from memories.models import Memory
+
+DETECT_TASK = "conflicts.detect_workspace"
+
+
+def note_written(
+    sender: Any,
+    *,
+    memory_ids: Sequence[UUID],
+    first_in_line: Collection[UUID] = (),
+    now: datetime,
+    **_: Any,
+) -> None:
+    """Write down that memories are to be read; the last statements of the commit's transaction."""
+    workspace_id = current_workspace_id()
+    ordered = sorted(set(memory_ids))
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            INSERT INTO conflicts_detectiondue AS kept
+                (workspace_id, memory_id, turn, is_first_in_line, since)
+            SELECT %s, memory_id, 1, memory_id = ANY(%s::uuid[]), %s
+            FROM unnest(%s::uuid[]) AS written (memory_id) ORDER BY memory_id
+            ON CONFLICT (memory_id) DO UPDATE SET turn = kept.turn + 1,
+                is_first_in_line = kept.is_first_in_line OR excluded.is_first_in_line
+            """,
+            [workspace_id, list(first_in_line), now, ordered],
+        )
+        # Always takes the row lock: a runner that is about to say "nothing is due" waits for us.
+        cursor.execute(
+            """
+            INSERT INTO conflicts_detectionlease AS kept (workspace_id, due_since)
+            VALUES (%s, %s)
+            ON CONFLICT (workspace_id)
+            DO UPDATE SET due_since = coalesce(kept.due_since, excluded.due_since)
+            """,
+            [workspace_id, now],
+        )
+    wake(DETECT_TASK, workspace_id)
+
+
+def note_revived(sender: Any, *, memory_ids: Sequence[UUID], now: datetime, **_: Any) -> None:
+    """A memory that came back may disagree with what was written meanwhile."""
+    note_written(sender, memory_ids=memory_ids, now=now)
+
+
+def queue(workspace: Workspace, memory_id: UUID | None, *, now: datetime) -> int:
+    """Queue one memory, or every live one, to be read again; return how many."""
+    with in_workspace(workspace):
+        recallable = Memory.objects.recallable(now)
+        if memory_id is not None:
+            recallable = recallable.filter(pk=memory_id)
+        ids = list(recallable.values_list("pk", flat=True))
+        if memory_id is not None and not ids:
+            raise MissingError("There is no such memory.")
+        if ids:
+            note_written(Memory, memory_ids=ids, now=now)
+    return len(ids)

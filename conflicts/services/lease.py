@@ -1,0 +1,60 @@
+"""One runner a workspace: a lease row with a heartbeat, never a lock held while reading."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Q
+
+from conflicts.models import DetectionDue, DetectionLease
+from engram.kernel.models import Workspace
+from engram.kernel.tenancy import in_workspace
+
+# A runner that was silent for so long is taken for dead.
+LEASE_SILENCE = timedelta(seconds=60)
+
+
+def take(workspace: Workspace, holder: UUID, now: datetime) -> bool:
+    """Take the lease if it is free or its holder has fallen silent."""
+    DetectionLease.objects.get_or_create(workspace=workspace)
+    free = Q(holder=None) | Q(heartbeat_at__lt=now - LEASE_SILENCE)
+    taken = DetectionLease.objects.filter(free, workspace=workspace).update(
+        holder=holder, heartbeat_at=now
+    )
+    return bool(taken)
+
+
+def beat(workspace: Workspace, holder: UUID, now: datetime) -> bool:
+    """Say that the holder is alive; False when somebody took the lease over."""
+    return bool(
+        DetectionLease.objects.filter(workspace=workspace, holder=holder).update(heartbeat_at=now)
+    )
+
+
+def give_back(workspace: Workspace, holder: UUID) -> bool:
+    """Give the lease back; tell whether something fell due meanwhile."""
+    with in_workspace(workspace):
+        # Waits for commits that are writing due rows; the next statement sees them.
+        lease = (
+            DetectionLease.objects.select_for_update()
+            .filter(workspace=workspace, holder=holder)
+            .first()
+        )
+        if lease is None:
+            return False
+        oldest = DetectionDue.objects.order_by("since").values_list("since", flat=True).first()
+        lease.holder = None
+        lease.heartbeat_at = None
+        lease.due_since = oldest
+        lease.save()
+        return oldest is not None
+
+
+def waiting(now: datetime, limit: int) -> list[UUID]:
+    """Return the workspaces that wait without a living runner, the longest-waiting first."""
+    free = Q(holder=None) | Q(heartbeat_at__lt=now - LEASE_SILENCE)
+    with transaction.atomic():
+        leases = DetectionLease.objects.filter(free, due_since__isnull=False)
+        return list(leases.order_by("due_since").values_list("workspace_id", flat=True)[:limit])

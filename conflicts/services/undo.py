@@ -1,0 +1,106 @@
+"""Taking a verdict back: every memory returns to what it was and the card is open again."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db import IntegrityError
+
+from conflicts.models import Conflict, Decision
+from conflicts.models.card import ConflictStatus
+from conflicts.services.lookup import locked_conflict
+from engram.kernel.actors import Actor
+from engram.kernel.history import record
+from engram.kernel.models import Workspace
+from engram.kernel.refusals import StaleError
+from engram.kernel.tenancy import in_workspace
+from memories.models import Memory
+from memories.services.lifecycle import hide, lock, put_back
+
+
+def undo(workspace: Workspace, conflict_id: UUID, *, actor: Actor, now: datetime) -> Conflict:
+    """Undo the standing decision; raise `StaleError` naming the members that changed since."""
+    try:
+        with in_workspace(workspace):
+            return _undo(conflict_id, actor=actor, now=now)
+    except IntegrityError:
+        raise StaleError(
+            "A statement that would come back was committed again meanwhile."
+        ) from None
+
+
+def _undo(conflict_id: UUID, *, actor: Actor, now: datetime) -> Conflict:
+    conflict = locked_conflict(conflict_id)
+    decision = conflict.decisions.filter(undone_at=None).first()
+    if decision is None:
+        raise StaleError("There is no decision to undo.")
+    effects = {UUID(effect["memory"]): effect for effect in decision.effects}
+    answer_ids = [decision.answer_id] if decision.answer_id else []
+    memories = {memory.id: memory for memory in lock([*effects, *answer_ids])}
+    changed = [
+        memory_id
+        for memory_id, effect in effects.items()
+        if memory_id not in memories or not _is_as_left(memories[memory_id], effect)
+    ]
+    if changed:
+        raise StaleError("Members have changed since the decision.", changed)
+    conflict.status = ConflictStatus.OPEN
+    conflict.version += 1
+    conflict.updated_at = now
+    conflict.save(update_fields=["status", "version", "updated_at"])
+    decision.undone_at = now
+    decision.undone_by = actor.label
+    decision.save(update_fields=["undone_at", "undone_by"])
+    because = {"conflict": str(conflict.id), "undo": True}
+    _retire_answer(decision, effects, memories, actor=actor, now=now, because=because)
+    for memory_id, effect in effects.items():
+        if effect["before"] != effect["after"]:
+            put_back(
+                memories[memory_id], _values(effect["before"]),
+                actor=actor, now=now, because=because,
+            )  # fmt: skip
+    record(
+        "conflict.reopened",
+        of=("conflict", conflict.id),
+        actor=actor,
+        now=now,
+        data={"verdict": decision.verdict, "status": conflict.status},
+    )
+    return conflict
+
+
+def _retire_answer(
+    decision: Decision,
+    effects: dict[UUID, Any],
+    memories: dict[UUID, Memory],
+    *,
+    actor: Actor,
+    now: datetime,
+    because: dict[str, Any],
+) -> None:
+    """Retire the memory that was committed as the answer, unless it was a member all along."""
+    if decision.answer_id and decision.answer_id not in effects:
+        hide(
+            [memories[decision.answer_id]], "retired_at", actor=actor, now=now, because=because
+        )
+
+
+def _values(stored: dict[str, str | None]) -> dict[str, Any]:
+    """Return lifecycle fields as the model holds them."""
+    return {
+        name: value
+        if value is None
+        else UUID(value)
+        if name == "superseded_by_id"
+        else datetime.fromisoformat(value)
+        for name, value in stored.items()
+    }
+
+
+def _is_as_left(memory: Memory, effect: dict[str, Any]) -> bool:
+    """Tell whether a memory still is what the decision made of it."""
+    return memory.content_hash == effect["content_hash"] and all(
+        getattr(memory, name) == value for name, value in _values(effect["after"]).items()
+    )

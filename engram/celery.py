@@ -1,0 +1,10 @@
+"""The Celery application: configuration from settings, tasks found in the apps."""
+
+import os
+
+from celery import Celery
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "engram.settings")
+app = Celery("engram")
+app.config_from_object("django.conf:settings", namespace="CELERY")
+app.autodiscover_tasks()

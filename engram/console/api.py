@@ -1,0 +1,139 @@
+"""The operations API: keys, settings, history, health."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+import django_filters
+from django.http import HttpRequest, JsonResponse
+from django.utils import timezone
+from drf_spectacular.utils import OpenApiTypes, extend_schema
+from rest_framework.generics import ListAPIView
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from engram.console import serializers as shapes
+from engram.console.health import readiness
+from engram.kernel import keys
+from engram.kernel.api import WorkspaceView, validated
+from engram.kernel.models import ApiKey, Event, Role
+from engram.kernel.pagination import NewestEventFirst
+from engram.kernel.refusals import InvalidError, MissingError
+from engram.kernel.services import change_settings, describe_settings
+from engram.kernel.tenancy import in_workspace
+
+
+class KeyCollection(WorkspaceView, ListAPIView):  # type: ignore[type-arg]
+    """The keys of the workspace."""
+
+    roles = {"GET": Role.ADMIN, "POST": Role.ADMIN}
+    serializer_class = shapes.KeySerializer
+    filter_backends = ()
+
+    def get_queryset(self) -> Any:
+        """Return all keys, revoked ones too."""
+        if getattr(self, "swagger_fake_view", False):
+            return ApiKey._base_manager.none()
+        return ApiKey.objects.all()
+
+    @extend_schema(
+        request=shapes.NewKeySerializer, responses={201: shapes.IssuedKeySerializer}
+    )
+    def post(self, request: Request) -> Response:
+        """Make a key; the answer is the only place where it is shown."""
+        body = validated(shapes.NewKeySerializer, request).validated_data
+        key, token = keys.issue(
+            self.workspace,
+            name=body["name"],
+            role=Role(body["role"]),
+            expires_at=body["expires_at"],
+            actor=self.actor,
+            now=timezone.now(),
+        )
+        return Response({**shapes.KeySerializer(key).data, "key": token}, status=201)
+
+
+class KeyDetail(WorkspaceView):
+    """One key."""
+
+    roles = {"GET": Role.ADMIN, "DELETE": Role.ADMIN}
+
+    @extend_schema(responses=shapes.KeySerializer)
+    def get(self, request: Request, key_id: UUID) -> Response:
+        """Show a key (never its secret)."""
+        return Response(shapes.KeySerializer(self._find(key_id)).data)
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, key_id: UUID) -> Response:
+        """Revoke a key for good; it stays in the list with the time."""
+        with in_workspace(self.workspace):
+            key = self._find(key_id)
+        keys.revoke(key, actor=self.actor, now=timezone.now())
+        return Response(status=204)
+
+    def _find(self, key_id: UUID) -> ApiKey:
+        key = ApiKey.objects.filter(pk=key_id).first()
+        if key is None:
+            raise MissingError("There is no such key.")
+        return key
+
+
+class EventFilter(django_filters.FilterSet):
+    """`GET /events` filters."""
+
+    type = django_filters.CharFilter(field_name="type")
+    object = django_filters.CharFilter(field_name="object_id")
+    actor = django_filters.CharFilter(field_name="actor_label")
+    since = django_filters.IsoDateTimeFilter(field_name="at", lookup_expr="gte")
+
+    class Meta:
+        model = Event
+        fields: list[str] = []
+
+
+class EventCollection(WorkspaceView, ListAPIView):  # type: ignore[type-arg]
+    """The append-only history of the workspace."""
+
+    serializer_class = shapes.EventSerializer
+    filterset_class = EventFilter
+    pagination_class = NewestEventFirst
+
+    def get_queryset(self) -> Any:
+        """Return all events."""
+        if getattr(self, "swagger_fake_view", False):
+            return Event._base_manager.none()
+        return Event.objects.all()
+
+
+class WorkspaceSettingsView(WorkspaceView):
+    """What the workspace may change."""
+
+    roles = {"PATCH": Role.ADMIN}
+
+    @extend_schema(responses=shapes.SettingsSerializer)
+    def get(self, request: Request) -> Response:
+        """Show every setting with its value, meaning and range."""
+        return Response(describe_settings(self.workspace))
+
+    @extend_schema(request=OpenApiTypes.OBJECT, responses=shapes.SettingsSerializer)
+    def patch(self, request: Request) -> Response:
+        """Change settings by name; all or none."""
+        changes = request.data
+        if not isinstance(changes, dict):
+            raise InvalidError("body", "Must be a JSON object of settings.")
+        change_settings(self.workspace, changes, actor=self.actor, now=timezone.now())
+        return Response(describe_settings(self.workspace))
+
+
+def healthz(request: HttpRequest) -> JsonResponse:
+    """Say that the process is alive."""
+    return JsonResponse({"status": "ok"})
+
+
+def readyz(request: HttpRequest) -> JsonResponse:
+    """Say whether database, broker and migrations are ready, and what is missing."""
+    checks = readiness()
+    is_ready = all(check["ok"] for check in checks)
+    body = {"status": "ready" if is_ready else "not ready", "checks": checks}
+    return JsonResponse(body, status=200 if is_ready else 503)

@@ -1,0 +1,77 @@
+"""Whether what Engram stands on is there: database, row-level security, migrations, broker."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypedDict
+
+import redis
+from django.conf import settings
+from django.db import DatabaseError, connection
+from django.db.migrations.executor import MigrationExecutor
+from psycopg_pool import PoolTimeout
+
+
+class Check(TypedDict):
+    """One thing that was looked at."""
+
+    name: str
+    ok: bool
+    detail: str
+
+
+def readiness() -> list[Check]:
+    """Look at everything that a request needs."""
+    return [
+        _look("database", _database),
+        _look("row_security", _row_security),
+        _look("pgvector", _pgvector),
+        _look("migrations", _migrations),
+        _look("broker", _broker),
+    ]
+
+
+def _look(name: str, look: Callable[[], str]) -> Check:
+    """Run one check; it returns what is wrong, or an empty string."""
+    try:
+        problem = look()
+    except (DatabaseError, PoolTimeout, redis.RedisError, OSError) as error:
+        problem = f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
+    return {"name": name, "ok": not problem, "detail": problem}
+
+
+def _one(sql: str) -> tuple[object, ...] | None:
+    with connection.cursor() as cursor:
+        cursor.execute(sql)
+        row: tuple[object, ...] | None = cursor.fetchone()
+        return row
+
+
+def _database() -> str:
+    return "" if _one("SELECT 1") else "no answer"
+
+
+def _row_security() -> str:
+    row = _one("SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user")
+    if row and row[0]:
+        return "the role may bypass row-level security; connect as a plain role"
+    return ""
+
+
+def _pgvector() -> str:
+    if _one("SELECT 1 FROM pg_extension WHERE extname = 'vector'"):
+        return ""
+    return "the extension is missing: CREATE EXTENSION vector, as a superuser, in this database"
+
+
+def _migrations() -> str:
+    executor = MigrationExecutor(connection)
+    plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
+    return f"{len(plan)} migrations are not applied: manage.py migrate" if plan else ""
+
+
+def _broker() -> str:
+    if not settings.REDIS_URL.startswith(("redis", "unix")):
+        return ""
+    with redis.Redis.from_url(settings.REDIS_URL, socket_connect_timeout=1) as client:
+        return "" if client.ping() else "no answer"

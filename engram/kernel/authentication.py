@@ -1,0 +1,76 @@
+"""Who calls: a key or a signed-in member, and whether their role suffices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.utils import timezone
+from rest_framework import authentication, exceptions, permissions
+from rest_framework.request import Request
+
+from engram.kernel import keys
+from engram.kernel.actors import Actor
+from engram.kernel.middleware import StaffWorkspace
+from engram.kernel.models import Workspace
+
+
+class Caller:
+    """Who calls, from where: what `request.user` is in the API."""
+
+    is_authenticated = True
+    is_active = True
+    pk = None
+
+    def __init__(self, workspace: Workspace, actor: Actor, *, is_exempt: bool = False):
+        self.workspace = workspace
+        self.actor = actor
+        self.is_exempt_from_throttle = is_exempt
+
+
+class KeyAuthentication(authentication.BaseAuthentication):
+    """`Authorization: Bearer egr_…`."""
+
+    def authenticate(self, request: Request) -> tuple[Caller, keys.FoundKey] | None:
+        """Return the caller whom the presented key opens a workspace to."""
+        scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+        if scheme.lower() != "bearer":
+            return None
+        now = timezone.now()
+        key = keys.find(token.strip())
+        if key is None or not key.is_usable(now):
+            raise exceptions.AuthenticationFailed("The key is unknown, revoked or expired.")
+        keys.uses.count(key, now)
+        workspace = Workspace.objects.get(pk=key.workspace_id)
+        actor = Actor(kind="key", id=str(key.id), label=key.name, role=key.role)
+        return Caller(workspace, actor, is_exempt=key.is_exempt_from_throttle), key
+
+    def authenticate_header(self, request: Request) -> str:
+        """Make a missing or wrong key a 401, as the contract says."""
+        return 'Bearer realm="engram"'
+
+
+class StaffSessionAuthentication(authentication.SessionAuthentication):
+    """A signed-in member's browser session; unsafe methods need the CSRF token."""
+
+    def authenticate(self, request: Request) -> tuple[Caller, None] | None:
+        """Return the signed-in person as a caller of the workspace that their session shows."""
+        staff: StaffWorkspace | None = getattr(request._request, "staff_workspace", None)
+        if staff is None:
+            return None
+        self.enforce_csrf(request)
+        return Caller(staff.workspace, staff.actor), None
+
+
+class HasRole(permissions.BasePermission):
+    """Checks the caller's role against what the view asks for the method."""
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        """Tell whether the caller's role includes the view's for this method."""
+        if not isinstance(request.user, Caller):
+            raise exceptions.NotAuthenticated("A key is needed: Authorization: Bearer <key>.")
+        needed = view.role_for(request.method)
+        if not request.user.actor.role.includes(needed):
+            raise exceptions.PermissionDenied(
+                f"This needs the role {needed.value}; yours is {request.user.actor.role.value}."
+            )
+        return True

@@ -1,0 +1,125 @@
+"""Serializer fields that take the JSON type they name and nothing that merely converts to it."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from django.utils import timezone
+from rest_framework import serializers
+
+EARLIEST = datetime(1900, 1, 1, tzinfo=UTC)
+LATEST = datetime(2200, 1, 1, tzinfo=UTC)
+CLOCK_SKEW = timedelta(minutes=1)
+
+
+class Text(serializers.CharField):
+    """A string, kept as it was sent."""
+
+    def __init__(self, **kwargs: Any):
+        kwargs.setdefault("trim_whitespace", False)
+        super().__init__(**kwargs)
+
+    def to_internal_value(self, value: Any) -> str:
+        """Return the string."""
+        if not isinstance(value, str):
+            self.fail("invalid")
+        text: str = super().to_internal_value(value)
+        if not self.allow_blank and not text.strip():
+            self.fail("blank")
+        return text
+
+
+class Path(Text):
+    """A topic path: segments joined by single slashes."""
+
+    def to_internal_value(self, value: Any) -> str:
+        """Return the path without empty segments."""
+        text = super().to_internal_value(value)
+        if not text.isprintable():
+            raise serializers.ValidationError("A path is one line of printable characters.")
+        return "/".join(part.strip() for part in text.split("/") if part.strip())
+
+
+class Number(serializers.FloatField):
+    """A JSON number."""
+
+    def to_internal_value(self, value: Any) -> float:
+        """Return the number as a float."""
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            self.fail("invalid")
+        return float(value)
+
+
+class Whole(serializers.IntegerField):
+    """A JSON integer."""
+
+    def to_internal_value(self, value: Any) -> int:
+        """Return the integer."""
+        if isinstance(value, bool) or not isinstance(value, int):
+            self.fail("invalid")
+        return value
+
+
+class Flag(serializers.BooleanField):
+    """A JSON boolean."""
+
+    def to_internal_value(self, value: Any) -> bool:
+        """Return the boolean."""
+        if not isinstance(value, bool):
+            self.fail("invalid", input=value)
+        return value
+
+
+class Id(serializers.UUIDField):
+    """A UUID as a string."""
+
+    def to_internal_value(self, value: Any) -> UUID:
+        """Return the UUID."""
+        if not isinstance(value, str):
+            self.fail("invalid", value=value)
+        found: UUID = super().to_internal_value(value)
+        return found
+
+
+class Moment(serializers.DateTimeField):
+    """An RFC 3339 time; without an offset it is UTC."""
+
+    def to_internal_value(self, value: Any) -> datetime:
+        """Return an aware datetime."""
+        if not isinstance(value, str):
+            self.fail("invalid", format="RFC 3339")
+        moment: datetime = super().to_internal_value(value)
+        if not EARLIEST <= moment <= LATEST:
+            raise serializers.ValidationError("Must lie between the years 1900 and 2200.")
+        return moment
+
+
+class PastMoment(Moment):
+    """A time that is not in the future (a minute of clock skew is forgiven)."""
+
+    def to_internal_value(self, value: Any) -> datetime:
+        """Return an aware datetime, at the latest now."""
+        moment = super().to_internal_value(value)
+        now = timezone.now()
+        if moment > now + CLOCK_SKEW:
+            raise serializers.ValidationError("Must not be in the future.")
+        return min(moment, now)
+
+
+class JsonObject(serializers.JSONField):
+    """A free JSON object of bounded size."""
+
+    def __init__(self, *, max_bytes: int = 8192, **kwargs: Any):
+        self.max_bytes = max_bytes
+        super().__init__(**kwargs)
+
+    def to_internal_value(self, value: Any) -> dict[str, Any]:
+        """Return the object."""
+        if not isinstance(value, dict):
+            raise serializers.ValidationError("Must be a JSON object.")
+        if len(json.dumps(value, ensure_ascii=False).encode()) > self.max_bytes:
+            raise serializers.ValidationError(f"Must not be larger than {self.max_bytes} bytes.")
+        return value

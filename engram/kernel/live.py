@@ -1,0 +1,52 @@
+"""The only sender of live events: after commit, to everybody who watches the workspace."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from asgiref.sync import async_to_sync
+from channels.layers import get_channel_layer
+from django.db import transaction
+from redis.exceptions import RedisError
+
+log = logging.getLogger(__name__)
+
+
+def group_name(workspace_id: UUID) -> str:
+    """Return the channel group that carries a workspace's live events."""
+    return f"workspace.{workspace_id.hex}"
+
+
+def publish(
+    workspace_id: UUID,
+    type: str,  # noqa: A002  the contract's word
+    data: Mapping[str, Any],
+    *,
+    seq: int | None,
+    at: datetime,
+) -> None:
+    """Send an event once the surrounding transaction has committed.
+
+    `data` holds ids, never memory text: readers look the text up, so that nothing forgotten
+    travels through (or stays in) the broker. A dead broker costs the live event, not the write:
+    clients that reconnect ask for what they missed by `seq`.
+    """
+    message = {
+        "type": "live.event",
+        "event": {"type": type, "seq": seq, "at": at.isoformat(), "data": dict(data)},
+    }
+
+    def send() -> None:
+        layer = get_channel_layer()
+        if layer is None:
+            return
+        try:
+            async_to_sync(layer.group_send)(group_name(workspace_id), message)
+        except (OSError, RedisError) as error:
+            log.warning("live event %s was not sent: %s", type, error)
+
+    transaction.on_commit(send)

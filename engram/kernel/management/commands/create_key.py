@@ -1,0 +1,47 @@
+"""Make a key."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from datetime import timedelta
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+
+from engram.kernel import keys
+from engram.kernel.actors import SYSTEM
+from engram.kernel.models import Role, Workspace
+
+
+class Command(BaseCommand):
+    """`manage.py create_key --workspace W --role R`."""
+
+    help = "Make a key and print it, alone, on standard output. It is never shown again."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare the arguments."""
+        parser.add_argument("--workspace", required=True, help="slug of the workspace")
+        parser.add_argument("--role", choices=Role.values, default=Role.AGENT)
+        parser.add_argument("--name", default="command line", help="what history calls the key")
+        parser.add_argument("--expires-in-days", type=int, default=None, metavar="DAYS")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Make the key."""
+        workspace = Workspace.objects.filter(slug=options["workspace"]).first()
+        if workspace is None:
+            known = ", ".join(Workspace.objects.values_list("slug", flat=True)) or "none yet"
+            raise CommandError(f"There is no workspace {options['workspace']!r} (known: {known}).")
+        days = options["expires_in_days"]
+        if days is not None and not 1 <= days <= 36_500:
+            raise CommandError("--expires-in-days must lie between 1 and 36500.")
+        now = timezone.now()
+        _, token = keys.issue(
+            workspace,
+            name=options["name"],
+            role=Role(options["role"]),
+            actor=SYSTEM,
+            now=now,
+            expires_at=now + timedelta(days=days) if days else None,
+        )
+        self.stdout.write(token)

@@ -1,0 +1,117 @@
+"""Workspaces, who may enter them, and the append-only history of what happened in them."""
+
+from __future__ import annotations
+
+import uuid
+from functools import cached_property
+
+from django.conf import settings
+from django.db import models
+
+from engram.kernel.configuration import WorkspaceSettings
+from engram.kernel.tenancy import WorkspaceModel
+
+
+class Role(models.TextChoices):
+    """What a key or a member may do; each role includes the ones before it."""
+
+    READER = "reader", "Reader"
+    AGENT = "agent", "Agent"
+    REVIEWER = "reviewer", "Reviewer"
+    ADMIN = "admin", "Admin"
+
+    def includes(self, other: Role) -> bool:
+        """Tell whether this role may do what `other` may."""
+        order = list(Role)
+        return order.index(self) >= order.index(other)
+
+
+class Workspace(models.Model):
+    """A tenant: nothing is shared between two workspaces."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    slug = models.SlugField(unique=True, max_length=64)
+    name = models.CharField(max_length=120)
+    settings = models.JSONField(default=dict, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["slug"]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @cached_property
+    def config(self) -> WorkspaceSettings:
+        """Return the validated settings, defaults filled in."""
+        return WorkspaceSettings.model_validate(self.settings)
+
+
+class Membership(models.Model):
+    """A person's role in a workspace."""
+
+    workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="memberships")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="memberships")
+    role = models.CharField(max_length=10, choices=Role.choices, default=Role.REVIEWER)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["workspace__slug"]
+        constraints = [
+            models.UniqueConstraint(fields=["workspace", "user"], name="one_membership_a_person")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user} in {self.workspace} as {self.role}"
+
+
+class ApiKey(WorkspaceModel):
+    """A caller's key: only its digest is stored; it can be revoked and can expire."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    name = models.CharField(max_length=120)
+    role = models.CharField(max_length=10, choices=Role.choices, default=Role.AGENT)
+    prefix = models.CharField(max_length=12, editable=False)
+    digest = models.CharField(max_length=64, unique=True, editable=False)
+    is_exempt_from_throttle = models.BooleanField(default=False)
+    created_at = models.DateTimeField(auto_now_add=True)
+    expires_at = models.DateTimeField(null=True, blank=True)
+    revoked_at = models.DateTimeField(null=True, blank=True)
+    last_used_at = models.DateTimeField(null=True, editable=False)
+    use_count = models.BigIntegerField(default=0, editable=False)
+
+    class Meta:
+        ordering = ["-created_at"]
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.prefix}…)"
+
+
+class Event(WorkspaceModel):
+    """One thing that happened; written in the transaction of what it tells, never changed.
+
+    `data` names things by id and holds no memory text: what is forgotten or erased later must
+    not live on here.
+    """
+
+    seq = models.BigAutoField(primary_key=True)
+    type = models.CharField(max_length=60)
+    object_type = models.CharField(max_length=40)
+    object_id = models.CharField(max_length=64)
+    actor_kind = models.CharField(max_length=10)
+    actor_id = models.CharField(max_length=64, blank=True)
+    actor_label = models.CharField(max_length=150, blank=True)
+    session_key = models.CharField(max_length=200, blank=True)
+    data = models.JSONField(default=dict)
+    at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["-seq"]
+        indexes = [
+            models.Index(fields=["workspace", "-seq"], name="event_newest"),
+            models.Index(fields=["workspace", "object_id", "-seq"], name="event_object"),
+            models.Index(fields=["workspace", "type", "-seq"], name="event_type"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.seq} {self.type}"

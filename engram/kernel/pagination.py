@@ -1,0 +1,42 @@
+"""Cursor pagination: `{"results", "next", "previous"}`, `limit` 1..200."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework.exceptions import NotFound, ValidationError
+from rest_framework.pagination import CursorPagination
+from rest_framework.request import Request
+
+MAX_LIMIT = 200
+
+
+class NewestFirst(CursorPagination):
+    """Pages through rows, newest first, stable while rows are added."""
+
+    page_size = 50
+    page_size_query_param = "limit"
+    max_page_size = MAX_LIMIT
+    ordering: Any = ("-created_at", "-id")
+
+    def get_page_size(self, request: Request) -> int:
+        """Return the asked page size; a wrong one is an error, not a silent default."""
+        asked = request.query_params.get(self.page_size_query_param)
+        if asked is None:
+            return self.page_size
+        if not (asked.isascii() and asked.isdigit() and 1 <= int(asked[:9]) <= MAX_LIMIT):
+            raise ValidationError({"limit": f"Must be a whole number from 1 to {MAX_LIMIT}."})
+        return int(asked)
+
+    def decode_cursor(self, request: Request) -> Any:
+        """Return the cursor; what is not one of ours is a validation error."""
+        try:
+            return super().decode_cursor(request)
+        except (NotFound, UnicodeError):
+            raise ValidationError({"cursor": "Not a cursor of this list."}) from None
+
+
+class NewestEventFirst(NewestFirst):
+    """Pages through events by their sequence number."""
+
+    ordering = ("-seq",)

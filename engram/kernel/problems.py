@@ -1,0 +1,112 @@
+"""Errors as callers see them: RFC 9457 problem documents, never a traceback, never a 500 by input."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping
+from http import HTTPStatus
+from typing import Any
+
+from django.core.exceptions import PermissionDenied
+from django.db import OperationalError
+from django.http import Http404, HttpRequest, JsonResponse
+from psycopg_pool import PoolTimeout
+from rest_framework import exceptions, status
+from rest_framework.response import Response
+
+from engram.kernel.refusals import InvalidError, MissingError, RefusalError, StaleError
+
+log = logging.getLogger(__name__)
+CONTENT_TYPE = "application/problem+json"
+DATABASE_RETRY_SECONDS = 2
+STATUS_OF_REFUSAL = {InvalidError: 422, MissingError: 404, StaleError: 409}
+
+
+class ProblemError(exceptions.APIException):
+    """An error with its own status and detail, raised by surfaces for what a service refused."""
+
+    def __init__(self, status_code: int, detail: str, *, errors: list[dict[str, str]] | None = None):
+        super().__init__(detail)
+        self.status_code = status_code
+        self.errors = errors
+
+
+class ConflictError(ProblemError):
+    """What the caller wants contradicts what is stored meanwhile."""
+
+    def __init__(self, detail: str):
+        super().__init__(status.HTTP_409_CONFLICT, detail)
+
+
+def document(
+    code: int, detail: str, *, errors: list[dict[str, str]] | None = None
+) -> dict[str, Any]:
+    """Build a problem document."""
+    body: dict[str, Any] = {
+        "type": "about:blank",
+        "title": HTTPStatus(code).phrase,
+        "status": code,
+        "detail": detail,
+    }
+    if errors:
+        body["errors"] = errors
+    return body
+
+
+def field_errors(detail: Any, path: str = "") -> Iterator[dict[str, str]]:
+    """Flatten validation errors into `{"field", "message"}`, nested fields joined by dots."""
+    if isinstance(detail, Mapping):
+        for name, inner in detail.items():
+            own = "" if name == "non_field_errors" else str(name)
+            yield from field_errors(inner, ".".join(part for part in (path, own) if part))
+    elif isinstance(detail, list):
+        for position, inner in enumerate(detail):
+            is_nested = isinstance(inner, Mapping | list)
+            yield from field_errors(inner, f"{path}.{position}".strip(".") if is_nested else path)
+    else:
+        yield {"field": path, "message": str(detail)}
+
+
+def exception_handler(error: Exception, context: dict[str, Any]) -> Response | None:
+    """Turn what a view raised into a problem document; None leaves real bugs to Django."""
+    headers: dict[str, str] = {}
+    errors: list[dict[str, str]] | None = None
+    if isinstance(error, Http404):
+        code, detail = 404, "There is no such thing here."
+    elif isinstance(error, PermissionDenied):
+        code, detail = 403, str(error) or "This is not allowed."
+    elif isinstance(error, OperationalError | PoolTimeout):
+        log.error("the database did not answer: %s", error)
+        code, detail = 503, "The database is not available right now; try again."
+        headers["Retry-After"] = str(DATABASE_RETRY_SECONDS)
+    elif isinstance(error, RefusalError):
+        code, detail = STATUS_OF_REFUSAL.get(type(error), 409), error.detail
+        if isinstance(error, InvalidError):
+            errors = [{"field": error.field, "message": error.message}]
+        elif isinstance(error, StaleError) and error.ids:
+            errors = [{"field": "id", "message": changed} for changed in error.ids]
+    elif isinstance(error, exceptions.ValidationError):
+        errors = list(field_errors(error.detail))
+        code, detail = 422, "; ".join(f"{e['field']}: {e['message']}".strip(": ") for e in errors)
+    elif isinstance(error, exceptions.APIException):
+        code, detail = error.status_code, str(error.detail)
+        errors = getattr(error, "errors", None)
+        if wait := getattr(error, "wait", None):
+            headers["Retry-After"] = str(int(wait) + 1)
+        if auth_header := getattr(error, "auth_header", None):
+            headers["WWW-Authenticate"] = auth_header
+    else:
+        return None
+    return Response(
+        document(code, detail, errors=errors), status=code, headers=headers, content_type=CONTENT_TYPE
+    )
+
+
+def as_response(code: int, detail: str) -> JsonResponse:
+    """Return a problem document outside REST framework (routing, middleware)."""
+    return JsonResponse(document(code, detail), status=code, content_type=CONTENT_TYPE)
+
+
+def wants_problem(request: HttpRequest) -> bool:
+    """Tell whether the caller is a program that reads problem documents."""
+    return request.path.startswith("/api/")

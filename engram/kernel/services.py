@@ -1,0 +1,73 @@
+"""Changing a workspace: creating it, its settings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from pydantic import ValidationError
+
+from engram.kernel.actors import Actor
+from engram.kernel.configuration import WorkspaceSettings
+from engram.kernel.history import record
+from engram.kernel.models import Workspace
+from engram.kernel.refusals import InvalidError
+from engram.kernel.tenancy import in_workspace
+
+_RANGE_WORDS = {
+    "minimum": "at_least",
+    "maximum": "at_most",
+    "exclusiveMinimum": "above",
+    "enum": "one_of",
+    "type": "type",
+}
+
+
+def describe_settings(workspace: Workspace) -> dict[str, Any]:
+    """Return every setting with its value, default, meaning and range."""
+    values = workspace.config.model_dump()
+    properties = WorkspaceSettings.model_json_schema()["properties"]
+    return {
+        "workspace": workspace.slug,
+        "settings": values,
+        "describe": [
+            {
+                "name": name,
+                "value": values[name],
+                "default": shape.get("default"),
+                "meaning": shape.get("description", ""),
+                "range": {
+                    word: shape[key] for key, word in _RANGE_WORDS.items() if key in shape
+                },
+            }
+            for name, shape in properties.items()
+        ],
+    }
+
+
+def change_settings(
+    workspace: Workspace, changes: Mapping[str, Any], *, actor: Actor, now: datetime
+) -> WorkspaceSettings:
+    """Change settings by name, all or none; raise `InvalidError` for the first wrong one."""
+    with in_workspace(workspace):
+        stored = Workspace.objects.select_for_update().get(pk=workspace.pk)
+        try:
+            config = WorkspaceSettings.model_validate(
+                {**stored.settings, **changes}, strict=True
+            )
+        except ValidationError as error:
+            first = error.errors()[0]
+            field = ".".join(str(part) for part in first["loc"]) or "settings"
+            raise InvalidError(field, first["msg"]) from None
+        before = stored.config.model_dump()
+        after = config.model_dump()
+        stored.settings = {k: v for k, v in after.items() if k in {**stored.settings, **changes}}
+        stored.save(update_fields=["settings"])
+        changed = {k: [before[k], after[k]] for k in after if before[k] != after[k]}
+        record(
+            "settings.changed", of=("workspace", stored.pk), actor=actor, now=now, data=changed
+        )
+    workspace.settings = stored.settings
+    workspace.__dict__.pop("config", None)
+    return config

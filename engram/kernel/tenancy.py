@@ -1,0 +1,146 @@
+"""The current workspace, enforced twice: scoped managers here, row-level security below.
+
+`in_workspace(workspace)` opens a short transaction and tells PostgreSQL which workspace it
+serves (`set_config(..., is_local => true)`, so that a pooled connection never remembers it and
+PgBouncer in transaction mode works). Outside of it a scoped manager raises
+`WorkspaceNotSetError` and the policies of the database show no rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any, TypeVar
+from uuid import UUID
+
+from django.db import connection, models, transaction
+from django.db.migrations.operations import RunSQL
+
+if TYPE_CHECKING:
+    from engram.kernel.models import Workspace
+
+M = TypeVar("M", bound=models.Model)
+_current: ContextVar[UUID | None] = ContextVar("engram_workspace", default=None)
+
+
+class WorkspaceNotSetError(RuntimeError):
+    """A query of a workspace's rows ran outside `in_workspace`."""
+
+
+def current_workspace_id() -> UUID:
+    """Return the id of the workspace being served."""
+    workspace_id = _current.get()
+    if workspace_id is None:
+        raise WorkspaceNotSetError("this query needs `with in_workspace(...)` around it")
+    return workspace_id
+
+
+def has_workspace() -> bool:
+    """Tell whether a workspace is being served."""
+    return _current.get() is not None
+
+
+def tell_database(name: str, value: str) -> None:
+    """Set a transaction-local setting that the policies read."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT set_config(%s, %s, true)", [name, value])
+
+
+@contextmanager
+def in_workspace(workspace: Workspace | UUID) -> Iterator[None]:
+    """Serve one workspace within one transaction; nested in the same workspace, a savepoint."""
+    workspace_id = workspace if isinstance(workspace, UUID) else workspace.pk
+    outer = _current.get()
+    if outer is not None and outer != workspace_id:
+        raise RuntimeError("a transaction serves one workspace")
+    with transaction.atomic():
+        if outer is not None:
+            yield
+            return
+        tell_database("engram.workspace", str(workspace_id))
+        token = _current.set(workspace_id)
+        try:
+            yield
+        finally:
+            _current.reset(token)
+        # Within a larger transaction (a test's, say) the setting would outlive this block.
+        tell_database("engram.workspace", "")
+
+
+class WorkspaceQuerySet(models.QuerySet[M]):
+    """Rows of the current workspace; writes are stamped with it."""
+
+    def bulk_create(self, objs: Iterable[M], *args: Any, **kwargs: Any) -> list[M]:
+        """Stamp rows that name no workspace with the current one."""
+        rows = list(objs)
+        for row in rows:
+            stamp(row)
+        return super().bulk_create(rows, *args, **kwargs)
+
+
+class WorkspaceManager(models.Manager[M]):
+    """Sees the current workspace only, and refuses to answer when there is none."""
+
+    def get_queryset(self) -> WorkspaceQuerySet[M]:
+        """Return the current workspace's rows."""
+        queryset: WorkspaceQuerySet[M] = self._queryset_class(self.model, using=self._db)  # type: ignore[attr-defined]
+        return queryset.filter(workspace_id=current_workspace_id())
+
+    @classmethod
+    def of(cls, queryset_class: type[WorkspaceQuerySet[Any]]) -> WorkspaceManager[Any]:
+        """Build a scoped manager that offers the methods of `queryset_class`."""
+        return cls.from_queryset(queryset_class)()
+
+
+def stamp(row: Any) -> None:
+    """Give a new row the current workspace; a row of another one never gets written."""
+    if row.workspace_id is None:
+        row.workspace_id = current_workspace_id()
+
+
+class WorkspaceModel(models.Model):
+    """A table whose every row belongs to one workspace."""
+
+    workspace = models.ForeignKey("kernel.Workspace", models.CASCADE, related_name="+")
+
+    objects = WorkspaceManager.of(WorkspaceQuerySet)
+
+    class Meta:
+        abstract = True
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        """Stamp the row with the current workspace when it names none."""
+        stamp(self)
+        super().save(*args, **kwargs)
+
+
+# The sub-select makes the setting a constant of the plan: without it an exact vector scan of
+# 100,000 rows would read and cast it once a row.
+_CURRENT_SQL = "(SELECT nullif(current_setting('engram.workspace', true), '')::uuid)"
+
+
+def force_row_security(table: str, *, or_visible: str = "false") -> RunSQL:
+    """Return the migration operation that confines `table` to the current workspace.
+
+    `or_visible` is one further SQL condition under which a row may be read (never written).
+    """
+    own = f"workspace_id = {_CURRENT_SQL}"
+    return RunSQL(
+        sql=f"""
+            ALTER TABLE {table} ENABLE ROW LEVEL SECURITY;
+            ALTER TABLE {table} FORCE ROW LEVEL SECURITY;
+            CREATE POLICY own_workspace ON {table} USING ({own}) WITH CHECK ({own});
+        """
+        + (
+            f"CREATE POLICY also_visible ON {table} FOR SELECT USING ({or_visible});"
+            if or_visible != "false"
+            else ""
+        ),
+        reverse_sql=f"""
+            DROP POLICY IF EXISTS also_visible ON {table};
+            DROP POLICY own_workspace ON {table};
+            ALTER TABLE {table} NO FORCE ROW LEVEL SECURITY;
+            ALTER TABLE {table} DISABLE ROW LEVEL SECURITY;
+        """,
+    )

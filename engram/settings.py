@@ -1,0 +1,250 @@
+"""Settings, all from the environment. Nothing here knows the domain.
+
+`ENGRAM_ENV` is `local` (default: one machine, loopback only, secrets made and kept in
+`ENGRAM_HOME`) or `production` (nothing is guessed: a missing secret stops the process).
+"""
+
+import os
+import secrets
+from pathlib import Path
+
+import dj_database_url
+from django.core.exceptions import ImproperlyConfigured
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+ENVIRONMENT = os.environ.get("ENGRAM_ENV", "local")
+if ENVIRONMENT not in {"local", "production"}:
+    raise ImproperlyConfigured(f"ENGRAM_ENV must be local or production, not {ENVIRONMENT!r}")
+IS_PRODUCTION = ENVIRONMENT == "production"
+DEBUG = os.environ.get("ENGRAM_DEBUG") == "1" and not IS_PRODUCTION
+ENGRAM_HOME = Path(os.environ.get("ENGRAM_HOME", BASE_DIR / ".engram")).expanduser().resolve()
+ENGRAM_PORT = int(os.environ.get("ENGRAM_PORT", "8000"))
+
+
+def _required(name: str, local_default: str) -> str:
+    """Return the variable; outside production fall back, in production refuse to start."""
+    value = os.environ.get(name, "")
+    if value:
+        return value
+    if IS_PRODUCTION:
+        raise ImproperlyConfigured(f"{name} must be set when ENGRAM_ENV=production")
+    return local_default
+
+
+def _local_secret_key() -> str:
+    """Keep one random key per home, readable by its owner only."""
+    path = ENGRAM_HOME / "secret_key"
+    ENGRAM_HOME.mkdir(parents=True, exist_ok=True)
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        return path.read_text().strip()
+    with os.fdopen(descriptor, "w") as file:
+        key = secrets.token_urlsafe(50)
+        file.write(key)
+    return key
+
+
+SECRET_KEY = _required("ENGRAM_SECRET_KEY", "") or _local_secret_key()
+ALLOWED_HOSTS = _required("ENGRAM_ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]").split(",")
+CSRF_TRUSTED_ORIGINS = [o for o in os.environ.get("ENGRAM_TRUSTED_ORIGINS", "").split(",") if o]
+
+# The database and the broker. `manage.py` starts embedded ones and exports their URLs when
+# these are unset; the local defaults only let commands that need neither import settings.
+DATABASE_URL = _required("DATABASE_URL", "postgres:///engram")
+BROKER_URL = _required("BROKER_URL", "redis://127.0.0.1:6379/0")
+POOL_MAX_SIZE = int(os.environ.get("ENGRAM_POOL_SIZE", "10"))
+DATABASES = {
+    "default": dj_database_url.parse(DATABASE_URL, conn_max_age=0)
+    | {"TEST": {"NAME": os.environ.get("ENGRAM_TEST_DATABASE", "test_engram")}}
+}
+DATABASES["default"].setdefault("OPTIONS", {})["pool"] = {
+    "min_size": 1,
+    "max_size": POOL_MAX_SIZE,
+    "timeout": 5,
+}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+# kombu names a unix socket redis+socket://, redis-py and channels name it unix://.
+REDIS_URL = os.environ.get("REDIS_URL") or BROKER_URL.replace("redis+socket://", "unix://")
+CHANNEL_LAYERS = {
+    "default": {
+        "BACKEND": "channels_redis.core.RedisChannelLayer",
+        "CONFIG": {"hosts": [REDIS_URL], "prefix": "engram", "expiry": 60, "capacity": 1000},
+    }
+}
+
+INSTALLED_APPS = [
+    "unfold",
+    "unfold.contrib.filters",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "rest_framework",
+    "django_filters",
+    "drf_spectacular",
+    "engram.kernel",
+    "memories",
+    "conflicts",
+    "predictor",
+    "engram.console",
+]
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "engram.kernel.middleware.RequestIdMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "engram.kernel.middleware.ContentSecurityPolicyMiddleware",
+    "engram.kernel.middleware.StaffWorkspaceMiddleware",
+]
+ROOT_URLCONF = "engram.urls"
+ASGI_APPLICATION = "engram.asgi.application"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ]
+        },
+    }
+]
+
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in (
+        "UserAttributeSimilarityValidator",
+        "MinimumLengthValidator",
+        "CommonPasswordValidator",
+        "NumericPasswordValidator",
+    )
+]
+LOGIN_URL = "admin:login"
+LOGIN_REDIRECT_URL = "console:dashboard"
+
+LANGUAGE_CODE = "en"
+TIME_ZONE = "UTC"
+USE_TZ = True
+USE_I18N = False
+
+STATIC_URL = "static/"
+STATIC_ROOT = ENGRAM_HOME / "static"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedStaticFilesStorage"},
+}
+
+# Largest JSON body: a batch of 500 memories of 8,000 characters, escaped, with room to spare.
+MAX_BODY_BYTES = 24 * 1024 * 1024
+DATA_UPLOAD_MAX_MEMORY_SIZE = MAX_BODY_BYTES
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "engram.kernel.authentication.KeyAuthentication",
+        "engram.kernel.authentication.StaffSessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["engram.kernel.authentication.HasRole"],
+    "DEFAULT_PARSER_CLASSES": ["engram.kernel.parsing.StrictJSONParser"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],
+    "DEFAULT_PAGINATION_CLASS": "engram.kernel.pagination.NewestFirst",
+    "DEFAULT_SCHEMA_CLASS": "engram.kernel.openapi.ProblemAutoSchema",
+    "EXCEPTION_HANDLER": "engram.kernel.problems.exception_handler",
+    "UNAUTHENTICATED_USER": None,
+    "STRICT_JSON": True,
+    "URL_FORMAT_OVERRIDE": None,
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Engram",
+    "DESCRIPTION": "The memory service for AI agents that stays true.",
+    "VERSION": "1",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
+    "SERVE_AUTHENTICATION": [],
+    "COMPONENT_SPLIT_REQUEST": True,
+    "SCHEMA_PATH_PREFIX": "/api/v1",
+}
+
+# Embeddings: the local MiniLM unless another provider is named.
+ENGRAM_EMBEDDING = {
+    "provider": os.environ.get("EMBEDDING_PROVIDER", "local"),
+    "model": os.environ.get("EMBEDDING_MODEL", "all-MiniLM-L6-v2"),
+    "base_url": os.environ.get("OPENAI_BASE_URL") or None,
+    "api_key": os.environ.get("OPENAI_API_KEY") or None,
+    "timeout_seconds": float(os.environ.get("EMBEDDING_TIMEOUT_SECONDS", "10")),
+}
+
+# The seams: what upper apps plug into lower ones, by name.
+ENGRAM_RECALL_ANNOTATORS = ["conflicts.services.disputes.annotate"]
+
+CELERY_BROKER_URL = BROKER_URL
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_CONNECTION_TIMEOUT = 2
+CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 3600, "socket_connect_timeout": 1}
+CELERY_TASK_ACKS_LATE = True
+CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_DEFAULT_QUEUE = "engram"
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_TASK_TIME_LIMIT = 600
+CELERY_BEAT_SCHEDULE = {
+    "sweep-detection": {"task": "conflicts.sweep_detection", "schedule": 10.0},
+    "count-recalls": {"task": "memories.count_recalls", "schedule": 10.0},
+    "embed-pending": {"task": "memories.embed_pending", "schedule": 60.0},
+    "wake-snoozed": {"task": "conflicts.wake_snoozed", "schedule": 60.0},
+}
+CELERY_BEAT_SCHEDULE_FILENAME = str(ENGRAM_HOME / "celerybeat-schedule")
+
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = "Lax"
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+SECURE_CONTENT_TYPE_NOSNIFF = True
+if IS_PRODUCTION:
+    SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = True
+    SECURE_SSL_REDIRECT = os.environ.get("ENGRAM_SSL_REDIRECT", "1") == "1"
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+    SECURE_HSTS_SECONDS = int(os.environ.get("ENGRAM_HSTS_SECONDS", "31536000"))
+    SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = True
+    SECURE_REDIRECT_EXEMPT = ["^healthz$", "^readyz$"]
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {
+        "line": {"format": "%(asctime)s %(levelname)-7s %(name)s %(message)s"},
+    },
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["stderr"], "level": os.environ.get("ENGRAM_LOG_LEVEL", "INFO")},
+    "loggers": {"httpx": {"level": "WARNING"}, "openai": {"level": "WARNING"}},
+}
+
+UNFOLD = {
+    "SITE_TITLE": "Engram",
+    "SITE_HEADER": "Engram",
+    "SITE_SUBHEADER": "Memory that stays true",
+    "SITE_URL": "/",
+    "SITE_SYMBOL": "neurology",
+    "SHOW_HISTORY": False,
+    "SHOW_VIEW_ON_SITE": False,
+    "ENVIRONMENT": "engram.console.navigation.environment_badge",
+    "SIDEBAR": {
+        "show_search": False,
+        "show_all_applications": False,
+        "navigation": "engram.console.navigation.admin_sidebar",
+    },
+}

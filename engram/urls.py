@@ -1,0 +1,34 @@
+"""All routes: the API, the console, the admin, and what is asked of every service."""
+
+from django.contrib import admin
+from django.urls import include, path
+from drf_spectacular.views import SpectacularAPIView
+
+from engram.console import api as operations
+
+api_v1 = [
+    path("", include("memories.urls")),
+    path("", include("conflicts.urls")),
+    path("keys", operations.KeyCollection.as_view(), name="keys"),
+    path("keys/<uuid:key_id>", operations.KeyDetail.as_view(), name="key"),
+    path("events", operations.EventCollection.as_view(), name="events"),
+    path(
+        "workspace/settings",
+        operations.WorkspaceSettingsView.as_view(),
+        name="workspace-settings",
+    ),
+    path("schema/", SpectacularAPIView.as_view(), name="schema"),
+]
+
+urlpatterns = [
+    path("api/v1/", include(api_v1)),
+    path("healthz", operations.healthz, name="healthz"),
+    path("readyz", operations.readyz, name="readyz"),
+    path("admin/", admin.site.urls),
+    path("", include("engram.console.urls")),
+]
+
+handler400 = "engram.console.errors.bad_request"
+handler403 = "engram.console.errors.forbidden"
+handler404 = "engram.console.errors.not_found"
+handler500 = "engram.console.errors.server_error"

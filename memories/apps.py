@@ -1,0 +1,7 @@
+from django.apps import AppConfig
+
+
+class MemoriesConfig(AppConfig):
+    """Memories: commit, recall, forget."""
+
+    name = "memories"

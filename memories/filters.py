@@ -1,0 +1,63 @@
+"""Filters of the list of memories."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import django_filters
+from django.db.models import QuerySet
+
+from memories.core.text import terms
+from memories.models import Kind, Memory, MemoryTag, Posting, Provenance, State
+from memories.models.memory import in_scope
+
+
+class MemoryFilter(django_filters.FilterSet):
+    """`GET /memories` filters; the state is `active` unless asked otherwise."""
+
+    q = django_filters.CharFilter(method="by_words", max_length=500, label="Full text: all words")
+    scope = django_filters.CharFilter(method="by_scope", label="A scope and all below it")
+    project = django_filters.CharFilter(field_name="project")
+    kind = django_filters.ChoiceFilter(choices=Kind.choices)
+    provenance = django_filters.ChoiceFilter(choices=Provenance.choices)
+    agent = django_filters.CharFilter(field_name="agent")
+    session_key = django_filters.CharFilter(field_name="session_key")
+    tag = django_filters.CharFilter(method="by_tag", label="One tag")
+    state = django_filters.ChoiceFilter(
+        method="by_state",
+        choices=[(s.value, s.label) for s in State] + [("all", "All")],
+        label="State (default: active)",
+    )
+    created_after = django_filters.IsoDateTimeFilter(field_name="created_at", lookup_expr="gte")
+    created_before = django_filters.IsoDateTimeFilter(field_name="created_at", lookup_expr="lt")
+
+    class Meta:
+        model = Memory
+        fields: list[str] = []
+
+    def filter_queryset(self, queryset: Any) -> Any:
+        """Show what is active unless a state is asked for."""
+        if not self.form.cleaned_data.get("state"):
+            queryset = queryset.recallable()
+        return super().filter_queryset(queryset)
+
+    def by_words(self, queryset: QuerySet[Memory], name: str, value: str) -> QuerySet[Memory]:
+        """Keep memories that hold every word (stemmed)."""
+        words = terms(value)
+        for term in words:
+            queryset = queryset.filter(
+                pk__in=Posting.objects.filter(term=term).values("memory_id")
+            )
+        return queryset if words else queryset.none()
+
+    def by_scope(self, queryset: QuerySet[Memory], name: str, value: str) -> QuerySet[Memory]:
+        """Keep memories in the scope or below."""
+        return queryset.filter(in_scope(value.strip("/")))
+
+    def by_tag(self, queryset: QuerySet[Memory], name: str, value: str) -> QuerySet[Memory]:
+        """Keep memories with the tag."""
+        return queryset.filter(pk__in=MemoryTag.objects.filter(tag=value).values("memory_id"))
+
+    def by_state(self, queryset: Any, name: str, value: str) -> Any:
+        """Keep memories whose strongest state is the one asked for."""
+        return queryset if value == "all" else queryset.in_state(value)

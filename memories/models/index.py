@@ -1,0 +1,85 @@
+"""How memories are found: vectors, postings for BM25, tags.
+
+Full text search is a posting table because row-level security switches GIN indexes off (`@@` is
+not leakproof); b-tree equality keeps its index.
+"""
+
+from __future__ import annotations
+
+from django.db import models
+from pgvector.django import VectorField
+
+from engram.kernel.models import Workspace
+from engram.kernel.tenancy import WorkspaceModel
+from memories.models.memory import Memory
+
+
+class MemoryVector(WorkspaceModel):
+    """The embedding of one window of a memory, by one model; short memories have one window."""
+
+    memory = models.ForeignKey(Memory, models.CASCADE, related_name="vectors")
+    model = models.CharField(max_length=120)
+    position = models.PositiveSmallIntegerField(default=0)
+    embedding = VectorField()  # no fixed width: each model has its own
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["memory", "model", "position"], name="vector_once_a_window"
+            )
+        ]
+        indexes = [models.Index(fields=["workspace", "model"], name="vector_model")]
+
+    def __str__(self) -> str:
+        return f"window {self.position} of {self.memory_id} by {self.model}"
+
+
+class Posting(WorkspaceModel):
+    """How often a term stands in a memory."""
+
+    pk = models.CompositePrimaryKey("workspace_id", "term", "memory_id")
+    term = models.CharField(max_length=64)
+    memory = models.ForeignKey(Memory, models.CASCADE, related_name="postings")
+    frequency = models.PositiveSmallIntegerField()
+
+    def __str__(self) -> str:
+        return f"{self.term} × {self.frequency}"
+
+
+class TermCount(WorkspaceModel):
+    """In how many memories a term stands."""
+
+    pk = models.CompositePrimaryKey("workspace_id", "term")
+    term = models.CharField(max_length=64)
+    memories = models.IntegerField()
+
+    def __str__(self) -> str:
+        return f"{self.term} in {self.memories}"
+
+
+class CorpusSize(WorkspaceModel):
+    """How many memories and words a workspace's text index holds."""
+
+    workspace = models.OneToOneField(
+        Workspace, models.CASCADE, primary_key=True, related_name="+"
+    )
+    memories = models.IntegerField()
+    words = models.BigIntegerField()
+
+    def __str__(self) -> str:
+        return f"{self.memories} memories, {self.words} words"
+
+
+class MemoryTag(WorkspaceModel):
+    """One tag of a memory; rows, because row-level security switches array indexes off."""
+
+    memory = models.ForeignKey(Memory, models.CASCADE, related_name="tags")
+    tag = models.CharField(max_length=100)
+
+    class Meta:
+        ordering = ["tag"]
+        constraints = [models.UniqueConstraint(fields=["memory", "tag"], name="tag_once")]
+        indexes = [models.Index(fields=["workspace", "tag"], name="tag_lookup")]
+
+    def __str__(self) -> str:
+        return self.tag

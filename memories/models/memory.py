@@ -1,0 +1,188 @@
+"""The memory: one statement with who said it, how sure, and what became of it."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import datetime
+
+from django.db import models
+from django.db.models import F, Q
+from django.utils import timezone
+
+from engram.kernel.models import ApiKey
+from engram.kernel.tenancy import WorkspaceManager, WorkspaceModel, WorkspaceQuerySet
+
+CONTENT_MAX_CHARS = 8000
+
+
+class Kind(models.TextChoices):
+    """What sort of statement a memory is."""
+
+    SEMANTIC = "semantic", "Semantic"
+    EPISODIC = "episodic", "Episodic"
+    PROCEDURAL = "procedural", "Procedural"
+    DECISION = "decision", "Decision"
+    CONSTRAINT = "constraint", "Constraint"
+
+
+class Provenance(models.TextChoices):
+    """Who asserted it, most trusted first; never changes by itself."""
+
+    USER_STATED = "user_stated", "User stated"
+    EPISODE_SUMMARY = "episode_summary", "Episode summary"
+    ASSISTANT_DERIVED = "assistant_derived", "Assistant derived"
+
+    @property
+    def trust(self) -> int:
+        """Return the rank of trust: greater is more trusted."""
+        return len(Provenance) - list(Provenance).index(self)
+
+
+class State(models.TextChoices):
+    """What became of a memory, strongest first (erased memories have no row)."""
+
+    FORGOTTEN = "forgotten", "Forgotten"
+    CULLED = "culled", "Culled"
+    RETIRED = "retired", "Retired"
+    SUPERSEDED = "superseded", "Superseded"
+    EXPIRED = "expired", "Expired"
+    ACTIVE = "active", "Active"
+
+
+LIVE = Q(forgotten_at=None, culled_at=None, retired_at=None, superseded_at=None)
+
+
+def in_scope(scope: str) -> Q:
+    """Match a scope and all below it, by whole path segments."""
+    return Q(scope=scope) | Q(scope__startswith=f"{scope}/")
+
+
+class MemoryQuerySet(WorkspaceQuerySet["Memory"]):
+    """Queries over memories of the current workspace."""
+
+    def recallable(self, at: datetime | None = None) -> MemoryQuerySet:
+        """Return what may be read: the one gate of every read path."""
+        moment = at or timezone.now()
+        return self.filter(LIVE).filter(Q(expires_at=None) | Q(expires_at__gt=moment))
+
+    def in_state(self, state: str, at: datetime | None = None) -> MemoryQuerySet:
+        """Return the memories whose strongest state is `state`."""
+        moment = at or timezone.now()
+        if state == State.ACTIVE:
+            return self.recallable(moment)
+        if state == State.EXPIRED:
+            return self.filter(LIVE, expires_at__lte=moment)
+        stamps = ["forgotten_at", "culled_at", "retired_at", "superseded_at"]
+        position = stamps.index(f"{state}_at")
+        stronger = Q(**{stamp: None for stamp in stamps[:position]})
+        return self.filter(stronger).exclude(**{stamps[position]: None})
+
+
+class Memory(WorkspaceModel):
+    """One statement that agents recall."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    lineage = models.UUIDField(default=uuid.uuid4, editable=False)
+    content = models.TextField()
+    content_hash = models.CharField(max_length=64, editable=False)
+    word_count = models.PositiveIntegerField(default=0, editable=False)
+    scope = models.CharField(max_length=300, blank=True)
+    project = models.CharField(max_length=200, blank=True)
+    kind = models.CharField(max_length=12, choices=Kind.choices, default=Kind.SEMANTIC)
+    provenance = models.CharField(
+        max_length=20, choices=Provenance.choices, default=Provenance.ASSISTANT_DERIVED
+    )
+    confidence = models.FloatField(default=0.7)
+    importance = models.FloatField(default=0.5)
+    is_pinned = models.BooleanField(default=False)
+    metadata = models.JSONField(default=dict, blank=True)
+    source = models.CharField(max_length=2000, null=True, blank=True)  # noqa: DJ001  null: none given
+    agent = models.CharField(max_length=200, blank=True)
+    session_key = models.CharField(max_length=200, blank=True)
+    key = models.ForeignKey(ApiKey, models.SET_NULL, null=True, related_name="+")
+    observed_at = models.DateTimeField()
+    expires_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField()
+    updated_at = models.DateTimeField()
+    revision = models.PositiveIntegerField(default=1)
+
+    is_embedding_due = models.BooleanField(default=False)
+
+    forgotten_at = models.DateTimeField(null=True, blank=True)
+    culled_at = models.DateTimeField(null=True, blank=True)
+    retired_at = models.DateTimeField(null=True, blank=True)
+    superseded_at = models.DateTimeField(null=True, blank=True)
+    superseded_by = models.ForeignKey(
+        "self", models.SET_NULL, null=True, blank=True, related_name="supersedes"
+    )
+
+    recall_count = models.PositiveIntegerField(default=0)
+    injected_count = models.PositiveIntegerField(default=0)
+    hit_count = models.PositiveIntegerField(default=0)
+    used_count = models.PositiveIntegerField(default=0)
+    last_recalled_at = models.DateTimeField(null=True, blank=True)
+
+    objects = WorkspaceManager.of(MemoryQuerySet)
+
+    class Meta:
+        ordering = ["-created_at", "-id"]
+        verbose_name_plural = "memories"
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(confidence__gte=0, confidence__lte=1), name="memory_confidence_range"
+            ),
+            models.CheckConstraint(
+                condition=Q(importance__gte=0, importance__lte=1), name="memory_importance_range"
+            ),
+            models.CheckConstraint(
+                condition=Q(superseded_by=None) | ~Q(superseded_by=F("id")),
+                name="memory_never_supersedes_itself",
+            ),
+            # Exact duplicates are one row. A row with an expiry may be followed by another.
+            models.UniqueConstraint(
+                fields=["workspace", "scope", "project", "content_hash"],
+                condition=LIVE & Q(expires_at=None),
+                name="memory_one_live_row_a_statement",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["workspace", "-created_at", "-id"], name="memory_newest"),
+            models.Index(fields=["workspace", "observed_at"], condition=LIVE, name="memory_story"),
+            models.Index(fields=["workspace", "content_hash"], name="memory_hash"),
+            models.Index(fields=["workspace", "lineage"], name="memory_lineage"),
+            models.Index(
+                fields=["workspace", "session_key", "observed_at"],
+                condition=LIVE & ~Q(session_key=""),
+                name="memory_session",
+            ),
+            models.Index(
+                fields=["workspace"], condition=Q(is_embedding_due=True), name="memory_embedding_due"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.content if len(self.content) <= 80 else f"{self.content[:79]}…"
+
+    def state(self, at: datetime | None = None) -> State:
+        """Return the strongest state that applies at `at` (default: now)."""
+        for state in (State.FORGOTTEN, State.CULLED, State.RETIRED, State.SUPERSEDED):
+            if getattr(self, f"{state}_at") is not None:
+                return state
+        if self.expires_at is not None and self.expires_at <= (at or timezone.now()):
+            return State.EXPIRED
+        return State.ACTIVE
+
+
+class Derivation(WorkspaceModel):
+    """A memory that summarises others: forgetting a source flags what was derived from it."""
+
+    source = models.ForeignKey(Memory, models.CASCADE, related_name="derivations")
+    derived = models.ForeignKey(Memory, models.CASCADE, related_name="derived_from")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["source", "derived"], name="derivation_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.derived_id} from {self.source_id}"

@@ -1,0 +1,88 @@
+"""What happened to memories: every statement sent, every wording, every recall."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+
+from engram.kernel.models import ApiKey
+from engram.kernel.tenancy import WorkspaceModel
+from memories.models.memory import Memory, Provenance
+
+
+class Observation(WorkspaceModel):
+    """One statement exactly as it was sent; nothing committed is ever lost."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    memory = models.ForeignKey(Memory, models.CASCADE, related_name="observations")
+    content = models.TextField()
+    outcome = models.CharField(max_length=12)
+    provenance = models.CharField(max_length=20, choices=Provenance.choices)
+    confidence = models.FloatField()
+    agent = models.CharField(max_length=200, blank=True)
+    session_key = models.CharField(max_length=200, blank=True)
+    key = models.ForeignKey(ApiKey, models.SET_NULL, null=True, related_name="+")
+    observed_at = models.DateTimeField()
+    created_at = models.DateTimeField()
+    gate = models.JSONField(default=dict)
+
+    class Meta:
+        ordering = ["-created_at"]
+        indexes = [models.Index(fields=["memory", "-created_at"], name="observation_newest")]
+
+    def __str__(self) -> str:
+        return f"{self.outcome} {self.created_at:%Y-%m-%d}"
+
+
+class Revision(WorkspaceModel):
+    """One wording of a memory, kept when the next one replaced it."""
+
+    memory = models.ForeignKey(Memory, models.CASCADE, related_name="revisions")
+    number = models.PositiveIntegerField()
+    content = models.TextField()
+    fields = models.JSONField(default=dict)
+    reason = models.CharField(max_length=20)
+    actor_label = models.CharField(max_length=150, blank=True)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["-number"]
+        constraints = [
+            models.UniqueConstraint(fields=["memory", "number"], name="revision_number_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"revision {self.number} of {self.memory_id}"
+
+
+class RecallRecord(WorkspaceModel):
+    """One recall still to be counted: a cheap insert on the hot path, summed up by a sweep.
+
+    The sweep adds to the counters and deletes the rows in one transaction, so that a crash neither
+    loses nor doubles a count.
+    """
+
+    memory_ids = ArrayField(models.UUIDField())
+    session_key = models.CharField(max_length=200, blank=True)
+    at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"{len(self.memory_ids)} recalled at {self.at:%H:%M:%S}"
+
+
+class ImportProgress(WorkspaceModel):
+    """How far a file was imported; written with each batch, so that a rerun goes on from there."""
+
+    file_digest = models.CharField(max_length=64)
+    lines_done = models.PositiveIntegerField(default=0)
+    updated_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["workspace", "file_digest"], name="import_once_a_file")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.lines_done} lines of {self.file_digest[:12]}"

@@ -1,0 +1,1 @@
+"""The only writers of memories: one verb a module."""

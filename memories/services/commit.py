@@ -1,0 +1,326 @@
+"""Committing memories: secrets, duplicates, the gate, one transaction, then the answer."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from uuid import UUID, uuid4
+
+import numpy as np
+from django.db import connection
+
+from engram.kernel.actors import Actor
+from engram.kernel.embedding import EmbeddingUnavailableError, embed_windows, model_name
+from engram.kernel.history import record
+from engram.kernel.models import Workspace
+from engram.kernel.refusals import InvalidError
+from engram.kernel.tenancy import in_workspace
+from memories.core.content import content_hash, credential_in
+from memories.core.gate import Decision as GateDecision
+from memories.core.text import terms
+from memories.models import Derivation, Memory, MemoryTag, Observation
+from memories.services import gate
+from memories.services.draft import Draft
+from memories.services.index import index_vectors, index_words
+from memories.services.lifecycle import hide, lock, put_back
+from memories.services.merge import merge_into
+from memories.signals import memories_written
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """What became of one draft."""
+
+    outcome: str
+    memory: Memory | None
+    gate: gate.GateReport = field(default_factory=gate.GateReport)
+    is_detection_queued: bool = False
+
+
+def commit(workspace: Workspace, draft: Draft, *, actor: Actor, now: datetime) -> Committed:
+    """Commit one memory."""
+    return commit_all(workspace, [draft], actor=actor, now=now)[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """Drafts that carry no secret, with what is computed outside of a transaction."""
+
+    drafts: tuple[Draft, ...]
+    hashes: tuple[str, ...]
+    windows: tuple[np.ndarray | None, ...]
+    model: str
+
+    def moved_to(self, *, scope: str, project: str) -> Prepared:
+        """Return the same drafts for another place."""
+        moved = tuple(replace(draft, scope=scope, project=project) for draft in self.drafts)
+        return replace(self, drafts=moved)
+
+
+def prepare(drafts: Sequence[Draft]) -> Prepared:
+    """Refuse what carries a credential, hash, and embed (nothing may hold a lock meanwhile).
+
+    Without an embedding a memory is kept all the same, found by its words and embedded later.
+    """
+    for position, draft in enumerate(drafts):
+        if found := credential_in(draft.content):
+            name = "content" if len(drafts) == 1 else f"memories.{position}.content"
+            raise InvalidError(name, f"This looks like {found}; secrets are not stored.")
+    contents = [draft.content for draft in drafts]
+    windows: list[np.ndarray | None]
+    try:
+        windows = list(embed_windows(contents))
+    except EmbeddingUnavailableError as error:
+        log.warning("%d memories are kept without an embedding: %s", len(contents), error)
+        windows = [None] * len(contents)
+    hashes = tuple(content_hash(content) for content in contents)
+    return Prepared(tuple(drafts), hashes, tuple(windows), model_name())
+
+
+def commit_all(
+    workspace: Workspace,
+    drafts: Sequence[Draft],
+    *,
+    actor: Actor,
+    now: datetime,
+    is_gated: bool = True,
+    is_detected: bool = True,
+) -> list[Committed]:
+    """Commit drafts in order, all or none."""
+    return write(
+        workspace,
+        prepare(drafts),
+        actor=actor,
+        now=now,
+        is_gated=is_gated,
+        is_detected=is_detected,
+    )
+
+
+def write(
+    workspace: Workspace,
+    prepared: Prepared,
+    *,
+    actor: Actor,
+    now: datetime,
+    is_gated: bool = True,
+    is_detected: bool = True,
+) -> list[Committed]:
+    """Decide about prepared drafts and write them in one transaction.
+
+    1. Lock each statement against its twin in another request. 2. Decide and write, in order.
+    3. Count terms and tell upper apps last: their rows are shared by all writers of a workspace.
+    """
+    is_detected = is_detected and workspace.config.detection_enabled
+    with in_workspace(workspace):
+        _lock_statements(workspace, prepared.hashes)
+        run = _Run(workspace, actor, now, prepared.model, is_gated=is_gated)
+        results = [
+            run.commit_one(draft, digest, vectors)
+            for draft, digest, vectors in zip(
+                prepared.drafts, prepared.hashes, prepared.windows, strict=True
+            )
+        ]
+        index_words(run.new_contents)
+        if is_detected and run.written:
+            memories_written.send(
+                Memory, memory_ids=run.written, first_in_line=run.kept_apart, now=now
+            )
+    return [
+        replace(result, is_detection_queued=is_detected and result.memory is not None)
+        for result in results
+    ]
+
+
+def _lock_statements(workspace: Workspace, hashes: Sequence[str]) -> None:
+    """Let one transaction at a time decide about a statement; sorted, so none can deadlock."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT pg_advisory_xact_lock(hashtextextended(statement, 0))"
+            " FROM unnest(%s::text[]) AS locks (statement)",
+            [sorted({f"{workspace.pk}:{digest}" for digest in hashes})],
+        )
+
+
+class _Run:
+    """One transaction's commits."""
+
+    def __init__(
+        self, workspace: Workspace, actor: Actor, now: datetime, model: str, *, is_gated: bool
+    ):
+        self.workspace = workspace
+        self.actor = actor
+        self.now = now
+        self.model = model
+        self.is_gated = is_gated
+        self.new_contents: dict[UUID, str] = {}
+        self.written: list[UUID] = []
+        self.kept_apart: set[UUID] = set()
+
+    def commit_one(self, draft: Draft, digest: str, vectors: np.ndarray | None) -> Committed:
+        """Decide about one draft and write it."""
+        twins = list(Memory.objects.filter(content_hash=digest).order_by("created_at"))
+        live = [m for m in twins if _is_twin(m, draft, self.now)]
+        if live:
+            self._observe(live[0], draft, "duplicate")
+            return Committed("duplicate", live[0])
+        forgotten = [m for m in twins if m.forgotten_at is not None]
+        if forgotten:
+            return self._forgotten_before(forgotten[-1], draft)
+        report = gate.GateReport()
+        if self.is_gated and vectors is not None and draft.supersedes is None:
+            report = gate.examine(draft, vectors, self.model, self.workspace.config, self.now)
+        if report.outcome == "merged" and report.decision and report.nearest:
+            return self._merge(draft, digest, vectors, report, report.decision, report.nearest)
+        memory = self._create(draft, digest, vectors)
+        if report.outcome == "kept_apart":
+            self.kept_apart.add(memory.id)
+        self._observe(memory, draft, report.outcome, report)
+        return Committed(report.outcome, memory, report)
+
+    def _forgotten_before(self, memory: Memory, draft: Draft) -> Committed:
+        """Refuse what was forgotten, or bring it back when the caller insists."""
+        if not draft.is_revival:
+            record(
+                "memory.suppressed", of=("memory", memory.id), actor=self.actor, now=self.now
+            )
+            return Committed("suppressed", None)
+        locked = lock([memory.id])[0]
+        put_back(locked, {"forgotten_at": None}, actor=self.actor, now=self.now)
+        self._observe(locked, draft, "revived")
+        self.written.append(locked.id)
+        return Committed("created", locked)
+
+    def _merge(
+        self,
+        draft: Draft,
+        digest: str,
+        vectors: np.ndarray | None,
+        report: gate.GateReport,
+        decision: GateDecision,
+        nearest: Memory,
+    ) -> Committed:
+        """Keep the better wording in the stored row; what was sent stays as an observation."""
+        stored = lock([nearest.id])[0]
+        changed = merge_into(
+            stored, draft, digest, decision, actor=self.actor, now=self.now
+        )
+        if changed and vectors is not None:
+            index_vectors(stored, vectors, self.model)
+            self.written.append(stored.id)
+        self._observe(stored, draft, "merged", report)
+        return Committed("merged", stored, report)
+
+    def _create(self, draft: Draft, digest: str, vectors: np.ndarray | None) -> Memory:
+        """Write the row, its vectors, tags and derivations; supersede what it replaces."""
+        replaced = self._replaced(draft)
+        memory_id = uuid4()
+        memory = Memory.objects.create(
+            id=memory_id,
+            lineage=replaced.lineage if replaced else memory_id,
+            content=draft.content,
+            content_hash=digest,
+            scope=draft.scope,
+            project=draft.project,
+            kind=draft.kind,
+            provenance=draft.provenance,
+            confidence=draft.stated_confidence,
+            importance=draft.importance,
+            is_pinned=draft.is_pinned,
+            metadata=dict(draft.metadata),
+            source=draft.source,
+            agent=draft.agent,
+            session_key=draft.session_key,
+            key_id=self.actor.key_id,
+            observed_at=draft.observed_at or self.now,
+            expires_at=draft.expires_at,
+            created_at=self.now,
+            updated_at=self.now,
+            is_embedding_due=vectors is None,
+            word_count=terms(draft.content).total(),
+        )
+        if vectors is not None:
+            index_vectors(memory, vectors, self.model)
+        if draft.tags:
+            MemoryTag.objects.bulk_create(
+                MemoryTag(memory=memory, tag=tag) for tag in dict.fromkeys(draft.tags)
+            )
+        self._derive(memory, draft)
+        if replaced:
+            hide([replaced], "superseded_at", actor=self.actor, now=self.now, successor=memory)
+        self.new_contents[memory.id] = draft.content
+        self.written.append(memory.id)
+        return memory
+
+    def _replaced(self, draft: Draft) -> Memory | None:
+        if draft.supersedes is None:
+            return None
+        found = [m for m in lock([draft.supersedes]) if m.forgotten_at is None]
+        if not found:
+            raise InvalidError("supersedes", "There is no such memory.")
+        if found[0].superseded_at is not None:
+            raise InvalidError("supersedes", "That memory was superseded already.")
+        return found[0]
+
+    def _derive(self, memory: Memory, draft: Draft) -> None:
+        if not draft.derived_from:
+            return
+        known = set(
+            Memory.objects.filter(pk__in=draft.derived_from, forgotten_at=None).values_list(
+                "pk", flat=True
+            )
+        )
+        missing = [str(i) for i in draft.derived_from if i not in known]
+        if missing:
+            raise InvalidError("derived_from", f"There is no memory {missing[0]}.")
+        Derivation.objects.bulk_create(
+            Derivation(source_id=source, derived=memory) for source in sorted(known)
+        )
+
+    def _observe(
+        self,
+        memory: Memory,
+        draft: Draft,
+        outcome: str,
+        report: gate.GateReport | None = None,
+    ) -> None:
+        """Keep what was sent, and tell history."""
+        observation = Observation.objects.create(
+            memory=memory,
+            content=draft.content,
+            outcome=outcome,
+            provenance=draft.provenance,
+            confidence=draft.stated_confidence,
+            agent=draft.agent,
+            session_key=draft.session_key,
+            key_id=self.actor.key_id,
+            observed_at=draft.observed_at or self.now,
+            created_at=self.now,
+            gate=report.as_record() if report else {},
+        )
+        record(
+            "memory.committed",
+            of=("memory", memory.id),
+            actor=self.actor,
+            now=self.now,
+            session_key=draft.session_key,
+            data={
+                "outcome": outcome,
+                "observation": str(observation.id),
+                "scope": draft.scope,
+                "agent": draft.agent,
+            },
+        )
+
+
+def _is_twin(memory: Memory, draft: Draft, now: datetime) -> bool:
+    """Tell whether a live memory already says exactly this in the same place."""
+    return (
+        memory.state(now) == "active"
+        and memory.scope == draft.scope
+        and memory.project == draft.project
+    )

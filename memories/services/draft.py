@@ -1,0 +1,45 @@
+"""A memory as a caller sends it, before anything is decided about it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from memories.models import Kind, Provenance
+
+DEFAULT_CONFIDENCE = {Provenance.USER_STATED: 1.0}
+OTHER_CONFIDENCE = 0.7
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """The fields of a commit; `None` stands for a default that depends on other fields."""
+
+    content: str
+    scope: str = ""
+    project: str = ""
+    kind: str = Kind.SEMANTIC
+    provenance: str = Provenance.ASSISTANT_DERIVED
+    confidence: float | None = None
+    importance: float = 0.5
+    tags: tuple[str, ...] = ()
+    agent: str = ""
+    session_key: str = ""
+    supersedes: UUID | None = None
+    is_pinned: bool = False
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    observed_at: datetime | None = None
+    expires_at: datetime | None = None
+    source: str | None = None
+    derived_from: tuple[UUID, ...] = ()
+    is_revival: bool = False
+
+    @property
+    def stated_confidence(self) -> float:
+        """Return the confidence, 0..1, defaulting by provenance."""
+        if self.confidence is not None:
+            return self.confidence
+        return DEFAULT_CONFIDENCE.get(Provenance(self.provenance), OTHER_CONFIDENCE)

@@ -1,0 +1,93 @@
+"""The redundancy gate at commit: nearest live neighbours, compared claim by claim."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
+
+import numpy as np
+from django.db.models import Min
+from pgvector.django import CosineDistance
+
+from engram.kernel.configuration import WorkspaceSettings
+from memories.core.claims import Comparison, compare, read
+from memories.core.gate import Decision, decide
+from memories.models import Memory
+from memories.services.draft import Draft
+
+Outcome = Literal["created", "merged", "kept_apart", "suggested"]
+NEIGHBOURS = 5
+NEARBY_COSINE = 0.5
+NEARBY_MAX = 3
+_RANK = {"kept_apart": 0, "merged": 1, "suggested": 2, "created": 3}
+
+
+@dataclass(frozen=True, slots=True)
+class GateReport:
+    """What the gate saw and decided for one draft."""
+
+    outcome: Outcome = "created"
+    nearest: Memory | None = None
+    similarity: float | None = None
+    comparison: Comparison | None = None
+    decision: Decision | None = None
+    nearby: tuple[Memory, ...] = ()
+
+    def as_record(self) -> dict[str, Any]:
+        """Return what the observation keeps of it."""
+        return {
+            "nearest_id": str(self.nearest.id) if self.nearest else None,
+            "similarity": self.similarity,
+            "relation": self.comparison.relation if self.comparison else None,
+            "reasons": list(self.decision.reasons) if self.decision else [],
+        }
+
+
+def neighbours(
+    vector: np.ndarray, model: str, now: datetime, *, scope: str, project: str
+) -> list[tuple[Memory, float]]:
+    """Return the nearest live memories of the same scope and project with their cosine."""
+    rows = (
+        Memory.objects.recallable(now)
+        .filter(scope=scope, project=project, vectors__model=model)
+        .annotate(distance=Min(CosineDistance("vectors__embedding", vector)))
+        .order_by("distance")[:NEIGHBOURS]
+    )
+    return [(memory, 1.0 - float(memory.distance)) for memory in rows]
+
+
+def examine(
+    draft: Draft, vectors: np.ndarray, model: str, config: WorkspaceSettings, now: datetime
+) -> GateReport:
+    """Compare a draft with its neighbours; a contradiction weighs more than a merge."""
+    found = neighbours(vectors[0], model, now, scope=draft.scope, project=draft.project)
+    if not found:
+        return GateReport()
+    incoming = read(draft.content)
+    best: GateReport | None = None
+    nearby: list[Memory] = []
+    for memory, cosine in found:
+        comparison = compare(read(memory.content), incoming)
+        decision = decide(
+            comparison,
+            cosine,
+            threshold=config.gate_threshold,
+            policy=config.gate_policy,
+            provenance_stored=memory.provenance,
+            provenance_incoming=draft.provenance,
+        )
+        report = GateReport(decision.outcome, memory, cosine, comparison, decision)
+        if best is None or _RANK[report.outcome] < _RANK[best.outcome]:
+            best = report
+        if comparison.relation == "different" and cosine >= NEARBY_COSINE:
+            nearby.append(memory)
+    assert best is not None  # noqa: S101  found is not empty
+    return GateReport(
+        best.outcome,
+        best.nearest,
+        best.similarity,
+        best.comparison,
+        best.decision,
+        tuple(nearby[:NEARBY_MAX]),
+    )

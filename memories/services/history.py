@@ -1,0 +1,39 @@
+"""Everything that happened to one memory: its events, with the wordings they tell of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from django.db.models import QuerySet
+
+from engram.kernel.models import Event
+from engram.kernel.refusals import MissingError
+from memories.models import Memory, Observation, Revision
+
+
+def events_of(memory_id: UUID) -> QuerySet[Event]:
+    """Return the events of a memory of this workspace."""
+    if not Memory.objects.filter(pk=memory_id).exists():
+        raise MissingError("There is no such memory.")
+    return Event.objects.filter(object_id=str(memory_id))
+
+
+def add_wordings(memory_id: UUID, events: Sequence[Event]) -> Sequence[Event]:
+    """Give each event `content`: what was sent, the wording before a change, or None."""
+    observations = Observation.objects.filter(
+        memory=memory_id, pk__in=[e.data["observation"] for e in events if "observation" in e.data]
+    )
+    sent = {str(row.pk): row.content for row in observations}
+    numbers = [e.data["revision"] - 1 for e in events if "revision" in e.data]
+    said = dict(
+        Revision.objects.filter(memory=memory_id, number__in=numbers).values_list(
+            "number", "content"
+        )
+    )
+    for event in events:
+        wording = sent.get(event.data.get("observation", "")) or said.get(
+            event.data.get("revision", 0) - 1
+        )
+        event.content = wording  # type: ignore[attr-defined]
+    return events

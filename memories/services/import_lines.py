@@ -1,0 +1,99 @@
+"""Importing JSON Lines: checked whole before the first write, resumed where it stopped."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice
+from pathlib import Path
+
+from engram.kernel.actors import Actor
+from engram.kernel.models import Role, Workspace
+from engram.kernel.tenancy import in_workspace
+from memories.models import ImportProgress
+from memories.services.commit import prepare, write
+from memories.services.draft import Draft
+
+IMPORTER = Actor(kind="system", id="", label="import", role=Role.ADMIN)
+LINES_A_TRANSACTION = 100
+
+ParseLine = Callable[[str], Draft]
+
+
+class LineError(ValueError):
+    """A line that cannot be imported; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What an import did."""
+
+    lines: int
+    skipped_lines: int
+    outcomes: dict[str, int]
+
+
+def digest_of(path: Path) -> str:
+    """Return the SHA-256 hex digest of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def lines_of(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield the number and text of each line that is not blank."""
+    with path.open(encoding="utf-8", errors="surrogateescape", newline="\n") as file:
+        for number, line in enumerate(file, start=1):
+            if line.strip():
+                yield number, line
+
+
+def check(path: Path, parse: ParseLine, *, max_errors: int = 20) -> tuple[int, list[str]]:
+    """Return how many lines there are and what is wrong with which."""
+    errors: list[str] = []
+    count = 0
+    for number, line in lines_of(path):
+        count += 1
+        try:
+            parse(line)
+        except LineError as error:
+            errors.append(f"line {number}: {error}")
+            if len(errors) >= max_errors:
+                break
+    return count, errors
+
+
+def import_file(
+    workspace: Workspace,
+    path: Path,
+    parse: ParseLine,
+    *,
+    clock: Callable[[], datetime],
+    is_detected: bool = True,
+    advance: Callable[[int], object] = lambda lines: None,
+) -> Imported:
+    """Commit every line in order, in batches that each carry the progress with them."""
+    digest = digest_of(path)
+    with in_workspace(workspace):
+        progress, _ = ImportProgress.objects.get_or_create(
+            workspace=workspace, file_digest=digest, defaults={"updated_at": clock()}
+        )
+    skipped = progress.lines_done
+    advance(skipped)
+    outcomes: dict[str, int] = {}
+    waiting = islice(lines_of(path), skipped, None)
+    while batch := list(islice(waiting, LINES_A_TRANSACTION)):
+        prepared = prepare([parse(line) for _, line in batch])
+        now = clock()
+        with in_workspace(workspace):
+            results = write(
+                workspace, prepared, actor=IMPORTER, now=now, is_detected=is_detected
+            )
+            progress.lines_done += len(batch)
+            progress.updated_at = now
+            progress.save()
+        for result in results:
+            outcomes[result.outcome] = outcomes.get(result.outcome, 0) + 1
+        advance(len(batch))
+    return Imported(progress.lines_done - skipped, skipped, outcomes)

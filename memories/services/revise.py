@@ -1,0 +1,114 @@
+"""Changing a memory in place: a new revision, found by its new words and meaning at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db import IntegrityError
+
+from engram.kernel.actors import Actor
+from engram.kernel.embedding import EmbeddingUnavailableError, embed_windows, model_name
+from engram.kernel.history import record
+from engram.kernel.models import Workspace
+from engram.kernel.refusals import InvalidError, MissingError, StaleError
+from engram.kernel.tenancy import in_workspace
+from memories.core.content import content_hash, credential_in
+from memories.core.text import terms
+from memories.models import Memory, MemoryTag, MemoryVector
+from memories.services.index import index_vectors, reindex_words
+from memories.services.lifecycle import lock
+from memories.services.merge import keep_revision
+from memories.signals import memories_written
+
+# What a caller may change; everything else tells who said it, and stays.
+CHANGEABLE = frozenset(
+    {
+        "content",
+        "scope",
+        "project",
+        "kind",
+        "confidence",
+        "importance",
+        "is_pinned",
+        "metadata",
+        "expires_at",
+        "source",
+        "tags",
+    }
+)
+
+
+def revise(
+    workspace: Workspace,
+    memory_id: UUID,
+    changes: Mapping[str, Any],
+    *,
+    actor: Actor,
+    now: datetime,
+) -> Memory:
+    """Apply changes (names from CHANGEABLE) to a memory that is not forgotten."""
+    content = changes.get("content")
+    vectors = None
+    if content is not None:
+        if found := credential_in(content):
+            raise InvalidError("content", f"This looks like {found}; secrets are not stored.")
+        try:
+            vectors = embed_windows([content])[0]
+        except EmbeddingUnavailableError:
+            vectors = None
+    try:
+        with in_workspace(workspace):
+            return _revise(workspace, memory_id, changes, vectors, actor=actor, now=now)
+    except IntegrityError:
+        raise StaleError("Another live memory says exactly this in the same place.") from None
+
+
+def _revise(
+    workspace: Workspace,
+    memory_id: UUID,
+    changes: Mapping[str, Any],
+    vectors: Any,
+    *,
+    actor: Actor,
+    now: datetime,
+) -> Memory:
+    found = [memory for memory in lock([memory_id]) if memory.forgotten_at is None]
+    if not found:
+        raise MissingError("There is no such memory.")
+    memory = found[0]
+    keep_revision(memory, "revise", actor=actor, now=now)
+    before = memory.content
+    for name, value in changes.items():
+        if name in CHANGEABLE - {"tags"}:
+            setattr(memory, name, value)
+    is_reworded = memory.content != before
+    if is_reworded:
+        memory.content_hash = content_hash(memory.content)
+        memory.word_count = terms(memory.content).total()
+        memory.is_embedding_due = vectors is None
+    memory.revision += 1
+    memory.updated_at = now
+    memory.save()
+    if "tags" in changes:
+        MemoryTag.objects.filter(memory=memory).delete()
+        MemoryTag.objects.bulk_create(
+            MemoryTag(memory=memory, tag=tag) for tag in dict.fromkeys(changes["tags"])
+        )
+    if is_reworded:
+        MemoryVector.objects.filter(memory=memory).delete()
+        if vectors is not None:
+            index_vectors(memory, vectors, model_name())
+        reindex_words(memory, before)
+    record(
+        "memory.revised",
+        of=("memory", memory.id),
+        actor=actor,
+        now=now,
+        data={"revision": memory.revision, "fields": sorted(changes)},
+    )
+    if is_reworded and workspace.config.detection_enabled:
+        memories_written.send(Memory, memory_ids=[memory.id], first_in_line=set(), now=now)
+    return memory

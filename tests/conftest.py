@@ -1,0 +1,108 @@
+"""Fixtures: a real database and broker, workspaces whose data could leak, callers of each role."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from engram.kernel import keys
+from engram.kernel.actors import SYSTEM
+from engram.kernel.models import Membership, Role, Workspace
+
+NOW = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class Caller:
+    """An API caller: JSON in, JSON out."""
+
+    token: str
+    client: Client
+
+    def _send(self, method: str, path: str, body: Any, headers: dict[str, str]) -> Any:
+        send = getattr(self.client, method)
+        path = path if path.startswith(("/", "http")) else f"/api/v1/{path}"
+        auth = {"Authorization": f"Bearer {self.token}"} if self.token else {}
+        if method == "get":
+            return send(path, body or {}, headers=auth | headers)
+        return send(path, body, content_type="application/json", headers=auth | headers)
+
+    def get(self, path: str, params: Any = None, **headers: str) -> Any:
+        """Send a GET."""
+        return self._send("get", path, params, headers)
+
+    def post(self, path: str, body: Any = None, **headers: str) -> Any:
+        """Send a POST."""
+        return self._send("post", path, {} if body is None else body, headers)
+
+    def patch(self, path: str, body: Any, **headers: str) -> Any:
+        """Send a PATCH."""
+        return self._send("patch", path, body, headers)
+
+    def delete(self, path: str, **headers: str) -> Any:
+        """Send a DELETE."""
+        return self._send("delete", path, None, headers)
+
+
+@dataclass(frozen=True)
+class House:
+    """A workspace with a caller of every role."""
+
+    workspace: Workspace
+    reader: Caller
+    agent: Caller
+    reviewer: Caller
+    admin: Caller
+
+    def caller(self, role: str) -> Caller:
+        """Return the caller of a role."""
+        found: Caller = getattr(self, role)
+        return found
+
+
+def build_house(slug: str) -> House:
+    """Create a workspace and a key for each role."""
+    workspace = Workspace.objects.create(slug=slug, name=slug.title())
+    callers = {}
+    for role in Role:
+        _, token = keys.issue(workspace, name=f"{slug} {role}", role=role, actor=SYSTEM, now=NOW)
+        callers[role.value] = Caller(token, Client(raise_request_exception=True))
+    return House(workspace, **callers)
+
+
+@pytest.fixture
+def house(db: None) -> House:
+    """Return the workspace that a test is about."""
+    return build_house("acme")
+
+
+@pytest.fixture
+def neighbour(db: None) -> House:
+    """Return another workspace, whose data must never show."""
+    return build_house("zenith")
+
+
+@pytest.fixture
+def anonymous() -> Caller:
+    """Return a caller without a key."""
+    return Caller("", Client(raise_request_exception=True))
+
+
+@pytest.fixture
+def member(house: House) -> Callable[[str], Client]:
+    """Return a function that signs a person in with a role in the workspace."""
+
+    def sign_in(role: str) -> Client:
+        user = User.objects.create_user(f"{role}-person", password="correct horse", is_staff=True)
+        Membership.objects.create(workspace=house.workspace, user=user, role=role)
+        client = Client()
+        client.force_login(user)
+        return client
+
+    return sign_in

@@ -1,0 +1,136 @@
+"""The current workspace is enforced twice: by managers and by the database itself."""
+
+from __future__ import annotations
+
+import pytest
+from django.apps import apps
+from django.db import connection, models, transaction
+from django.db.utils import ProgrammingError
+
+from engram.kernel.actors import SYSTEM
+from engram.kernel.history import record
+from engram.kernel.models import Event, Workspace
+from engram.kernel.tenancy import (
+    WorkspaceModel,
+    WorkspaceNotSetError,
+    in_workspace,
+    tell_database,
+)
+from tests.conftest import NOW, House
+
+# Registries hold no one's text: which workspaces there are, who belongs, who waits to be read.
+REGISTRIES = {"kernel.Membership", "conflicts.DetectionLease"}
+
+
+def test_every_table_with_a_workspace_is_confined_by_the_database(db: None) -> None:
+    tables = {
+        model._meta.db_table
+        for model in apps.get_models()
+        if model._meta.label not in REGISTRIES
+        and any(
+            isinstance(field, models.ForeignKey) and field.related_model is Workspace
+            for field in model._meta.fields
+        )
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT relname FROM pg_class JOIN pg_policies ON tablename = relname"
+            " WHERE relrowsecurity AND relforcerowsecurity AND policyname = 'own_workspace'"
+        )
+        confined = {row[0] for row in cursor.fetchall()}
+    assert tables == confined
+
+
+def test_every_confined_table_has_a_scoped_manager(db: None) -> None:
+    confined = [m for m in apps.get_models() if issubclass(m, WorkspaceModel)]
+    assert len(confined) > 10
+    for model in confined:
+        with pytest.raises(WorkspaceNotSetError):
+            model.objects.all()
+
+
+def test_application_role_cannot_bypass_row_security(db: None) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT rolsuper, rolbypassrls FROM pg_roles WHERE rolname = current_user"
+        )
+        assert cursor.fetchone() == (False, False)
+
+
+def test_raw_sql_sees_only_the_current_workspace(house: House, neighbour: House) -> None:
+    with in_workspace(house.workspace), connection.cursor() as cursor:
+        cursor.execute("SELECT DISTINCT workspace_id FROM kernel_apikey")
+        assert cursor.fetchall() == [(house.workspace.pk,)]
+
+
+def test_raw_sql_outside_a_workspace_sees_nothing(house: House) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM kernel_apikey")
+        assert cursor.fetchone() == (0,)
+
+
+def test_writing_into_another_workspace_is_refused_by_the_database(
+    house: House, neighbour: House
+) -> None:
+    foreign = Event(
+        workspace=neighbour.workspace, type="t", object_type="o", object_id="1",
+        actor_kind="system", at=NOW,
+    )  # fmt: skip
+    with (
+        pytest.raises(ProgrammingError, match="row-level security"),
+        in_workspace(house.workspace),
+    ):
+        foreign.save()
+
+
+def test_updating_rows_of_another_workspace_changes_nothing(
+    house: House, neighbour: House
+) -> None:
+    with in_workspace(house.workspace), connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE kernel_apikey SET role = 'admin' WHERE workspace_id = %s",
+            [neighbour.workspace.pk],
+        )
+        assert cursor.rowcount == 0
+
+
+def test_new_rows_are_stamped_with_the_current_workspace(house: House) -> None:
+    with in_workspace(house.workspace):
+        event = record("test.happened", of=("test", "1"), actor=SYSTEM, now=NOW)
+    assert event.workspace_id == house.workspace.pk
+
+
+def test_nested_in_another_workspace_is_refused(house: House, neighbour: House) -> None:
+    with (
+        in_workspace(house.workspace),
+        pytest.raises(RuntimeError, match="one workspace"),
+        in_workspace(neighbour.workspace),
+    ):
+        pass
+
+
+def test_leaving_a_workspace_hides_its_rows_within_the_same_transaction(house: House) -> None:
+    with transaction.atomic():
+        with in_workspace(house.workspace):
+            pass
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT count(*) FROM kernel_apikey")
+            assert cursor.fetchone() == (0,)
+
+
+def test_a_failed_block_leaves_no_workspace_behind(house: House) -> None:
+    with pytest.raises(ZeroDivisionError), in_workspace(house.workspace):
+        _ = 1 / 0
+    with pytest.raises(WorkspaceNotSetError):
+        Event.objects.all()
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM kernel_apikey")
+        assert cursor.fetchone() == (0,)
+
+
+def test_a_digest_reveals_the_one_key_that_it_belongs_to(house: House, neighbour: House) -> None:
+    with transaction.atomic():
+        tell_database("engram.key_digest", "0" * 64)
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT count(*) FROM kernel_apikey")
+            assert cursor.fetchone() == (0,)

@@ -1,0 +1,199 @@
+"""POST /memories: what is stored, what is refused, what is kept apart."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from engram.kernel.tenancy import in_workspace
+from memories.models import Memory, Observation, Posting
+from tests.conftest import House
+
+
+def test_commit_answers_every_stored_field(house: House) -> None:
+    answer = house.agent.post(
+        "memories",
+        {
+            "content": "The invoice service listens on port 8443.",
+            "scope": "infra/billing",
+            "project": "apollo",
+            "kind": "decision",
+            "provenance": "user_stated",
+            "importance": 0.8,
+            "tags": ["ports", "billing"],
+            "agent": "ops-bot",
+            "session_key": "s-1",
+            "pinned": True,
+            "metadata": {"ticket": 7},
+            "source": "runbooks/billing.md",
+        },
+    )
+    assert answer.status_code == 201
+    body = answer.json()
+    assert body["outcome"] == "created"
+    assert body["detection"] == {"status": "queued"}
+    memory = body["memory"]
+    expected = {
+        "content": "The invoice service listens on port 8443.",
+        "scope": "infra/billing",
+        "project": "apollo",
+        "kind": "decision",
+        "provenance": "user_stated",
+        "confidence": 1.0,
+        "importance": 0.8,
+        "tags": ["billing", "ports"],
+        "agent": "ops-bot",
+        "session_key": "s-1",
+        "pinned": True,
+        "metadata": {"ticket": 7},
+        "source": "runbooks/billing.md",
+        "state": "active",
+        "revision": 1,
+        "recall_count": 0,
+        "supersedes": None,
+        "superseded_by": None,
+        "derived_from": [],
+        "disputed": False,
+        "conflicts": [],
+    }
+    assert {name: memory[name] for name in expected} == expected
+
+
+def test_confidence_defaults_by_provenance(house: House) -> None:
+    derived = house.agent.post("memories", {"content": "Deploys take nine minutes."}).json()
+    assert derived["memory"]["confidence"] == 0.7
+    assert derived["memory"]["provenance"] == "assistant_derived"
+
+
+def test_exact_duplicate_is_the_same_row_and_keeps_what_was_sent(house: House) -> None:
+    first = house.agent.post("memories", {"content": "Backups run at night."}).json()
+    again = house.agent.post("memories", {"content": "  backups RUN at\tnight. "})
+    assert again.status_code == 200
+    assert again.json()["outcome"] == "duplicate"
+    assert again.json()["memory"]["id"] == first["memory"]["id"]
+    with in_workspace(house.workspace):
+        assert Memory.objects.count() == 1
+        assert sorted(Observation.objects.values_list("content", flat=True)) == sorted(
+            ["Backups run at night.", "  backups RUN at\tnight. "]
+        )
+
+
+def test_the_same_words_in_another_scope_are_another_memory(house: House) -> None:
+    house.agent.post("memories", {"content": "Backups run at night.", "scope": "a"})
+    other = house.agent.post("memories", {"content": "Backups run at night.", "scope": "b"})
+    assert other.json()["outcome"] == "created"
+
+
+def test_contradiction_is_kept_apart_with_a_reason(house: House) -> None:
+    house.agent.post("memories", {"content": "The API rate limit is 1000 requests per second."})
+    answer = house.agent.post(
+        "memories", {"content": "The API rate limit is 5000 requests per second."}
+    )
+    assert answer.status_code == 201
+    assert answer.json()["outcome"] == "kept_apart"
+    assert answer.json()["gate"]["relation"] == "contradicts"
+    assert answer.json()["gate"]["reasons"] != []
+
+
+def test_superseding_hides_the_old_one_and_links_both(house: House) -> None:
+    old = house.agent.post("memories", {"content": "Prod runs Postgres 14."}).json()["memory"]
+    new = house.agent.post(
+        "memories", {"content": "Prod runs Postgres 17.", "supersedes": old["id"]}
+    ).json()["memory"]
+    assert new["supersedes"] == old["id"]
+    assert new["lineage"] == old["lineage"]
+    hidden = house.agent.get(f"memories/{old['id']}").json()
+    assert (hidden["state"], hidden["superseded_by"]) == ("superseded", new["id"])
+
+
+def test_forgotten_content_is_suppressed_anywhere_unless_revived(house: House) -> None:
+    memory = house.agent.post("memories", {"content": "Mara likes oolong tea.", "scope": "x"})
+    memory_id = memory.json()["memory"]["id"]
+    house.agent.post("memories/forget", {"ids": [memory_id], "confirm": True})
+    again = house.agent.post("memories", {"content": "mara likes  OOLONG tea.", "scope": "y"})
+    assert again.status_code == 200
+    assert (again.json()["outcome"], again.json()["memory"]) == ("suppressed", None)
+    revived = house.agent.post(
+        "memories", {"content": "Mara likes oolong tea.", "scope": "y", "revive": True}
+    )
+    assert revived.json()["memory"]["id"] == memory_id
+    assert revived.json()["memory"]["state"] == "active"
+
+
+@pytest.mark.parametrize(
+    "secret",
+    [
+        "Use AKIAABCDEFGHIJKLMNOP for the bucket.",
+        "-----BEGIN RSA PRIVATE KEY----- abc",
+        "db is postgres://app:hunter22@db.internal/app",
+        "The password is Tr0ub4dor&3xyz",
+    ],
+)
+def test_credentials_are_refused_and_not_stored(house: House, secret: str) -> None:
+    answer = house.agent.post("memories", {"content": secret})
+    assert answer.status_code == 422
+    assert answer.json()["errors"][0]["field"] == "content"
+    with in_workspace(house.workspace):
+        assert Memory.objects.count() == 0
+
+
+def test_batch_is_all_or_nothing(house: House) -> None:
+    answer = house.agent.post(
+        "memories/batch",
+        {"memories": [{"content": "One fact."}, {"content": "x", "supersedes": "0" * 32}]},
+    )
+    assert answer.status_code == 422
+    with in_workspace(house.workspace):
+        assert Memory.objects.count() == 0
+        assert Posting.objects.count() == 0
+
+
+def test_batch_answers_in_order(house: House) -> None:
+    contents = ["Trains leave at nine.", "The cellar is damp.", "Trains leave at nine."]
+    answer = house.agent.post("memories/batch", {"memories": [{"content": c} for c in contents]})
+    assert answer.status_code == 201
+    results = answer.json()["results"]
+    assert [r["outcome"] for r in results] == ["created", "created", "duplicate"]
+    assert results[2]["memory"]["id"] == results[0]["memory"]["id"]
+
+
+def test_time_to_live_becomes_an_expiry(house: House) -> None:
+    memory = house.agent.post("memories", {"content": "Freeze on.", "ttl_seconds": 60}).json()
+    expires_at = memory["memory"]["expires_at"]
+    assert expires_at > timezone.now().isoformat()
+    assert expires_at < (timezone.now() + timedelta(seconds=61)).isoformat()
+
+
+def test_expired_memories_leave_the_list(house: House) -> None:
+    past = (timezone.now() - timedelta(seconds=1)).isoformat()
+    house.agent.post("memories", {"content": "Old news.", "expires_at": past})
+    assert house.agent.get("memories").json()["results"] == []
+    expired = house.agent.get("memories", {"state": "expired"}).json()["results"]
+    assert [m["content"] for m in expired] == ["Old news."]
+
+
+def test_revision_keeps_the_old_wording_in_history(house: House) -> None:
+    memory = house.agent.post("memories", {"content": "Standup is at nine."}).json()["memory"]
+    changed = house.agent.patch(f"memories/{memory['id']}", {"content": "Standup is at ten."})
+    assert changed.status_code == 200
+    assert (changed.json()["content"], changed.json()["revision"]) == ("Standup is at ten.", 2)
+    history = house.agent.get(f"memories/{memory['id']}/history").json()["results"]
+    assert [(e["type"], e["content"]) for e in history] == [
+        ("memory.revised", "Standup is at nine."),
+        ("memory.committed", "Standup is at nine."),
+    ]
+
+
+def test_forget_previews_then_hides_once_then_restores(house: House) -> None:
+    memory = house.agent.post("memories", {"content": "The cat is called Pixel."}).json()["memory"]
+    preview = house.agent.post("memories/forget", {"ids": [memory["id"]]}).json()
+    assert [m["id"] for m in preview["would_forget"]] == [memory["id"]]
+    assert house.agent.get("memories").json()["results"] != []
+    confirmed = {"ids": [memory["id"]], "confirm": True}
+    assert house.agent.post("memories/forget", confirmed).json()["forgotten"] == 1
+    assert house.agent.post("memories/forget", confirmed).json()["forgotten"] == 0
+    assert house.agent.get("memories").json()["results"] == []
+    assert house.agent.post("memories/restore", {"ids": [memory["id"]]}).json()["restored"] == 1
+    assert house.agent.get(f"memories/{memory['id']}").json()["state"] == "active"
