@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from conflicts.core import disagreements
 from conflicts.core.cues import Cue
 from conflicts.core.rules import is_comparable, is_real
 from conflicts.core.timeline import Timeline
@@ -12,6 +13,16 @@ from memories.core import claims
 
 MIN_CONFIDENCE: Final = 0.5
 MIN_COSINE: Final = 0.45
+_MOVES_ON: Final = (
+    Cue.SWITCH,
+    Cue.RETURN,
+    Cue.AGAIN,
+    Cue.SETTLE,
+    Cue.EVENT,
+    Cue.PROGRESS,
+    Cue.TEMPORARY,
+    Cue.PAST,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,20 +38,49 @@ class Clash:
 def find_clash(timeline: Timeline, older: int, newer: int) -> Clash | None:
     """Judge whether two facts disagree about the same thing with nothing to settle it."""
     a, b = timeline.statements[older], timeline.statements[newer]
-    if not is_comparable(a, b, timeline.settings) or b.has(
-        Cue.SWITCH, Cue.RETURN, Cue.AGAIN, Cue.SETTLE
-    ):
+    if timeline.cosine(older, newer) < MIN_COSINE or not is_comparable(a, b, timeline.settings):
         return None
-    if a.has(Cue.TEMPORARY, Cue.PAST) or b.has(Cue.TEMPORARY, Cue.PAST):
+    if b.has(*_MOVES_ON) or a.has(Cue.TEMPORARY, Cue.PAST, Cue.EVENT, Cue.PROGRESS):
         return None
-    if timeline.cosine(older, newer) < MIN_COSINE:
+    if disagreements.are_observations(a, b) or disagreements.is_other_quarter(a, b):
         return None
+    clash = _compared(timeline, older, newer) or _disagreeing(timeline, older, newer)
+    if clash is None or _is_settled(timeline, older, newer):
+        return None
+    return clash
+
+
+def _compared(timeline: Timeline, older: int, newer: int) -> Clash | None:
+    """Ask claim comparison, which reads both texts as statements of one frame."""
+    a, b = timeline.statements[older], timeline.statements[newer]
     verdict = claims.compare(a.reading, b.reading)
     if verdict.relation != "contradicts" or verdict.confidence < MIN_CONFIDENCE:
         return None
-    if _is_settled(timeline, older, newer):
-        return None
     return Clash(older, newer, verdict.reasons, min(0.95, verdict.confidence))
+
+
+def _disagreeing(timeline: Timeline, older: int, newer: int) -> Clash | None:
+    """Set values, opposite words and denials of two near texts against each other."""
+    a, b = timeline.statements[older], timeline.statements[newer]
+    cosine = timeline.cosine(older, newer)
+    if a.has(Cue.SWITCH, Cue.END) or b.has(Cue.END):
+        return None
+    if disagreements.is_other_part(a, b) or disagreements.is_narrowed(a, b):
+        return None
+    shared = a.stems & b.stems
+    weight = timeline.overlap(shared)
+    value = disagreements.differing_value(a, b, cosine)
+    if value:
+        return Clash(older, newer, (f"other value: {value}",), 0.7)
+    if weight < disagreements.MIN_SHARED_WEIGHT:
+        return None
+    words = disagreements.opposite_words(a, b)
+    if words and cosine >= disagreements.OPPOSITE_COSINE:
+        return Clash(older, newer, (f"opposite words: {words}",), 0.65)
+    denied = disagreements.denied_words(a, b)
+    if len(denied) >= 2 and cosine >= disagreements.DENIAL_COSINE:
+        return Clash(older, newer, ("one affirms what the other denies",), 0.6)
+    return None
 
 
 def _is_settled(timeline: Timeline, older: int, newer: int) -> bool:
@@ -50,6 +90,7 @@ def _is_settled(timeline: Timeline, older: int, newer: int) -> bool:
             continue
         near = max(timeline.cosine(i, older), timeline.cosine(i, newer)) >= MIN_COSINE
         other = timeline.statements[i]
-        if near and is_real(other) and other.has(Cue.SETTLE, Cue.SWITCH, Cue.RETURN, Cue.AGAIN):
+        settles = other.has(Cue.SETTLE, Cue.SWITCH, Cue.RETURN, Cue.AGAIN)
+        if near and is_real(other) and settles:
             return True
     return False

@@ -50,10 +50,16 @@ _PATTERNS: Final[dict[Cue, str]] = {
         | scaled\s+(?:up|down|to) | since\s+(?:{_DATE}|the\s+(?:new|switch|move|last)) | as\s+of
         | effective | new\s+rule | starting\s+(?:{_DATE}|{_SOON}) | \bput\s+\w+\s+on\b
         | decided\s+to | (?:live|lives|stored|kept|runs?|uses?|is|are)\s+now\b
-        | now\s+(?:live|lives|in|on|uses?|runs?|goes?|go)
+        | now\s+(?:live|in|on|use|run|go|\w+s)\b | \bby\s+now\b | since\s+[A-Z]\w+\s+\w+ed\b
         | (?:has|have|got)\s+been\s+(?:moved|replaced|changed)
         | (?:new|now)\s+(?:supplier|vendor|provider|owner)
-        | (?:went|goes|go|gone)\s+(?:from|over\s+to)\b
+        | (?:went|goes|go|gone)\s+(?:from|over\s+to)\b | ported\s+to | rewr(?:ote|itten)\b
+        | consolidated | standardi[sz]ed\s+on | rolled\s+out | opted\s+for | settled\s+on
+        | chose\b | picked\b | appointed | redirected | rerouted | rescheduled | brought\s+forward
+        | delayed\s+to | doubled | halved | tripled | tightened | loosened | relaxed | trimmed
+        | restricted\s+to | cut\s+(?:from|to)\b | set\s+to\b | abandoned | gave\s+up | ditched
+        | phased\s+out | swap(?:s|ping)?\b | succeed(?:s|ed)\b | inherit(?:s|ed)\b
+        | hand(?:ing)?\s+off | handed\s+off | passe[sd]\s+to | went\s+live
     """,
     Cue.RETURN: r"""
         \b(?:is|are|was|were)\s+back\b | \bback\s+(?:to|on|at|in|with|again|from|up|for)\b
@@ -61,7 +67,8 @@ _PATTERNS: Final[dict[Cue, str]] = {
         | reinstat | re-?enabled | re-?activated | return(?:ed|s|ing)\s+to\b | brought\s+back
         | undone\b | undid\b | after\s+all\b | as\s+(?:originally|before)
         | original\s+(?:date|plan|value|setting) | came\s+back
-        | (?:moved|put|switched|turned|went|pulled)\s+(?:\w+\s+){0,3}back\b
+        | (?:moved|put|switched|turned|went|pulled)\s+(?:\w+\s+){0,3}back\b | revived
+        | reintroduced | re-?adopted | we(?:'re|\s+are)\s+back | return\s+to\b
     """,
     Cue.AGAIN: r"""
         \bonce\s+more\b | \bagain\b
@@ -82,6 +89,15 @@ _PATTERNS: Final[dict[Cue, str]] = {
         | nothing\s+answers | closed\s+(?:down|since|for\s+good) | (?:is|are|was|were)\s+closed\b
         | (?:ceased|closing\s+down) | evicted | collected\s+their | removed\s+for\s+good
         | \bformer\b | moved\s+to\s+(?=[A-Z][a-z]) | unplugged | dropped\s+support | taken\s+away
+        | pulled\s+the\s+plug | went\s+(?:bust|under|dark|out\s+of\s+business) | folded\b
+        | defunct | disbanded | axed\b | phased\s+out | end[- ]of[- ]life | \beol\b | resigned
+        | \bquit\b | retires?\b | passed\s+away | laid\s+off | let\s+go\b | stepped\s+down
+        | departed | vacated | evacuated | condemned | pulled\s+down | knocked\s+down
+        | burn(?:ed|t)\s+(?:out|to) | stolen | given\s+away | donated | uninstalled | purged
+        | out\s+of\s+service | closed\s+its\s+doors | shuttered | not\s+(?:been\s+)?renewed
+        | delisted | written\s+off | thrown\s+(?:out|away) | unpublished
+        | taken\s+out\s+of\s+service | ceased\b | torn\s+out | ripped\s+out | offboarded
+        | vanished | lost\s+(?:its|their|the)\s+(?:licen[cs]e|lease|permit)
     """,
     Cue.SUCCESSOR: r"""
         \bin\s+(?:his|her|its|their)\s+(?:place|stead) | \btakes?\s+over\b | \btook\s+over\b
@@ -99,7 +115,10 @@ _PATTERNS: Final[dict[Cue, str]] = {
         | superseded | withdrawn | no\s+longer\s+valid | rejected\b(?=.*(?:proposal|idea))
         | (?:proposal|idea)\b.*(?:rejected|declined|dropped) | not\s+used\s+any\s*more
         | was\s+only\s+(?:in|for) | never\s+so\b | struck\b | not\s+\d[\w.]*\s*[.,;]
-        | changed\s+our\s+minds?
+        | changed\s+our\s+minds? | turns\s+out | for\s+the\s+record | the\s+actual\b
+        | double-?checked | cleared\s+up | ruled\s+that | outdated | no\s+longer\s+appl
+        | can\s+be\s+ignored | replaces\s+the\s+(?:earlier|old|previous) | overrides
+        | it\s+was\s+established | do\s+not\s+rely\s+on
     """,
     Cue.TEMPORARY: rf"""
         temporar | \binterim\b | meanwhile | for\s+now\b | for\s+the\s+time\s+being
@@ -108,7 +127,9 @@ _PATTERNS: Final[dict[Cue, str]] = {
         | stand(?:s|ing)?[- ]in
         | until\s+(?:{_DATE}|he|she|they|it|we|then|[\w\s]+\s(?:is|are)\s+(?:back|done|fixed|ready))
         | \bonly,?\s+from\b | \btill\b | \b(?:holiday|sick)\s+cover\b | \bfreeze\b | sabbatical
-        | parental\s+leave
+        | parental\s+leave | short-?term | stop-?gap | one-?off
+        | on\s+(?:holiday|leave|vacation|trial)\b | \bmaternity | this\s+week\s+only
+        | as\s+an\s+exception | for\s+the\s+duration | provisional
     """,
     Cue.UNREAL: r"""
         ^idea\b | \bidea\s*: | \bproposal\b | propos(?:ed|es|ing)\b | \bcould\b | \bmight\b
@@ -117,7 +138,10 @@ _PATTERNS: Final[dict[Cue, str]] = {
         | \bto\s+try\b | trial\s+run | what\s+if | \bspike\b | tried\s+(?:a|an|out)\b
         | not\s+shipped | experiment\b | \bdraft\b | quoted\b | game\s*day | tabletop | exercise\b
         | simulat | hypothetical | scenario | \bplan(?:s|ned)?\s+to\b | \bwants?\s+to\b
-        | compared\b | \basked\s+whether
+        | compared\b | \basked\s+whether | suggest(?:s|ed|ion)\b | recommend(?:s|ed|ation)?\b
+        | thinking\s+(?:about|of) | brainstorm | \brfc\b | prototype | \bpoc\b
+        | proof\s+of\s+concept | \bmock\b | \bjoke\b | rumou?r | hearsay | imagine\b
+        | shortlist(?:ed)?\s+(?:are|is)\b | was\s+asked\s+about | wishes?\b
     """,
     Cue.PROGRESS: r"""
         \bstage\s+(?:one|two|three|four|five|\d+)\b | \bphase\s+(?:one|two|three|\d+)\b
@@ -144,7 +168,7 @@ _CONDITION: Final = re.compile(
     re.IGNORECASE,
 )
 _IRREGULAR: Final = (
-    "went|got|took|left|came|began|sent|bought|sold|made|met|told|brought|paid|won|lost|ran|gave|"
+    "went|got|took|left|came|began|sent|bought|sold|made|met|told|brought|paid|won|lost|ran|gave|split|"
     "started|peaked|reported|said|asked|had"
 )
 _EVENT: Final = re.compile(
@@ -162,7 +186,9 @@ def _is_event(text: str) -> bool:
     """Whether a sentence reports a happening: a past verb before any verb of state."""
     head = re.split(r"(?<=[.,;:!?])\s", text, maxsplit=1)[0]
     match = _EVENT.match(head)
-    return bool(match and head[-1] != ":" and not _STATE_VERB.search(head[: match.end()]))
+    if match is None or _STATE_VERB.search(head[: match.end()]):
+        return False
+    return not head.endswith(":") or " " not in match[0]
 
 
 @lru_cache(maxsize=65536)

@@ -36,7 +36,7 @@ def _fit(pattern: str, named: str, other: str) -> str:
 
 def ask_ambiguity(named: str, other: str) -> str:
     """Two claims disagree; yes keeps ``named``."""
-    return _fit("Is it {named}, and not {other}?", named, other)
+    return _fit("Does {named} hold, rather than {other}?", named, other)
 
 
 def ask_reversal(named: str, change: str) -> str:

@@ -268,9 +268,7 @@ def test_reporting_by_hand_opens_a_card_that_rules_did_not_see(house: House) -> 
 
 def test_snoozed_card_leaves_the_queue_until_its_time(house: House) -> None:
     _, _, card = disagree(house)
-    past = house.reviewer.post(
-        f"conflicts/{card['id']}/snooze", {"until": "2020-01-01T00:00:00Z"}
-    )
+    past = house.reviewer.post(f"conflicts/{card['id']}/snooze", {"until": "2020-01-01T00:00:00Z"})
     assert past.status_code == 422
     snoozed = house.reviewer.post(
         f"conflicts/{card['id']}/snooze", {"until": "2199-01-01T00:00:00Z"}

@@ -44,7 +44,7 @@ def test_raw_ids_are_not_shown(identifier: UUID, text: str) -> None:
 
 def test_short_claims_are_quoted_whole() -> None:
     assert ask_ambiguity("The limit is 50 MB.", "The limit is 25 MB.") == (
-        "Is it “The limit is 50 MB”, and not “The limit is 25 MB”?"
+        "Does “The limit is 50 MB” hold, rather than “The limit is 25 MB”?"
     )
 
 

@@ -1,0 +1,188 @@
+"""What two texts about one thing can disagree on: a value, a date, opposite words, a denial.
+
+Claim comparison decides between texts of one frame. Neighbours in a workspace often tell of the
+same thing in other words; here the parts that claim comparison has read (quantities, dates,
+concepts, polarity) are set against each other, once meaning says that the texts are near.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from conflicts.core.statements import Statement, stems, tokens
+from memories.core.claims import Claim, Quantity
+from memories.core.lexicon import concept_of, opposed
+
+MEASURE_COSINE: Final = 0.70
+DATE_COSINE: Final = 0.65
+OPPOSITE_COSINE: Final = 0.50
+DENIAL_COSINE: Final = 0.50
+MIN_SHARED_WEIGHT: Final = 4.5
+CLOSE: Final = 0.05  # rounding between units: 2 °C and 36 °F
+
+_OBSERVED: Final = re.compile(
+    r"\b(?:takes?|took|peaked|fell|grew|went\s+(?:up|down)|reached|scores?|p\d\d|spent|costs?|so\s+far|"
+    r"measured|counted|currently\s+at|load(?:ed)?\s+test|is\s+at\s+\d)\b",
+    re.IGNORECASE,
+)
+_LEAD: Final = re.compile(
+    r"^(?P<prep>from|in|on|at|during|after|before|once|while|for|within|until|outside)\s+"
+    r"(?P<rest>[^,:.]{2,50}?)(?=[,:]|\s+(?:the|our|an?|all)\s)",
+    re.IGNORECASE,
+)
+_EARLIER: Final = frozenset({"before", "during", "until", "while", "within"})
+_LATER: Final = frozenset({"after", "once", "outside", "since"})
+
+
+def is_other_part(a: Statement, b: Statement) -> bool:
+    """Whether the texts speak of two parts or kinds of a thing: "audit logs" and "debug logs"."""
+    mine, theirs = _modifiers(a), _modifiers(b)
+    for noun in mine.keys() & theirs.keys():
+        if mine[noun].isdisjoint(b.stems) and theirs[noun].isdisjoint(a.stems):
+            return True
+    return bool(_codes(a) - b.stems and _codes(b) - a.stems)
+
+
+def _modifiers(statement: Statement) -> dict[str, set[str]]:
+    """Words that stand right before a noun of the text, per noun."""
+    found: dict[str, set[str]] = {}
+    for claim in statement.reading.claims:
+        for before, noun in zip(claim.terms, claim.terms[1:], strict=False):
+            is_pair = f"{before.text} {noun.text}".lower() in claim.text.lower()
+            is_plain = {before.kind, noun.kind} <= {"word", "name"}
+            if is_pair and is_plain and not before.is_verb and not noun.is_verb:
+                found.setdefault(noun.key, set()).add(before.key)
+    return found
+
+
+def _codes(statement: Statement) -> frozenset[str]:
+    """Names that are mixed with digits or underscores: order_id, jnk-01."""
+    return frozenset(
+        part
+        for claim in statement.reading.claims
+        for name in claim.identifiers
+        if "_" in name
+        for part in stems(name)
+    )
+
+
+def is_narrowed(a: Statement, b: Statement) -> bool:
+    """Whether a text opens with a condition of its own: "During probation …", "In Ireland, …"."""
+    mine, theirs = _LEAD.match(a.fact.content), _LEAD.match(b.fact.content)
+    for lead, other in ((mine, b), (theirs, a)):
+        if lead and not _repeats(lead["rest"], other):
+            return True
+    if mine and theirs:
+        sides = {mine["prep"].lower(), theirs["prep"].lower()}
+        return bool(sides & _EARLIER and sides & _LATER)
+    return False
+
+
+def _repeats(condition: str, other: Statement) -> bool:
+    """Whether another text speaks of the condition, too."""
+    words = [word for word in tokens(condition.lower()) if len(word) > 3 or word.isdigit()]
+    text = other.fact.content.lower()
+    return not words or any(w in text or concept_of(w) in other.stems for w in words)
+
+
+def is_other_quarter(a: Statement, b: Statement) -> bool:
+    """Whether the texts speak of different quarters."""
+    mine, theirs = _dates(a, "quarter"), _dates(b, "quarter")
+    return bool(mine and theirs and mine != theirs)
+
+
+def are_observations(a: Statement, b: Statement) -> bool:
+    """Whether both texts report what was measured, which moves on by itself."""
+    return bool(_OBSERVED.search(a.fact.content) and _OBSERVED.search(b.fact.content))
+
+
+def differing_value(a: Statement, b: Statement, cosine: float) -> str:
+    """Return how two near texts differ in a quantity or date, "" when they do not."""
+    if _OBSERVED.search(a.fact.content) or _OBSERVED.search(b.fact.content):
+        return ""
+    if cosine >= MEASURE_COSINE:
+        for mine, theirs in _comparable(a, b):
+            return f"{mine.text} against {theirs.text}"
+    if cosine >= DATE_COSINE:
+        return _differing_date(a, b)
+    return ""
+
+
+def _comparable(a: Statement, b: Statement) -> Iterator[tuple[Quantity, Quantity]]:
+    """Yield quantities of one unit when no two of that unit are close."""
+    mine = [q for claim in a.reading.claims for q in claim.quantities]
+    theirs = [q for claim in b.reading.claims for q in claim.quantities]
+    for unit in sorted({q.unit for q in mine} & {q.unit for q in theirs}):
+        left = [q for q in mine if q.unit == unit]
+        right = [q for q in theirs if q.unit == unit]
+        if unit == "count" and not _counts_same(a, b, left, right):
+            continue
+        if len(left) == len(right) == 1 and not _is_close(left[0], right[0]):
+            yield left[0], right[0]
+
+
+def _counts_same(a: Statement, b: Statement, left: list[Quantity], right: list[Quantity]) -> bool:
+    """Whether two bare numbers count the same noun."""
+    if len(left) != 1 or len(right) != 1:
+        return False
+    mine, theirs = left[0].noun, right[0].noun
+    if not mine or not theirs or left[0].text.isdigit() is False is right[0].text.isdigit():
+        return False
+    return (
+        concept_of(mine) == concept_of(theirs)
+        or concept_of(theirs) in a.stems
+        or concept_of(mine) in b.stems
+        or "times" in (mine, theirs)
+    )
+
+
+def _is_close(a: Quantity, b: Quantity) -> bool:
+    return abs(a.value - b.value) <= CLOSE * max(abs(a.value), abs(b.value))
+
+
+def _dates(statement: Statement, claim_dates: str) -> set[str]:
+    found = {date for claim in statement.reading.claims for date in claim.dates}
+    return {date for date in found if _dimension(date) == claim_dates}
+
+
+def _dimension(date: str) -> str:
+    if ":" in date:
+        return "clock"
+    if "q" in date:
+        return "quarter"
+    return "weekday" if date.isalpha() else "day"
+
+
+def _differing_date(a: Statement, b: Statement) -> str:
+    for dimension in ("weekday", "day"):
+        mine, theirs = _dates(a, dimension), _dates(b, dimension)
+        if len(mine) == 1 and theirs and mine.isdisjoint(theirs) and len(theirs) <= 2:
+            left, right = min(mine), min(theirs)
+            if dimension == "weekday" or _day(left) != _day(right):
+                return f"{left} against {right}"
+    return ""
+
+
+def _day(date: str) -> str:
+    """Month and day of a date, "" when it names no day."""
+    parts = date.lstrip("-").split("-")
+    return "-".join(parts[-2:]) if len(parts) >= 2 else date
+
+
+def opposite_words(a: Statement, b: Statement) -> str:
+    """Return two words that exclude each other, one of each text, "" when there are none."""
+    mine, theirs = sorted(a.stems - b.stems), sorted(b.stems - a.stems)
+    pairs = ((x, y) for x in mine for y in theirs if opposed(x, y))
+    return next((f"{x} against {y}" for x, y in pairs), "")
+
+
+def denied_words(a: Statement, b: Statement) -> frozenset[str]:
+    """Return the words that one text affirms and the other denies."""
+    mine, theirs = _polarities(a.reading.claims), _polarities(b.reading.claims)
+    return frozenset(w for w in mine.keys() & theirs.keys() if mine[w] != theirs[w])
+
+
+def _polarities(claims: tuple[Claim, ...]) -> dict[str, bool]:
+    return {word: claim.polarity for claim in claims for word in sorted(claim.words)}
