@@ -23,6 +23,7 @@ __all__ = [
     "Services",
     "ensure",
     "export_environment",
+    "held_services",
     "home_folder",
     "missing_services",
     "redis_client_url",
@@ -62,6 +63,11 @@ atexit.register(release)
 def missing_services() -> frozenset[str]:
     """Return the services that no variable names."""
     return frozenset(name for name, variable in VARIABLES.items() if not os.environ.get(variable))
+
+
+def held_services() -> frozenset[str]:
+    """Return the services that this process holds."""
+    return frozenset().union(*(names for _home, names in _leases))
 
 
 def export_environment(home: Path | None = None) -> None:

@@ -6,11 +6,14 @@ import argparse
 import fcntl
 import os
 import socket
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
 from engram.embedded.places import make_home
+
+GLANCE_SECONDS = 0.3  # one who only looks whether somebody runs holds the lock for a moment
 
 
 class CannotStartError(Exception):
@@ -71,16 +74,39 @@ def _count(text: str) -> int:
 def claim_home(home: Path) -> IO[str]:
     """Take the lock of the one supervisor per home; it lasts as long as the file is open."""
     make_home(home)
-    lock = (home / "up.lock").open("a+")
+    lock = _lock_path(home).open("a+")
+    deadline = time.monotonic() + GLANCE_SECONDS
+    while running := _said_by_owner(lock):
+        if time.monotonic() < deadline:
+            time.sleep(0.05)
+            continue
+        lock.close()
+        raise CannotStartError(f"Engram already runs with {home}: {running}")
+    lock.truncate(0)
+    return lock
+
+
+def running_supervisor(home: Path) -> str | None:
+    """Return what the supervisor of a home says about itself, if one runs."""
+    try:
+        with _lock_path(home).open("r+") as lock:
+            return _said_by_owner(lock)
+    except FileNotFoundError:
+        return None
+
+
+def _lock_path(home: Path) -> Path:
+    return home / "up.lock"
+
+
+def _said_by_owner(lock: IO[str]) -> str | None:
+    """Lock the file; when another process has it, return what it wrote there."""
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         lock.seek(0)
-        running = lock.read().strip() or "it is just starting"
-        lock.close()
-        raise CannotStartError(f"Engram already runs with {home}: {running}") from None
-    lock.truncate(0)
-    return lock
+        return lock.read().strip() or "it is just starting"
+    return None
 
 
 def listen(host: str, port: int) -> socket.socket:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 import sys
 from argparse import ArgumentParser
-from pathlib import Path
 from typing import Any
 
-from django.conf import settings
-from django.contrib.staticfiles.finders import get_finders
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.db import OperationalError
 
 from engram import supervisor
+from engram.console import static_files
 
 
 class Command(BaseCommand):
@@ -43,7 +40,8 @@ class Command(BaseCommand):
             call_command("migrate", verbosity=0, interactive=False)
         except OperationalError as error:
             raise CommandError(f"the database does not answer: {error}") from error
-        if collect_static_files():
+        if not static_files.are_collected():
+            static_files.collect()
             self.stdout.write("static files collected")
         if not options["no_demo"]:
             make_demo()
@@ -59,24 +57,3 @@ def make_demo() -> None:
             raise
     else:
         ensure_demo()
-
-
-def collect_static_files() -> bool:
-    """Collect and compress static files when any of them changed; tell whether they did."""
-    stamp = settings.ENGRAM_HOME / "static.stamp"
-    print_of_files = static_files_fingerprint()
-    if stamp.exists() and stamp.read_text() == print_of_files and settings.STATIC_ROOT.is_dir():
-        return False
-    call_command("collectstatic", verbosity=0, interactive=False, clear=True)
-    stamp.write_text(print_of_files)
-    return True
-
-
-def static_files_fingerprint() -> str:
-    """Return a digest of the names, sizes and times of all static files."""
-    digest = hashlib.sha256(repr(settings.STORAGES["staticfiles"]).encode())
-    for finder in get_finders():
-        for name, storage in finder.list([]):
-            found = Path(storage.path(name)).stat()
-            digest.update(f"{name}:{found.st_size}:{found.st_mtime_ns}\n".encode())
-    return digest.hexdigest()

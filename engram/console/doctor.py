@@ -1,0 +1,258 @@
+"""What is wrong with this installation, and how to mend it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal
+
+import psycopg
+from django.conf import settings
+
+from engram import embedded
+from engram.console.health import readiness
+from engram.embedded.broker import find_program
+from engram.embedded.places import make_home
+from engram.embedded.postgres import find_wheel
+from engram.supervisor.plan import running_supervisor
+
+Level = Literal["ok", "warn", "fail"]
+
+WARN_FREE_BYTES = 2 * 1024**3
+FAIL_FREE_BYTES = 200 * 1024**2
+MAX_CLOCK_DIFFERENCE_SECONDS = 5
+OLDEST_REDIS = (5, 0)
+PING_SECONDS = 1.5
+
+WELL = {
+    "row_security": "the role cannot bypass it",
+    "pgvector": "installed",
+    "migrations": "all applied",
+    "broker": "answers",
+}
+REMEDIES = {
+    "row_security": "connect as a role without SUPERUSER and BYPASSRLS that owns the database",
+    "pgvector": "as a superuser of that database: CREATE EXTENSION vector",
+    "migrations": "manage.py migrate",
+    "broker": "start Redis, or correct BROKER_URL; commits wait in the database meanwhile",
+    "database": "start PostgreSQL, or correct DATABASE_URL",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """The outcome of one check."""
+
+    name: str
+    level: Level
+    detail: str
+    remedy: str = ""
+
+
+def examine() -> Iterator[Finding]:
+    """Check everything, from the ground up; what stands on something broken is not checked."""
+    yield python_version()
+    home = home_folder(settings.ENGRAM_HOME)
+    yield home
+    if home.level == "fail":
+        return
+    yield free_space(settings.ENGRAM_HOME)
+    yield postgres_binaries()
+    yield redis_binaries()
+    services = services_start()
+    yield services
+    if services.level != "fail":
+        yield from server_findings()
+    yield static_files()
+    yield embedding_model()
+    yield port(os.environ.get("ENGRAM_HOST", "127.0.0.1"), settings.ENGRAM_PORT)
+
+
+def python_version() -> Finding:
+    """Check the interpreter."""
+    version = sys.version.split()[0]
+    if (3, 11) <= sys.version_info[:2] <= (3, 12):
+        return Finding("python", "ok", version)
+    return Finding("python", "fail", version, "use Python 3.11 or 3.12: rm -r .venv; make up")
+
+
+def home_folder(home: Path) -> Finding:
+    """Check that ENGRAM_HOME can be written to."""
+    try:
+        make_home(home)
+        probe = home / f".doctor-{os.getpid()}"
+        probe.write_text("")
+        probe.unlink()
+    except (embedded.EmbeddedServicesError, OSError) as error:
+        return Finding("home", "fail", str(error), "set ENGRAM_HOME to a folder of your own")
+    return Finding("home", "ok", str(home))
+
+
+def free_space(home: Path) -> Finding:
+    """Check the disk below ENGRAM_HOME."""
+    free = shutil.disk_usage(home).free
+    detail = f"{free / 1024**3:.1f} GB free below {home}"
+    if free < FAIL_FREE_BYTES:
+        return Finding("disk", "fail", detail, "free some space: PostgreSQL stops when it is full")
+    if free < WARN_FREE_BYTES:
+        return Finding("disk", "warn", detail, "free some space soon")
+    return Finding("disk", "ok", detail)
+
+
+def postgres_binaries() -> Finding:
+    """Check the embedded PostgreSQL, where it is used."""
+    if not _is_embedded("postgres"):
+        return Finding("postgres", "ok", "DATABASE_URL names a server")
+    try:
+        return Finding("postgres", "ok", _version_of(find_wheel() / "bin" / "postgres"))
+    except (embedded.EmbeddedServicesError, OSError, subprocess.SubprocessError) as error:
+        return Finding("postgres", "fail", str(error), "rm .venv/installed-*; make up")
+
+
+def redis_binaries() -> Finding:
+    """Check the embedded Redis, where it is used."""
+    if not _is_embedded("redis"):
+        return Finding("redis", "ok", "BROKER_URL names a server")
+    try:
+        version = _version_of(find_program())
+    except (embedded.EmbeddedServicesError, OSError, subprocess.SubprocessError) as error:
+        return Finding("redis", "fail", str(error), "apt-get install redis-server, or BROKER_URL")
+    number = version.partition("v=")[2].split(" ")[0]
+    if number and tuple(int(part) for part in number.split(".")[:2]) < OLDEST_REDIS:
+        return Finding("redis", "fail", version, "Redis 5 or newer is needed")
+    return Finding("redis", "ok", version.partition(" sha=")[0])
+
+
+def _is_embedded(name: str) -> bool:
+    """Tell whether the variable of a service is unset, or holds what we put there ourselves."""
+    return name in embedded.missing_services() | embedded.held_services()
+
+
+def _version_of(program: Path) -> str:
+    done = subprocess.run(  # noqa: S603
+        [program, "--version"], capture_output=True, text=True, timeout=10, check=True
+    )
+    return done.stdout.strip()
+
+
+def services_start() -> Finding:
+    """Check that what no variable names can be started."""
+    try:
+        embedded.export_environment()
+    except embedded.EmbeddedServicesError as error:
+        logs = settings.ENGRAM_HOME / "logs"
+        return Finding("services", "fail", str(error), f"see {logs}")
+    held = embedded.held_services()
+    return Finding("services", "ok", f"embedded: {', '.join(sorted(held)) or 'none needed'}")
+
+
+def server_findings() -> Iterator[Finding]:
+    """Check the database, then what is in it, the broker and the worker."""
+    try:
+        with psycopg.connect(settings.DATABASE_URL, connect_timeout=5) as connection:
+            row = connection.execute("SELECT version(), clock_timestamp()").fetchone()
+    except psycopg.Error as error:
+        yield Finding("database", "fail", _first_line(error), REMEDIES["database"])
+        return
+    version, clock = row if row else ("", datetime.now(UTC))
+    yield Finding("database", "ok", str(version).partition(" on ")[0])
+    yield clock_difference(clock, datetime.now(UTC))
+    for check in readiness():
+        name = check["name"]
+        if name == "database" and check["ok"]:
+            continue
+        level: Level = "ok" if check["ok"] else "fail"
+        detail = check["detail"] or WELL.get(name, "")
+        yield Finding(name, level, detail, "" if check["ok"] else REMEDIES.get(name, ""))
+        if name == "broker" and check["ok"]:
+            yield worker()
+
+
+def clock_difference(theirs: datetime, ours: datetime) -> Finding:
+    """Check that the database and we agree about the time."""
+    seconds = abs((ours - theirs).total_seconds())
+    detail = f"{seconds:.1f} s between the database and here"
+    if seconds > MAX_CLOCK_DIFFERENCE_SECONDS:
+        return Finding("clock", "fail", detail, "set both clocks by NTP: stories are told in order")
+    return Finding("clock", "ok", detail)
+
+
+def worker() -> Finding:
+    """Check that a worker answers."""
+    from engram.celery import app
+
+    try:
+        answers = app.control.ping(timeout=PING_SECONDS)
+    except Exception as error:  # noqa: BLE001 (kombu raises whatever its transport raises)
+        return Finding("worker", "fail", _first_line(error), REMEDIES["broker"])
+    if answers:
+        return Finding("worker", "ok", ", ".join(sorted(name for row in answers for name in row)))
+    must_run = settings.IS_PRODUCTION or running_supervisor(settings.ENGRAM_HOME) is not None
+    remedy = "make up runs one; by hand: celery --app engram.celery worker"
+    return Finding("worker", "fail" if must_run else "warn", "no worker answers", remedy)
+
+
+def static_files() -> Finding:
+    """Check that styles and scripts are collected and current."""
+    from engram.console.static_files import are_collected
+
+    if are_collected():
+        return Finding("static", "ok", str(settings.STATIC_ROOT))
+    return Finding("static", "warn", "not collected or out of date", "manage.py up --prepare")
+
+
+def embedding_model() -> Finding:
+    """Check that text becomes vectors."""
+    from engram.kernel import embedding
+
+    started = time.perf_counter()
+    try:
+        vectors = embedding.embed(["Is anybody there?"])
+    except embedding.EmbeddingUnavailable as error:
+        remedy = "rm .venv/installed-*; make up; or correct EMBEDDING_PROVIDER and its variables"
+        return Finding("embedding", "fail", str(error), remedy)
+    milliseconds = (time.perf_counter() - started) * 1000
+    detail = f"{embedding.model_name()}, {vectors.shape[1]} dimensions, {milliseconds:.0f} ms"
+    return Finding("embedding", "ok", detail)
+
+
+def port(host: str, number: int) -> Finding:
+    """Check that the port is ours or free."""
+    if running := running_supervisor(settings.ENGRAM_HOME):
+        return Finding("port", "ok", f"Engram runs: {running}")
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, number))
+        except OSError as error:
+            remedy = "stop what uses it, or set ENGRAM_PORT"
+            return Finding("port", "warn", f"{host}:{number}: {error.strerror}", remedy)
+    return Finding("port", "ok", f"{host}:{number} is free")
+
+
+def _first_line(error: Exception) -> str:
+    lines = str(error).strip().splitlines()
+    return lines[0] if lines else type(error).__name__
+
+
+def as_json(findings: list[Finding]) -> str:
+    """Return the findings for programs."""
+    return json.dumps([asdict(finding) for finding in findings], indent=1)
+
+
+def as_lines(findings: list[Finding], paint: Callable[[str, Level], str]) -> Iterator[str]:
+    """Return the findings for people."""
+    for finding in findings:
+        yield f"{paint(f'{finding.level:<5}', finding.level)} {finding.name:<13} {finding.detail}"
+        if finding.level != "ok" and finding.remedy:
+            yield f"      {'':<13} -> {finding.remedy}"

