@@ -1,70 +1,49 @@
 """Claim comparison: what a text states, and how two texts stand to each other.
 
-The one place that decides by rule whether two memories say the same. `read` takes a text
-apart once, `compare` sets two readings side by side.
+The one place that decides by rule whether two memories say the same: the gate at commit, the
+drift check and the detective all ask here. `read` takes a text apart once, `compare` sets two
+readings side by side. The parts live in sibling modules: `words` (tokens), `quantities`,
+`dates`, `clauses` (verbs), `terms` (words with their place), `transitions`, `modality`,
+`lexicon` and `kinds` (meaning), `alignment`, `relations` (the rules).
+
+Words in `Claim.words`, `Claim.subject` and `Transition` are concepts: stemmed, and synonyms
+folded onto one key ("erased" and "deleted" are both "delet").
 """
 
 from __future__ import annotations
 
-import re
+from collections import Counter
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Literal
 
-import snowballstemmer
+from memories.core.quantities import Quantity
+from memories.core.reading import read, read_cached
+from memories.core.relations import Relation, Verdict, relate
+from memories.core.statements import Claim, Modality, Reading, Term, Transition
+from memories.core.words import same_letters
 
-Relation = Literal["same", "refines", "contradicts", "different"]
-Modality = Literal["fact", "question", "proposal", "hypothetical", "quote", "history", "plan"]
-TransitionKind = Literal["switch", "end", "return", "start"]
+__all__ = ["Claim", "Comparison", "Modality", "Quantity", "Reading", "Relation", "Term",
+           "Transition", "compare", "read", "relate"]  # fmt: skip
 
-
-@dataclass(frozen=True, slots=True)
-class Quantity:
-    """A number with its unit, in the base unit of its dimension."""
-
-    value: float
-    unit: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Transition:
-    """A change told by the text: "moved from X to Y" has old X and new Y (stemmed words)."""
-
-    kind: TransitionKind
-    old: frozenset[str]
-    new: frozenset[str]
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """One statement (clause or sentence) of a text."""
-
-    text: str
-    subject: frozenset[str]
-    words: frozenset[str]
-    identifiers: frozenset[str]
-    quantities: tuple[Quantity, ...]
-    dates: frozenset[str]
-    versions: frozenset[str]
-    polarity: bool
-    modality: Modality
-    transition: Transition | None
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """A whole text, read once."""
-
-    text: str
-    claims: tuple[Claim, ...]
-    words: frozenset[str]
+_CANDIDATES = 3  # claims of the other text that one claim is compared with
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """How two texts stand to each other, and why."""
+    """How two texts stand to each other, and why.
+
+    Attributes
+    ----------
+    relation : {"same", "refines", "contradicts", "different"}
+    reasons : tuple of str
+        Short sentences a person can read.
+    confidence : float
+        0..1, how sure the rules are.
+    more_specific : {"a", "b"} or None
+        For `refines`, which text says more.
+    pair : tuple of int or None
+        Indices of the claims that decided it.
+    """
 
     relation: Relation
     reasons: tuple[str, ...]
@@ -73,84 +52,140 @@ class Comparison:
     pair: tuple[int, int] | None
 
 
-_STEMMER = snowballstemmer.stemmer("english")
-_WORD = re.compile(r"[A-Za-z0-9]+(?:[._/:@-][A-Za-z0-9]+)*")
-_SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+")
-_NUMBER = re.compile(
-    r"(\d[\d,]*(?:\.\d+)?)\s*(ms|s|seconds?|minutes?|min|hours?|h|days?|weeks?|%)?"
-)
-_SECONDS = {
-    "ms": 0.001, "s": 1, "second": 1, "minute": 60, "min": 60, "hour": 3600, "h": 3600,
-    "day": 86400, "week": 604800,
-}  # fmt: skip
-_NEGATIONS = frozenset("not no never none cannot without neither nor".split())
-_STOP = frozenset(
-    "the a an is are was were be been to of in on at for by and or with from as it its this that"
-    " we our i you they has have had do does did will would can could may must should".split()
-)
-
-
-@lru_cache(maxsize=65536)
-def _stem(word: str) -> str:
-    return str(_STEMMER.stemWord(word))
-
-
-def _claim(text: str) -> Claim:
-    tokens = _WORD.findall(text)
-    words = [token.lower() for token in tokens]
-    content = [w for w in words if w not in _STOP and w not in _NEGATIONS and not w.isdigit()]
-    stems = frozenset(map(_stem, content))
-    quantities = []
-    for match in _NUMBER.finditer(text):
-        unit = (match[2] or "").rstrip("s") or (match[2] or "")
-        value = float(match[1].replace(",", ""))
-        name = "percent" if unit == "%" else "s" if unit in _SECONDS else "count"
-        quantities.append(Quantity(value * _SECONDS.get(unit, 1), name, match[0].strip()))
-    identifiers = frozenset(
-        t.lower() for t in tokens[1:] if t[0].isupper() or re.search(r"[\d_/.@-]", t)
-    )
-    first_verb = next((i for i, w in enumerate(words) if w in {"is", "are", "was", "has"}), 3)
-    negated = any(w in _NEGATIONS for w in words) or "n't" in text or "no longer" in text.lower()
-    modality: Modality = "question" if text.rstrip().endswith("?") else "fact"
-    ended = re.search(r"no longer|retired|deprecated", text, re.IGNORECASE)
-    transition = Transition("end", stems, frozenset(), ended[0]) if ended else None
-    return Claim(
-        text=text,
-        subject=frozenset(_stem(w) for w in words[:first_verb] if w not in _STOP),
-        words=stems,
-        identifiers=identifiers,
-        quantities=tuple(quantities),
-        dates=frozenset(re.findall(r"\d{4}-\d{2}(?:-\d{2})?", text)),
-        versions=frozenset(re.findall(r"\bv?(\d+\.\d+(?:\.\d+)?)\b", text)),
-        polarity=not negated,
-        modality=modality,
-        transition=transition,
-    )
-
-
-def read(text: str) -> Reading:
-    """Take a text apart into claims. Never raises."""
-    parts = [part.strip() for part in _SENTENCE.split(text) if part.strip()]
-    claims = tuple(_claim(part) for part in parts)
-    return Reading(text, claims, frozenset().union(*(c.words for c in claims)))
-
-
 def compare(a: Reading | str, b: Reading | str) -> Comparison:
-    """Set two texts side by side, in the order stored, incoming."""
-    a = read(a) if isinstance(a, str) else a
-    b = read(b) if isinstance(b, str) else b
-    if " ".join(a.text.lower().split()) == " ".join(b.text.lower().split()):
-        return Comparison("same", ("same text",), 1.0, None, (0, 0) if a.claims else None)
-    for i, left in enumerate(a.claims):
-        for j, right in enumerate(b.claims):
-            shared = len(left.words & right.words)
-            if shared < 0.75 * max(len(left.words), len(right.words), 1) or shared < 2:
-                continue
-            if left.polarity != right.polarity:
-                return Comparison("contradicts", ("one side is negated",), 0.6, None, (i, j))
-            mine = {(q.value, q.unit) for q in left.quantities}
-            theirs = {(q.value, q.unit) for q in right.quantities}
-            if mine and theirs and not mine & theirs:
-                reason = f"number differs: {left.quantities[0].text} vs {right.quantities[0].text}"
-                return Comparison("contradicts", (reason,), 0.6, None, (i, j))
-    return Comparison("different", ("no rule applies",), 0.3, None, None)
+    """Set two texts side by side, in the order stored, incoming.
+
+    Parameters
+    ----------
+    a, b : Reading or str
+        Any text. Read it once with `read` where it is compared often.
+
+    Returns
+    -------
+    Comparison
+        `contradicts` and `same` do not depend on the order of the texts; `refines` swaps
+        `more_specific` with it. A text compared with itself is `same`.
+    """
+    left = read_cached(a) if isinstance(a, str) else a
+    right = read_cached(b) if isinstance(b, str) else b
+    if same_letters(left.text, right.text):
+        return Comparison("same", ("the texts are equal",), 1.0, None, (0, 0))
+    if right.text < left.text:  # one order inside, so that the answer cannot depend on it
+        return _flip(_compare(right, left), left, right)
+    return _compare(left, right)
+
+
+def _flip(found: Comparison, left: Reading, right: Reading) -> Comparison:
+    """The answer for (right, left) turned into that for (left, right)."""
+    specific: dict[str | None, Literal["a", "b"] | None] = {"a": "b", "b": "a"}
+    pair = (found.pair[1], found.pair[0]) if found.pair else None
+    reasons = found.reasons
+    if pair and found.relation == "contradicts":  # "5 vs 9" names the stored side first
+        again = relate(left.claims[pair[0]], right.claims[pair[1]])
+        reasons = again.reasons if again.relation == found.relation else reasons
+    return Comparison(
+        found.relation, reasons, found.confidence, specific.get(found.more_specific), pair
+    )
+
+
+def _compare(a: Reading, b: Reading) -> Comparison:
+    verdicts = _verdicts(a, b)
+    against = [
+        (verdict.confidence, pair)
+        for pair, verdict in verdicts.items()
+        if verdict.relation == "contradicts"
+    ]
+    if against:
+        _, pair = max(against, key=lambda item: (item[0], -item[1][0], -item[1][1]))
+        return _answer(verdicts[pair], pair)
+    return _agreement(a, b, verdicts)
+
+
+def _answer(verdict: Verdict, pair: tuple[int, int]) -> Comparison:
+    return Comparison(verdict.relation, verdict.reasons, verdict.confidence, verdict.finer, pair)
+
+
+def _verdicts(a: Reading, b: Reading) -> dict[tuple[int, int], Verdict]:
+    """Verdicts for each claim against the few of the other text that share most with it."""
+    if len(a.claims) * len(b.claims) <= _CANDIDATES:
+        pairs = {(i, j) for i in range(len(a.claims)) for j in range(len(b.claims))}
+    else:
+        near_b, near_a = _nearest(a, b), _nearest(b, a)
+        pairs = {(i, j) for i, near in enumerate(near_b) for j in near}
+        pairs |= {(i, j) for j, near in enumerate(near_a) for i in near}
+    return {(i, j): relate(a.claims[i], b.claims[j]) for i, j in sorted(pairs)}
+
+
+def _nearest(a: Reading, b: Reading) -> list[list[int]]:
+    """For each claim of a, the claims of b that share most of its words."""
+    places: dict[str, list[int]] = {}
+    for index, claim in enumerate(b.claims):
+        for key in claim.words | claim.subject:
+            places.setdefault(key, []).append(index)
+    common = max(20, len(b.claims) // 4)  # a word of every claim tells nothing
+    nearest = []
+    for claim in a.claims:
+        counts: Counter[int] = Counter()
+        for key in claim.words | claim.subject:
+            hits = places.get(key, ())
+            if len(hits) <= common:
+                counts.update(hits)
+        ranked = sorted(counts, key=lambda index: (-counts[index], index))
+        nearest.append(ranked[:_CANDIDATES])
+    return nearest
+
+
+def _agreement(
+    a: Reading, b: Reading, verdicts: dict[tuple[int, int], Verdict]
+) -> Comparison:  # fmt: skip
+    """`same` or `refines` only when every claim of one text is held by the other."""
+    best: dict[tuple[str, int], Verdict] = {}
+    pairs: dict[tuple[str, int], tuple[int, int]] = {}
+    rank = {"same": 2, "refines": 1, "different": 0, "contradicts": 0}
+    for pair, verdict in verdicts.items():
+        for place in (("a", pair[0]), ("b", pair[1])):
+            if place not in best or rank[verdict.relation] > rank[best[place].relation]:
+                best[place], pairs[place] = verdict, pair
+    held_a = _held(best, "a", len(a.claims))
+    held_b = _held(best, "b", len(b.claims))
+    if held_a == "same" and held_b == "same":
+        return Comparison("same", ("every statement has its match",), 0.9, None, (0, 0))
+    for side, own, other in (("b", held_a, held_b), ("a", held_b, held_a)):
+        if own in ("same", "refined") and other != "refined":
+            verdict, pair = _decisive(best, pairs, verdicts)
+            reasons = verdict.reasons if verdict.relation == "refines" else ("says more besides",)
+            specific: Literal["a", "b"] = "b" if side == "b" else "a"
+            return Comparison("refines", reasons, 0.75, specific, pair)
+    if len(verdicts) == 1:
+        ((pair, verdict),) = verdicts.items()
+        if verdict.relation == "different":
+            return _answer(verdict, pair)
+    reason = "no statement of one is held by the other" if not verdicts else "no rule decides"
+    return Comparison("different", (reason,), 0.4, None, None)
+
+
+def _held(best: dict[tuple[str, int], Verdict], side: str, count: int) -> str:
+    """Whether every claim of a side is matched ("same") or at least refined by the other."""
+    if not count:
+        return ""
+    states = set()
+    for index in range(count):
+        verdict = best.get((side, index))
+        if verdict is None or verdict.relation == "different":
+            return ""
+        if verdict.relation == "refines" and verdict.finer == side:
+            return "finer"
+        states.add(verdict.relation)
+    return "same" if states == {"same"} else "refined"
+
+
+def _decisive(
+    best: dict[tuple[str, int], Verdict],
+    pairs: dict[tuple[str, int], tuple[int, int]],
+    verdicts: dict[tuple[int, int], Verdict],
+) -> tuple[Verdict, tuple[int, int]]:
+    for place in sorted(best):
+        if best[place].relation == "refines":
+            return best[place], pairs[place]
+    place = min(best)
+    return best[place], pairs[place]

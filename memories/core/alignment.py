@@ -1,0 +1,242 @@
+"""Which word of one claim answers which word of another, and what is left on either side."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from memories.core import dates, quantities
+from memories.core.lexicon import KINDS, concept_of, opposed
+from memories.core.statements import Claim, Term
+from memories.core.words import stem
+
+_PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
+_OPEN_DAYS = {"weekend": {"saturday", "sunday"}, "weekday": set(dates.WORKDAYS)}
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two terms that answer each other; `reason` says how they differ, if they do."""
+
+    a: Term
+    b: Term
+    reason: str = ""
+
+
+@dataclass(slots=True)
+class Alignment:
+    """The outcome of laying two claims side by side.
+
+    Attributes
+    ----------
+    same : list of Pair
+        Equal terms.
+    finer : list of Pair
+        Values of which one says more than the other ("1.31" and "1.31.4").
+    loose : list of Pair
+        Values of one dimension that neither agree nor exclude each other.
+    opposed : list of Pair
+        Antonyms.
+    clashes : list of Pair
+        Values or members of one kind that exclude each other.
+    left_a, left_b : list of Term
+        What found no answer.
+    """
+
+    same: list[Pair] = field(default_factory=list)
+    finer: list[Pair] = field(default_factory=list)
+    loose: list[Pair] = field(default_factory=list)
+    opposed: list[Pair] = field(default_factory=list)
+    clashes: list[Pair] = field(default_factory=list)
+    left_a: list[Term] = field(default_factory=list)
+    left_b: list[Term] = field(default_factory=list)
+
+
+def align(a: Claim, b: Claim) -> Alignment:
+    """Lay two claims side by side, equal terms first, then related ones."""
+    found = Alignment()
+    found.left_a, found.left_b = list(a.terms), list(b.terms)
+    _match_equal(found)
+    if found.left_a and found.left_b:
+        _match_parts(found)
+        _match_values(found)
+        _match(found, _opposition, found.opposed)
+        _match(found, _kind_clash, found.clashes)
+    return found
+
+
+def _match_equal(found: Alignment) -> None:
+    places: dict[str, list[Term]] = defaultdict(list)
+    for term in found.left_b:
+        places[term.key].append(term)
+    rest = []
+    for term in found.left_a:
+        candidates = places.get(term.key)
+        if not candidates:
+            rest.append(term)
+            continue
+        best = max(candidates, key=lambda other: _alike(term, other))
+        candidates.remove(best)
+        found.same.append(Pair(term, best))
+    found.left_a = rest
+    kept = {id(term) for terms in places.values() for term in terms}
+    found.left_b = [term for term in found.left_b if id(term) in kept]
+
+
+def _alike(a: Term, b: Term) -> int:
+    return 4 * (a.is_denied == b.is_denied) + 2 * (a.region == b.region) + (a.prep == b.prep)
+
+
+def _match(found: Alignment, test: Callable[[Term, Term], str], into: list[Pair]) -> None:
+    """Pair off what is left by a test that names the difference, same region first."""
+    for term in list(found.left_a):
+        hits = [(other, reason) for other in found.left_b if (reason := test(term, other))]
+        if hits:
+            other, reason = max(hits, key=lambda hit: _alike(term, hit[0]))
+            into.append(Pair(term, other, reason))
+            found.left_a.remove(term)
+            found.left_b.remove(other)
+
+
+def _opposition(a: Term, b: Term) -> str:
+    if a.kind != "word" or b.kind != "word" or not opposed(a.key, b.key):
+        return ""
+    return f"{a.text.lower()} against {b.text.lower()}"
+
+
+def _kind_clash(a: Term, b: Term) -> str:
+    if a.region != b.region or a.is_verb or b.is_verb:
+        return ""
+    if a.key.startswith("ordinal ") and b.key.startswith("ordinal "):
+        return f"{a.text} against {b.text}"
+    shared = KINDS.get(a.key, frozenset()) & KINDS.get(b.key, frozenset())
+    return f"{min(shared)} differs: {a.text} vs {b.text}" if shared else ""
+
+
+def _match_parts(found: Alignment) -> None:
+    """`gateway_timeout` answers "gateway timeout": an identifier and the words it is made of."""
+    _match_parts_of(found.left_a, found.left_b, found, is_swapped=False)
+    _match_parts_of(found.left_b, found.left_a, found, is_swapped=True)
+
+
+def _match_parts_of(
+    names: list[Term], words: list[Term], found: Alignment, *, is_swapped: bool
+) -> None:
+    for name in list(names):
+        parts = name_parts(name) if name.kind == "name" else []
+        if len(parts) < 2:
+            continue
+        answers = [next((w for w in words if w.key == part), None) for part in parts]
+        hits = [answer for answer in answers if answer is not None]
+        if len(hits) < len(parts):
+            continue
+        names.remove(name)
+        for hit in hits:
+            if hit in words:
+                words.remove(hit)
+            found.same.append(Pair(hit, name) if is_swapped else Pair(name, hit))
+
+
+def name_parts(term: Term) -> list[str]:
+    """Concepts of the words inside an identifier: "gateway_timeout_ms", "maxUploadSize"."""
+    text = term.text if term.key == term.text.lower() else term.key
+    return [concept_of(part.lower()) for part in _PARTS.findall(text)][:8]
+
+
+def _match_values(found: Alignment) -> None:
+    for test in (_agreeing, _finer):
+        _match(found, test, found.same if test is _agreeing else found.finer)
+    _match(found, _value_clash, found.clashes)
+    _match(found, _loose, found.loose)
+
+
+def _agreeing(a: Term, b: Term) -> str:
+    if a.kind == b.kind == "date":
+        is_same = dates.agree(a.key, b.key) and dates.dimension(a.key) == "clock"
+        return "same time" if is_same else ""
+    pair = _quantities(a, b)
+    return "same amount" if pair and quantities.agree(*pair) and _bounds_meet(*pair) else ""
+
+
+def _bounds_meet(a: quantities.Quantity, b: quantities.Quantity) -> bool:
+    return {a.bound, b.bound} != {"most", "least"}
+
+
+def _quantities(
+    a: Term, b: Term
+) -> tuple[quantities.Quantity, quantities.Quantity] | None:  # fmt: skip
+    """The two quantities in one unit, when they count the same thing."""
+    left, right = a.quantity, b.quantity
+    if left is None or right is None:
+        return None
+    if left.unit == "percent" and right.unit == "count":
+        right = quantities.share(right) or right
+    elif right.unit == "percent" and left.unit == "count":
+        left = quantities.share(left) or left
+    if left.unit != right.unit:
+        return None
+    if left.noun and right.noun and stem(left.noun) != stem(right.noun):
+        return None
+    return left, right
+
+
+def _finer(a: Term, b: Term) -> str:
+    if a.kind == b.kind == "date" and dates.agree(a.key, b.key) and dates.overlap(a.key, b.key):
+        return "b" if dates.finer(b.key, a.key) else "a"
+    if a.kind == b.kind == "date":
+        if b.key in _OPEN_DAYS.get(a.key, ()):
+            return "b"
+        return "a" if a.key in _OPEN_DAYS.get(b.key, ()) else ""
+    versions = _versions(a, b)
+    if versions:
+        left, right = versions
+        if left == right or right.startswith(left + "."):
+            return "b"
+        if left.startswith(right + "."):
+            return "a"
+    return ""
+
+
+def _versions(a: Term, b: Term) -> tuple[str, str] | None:
+    if a.kind != "version" or b.kind != "version":
+        return None
+    owner_a, _, number_a = a.key.rpartition(" ")
+    owner_b, _, number_b = b.key.rpartition(" ")
+    general = ("", "version")
+    if owner_a == owner_b or owner_a in general or owner_b in general:
+        return number_a, number_b
+    return None
+
+
+def _value_clash(a: Term, b: Term) -> str:
+    if a.kind == b.kind == "date":
+        return f"date differs: {a.text} vs {b.text}" if _dates_clash(a.key, b.key) else ""
+    if a.kind == b.kind == "label" and a.key.split(" ")[0] == b.key.split(" ")[0]:
+        return f"{a.text} against {b.text}"
+    if _versions(a, b):
+        return f"version differs: {a.text} vs {b.text}"
+    pair = _quantities(a, b)
+    if pair and quantities.conflict(*pair):
+        return f"number differs: {a.text} vs {b.text}"
+    return ""
+
+
+def _dates_clash(a: str, b: str) -> bool:
+    if dates.dimension(a) != dates.dimension(b) or dates.agree(a, b):
+        return False
+    if dates.dimension(a) == "clock":
+        return a.endswith("z") == b.endswith("z")
+    if a in _OPEN_DAYS or b in _OPEN_DAYS:
+        return {a, b} == set(_OPEN_DAYS) or (a not in _OPEN_DAYS) != (b not in _OPEN_DAYS)
+    return True
+
+
+def _loose(a: Term, b: Term) -> str:
+    return "same dimension" if _quantities(a, b) else ""
+
+
+def weigh(terms: Sequence[Term]) -> float:
+    """Sum of the weights of terms."""
+    return sum(term.weight for term in terms)

@@ -1,0 +1,284 @@
+"""Sentences → clauses, and the main verb of each: a shallow parse that needs no model.
+
+English puts the verb second and marks it; auxiliaries, endings and the word before decide.
+Where the guess fails, the rules above it fall back to word order only for what is safe.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from memories.core.vocabulary import (
+    AUXILIARIES,
+    DETERMINERS,
+    IRREGULAR_PAST,
+    PREPOSITIONS,
+    PRONOUNS,
+    VERBS,
+    lemma,
+    phrase_at,
+)
+from memories.core.words import Token
+
+_RELATIVES = frozenset(["which", "who", "whom", "whose", "where"])
+_SUBORDINATORS = frozenset(
+    ["if", "when", "unless", "while", "because", "since", "after", "before", "until", "once",
+     "although", "though", "whereas", "as", "so", "till", "whenever", "that"]
+)  # fmt: skip
+_BE = frozenset(["is", "are", "was", "were", "be", "been", "being", "get", "gets", "got"])
+_CLAUSE_OPENERS = frozenset(["if", "when", "unless", "because", "whenever", "although", "that"])
+_BREAKS = frozenset(["but", "whereas", "while", "so", "yet"])
+_ADVERBS = frozenset(
+    ["not", "never", "always", "also", "only", "now", "still", "already", "currently", "no",
+     "usually", "often", "sometimes", "rarely", "just", "then", "again", "solely", "automatically"]
+)  # fmt: skip
+
+_NEVER_OPENS = (
+    _RELATIVES | _SUBORDINATORS | _BREAKS | PREPOSITIONS | {"and", "or", "not", "never", "no"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """A stretch of tokens with its main verb.
+
+    `aux` and `verb` are token indices, -1 when there is none; `is_imperative` also covers notes
+    that leave the subject out ("Moved the site to npm").
+    """
+
+    tokens: tuple[Token, ...]
+    aux: int
+    verb: int
+    is_imperative: bool
+    is_passive: bool
+
+
+def fold_phrases(tokens: Sequence[Token]) -> list[Token]:
+    """Replace known phrases by the word they stand for ("pull request", "have to")."""
+    lowers = [token.lower for token in tokens]
+    folded: list[Token] = []
+    index = 0
+    while index < len(tokens):
+        found = phrase_at(lowers, index)
+        if found is None:
+            folded.append(tokens[index])
+            index += 1
+            continue
+        length, words = found
+        start, end = tokens[index].start, tokens[index + length - 1].end
+        folded.extend(Token(word, word, "word", start, end) for word in words)
+        index += length
+    return folded
+
+
+def split(tokens: Sequence[Token]) -> list[Clause]:
+    """Clauses of one sentence, in order."""
+    pieces: list[list[Token]] = [[]]
+    for index, token in enumerate(tokens):
+        if _breaks(tokens, index, pieces[-1]):
+            pieces.append([])
+            if token.kind == "symbol" or token.lower in ("and", "but", "so", "yet"):
+                continue
+        pieces[-1].append(token)
+    return [parse(piece) for piece in pieces if any(token.kind != "symbol" for token in piece)]
+
+
+def _breaks(tokens: Sequence[Token], index: int, before: list[Token]) -> bool:
+    """True when a new clause with its own verb starts at this token."""
+    token = tokens[index]
+    is_comma = token.text == "," or _is_dash(tokens, index)
+    if not (is_comma or token.lower == "and" or token.lower in _BREAKS) or len(before) < 2:
+        return False
+    if before[0].lower in _SUBORDINATORS and token.text == ",":
+        return False
+    after = _until_break(tokens, index + 1)
+    if not after or after[0].lower in _NEVER_OPENS or finite_verb(before)[1] < 0:
+        return False
+    aux, verb, imperative = finite_verb(after)
+    return verb > 0 and not imperative and aux != 0
+
+
+def _is_dash(tokens: Sequence[Token], index: int) -> bool:
+    token = tokens[index]
+    return token.text in ("\u2014", "\u2013") or (
+        token.text == "-"
+        and 0 < index < len(tokens) - 1
+        and tokens[index - 1].end < token.start < token.end < tokens[index + 1].start
+    )
+
+
+def _until_break(tokens: Sequence[Token], start: int) -> list[Token]:
+    end = start
+    while end < len(tokens) and tokens[end].text not in (",", "\u2014", "\u2013", ";"):
+        end += 1
+    return list(tokens[start:end])
+
+
+def parse(tokens: Sequence[Token]) -> Clause:
+    """Find the main verb and the voice of one clause."""
+    aux, verb, imperative = finite_verb(tokens)
+    is_passive = (
+        verb > aux >= 0
+        and _is_participle(tokens[verb].lower)
+        and (tokens[aux].lower in _BE or any(t.lower in _BE for t in tokens[aux:verb]))
+    )
+    return Clause(tuple(tokens), aux, verb, imperative, is_passive)
+
+
+def _is_participle(lower: str) -> bool:
+    return lower.endswith("ed") or lower.endswith("en") or lower in IRREGULAR_PAST
+
+
+def finite_verb(tokens: Sequence[Token]) -> tuple[int, int, bool]:
+    """Indices of the first auxiliary and of the main verb (-1: none), and whether no subject."""
+    start = skip_leading_adjunct(tokens)
+    limit = len(tokens)
+    for index in range(start + 1, len(tokens)):
+        if tokens[index].lower in _RELATIVES or tokens[index].lower in _CLAUSE_OPENERS:
+            limit = index
+            break
+    candidates: list[int] = []
+    for index in range(start, limit):
+        token = tokens[index]
+        if token.text in (":", "=") and not any(
+            candidate > start and _verb_score(tokens, candidate, start) >= 2
+            for candidate in candidates
+        ):
+            return _after_colon(tokens, index)
+        if token.text == "," and candidates:
+            break
+        if token.kind != "word":
+            continue
+        if _is_auxiliary(tokens, index):
+            if candidates and _verb_score(tokens, candidates[0], start) >= 3:
+                break
+            return index, _main_verb(tokens, index, limit), index == start
+        if lemma(token.lower) in VERBS and _may_be_verb(tokens, index, start):
+            candidates.append(index)
+    return _choose(tokens, candidates, start)
+
+
+def _after_colon(tokens: Sequence[Token], colon: int) -> tuple[int, int, bool]:
+    """A colon or equals sign is a verb ("TTL: 5 min"), unless a clause follows it."""
+    aux, verb, imperative = finite_verb(tokens[colon + 1 :])
+    if verb > 0 and not imperative:
+        return (aux + colon + 1 if aux >= 0 else -1), verb + colon + 1, False
+    return -1, colon, False
+
+
+def _choose(tokens: Sequence[Token], candidates: list[int], start: int) -> tuple[int, int, bool]:
+    if not candidates:
+        return -1, -1, False
+    best = max(candidates, key=lambda index: (_verb_score(tokens, index, start), -index))
+    if candidates[0] == start and (best == start or _verb_score(tokens, best, start) < 2):
+        return -1, start, True
+    if candidates[0] == start and _opens_object(tokens, start):
+        return -1, start, True
+    return -1, best, False
+
+
+def skip_leading_adjunct(tokens: Sequence[Token]) -> int:
+    """Index after a leading "In January," or "When the queue grows," phrase."""
+    if not tokens or tokens[0].lower not in PREPOSITIONS | _SUBORDINATORS:
+        return 0
+    for index, token in enumerate(tokens[:25]):
+        if token.text == "," and index + 1 < len(tokens):
+            return index + 1
+    for index in range(2, min(len(tokens), 8)):
+        if tokens[index].lower in DETERMINERS | PRONOUNS and tokens[index - 1].lower not in (
+            PREPOSITIONS
+        ):
+            return index
+    return 0
+
+
+def _is_auxiliary(tokens: Sequence[Token], index: int) -> bool:
+    lower = tokens[index].lower
+    if lower not in AUXILIARIES:
+        return False
+    if lower in ("need", "needs", "get", "gets", "got"):
+        return index + 1 < len(tokens) and tokens[index + 1].lower in ("not", "be")
+    if lower == "may":
+        return tokens[index].text != "May" or index == 0
+    if lower in ("will", "might", "must", "can"):
+        return index == 0 or tokens[index - 1].lower not in DETERMINERS
+    return True
+
+
+def _main_verb(tokens: Sequence[Token], aux: int, limit: int) -> int:
+    """The verb that an auxiliary leads to; the auxiliary itself when nothing verbal follows."""
+    for index in range(aux + 1, min(limit, aux + 6)):
+        token = tokens[index]
+        if token.lower in AUXILIARIES or token.lower in _ADVERBS or token.lower.endswith("ly"):
+            continue
+        if token.kind == "word" and lemma(token.lower) in VERBS:
+            return index
+        if token.kind == "word" and token.lower.endswith(("ed", "ing")):
+            return index
+        break
+    return aux
+
+
+def _may_be_verb(tokens: Sequence[Token], index: int, start: int) -> bool:
+    lower = tokens[index].lower
+    if lower.endswith("ing"):
+        return False
+    if index == start:
+        return True
+    before = tokens[index - 1]
+    if before.lower in DETERMINERS or before.lower in PREPOSITIONS:
+        return False
+    if before.kind == "number":  # "patient 7 takes", but not "in 3 steps"
+        named = tokens[index - 2] if index - 2 >= start else None
+        return (
+            named is not None
+            and named.kind == "word"
+            and named.lower not in PREPOSITIONS | DETERMINERS
+            and lower.endswith("s")
+        )
+    after = tokens[index + 1].lower if index + 1 < len(tokens) else ""
+    return after not in AUXILIARIES
+
+
+def _verb_score(tokens: Sequence[Token], index: int, start: int) -> int:
+    """How much a candidate looks like the finite verb: what follows, agreement, ending."""
+    lower = tokens[index].lower
+    before = tokens[index - 1].lower if index > start else ""
+    after = tokens[index + 1] if index + 1 < len(tokens) else None
+    score = 0
+    if before in PRONOUNS or before in _ADVERBS:
+        score += 4
+    if after is None or after.kind in ("number", "iso", "clock", "symbol"):
+        score += 1 if after is None or after.kind == "symbol" else 2
+    elif (
+        after.lower in _CLAUSE_OPENERS
+        or after.lower in DETERMINERS
+        or after.lower in PREPOSITIONS
+        or after.lower in PRONOUNS
+    ):
+        score += 2
+    elif lemma(after.lower) in VERBS and after.lower[-1:] in ("s", "d"):
+        score -= 1
+    if lower.endswith("ed") or lower in IRREGULAR_PAST:
+        return score + 1
+    if index > start:
+        is_third_person = lower.endswith("s") and not lower.endswith("ss")
+        score += 1 if is_third_person != before.endswith("s") else -1
+    return score
+
+
+def _opens_object(tokens: Sequence[Token], start: int) -> bool:
+    """True when an initial base form is followed by its object ("Run the migration")."""
+    if tokens[start].lower.endswith("s"):
+        return False
+    if start + 1 >= len(tokens):
+        return True
+    token = tokens[start + 1]
+    return (
+        token.lower in DETERMINERS
+        or token.lower in PREPOSITIONS
+        or token.lower.endswith("s")
+        or token.lower in ("not", "never")
+        or token.kind != "word"
+    )

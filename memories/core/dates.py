@@ -1,0 +1,193 @@
+"""Calendar dates, weekdays and clock times, as partial ISO strings.
+
+"31 March 2026" → "2026-03-31"; "March 2026" → "2026-03"; "3 May" → "--05-03"; "June" → "--06";
+"Q3 2025" → "2025-q3"; "Tuesdays" → "tuesday"; "8 am" → "08:00"; "02:00 CET" → "01:00z".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from memories.core.words import Token
+
+_MONTHS = {
+    name: number
+    for number, names in enumerate(
+        ["january jan", "february feb", "march mar", "april apr", "may", "june jun", "july jul",
+         "august aug", "september sep sept", "october oct", "november nov", "december dec"], 1)
+    for name in names.split()
+}  # fmt: skip
+_AMBIGUOUS_MONTHS = frozenset(["may", "march", "mar", "jan", "dec", "sep", "oct"])
+_WEEKDAYS = {
+    name: names.split()[0]
+    for names in (
+        "monday mondays mon", "tuesday tuesdays tue tues", "wednesday wednesdays wed weds",
+        "thursday thursdays thu thur thurs", "friday fridays fri", "saturday saturdays sat",
+        "sunday sundays sun", "weekend weekends", "weekday weekdays workday workdays",
+    )
+    for name in names.split()
+}  # fmt: skip
+WORKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday")
+_AMBIGUOUS_WEEKDAYS = frozenset(["mon", "sat", "sun", "wed", "fri", "thu", "tue"])
+# Hours to add to reach UTC.
+_ZONES = {
+    "utc": 0, "gmt": 0, "z": 0, "cet": -1, "cest": -2, "bst": -1, "eet": -2, "eest": -3,
+    "est": 5, "edt": 4, "cst": 6, "cdt": 5, "mst": 7, "mdt": 6, "pst": 8, "pdt": 7, "jst": -9,
+}  # fmt: skip
+_DATE_PREPOSITIONS = frozenset(
+    ["in", "on", "since", "by", "until", "till", "of", "from", "before", "after", "during", "every",
+     "to", "each", "at", "next", "last", "this", "between", "and", "early", "late", "mid"]
+)  # fmt: skip
+_DAY_SUFFIX = frozenset(["st", "nd", "rd", "th"])
+_QUARTER = re.compile(r"q([1-4])$")
+_ORDINAL_DAY = re.compile(r"(\d{1,2})(?:st|nd|rd|th)$")
+
+
+def date_at(tokens: Sequence[Token], index: int) -> tuple[int, str] | None:
+    """Read a date, weekday or clock time that starts at a token: the index after it and its ISO."""
+    token = tokens[index]
+    if token.kind == "iso":
+        return index + 1, token.text
+    if token.kind == "clock":
+        hours, minutes = (int(part) for part in token.text.split(":")[:2])
+        return _clock(tokens, index + 1, hours, minutes)
+    return _from_number(tokens, index) if token.kind == "number" else _from_word(tokens, index)
+
+
+def _from_word(tokens: Sequence[Token], index: int) -> tuple[int, str] | None:
+    lower = tokens[index].lower
+    if lower in ("noon", "midday", "midnight"):
+        return _clock(tokens, index + 1, 0 if lower == "midnight" else 12, 0)
+    if lower in _WEEKDAYS and _is_weekday(tokens, index):
+        return index + 1, _WEEKDAYS[lower]
+    if quarter := _QUARTER.match(lower):
+        year = _year(tokens, index + 1)
+        return (index + 2, f"{year}-q{quarter[1]}") if year else (index + 1, f"q{quarter[1]}")
+    return _from_month(tokens, index) if lower in _MONTHS else None
+
+
+def _lower(tokens: Sequence[Token], index: int) -> str:
+    return tokens[index].lower if 0 <= index < len(tokens) else ""
+
+
+def _from_number(tokens: Sequence[Token], index: int) -> tuple[int, str] | None:
+    text = tokens[index].text
+    following = _lower(tokens, index + 1)
+    if re.fullmatch(r"\d{1,2}", text):
+        if following in ("am", "pm", "a.m", "p.m", "o'clock", "uhr"):
+            return _clock(tokens, index + 1 + (following in ("o'clock", "uhr")), int(text), 0)
+        if 1 <= int(text) <= 31 and (day := _day_of_month(tokens, index, int(text))):
+            return day
+    if re.fullmatch(r"\d{1,2}\.\d{2}", text) and following in ("am", "pm"):
+        hours, minutes = (int(part) for part in text.split("."))
+        return _clock(tokens, index + 1, hours, minutes)
+    if (year := _year(tokens, index)) and _lower(tokens, index - 1) in _DATE_PREPOSITIONS:
+        return index + 1, year
+    return None
+
+
+def _day_of_month(tokens: Sequence[Token], index: int, day: int) -> tuple[int, str] | None:
+    """ "3 May", "20th of June", "31 March 2026"."""
+    at = index + 1
+    at += _lower(tokens, at) in _DAY_SUFFIX
+    at += _lower(tokens, at) == "of"
+    month = _MONTHS.get(_lower(tokens, at))
+    if not month:
+        return None
+    year = _year(tokens, at + 1)
+    iso = f"{month:02d}-{day:02d}"
+    return (at + 2, f"{year}-{iso}") if year else (at + 1, f"--{iso}")
+
+
+def _from_month(tokens: Sequence[Token], index: int) -> tuple[int, str] | None:
+    month = _MONTHS[tokens[index].lower]
+    following = _lower(tokens, index + 1)
+    ordinal = _ORDINAL_DAY.match(following)
+    if ordinal or (re.fullmatch(r"\d{1,2}", following) and 1 <= int(following) <= 31):
+        day = int(ordinal[1] if ordinal else following)
+        at = index + 2
+        at += _lower(tokens, at) in _DAY_SUFFIX
+        year = _year(tokens, at + (_lower(tokens, at) == ","))
+        if year:
+            return at + 1 + (_lower(tokens, at) == ","), f"{year}-{month:02d}-{day:02d}"
+        return at, f"--{month:02d}-{day:02d}"
+    year = _year(tokens, index + 1)
+    if year:
+        return index + 2, f"{year}-{month:02d}"
+    if tokens[index].lower in _AMBIGUOUS_MONTHS and not (
+        tokens[index].text[0].isupper() and _lower(tokens, index - 1) in _DATE_PREPOSITIONS
+    ):
+        return None
+    return index + 1, f"--{month:02d}"
+
+
+def _year(tokens: Sequence[Token], index: int) -> str | None:
+    if 0 <= index < len(tokens) and re.fullmatch(r"(?:19|20)\d\d", tokens[index].text):
+        return tokens[index].text
+    return None
+
+
+def _is_weekday(tokens: Sequence[Token], index: int) -> bool:
+    if tokens[index].lower not in _AMBIGUOUS_WEEKDAYS:
+        return True
+    return tokens[index].text[0].isupper() and (
+        _lower(tokens, index - 1) in _DATE_PREPOSITIONS or _lower(tokens, index - 1) in ("", ",")
+    )
+
+
+def _clock(tokens: Sequence[Token], index: int, hours: int, minutes: int) -> tuple[int, str] | None:
+    if hours > 24 or minutes > 59:
+        return None
+    if _lower(tokens, index) in ("am", "pm", "a.m", "p.m"):
+        hours = hours % 12 + (12 if _lower(tokens, index)[0] == "p" else 0)
+        index += 1
+    zone = _ZONES.get(_lower(tokens, index))
+    if zone is None:
+        return index, f"{hours % 24:02d}:{minutes:02d}"
+    return index + 1, f"{(hours + zone) % 24:02d}:{minutes:02d}z"
+
+
+def dimension(iso: str) -> str:
+    """What a date string measures: "clock", "weekday", "quarter" or "day"."""
+    if ":" in iso:
+        return "clock"
+    if "q" in iso:
+        return "quarter"
+    return "weekday" if iso.isalpha() else "day"
+
+
+def agree(a: str, b: str) -> bool:
+    """True when one date may be the other, said less exactly ("2026-03", "--03-31")."""
+    if a == b:
+        return True
+    if dimension(a) != dimension(b):
+        return False
+    if dimension(a) == "clock":
+        return a.rstrip("z") == b.rstrip("z") and a.endswith("z") != b.endswith("z")
+    if dimension(a) == "quarter":
+        return a.endswith(b) or b.endswith(a)
+    return all(
+        x is None or y is None or x == y for x, y in zip(_fields(a), _fields(b), strict=True)
+    )
+
+
+def finer(a: str, b: str) -> bool:
+    """True when `a` says more than `b`: it names a field that `b` leaves open."""
+    return len(a.strip("-")) > len(b.strip("-"))
+
+
+def _fields(iso: str) -> tuple[str | None, str | None, str | None]:
+    if iso.startswith("--"):
+        month, _, day = iso[2:].partition("-")
+        return None, month, day or None
+    year, _, rest = iso.partition("-")
+    month, _, day = rest.partition("-")
+    return year, month or None, day or None
+
+
+def overlap(a: str, b: str) -> bool:
+    """True when two dates name a field in common ("2026-03" and "--03-31": the month)."""
+    if dimension(a) != "day" or dimension(b) != "day":
+        return dimension(a) == dimension(b)
+    return any(x is not None and x == y for x, y in zip(_fields(a), _fields(b), strict=True))

@@ -1,0 +1,91 @@
+"""Whether a clause states a present fact, or asks, proposes, imagines, quotes, recalls, plans."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from memories.core.clauses import Clause
+from memories.core.statements import Modality
+from memories.core.vocabulary import lemma
+from memories.core.words import stems
+
+# Cues of one or more words, tried in this order; a fact shows none of them.
+_CUES: tuple[tuple[Modality, tuple[str, ...]], ...] = (
+    ("question", ("whether", "not sure if", "unclear if", "do we", "should we", "can we")),
+    ("hypothetical", ("suppose", "supposing", "hypothetically", "imagine", "assuming", "would have",
+                      "if we were")),
+    ("quote", ("reportedly", "allegedly", "supposedly", "apparently")),
+    ("history", ("previously", "formerly", "originally", "historically", "initially", "back then",
+                 "back when", "in the past", "at that time", "at first", "in the old days",
+                 "years ago", "in those days")),
+    ("proposal", ("maybe", "perhaps", "might", "possibly", "let's", "let us", "we could",
+                  "could be", "we should", "want to", "wants to", "would like", "hope to",
+                  "hopes to", "how about", "what about", "thinking about", "thinking of", "an idea",
+                  "the idea", "proposal to")),
+    ("plan", ("plan to", "plans to", "planning to", "planned for", "intend to", "intends to",
+              "going to", "about to", "scheduled to", "scheduled for", "upcoming", "soon",
+              "eventually", "someday", "next week", "next month", "next quarter", "next year",
+              "next sprint", "next release", "on the roadmap")),
+)  # fmt: skip
+_CUES_BY_HEAD: dict[str, list[tuple[int, tuple[str, ...]]]] = {}
+for _rank, (_, _phrases) in enumerate(_CUES):
+    for _phrase in _phrases:
+        _cue = tuple(_phrase.split())
+        _CUES_BY_HEAD.setdefault(_cue[0], []).append((_rank, _cue))
+_PROPOSING = stems(
+    "propose suggest recommend consider float debate discuss evaluate explore wonder"
+)
+_REPORTING = frozenset(
+    ["said", "says", "claimed", "claims", "argues", "argued", "thinks", "thought", "believes",
+     "believed", "mentioned", "guesses", "heard", "told"]
+)  # fmt: skip
+_BE = frozenset(["is", "are", "be", "been", "was", "were", "get", "gets"])
+
+
+def modality_of(clause: Clause, sentence: str) -> Modality:
+    """The modality of one clause; `sentence` is the whole sentence it stands in."""
+    if sentence.rstrip("\"') ").endswith("?"):
+        return "question"
+    lowers = [token.lower for token in clause.tokens]
+    ranks = [rank for index in range(len(lowers)) for rank in _cues_at(lowers, index)]
+    if ranks:
+        return _CUES[min(ranks)][0]
+    return _from_verbs(clause, lowers)
+
+
+def _cues_at(lowers: Sequence[str], index: int) -> list[int]:
+    return [
+        rank
+        for rank, cue in _CUES_BY_HEAD.get(lowers[index], ())
+        if tuple(lowers[index : index + len(cue)]) == cue
+    ]
+
+
+def _from_verbs(clause: Clause, lowers: Sequence[str]) -> Modality:
+    """Modality that verbs and tense show where no fixed cue does."""
+    present = frozenset(lowers)
+    if _used_to(lowers) or ("until" in present and present & {"was", "were", "had"}):
+        return "history"
+    if present & _REPORTING and _reports(lowers):
+        return "quote"
+    if "would" in present:
+        return "hypothetical"
+    main = lowers[clause.verb] if 0 <= clause.verb < len(lowers) else ""
+    if lemma(main) in _PROPOSING and not clause.is_passive:
+        return "proposal"
+    return "plan" if "will" in present and not present & {"if", "when", "whenever"} else "fact"
+
+
+def _used_to(lowers: Sequence[str]) -> bool:
+    return any(
+        lower == "used"
+        and lowers[index + 1 : index + 2] == ["to"]
+        and (index == 0 or lowers[index - 1] not in _BE)
+        for index, lower in enumerate(lowers)
+    )
+
+
+def _reports(lowers: Sequence[str]) -> bool:
+    """ "Ana says the deadline is Friday", but not "as said" or "is thought through"."""
+    at = next(index for index, lower in enumerate(lowers) if lower in _REPORTING)
+    return at < len(lowers) - 2 and (at == 0 or lowers[at - 1] not in _BE)

@@ -1,0 +1,424 @@
+"""Numbers with units: "30 s", "two weeks", "250k EUR", "100 requests per minute", "3-5 days".
+
+`quantity_at` reads one quantity from a token list. Values are in the base unit of their
+dimension (s, byte, m, kg, l, percent, celsius, count, a currency); rates carry "/s".
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from memories.core.units import (
+    CURRENCIES,
+    FREQUENCIES,
+    MAGNITUDES,
+    NUMBER_WORDS,
+    TIME_SECONDS,
+    UNITS,
+    unit_of,
+)
+from memories.core.vocabulary import DETERMINERS, PREPOSITIONS, PRONOUNS
+from memories.core.words import Token
+
+Bound = Literal["exact", "most", "least", "about"]
+
+_BOUND_PHRASES: dict[Bound, str] = {
+    "most": "at most|up to|no more than|not more than|no longer than|not longer than|within"
+    "|less than|fewer than|under|below|at maximum|a maximum of|maximum of|not over|not exceed"
+    "|no higher than|shorter than|capped at|limited to|max|maximum",
+    "least": "at least|no less than|no fewer than|not less than|more than|over|above|longer than"
+    "|a minimum of|minimum of|at minimum|no earlier than|greater than|min|minimum",
+    "about": "about|around|approximately|approx|roughly|circa|ca|nearly|almost|some|~",
+}
+_BOUNDS = {
+    tuple(phrase.split()): bound
+    for bound, phrases in _BOUND_PHRASES.items()
+    for phrase in phrases.split("|")
+}
+_BOUND_HEADS = frozenset(phrase[0] for phrase in _BOUNDS)
+_PER = frozenset(["per", "a", "an", "each", "every", "/"])
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A number with its unit.
+
+    Attributes
+    ----------
+    value : float
+        Finite, in the base unit (30000 ms has value 30.0 and unit "s").
+    unit : str
+        Base unit; "count" for a bare number, "…/s" for a rate.
+    text : str
+        As written.
+    bound : {"exact", "most", "least", "about"}
+        What the words before the number say ("at most 5").
+    noun : str
+        For counts, the lower-case word that follows ("replicas"), else "".
+    upper : float or None
+        Upper end of a range ("3-5 days"), None for a single number.
+    """
+
+    value: float
+    unit: str
+    text: str
+    bound: Bound = "exact"
+    noun: str = ""
+    upper: float | None = None
+
+
+def agree(a: Quantity, b: Quantity) -> bool:
+    """True when two quantities of one unit have the same value, as people round."""
+    if (a.upper is None) != (b.upper is None):
+        return False
+    if a.upper is not None and b.upper is not None and not _close(a, b, a.upper, b.upper):
+        return False
+    return _close(a, b, a.value, b.value)
+
+
+def _close(a: Quantity, b: Quantity, x: float, y: float) -> bool:
+    if math.isclose(x, y, rel_tol=1e-6, abs_tol=1e-12):
+        return True
+    if a.unit == "s" and _is_calendar(a) != _is_calendar(b):
+        return math.isclose(x, y, rel_tol=0.04)  # "a month" is "30 days"
+    if a.unit == "byte" and x and y:
+        ratio = max(x, y) / min(x, y)
+        return any(math.isclose(ratio, 1.024**power, rel_tol=1e-6) for power in (1, 2, 3, 4))
+    return False
+
+
+def conflict(a: Quantity, b: Quantity) -> bool:
+    """True when two quantities of one unit cannot both hold of one thing.
+
+    "at least 5" and "7" can; "at most 5" and "7" cannot; a number inside a range can.
+    """
+    low_a, high_a = _span(a)
+    low_b, high_b = _span(b)
+    if agree(a, b):
+        return {a.bound, b.bound} == {"most", "least"}
+    if a.bound == b.bound and a.upper is None and b.upper is None:
+        return a.bound != "about" or not math.isclose(a.value, b.value, rel_tol=0.1)
+    return high_a < low_b or high_b < low_a
+
+
+def _span(quantity: Quantity) -> tuple[float, float]:
+    """Lowest and highest value that a quantity leaves open."""
+    value = quantity.value
+    if quantity.upper is not None:
+        return value, quantity.upper
+    slack = abs(value) * 0.1
+    return {
+        "exact": (value, value),
+        "about": (value - slack, value + slack),
+        "most": (-math.inf, value),
+        "least": (value, math.inf),
+    }[quantity.bound]
+
+
+def share(quantity: Quantity) -> Quantity | None:
+    """A bare number between 0 and 1 read as a percentage (ratio 0.05 is 5 %)."""
+    if quantity.unit == "count" and 0 < quantity.value <= 1 and not quantity.noun:
+        return Quantity(quantity.value * 100, "percent", quantity.text, quantity.bound)
+    return None
+
+
+def _is_calendar(quantity: Quantity) -> bool:
+    return any(word in quantity.text.lower() for word in ("month", "quarter", "year"))
+
+
+def range_at(tokens: Sequence[Token], index: int) -> tuple[int, Quantity] | None:
+    """Read "3-5 days", "3 to 5 days" or "between 3 and 5 days" that starts at a token."""
+    start = index + (tokens[index].lower == "between")
+    links = ("and",) if start > index else ("-", "\u2013", "to")
+    low = _number(tokens, start)
+    if low is None:
+        return None
+    first = quantity_at(tokens, start)
+    link = low[0] if first is None or first[1].unit == "count" else first[0]
+    if link >= len(tokens) or tokens[link].lower not in links:
+        return None
+    high = _number(tokens, link + 1) if link + 1 < len(tokens) else None
+    last = quantity_at(tokens, link + 1) if high else None
+    if first is None or high is None or last is None or not high[1]:
+        return None
+    end, upper = last
+    factor = upper.value / high[1] if first[1].unit == "count" else first[1].value / (low[1] or 1)
+    value = low[1] * factor
+    if value >= upper.value or first[1].unit not in ("count", upper.unit):
+        return None
+    text = _between(tokens, start, end)
+    return end, Quantity(value, upper.unit, text, "exact", upper.noun, upper.value)
+
+
+def key(quantity: Quantity) -> str:
+    """A string that is equal for quantities that are equal: "30 s", "86400 s"."""
+    upper = "" if quantity.upper is None else f"..{quantity.upper:.9g}"
+    bound = "" if quantity.bound == "exact" else f"{quantity.bound} "
+    return f"{bound}{quantity.value:.9g}{upper} {quantity.unit}"
+
+
+def rescale(quantity: Quantity, unit_name: str) -> Quantity:
+    """A bare number given the unit that its setting's name announces (timeout_ms = 30000)."""
+    unit, factor = UNITS[unit_name]
+    return replace(quantity, value=quantity.value * factor, unit=unit)
+
+
+def has_unit(tokens: Sequence[Token], index: int) -> bool:
+    """True when a unit or magnitude stands at a token that follows a number."""
+    if index < 1 or index >= len(tokens):
+        return False
+    return tokens[index].lower in MAGNITUDES or _unit(tokens, index) is not None
+
+
+def bound_at(tokens: Sequence[Token], index: int) -> tuple[int, Bound] | None:
+    """Length and meaning of a bounding phrase ("at most") that stands right before a number."""
+    if tokens[index].lower not in _BOUND_HEADS:
+        return None
+    for length in (3, 2, 1):
+        words = tuple(token.lower for token in tokens[index : index + length])
+        bound = _BOUNDS.get(words)
+        if bound and _starts_number(tokens, index + length):
+            return length, bound
+    return None
+
+
+def _starts_number(tokens: Sequence[Token], index: int) -> bool:
+    if index < len(tokens) and tokens[index].lower in CURRENCIES:
+        index += 1
+    if index >= len(tokens):
+        return False
+    token = tokens[index]
+    if token.kind == "number":
+        return True
+    if token.lower in ("a", "an", "one") and index + 1 < len(tokens):
+        return tokens[index + 1].lower in TIME_SECONDS
+    return token.lower in NUMBER_WORDS
+
+
+def quantity_at(
+    tokens: Sequence[Token], index: int, bound: Bound = "exact"
+) -> tuple[int, Quantity] | None:
+    """Read a quantity that starts at a token.
+
+    Parameters
+    ----------
+    tokens : sequence of Token
+        The tokens of one clause.
+    index : int
+        Where the number, number word, currency sign or frequency word stands.
+    bound : str
+        What the words before said.
+
+    Returns
+    -------
+    tuple of int and Quantity, or None
+        The index after the quantity, and the quantity.
+    """
+    first = tokens[index]
+    if first.lower in FREQUENCIES:
+        return index + 1, Quantity(FREQUENCIES[first.lower], "count/s", first.text)
+    if first.lower in ("every", "each") and (every := _every(tokens, index)):
+        return every
+    sign = -1.0 if _is_minus(tokens, index) else 1.0
+    currency = CURRENCIES.get(first.lower) if first.kind in ("symbol", "word") else None
+    start = index + 1 if currency or sign < 0 else index
+    number = _number(tokens, start)
+    if number is None:
+        return None if currency or sign < 0 else _adverb(tokens, index)
+    end, value = number[0], sign * number[1]
+    unit, factor, noun = "count", 1.0, ""
+    if currency:
+        unit = currency
+    elif found := _unit(tokens, end):
+        end, unit, factor = found
+    else:
+        noun = _noun(tokens, end)
+        if first.lower == "one" and noun in ("", "way", "side", "hand"):
+            return None  # "the one who", "one of them": a pronoun, not an amount
+    value *= factor
+    if not math.isfinite(value):
+        return None
+    if rate := _rate(tokens, end, skip_noun=bool(noun)):
+        rate_end, seconds, adjacent = rate
+        unit, value = f"{unit}/s", value / seconds
+        text = _between(tokens, index, rate_end)
+        end = rate_end if adjacent or noun in ("time", "times") else end
+    else:
+        text = _between(tokens, index, end)
+    return end, Quantity(value, unit, text, bound, noun)
+
+
+def _is_minus(tokens: Sequence[Token], index: int) -> bool:
+    """A minus sign glued to a number and to nothing before it."""
+    return (
+        tokens[index].text == "-"
+        and index + 1 < len(tokens)
+        and tokens[index + 1].kind == "number"
+        and tokens[index + 1].start == tokens[index].end
+        and (index == 0 or tokens[index - 1].end < tokens[index].start)
+    )
+
+
+def _between(tokens: Sequence[Token], start: int, end: int) -> str:
+    words: list[str] = []
+    for token, following in zip(tokens[start:end], [*tokens[start + 1 : end], None], strict=True):
+        glued = following is not None and following.start == token.end
+        words.append(token.text if glued or following is None else token.text + " ")
+    return "".join(words)
+
+
+def _number(tokens: Sequence[Token], index: int) -> tuple[int, float] | None:
+    if index >= len(tokens):
+        return None
+    token = tokens[index]
+    if token.kind == "number":
+        digits = token.text.replace(",", "")
+        if digits.count(".") > 1:
+            return None
+        value, index = float(digits), index + 1
+        if index < len(tokens) and tokens[index].lower in MAGNITUDES:
+            following = tokens[index]
+            glued = following.start == tokens[index - 1].end
+            if following.lower not in ("k", "m") or (glued and following.text != "m"):
+                return index + 1, value * MAGNITUDES[following.lower]
+        return index, value
+    return _spelled_number(tokens, index)
+
+
+def _spelled_number(tokens: Sequence[Token], index: int) -> tuple[int, float] | None:
+    """ "two hundred", "twenty five", "half an hour", "a dozen"."""
+    lower = tokens[index].lower
+    following = tokens[index + 1].lower if index + 1 < len(tokens) else ""
+    if lower in ("a", "an"):
+        return (index + 2, MAGNITUDES[following]) if following in ("dozen", "hundred") else None
+    if lower not in NUMBER_WORDS:
+        return None
+    value = float(NUMBER_WORDS[lower])
+    index += 1
+    if lower == "half":
+        if following in ("a", "an") and index + 1 < len(tokens):
+            return (index + 1, 0.5) if tokens[index + 1].lower in TIME_SECONDS else None
+        return None
+    if value >= 20 and following in NUMBER_WORDS and 0 < NUMBER_WORDS[following] < 10:
+        value, index = value + NUMBER_WORDS[following], index + 1
+    while index < len(tokens) and tokens[index].lower in ("hundred", "thousand", "million"):
+        value, index = value * MAGNITUDES[tokens[index].lower], index + 1
+    return index, value
+
+
+def _unit(tokens: Sequence[Token], index: int) -> tuple[int, str, float] | None:
+    """Unit after a number: index after it, base unit, factor."""
+    if index >= len(tokens):
+        return None
+    if tokens[index].text == "-" and tokens[index].start == tokens[index - 1].end:
+        index += 1  # "30-second timeout"
+        if index >= len(tokens):
+            return None
+    return _unit_of_words(tokens, index) or _unit_of_symbol(tokens, index)
+
+
+def _unit_of_words(tokens: Sequence[Token], index: int) -> tuple[int, str, float] | None:
+    """Units of two tokens: "°C", "degrees Celsius", "working days", "per cent", "km/h"."""
+    lower = tokens[index].lower
+    following = tokens[index + 1].lower if index + 1 < len(tokens) else ""
+    if lower in ("°", "degree", "degrees"):
+        # Fahrenheit needs an offset: kept as its own unit rather than converted wrongly.
+        scale = "fahrenheit" if following in ("f", "fahrenheit") else "celsius"
+        is_named = following in ("c", "f", "celsius", "fahrenheit")
+        return index + 1 + is_named, scale, 1.0
+    if lower in ("work", "working", "business") and following in ("day", "days"):
+        return index + 2, "working day", 1.0
+    if lower == "per" and following == "cent":
+        return index + 2, "percent", 1.0
+    if lower in ("km", "m") and _is_speed(tokens, index):
+        return index + 3, "m/s", 1 / 3.6 if lower == "km" else 1.0
+    return None
+
+
+def _unit_of_symbol(tokens: Sequence[Token], index: int) -> tuple[int, str, float] | None:
+    token = tokens[index]
+    attached = token.start == tokens[index - 1].end
+    found = unit_of(token.text, attached=attached)
+    if found is None:
+        return None
+    if attached and token.text == "m":
+        return index + 1, "s", 60.0  # "5m" is minutes; metres are written apart
+    return index + 1, found[0], found[1]
+
+
+def _is_speed(tokens: Sequence[Token], index: int) -> bool:
+    return (
+        index + 2 < len(tokens)
+        and tokens[index + 1].text == "/"
+        and tokens[index + 2].lower in ("h", "s")
+    )
+
+
+def _noun(tokens: Sequence[Token], index: int) -> str:
+    if index >= len(tokens) or tokens[index].kind != "word":
+        return ""
+    lower = tokens[index].lower
+    if lower in PREPOSITIONS or lower in DETERMINERS or lower in PRONOUNS or not lower.isalpha():
+        return ""
+    return lower
+
+
+def _rate(
+    tokens: Sequence[Token], index: int, *, skip_noun: bool
+) -> tuple[int, float, bool] | None:
+    """ "per second", "/s", "a day" after a number (and after the counted noun)."""
+    for offset in (0, 1) if skip_noun else (0,):
+        at = index + offset
+        if at + 1 < len(tokens) and tokens[at].lower in _PER:
+            name = tokens[at + 1].lower
+            seconds = TIME_SECONDS.get(name)
+            if seconds and name not in ("ms", "d", "us"):
+                return at + 2, seconds, offset == 0
+    return None
+
+
+def _every(tokens: Sequence[Token], index: int) -> tuple[int, Quantity] | None:
+    """ "every 5 minutes", "every other week", "each night": a frequency."""
+    if index + 1 >= len(tokens):
+        return None
+    if tokens[index + 1].lower in TIME_SECONDS:
+        seconds = TIME_SECONDS[tokens[index + 1].lower]
+        return index + 2, Quantity(1 / seconds, "count/s", _between(tokens, index, index + 2))
+    number = _number(tokens, index + 1)
+    if number is None and tokens[index + 1].lower in ("other", "second"):
+        number = (index + 2, 2.0)
+    if number is None:
+        return None
+    unit = _unit(tokens, number[0])
+    if unit is None or unit[1] != "s" or not number[1]:
+        return None
+    rate = 1 / (number[1] * unit[2])
+    return unit[0], Quantity(rate, "count/s", _between(tokens, index, unit[0]))
+
+
+def _adverb(tokens: Sequence[Token], index: int) -> tuple[int, Quantity] | None:
+    """ "once a day", "twice a week", "twice", and "an hour" as one hour after a preposition."""
+    lower = tokens[index].lower
+    times = {"once": 1.0, "twice": 2.0, "thrice": 3.0}.get(lower)
+    if times:
+        if rate := _rate(tokens, index + 1, skip_noun=False):
+            end, seconds, _ = rate
+            return end, Quantity(times / seconds, "count/s", _between(tokens, index, end))
+        return (
+            (index + 1, Quantity(times, "count", tokens[index].text, noun="times"))
+            if (lower != "once")
+            else None
+        )
+    if (
+        lower in ("a", "an")
+        and 0 < index < len(tokens) - 1
+        and tokens[index + 1].lower in TIME_SECONDS
+        and len(tokens[index + 1].lower) > 2
+        and tokens[index - 1].lower in ("after", "for", "within", "in", "every", "last", "until")
+    ):
+        seconds = TIME_SECONDS[tokens[index + 1].lower]
+        return index + 2, Quantity(seconds, "s", _between(tokens, index, index + 2))
+    return None

@@ -1,0 +1,123 @@
+"""Text → reading: every statement of a text with its terms, values, polarity and modality."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+from memories.core.clauses import Clause, fold_phrases, split
+from memories.core.modality import modality_of
+from memories.core.statements import Claim, Reading, Term, Transition
+from memories.core.terms import read_terms
+from memories.core.transitions import Change, change_in
+from memories.core.vocabulary import ADDITIVES, IRREGULAR_PAST, RESTRICTORS
+from memories.core.words import Token, normalise, sentences, tokenise
+
+_MAX_TOKENS = 400  # of one sentence: longer ones (pasted dumps) are cut into stretches
+_HYPHENATED = re.compile(r"\b[A-Za-z]\w*(?:-\w+)+\b")
+_FORCES = {"must": "must", "shall": "must", "required": "must", "may": "may", "can": "may",
+           "need": "need", "needs": "need", "should": "should"}  # fmt: skip
+
+
+def read(text: str) -> Reading:
+    """Take a text apart into claims.
+
+    Parameters
+    ----------
+    text : str
+        Anything; odd text gives few or no claims, never an error.
+
+    Returns
+    -------
+    Reading
+        The claims in order. `words` is the union of the claims' words.
+    """
+    claims: list[Claim] = []
+    for sentence in sentences(normalise(text)):
+        tokens = tokenise(sentence)
+        for start in range(0, len(tokens), _MAX_TOKENS):
+            stretch = fold_phrases(tokens[start : start + _MAX_TOKENS])
+            claims.extend(_claim(clause, sentence) for clause in split(stretch))
+    words = frozenset(word for claim in claims for word in claim.words)
+    return Reading(text, tuple(claims), words)
+
+
+@lru_cache(maxsize=4096)
+def read_cached(text: str) -> Reading:
+    """`read`, kept for texts that come again."""
+    return read(text)
+
+
+def _claim(clause: Clause, sentence: str) -> Claim:
+    change = change_in(clause)
+    parsed = read_terms(clause, change)
+    terms = parsed.terms
+    lowers = [token.lower for token in clause.tokens]
+    text = sentence[clause.tokens[0].start : clause.tokens[-1].end]
+    verb = next((term.key for term in terms if term.is_verb), "")
+    return Claim(
+        text=text,
+        subject=_subject(clause, terms),
+        words=frozenset(t.key for t in terms if t.kind in ("word", "name") and t.weight == 1),
+        identifiers=_identifiers(terms, text),
+        quantities=tuple(term.quantity for term in terms if term.quantity is not None),
+        dates=frozenset(term.key for term in terms if term.kind == "date"),
+        versions=frozenset(term.key for term in terms if term.kind == "version"),
+        polarity=parsed.polarity,
+        modality=modality_of(clause, sentence),
+        transition=_transition(clause.tokens, change, terms),
+        terms=terms,
+        verb=verb,
+        agent_prep=parsed.agent_prep,
+        is_past=_is_past(clause),
+        force=_force(lowers),
+        cues=frozenset(lower for lower in lowers if lower in ADDITIVES or lower in RESTRICTORS),
+    )
+
+
+def _subject(clause: Clause, terms: Sequence[Term]) -> frozenset[str]:
+    """What the clause talks about: before the verb, or the object of a note without subject."""
+    named = [t for t in terms if t.region == "subject" and t.kind in ("word", "name", "label")]
+    if not named:
+        named = []
+        for term in terms:
+            if term.is_verb or term.weight < 1 or term.kind not in ("word", "name", "label"):
+                continue
+            if term.prep in ("to", "from", "with", "by", "because", "into", "via") and named:
+                break
+            named.append(term)
+    return frozenset(term.key for term in named)
+
+
+def _identifiers(terms: Sequence[Term], text: str) -> frozenset[str]:
+    names = {term.text.lower() for term in terms if term.kind in ("name", "label")}
+    return frozenset(names | {match.lower() for match in _HYPHENATED.findall(text)})
+
+
+def _is_past(clause: Clause) -> bool:
+    if clause.verb < 0 or clause.is_passive:
+        return False
+    lower = clause.tokens[clause.verb].lower
+    is_past_form = lower.endswith("ed") or lower in IRREGULAR_PAST
+    return is_past_form and clause.aux < 0
+
+
+def _force(lowers: Sequence[str]) -> str:
+    return next((_FORCES[lower] for lower in lowers if lower in _FORCES), "")
+
+
+def _transition(
+    tokens: Sequence[Token], change: Change | None, terms: Sequence[Term]
+) -> Transition | None:
+    if change is None:
+        return None
+    old = {tokens[index].text for index in change.old}
+    new = {tokens[index].text for index in change.new}
+    keys = [(term.key, term.text) for term in terms if term.weight == 1 and not term.is_verb]
+    return Transition(
+        change.kind,
+        frozenset(key for key, text in keys if set(text.split()) & old),
+        frozenset(key for key, text in keys if set(text.split()) & new),
+        change.cue,
+    )

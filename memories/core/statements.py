@@ -1,0 +1,101 @@
+"""What a text is read into: terms, claims, and the reading that holds them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from memories.core.quantities import Quantity
+
+Modality = Literal["fact", "question", "proposal", "hypothetical", "quote", "history", "plan"]
+TransitionKind = Literal["switch", "end", "return", "start"]
+Region = Literal["subject", "predicate", "condition", "aside"]
+TermKind = Literal["word", "name", "quantity", "date", "version", "label"]
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """One word or value of a claim, with its place in the sentence.
+
+    Attributes
+    ----------
+    key : str
+        What counts as the same: the concept of a word, the normal form of a value.
+    text : str
+        As written.
+    kind : str
+        "word", "name" (identifier, proper name, product), or the kind of value.
+    region : str
+        "subject" before the verb, "predicate" after it, "condition" (if, when, in summer),
+        "aside" (reasons, relative clauses, brackets).
+    prep : str
+        The preposition that leads to it, "" when none.
+    weight : float
+        1 for content, 0.4 for verbs too general to differ by, 0 for fillers.
+    is_denied : bool
+        True inside "not X", "instead of X", "without X", "moved from X".
+    is_verb : bool
+        True for the main verb of its clause.
+    """
+
+    key: str
+    text: str
+    kind: TermKind
+    region: Region
+    prep: str
+    weight: float
+    is_denied: bool = False
+    is_verb: bool = False
+    quantity: Quantity | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Transition:
+    """A change told by the text: "moved from X to Y" has old X and new Y (stemmed words).
+
+    Kinds: "switch" (from one thing to another), "end" (no longer, retired), "return" (back to,
+    reverted), "start" (now, since, introduced).
+    """
+
+    kind: TransitionKind
+    old: frozenset[str]
+    new: frozenset[str]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One statement (clause or sentence) of a text.
+
+    Beside the fields that callers use, `terms` keeps the words and values in order,
+    `verb` the concept of the main verb ("" when none was found), `agent_prep` the preposition that
+    leads to who acts when the sentence is turned round ("by" in the passive, "to" after "belongs"),
+    `force` the modal ("must", "may", ""), `is_past` a simple past, `cues` additive and
+    restricting words.
+    """
+
+    text: str
+    subject: frozenset[str]
+    words: frozenset[str]
+    identifiers: frozenset[str]
+    quantities: tuple[Quantity, ...]
+    dates: frozenset[str]
+    versions: frozenset[str]
+    polarity: bool
+    modality: Modality
+    transition: Transition | None
+    terms: tuple[Term, ...] = ()
+    verb: str = ""
+    agent_prep: str = ""
+    is_past: bool = False
+    force: str = ""
+    cues: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A whole text, read once and kept."""
+
+    text: str
+    claims: tuple[Claim, ...]
+    words: frozenset[str]

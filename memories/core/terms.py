@@ -1,0 +1,332 @@
+"""Clause → terms: words and values with region, preposition, weight and denial."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from memories.core import quantities
+from memories.core.clauses import Clause, skip_leading_adjunct
+from memories.core.dates import date_at
+from memories.core.lexicon import CONVERSES, concept_of, is_product
+from memories.core.quantities import Quantity
+from memories.core.statements import Region, Term, TermKind
+from memories.core.transitions import Change
+from memories.core.units import NAME_SUFFIXES, ORDINALS, TIME_SECONDS
+from memories.core.vocabulary import (
+    AUXILIARIES,
+    CONJUNCTIONS,
+    DETERMINERS,
+    FILLERS,
+    LABEL_NOUNS,
+    LIGHT_VERBS,
+    PREPOSITIONS,
+    PRONOUNS,
+    RESTRICTORS,
+    lemma,
+)
+from memories.core.words import Token
+
+LIGHT_WEIGHT = 0.4
+_CONDITIONS = frozenset(["if", "when", "unless", "while", "whenever", "during", "except", "once"])
+_REASONS = frozenset(["because", "so", "which", "who", "whose", "although", "though", "("])
+_NEGATORS = frozenset(["not", "never", "no", "none", "nobody", "nothing", "neither", "nor"])
+_NEGATIVE_VERBS = frozenset(["avoid", "lack"])
+_VERSION_NOUNS = frozenset(["version", "release", "http", "tls", "v"])
+_VERSION = re.compile(r"v\.?(\d+(?:\.\d+)*)$")
+_ORDINAL = re.compile(r"(\d+)(?:st|nd|rd|th)$")
+_CAMEL = re.compile(r"[a-z][A-Z]")
+_SILENT = DETERMINERS | PRONOUNS | AUXILIARIES | {"not"}
+_PARTICLES = frozenset(["up", "down", "on", "off", "out", "outside", "inside", "below", "above"])
+
+
+@dataclass
+class _Scan:
+    """What has been read of a clause so far."""
+
+    clause: Clause
+    change: Change | None
+    region: Region
+    prep: str = ""
+    denied: bool = False
+    negations: int = 0
+    is_reversed: bool = False  # a verb such as "avoid" that negates by itself
+    agent_prep: str = ""
+    terms: list[Term] = field(default_factory=list)
+    suffix: str | None = None  # unit that a setting's name announces ("timeout_ms")
+
+    def add(
+        self, key: str, text: str, kind: TermKind, weight: float = 1.0,
+        quantity: Quantity | None = None, *, at: int, is_verb: bool = False,
+    ) -> None:  # fmt: skip
+        denied = self.denied or self.prep == "without"
+        if self.change is not None and self.change.kind in ("switch", "return"):
+            denied = denied or at in self.change.old
+        self.terms.append(
+            Term(key, text, kind, self.region, self.prep, weight, denied, is_verb, quantity)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """Terms of a clause in order, its polarity (False: negated), and what leads to the agent."""
+
+    terms: tuple[Term, ...]
+    polarity: bool
+    agent_prep: str
+
+
+def read_terms(clause: Clause, change: Change | None) -> Parsed:
+    """Terms of a clause, with what the main verb says about them."""
+    lead = skip_leading_adjunct(clause.tokens)
+    opens_in_subject = clause.verb > 0 and not clause.is_imperative
+    scan = _Scan(clause, change, "subject" if opens_in_subject else "predicate")
+    index = 0
+    while index < len(clause.tokens):
+        if index < lead:
+            scan.region = "condition"
+        elif index == lead and lead:
+            scan.region, scan.prep = ("subject" if clause.verb > lead else "predicate"), ""
+        index = _step(scan, index)
+    agent_prep = scan.agent_prep or ("by" if clause.is_passive else "")
+    return Parsed(tuple(scan.terms), (scan.negations > 0) == scan.is_reversed, agent_prep)
+
+
+def _step(scan: _Scan, index: int) -> int:
+    token = scan.clause.tokens[index]
+    if index == scan.clause.verb and token.lower not in AUXILIARIES:
+        return _verb(scan, index)
+    if index in (scan.clause.aux, scan.clause.verb):
+        return _auxiliary(scan, index)
+    if value_end := _value(scan, index):
+        return value_end
+    if token.kind == "symbol":
+        return _symbol(scan, index)
+    return _negator(scan, index) if token.lower in _NEGATORS else _word(scan, index)
+
+
+def _auxiliary(scan: _Scan, index: int) -> int:
+    token = scan.clause.tokens[index]
+    scan.region, scan.prep = "predicate", ""
+    if token.lower in ("has", "have", "had") and index == scan.clause.verb:
+        scan.add("have", token.text, "word", LIGHT_WEIGHT, at=index, is_verb=True)
+    return index + 1
+
+
+def _verb(scan: _Scan, index: int) -> int:
+    token = scan.clause.tokens[index]
+    scan.region, scan.prep, scan.denied = "predicate", "", False
+    if token.kind == "symbol":
+        return index + 1
+    base = lemma(token.lower)
+    if base in _NEGATIVE_VERBS:
+        scan.is_reversed = True
+        return index + 1
+    key = concept_of(token.lower)
+    converse = CONVERSES.get(base)
+    if converse and any(t.lower == converse[1] for t in scan.clause.tokens[index:]):
+        key, scan.agent_prep = converse
+        base = key
+    weight = LIGHT_WEIGHT if base in LIGHT_VERBS else 1.0
+    scan.add(key, token.text, "word", weight, at=index, is_verb=True)
+    return index + 1
+
+
+def _symbol(scan: _Scan, index: int) -> int:
+    text = scan.clause.tokens[index].text
+    if text in ",;)\u2014\u2013":
+        scan.prep, scan.denied = "", False
+        if scan.region in ("condition", "aside") and scan.clause.verb < index:
+            scan.region = "predicate"
+    elif text == "(":
+        scan.region, scan.prep = "aside", ""
+    return index + 1
+
+
+def _negator(scan: _Scan, index: int) -> int:
+    """Main negation, or the denial of one constituent ("S3, not GCS")."""
+    tokens, clause = scan.clause.tokens, scan.clause
+    lower = tokens[index].lower
+    before = tokens[index - 1].lower if index else ""
+    following = tokens[index + 1].lower if index + 1 < len(tokens) else ""
+    if following in ("only", "necessarily") or (lower == "no" and following in ("matter", "doubt")):
+        return index + 2
+    if lower == "no" and following == "longer":
+        scan.negations += 1
+        return index + 2
+    if scan.region == "condition" or (scan.region == "aside" and index > clause.verb >= 0):
+        scan.add("not", tokens[index].text, "word", LIGHT_WEIGHT, at=index)
+        return index + 1
+    has_object = any(term.region == "predicate" and not term.is_verb for term in scan.terms)
+    near_verb = before in AUXILIARIES or index - 1 == clause.verb or index + 1 == clause.verb
+    is_aside = before in (",", "and", "but", "(") and bool(scan.terms)
+    if is_aside or (index > clause.verb >= 0 and has_object and not near_verb):
+        scan.denied, scan.prep = True, ""
+    else:
+        scan.negations += 1
+    return index + 1
+
+
+def _word(scan: _Scan, index: int) -> int:
+    tokens = scan.clause.tokens
+    token = tokens[index]
+    lower = token.lower
+    is_last = index + 1 >= len(tokens) or tokens[index + 1].kind == "symbol"
+    if lower in _CONDITIONS or lower in _REASONS:
+        scan.region = "condition" if lower in _CONDITIONS else "aside"
+        scan.prep, scan.denied = "", False
+    elif lower in RESTRICTORS:
+        scan.add(lower, token.text, "word", at=index)
+    elif lower in PREPOSITIONS and not (is_last and lower in _PARTICLES):
+        if lower not in ("of", "instead") or (lower == "of" and not scan.prep):
+            scan.prep = lower
+    elif lower in CONJUNCTIONS or lower in FILLERS:
+        scan.denied = scan.denied and lower not in ("but", "yet")
+    elif lower not in _SILENT:
+        return _content_word(scan, index)
+    return index + 1
+
+
+def _content_word(scan: _Scan, index: int) -> int:
+    token = scan.clause.tokens[index]
+    lower = token.lower
+    if lower in ORDINALS or _ORDINAL.match(lower):
+        number = ORDINALS.get(lower) or int(lower[:-2][:9])
+        scan.add(f"ordinal {number}", token.text, "word", at=index)
+        return index + 1
+    if version := _VERSION.match(lower):
+        return _version(scan, index, version[1], index + 1)
+    key = concept_of(lower)
+    if lower == "node" and index + 1 < len(scan.clause.tokens):
+        key = "nodejs" if scan.clause.tokens[index + 1].kind == "number" else key
+    kind: TermKind = "name" if is_name(token, key, is_first=index == 0) else "word"
+    weight = LIGHT_WEIGHT if kind == "word" and lemma(lower) in LIGHT_VERBS else 1.0
+    if "_" in lower:
+        head, _, suffix = lower.rpartition("_")
+        if suffix in NAME_SUFFIXES and head:
+            scan.suffix, key = NAME_SUFFIXES[suffix], head
+    scan.add(key, token.text, kind, weight, at=index)
+    return index + 1
+
+
+def is_name(token: Token, key: str, *, is_first: bool) -> bool:
+    """True for identifiers, proper names, acronyms and products."""
+    text = token.text
+    if is_product(key):
+        return True
+    if any(not char.isalpha() for char in text) or _CAMEL.search(text):
+        return True
+    if len(text) > 1 and text.isupper():
+        return True
+    return text[:1].isupper() and not is_first
+
+
+def _value(scan: _Scan, index: int) -> int:
+    """Read a date, version, label or quantity at a token; 0 when there is none."""
+    tokens = scan.clause.tokens
+    token = tokens[index]
+    if _is_rate_tail(scan, index):
+        return index + 2
+    if found := date_at(tokens, index):
+        end, iso = found
+        scan.add(iso, _text(tokens, index, end), "date", at=index)
+        return end
+    if token.kind == "number":
+        if end := _glued_identifier(scan, index):
+            return end
+        if end := _numbered_name(scan, index):
+            return end
+    bound = quantities.bound_at(tokens, index)
+    start = index + bound[0] if bound else index
+    read = quantities.range_at(tokens, start) or quantities.quantity_at(
+        tokens, start, bound[1] if bound else "exact"
+    )
+    if read is None:
+        return 0
+    end, quantity = read
+    if scan.suffix and quantity.unit == "count":
+        quantity = quantities.rescale(quantity, scan.suffix)
+    scan.suffix = None
+    weight = LIGHT_WEIGHT if token.lower == "one" and quantity.unit == "count" else 1.0
+    scan.add(
+        quantities.key(quantity), quantity.text, "quantity", weight, quantity=quantity, at=index
+    )
+    return end
+
+
+def _is_rate_tail(scan: _Scan, index: int) -> bool:
+    """The "per second" after "100 requests", already read into the rate."""
+    tokens = scan.clause.tokens
+    if tokens[index].lower not in ("per", "a", "an", "each", "every", "/"):
+        return False
+    if index + 1 >= len(tokens) or tokens[index + 1].lower not in TIME_SECONDS:
+        return False
+    recent = [term.quantity for term in scan.terms[-2:] if term.quantity]
+    return any(quantity.unit.endswith("/s") and quantity.noun for quantity in recent)
+
+
+def _glued_identifier(scan: _Scan, index: int) -> int:
+    """ "2fa", "9f3ab2", "10.0.0.1": digits that belong to a name."""
+    tokens = scan.clause.tokens
+    token = tokens[index]
+    if token.text.count(".") == 3:
+        scan.add(token.text, token.text, "name", at=index)
+        return index + 1
+    if len(token.text) > 15 and token.text.isdigit():
+        scan.add(token.text[:64], token.text, "name", at=index)
+        return index + 1
+    if index + 1 >= len(tokens) or tokens[index + 1].kind != "word":
+        return 0
+    following = tokens[index + 1]
+    if following.start != token.end or following.lower in ("st", "nd", "rd", "th", "am", "pm"):
+        return 0
+    if quantities.has_unit(tokens, index + 1):
+        return 0
+    text = token.text + following.text
+    scan.add(text.lower(), text, "name", at=index)
+    return index + 2
+
+
+def _numbered_name(scan: _Scan, index: int) -> int:
+    """ "Postgres 14", "version 2.3", "port 8080", "Patient 7"; 0 when the number counts."""
+    tokens = scan.clause.tokens
+    token = tokens[index]
+    before = tokens[index - 1] if index else None
+    if token.text.count(".") >= 2:
+        return _version(scan, index, token.text, index + 1)
+    if before is not None and before.text == "#" and before.end == token.start:
+        scan.add(f"# {token.text}", "#" + token.text, "label", at=index)
+        return index + 1
+    if before is None or not _names_a_number(before) or quantities.has_unit(tokens, index + 1):
+        return 0
+    key = "nodejs" if before.lower == "node" else concept_of(before.lower)
+    is_named = is_name(before, key, is_first=index == 1) and index - 1 != scan.clause.verb
+    if is_product(key) or before.lower in _VERSION_NOUNS or (is_named and "." in token.text):
+        return _version(scan, index, token.text, index + 1)
+    if token.text.isdigit() and (is_named or lemma(before.lower) in LABEL_NOUNS):
+        scan.add(f"{key} {token.text}", f"{before.text} {token.text}", "label", at=index)
+        return index + 1
+    return 0
+
+
+def _names_a_number(before: Token) -> bool:
+    """True when a word may carry a number as its name, unlike "of 3", "the 3", "is 3"."""
+    return before.kind == "word" and before.lower not in PREPOSITIONS | _SILENT
+
+
+def _version(scan: _Scan, index: int, number: str, end: int) -> int:
+    before = scan.clause.tokens[index - 1] if index else None
+    owner = ""
+    if before is not None and before.lower == "node":
+        before = Token("nodejs", "nodejs", "word", before.start, before.end)
+    if before is not None and before.kind == "word" and before.lower not in AUXILIARIES:
+        owner = concept_of(before.lower)
+    if owner in ("version", "releas", "v") or (before and before.lower in PREPOSITIONS):
+        owner = "version"
+    scan.add(f"{owner} {number}".strip(), scan.clause.tokens[index].text, "version", at=index)
+    return end
+
+
+def _text(tokens: Sequence[Token], start: int, end: int) -> str:
+    return " ".join(token.text for token in tokens[start:end])

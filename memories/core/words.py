@@ -1,0 +1,149 @@
+"""Text → sentences → tokens → stems.
+
+The lowest layer of claim comparison. Nothing here knows what a word means.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+import snowballstemmer  # type: ignore[import-untyped]
+
+_STEMMER = snowballstemmer.stemmer("english")
+
+# One character for one character, so that positions in the text stay valid.
+_TYPOGRAPHY = str.maketrans(
+    {
+        "\u2018": "'", "\u2019": "'", "\u201b": "'", "\u2032": "'", "`": "'",
+        "\u201c": '"', "\u201d": '"', "\u201e": '"', "\u00ab": '"', "\u00bb": '"',
+        "\u2010": "-", "\u2011": "-", "\u2012": "-", "\u2212": "-",
+        "\u00a0": " ", "\u202f": " ", "\u2009": " ", "\u00b5": "\u03bc",
+        "\u2192": ">", "*": " ", "\x00": " ",
+    }
+)  # fmt: skip
+
+_ABBREVIATIONS = frozenset(
+    ["e.g", "i.e", "etc", "vs", "approx", "no", "dr", "mr", "mrs", "ms", "st", "prof", "ca", "cf",
+     "fig", "inc", "ltd", "incl", "excl", "max", "min", "a.m", "p.m", "u.s", "u.k"]
+)  # fmt: skip
+_SENTENCE_END = re.compile(r"[.!?]+[\"')\]]*\s+|\n+|;\s+")
+_BULLET = re.compile(r"^\s*(?:[-\u2022#>]+|\d{1,2}[.)])\s+")
+
+_TOKEN = re.compile(
+    r"(?P<iso>(?<![\w-])\d{4}-\d{2}(?:-\d{2})?(?![\w-]))"
+    r"|(?P<clock>(?<![\w:])\d{1,2}:\d{2}(?::\d{2})?(?![\w:]))"
+    r"|(?P<number>(?<![\w.])(?:\d{1,3}(?:,\d{3})+(?!\d)|\d{1,300})(?:\.\d{1,300})*)"
+    r"|(?P<word>(?:[/~.@#_]+(?=\w))?\w+(?:[._/:@+&'-]+\w+)*(?:\+\+|#|/(?=[\s.,;)]|$))?)"
+    r"|(?P<symbol>>=|<=|->|[^\w\s])"
+)
+_GLUE_PREFIXES = frozenset(
+    ["auto", "re", "pre", "post", "non", "un", "co", "multi", "sub", "e", "anti", "de", "over"]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A piece of a sentence: `kind` is "word", "number", "iso", "clock" or "symbol"."""
+
+    text: str
+    lower: str
+    kind: str
+    start: int
+    end: int
+
+
+@lru_cache(maxsize=65536)
+def stem(word: str) -> str:
+    """Snowball (Porter2) stem of a lower-case word; words with digits or symbols stay whole."""
+    if len(word) > 40 or not word.isalpha() or not word.isascii():
+        return word
+    return str(_STEMMER.stemWord(word))
+
+
+def stems(words: str) -> frozenset[str]:
+    """Stems of a blank-separated list of words."""
+    return frozenset(stem(word) for word in words.split())
+
+
+def normalise(text: str) -> str:
+    """Unify quotes, dashes and blanks, one character for one character."""
+    return text.translate(_TYPOGRAPHY)
+
+
+def same_letters(a: str, b: str) -> bool:
+    """True when two texts differ in case, white space and closing full stop only."""
+    return _letters(a) == _letters(b)
+
+
+def _letters(text: str) -> str:
+    # Upper before fold: some letters (ı, ŉ) meet their upper case only this way.
+    return " ".join(normalise(text).upper().casefold().split()).rstrip(". ")
+
+
+def sentences(text: str) -> list[str]:
+    """Split a normalised text at sentence ends, semicolons and line breaks."""
+    parts: list[str] = []
+    start = 0
+    for match in _SENTENCE_END.finditer(text):
+        before = text[start : match.start()]
+        last = before[-12:].rsplit(None, 1)[-1].lower() if before.strip() else ""
+        if match[0].startswith(".") and last.lstrip("(\"'") in _ABBREVIATIONS:
+            continue
+        parts.append(text[start : match.end()])
+        start = match.end()
+    parts.append(text[start:])
+    stripped = (_BULLET.sub("", part).strip() for part in parts)
+    return [part for part in stripped if part]
+
+
+def tokenise(sentence: str) -> list[Token]:
+    """Split one normalised sentence into tokens; contractions and plain compounds come apart."""
+    tokens: list[Token] = []
+    for match in _TOKEN.finditer(sentence):
+        kind = match.lastgroup or "symbol"
+        if kind == "word":
+            _append_word(tokens, match[0], match.start())
+        else:
+            tokens.append(Token(match[0], match[0].lower(), kind, match.start(), match.end()))
+    return tokens
+
+
+def _append_word(tokens: list[Token], text: str, start: int) -> None:
+    lower = text.lower()
+    end = start + len(text)
+    if lower.endswith("n't"):
+        head = {"can't": "can", "won't": "will", "shan't": "shall"}.get(lower, lower[:-3])
+        tokens.append(Token(text[:-3], head, "word", start, end - 3))
+        tokens.append(Token("not", "not", "word", end - 3, end))
+        return
+    if lower == "cannot":
+        tokens.append(Token(text[:3], "can", "word", start, start + 3))
+        tokens.append(Token("not", "not", "word", start + 3, end))
+        return
+    if "'" in lower:
+        base = lower.split("'", 1)[0]
+        text, lower, end = text[: len(base)], base, start + len(base)
+    if "-" in lower and lower.replace("-", "").isalpha():
+        _append_compound(tokens, text, start)
+        return
+    if text == "A" and tokens:
+        lower = "letter-a"  # "arm A", "plan A": a name, not the article
+    if lower:
+        tokens.append(Token(text, lower, "word", start, end))
+
+
+def _append_compound(tokens: list[Token], text: str, start: int) -> None:
+    """ "squash-merged" becomes two words; "auto-scaling" one, however it is spelled."""
+    offset = start
+    carried = ""
+    for part in text.split("-"):
+        end = offset + len(part)
+        if part.lower() in _GLUE_PREFIXES and not carried and end < start + len(text):
+            carried = part
+        elif part:
+            joined = carried + part
+            tokens.append(Token(joined, joined.lower(), "word", end - len(part), end))
+            carried = ""
+        offset = end + 1
