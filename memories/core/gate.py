@@ -1,0 +1,142 @@
+"""The redundancy gate at commit: what becomes of a new memory beside its nearest stored one.
+
+Pure decision. Cosine only opens the question; claim comparison answers it. Two things that look
+alike merge only where the comparison says that they state the same.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from memories.core.claims import Claim, Comparison, Reading
+
+Side = Literal["stored", "incoming"]
+Outcome = Literal["created", "merged", "kept_apart", "suggested"]
+
+PROVENANCE_RANK = {"user_stated": 3, "episode_summary": 2, "assistant_derived": 1}
+SURE = 0.6  # a `same` or `refines` below this is only suggested
+CLEARLY_DIFFERENT = 0.5  # a `different` from here on is known to be another matter
+_HEDGES = frozenset(
+    ["maybe", "perhaps", "probably", "possibly", "likely", "apparently", "seemingly", "presumably",
+     "roughly", "approximately", "about", "around", "somewhat", "fairly", "seems", "seem",
+     "appears", "think", "guess", "believe", "might", "could", "supposedly", "reportedly", "kind",
+     "sort", "usually", "generally", "often", "sometimes", "unsure", "unclear"]
+)  # fmt: skip
+_POINTERS = frozenset(
+    ["it", "this", "that", "they", "these", "those", "he", "she", "there", "its", "their", "same"]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What the gate does, which wording stays when it merges, and why."""
+
+    outcome: Outcome
+    survivor: Side
+    reasons: tuple[str, ...]
+
+
+def decide(
+    comparison: Comparison,
+    cosine: float,
+    *,
+    threshold: float,
+    policy: str,
+    provenance_stored: str,
+    provenance_incoming: str,
+    better: Side = "stored",
+) -> Decision:
+    """Decide what becomes of an incoming memory.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        `compare(stored, incoming)`.
+    cosine : float
+        Similarity of the two vectors, -1..1; not a number counts as unlike.
+    threshold : float
+        Cosine from which on the pair is looked at.
+    policy : str
+        "merge", "suggest" or "off".
+    provenance_stored, provenance_incoming : str
+        Classes of the two; unknown ones rank lowest.
+    better : {"stored", "incoming"}
+        The better wording (see `better_wording`), used where the relation is `same` and the
+        classes are equal.
+
+    Returns
+    -------
+    Decision
+        "created" (nothing to do), "merged", "kept_apart" (they contradict), or "suggested"
+        (a person should look; both stay).
+    """
+    if policy == "off":
+        return Decision("created", "stored", ("the gate is off",))
+    if math.isnan(cosine) or cosine < threshold:
+        return Decision("created", "stored", ("no stored memory is close enough",))
+    if comparison.relation == "contradicts":
+        return Decision("kept_apart", "stored", comparison.reasons)
+    if comparison.relation == "different":
+        is_clear = comparison.confidence >= CLEARLY_DIFFERENT
+        return Decision("created" if is_clear else "suggested", "stored", comparison.reasons)
+    survivor = _survivor(comparison, provenance_stored, provenance_incoming, better)
+    reason = _why_not_merge(comparison, policy, provenance_stored, provenance_incoming)
+    if reason:
+        return Decision("suggested", survivor, (*comparison.reasons, reason))
+    return Decision("merged", survivor, comparison.reasons)
+
+
+def _rank(provenance: str) -> int:
+    return PROVENANCE_RANK.get(provenance, 0)
+
+
+def _survivor(comparison: Comparison, stored: str, incoming: str, better: Side) -> Side:
+    """The higher class keeps its wording; within a class the more specific, then the better."""
+    if _rank(stored) != _rank(incoming):
+        return "stored" if _rank(stored) > _rank(incoming) else "incoming"
+    if comparison.relation == "refines":
+        return "incoming" if comparison.more_specific == "b" else "stored"
+    return better
+
+
+def _why_not_merge(comparison: Comparison, policy: str, stored: str, incoming: str) -> str:
+    if policy != "merge":
+        return "the workspace asks for suggestions only"
+    if comparison.confidence < SURE:
+        return "the comparison is not sure enough"
+    if stored != incoming and comparison.relation != "same":
+        return "another class of provenance says more: only equal claims merge across classes"
+    return ""
+
+
+def better_wording(a: str, b: str, reading_a: Reading, reading_b: Reading) -> Literal["a", "b"]:
+    """The better of two wordings of one claim: anchored to a subject, less hedged, more specific.
+
+    Parameters
+    ----------
+    a, b : str
+        The two texts, the stored one first.
+    reading_a, reading_b : Reading
+        `read(a)`, `read(b)`.
+
+    Returns
+    -------
+    {"a", "b"}
+        "a" on a tie.
+    """
+    return "b" if _merit(b, reading_b) > _merit(a, reading_a) else "a"
+
+
+def _merit(text: str, reading: Reading) -> tuple[bool, int, int, int]:
+    words = text.lower().replace(",", " ").replace(".", " ").split()
+    hedges = sum(word in _HEDGES for word in words)
+    values = sum(_count_values(claim) for claim in reading.claims)
+    is_anchored = bool(reading.words) and not (words and words[0] in _POINTERS)
+    return is_anchored, -hedges, values, len(reading.words)
+
+
+def _count_values(claim: Claim) -> int:
+    fixed = len(claim.quantities) + len(claim.dates) + len(claim.versions)
+    return fixed + len(claim.identifiers)
