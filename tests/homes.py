@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -55,6 +56,11 @@ def processes_of(home: Path) -> dict[int, str]:
         if state != "Z" and (is_ours or f"ENGRAM_HOME={home}\0" in environment):
             found[int(entry.name)] = command
     return found
+
+
+def pids(home: Path, pattern: str) -> set[int]:
+    """Return the processes of a home whose command line matches."""
+    return {pid for pid, command in processes_of(home).items() if re.search(pattern, command)}
 
 
 def eventually(condition: Callable[[], object], seconds: float = 10) -> bool:

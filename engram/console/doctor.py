@@ -13,10 +13,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import psycopg
 from django.conf import settings
+from django.db import connection as django_connection
 
 from engram import embedded
 from engram.console.health import readiness
@@ -32,6 +33,7 @@ FAIL_FREE_BYTES = 200 * 1024**2
 MAX_CLOCK_DIFFERENCE_SECONDS = 5
 OLDEST_REDIS = (5, 0)
 PING_SECONDS = 1.5
+CONNECT_SECONDS = 5
 
 WELL = {
     "row_security": "the role cannot bypass it",
@@ -158,7 +160,7 @@ def services_start() -> Finding:
 def server_findings() -> Iterator[Finding]:
     """Check the database, then what is in it, the broker and the worker."""
     try:
-        with psycopg.connect(settings.DATABASE_URL, connect_timeout=5) as connection:
+        with connect() as connection:
             row = connection.execute("SELECT version(), clock_timestamp()").fetchone()
     except psycopg.Error as error:
         yield Finding("database", "fail", _first_line(error), REMEDIES["database"])
@@ -175,6 +177,12 @@ def server_findings() -> Iterator[Finding]:
         yield Finding(name, level, detail, "" if check["ok"] else REMEDIES.get(name, ""))
         if name == "broker" and check["ok"]:
             yield worker()
+
+
+def connect() -> psycopg.Connection[Any]:
+    """Connect once without the pool, which hides why it cannot."""
+    parameters = django_connection.get_connection_params()
+    return psycopg.connect(**{"connect_timeout": CONNECT_SECONDS, **parameters})
 
 
 def clock_difference(theirs: datetime, ours: datetime) -> Finding:
@@ -217,7 +225,7 @@ def embedding_model() -> Finding:
     started = time.perf_counter()
     try:
         vectors = embedding.embed(["Is anybody there?"])
-    except embedding.EmbeddingUnavailable as error:
+    except embedding.EmbeddingUnavailableError as error:
         remedy = "rm .venv/installed-*; make up; or correct EMBEDDING_PROVIDER and its variables"
         return Finding("embedding", "fail", str(error), remedy)
     milliseconds = (time.perf_counter() - started) * 1000

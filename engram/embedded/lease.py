@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,9 +34,15 @@ class Services:
 class Lease:
     """A connection to the keeper: as long as it is open, the services stay."""
 
-    def __init__(self, connection: socket.socket, services: Services) -> None:
+    def __init__(
+        self,
+        connection: socket.socket,
+        services: Services,
+        keeper: subprocess.Popen[bytes] | None,
+    ) -> None:
         self.connection = connection
         self.services = services
+        self._keeper = keeper  # when this process started it
         self._owner = os.getpid()
 
     @classmethod
@@ -45,11 +51,19 @@ class Lease:
         home = home.expanduser().resolve()
         make_home(home)
         with _starting(home):
-            connection = _find_keeper(home) or _start_keeper(home)
+            keeper = None
+            connection = _find_keeper(home)
+            if connection is None:
+                connection, keeper = _start_keeper(home)
             connection.settimeout(START_SECONDS + 10)
             connection.sendall(f"hold {' '.join(sorted(names))}\n".encode())
-            urls = _read_answer(connection, home)
-        return cls(connection, Services(urls.get("postgres", ""), urls.get("redis", "")))
+            try:
+                urls = _read_answer(connection, home)
+            except EmbeddedServicesError:
+                cls(connection, Services("", ""), keeper).close(has_keeper_ended=True)
+                raise
+        services = Services(urls.get("postgres", ""), urls.get("redis", ""))
+        return cls(connection, services, keeper)
 
     def release(self) -> None:
         """Let go; when nobody else holds on, wait until everything has stopped."""
@@ -61,8 +75,18 @@ class Lease:
             while (answer := self.connection.recv(4096)) and b"staying\n" not in answer:
                 pass
         except OSError:
-            pass
+            answer = b""
+        self.close(has_keeper_ended=not answer)
+
+    def close(self, *, has_keeper_ended: bool) -> None:
+        """Close the connection, and take note of the end of a keeper that was our child."""
         self.connection.close()
+        if self._keeper is None:
+            return
+        with suppress(subprocess.TimeoutExpired):
+            self._keeper.wait(1 if has_keeper_ended else 0)
+        if self._keeper.returncode is None:
+            self._keeper.returncode = 0  # it outlives us: nobody is to wait for it
 
 
 @contextmanager
@@ -97,14 +121,14 @@ def _find_keeper(home: Path) -> socket.socket | None:
     return connection
 
 
-def _start_keeper(home: Path) -> socket.socket:
+def _start_keeper(home: Path) -> tuple[socket.socket, subprocess.Popen[bytes]]:
     """Start a keeper that we are already connected to.
 
     It gets a session of its own: Ctrl-C is for us, and it outlives us while others need it.
     """
     ours, theirs = socket.socketpair()
     with theirs, (home / "logs" / "services.log").open("ab") as log:
-        subprocess.Popen(  # noqa: S603
+        keeper = subprocess.Popen(  # noqa: S603
             [sys.executable, "-m", "engram.embedded", str(home), str(theirs.fileno())],
             stdin=subprocess.DEVNULL,
             stdout=log,
@@ -113,7 +137,7 @@ def _start_keeper(home: Path) -> socket.socket:
             pass_fds=[theirs.fileno()],
             start_new_session=True,
         )
-    return ours
+    return ours, keeper
 
 
 def _read_answer(connection: socket.socket, home: Path) -> dict[str, str]:
@@ -122,12 +146,10 @@ def _read_answer(connection: socket.socket, home: Path) -> dict[str, str]:
         while not received.endswith(b"\n") and (part := connection.recv(65536)):
             received += part
     except OSError as error:
-        connection.close()
         raise EmbeddedServicesError(f"the services of {home} do not answer: {error}") from error
     word, _, rest = received.decode().strip().partition(" ")
     if word == "ready":
         urls: dict[str, str] = json.loads(rest)
         return urls
-    connection.close()
     why = json.loads(rest) if word == "failed" else f"see {home / 'logs' / 'services.log'}"
     raise EmbeddedServicesError(f"the embedded services did not start: {why}")

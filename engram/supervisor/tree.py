@@ -111,7 +111,7 @@ class Supervisor:
             self.console.show(name, text)
         if not received and not self.is_stopping:
             self.selector.unregister(self.lease.connection)
-            self.lease.connection.close()
+            self.lease.close(has_keeper_ended=True)
             self.lease = None
             self.console.show("up", "the keeper of the services is gone, starting another")
             self._take_services()

@@ -15,7 +15,9 @@ import pytest
 import redis
 
 from engram.embedded import redis_client_url
-from tests.homes import eventually, processes_of, start_python, throw_away
+from tests.homes import eventually, pids, processes_of, start_python, throw_away
+
+POSTGRES, REDIS, KEEPER = r"bin/postgres -D", r"redis-server", r"-m engram\.embedded"
 
 HOLD = """
 import sys
@@ -72,17 +74,6 @@ def holder(home: Path) -> Iterator[Holder]:
     holder.kill()
 
 
-def one_of(home: Path, beginning: str) -> int:
-    """Return the process whose command line begins, or whose program is, so."""
-    found = [
-        pid
-        for pid, command in processes_of(home).items()
-        if command.split()[0].endswith(beginning) or beginning in " ".join(command.split()[:3])
-    ]
-    assert len(found) == 1, processes_of(home)
-    return found[0]
-
-
 def test_role_is_plain_and_finds_pgvector_in_new_databases(holder: Holder) -> None:
     with psycopg.connect(holder.database_url, autocommit=True) as connection:
         role = connection.execute(
@@ -130,8 +121,7 @@ def test_two_holders_at_once_share_one_set_of_servers(home: Path) -> None:
     processes = [start_python(HOLD, home) for _ in range(3)]
     lines = {process.stdout.readline() for process in processes}
     assert len(lines) == 1
-    keepers = [command for command in processes_of(home).values() if "engram.embedded" in command]
-    assert len([command for command in keepers if " -m " in command]) == 1
+    assert len(pids(home, KEEPER)) == 1
     for process in processes:
         process.communicate("", timeout=15)
     assert eventually(lambda: processes_of(home) == {}, seconds=1)
@@ -153,7 +143,7 @@ def test_killed_last_holder_leaves_no_process(home: Path, holder: Holder) -> Non
 def test_killed_keeper_leaves_no_process_and_the_next_one_starts(
     home: Path, holder: Holder
 ) -> None:
-    os.kill(one_of(home, "-m engram.embedded"), signal.SIGKILL)
+    os.kill(*pids(home, KEEPER), signal.SIGKILL)
     second = Holder(home)
     assert second.answers()
     holder.kill()
@@ -164,8 +154,8 @@ def test_killed_keeper_leaves_no_process_and_the_next_one_starts(
 def test_killed_servers_come_back_with_what_was_committed(home: Path, holder: Holder) -> None:
     with psycopg.connect(holder.database_url) as connection:
         connection.execute("CREATE TABLE kept AS SELECT 7 AS value")
-    for beginning in ("bin/postgres", "redis-server"):
-        os.kill(one_of(home, beginning), signal.SIGKILL)
+    for pattern in (POSTGRES, REDIS):
+        os.kill(*pids(home, pattern), signal.SIGKILL)
     assert eventually(holder.answers)
     with psycopg.connect(holder.database_url) as connection:
         assert connection.execute("SELECT value FROM kept").fetchall() == [(7,)]

@@ -6,12 +6,13 @@ import sys
 from argparse import ArgumentParser
 from typing import Any
 
+import psycopg
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
-from django.db import OperationalError
 
 from engram import supervisor
 from engram.console import static_files
+from engram.console.doctor import connect
 
 
 class Command(BaseCommand):
@@ -37,9 +38,10 @@ class Command(BaseCommand):
         if not options["prepare"]:
             raise CommandError("run `python manage.py up` from a shell")
         try:
-            call_command("migrate", verbosity=0, interactive=False)
-        except OperationalError as error:
+            connect().close()
+        except psycopg.Error as error:
             raise CommandError(f"the database does not answer: {error}") from error
+        call_command("migrate", verbosity=0, interactive=False)
         if not static_files.are_collected():
             static_files.collect()
             self.stdout.write("static files collected")
