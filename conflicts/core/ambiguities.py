@@ -15,6 +15,7 @@ MIN_CONFIDENCE: Final = 0.5
 MIN_COSINE: Final = 0.45
 _MOVES_ON: Final = (
     Cue.SWITCH,
+    Cue.ADJUST,
     Cue.RETURN,
     Cue.AGAIN,
     Cue.SETTLE,
@@ -38,7 +39,7 @@ class Clash:
 def find_clash(timeline: Timeline, older: int, newer: int) -> Clash | None:
     """Judge whether two facts disagree about the same thing with nothing to settle it."""
     a, b = timeline.statements[older], timeline.statements[newer]
-    if timeline.cosine(older, newer) < MIN_COSINE or not is_comparable(a, b, timeline.settings):
+    if timeline.cosine(older, newer) < MIN_COSINE or not is_comparable(a, b):
         return None
     if b.has(*_MOVES_ON) or a.has(Cue.TEMPORARY, Cue.PAST, Cue.EVENT, Cue.PROGRESS):
         return None
@@ -63,7 +64,7 @@ def _disagreeing(timeline: Timeline, older: int, newer: int) -> Clash | None:
     """Set values, opposite words and denials of two near texts against each other."""
     a, b = timeline.statements[older], timeline.statements[newer]
     cosine = timeline.cosine(older, newer)
-    if a.has(Cue.SWITCH, Cue.END) or b.has(Cue.END):
+    if a.has(Cue.SWITCH, Cue.ADJUST, Cue.END) or b.has(Cue.END):
         return None
     if disagreements.is_other_part(a, b) or disagreements.is_narrowed(a, b):
         return None
@@ -90,7 +91,7 @@ def _is_settled(timeline: Timeline, older: int, newer: int) -> bool:
             continue
         near = max(timeline.cosine(i, older), timeline.cosine(i, newer)) >= MIN_COSINE
         other = timeline.statements[i]
-        settles = other.has(Cue.SETTLE, Cue.SWITCH, Cue.RETURN, Cue.AGAIN)
+        settles = other.has(Cue.SETTLE, Cue.SWITCH, Cue.ADJUST, Cue.RETURN, Cue.AGAIN)
         if near and is_real(other) and settles:
             return True
     return False

@@ -16,6 +16,7 @@ class Cue(Enum):
     """What a sentence does to the state of the world."""
 
     SWITCH = "switch"  # announces a new value
+    ADJUST = "adjust"  # sets a value or makes a choice; may leave an older one
     RETURN = "return"  # says openly that the old value is back
     AGAIN = "again"  # may say so: "once more", "again"
     END = "end"  # something ceases to exist or to serve
@@ -37,29 +38,38 @@ _SOON = (
 
 _PATTERNS: Final[dict[Cue, str]] = {
     Cue.SWITCH: rf"""
-        moved?\b(?!\s+house) | migrat(?:ed|ion|es) | switch(?:ed|es|ing)?\b
-        | replac(?:ed|es|ement) | swapped | flipped | upgraded | downgraded | converted
-        | relocated | rebooked | repointed | reassigned | transferred | renamed | chang(?:ed|es)\b
-        | cut[- ]?over | (?:took|taken|takes)\s+over
-        | hand(?:ed|s)?\s+over\b(?!\s+(?:against|the\s+key)) | dropped\b | raised\b | lowered\b
-        | increased | reduced | bumped | pushed\s+(?:back\s+)?to | slipped\s+to | postponed
-        | shifted | extended\s+to | turned\s+(?:on|off) | enabled\b | disabled\b | onboarded\s+to
-        | taken\s+out\s+of | took\s+[\w\s]+?\soff | introduced | shipped\b | adopted
-        | instead\s+of | in\s+favou?r\s+of | became | becomes | no\s+longer
-        | any\s*(?:more|longer) | from\s+(?:{_SOON}|{_DATE}(?!\s+(?:to|until|till)\b))
-        | scaled\s+(?:up|down|to) | since\s+(?:{_DATE}|the\s+(?:new|switch|move|last)) | as\s+of
-        | effective | new\s+rule | starting\s+(?:{_DATE}|{_SOON}) | \bput\s+\w+\s+on\b
-        | decided\s+to | (?:live|lives|stored|kept|runs?|uses?|is|are)\s+now\b
-        | now\s+(?:live|in|on|use|run|go|\w+s)\b | \bby\s+now\b | since\s+[A-Z]\w+\s+\w+ed\b
+        moved\b(?!\s+(?:house|on)\b) | moves?\s+(?:to|from|over)\b | migrat(?:ed|ion|es)
+        | switch(?:ed|es|ing)?\b | replac(?:ed|es|ement) | swapped | flipped | upgraded
+        | downgraded | converted | relocated | rebooked | repointed | reassigned | transferred
+        | renamed | changed\s+(?:[\w\s'-]+\s)?(?:from|to)\b | cut[- ]?over\b
+        | (?:took|taken|takes)\s+over | hand(?:ed|s)?\s+over\b(?!\s+(?:against|the\s+key))
+        | dropped\s+(?:the|our|its|all)\b | turned\s+(?:on|off) | enabled\b | disabled\b
+        | onboarded\s+to | taken\s+out\s+of | took\s+[\w\s]+?\soff | instead\s+of
+        | in\s+favou?r\s+of | no\s+longer | any\s*(?:more|longer)\b
+        | from\s+(?:{_SOON}|{_DATE}(?!\s+(?:to|until|till)\b))
+        | since\s+(?:{_DATE}|the\s+(?:new|switch|move|last)) | as\s+of | new\s+rule
+        | starting\s+(?:{_DATE}|{_SOON})
+        | (?:live|lives|stored|kept|runs?|uses?|is|are)\s+now\b(?!\s+\w+ing\b)
+        | now\s+(?:live|in|on|use|run|go|\w+s)\b | since\s+[A-Z]\w+\s+\w+ed\b
         | (?:has|have|got)\s+been\s+(?:moved|replaced|changed)
         | (?:new|now)\s+(?:supplier|vendor|provider|owner)
         | (?:went|goes|go|gone)\s+(?:from|over\s+to)\b | ported\s+to | rewr(?:ote|itten)\b
-        | consolidated | standardi[sz]ed\s+on | rolled\s+out | opted\s+for | settled\s+on
-        | chose\b | picked\b | appointed | redirected | rerouted | rescheduled | brought\s+forward
-        | delayed\s+to | doubled | halved | tripled | tightened | loosened | relaxed | trimmed
-        | restricted\s+to | cut\s+(?:from|to)\b | set\s+to\b | abandoned | gave\s+up | ditched
-        | phased\s+out | swap(?:s|ping)?\b | succeed(?:s|ed)\b | inherit(?:s|ed)\b
-        | hand(?:ing)?\s+off | handed\s+off | passe[sd]\s+to | went\s+live
+        | standardi[sz]ed\s+on | redirected | rerouted | ditched | phased\s+out
+        | swap(?:s|ping)?\b | succeed(?:s|ed)\b | hand(?:ing)?\s+off | handed\s+off
+    """,
+    Cue.ADJUST: r"""
+        dropped\b(?=\s+(?:the|our|its|all|to)\b) | raised\b | lowered\b
+        | (?:increased|reduced)\s+(?:\w+\s+){0,4}?(?:to|from|by)\b | bumped | extended\s+to
+        | introduced | shipped\b | (?:we|has|have|was|were|been|team|board)\s+adopted
+        | adopted\s+(?:by|as)\b | bec[ao]mes?\s+the\b | scaled\s+(?:up|down|to) | effective
+        | \bput\s+\w+\s+on\b
+        | decided\s+to\s+(?:use|move|switch|go|drop|stop|replace|adopt|retire|run|keep|take)\b
+        | consolidated | rolled\s+out | opted\s+for | settled\s+on | chose\b | picked\b
+        | appointed | brought\s+forward | delayed\s+to | doubled | halved | tripled | tightened
+        | trimmed | restricted\s+to | cut\s+(?:from|to)\b | set\s+to\b | abandoned | gave\s+up
+        | pushed\s+(?:back\s+)?to | slipped\s+to | postponed | rescheduled | shifted
+        | passe[sd]\s+to | went\s+live | inherit(?:s|ed)\b | changed\b | changes\s+(?:from|to)\b
+        | \bby\s+now\b
     """,
     Cue.RETURN: r"""
         \b(?:is|are|was|were)\s+back\b | \bback\s+(?:to|on|at|in|with|again|from|up|for)\b
@@ -78,8 +88,9 @@ _PATTERNS: Final[dict[Cue, str]] = {
         | demolished | decommissioned | scrapped | \bscrap\b | shut\s+(?:down|off) | \bshut\b
         | turned\s+(?:[\w\s'-]+\s)?off\b | switched\s+off | torn?\s+down | tore\s+(?:\w+\s+)?down
         | terminated | \bended\b | expired | lapsed | ran\s+out | run\s+out | discontinued
-        | retired | sunset\b | dissolved | bankrupt | insolvent | (?:was|were|been|got)\s+sold
-        | sold\s+(?:to|off) | (?:handed|given|gave|sent|went)\s+back\s+to | handed\s+back
+        | retired | (?:was|is|been|being)\s+sunset\b | dissolved | bankrupt | insolvent
+        | (?:was|were|been|got)\s+sold | sold\s+(?:to|off)
+        | (?:handed|given|gave|sent|went)\s+back\s+to | handed\s+back
         | carted\s+(?:\w+\s+)?(?:off|away)
         | (?:took|taken)\s+(?:[\w\s'-]+\s)?(?:off\s+the|down|offline) | bricked\s+up | walled\s+up
         | sealed\s+off | was\s+filled | burned\s+down | (?:is|are|was|were)\s+gone\b
@@ -93,11 +104,12 @@ _PATTERNS: Final[dict[Cue, str]] = {
         | defunct | disbanded | axed\b | phased\s+out | end[- ]of[- ]life | \beol\b | resigned
         | \bquit\b | retires?\b | passed\s+away | laid\s+off | let\s+go\b | stepped\s+down
         | departed | vacated | evacuated | condemned | pulled\s+down | knocked\s+down
-        | burn(?:ed|t)\s+(?:out|to) | stolen | given\s+away | donated | uninstalled | purged
-        | out\s+of\s+service | closed\s+its\s+doors | shuttered | not\s+(?:been\s+)?renewed
-        | delisted | written\s+off | thrown\s+(?:out|away) | unpublished
-        | taken\s+out\s+of\s+service | ceased\b | torn\s+out | ripped\s+out | offboarded
-        | vanished | lost\s+(?:its|their|the)\s+(?:licen[cs]e|lease|permit)
+        | burn(?:ed|t)\s+(?:out|to) | stolen | given\s+away | (?:was|were|been|is|are)\s+donated
+        | uninstalled | purged | out\s+of\s+service | closed\s+its\s+doors | shuttered
+        | not\s+(?:been\s+)?renewed | delisted | written\s+off | thrown\s+(?:out|away)
+        | unpublished | taken\s+out\s+of\s+service | ceased\b | torn\s+out | ripped\s+out
+        | offboarded | vanished | lost\s+(?:its|their|the)\s+(?:licen[cs]e|lease|permit)
+        | (?<!\bis\s)(?<!\bare\s)removed\b
     """,
     Cue.SUCCESSOR: r"""
         \bin\s+(?:his|her|its|their)\s+(?:place|stead) | \btakes?\s+over\b | \btook\s+over\b
@@ -153,11 +165,13 @@ _PATTERNS: Final[dict[Cue, str]] = {
         used\s+to\b | formerly | previously | in\s+the\s+past | back\s+then
         | (?:old|former)\s+(?:wiki|docs?|page|setup|runbook) | \bhad\s+been\b | was\s+about\s+the
         | until\s+(?:last|then|recently)\b | \blegacy\s+notes?\b
+        | \bwhat\s+\w+\s+(?:had|was|were)\b
     """,
 }  # fmt: skip
 
 _COMPILED: Final = {
-    cue: re.compile(pattern, re.IGNORECASE | re.VERBOSE) for cue, pattern in _PATTERNS.items()
+    cue: re.compile(rf"(?<!\w)(?:{pattern})", re.IGNORECASE | re.VERBOSE)
+    for cue, pattern in _PATTERNS.items()
 }
 
 

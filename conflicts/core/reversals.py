@@ -18,13 +18,17 @@ from conflicts.core.timeline import Timeline
 from memories.core.lexicon import opposed
 
 MIN_OLD_WEIGHT: Final = 1.8
-MIN_TOPIC_WEIGHT: Final = 1.9
+MIN_TOPIC_WEIGHT: Final = 1.4
+MIN_NAMED_WEIGHT: Final = 1.6
 MIN_CHANGE_COSINE: Final = 0.37
 MIN_RESTATED: Final = 0.60
 MIN_SLOT_COSINE: Final = 0.45
 NAMED_IN_CHANGE: Final = 0.7  # what the change names may be the value that it left
 SAME_VALUE_WEIGHT: Final = 2.0
+EXPLICIT_OLD_WEIGHT: Final = 1.5
+MAX_ADOPTED: Final = 3.0
 _FROM_TO: Final = re.compile(r"\bfrom\s+((?:\S+\s+){1,4}?)to\b", re.IGNORECASE)
+_CHANGES: Final = (Cue.SWITCH, Cue.ADJUST, Cue.END)
 _ANNOUNCES: Final = frozenset(
     {
         Cue.RETURN,
@@ -34,6 +38,7 @@ _ANNOUNCES: Final = frozenset(
         Cue.END,
         Cue.TEMPORARY,
         Cue.SWITCH,
+        Cue.ADJUST,
         Cue.PROGRESS,
     }
 )
@@ -52,7 +57,7 @@ class Arc:
 def find_arcs(timeline: Timeline, change: int) -> Iterator[Arc]:
     """Yield the arcs around one announced change."""
     turn = timeline.statements[change]
-    if not turn.has(Cue.SWITCH, Cue.END) or turn.has(Cue.TEMPORARY, Cue.RETURN):
+    if not turn.has(*_CHANGES) or turn.has(Cue.TEMPORARY, Cue.RETURN):
         return
     near = timeline.neighbours(change)
     for earlier in (i for i in near if i < change and _is_changed(timeline, i, change)):
@@ -66,15 +71,20 @@ def find_arcs(timeline: Timeline, change: int) -> Iterator[Arc]:
 def _is_changed(timeline: Timeline, earlier: int, change: int) -> bool:
     """Whether the announced change is about the earlier claim and leaves its value."""
     old, turn = timeline.statements[earlier], timeline.statements[change]
-    if not is_comparable(old, turn, timeline.settings) or old.values & turn.values:
+    if not is_comparable(old, turn) or old.values & turn.values:
         return False
     if old.has(Cue.EVENT, Cue.TEMPORARY, Cue.PROGRESS):
         return False
     if _keeps_figures(old, turn) or _leaves_other_value(old, turn):
         return False
-    shared = (old.stems & turn.stems) - scope_words(old.fact)
-    cosine = timeline.cosine(earlier, change)
-    return cosine >= MIN_CHANGE_COSINE or timeline.weigh(shared, old, turn) >= MIN_TOPIC_WEIGHT
+    if _dimensions(old) & _dimensions(turn):
+        return timeline.cosine(earlier, change) >= MIN_CHANGE_COSINE
+    shared = old.stems & turn.told_with(*_CHANGES)
+    return timeline.weigh(shared, old, turn) >= MIN_TOPIC_WEIGHT
+
+
+def _dimensions(statement: Statement) -> set[str]:
+    return {dimension for dimension, _ in statement.values}
 
 
 def _keeps_figures(old: Statement, turn: Statement) -> bool:
@@ -93,8 +103,7 @@ def _leaves_other_value(old: Statement, turn: Statement) -> bool:
 
 def _arc(timeline: Timeline, earlier: int, change: int, restated: int) -> Arc | None:
     old, turn, new = (timeline.statements[i] for i in (earlier, change, restated))
-    settings = timeline.settings
-    if not is_comparable(old, new, settings) or not is_comparable(turn, new, settings):
+    if not is_comparable(old, new) or not is_comparable(turn, new):
         return None
     if not _may_restate(old, turn, new) or not _is_one_slot(timeline, old, turn, new):
         return None
@@ -105,13 +114,18 @@ def _arc(timeline: Timeline, earlier: int, change: int, restated: int) -> Arc | 
         timeline.weigh(returned - turn.stems, old, new)
         + NAMED_IN_CHANGE * timeline.weigh(returned & turn.stems, old, new)
         + SAME_VALUE_WEIGHT * bool(old.values & new.values)
+        + EXPLICIT_OLD_WEIGHT * bool(turn.left_words & old.stems & new.stems)
     )
     adopted = timeline.weigh(fresh & new.stems - scope_words(turn.fact), turn, new)
     brought = turn.names & fresh
     limit = 1.0 if brought and brought.isdisjoint(new.stems) else 0.6
     strength = timeline.cosine(earlier, restated) + 0.08 * min(weight, 8.0)
     strength -= 0.1 * new.has(Cue.EVENT)
-    if weight < MIN_OLD_WEIGHT or adopted > limit * weight or strength < MIN_RESTATED:
+    if (
+        weight < MIN_OLD_WEIGHT
+        or adopted > min(limit * weight, MAX_ADOPTED)
+        or strength < MIN_RESTATED
+    ):
         return None
     if _is_taken_back(timeline, old.stems - topic, change, restated):
         return None
@@ -136,6 +150,11 @@ def _is_one_slot(timeline: Timeline, old: Statement, turn: Statement, new: State
     """Whether change and restatement speak of one and the same thing of the earlier claim."""
     changed, restated = old.names & turn.stems, old.names & new.stems
     if changed and restated and changed.isdisjoint(restated):
+        return False
+    told = turn.told_with(*_CHANGES) - scope_words(old.fact)
+    named = timeline.weigh(old.stems & new.stems & told, old, new) >= MIN_NAMED_WEIGHT
+    names_old = named or bool(_dimensions(old) & _dimensions(turn))
+    if not turn.has(Cue.SWITCH) and not names_old:
         return False
     is_measured = bool(turn.figures or turn.values)
     if old.figures & new.figures and not is_measured and not turn.names - old.stems:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from datetime import timedelta
 from typing import Final
 
 from conflicts.core.cues import Cue
-from conflicts.core.facts import DetectiveSettings, Fact
+from conflicts.core.facts import Fact
 from conflicts.core.statements import Statement, stems
 
 _CONTRASTS: Final[tuple[tuple[str, ...], ...]] = (
@@ -41,16 +40,13 @@ _HARD_CONTRASTS: Final = tuple(
 )
 
 
-def same_conversation(a: Fact, b: Fact, settings: DetectiveSettings) -> bool:
-    """Whether two facts were noted minutes apart in one session and scope, or one revises."""
-    if a.supersedes == b.id or b.supersedes == a.id or a.lineage == b.lineage:
-        return True
-    minutes = abs(a.observed_at - b.observed_at)
+def belong_together(a: Statement, b: Statement) -> bool:
+    """Whether two facts are of one conversation or lineage, or one replaces the other openly."""
     return bool(
-        a.session_key
-        and a.session_key == b.session_key
-        and a.scope == b.scope
-        and minutes <= timedelta(minutes=settings.session_minutes)
+        (a.conversation and a.conversation == b.conversation)
+        or a.fact.lineage == b.fact.lineage
+        or a.fact.supersedes == b.fact.id
+        or b.fact.supersedes == a.fact.id
     )
 
 
@@ -111,14 +107,14 @@ def other_period(a: Statement, b: Statement) -> bool:
     return bool(mine and theirs and mine["period"].lower() != theirs["period"].lower())
 
 
-def is_comparable(a: Statement, b: Statement, settings: DetectiveSettings) -> bool:
+def is_comparable(a: Statement, b: Statement) -> bool:
     """Whether two statements could stand against each other at all.
 
     Both speak of how things are, they come from different conversations, and neither names
     another environment, tenant, season or thing than the other.
     """
     return (
-        not same_conversation(a.fact, b.fact, settings)
+        not belong_together(a, b)
         and is_real(a)
         and is_real(b)
         and not other_qualifier(a, b)

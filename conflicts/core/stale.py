@@ -12,6 +12,14 @@ from conflicts.core.statements import Statement
 from conflicts.core.timeline import Timeline
 
 MIN_THING_WEIGHT: Final = 0.8
+_REPLACES: Final = (
+    Cue.SWITCH,
+    Cue.ADJUST,
+    Cue.SETTLE,
+    Cue.RETURN,
+    Cue.AGAIN,
+    Cue.END,
+)
 _MOVED: Final = re.compile(
     r"\b(?:moved?|migrated|switched|shifted|transferred|replaced|swapped)\b[^.;]*\b(?:from|to|by|with)\b",
     re.IGNORECASE,
@@ -31,7 +39,7 @@ class Ending:
 def find_ending(timeline: Timeline, leaning: int, end: int) -> Ending | None:
     """Judge whether fact ``end`` takes away what the older fact ``leaning`` builds on."""
     old, gone = timeline.statements[leaning], timeline.statements[end]
-    if not is_comparable(old, gone, timeline.settings):
+    if not is_comparable(old, gone):
         return None
     if (
         not gone.has(Cue.END)
@@ -39,9 +47,9 @@ def find_ending(timeline: Timeline, leaning: int, end: int) -> Ending | None:
         or _comes_back(gone)
     ):
         return None
-    if old.has(Cue.SWITCH, Cue.TEMPORARY, Cue.EVENT, Cue.PROGRESS):
+    if old.has(Cue.SWITCH, Cue.ADJUST, Cue.TEMPORARY, Cue.EVENT, Cue.PROGRESS):
         return None
-    thing = (old.stems & ended_words(gone)) - scope_words(old.fact) - frozenset(old.order[:1])
+    thing = (old.stems & gone.told_with(Cue.END)) - scope_words(old.fact) - frozenset(old.order[:1])
     named = thing & (old.names | gone.names)
     weight = timeline.overlap(thing)
     if not named and len(thing) < 2:
@@ -60,33 +68,20 @@ def _comes_back(gone: Statement) -> bool:
     )
 
 
-def ended_words(gone: Statement) -> frozenset[str]:
-    """Stems of the clauses that tell of an end, and of those they point back to."""
-    found: set[str] = set()
-    for i, clause in enumerate(gone.clauses):
-        if Cue.END in clause.cues:
-            found |= clause.stems
-            if clause.points_back and i > 0:
-                found |= gone.clauses[i - 1].stems
-        elif clause.is_among and i > 0 and Cue.END in gone.clauses[i - 1].cues:
-            found |= clause.stems
-    return frozenset(found)
-
-
 def _is_replaced(timeline: Timeline, leaning: int, end: int, thing: frozenset[str]) -> bool:
     """Whether another fact says what takes the place of the leaning claim."""
     old = timeline.statements[leaning]
     purpose = old.stems - thing - scope_words(old.fact)
     gone = timeline.statements[end]
-    if _MOVED.search(gone.fact.content) and timeline.overlap(gone.stems & purpose) >= 1.8:
+    if _MOVED.search(gone.fact.content) and timeline.overlap(gone.stems & purpose) >= 1.3:
         return True
     for i in timeline.neighbours(leaning):
         if i <= leaning or i == end:
             continue
         other = timeline.statements[i]
-        words = timeline.overlap(other.stems & purpose) >= 1.8
+        words = timeline.overlap(other.stems & purpose) >= 1.3
         near = timeline.cosine(i, leaning) >= 0.5
-        if (words or near) and other.has(Cue.SWITCH, Cue.SETTLE, Cue.RETURN, Cue.AGAIN):
+        if (words or near) and other.has(*_REPLACES):
             return True
         if i > end and near and words:
             return True

@@ -68,7 +68,8 @@ class Statement:
 
     ``names`` are stems that name something in particular: capitalised inside a sentence, mixed
     with digits or punctuation, or single capital letters ("dock C"). ``values`` are measured or
-    dated values as (dimension, value): ("s", "30").
+    dated values as (dimension, value): ("s", "30"); facts of one ``conversation`` (not "") were
+    noted minutes apart.
     """
 
     fact: Fact
@@ -79,11 +80,31 @@ class Statement:
     order: tuple[str, ...]
     cues: frozenset[Cue]
     values: frozenset[tuple[str, str]]
+    conversation: str
 
     @property
     def figures(self) -> frozenset[str]:
         """Numbers as written."""
         return frozenset(stem for stem in self.stems if stem[0].isdigit())
+
+    @property
+    def left_words(self) -> frozenset[str]:
+        """Words of the values that the text says were left: "replaced X by Y" leaves X."""
+        found = (claim.transition.old for claim in self.reading.claims if claim.transition)
+        return frozenset[str]().union(*found)
+
+    def told_with(self, *wanted: Cue) -> frozenset[str]:
+        """Stems of the clauses that carry one of the cues, and of those they point back to."""
+        found: set[str] = set()
+        for i, clause in enumerate(self.clauses):
+            before = self.clauses[i - 1] if i > 0 else None
+            if not clause.cues.isdisjoint(wanted):
+                found |= clause.stems
+                if clause.points_back and before:
+                    found |= before.stems
+            elif clause.is_among and before and not before.cues.isdisjoint(wanted):
+                found |= clause.stems
+        return frozenset(found)
 
     def has(self, *wanted: Cue) -> bool:
         """Whether any of the cues occurs anywhere in the text."""
@@ -152,9 +173,17 @@ def _read(
     return claims.read(text), clauses, _names(text), stems(text), cues(text)
 
 
-def read(fact: Fact) -> Statement:
-    """Read ``fact``; texts seen before cost nothing."""
+def read(fact: Fact, conversation: str = "") -> Statement:
+    """Read ``fact``; texts seen before cost nothing. ``conversation`` names the one it is from."""
     reading, clauses, names, order, found = _read(fact.content)
     return Statement(
-        fact, reading, clauses, frozenset(order), names, order, found, _values(reading)
+        fact,
+        reading,
+        clauses,
+        frozenset(order),
+        names,
+        order,
+        found,
+        _values(reading),
+        conversation,
     )

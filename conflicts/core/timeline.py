@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence
+from datetime import datetime, timedelta
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +14,28 @@ import numpy.typing as npt
 from conflicts.core.facts import DetectiveSettings, Fact
 from conflicts.core.statements import Statement, read
 
+PRIOR_FACTS: Final = 16.0
+MAX_WEIGHT: Final = 2.0
+
 Vectors = npt.NDArray[np.float32]
+
+
+def conversations(facts: Sequence[Fact], minutes: float) -> list[str]:
+    """Name the conversation of each fact, oldest first; "" without a session.
+
+    Facts of one session, project and scope go on with a conversation while each comes at most
+    ``minutes`` after the one before.
+    """
+    latest: dict[tuple[str, str, str], tuple[datetime, str]] = {}
+    names = []
+    for fact in facts:
+        key = (fact.session_key, fact.project, fact.scope)
+        before = latest.get(key)
+        goes_on = before and fact.observed_at - before[0] <= timedelta(minutes=minutes)
+        name = before[1] if before and goes_on else fact.id
+        latest[key] = (fact.observed_at, name)
+        names.append(name if fact.session_key else "")
+    return names
 
 
 class Timeline:
@@ -35,7 +58,10 @@ class Timeline:
             raise ValueError(f"{len(facts)} facts but {vectors.shape[0]} vectors")
         order = sorted(range(len(facts)), key=lambda i: (facts[i].observed_at, facts[i].id))
         self.settings = settings
-        self.statements: list[Statement] = [read(facts[i]) for i in order]
+        talks = conversations([facts[i] for i in order], settings.session_minutes)
+        self.statements: list[Statement] = [
+            read(facts[i], talk) for i, talk in zip(order, talks, strict=True)
+        ]
         self.vectors: Vectors = np.nan_to_num(vectors[order].astype(np.float32, copy=True))
         self._is_embedded: npt.NDArray[np.bool_] = np.abs(self.vectors).sum(axis=1) > 0
         self.position = {s.fact.id: i for i, s in enumerate(self.statements)}
@@ -49,9 +75,16 @@ class Timeline:
         return len(self.statements)
 
     def weight(self, stem: str) -> float:
-        """How telling a stem is here: inverse document frequency, 0 for everybody's words."""
+        """How telling a stem is here, from about 0 (everybody's word) to `MAX_WEIGHT` (two facts').
+
+        Inverse document frequency with a prior of `PRIOR_FACTS` facts that lack the stem, scaled
+        so that a word of two facts weighs the same in small and in large workspaces.
+        """
         count = len(self._facts_of.get(stem, ()))
-        return math.log((len(self) + 16.0) / (count + 1.0)) if count else 0.0
+        if not count:
+            return 0.0
+        total = len(self) + PRIOR_FACTS
+        return MAX_WEIGHT * math.log(total / max(count, 2)) / math.log(total / 2)
 
     def overlap(self, stems: Collection[str]) -> float:
         """Summed weight of ``stems``."""

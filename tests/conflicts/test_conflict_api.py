@@ -240,7 +240,7 @@ def test_decided_pair_is_asked_again_when_a_claim_changes(house: House) -> None:
 
 
 def test_repeating_a_rejected_value_opens_a_linked_card(house: House) -> None:
-    low, high, card = disagree(house)
+    _, high, card = disagree(house)
     resolve(house, card, verdict="keep", keep=[high["id"]])
     commit(house, LOW, scope="auth", agent="another", observed_at="2026-05-01T00:00:00Z")
     detect(house)
