@@ -47,8 +47,6 @@ class ConflictCollection(ConflictAnswer, ListAPIView):  # type: ignore[type-arg]
 
     def get_queryset(self) -> Any:
         """Return all cards."""
-        if getattr(self, "swagger_fake_view", False):
-            return Conflict._base_manager.none()
         return Conflict.objects.all()
 
     @extend_schema(responses=shapes.ConflictSerializer(many=True))
@@ -57,9 +55,7 @@ class ConflictCollection(ConflictAnswer, ListAPIView):  # type: ignore[type-arg]
         page = self.paginate_queryset(self.filter_queryset(self.get_queryset()))
         return self.get_paginated_response(shapes.present(page or []))
 
-    @extend_schema(
-        request=shapes.ReportSerializer, responses={201: shapes.ConflictSerializer}
-    )
+    @extend_schema(request=shapes.ReportSerializer, responses={201: shapes.ConflictSerializer})
     def post(self, request: Request) -> Response:
         """Report by hand that memories contradict each other; joins an open card about them."""
         body = validated(shapes.ReportSerializer, request).validated_data
@@ -142,9 +138,7 @@ class ConflictAssign(ConflictAnswer):
 class ConflictComments(ConflictAnswer):
     """What people say about a card."""
 
-    @extend_schema(
-        request=shapes.CommentBodySerializer, responses={201: shapes.ConflictSerializer}
-    )
+    @extend_schema(request=shapes.CommentBodySerializer, responses={201: shapes.ConflictSerializer})
     def post(self, request: Request, conflict_id: UUID) -> Response:
         """Add a comment."""
         text = validated(shapes.CommentBodySerializer, request).validated_data["text"]
@@ -175,8 +169,6 @@ class DetectionCollection(WorkspaceView, ListAPIView):  # type: ignore[type-arg]
 
     def get_queryset(self) -> Any:
         """Return all runs."""
-        if getattr(self, "swagger_fake_view", False):
-            return DetectionRun._base_manager.none()
         return DetectionRun.objects.all()
 
 

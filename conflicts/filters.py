@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from uuid import UUID
+
 import django_filters
 from django.db.models import QuerySet
 
@@ -32,7 +34,7 @@ class ConflictFilter(django_filters.FilterSet):
         return queryset.filter(pk__in=members.values("conflict_id"))
 
     def by_memory(
-        self, queryset: QuerySet[Conflict], name: str, value: object
+        self, queryset: QuerySet[Conflict], name: str, value: UUID
     ) -> QuerySet[Conflict]:
         """Keep cards that the memory takes part in."""
         members = ConflictMember.objects.filter(memory=value)

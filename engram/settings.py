@@ -176,6 +176,10 @@ SPECTACULAR_SETTINGS = {
     "SERVE_AUTHENTICATION": [],
     "COMPONENT_SPLIT_REQUEST": True,
     "SCHEMA_PATH_PREFIX": "/api/v1",
+    "ENUM_NAME_OVERRIDES": {
+        "MemoryKindEnum": "memories.models.Kind",
+        "ConflictKindEnum": "conflicts.models.card.ConflictKind",
+    },
 }
 
 # Embeddings: the local MiniLM unless another provider is named.

@@ -1,12 +1,12 @@
 """All routes: the API, the console, the admin, and what is asked of every service."""
 
 from django.contrib import admin
-from django.urls import include, path
+from django.urls import URLPattern, URLResolver, include, path
 from drf_spectacular.views import SpectacularAPIView
 
 from engram.console import api as operations
 
-api_v1 = [
+api_v1: list[URLPattern | URLResolver] = [
     path("", include("memories.urls")),
     path("", include("conflicts.urls")),
     path("keys", operations.KeyCollection.as_view(), name="keys"),

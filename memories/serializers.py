@@ -52,7 +52,7 @@ class MemoryFields(serializers.Serializer[Any]):
     ttl_seconds = Whole(
         min_value=1, max_value=TEN_YEARS_SECONDS, required=False, allow_null=True, write_only=True
     )
-    source = Text(
+    source = Text(  # type: ignore[assignment]  # the contract's word, DRF's attribute
         max_length=2000, required=False, allow_null=True, help_text="Evidence: path, URL, call."
     )
 
@@ -123,7 +123,7 @@ class MemorySerializer(serializers.Serializer[Memory]):
     session_key = serializers.CharField()
     pinned = serializers.BooleanField(source="is_pinned")
     metadata = serializers.DictField()
-    source = serializers.CharField(allow_null=True)
+    source = serializers.CharField(allow_null=True)  # type: ignore[assignment]
     state = serializers.SerializerMethodField()
     revision = serializers.IntegerField()
     supersedes = serializers.SerializerMethodField()
@@ -250,7 +250,7 @@ def present_committed(results: Iterable[Committed]) -> list[dict[str, Any]]:
 class BatchSerializer(serializers.Serializer[Any]):
     """Up to 500 commits, all or nothing."""
 
-    memories = DraftSerializer(many=True, allow_empty=False, max_length=500)
+    memories = serializers.ListField(child=DraftSerializer(), allow_empty=False, max_length=500)
 
 
 class BatchAnswerSerializer(serializers.Serializer[Any]):
@@ -340,5 +340,5 @@ class HistoryEntrySerializer(serializers.Serializer[Any]):
     at = serializers.DateTimeField()
     actor = serializers.CharField(source="actor_label")
     session_key = serializers.CharField()
-    data = serializers.DictField()
+    data = serializers.DictField()  # type: ignore[assignment]
     content = serializers.CharField(allow_null=True, help_text="What was sent, or said before.")

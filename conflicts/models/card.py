@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from typing import ClassVar
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
@@ -46,6 +47,9 @@ class ConflictQuerySet(WorkspaceQuerySet["Conflict"]):
         return self.filter(status=ConflictStatus.OPEN)
 
 
+ConflictManager = WorkspaceManager.from_queryset(ConflictQuerySet)
+
+
 class Conflict(WorkspaceModel):
     """A yes/no question that people answer; *yes* means the named claim still holds."""
 
@@ -75,7 +79,7 @@ class Conflict(WorkspaceModel):
     created_at = models.DateTimeField()
     updated_at = models.DateTimeField()
 
-    objects = WorkspaceManager.of(ConflictQuerySet)
+    objects: ClassVar[ConflictManager[Conflict]] = ConflictManager()
 
     class Meta:
         ordering = ["-created_at", "-id"]
@@ -96,7 +100,9 @@ class ConflictMember(WorkspaceModel):
     lineage = models.UUIDField()
     position = models.PositiveSmallIntegerField()
     says_yes = models.BooleanField(default=False)
-    revision = models.PositiveIntegerField()  # the wording that the card was asked (or decided) about
+    revision = (
+        models.PositiveIntegerField()
+    )  # the wording that the card was asked (or decided) about
 
     class Meta:
         ordering = ["position"]

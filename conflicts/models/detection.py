@@ -38,9 +38,7 @@ class DetectionLease(models.Model):
     is taken over.
     """
 
-    workspace = models.OneToOneField(
-        Workspace, models.CASCADE, primary_key=True, related_name="+"
-    )
+    workspace = models.OneToOneField(Workspace, models.CASCADE, primary_key=True, related_name="+")
     due_since = models.DateTimeField(null=True)
     holder = models.UUIDField(null=True)
     heartbeat_at = models.DateTimeField(null=True)

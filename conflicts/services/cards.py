@@ -208,9 +208,8 @@ def _join(
         card.reasoning = finding.reasoning
         card.suggested_verdict = finding.suggestion or ""
         ConflictMember.objects.filter(conflict=card).update(says_yes=False)
-        ConflictMember.objects.filter(conflict=card, memory__in=finding.yes_keeps).update(
-            says_yes=True
-        )
+        named = [UUID(i) for i in finding.yes_keeps]
+        ConflictMember.objects.filter(conflict=card, memory__in=named).update(says_yes=True)
     card.version += 1
     card.updated_at = now
     card.save()

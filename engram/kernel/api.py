@@ -13,6 +13,7 @@ from rest_framework.serializers import Serializer
 from rest_framework.views import APIView
 
 from engram.kernel.actors import Actor
+from engram.kernel.authentication import Caller
 from engram.kernel.models import Role, Workspace
 from engram.kernel.tenancy import in_workspace
 
@@ -36,14 +37,19 @@ class WorkspaceView(APIView):
         )
 
     @property
+    def _caller(self) -> Caller:
+        assert isinstance(self.request.user, Caller)  # noqa: S101  HasRole let them in
+        return self.request.user
+
+    @property
     def workspace(self) -> Workspace:
         """Return the caller's workspace."""
-        return self.request.user.workspace  # type: ignore[union-attr,return-value]
+        return self._caller.workspace
 
     @property
     def actor(self) -> Actor:
         """Return who calls, as history names them."""
-        return self.request.user.actor  # type: ignore[union-attr,return-value]
+        return self._caller.actor
 
     def dispatch(self, request: Any, *args: Any, **kwargs: Any) -> Any:
         """Answer, and never leave a broken connection in the pool."""

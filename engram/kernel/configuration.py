@@ -14,7 +14,10 @@ class WorkspaceSettings(BaseModel):
         "merge", description="What the redundancy gate does with near-duplicates."
     )
     gate_threshold: float = Field(
-        0.6, ge=0.3, le=1.0, description="Cosine above which two memories are compared claim by claim."
+        0.6,
+        ge=0.3,
+        le=1.0,
+        description="Cosine above which two memories are compared claim by claim.",
     )
     weight_user_stated: float = Field(
         1.0, gt=0, le=1.0, description="Provenance weight of what a user said."

@@ -67,7 +67,11 @@ def issue(
             is_exempt_from_throttle=is_exempt_from_throttle,
         )
         record(
-            "key.issued", of=("key", key.id), actor=actor, now=now, data={"name": name, "role": role}
+            "key.issued",
+            of=("key", key.id),
+            actor=actor,
+            now=now,
+            data={"name": name, "role": role},
         )
     return key, token
 

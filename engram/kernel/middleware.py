@@ -52,7 +52,9 @@ class ContentSecurityPolicyMiddleware:
         if response.has_header("Content-Security-Policy"):
             return response
         if request.path.startswith("/admin/"):
-            scripts = "script-src 'self' 'unsafe-inline' 'unsafe-eval'; style-src 'self' 'unsafe-inline'"
+            scripts = (
+                "script-src 'self' 'unsafe-inline' 'unsafe-eval'; style-src 'self' 'unsafe-inline'"
+            )
         elif request.path.startswith("/api/docs/"):
             scripts = "script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'"
         else:
@@ -75,16 +77,12 @@ def staff_workspace(request: HttpRequest) -> StaffWorkspace | None:
     user = request.user
     if not user.is_authenticated or not user.is_active:
         return None
-    memberships = list(
-        Membership.objects.filter(user_id=user.pk).select_related("workspace")
-    )
+    memberships = list(Membership.objects.filter(user_id=user.pk).select_related("workspace"))
     if not memberships:
         return None
     chosen_id = request.session.get(SESSION_SLOT)
     chosen = next((m for m in memberships if str(m.workspace_id) == chosen_id), memberships[0])
-    actor = Actor(
-        kind="user", id=str(user.pk), label=user.get_username(), role=Role(chosen.role)
-    )
+    actor = Actor(kind="user", id=str(user.pk), label=user.get_username(), role=Role(chosen.role))
     return StaffWorkspace(chosen.workspace, actor, tuple(m.workspace for m in memberships))
 
 

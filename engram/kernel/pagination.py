@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.utils.dateparse import parse_datetime
 from rest_framework.exceptions import NotFound, ValidationError
 from rest_framework.pagination import CursorPagination
 from rest_framework.request import Request
 
 MAX_LIMIT = 200
+MAX_SEQ_DIGITS = 18
 
 
 class NewestFirst(CursorPagination):
@@ -31,12 +33,25 @@ class NewestFirst(CursorPagination):
     def decode_cursor(self, request: Request) -> Any:
         """Return the cursor; what is not one of ours is a validation error."""
         try:
-            return super().decode_cursor(request)
-        except (NotFound, UnicodeError):
+            cursor = super().decode_cursor(request)
+            if cursor is not None and cursor.position is not None:
+                self.check_position(str(cursor.position))
+        except (NotFound, ValueError):
             raise ValidationError({"cursor": "Not a cursor of this list."}) from None
+        return cursor
+
+    def check_position(self, position: str) -> None:
+        """Raise `ValueError` when a cursor does not point to a time."""
+        if parse_datetime(position) is None:
+            raise ValueError(position)
 
 
 class NewestEventFirst(NewestFirst):
     """Pages through events by their sequence number."""
 
     ordering = ("-seq",)
+
+    def check_position(self, position: str) -> None:
+        """Raise `ValueError` when a cursor does not point to a sequence number."""
+        if not (position.isascii() and position.isdigit() and len(position) <= MAX_SEQ_DIGITS):
+            raise ValueError(position)

@@ -1,4 +1,4 @@
-"""Errors as callers see them: RFC 9457 problem documents, never a traceback, never a 500 by input."""
+"""Errors as callers see them: RFC 9457 problem documents, never a traceback."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ STATUS_OF_REFUSAL = {InvalidError: 422, MissingError: 404, StaleError: 409}
 class ProblemError(exceptions.APIException):
     """An error with its own status and detail, raised by surfaces for what a service refused."""
 
-    def __init__(self, status_code: int, detail: str, *, errors: list[dict[str, str]] | None = None):
+    def __init__(
+        self, status_code: int, detail: str, *, errors: list[dict[str, str]] | None = None
+    ):
         super().__init__(detail)
         self.status_code = status_code
         self.errors = errors
@@ -98,7 +100,10 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response | N
     else:
         return None
     return Response(
-        document(code, detail, errors=errors), status=code, headers=headers, content_type=CONTENT_TYPE
+        document(code, detail, errors=errors),
+        status=code,
+        headers=headers,
+        content_type=CONTENT_TYPE,
     )
 
 

@@ -37,9 +37,7 @@ def describe_settings(workspace: Workspace) -> dict[str, Any]:
                 "value": values[name],
                 "default": shape.get("default"),
                 "meaning": shape.get("description", ""),
-                "range": {
-                    word: shape[key] for key, word in _RANGE_WORDS.items() if key in shape
-                },
+                "range": {word: shape[key] for key, word in _RANGE_WORDS.items() if key in shape},
             }
             for name, shape in properties.items()
         ],
@@ -53,9 +51,7 @@ def change_settings(
     with in_workspace(workspace):
         stored = Workspace.objects.select_for_update().get(pk=workspace.pk)
         try:
-            config = WorkspaceSettings.model_validate(
-                {**stored.settings, **changes}, strict=True
-            )
+            config = WorkspaceSettings.model_validate({**stored.settings, **changes}, strict=True)
         except ValidationError as error:
             first = error.errors()[0]
             field = ".".join(str(part) for part in first["loc"]) or "settings"
@@ -65,9 +61,7 @@ def change_settings(
         stored.settings = {k: v for k, v in after.items() if k in {**stored.settings, **changes}}
         stored.save(update_fields=["settings"])
         changed = {k: [before[k], after[k]] for k in after if before[k] != after[k]}
-        record(
-            "settings.changed", of=("workspace", stored.pk), actor=actor, now=now, data=changed
-        )
+        record("settings.changed", of=("workspace", stored.pk), actor=actor, now=now, data=changed)
     workspace.settings = stored.settings
     workspace.__dict__.pop("config", None)
     return config

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 from uuid import UUID
 
 from django.db import connection, models, transaction
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 M = TypeVar("M", bound=models.Model)
 _current: ContextVar[UUID | None] = ContextVar("engram_workspace", default=None)
+_is_rowless: ContextVar[bool] = ContextVar("engram_rowless", default=False)
 
 
 class WorkspaceNotSetError(RuntimeError):
@@ -68,6 +69,16 @@ def in_workspace(workspace: Workspace | UUID) -> Iterator[None]:
         tell_database("engram.workspace", "")
 
 
+@contextmanager
+def without_rows() -> Iterator[None]:
+    """Let scoped managers answer with empty querysets, for code that only looks at their shape."""
+    token = _is_rowless.set(True)
+    try:
+        yield
+    finally:
+        _is_rowless.reset(token)
+
+
 class WorkspaceQuerySet(models.QuerySet[M]):
     """Rows of the current workspace; writes are stamped with it."""
 
@@ -82,15 +93,14 @@ class WorkspaceQuerySet(models.QuerySet[M]):
 class WorkspaceManager(models.Manager[M]):
     """Sees the current workspace only, and refuses to answer when there is none."""
 
+    _queryset_class = WorkspaceQuerySet
+
     def get_queryset(self) -> WorkspaceQuerySet[M]:
         """Return the current workspace's rows."""
-        queryset: WorkspaceQuerySet[M] = self._queryset_class(self.model, using=self._db)  # type: ignore[attr-defined]
+        queryset: WorkspaceQuerySet[M] = self._queryset_class(self.model, using=self._db)
+        if _is_rowless.get():
+            return queryset.none()
         return queryset.filter(workspace_id=current_workspace_id())
-
-    @classmethod
-    def of(cls, queryset_class: type[WorkspaceQuerySet[Any]]) -> WorkspaceManager[Any]:
-        """Build a scoped manager that offers the methods of `queryset_class`."""
-        return cls.from_queryset(queryset_class)()
 
 
 def stamp(row: Any) -> None:
@@ -104,7 +114,7 @@ class WorkspaceModel(models.Model):
 
     workspace = models.ForeignKey("kernel.Workspace", models.CASCADE, related_name="+")
 
-    objects = WorkspaceManager.of(WorkspaceQuerySet)
+    objects: ClassVar[WorkspaceManager[Self]] = WorkspaceManager()
 
     class Meta:
         abstract = True

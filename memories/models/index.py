@@ -60,9 +60,7 @@ class TermCount(WorkspaceModel):
 class CorpusSize(WorkspaceModel):
     """How many memories and words a workspace's text index holds."""
 
-    workspace = models.OneToOneField(
-        Workspace, models.CASCADE, primary_key=True, related_name="+"
-    )
+    workspace = models.OneToOneField(Workspace, models.CASCADE, primary_key=True, related_name="+")
     memories = models.IntegerField()
     words = models.BigIntegerField()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from datetime import datetime
+from typing import ClassVar
 
 from django.db import models
 from django.db.models import F, Q
@@ -74,8 +75,11 @@ class MemoryQuerySet(WorkspaceQuerySet["Memory"]):
             return self.filter(LIVE, expires_at__lte=moment)
         stamps = ["forgotten_at", "culled_at", "retired_at", "superseded_at"]
         position = stamps.index(f"{state}_at")
-        stronger = Q(**{stamp: None for stamp in stamps[:position]})
+        stronger = Q(**dict.fromkeys(stamps[:position]))
         return self.filter(stronger).exclude(**{stamps[position]: None})
+
+
+MemoryManager = WorkspaceManager.from_queryset(MemoryQuerySet)
 
 
 class Memory(WorkspaceModel):
@@ -122,7 +126,7 @@ class Memory(WorkspaceModel):
     used_count = models.PositiveIntegerField(default=0)
     last_recalled_at = models.DateTimeField(null=True, blank=True)
 
-    objects = WorkspaceManager.of(MemoryQuerySet)
+    objects: ClassVar[MemoryManager[Memory]] = MemoryManager()
 
     class Meta:
         ordering = ["-created_at", "-id"]
@@ -156,7 +160,9 @@ class Memory(WorkspaceModel):
                 name="memory_session",
             ),
             models.Index(
-                fields=["workspace"], condition=Q(is_embedding_due=True), name="memory_embedding_due"
+                fields=["workspace"],
+                condition=Q(is_embedding_due=True),
+                name="memory_embedding_due",
             ),
         ]
 

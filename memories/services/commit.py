@@ -18,9 +18,8 @@ from engram.kernel.models import Workspace
 from engram.kernel.refusals import InvalidError
 from engram.kernel.tenancy import in_workspace
 from memories.core.content import content_hash, credential_in
-from memories.core.gate import Decision as GateDecision
 from memories.core.text import terms
-from memories.models import Derivation, Memory, MemoryTag, Observation
+from memories.models import Derivation, Memory, MemoryTag, Observation, State
 from memories.services import gate
 from memories.services.draft import Draft
 from memories.services.index import index_vectors, index_words
@@ -174,8 +173,14 @@ class _Run:
         report = gate.GateReport()
         if self.is_gated and vectors is not None and draft.supersedes is None:
             report = gate.examine(draft, vectors, self.model, self.workspace.config, self.now)
-        if report.outcome == "merged" and report.decision and report.nearest:
-            return self._merge(draft, digest, vectors, report, report.decision, report.nearest)
+        if report.outcome == "merged" and vectors is not None:
+            return self._merge(draft, digest, vectors, report)
+        return self._keep(draft, digest, vectors, report)
+
+    def _keep(
+        self, draft: Draft, digest: str, vectors: np.ndarray | None, report: gate.GateReport
+    ) -> Committed:
+        """Write a memory of its own; one that contradicts its neighbour is read first."""
         memory = self._create(draft, digest, vectors)
         if report.outcome == "kept_apart":
             self.kept_apart.add(memory.id)
@@ -185,9 +190,7 @@ class _Run:
     def _forgotten_before(self, memory: Memory, draft: Draft) -> Committed:
         """Refuse what was forgotten, or bring it back when the caller insists."""
         if not draft.is_revival:
-            record(
-                "memory.suppressed", of=("memory", memory.id), actor=self.actor, now=self.now
-            )
+            record("memory.suppressed", of=("memory", memory.id), actor=self.actor, now=self.now)
             return Committed("suppressed", None)
         locked = lock([memory.id])[0]
         put_back(locked, {"forgotten_at": None}, actor=self.actor, now=self.now)
@@ -196,20 +199,15 @@ class _Run:
         return Committed("created", locked)
 
     def _merge(
-        self,
-        draft: Draft,
-        digest: str,
-        vectors: np.ndarray | None,
-        report: gate.GateReport,
-        decision: GateDecision,
-        nearest: Memory,
+        self, draft: Draft, digest: str, vectors: np.ndarray, report: gate.GateReport
     ) -> Committed:
         """Keep the better wording in the stored row; what was sent stays as an observation."""
-        stored = lock([nearest.id])[0]
-        changed = merge_into(
-            stored, draft, digest, decision, actor=self.actor, now=self.now
-        )
-        if changed and vectors is not None:
+        assert report.nearest is not None and report.decision is not None  # noqa: S101, PT018
+        stored = lock([report.nearest.id])[0]
+        if stored.state(self.now) != State.ACTIVE:  # hidden since the gate looked
+            return self._keep(draft, digest, vectors, gate.GateReport())
+        changed = merge_into(stored, draft, digest, report.decision, actor=self.actor, now=self.now)
+        if changed:
             index_vectors(stored, vectors, self.model)
             self.written.append(stored.id)
         self._observe(stored, draft, "merged", report)
@@ -320,7 +318,7 @@ class _Run:
 def _is_twin(memory: Memory, draft: Draft, now: datetime) -> bool:
     """Tell whether a live memory already says exactly this in the same place."""
     return (
-        memory.state(now) == "active"
+        memory.state(now) == State.ACTIVE
         and memory.scope == draft.scope
         and memory.project == draft.project
     )

@@ -25,7 +25,7 @@ def preview(workspace: Workspace, ids: Collection[UUID]) -> list[Memory]:
 def forget(
     workspace: Workspace, ids: Collection[UUID], *, actor: Actor, now: datetime
 ) -> list[Memory]:
-    """Hide memories by their owner's will; return those newly forgotten. Unknown ids count as none."""
+    """Hide memories by their owner's will; return those newly forgotten (unknown ids are none)."""
     with in_workspace(workspace):
         return hide(lock(ids), "forgotten_at", actor=actor, now=now)
 

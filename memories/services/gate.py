@@ -54,7 +54,7 @@ def neighbours(
         .annotate(distance=Min(CosineDistance("vectors__embedding", vector)))
         .order_by("distance")[:NEIGHBOURS]
     )
-    return [(memory, 1.0 - float(memory.distance)) for memory in rows]
+    return [(row, 1.0 - float(row.distance)) for row in rows]  # type: ignore[attr-defined]
 
 
 def examine(

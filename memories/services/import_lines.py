@@ -87,9 +87,7 @@ def import_file(
         prepared = prepare([parse(line) for _, line in batch])
         now = clock()
         with in_workspace(workspace):
-            results = write(
-                workspace, prepared, actor=IMPORTER, now=now, is_detected=is_detected
-            )
+            results = write(workspace, prepared, actor=IMPORTER, now=now, is_detected=is_detected)
             progress.lines_done += len(batch)
             progress.updated_at = now
             progress.save()

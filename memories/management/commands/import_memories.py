@@ -43,8 +43,9 @@ class Command(BaseCommand):
     """`manage.py import_memories FILE.jsonl --workspace W [--no-detect]`."""
 
     help = (
-        "Import memories from a JSON Lines file, one commit a line with the fields of POST "
-        "/memories. The file is checked whole first; an interrupted import goes on where it stopped."
+        "Import memories from a JSON Lines file, one commit a line with the fields of "
+        "POST /memories. The file is checked whole before anything is written; an interrupted "
+        "import goes on where it stopped."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

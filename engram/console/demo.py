@@ -1,0 +1,119 @@
+"""The demo workspace: a small team's memories, committed through the real services.
+
+Everything that the pages show of it (cards, runs, history) is made by the product itself.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth import get_user_model
+from django.utils import timezone
+
+from engram.kernel import keys
+from engram.kernel.actors import Actor
+from engram.kernel.models import Membership, Role, Workspace
+from engram.kernel.tenancy import in_workspace
+from memories.models import Memory
+from memories.services.commit import commit_all
+from memories.services.draft import Draft
+
+SLUG = "demo"
+USERNAME = "demo"
+STORY = Path(__file__).with_name("demo_memories.jsonl")
+TELLER = Actor(kind="system", id="", label="demo", role=Role.ADMIN)
+
+
+def demo_file() -> Path:
+    """Return the path of the file that tells the demo's user and keys."""
+    return Path(settings.ENGRAM_HOME) / "demo.json"
+
+
+def ensure_demo(now: datetime | None = None) -> Path:
+    """Create the demo workspace once; make new credentials when their file is gone."""
+    moment = now or timezone.now()
+    workspace, _ = Workspace.objects.get_or_create(slug=SLUG, defaults={"name": "Harbour team"})
+    path = demo_file()
+    if not _is_valid(path):
+        _write_privately(path, _credentials(workspace, moment))
+    else:
+        _write_privately(path, json.loads(path.read_text()) | {"url": _url()})
+    _tell_story(workspace, moment)
+    return path
+
+
+def _is_valid(path: Path) -> bool:
+    """Tell whether the file's keys still open something."""
+    try:
+        stored = json.loads(path.read_text())
+        return keys.find(stored["api_key"]) is not None
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+
+
+def _url() -> str:
+    return f"http://127.0.0.1:{settings.ENGRAM_PORT}"
+
+
+def _credentials(workspace: Workspace, now: datetime) -> dict[str, Any]:
+    """Create the demo user anew and a key for each role that scripts use."""
+    password = secrets.token_urlsafe(12)
+    user, _ = get_user_model().objects.get_or_create(
+        username=USERNAME, defaults={"is_staff": True, "is_superuser": True}
+    )
+    user.set_password(password)
+    user.save()
+    Membership.objects.get_or_create(workspace=workspace, user=user, defaults={"role": Role.ADMIN})
+    tokens = {
+        role: keys.issue(
+            workspace,
+            name=f"demo {role}",
+            role=role,
+            actor=TELLER,
+            now=now,
+            is_exempt_from_throttle=True,
+        )[1]
+        for role in (Role.ADMIN, Role.AGENT, Role.REVIEWER)
+    }
+    return {
+        "url": _url(),
+        "username": USERNAME,
+        "password": password,
+        "api_key": tokens[Role.ADMIN],
+        "agent_key": tokens[Role.AGENT],
+        "reviewer_key": tokens[Role.REVIEWER],
+        "workspace": SLUG,
+    }
+
+
+def _write_privately(path: Path, content: dict[str, Any]) -> None:
+    """Write a file that only its owner may read, whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_suffix(".json.new")
+    draft.unlink(missing_ok=True)
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w") as file:
+        json.dump(content, file, indent=2)
+        file.write("\n")
+    draft.replace(path)
+
+
+def _story(now: datetime) -> Iterator[Draft]:
+    for line in STORY.read_text().splitlines():
+        row = json.loads(line)
+        yield Draft(observed_at=now - timedelta(days=row.pop("days_ago")), **row)
+
+
+def _tell_story(workspace: Workspace, now: datetime) -> None:
+    """Commit the story whole, unless the workspace holds memories already."""
+    with in_workspace(workspace):
+        if Memory.objects.exists():
+            return
+    commit_all(workspace, list(_story(now)), actor=TELLER, now=now)

@@ -1,0 +1,221 @@
+"""Nothing that a caller sends makes a 500 or leaves half a write."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.test import Client, override_settings
+
+from engram.kernel.tenancy import in_workspace
+from memories.models import Memory
+from tests.conftest import House
+
+JSON = "application/json"
+
+
+def post_raw(house: House, body: bytes, path: str = "memories", kind: str = JSON) -> Any:
+    return house.agent.client.post(
+        f"/api/v1/{path}",
+        body,
+        content_type=kind,
+        headers={"Authorization": f"Bearer {house.agent.token}"},
+    )
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"{",
+        b"null",
+        b"[]",
+        b'"text"',
+        b"42",
+        b"\xff\xfe",
+        b'{"content": "\\u0000"}',
+        b'{"content": "a\\u0000b"}',
+        b'{"content": "\\ud800"}',
+        b'{"\\ud800": "x"}',
+        b'{"content": NaN}',
+        b'{"content": "x", "confidence": NaN}',
+        b'{"content": "x", "confidence": Infinity}',
+        b'{"content": "x", "confidence": 1e400}',
+        b'{"content": "x", "importance": ' + b"9" * 5000 + b"}",
+        b'{"content": "x", "metadata": ' + b'{"a":' * 100 + b"1" + b"}" * 100 + b"}",
+        b"[" * 100_000,
+        b'{"a":' * 100_000,
+        b'{"content": "x", "confidence": "0.5"}',
+        b'{"content": "x", "confidence": true}',
+        b'{"content": "x", "confidence": 1.01}',
+        b'{"content": "x", "confidence": -0.01}',
+        b'{"content": "x", "importance": null}',
+        b'{"content": "x", "pinned": "yes"}',
+        b'{"content": "x", "pinned": 1}',
+        b'{"content": 42}',
+        b'{"content": null}',
+        b'{"content": ["x"]}',
+        b'{"content": ""}',
+        b'{"content": "  \\n\\t "}',
+        b'{"content": "x", "kind": "wisdom"}',
+        b'{"content": "x", "provenance": "god"}',
+        b'{"content": "x", "tags": "a"}',
+        b'{"content": "x", "tags": [1]}',
+        b'{"content": "x", "tags": [""]}',
+        b'{"content": "x", "metadata": []}',
+        b'{"content": "x", "supersedes": 5}',
+        b'{"content": "x", "supersedes": "not-an-id"}',
+        b'{"content": "x", "derived_from": ["not-an-id"]}',
+        b'{"content": "x", "observed_at": "yesterday"}',
+        b'{"content": "x", "observed_at": 5}',
+        b'{"content": "x", "observed_at": "2999-01-01T00:00:00Z"}',
+        b'{"content": "x", "observed_at": "0001-01-01T00:00:00+23:59"}',
+        b'{"content": "x", "expires_at": "9999-12-31T23:59:59-23:59"}',
+        b'{"content": "x", "ttl_seconds": 0}',
+        b'{"content": "x", "ttl_seconds": 1.5}',
+        b'{"content": "x", "ttl_seconds": 99999999999999999999}',
+        b'{"content": "x", "ttl_seconds": 5, "expires_at": "2199-01-01T00:00:00Z"}',
+    ],
+)
+def test_wrong_bodies_get_a_problem_and_store_nothing(house: House, body: bytes) -> None:
+    answer = post_raw(house, body)
+    assert answer.status_code in {400, 422}
+    assert answer["Content-Type"] == "application/problem+json"
+    problem = answer.json()
+    assert problem["status"] == answer.status_code
+    assert problem["detail"] != ""
+    with in_workspace(house.workspace):
+        assert Memory.objects.count() == 0
+
+
+def test_errors_name_the_fields(house: House) -> None:
+    answer = house.agent.post("memories", {"content": "", "confidence": 2})
+    assert {e["field"] for e in answer.json()["errors"]} == {"content", "confidence"}
+
+
+def test_content_of_8000_characters_is_stored_whole_and_8001_refused(house: House) -> None:
+    longest = ("word " * 1600)[:8000]
+    stored = house.agent.post("memories", {"content": longest})
+    assert stored.json()["memory"]["content"] == longest
+    assert house.agent.post("memories", {"content": longest + "x"}).status_code == 422
+
+
+def test_metadata_is_bounded_in_bytes(house: House) -> None:
+    assert house.agent.post(
+        "memories", {"content": "a", "metadata": {"x": "é" * 4000}}
+    ).status_code in {201}
+    assert house.agent.post(
+        "memories", {"content": "b", "metadata": {"x": "é" * 4096}}
+    ).status_code in {422}
+
+
+@override_settings(MAX_BODY_BYTES=1000)
+def test_large_bodies_are_413(house: House) -> None:
+    assert post_raw(house, b'{"content": "' + b"x" * 1000 + b'"}').status_code == 413
+
+
+@pytest.mark.parametrize("kind", ["text/plain", "application/xml", "multipart/form-data"])
+def test_other_media_types_are_415(house: House, kind: str) -> None:
+    answer = post_raw(house, b"content=x", kind=kind)
+    assert answer.status_code == 415
+    assert answer["Content-Type"] == "application/problem+json"
+
+
+@pytest.mark.parametrize(
+    ("path", "params"),
+    [
+        ("memories", {"limit": "0"}),
+        ("memories", {"limit": "201"}),
+        ("memories", {"limit": "-1"}),
+        ("memories", {"limit": "ten"}),
+        ("memories", {"limit": "٣"}),
+        ("memories", {"limit": "9" * 5000}),
+        ("memories", {"cursor": "nonsense"}),
+        ("memories", {"cursor": "cD0yMDI2"}),
+        ("memories", {"state": "gone"}),
+        ("memories", {"kind": "wisdom"}),
+        ("memories", {"created_after": "soon"}),
+        ("memories", {"q": "\x00"}),
+        ("memories", {"scope": "\x00"}),
+        ("conflicts", {"status": "maybe"}),
+        ("conflicts", {"memory_id": "x"}),
+        ("conflicts", {"since": "0000-00-00"}),
+        ("events", {"since": "x"}),
+        ("events", {"cursor": "%00"}),
+    ],
+)
+def test_wrong_query_parameters_are_422(house: House, path: str, params: dict[str, str]) -> None:
+    answer = house.reader.get(path, params)
+    assert answer.status_code == 422
+    assert answer["Content-Type"] == "application/problem+json"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "memories/not-an-id",
+        "memories/00000000-0000-0000-0000-000000000000",
+        "conflicts/00000000-0000-0000-0000-000000000000",
+        "nowhere",
+        "memories/",
+        "%00",
+        "memories/%ff",
+    ],
+)
+def test_paths_that_lead_nowhere_are_404_problems(house: House, path: str) -> None:
+    answer = house.reader.get(path)
+    assert answer.status_code == 404
+    assert answer["Content-Type"] == "application/problem+json"
+
+
+def test_a_body_cannot_smuggle_a_header_into_the_request_id(house: House) -> None:
+    answer = house.reader.get("memories", **{"X-Request-ID": "a\r\nSet-Cookie: x=1"})
+    assert answer["X-Request-ID"].isalnum()
+    assert "Set-Cookie" not in answer
+
+
+def test_unknown_hosts_are_refused_as_a_problem(house: House) -> None:
+    answer = Client().get("/api/v1/memories", headers={"Host": "evil.example"})
+    assert answer.status_code == 400
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"query": ""},
+        {"query": 5},
+        {"query": "x", "k": 0},
+        {"query": "x", "k": 101},
+        {"query": "x", "k": "10"},
+        {"query": "x", "kinds": ["wisdom"]},
+        {"query": "x", "min_score": 2},
+        {"query": "x" * 20_001},
+    ],
+)
+def test_wrong_recalls_are_422(house: House, body: dict[str, Any]) -> None:
+    assert house.reader.post("memories/recall", body).status_code == 422
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"verdict": "perhaps"},
+        {"verdict": "keep"},
+        {"verdict": "keep", "keep": ["x"]},
+        {"verdict": "keep", "keep": ["00000000-0000-0000-0000-000000000000"]},
+        {"verdict": "yes", "version": "3"},
+        {"verdict": "yes", "version": 0},
+        {"verdict": "yes", "answer": "not asked for"},
+        {"verdict": "none_valid", "answer": "x" * 8001},
+    ],
+)
+def test_wrong_verdicts_are_422_and_change_nothing(house: House, body: dict[str, Any]) -> None:
+    ids = [
+        house.agent.post("memories", {"content": text}).json()["memory"]["id"]
+        for text in ("The gate opens at nine.", "Visitors enter through the courtyard.")
+    ]
+    card = house.agent.post("conflicts", {"memory_ids": ids}).json()
+    assert house.reviewer.post(f"conflicts/{card['id']}/resolve", body).status_code == 422
+    assert house.reader.get(f"conflicts/{card['id']}").json() == card

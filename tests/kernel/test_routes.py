@@ -1,0 +1,202 @@
+"""Every route × method × caller, from the resolver, with data that could leak.
+
+A route that is not in EXPECTED fails: whoever adds one says who may call it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.test import Client
+from django.urls import URLPattern, URLResolver, get_resolver
+from django.utils import timezone
+
+from conflicts.services.detect import detect_due
+from engram.kernel import keys
+from engram.kernel.actors import SYSTEM
+from engram.kernel.models import ApiKey, Role
+from engram.kernel.tenancy import in_workspace
+from tests.conftest import NOW, Caller, House, build_house
+
+SECRET = "Zenith keeps its launch codes under the third flowerpot"
+METHODS = ("get", "post", "put", "patch", "delete")
+ANYBODY = "anybody"
+
+# Route → method → the least role that may call it. What is not named here answers 405.
+EXPECTED: dict[str, dict[str, str]] = {
+    "memories": {"get": "reader", "post": "agent"},
+    "memories/batch": {"post": "agent"},
+    "memories/recall": {"post": "reader"},
+    "memories/forget": {"post": "agent"},
+    "memories/restore": {"post": "agent"},
+    "memories/<uuid:memory_id>": {"get": "reader", "patch": "agent"},
+    "memories/<uuid:memory_id>/history": {"get": "reader"},
+    "conflicts": {"get": "reader", "post": "agent"},
+    "conflicts/detect": {"post": "agent"},
+    "conflicts/<uuid:conflict_id>": {"get": "reader"},
+    "conflicts/<uuid:conflict_id>/resolve": {"post": "reviewer"},
+    "conflicts/<uuid:conflict_id>/undo": {"post": "reviewer"},
+    "conflicts/<uuid:conflict_id>/snooze": {"post": "reviewer"},
+    "conflicts/<uuid:conflict_id>/assign": {"post": "reviewer"},
+    "conflicts/<uuid:conflict_id>/comments": {"post": "reviewer"},
+    "detections": {"get": "reader"},
+    "detections/<uuid:run_id>": {"get": "reader"},
+    "keys": {"get": "admin", "post": "admin"},
+    "keys/<uuid:key_id>": {"get": "admin", "delete": "admin"},
+    "events": {"get": "reader"},
+    "workspace/settings": {"get": "reader", "patch": "admin"},
+    "schema/": {"get": ANYBODY},
+}
+
+
+def api_routes(resolver: Any = None, prefix: str = "") -> Iterator[str]:
+    """Yield the routes below /api/v1/ as the resolver has them."""
+    for pattern in (resolver or get_resolver()).url_patterns:
+        path = prefix + str(pattern.pattern)
+        if isinstance(pattern, URLResolver):
+            yield from api_routes(pattern, path)
+        elif isinstance(pattern, URLPattern) and path.startswith("api/v1/"):
+            yield path.removeprefix("api/v1/")
+
+
+@dataclass(frozen=True)
+class Ids:
+    """Ids of one workspace's things, by the name of the route's parameter."""
+
+    memory_id: str
+    conflict_id: str
+    run_id: str
+    key_id: str
+
+    def fill(self, route: str) -> str:
+        """Return the route with this workspace's ids in it."""
+        for name in ("memory_id", "conflict_id", "run_id", "key_id"):
+            route = route.replace(f"<uuid:{name}>", getattr(self, name))
+        return route
+
+
+def furnish(house: House) -> Ids:
+    """Fill a workspace with one of everything, told apart by its secret."""
+    low = house.agent.post("memories", {"content": f"{SECRET}: 1000 of them.", "scope": "x"})
+    house.agent.post("memories", {"content": f"{SECRET}: 5000 of them.", "scope": "y"})
+    memory_id = low.json()["memory"]["id"]
+    other = house.agent.get("memories").json()["results"][0]["id"]
+    card = house.agent.post("conflicts", {"memory_ids": [memory_id, other]})
+    runs = detect_due(house.workspace, clock=timezone.now)
+    with in_workspace(house.workspace):
+        key_id = ApiKey.objects.get(name__endswith="reader").pk
+    return Ids(memory_id, card.json()["id"], str(runs[0].id), str(key_id))
+
+
+def call(caller: Caller, method: str, path: str) -> Any:
+    if method == "get":
+        return caller.get(path)
+    if method == "delete":
+        return caller.delete(path)
+    return caller._send(method, path, {}, {})
+
+
+def test_every_route_is_listed_here() -> None:
+    assert sorted(api_routes()) == sorted(EXPECTED)
+
+
+@pytest.mark.parametrize("route", EXPECTED)
+def test_only_the_listed_methods_exist(route: str, house: House) -> None:
+    ids = Ids(*[str(uuid4())] * 4)
+    refused = {m for m in METHODS if call(house.admin, m, ids.fill(route)).status_code == 405}
+    assert refused == set(METHODS) - set(EXPECTED[route])
+
+
+@pytest.mark.parametrize("route", EXPECTED)
+def test_each_role_may_do_what_is_listed(route: str, house: House) -> None:
+    ids = Ids(*[str(uuid4())] * 4)
+    for method, least in EXPECTED[route].items():
+        if least == ANYBODY:
+            continue
+        for role in Role:
+            answer = call(house.caller(role.value), method, ids.fill(route))
+            is_allowed = role.includes(Role(least))
+            assert (answer.status_code != 403) == is_allowed, (method, role)
+            assert answer.status_code < 500
+
+
+@pytest.mark.parametrize("route", EXPECTED)
+def test_callers_without_a_valid_key_get_401(route: str, house: House) -> None:
+    ids = Ids(*[str(uuid4())] * 4)
+    _, token = keys.issue(
+        house.workspace, name="old", role=Role.ADMIN, actor=SYSTEM, now=NOW, expires_at=NOW
+    )
+    revoked, revoked_token = keys.issue(
+        house.workspace, name="revoked", role=Role.ADMIN, actor=SYSTEM, now=NOW
+    )
+    keys.revoke(revoked, actor=SYSTEM, now=NOW)
+    strangers = ["", token, revoked_token, "egr_nonsense", "egr_\udc80", "x" * 10_000]
+    for method, least in EXPECTED[route].items():
+        if least == ANYBODY:
+            continue
+        for stranger in strangers:
+            if not stranger.isprintable():
+                continue
+            answer = call(Caller(stranger, Client()), method, ids.fill(route))
+            assert answer.status_code == 401, (method, stranger[:12])
+            assert answer["WWW-Authenticate"].startswith("Bearer")
+            assert answer["Content-Type"] == "application/problem+json"
+
+
+def test_nothing_of_another_workspace_is_shown_or_changed(house: House, neighbour: House) -> None:
+    foreign = furnish(neighbour)
+    for route, methods in EXPECTED.items():
+        for method in methods:
+            answer = call(house.admin, method, foreign.fill(route))
+            assert SECRET not in answer.content.decode()
+            if "<uuid" in route:
+                assert answer.status_code in {404, 422}, (method, route)
+                unknown = call(house.admin, method, Ids(*[str(uuid4())] * 4).fill(route))
+                assert answer.status_code == unknown.status_code, (method, route)
+
+
+def test_ids_of_another_workspace_in_bodies_find_nothing(house: House, neighbour: House) -> None:
+    foreign = furnish(neighbour)
+    mine = house.agent.post("memories", {"content": "Ours."}).json()["memory"]["id"]
+    ids = {"ids": [foreign.memory_id], "confirm": True}
+    assert house.agent.post("memories/forget", ids).json()["forgotten"] == 0
+    assert house.agent.post("memories/restore", {"ids": [foreign.memory_id]}).json()["ids"] == []
+    for body in (
+        {"content": "a", "supersedes": foreign.memory_id},
+        {"content": "b", "derived_from": [foreign.memory_id]},
+    ):
+        assert house.agent.post("memories", body).status_code == 422
+    reported = house.agent.post("conflicts", {"memory_ids": [mine, foreign.memory_id]})
+    assert reported.status_code == 422
+    one = house.agent.post("conflicts/detect", {"memory_id": foreign.memory_id})
+    assert one.status_code == 404
+    for filters in ({"memory_id": foreign.memory_id},):
+        assert house.reader.get("conflicts", filters).json()["results"] == []
+    found = house.reader.post("memories/recall", {"query": SECRET})
+    assert SECRET not in found.content.decode()
+    with in_workspace(neighbour.workspace):
+        assert neighbour.reader.get(f"memories/{foreign.memory_id}").json()["state"] == "active"
+
+
+def test_signed_in_members_are_confined_and_need_the_csrf_token(house: House, member: Any) -> None:
+    other = build_house("zenith")
+    foreign = furnish(other)
+    person = member("reviewer")
+    assert person.get(f"/api/v1/memories/{foreign.memory_id}").status_code == 404
+    assert SECRET not in person.get("/api/v1/memories").content.decode()
+    strict = Client(enforce_csrf_checks=True)
+    strict.cookies = person.cookies
+    refused = strict.post("/api/v1/memories", {"content": "x"}, content_type="application/json")
+    assert refused.status_code == 403
+
+
+def test_a_person_without_a_membership_is_nobody(house: House) -> None:
+    from django.contrib.auth.models import User
+
+    client = Client()
+    client.force_login(User.objects.create_superuser("root-ish", password="x"))
+    assert client.get("/api/v1/memories").status_code == 401
