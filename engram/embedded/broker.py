@@ -36,7 +36,7 @@ class Redis:
     def set_up(self) -> None:
         """Find the server's program."""
         program = find_program()
-        folder = reachable(program.parent, Path(program.name), self.places.user)
+        folder = reachable(program.parent, [program.name], program.name, self.places.user)
         self.program = folder / program.name
 
     def command(self) -> list[str]:

@@ -17,6 +17,7 @@ import fcntl
 import json
 import os
 import selectors
+import shutil
 import signal
 import socket
 import sys
@@ -152,6 +153,8 @@ class Keeper:
                 break
         socket_path(self.places.run).unlink(missing_ok=True)
         self._stop_servers()
+        if self.places.run.parent != self.places.state:  # a folder for sockets alone
+            shutil.rmtree(self.places.run, ignore_errors=True)
 
     def _tick_seconds(self) -> float | None:
         if any(not server.is_ready for server in self.servers.values()):

@@ -162,32 +162,37 @@ def _is_private(folder: Path, owner: int) -> bool:
     return private and found.st_uid == owner and _fits(folder)
 
 
-def reachable(source: Path, probe: Path, user: ServiceUser | None) -> Path:
-    """Return `source`, or a copy of it where the service user may run `probe` inside it.
+def reachable(root: Path, parts: list[str], probe: str, user: ServiceUser | None) -> Path:
+    """Return `root`, or a folder with a copy of its `parts` where the service user may run `probe`.
 
     A virtual environment below a folder that others cannot enter hides the servers from the
     user who has to run them. Copies are named after their origin and shared between homes.
     """
     ids = () if user is None else {user.uid, user.setup_uid}
-    if all(can_access(source / probe, os.X_OK, uid) for uid in ids):
-        return source
-    changed = (source / probe).stat().st_mtime_ns
-    digest = hashlib.sha256(f"{source}:{changed}".encode()).hexdigest()[:12]
+    if all(can_access(root / probe, os.X_OK, uid) for uid in ids):
+        return root
+    changed = (root / probe).stat().st_mtime_ns
+    digest = hashlib.sha256(f"{root}:{parts}:{changed}".encode()).hexdigest()[:12]
     copy = shared_state() / f"binaries-{digest}"
     if not copy.exists():
         fresh = Path(tempfile.mkdtemp(prefix="copying-", dir=copy.parent))
-        for part in source.iterdir():
-            target = fresh / part.name
-            if part.is_dir():
-                shutil.copytree(part, target, symlinks=True)
-            else:
-                shutil.copy2(part, target)
+        for part in parts:
+            _copy(root / part, fresh / part)
         _open_to_all(fresh)
         try:
             fresh.rename(copy)
         except OSError:  # another home was quicker
             shutil.rmtree(fresh)
     return copy
+
+
+def _copy(source: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if source.is_dir():
+        for_compilers = shutil.ignore_patterns("include", "*.a", "pgxs", "pkgconfig")
+        shutil.copytree(source, target, symlinks=True, ignore=for_compilers)
+    else:
+        shutil.copy2(source, target)
 
 
 def _open_to_all(folder: Path) -> None:

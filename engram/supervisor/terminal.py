@@ -41,7 +41,7 @@ class Console:
 
 def own_url(host: str, port: int) -> str:
     """Return where a browser on this machine finds us."""
-    host = {"0.0.0.0": "localhost", "::": "localhost", "127.0.0.1": "localhost"}.get(host, host)  # noqa: S104
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
@@ -57,9 +57,9 @@ def read_demo(home: Path) -> dict[str, str]:
 def greeting(url: str, demo: dict[str, str]) -> list[str]:
     """Return the lines that a newcomer needs: where, who, and a first call."""
     lines = ["", f"Engram is ready: {url}/", f"  API description  {url}/api/docs/"]
-    if "user" in demo:
-        lines.append(f"  sign in as       {demo['user']} / {demo.get('password', '')}")
-    if key := demo.get("api_key", demo.get("agent_key", "")):
+    if "username" in demo:
+        lines.append(f"  sign in as       {demo['username']} / {demo.get('password', '')}")
+    if key := demo.get("api_key"):
         lines += [
             f"  API key          {key}",
             "",

@@ -226,7 +226,8 @@ class Supervisor:
 
     def _greet(self) -> None:
         url = own_url(self.plan.host, self.plan.port)
-        for line in greeting(url, read_demo(self.plan.home)):
+        demo = read_demo(self.plan.home) if self.plan.has_demo else {}
+        for line in greeting(url, demo):
             self.console.show("up", line)
 
     def _stop(self) -> None:
