@@ -13,6 +13,8 @@ from memories.core.statements import Claim, Term
 from memories.core.words import stem
 
 _PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
+_GLUED_VERSION = re.compile(r"-?v?\d+$")
+_LOOK = 8  # repetitions of one word that are looked at, so that cost stays linear
 _OPEN_DAYS = {"weekend": {"saturday", "sunday"}, "weekday": set(dates.WORKDAYS)}
 
 
@@ -43,6 +45,8 @@ class Alignment:
         Values or members of one kind that exclude each other.
     left_a, left_b : list of Term
         What found no answer.
+    keys_a, keys_b : frozenset of str
+        All keys of either claim: the context that counted nouns and versions are read in.
     """
 
     same: list[Pair] = field(default_factory=list)
@@ -52,11 +56,15 @@ class Alignment:
     clashes: list[Pair] = field(default_factory=list)
     left_a: list[Term] = field(default_factory=list)
     left_b: list[Term] = field(default_factory=list)
+    keys_a: frozenset[str] = frozenset()
+    keys_b: frozenset[str] = frozenset()
 
 
 def align(a: Claim, b: Claim) -> Alignment:
     """Lay two claims side by side, equal terms first, then related ones."""
     found = Alignment()
+    found.keys_a = frozenset(term.key for term in a.terms)
+    found.keys_b = frozenset(term.key for term in b.terms)
     found.left_a, found.left_b = list(a.terms), list(b.terms)
     _match_equal(found)
     if found.left_a and found.left_b:
@@ -77,7 +85,7 @@ def _match_equal(found: Alignment) -> None:
         if not candidates:
             rest.append(term)
             continue
-        best = max(candidates, key=lambda other: _alike(term, other))
+        best = max(candidates[:_LOOK], key=lambda other: _alike(term, other))
         candidates.remove(best)
         found.same.append(Pair(term, best))
     found.left_a = rest
@@ -89,10 +97,12 @@ def _alike(a: Term, b: Term) -> int:
     return 4 * (a.is_denied == b.is_denied) + 2 * (a.region == b.region) + (a.prep == b.prep)
 
 
-def _match(found: Alignment, test: Callable[[Term, Term], str], into: list[Pair]) -> None:
+def _match(
+    found: Alignment, test: Callable[[Term, Term, Alignment], str], into: list[Pair]
+) -> None:
     """Pair off what is left by a test that names the difference, same region first."""
     for term in list(found.left_a):
-        hits = [(other, reason) for other in found.left_b if (reason := test(term, other))]
+        hits = [(other, reason) for other in found.left_b if (reason := test(term, other, found))]
         if hits:
             other, reason = max(hits, key=lambda hit: _alike(term, hit[0]))
             into.append(Pair(term, other, reason))
@@ -100,19 +110,24 @@ def _match(found: Alignment, test: Callable[[Term, Term], str], into: list[Pair]
             found.left_b.remove(other)
 
 
-def _opposition(a: Term, b: Term) -> str:
+def _opposition(a: Term, b: Term, found: Alignment) -> str:
     if a.kind != "word" or b.kind != "word" or not opposed(a.key, b.key):
         return ""
     return f"{a.text.lower()} against {b.text.lower()}"
 
 
-def _kind_clash(a: Term, b: Term) -> str:
+def _kind_clash(a: Term, b: Term, found: Alignment) -> str:
     if a.region != b.region or a.is_verb or b.is_verb:
         return ""
     if a.key.startswith("ordinal ") and b.key.startswith("ordinal "):
         return f"{a.text} against {b.text}"
-    shared = KINDS.get(a.key, frozenset()) & KINDS.get(b.key, frozenset())
+    shared = kinds_of(a.key) & kinds_of(b.key)
     return f"{min(shared)} differs: {a.text} vs {b.text}" if shared else ""
+
+
+def kinds_of(key: str) -> frozenset[str]:
+    """Kinds of a concept, a glued version left out ("uuidv7" is a uuid)."""
+    return KINDS.get(key) or KINDS.get(_GLUED_VERSION.sub("", key), frozenset())
 
 
 def _match_parts(found: Alignment) -> None:
@@ -152,11 +167,11 @@ def _match_values(found: Alignment) -> None:
     _match(found, _loose, found.loose)
 
 
-def _agreeing(a: Term, b: Term) -> str:
+def _agreeing(a: Term, b: Term, found: Alignment) -> str:
     if a.kind == b.kind == "date":
         is_same = dates.agree(a.key, b.key) and dates.dimension(a.key) == "clock"
         return "same time" if is_same else ""
-    pair = _quantities(a, b)
+    pair = _quantities(a, b, found)
     return "same amount" if pair and quantities.agree(*pair) and _bounds_meet(*pair) else ""
 
 
@@ -165,7 +180,7 @@ def _bounds_meet(a: quantities.Quantity, b: quantities.Quantity) -> bool:
 
 
 def _quantities(
-    a: Term, b: Term
+    a: Term, b: Term, found: Alignment
 ) -> tuple[quantities.Quantity, quantities.Quantity] | None:  # fmt: skip
     """The two quantities in one unit, when they count the same thing."""
     left, right = a.quantity, b.quantity
@@ -177,19 +192,26 @@ def _quantities(
         left = quantities.share(left) or left
     if left.unit != right.unit:
         return None
-    if left.noun and right.noun and stem(left.noun) != stem(right.noun):
-        return None
-    return left, right
+    return (left, right) if _count_the_same(left, right, found) else None
 
 
-def _finer(a: Term, b: Term) -> str:
+def _count_the_same(
+    left: quantities.Quantity, right: quantities.Quantity, found: Alignment
+) -> bool:  # fmt: skip
+    """Same counted noun, or one that the other claim names too ("20 Insights projects")."""
+    if not left.noun or not right.noun or stem(left.noun) == stem(right.noun):
+        return True
+    return concept_of(left.noun) in found.keys_b or concept_of(right.noun) in found.keys_a
+
+
+def _finer(a: Term, b: Term, found: Alignment) -> str:
     if a.kind == b.kind == "date" and dates.agree(a.key, b.key) and dates.overlap(a.key, b.key):
         return "b" if dates.finer(b.key, a.key) else "a"
     if a.kind == b.kind == "date":
         if b.key in _OPEN_DAYS.get(a.key, ()):
             return "b"
         return "a" if a.key in _OPEN_DAYS.get(b.key, ()) else ""
-    versions = _versions(a, b)
+    versions = _versions(a, b, found)
     if versions:
         left, right = versions
         if left == right or right.startswith(left + "."):
@@ -199,25 +221,40 @@ def _finer(a: Term, b: Term) -> str:
     return ""
 
 
-def _versions(a: Term, b: Term) -> tuple[str, str] | None:
-    if a.kind != "version" or b.kind != "version":
+def _versions(a: Term, b: Term, found: Alignment) -> tuple[str, str] | None:
+    """The two version numbers of one product; a bare number counts where the product is named."""
+    owner_a, number_a = _version(a)
+    owner_b, number_b = _version(b)
+    if not number_a or not number_b or "version" not in (a.kind, b.kind):
         return None
-    owner_a, _, number_a = a.key.rpartition(" ")
-    owner_b, _, number_b = b.key.rpartition(" ")
     general = ("", "version")
+    if a.kind != b.kind:
+        owner = owner_b if a.kind == "quantity" else owner_a
+        named = found.keys_a if a.kind == "quantity" else found.keys_b
+        return (number_a, number_b) if owner in named else None
     if owner_a == owner_b or owner_a in general or owner_b in general:
         return number_a, number_b
     return None
 
 
-def _value_clash(a: Term, b: Term) -> str:
+def _version(term: Term) -> tuple[str, str]:
+    if term.kind == "version":
+        owner, _, number = term.key.rpartition(" ")
+        return owner, number
+    quantity = term.quantity
+    if quantity is None or quantity.unit != "count" or quantity.upper is not None:
+        return "", ""
+    return ("", f"{quantity.value:g}") if not quantity.noun else ("", "")
+
+
+def _value_clash(a: Term, b: Term, found: Alignment) -> str:
     if a.kind == b.kind == "date":
         return f"date differs: {a.text} vs {b.text}" if _dates_clash(a.key, b.key) else ""
     if a.kind == b.kind == "label" and a.key.split(" ")[0] == b.key.split(" ")[0]:
         return f"{a.text} against {b.text}"
-    if _versions(a, b):
+    if _versions(a, b, found):
         return f"version differs: {a.text} vs {b.text}"
-    pair = _quantities(a, b)
+    pair = _quantities(a, b, found)
     if pair and quantities.conflict(*pair):
         return f"number differs: {a.text} vs {b.text}"
     return ""
@@ -233,8 +270,8 @@ def _dates_clash(a: str, b: str) -> bool:
     return True
 
 
-def _loose(a: Term, b: Term) -> str:
-    return "same dimension" if _quantities(a, b) else ""
+def _loose(a: Term, b: Term, found: Alignment) -> str:
+    return "same dimension" if _quantities(a, b, found) else ""
 
 
 def weigh(terms: Sequence[Term]) -> float:

@@ -53,6 +53,10 @@ class Clause:
     is_imperative: bool
     is_passive: bool
 
+    def agent_is_theme(self) -> bool:
+        """True when the subject is what the verb happens to: passive, or no verb at all."""
+        return self.is_passive or self.verb < 0 or self.verb == self.aux
+
 
 def fold_phrases(tokens: Sequence[Token]) -> list[Token]:
     """Replace known phrases by the word they stand for ("pull request", "have to")."""

@@ -339,7 +339,7 @@ _EXCLUSIVE_OBJECT = {
 }
 # Verbs whose subject is the one value: two who decide on one thing.
 _EXCLUSIVE_SUBJECT = (
-    "own decide pay lead manage chair head maintain host win invent cause supply approve found"
+    "own decide pay lead manage chair head maintain host win invent cause supply approve"
     " operate administer direct"
 )
 # Verbs that hold of many things at once: two objects are no conflict.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 
 from memories.core.clauses import Clause, fold_phrases, split
@@ -14,7 +15,9 @@ from memories.core.transitions import Change, change_in
 from memories.core.vocabulary import ADDITIVES, IRREGULAR_PAST, RESTRICTORS
 from memories.core.words import Token, normalise, sentences, tokenise
 
-_MAX_TOKENS = 400  # of one sentence: longer ones (pasted dumps) are cut into stretches
+_MAX_TOKENS = 120  # of one sentence: longer ones (pasted dumps) are cut into stretches
+CARRIED_WEIGHT = 0.5
+_POINTERS = frozenset(["it", "they", "this", "that", "these", "those", "he", "she", "its"])
 _HYPHENATED = re.compile(r"\b[A-Za-z]\w*(?:-\w+)+\b")
 _FORCES = {"must": "must", "shall": "must", "required": "must", "may": "may", "can": "may",
            "need": "need", "needs": "need", "should": "should"}  # fmt: skip
@@ -37,8 +40,8 @@ def read(text: str) -> Reading:
     for sentence in sentences(normalise(text)):
         tokens = tokenise(sentence)
         for start in range(0, len(tokens), _MAX_TOKENS):
-            stretch = fold_phrases(tokens[start : start + _MAX_TOKENS])
-            claims.extend(_claim(clause, sentence) for clause in split(stretch))
+            for clause in split(fold_phrases(tokens[start : start + _MAX_TOKENS])):
+                claims.append(_claim(clause, sentence, claims[-1] if claims else None))
     words = frozenset(word for claim in claims for word in claim.words)
     return Reading(text, tuple(claims), words)
 
@@ -49,10 +52,12 @@ def read_cached(text: str) -> Reading:
     return read(text)
 
 
-def _claim(clause: Clause, sentence: str) -> Claim:
+def _claim(clause: Clause, sentence: str, previous: Claim | None) -> Claim:
     change = change_in(clause)
     parsed = read_terms(clause, change)
     terms = parsed.terms
+    if previous is not None and clause.tokens[0].lower in _POINTERS:
+        terms = _carried(previous, terms) + terms
     lowers = [token.lower for token in clause.tokens]
     text = sentence[clause.tokens[0].start : clause.tokens[-1].end]
     verb = next((term.key for term in terms if term.is_verb), "")
@@ -74,6 +79,22 @@ def _claim(clause: Clause, sentence: str) -> Claim:
         force=_force(lowers),
         cues=frozenset(lower for lower in lowers if lower in ADDITIVES or lower in RESTRICTORS),
     )
+
+
+def _carried(previous: Claim, terms: tuple[Term, ...]) -> tuple[Term, ...]:
+    """What a leading pronoun may point to: names and nouns of the claim before, at half weight.
+
+    They can find an answer but are never missed.
+    """
+    own = {term.key for term in terms}
+    return tuple(
+        replace(term, region="subject", prep="", weight=CARRIED_WEIGHT, is_denied=False)
+        for term in previous.terms
+        if term.kind in ("word", "name")
+        and term.weight >= CARRIED_WEIGHT
+        and term.region in ("subject", "predicate")
+        and not (term.is_verb or term.is_denied or term.key in own)
+    )[:8]
 
 
 def _subject(clause: Clause, terms: Sequence[Term]) -> frozenset[str]:

@@ -9,7 +9,7 @@ from memories.core.quantities import Quantity
 
 Modality = Literal["fact", "question", "proposal", "hypothetical", "quote", "history", "plan"]
 TransitionKind = Literal["switch", "end", "return", "start"]
-Region = Literal["subject", "predicate", "condition", "aside"]
+Region = Literal["subject", "predicate", "condition", "aside", "apposition"]
 TermKind = Literal["word", "name", "quantity", "date", "version", "label"]
 
 
@@ -27,11 +27,13 @@ class Term:
         "word", "name" (identifier, proper name, product), or the kind of value.
     region : str
         "subject" before the verb, "predicate" after it, "condition" (if, when, in summer),
-        "aside" (reasons, relative clauses, brackets).
+        "aside" (reasons, relative clauses, brackets, who brought a change about), "apposition"
+        (what a comma adds behind the predicate).
     prep : str
         The preposition that leads to it, "" when none.
     weight : float
-        1 for content, 0.4 for verbs too general to differ by, 0 for fillers.
+        1 for content, 0.4 for verbs too general to differ by, 0.5 for words that a pronoun
+        carries over from the sentence before.
     is_denied : bool
         True inside "not X", "instead of X", "without X", "moved from X".
     is_verb : bool

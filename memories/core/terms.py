@@ -12,7 +12,7 @@ from memories.core.dates import date_at
 from memories.core.lexicon import CONVERSES, concept_of, is_product
 from memories.core.quantities import Quantity
 from memories.core.statements import Region, Term, TermKind
-from memories.core.transitions import Change
+from memories.core.transitions import CHANGING, Change
 from memories.core.units import NAME_SUFFIXES, ORDINALS, TIME_SECONDS
 from memories.core.vocabulary import (
     AUXILIARIES,
@@ -24,6 +24,7 @@ from memories.core.vocabulary import (
     PREPOSITIONS,
     PRONOUNS,
     RESTRICTORS,
+    VERBS,
     lemma,
 )
 from memories.core.words import Token
@@ -38,6 +39,7 @@ _VERSION = re.compile(r"v\.?(\d+(?:\.\d+)*)$")
 _ORDINAL = re.compile(r"(\d+)(?:st|nd|rd|th)$")
 _CAMEL = re.compile(r"[a-z][A-Z]")
 _SILENT = DETERMINERS | PRONOUNS | AUXILIARIES | {"not"}
+_UNIVERSALS = frozenset(["every", "all", "any", "each"])
 _PARTICLES = frozenset(["up", "down", "on", "off", "out", "outside", "inside", "below", "above"])
 
 
@@ -51,6 +53,7 @@ class _Scan:
     prep: str = ""
     denied: bool = False
     negations: int = 0
+    is_universal: bool = False  # "for every route" limits nothing: its words weigh little
     is_reversed: bool = False  # a verb such as "avoid" that negates by itself
     agent_prep: str = ""
     terms: list[Term] = field(default_factory=list)
@@ -79,18 +82,39 @@ class Parsed:
 
 def read_terms(clause: Clause, change: Change | None) -> Parsed:
     """Terms of a clause, with what the main verb says about them."""
-    lead = skip_leading_adjunct(clause.tokens)
+    lead, lead_region = _lead(clause)
     opens_in_subject = clause.verb > 0 and not clause.is_imperative
-    scan = _Scan(clause, change, "subject" if opens_in_subject else "predicate")
+    opening: Region = "subject" if opens_in_subject else "predicate"
+    if change is not None and opens_in_subject and _is_by_agent(clause, change):
+        opening = "aside"  # who changed it is not what was changed
+    scan = _Scan(clause, change, opening)
     index = 0
     while index < len(clause.tokens):
         if index < lead:
-            scan.region = "condition"
+            scan.region = lead_region
         elif index == lead and lead:
-            scan.region, scan.prep = ("subject" if clause.verb > lead else "predicate"), ""
+            scan.region, scan.prep = (opening if clause.verb > lead else "predicate"), ""
         index = _step(scan, index)
     agent_prep = scan.agent_prep or ("by" if clause.is_passive else "")
     return Parsed(tuple(scan.terms), (scan.negations > 0) == scan.is_reversed, agent_prep)
+
+
+def _lead(clause: Clause) -> tuple[int, Region]:
+    """Length and region of what stands before the clause proper: "In May", "Note:"."""
+    colon = next((i for i, token in enumerate(clause.tokens) if token.text == ":"), -1)
+    if 0 < colon < clause.verb:
+        before = clause.tokens[:colon]
+        tells = any(token.kind != "word" or token.text[:1].isupper() for token in before[1:])
+        return colon + 1, "condition" if tells else "aside"
+    return skip_leading_adjunct(clause.tokens), "condition"
+
+
+def _is_by_agent(clause: Clause, change: Change) -> bool:
+    """True for "counsel changed the law from X to Y": there is an object between verb and from."""
+    if change.kind not in ("switch", "return") or clause.agent_is_theme():
+        return False
+    following = clause.tokens[clause.verb + 1 : clause.verb + 2]
+    return bool(following) and following[0].lower not in PREPOSITIONS
 
 
 def _step(scan: _Scan, index: int) -> int:
@@ -116,7 +140,7 @@ def _auxiliary(scan: _Scan, index: int) -> int:
 
 def _verb(scan: _Scan, index: int) -> int:
     token = scan.clause.tokens[index]
-    scan.region, scan.prep, scan.denied = "predicate", "", False
+    scan.region, scan.prep, scan.denied, scan.is_universal = "predicate", "", False, False
     if token.kind == "symbol":
         return index + 1
     base = lemma(token.lower)
@@ -128,7 +152,8 @@ def _verb(scan: _Scan, index: int) -> int:
     if converse and any(t.lower == converse[1] for t in scan.clause.tokens[index:]):
         key, scan.agent_prep = converse
         base = key
-    weight = LIGHT_WEIGHT if base in LIGHT_VERBS else 1.0
+    changes = scan.change is not None and scan.change.kind != "end" and base in CHANGING
+    weight = LIGHT_WEIGHT if base in LIGHT_VERBS or changes else 1.0
     scan.add(key, token.text, "word", weight, at=index, is_verb=True)
     return index + 1
 
@@ -136,6 +161,10 @@ def _verb(scan: _Scan, index: int) -> int:
 def _symbol(scan: _Scan, index: int) -> int:
     text = scan.clause.tokens[index].text
     if text in ",;)\u2014\u2013":
+        is_past_verb = 0 <= scan.clause.verb < index
+        if text == "," and is_past_verb and scan.region == "predicate":
+            rest = {token.lower for token in scan.clause.tokens[index:]}
+            scan.region = "predicate" if rest & {"and", "or"} else "apposition"
         scan.prep, scan.denied = "", False
         if scan.region in ("condition", "aside") and scan.clause.verb < index:
             scan.region = "predicate"
@@ -179,13 +208,22 @@ def _word(scan: _Scan, index: int) -> int:
     elif lower in RESTRICTORS:
         scan.add(lower, token.text, "word", at=index)
     elif lower in PREPOSITIONS and not (is_last and lower in _PARTICLES):
-        if lower not in ("of", "instead") or (lower == "of" and not scan.prep):
-            scan.prep = lower
+        if lower == "to" and not is_last and _is_infinitive(tokens[index + 1]):
+            scan.prep = ""
+        elif lower not in ("of", "instead") or (lower == "of" and not scan.prep):
+            scan.prep, scan.is_universal = lower, False
     elif lower in CONJUNCTIONS or lower in FILLERS:
         scan.denied = scan.denied and lower not in ("but", "yet")
+    elif lower in _UNIVERSALS:
+        scan.is_universal = True
     elif lower not in _SILENT:
         return _content_word(scan, index)
     return index + 1
+
+
+def _is_infinitive(following: Token) -> bool:
+    lower = following.lower
+    return lemma(lower) in VERBS and not lower.endswith(("s", "ing")) and following.text == lower
 
 
 def _content_word(scan: _Scan, index: int) -> int:
@@ -206,6 +244,8 @@ def _content_word(scan: _Scan, index: int) -> int:
         head, _, suffix = lower.rpartition("_")
         if suffix in NAME_SUFFIXES and head:
             scan.suffix, key = NAME_SUFFIXES[suffix], head
+    if scan.is_universal and scan.region == "predicate" and scan.prep and kind == "word":
+        weight = LIGHT_WEIGHT
     scan.add(key, token.text, kind, weight, at=index)
     return index + 1
 

@@ -18,9 +18,11 @@ from memories.core.words import Token, stems
 _SWITCH = stems(
     "move migrate switch change convert transition port shift go upgrade downgrade rename swap"
     " raise increase lower reduce bump cut extend shorten transfer relocate transplant turn take"
-    " come drop grow promote demote reassign relabel set push hand pass bring"
+    " come drop grow promote demote reassign relabel set push hand pass bring flip slip postpone"
+    " delay defer reschedule redirect repoint update double halve"
 )
-_TO_ONLY = _SWITCH - stems("go come take bring push pass turn set hand")
+_TO_ONLY = _SWITCH - stems("go come take bring pass turn set hand")
+_OFF = stems("move migrate switch come take")
 _END = stems(
     "retire deprecate remove drop decommission discontinue sunset abandon cancel kill scrap phase"
     " delete dismantle withdraw revoke terminate shelve ditch expire close end uninstall"
@@ -33,6 +35,9 @@ _BOUNDARY = frozenset(
      "(", ")", "during", "while", "for", "in", "on", "at", "by", "and", "but", "last", "this"]
 )  # fmt: skip
 _ACTIVE_AUX = frozenset(["has", "have", "had", "was", "were", "is", "are", "been", "being", "will"])
+
+
+CHANGING = _SWITCH | _RETURN | stems("replace swap")
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,9 +168,10 @@ def _switch(clause: Clause, lowers: list[str]) -> Change | None:
     """ "moved from X to Y", "raised to Y", "moved off X"; habits ("moves files") do not count."""
     tokens = clause.tokens
     for index, lower in enumerate(lowers):
-        if lemma(lower) not in _SWITCH or not _is_done(tokens, index):
+        base = lemma(lower)
+        if base not in _SWITCH or not _is_done(tokens, index):
             continue
-        off = _find(lowers, ("off", "away"), index)
+        off = _find(lowers[: index + 4], ("off", "away"), index) if base in _OFF else -1
         origin = _find(lowers, ("from",), index)
         target = _find(lowers, ("to", "into", "onto"), index)
         targets = frozenset(["to", "into", "onto"])
@@ -173,7 +179,7 @@ def _switch(clause: Clause, lowers: list[str]) -> Change | None:
         if off > 0 and origin < 0:
             old = _span(tokens, off + 1, _BOUNDARY | targets)
         new = _span(tokens, target + 1) if target > 0 else frozenset()
-        if (old and (new or off > 0)) or (new and lemma(lower) in _TO_ONLY):
+        if (old and (new or off > 0)) or (new and base in _TO_ONLY):
             return Change("switch", old, new, lower)
     return None
 

@@ -38,7 +38,7 @@ CONJUNCTIONS = _words("and or but nor so yet because although though while where
 FILLERS = _words(
     "very really quite just simply actually basically generally usually currently now today here"
     " also too already still even then thus therefore hence however please note well as so such"
-    " own itself again rather fairly pretty always ever e.g i.e etc vs yes okay ok"
+    " own itself again else nowhere rather fairly pretty always ever e.g i.e etc vs yes okay ok"
     " present nowadays overall entirely completely fully directly properly explicitly officially"
 ) | _words("that this these those which who whom whose what there here where how")
 # Adverbs that restrict or widen; they are content for `same`, never silently dropped.

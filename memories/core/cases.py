@@ -1,0 +1,251 @@
+"""Two claims laid side by side, and what every rule asks about them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from memories.core.alignment import Alignment, Pair, align, weigh
+from memories.core.lexicon import EXCLUSIVE_SUBJECT, interchangeable
+from memories.core.statements import Claim, Term
+from memories.core.vocabulary import ADDITIVES
+
+Relation = Literal["same", "refines", "contradicts", "different"]
+
+# Prepositions behind which a qualifier narrows what a statement holds for.
+_NARROWING = frozenset(["for", "in", "during", "within", "at", "per", "under", "outside", "inside",
+                        "between", "above", "below", "over", "until", "since", "without", "of",
+                        "among", "across", "except"])  # fmt: skip
+# Modifiers that point to the usual one of a kind; a subject with and without them is the same.
+_IDLE_MODIFIERS = frozenset(["main", "primari", "current", "whole", "entir", "general", "overal",
+                             "offici", "usual", "standard", "actual", "team", "servic", "system",
+                             "valu", "rule", "polici", "option", "paramet", "process"])  # fmt: skip
+# Nouns that only announce a value: where both sides give the value, they say nothing more.
+_MEASURE_NOUNS = frozenset(["maximum", "minimum", "limit", "size", "length", "amount", "number",
+                            "valu", "rate", "count", "durat", "time", "period", "floor",
+                            "allow", "allowanc", "quota", "cap", "level", "set", "setting",
+                            "default", "date", "day", "hour", "version", "releas", "budget",
+                            "ratio", "share", "deep", "long", "high", "wide",
+                            "heavi", "old"])  # fmt: skip
+_LIMITERS = frozenset(["except", "unless", "until", "only", "partly", "mostly", "almost", "rarely",
+                       "sometimes", "temporarily", "seldom", "occasionally"])  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The relation of two claims; `finer` names the side that says more in `refines`."""
+
+    relation: Relation
+    reasons: tuple[str, ...]
+    confidence: float
+    finer: Literal["a", "b"] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """Two claims, how their words answer each other, and the content left on either side.
+
+    `left_a` and `left_b` leave out what a contradiction may ignore: asides, denied words, what a
+    change took up, and nouns that only announce a value.
+    """
+
+    a: Claim
+    b: Claim
+    found: Alignment
+    left_a: tuple[Term, ...]
+    left_b: tuple[Term, ...]
+
+    @property
+    def both_left(self) -> bool:
+        return bool(self.left_a) and bool(self.left_b)
+
+    @property
+    def parity_differs(self) -> bool:
+        return self.a.polarity != self.b.polarity
+
+    @property
+    def is_additive(self) -> bool:
+        return bool((self.a.cues | self.b.cues) & ADDITIVES)
+
+    @property
+    def shared(self) -> frozenset[str]:
+        return frozenset(pair.a.key for pair in self.found.same)
+
+
+def lay_out(a: Claim, b: Claim) -> Case:
+    """Align two claims and sort out what is left."""
+    found = align(a, b)
+    _settle_verbs(found)
+    left_a, left_b = _content(a, found.left_a), _content(b, found.left_b)
+    if _has_values(found):
+        left_a, left_b = _without_measures(left_a, left_b), _without_measures(left_b, left_a)
+    return Case(a, b, found, left_a, left_b)
+
+
+def _without_measures(own: tuple[Term, ...], other: tuple[Term, ...]) -> tuple[Term, ...]:
+    """Drop nouns that announce the value, unless the other side has a noun against them.
+
+    "Upload size" needs no "size" beside "uploads up to 5 MB", but "memory limit" is not
+    "memory request".
+    """
+    if any(not term.is_verb and term.key not in _MEASURE_NOUNS for term in other):
+        return own
+    return tuple(term for term in own if term.key not in _MEASURE_NOUNS)
+
+
+def _has_values(found: Alignment) -> bool:
+    pairs = found.same + found.finer + found.loose + found.clashes
+    return any(pair.a.kind in ("quantity", "date", "version") for pair in pairs)
+
+
+def _settle_verbs(found: Alignment) -> None:
+    """Take interchangeable main verbs out of what is left ("runs in", "is hosted in")."""
+    left = next((term for term in found.left_a if term.is_verb), None)
+    right = next((term for term in found.left_b if term.is_verb), None)
+    if left and right and interchangeable(left.key, right.key):
+        found.left_a.remove(left)
+        found.left_b.remove(right)
+
+
+def _content(claim: Claim, terms: Iterable[Term]) -> tuple[Term, ...]:
+    taken_up: frozenset[str] = frozenset()
+    if claim.transition is not None and claim.transition.kind in ("switch", "return"):
+        taken_up = claim.transition.new
+    return tuple(
+        term
+        for term in terms
+        if term.weight == 1
+        and term.region not in ("aside", "apposition")
+        and not term.is_denied
+        and term.key not in taken_up
+        and term.key not in _IDLE_MODIFIERS
+    )
+
+
+def names(terms: Sequence[Term]) -> str:
+    """The words of some terms, for a reason a person reads."""
+    return " ".join(term.text for term in terms[:4])
+
+
+def on_topic(case: Case) -> bool:
+    """Half of what the shorter claim says must have an answer in the other."""
+    related = case.found.same + case.found.opposed + case.found.finer
+    held = weigh([pair.a for pair in related])
+    values = case.found.clashes + case.found.loose
+    whole = min(
+        held + weigh([pair.a for pair in values]) * 0.5 + weigh(left)
+        for left in (case.left_a, case.left_b)
+    )
+    anchors = [pair for pair in related if pair.a.weight >= 0.5 and pair.a.kind != "quantity"]
+    return bool(anchors) and held >= 0.5 * whole
+
+
+def narrows(terms: Sequence[Term], *, in_subject: bool = True) -> bool:
+    """True when leftovers limit what their side holds for ("… for uploads", "if paid")."""
+    return any(
+        term.region == "condition"
+        or (in_subject and term.region == "subject")
+        or (term.prep in _NARROWING and term.region != "subject")
+        or term.key in _LIMITERS
+        for term in terms
+    )
+
+
+def only_adds(terms: Sequence[Term]) -> bool:
+    """True when the extra words add to the statement without limiting or denying it."""
+    return not any(
+        term.is_denied
+        or term.region == "condition"
+        or (term.region == "subject" and term.key not in _IDLE_MODIFIERS)
+        or term.key in _LIMITERS
+        for term in terms
+    )
+
+
+def is_one_slot(case: Case) -> bool:
+    """True when nothing but the slot in dispute differs, so that a clash is a contradiction."""
+    if case.both_left or verbs_differ(case):
+        return False
+    tolerant = subject_is_firm(case)
+    return not (
+        narrows(case.left_a, in_subject=not tolerant)
+        or narrows(case.left_b, in_subject=not tolerant)
+    )
+
+
+def subject_is_firm(case: Case) -> bool:
+    """True when the subjects share two words, so that one more on one side is no other subject."""
+    shared = [
+        pair
+        for pair in case.found.same
+        if pair.a.weight == 1
+        and not pair.a.is_verb
+        and pair.a.kind in ("word", "name", "label")
+        and "subject" in (pair.a.region, pair.b.region)
+    ]
+    extra = [term for term in case.left_a + case.left_b if term.region == "subject"]
+    return len(shared) >= 2 and len(extra) <= 1
+
+
+def is_exact(case: Case) -> bool:
+    """True when no subject carries an extra word."""
+    return not any(term.region == "subject" for term in case.left_a + case.left_b)
+
+
+def verbs_differ(case: Case) -> bool:
+    """Both main verbs are without an answer, and one of them is not a general one."""
+    left = [term for term in case.found.left_a if term.is_verb]
+    right = [term for term in case.found.left_b if term.is_verb]
+    return bool(left and right) and left[0].weight + right[0].weight > 1
+
+
+def is_agent_slot(case: Case) -> bool:
+    """True when both sides say by the same verb who does one thing ("X pays", "Y pays")."""
+    return (
+        case.a.verb == case.b.verb
+        and case.a.verb in EXCLUSIVE_SUBJECT
+        and not case.a.agent_prep
+        and not case.b.agent_prep
+    )
+
+
+def roles(claim: Claim) -> dict[int, str]:
+    """Agent or patient by identity of the term, passives and converses turned round.
+
+    A word that stands in the claim twice plays no telling role.
+    """
+    turned = claim.agent_prep
+    counts = Counter(term.key for term in claim.terms)
+    found = {}
+    for term in claim.terms:
+        if counts[term.key] > 1 or term.is_verb:
+            continue
+        if term.region == "subject":
+            found[id(term)] = "patient" if turned else "agent"
+        elif term.region == "predicate" and (not turned or term.prep == turned):
+            found[id(term)] = "agent" if turned else "patient"
+    return found
+
+
+def places(claim: Claim) -> dict[int, str]:
+    """Roles by place alone, for claims of two verbs; the passive's subject tells nothing then."""
+    if claim.agent_prep:
+        return {}
+    return {
+        id(term): "agent" if term.region == "subject" else "patient"
+        for term in claim.terms
+        if not term.is_verb and (term.region == "subject" or not term.prep)
+    }
+
+
+def moves(
+    pairs: Iterable[Pair], roles_a: dict[int, str], roles_b: dict[int, str]
+) -> frozenset[tuple[str | None, str | None]]:
+    """Which role each shared word has on the two sides."""
+    return frozenset(
+        (roles_a.get(id(pair.a)), roles_b.get(id(pair.b)))
+        for pair in pairs
+        if pair.a.kind in ("word", "name") and pair.a.weight == 1 and not pair.a.is_verb
+    )

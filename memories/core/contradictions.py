@@ -1,0 +1,263 @@
+"""The rules that find a contradiction between two claims on one topic.
+
+Each looks at one way to exclude the other, and answers with a verdict, or with None when its
+question does not arise. The order matters: what is denied or reversed comes before what differs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from memories.core.alignment import Pair
+from memories.core.cases import (
+    Case,
+    Verdict,
+    is_agent_slot,
+    is_exact,
+    is_one_slot,
+    moves,
+    names,
+    narrows,
+    roles,
+    subject_is_firm,
+    verbs_differ,
+)
+from memories.core.lexicon import (
+    EXCLUSIVE_OBJECT,
+    FUNCTIONAL,
+    GRADED,
+    INCLUSIVE,
+    OPPOSITES,
+    SYMMETRIC,
+    interchangeable,
+)
+from memories.core.statements import Term
+from memories.core.vocabulary import EXCLUSIVES
+
+_OPPOSED_PREPOSITIONS = {
+    "before": "after", "after": "before", "above": "below", "below": "above", "inside": "outside",
+    "outside": "inside", "over": "under", "under": "over", "up": "down", "down": "up",
+    "since": "until", "until": "since", "into": "out", "out": "into", "on": "off", "off": "on",
+}  # fmt: skip
+DIRECTED = frozenset(["from", "to", "into", "onto", "before", "after", "above", "below", "over",
+                      "under", "than", "instead"])  # fmt: skip
+_MAX_PAIRS = 40  # shared words that are looked at for exchanged roles
+
+
+def different(*reasons: str, confidence: float = 0.4) -> Verdict:
+    """A verdict of two statements that the rules will not set against each other."""
+    return Verdict("different", reasons, confidence)
+
+
+def denial(case: Case) -> Verdict | None:
+    """One side states what the other denies: "S3" against "not S3", "moved away from S3"."""
+    for pair in case.found.same:
+        if pair.a.is_denied == pair.b.is_denied or pair.a.weight < 1:
+            continue
+        denied = pair.a if pair.a.is_denied else pair.b
+        stating = case.left_b if pair.a.is_denied else case.left_a
+        is_alone = not case.both_left and not case.parity_differs and not verbs_differ(case)
+        narrow = narrows(stating, in_subject=not subject_is_firm(case))
+        if is_alone and not narrow and _shares_another(case, pair):
+            confidence = 0.8 if is_exact(case) else 0.65
+            return Verdict("contradicts", (f"one side denies {denied.text}",), confidence)
+        return different(f"only one side denies {denied.text}")
+    return None
+
+
+def _shares_another(case: Case, besides: Pair) -> bool:
+    return any(
+        pair is not besides and pair.a.weight == 1 and not pair.a.is_verb
+        for pair in case.found.same + case.found.finer
+    )
+
+
+def swap(case: Case) -> Verdict | None:
+    """The same words in exchanged roles: "A calls B" and "B calls A", "from A to B" reversed."""
+    pairs = [pair for pair in case.found.same if not pair.a.is_verb and pair.a.weight == 1]
+    pairs = pairs[:_MAX_PAIRS]
+    for first in pairs:
+        if first.a.prep not in DIRECTED or (first.a.prep == "to" and case.a.verb in SYMMETRIC):
+            continue
+        for second in pairs:
+            if first is second or not _exchanged_prepositions(first, second):
+                continue
+            if case.both_left or _OPPOSED_PREPOSITIONS.get(first.a.prep) == second.b.prep:
+                return None
+            return Verdict(
+                "contradicts", (f"other direction: {first.a.prep} {first.a.text}",), 0.8
+            )  # fmt: skip
+    return _exchanged_roles(case, pairs)
+
+
+def _exchanged_prepositions(first: Pair, second: Pair) -> bool:
+    """`first` stands behind a directed preposition in a, `second` behind it (or its opposite)."""
+    led = first.a.prep
+    if led in (second.a.prep, first.b.prep):
+        return False
+    return second.b.prep in (led, _OPPOSED_PREPOSITIONS.get(led, led)) and (
+        first.b.prep == second.a.prep or first.b.prep != second.b.prep
+    )
+
+
+def _exchanged_roles(case: Case, pairs: Sequence[Pair]) -> Verdict | None:
+    if not case.a.verb or case.a.verb != case.b.verb or case.a.verb in SYMMETRIC:
+        return None
+    found = moves(pairs, roles(case.a), roles(case.b))
+    if not {("agent", "patient"), ("patient", "agent")} <= found:
+        return None
+    if {("agent", "agent"), ("patient", "patient")} <= found:
+        return None
+    verb_weight = next((term.weight for term in case.a.terms if term.is_verb), 0)
+    if case.both_left or verb_weight < 1 or case.parity_differs:
+        return different("the same words in other roles")
+    return Verdict("contradicts", ("the same words in exchanged roles",), 0.7)
+
+
+def value(case: Case) -> Verdict | None:
+    """One number, date, version or member of a kind differs while the rest is said alike."""
+    clashes = [pair for pair in case.found.clashes if pair.a.region != "aside"]
+    if not clashes:
+        return None
+    reasons = tuple(pair.reason for pair in clashes)
+    if any(pair.a.is_denied != pair.b.is_denied for pair in clashes):
+        return different("one side denies the other value")
+    if not is_one_slot(case) or case.parity_differs or case.found.opposed:
+        return different(*reasons, "but something else differs too")
+    if all(pair.a.kind in ("word", "name") for pair in clashes) and not _excludes(case):
+        return different(*reasons, "but both can hold", confidence=0.5)
+    if case.a.is_past and case.b.is_past and all(pair.a.kind == "date" for pair in clashes):
+        return different(*reasons, "but both can have happened")
+    return Verdict("contradicts", reasons, 0.9 if is_exact(case) else 0.7)
+
+
+def _excludes(case: Case) -> bool:
+    """True unless verb or additive words let both members hold ("supports", "also uses")."""
+    if case.is_additive:
+        return False
+    if any(pair.a.key in FUNCTIONAL and pair.a.kind == "word" for pair in case.found.same):
+        return True
+    return not (case.a.verb in INCLUSIVE or case.b.verb in INCLUSIVE)
+
+
+def opposition(case: Case) -> Verdict | None:
+    """Antonyms: one pair (or none and a negation) decides; two pairs are beyond the rules."""
+    pairs = case.found.opposed + _opposed_prepositions(case)
+    if not pairs:
+        return None
+    reasons = tuple(pair.reason for pair in pairs)
+    if len(pairs) > 1:
+        return different(*reasons, "more than one opposition")
+    if case.parity_differs:
+        if any(pair.a.key in GRADED or pair.a.key not in OPPOSITES for pair in pairs):
+            return different(*reasons, "and a negation")
+        return None  # "not allowed" is "forbidden": left to agreement
+    if not is_one_slot(case) or case.is_additive:
+        return different(*reasons, "but something else differs too")
+    return Verdict("contradicts", reasons, 0.85 if is_exact(case) else 0.65)
+
+
+def _opposed_prepositions(case: Case) -> list[Pair]:
+    for pair in case.found.same:
+        if _OPPOSED_PREPOSITIONS.get(pair.a.prep) == pair.b.prep:
+            return [Pair(pair.a, pair.b, f"{pair.a.prep} against {pair.b.prep}")]
+    return []
+
+
+def negation(case: Case) -> Verdict | None:
+    """One side is negated, and the negated side is the more general one."""
+    if not case.parity_differs or case.found.opposed:
+        return None
+    negated, stated = (
+        (case.left_a, case.left_b) if not case.a.polarity else (case.left_b, case.left_a)
+    )
+    if negated or verbs_differ(case):
+        return different("one side is negated", "but of something narrower")
+    if any(term.region == "subject" for term in stated):
+        return different("one side is negated", "of another subject")
+    if case.found.loose or case.found.clashes:
+        return different("one side is negated", "with other values")
+    return Verdict("contradicts", ("one side is negated",), 0.85)
+
+
+def filler(case: Case) -> Verdict | None:
+    """Same frame, other filler, in a slot that holds one: "hosted in Oslo", "status is open"."""
+    if not case.both_left or case.parity_differs or case.is_additive or verbs_differ(case):
+        return None
+    terms = case.left_a + case.left_b
+    if any(term.region != "predicate" or term.is_verb for term in terms):
+        return None
+    slots_a, slots_b = ({term.prep for term in left} for left in (case.left_a, case.left_b))
+    if len(slots_a) != 1 or slots_a != slots_b or not _shares_subject(case):
+        return None
+    if len(case.left_a) > 3 or len(case.left_b) > 3:
+        return None
+    why = _why_exclusive(case, next(iter(slots_a)))
+    if not why:
+        return None
+    reason = f"{why}: {names(case.left_a)} vs {names(case.left_b)}"
+    are_names = all(term.kind == "name" for term in terms)
+    # Two plain nouns may be two words for one thing ("road", "path").
+    return Verdict("contradicts", (reason,), 0.65 if are_names else 0.5)
+
+
+def _shares_subject(case: Case) -> bool:
+    return any(
+        "subject" in (pair.a.region, pair.b.region)
+        for pair in case.found.same
+        if pair.a.weight == 1
+    )
+
+
+def _why_exclusive(case: Case, prep: str) -> str:
+    if case.shared & EXCLUSIVES:
+        return "only one can hold"
+    held = {
+        pair.a.key
+        for pair in case.found.same
+        if pair.a.region == pair.b.region and pair.a.kind == "word"
+    }
+    if not prep and {case.a.verb, case.b.verb} <= {"", "have"} and held & FUNCTIONAL:
+        return "one value at a time"
+    is_one_verb = case.a.verb == case.b.verb or interchangeable(case.a.verb, case.b.verb)
+    if case.a.verb and is_one_verb and prep in EXCLUSIVE_OBJECT.get(case.a.verb, ()):
+        return "one at a time" if _are_fillers(case) else ""
+    return ""
+
+
+def _are_fillers(case: Case) -> bool:
+    """Names on both sides, or one plain noun phrase each with nothing else left open."""
+    terms = case.left_a + case.left_b
+    are_names = all(term.kind == "name" for term in terms)
+    return are_names or max(len(case.left_a), len(case.left_b)) <= 2
+
+
+def agent(case: Case) -> Verdict | None:
+    """Two name themselves as the one who owns, decides or pays."""
+    if not is_agent_slot(case) or case.parity_differs or case.is_additive:
+        return None
+    left, right = (_in_subject(terms) for terms in (case.left_a, case.left_b))
+    clashing = [p for p in case.found.clashes + case.found.opposed if p.a.region == "subject"]
+    if not ((left and right) or clashing):
+        return None
+    has_other = len(left) < len(case.left_a) or len(right) < len(case.left_b)
+    if has_other or not _shares_object(case) or max(len(left), len(right)) > 3:
+        return different("another subject and another object", confidence=0.6)
+    described = f"{names(left)} vs {names(right)}" if left and right else clashing[0].reason
+    return Verdict("contradicts", (f"another subject: {described}",), 0.7)
+
+
+def _in_subject(terms: Sequence[Term]) -> list[Term]:
+    return [term for term in terms if term.region == "subject"]
+
+
+def _shares_object(case: Case) -> bool:
+    return any(
+        pair.a.region == pair.b.region == "predicate" and pair.a.weight == 1 and not pair.a.is_verb
+        for pair in case.found.same
+    )
+
+
+RULES: tuple[Callable[[Case], Verdict | None], ...] = (
+    denial, swap, value, opposition, negation, filler, agent,
+)  # fmt: skip
