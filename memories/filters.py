@@ -45,9 +45,7 @@ class MemoryFilter(django_filters.FilterSet):
         """Keep memories that hold every word (stemmed)."""
         words = terms(value)
         for term in words:
-            queryset = queryset.filter(
-                pk__in=Posting.objects.filter(term=term).values("memory_id")
-            )
+            queryset = queryset.filter(pk__in=Posting.objects.filter(term=term).values("memory_id"))
         return queryset if words else queryset.none()
 
     def by_scope(self, queryset: QuerySet[Memory], name: str, value: str) -> QuerySet[Memory]:

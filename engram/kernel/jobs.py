@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from time import monotonic
 from uuid import UUID
 
 from django.db import transaction
@@ -11,6 +12,15 @@ from kombu.exceptions import OperationalError
 from engram.celery import app
 
 log = logging.getLogger(__name__)
+
+# After a failure nobody knocks at the broker for so long; the sweeps find the work meanwhile.
+QUIET_SECONDS = 5.0
+
+
+class _Breaker:
+    """Remembers until when the broker is left alone."""
+
+    quiet_until = 0.0
 
 
 def wake(task_name: str, *ids: UUID | str) -> None:
@@ -21,9 +31,12 @@ def wake(task_name: str, *ids: UUID | str) -> None:
     arguments = [str(i) for i in ids]
 
     def send() -> None:
+        if monotonic() < _Breaker.quiet_until:
+            return
         try:
             app.send_task(task_name, args=arguments, retry=False)
         except (OperationalError, OSError) as error:
+            _Breaker.quiet_until = monotonic() + QUIET_SECONDS
             log.warning("%s was not woken, its sweep will find the work: %s", task_name, error)
 
     transaction.on_commit(send)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from memories.core import dates, quantities
 from memories.core.lexicon import KINDS, concept_of, opposed
@@ -66,31 +66,51 @@ def align(a: Claim, b: Claim) -> Alignment:
     found.keys_a = frozenset(term.key for term in a.terms)
     found.keys_b = frozenset(term.key for term in b.terms)
     found.left_a, found.left_b = list(a.terms), list(b.terms)
-    _match_equal(found)
+    _match_equal(found, is_aside=False)
     if found.left_a and found.left_b:
         _match_parts(found)
         _match_values(found)
         _match(found, _opposition, found.opposed)
         _match(found, _kind_clash, found.clashes)
+        _match_equal(found, is_aside=True)
     return found
 
 
-def _match_equal(found: Alignment) -> None:
+def _match_equal(found: Alignment, *, is_aside: bool) -> None:
+    """Pair equal terms; what is said in passing answers only once the main words are settled."""
     places: dict[str, list[Term]] = defaultdict(list)
     for term in found.left_b:
         places[term.key].append(term)
     rest = []
     for term in found.left_a:
-        candidates = places.get(term.key)
+        candidates = [
+            other
+            for other in places.get(term.key, ())[:_LOOK]
+            if is_aside or (term.region == "aside") == (other.region == "aside")
+        ]
         if not candidates:
             rest.append(term)
             continue
-        best = max(candidates[:_LOOK], key=lambda other: _alike(term, other))
-        candidates.remove(best)
+        best = max(candidates, key=lambda other: _alike(term, other))
+        places[term.key].remove(best)
         found.same.append(Pair(term, best))
     found.left_a = rest
     kept = {id(term) for terms in places.values() for term in terms}
     found.left_b = [term for term in found.left_b if id(term) in kept]
+    _drop_counted_nouns(found)
+
+
+def _drop_counted_nouns(found: Alignment) -> None:
+    """ "100 requests per second" is "100 rps": a noun that the other's unit implies is settled."""
+    for pair in found.same:
+        left, right = pair.a.quantity, pair.b.quantity
+        if left is None or right is None or bool(left.noun) == bool(right.noun):
+            continue
+        noun = concept_of(left.noun or right.noun)
+        if left.noun:
+            found.left_a = [term for term in found.left_a if term.key != noun]
+        else:
+            found.left_b = [term for term in found.left_b if term.key != noun]
 
 
 def _alike(a: Term, b: Term) -> int:
@@ -161,8 +181,10 @@ def name_parts(term: Term) -> list[str]:
 
 
 def _match_values(found: Alignment) -> None:
-    for test in (_agreeing, _finer):
-        _match(found, test, found.same if test is _agreeing else found.finer)
+    _match(found, _agreeing, found.same)
+    _match(found, _subject_clash, found.clashes)
+    _match(found, _finer, found.finer)
+    _drop_counted_nouns(found)
     _match(found, _value_clash, found.clashes)
     _match(found, _loose, found.loose)
 
@@ -255,9 +277,26 @@ def _value_clash(a: Term, b: Term, found: Alignment) -> str:
     if _versions(a, b, found):
         return f"version differs: {a.text} vs {b.text}"
     pair = _quantities(a, b, found)
-    if pair and quantities.conflict(*pair):
+    if pair and quantities.conflict(
+        _bounded(pair[0], found.keys_a), _bounded(pair[1], found.keys_b)
+    ):
         return f"number differs: {a.text} vs {b.text}"
     return ""
+
+
+def _bounded(quantity: quantities.Quantity, keys: frozenset[str]) -> quantities.Quantity:
+    """A plain number read as a bound where its claim speaks of a limit or a minimum."""
+    if quantity.bound != "exact" or quantity.upper is not None:
+        return quantity
+    if keys & {"maximum", "limit", "quota", "allowanc"}:
+        return replace(quantity, bound="most")
+    return replace(quantity, bound="least") if keys & {"minimum", "floor"} else quantity
+
+
+def _subject_clash(a: Term, b: Term, found: Alignment) -> str:
+    """Two dates that name what is spoken of: "the target for Q2", "the target for Q3"."""
+    both_subject = a.region == b.region == "subject" and a.kind == b.kind == "date"
+    return _value_clash(a, b, found) if both_subject else ""
 
 
 def _dates_clash(a: str, b: str) -> bool:

@@ -28,6 +28,10 @@ _SUBORDINATORS = frozenset(
 )  # fmt: skip
 _BE = frozenset(["is", "are", "was", "were", "be", "been", "being", "get", "gets", "got"])
 _CLAUSE_OPENERS = frozenset(["if", "when", "unless", "because", "whenever", "although", "that"])
+_ADJUNCT_OPENERS = frozenset(
+    ["in", "on", "at", "during", "for", "since", "after", "before", "by", "from", "until", "with",
+     "within", "under", "when", "if", "as"]
+)  # fmt: skip
 _BREAKS = frozenset(["but", "whereas", "while", "so", "yet"])
 _ADVERBS = frozenset(
     ["not", "never", "always", "also", "only", "now", "still", "already", "currently", "no",
@@ -158,7 +162,11 @@ def finite_verb(tokens: Sequence[Token]) -> tuple[int, int, bool]:
             if candidates and _verb_score(tokens, candidates[0], start) >= 3:
                 break
             return index, _main_verb(tokens, index, limit), index == start
-        if lemma(token.lower) in VERBS and _may_be_verb(tokens, index, start):
+        if (
+            lemma(token.lower) in VERBS
+            and _may_be_verb(tokens, index, start)
+            and (not _is_acronym(tokens, index))
+        ):
             candidates.append(index)
     return _choose(tokens, candidates, start)
 
@@ -186,13 +194,17 @@ def skip_leading_adjunct(tokens: Sequence[Token]) -> int:
     """Index after a leading "In January," or "When the queue grows," phrase."""
     if not tokens or tokens[0].lower not in PREPOSITIONS | _SUBORDINATORS:
         return 0
+    may_hold_verb = tokens[0].lower in _SUBORDINATORS
     for index, token in enumerate(tokens[:25]):
-        if token.text == "," and index + 1 < len(tokens):
+        if token.text in (",", ":") and index + 1 < len(tokens):
             return index + 1
+        if token.lower in _BE and not may_hold_verb:
+            break
+    if tokens[0].lower not in _ADJUNCT_OPENERS:
+        return 0
     for index in range(2, min(len(tokens), 8)):
-        if tokens[index].lower in DETERMINERS | PRONOUNS and tokens[index - 1].lower not in (
-            PREPOSITIONS
-        ):
+        opens_phrase = tokens[index].lower in DETERMINERS | PRONOUNS
+        if opens_phrase and tokens[index - 1].lower not in PREPOSITIONS:
             return index
     return 0
 
@@ -222,6 +234,13 @@ def _main_verb(tokens: Sequence[Token], aux: int, limit: int) -> int:
             return index
         break
     return aux
+
+
+def _is_acronym(tokens: Sequence[Token], index: int) -> bool:
+    """Capitals among small letters: "POST /files" has no verb "post"."""
+    if len(tokens[index].text) < 2 or not tokens[index].text.isupper():
+        return False
+    return not all(token.text.isupper() for token in tokens if token.kind == "word")
 
 
 def _may_be_verb(tokens: Sequence[Token], index: int, start: int) -> bool:
@@ -281,7 +300,7 @@ def _opens_object(tokens: Sequence[Token], start: int) -> bool:
     token = tokens[start + 1]
     return (
         token.lower in DETERMINERS
-        or token.lower in PREPOSITIONS
+        or (token.lower in PREPOSITIONS and token.lower != "of")
         or token.lower.endswith("s")
         or token.lower in ("not", "never")
         or token.kind != "word"

@@ -119,6 +119,8 @@ pullrequest pr
 approve authorise authorize
 invoice bill
 customer client
+request req
+fiscalyear fy
 money funds
 consume drink
 shout yell
@@ -332,6 +334,9 @@ _EXCLUSIVE_OBJECT = {
     "assign": "to",
     "replace": "by with",
     "study": "at in",
+    "cut": "from",
+    "tag": "from",
+    "branch": "from",
     "sleep": "in on",
     "park": "in on at",
     "collect": "on at",

@@ -21,7 +21,7 @@ _CUES: tuple[tuple[Modality, tuple[str, ...]], ...] = (
     ("proposal", ("maybe", "perhaps", "might", "possibly", "let's", "let us", "we could",
                   "could be", "we should", "want to", "wants to", "would like", "hope to",
                   "hopes to", "how about", "what about", "thinking about", "thinking of", "an idea",
-                  "the idea", "proposal to")),
+                  "the idea", "proposal to", "could")),
     ("plan", ("plan to", "plans to", "planning to", "planned for", "intend to", "intends to",
               "going to", "about to", "scheduled to", "scheduled for", "upcoming", "soon",
               "eventually", "someday", "next week", "next month", "next quarter", "next year",
@@ -32,6 +32,11 @@ for _rank, (_, _phrases) in enumerate(_CUES):
     for _phrase in _phrases:
         _cue = tuple(_phrase.split())
         _CUES_BY_HEAD.setdefault(_cue[0], []).append((_rank, _cue))
+_LABELS: dict[str, Modality] = {
+    "idea": "proposal", "proposal": "proposal", "suggestion": "proposal", "option": "proposal",
+    "rfc": "proposal", "question": "question", "plan": "plan", "todo": "plan", "goal": "plan",
+    "hypothesis": "hypothetical", "history": "history", "quote": "quote",
+}  # fmt: skip
 _PROPOSING = stems(
     "propose suggest recommend consider float debate discuss evaluate explore wonder"
 )
@@ -47,6 +52,8 @@ def modality_of(clause: Clause, sentence: str) -> Modality:
     if sentence.rstrip("\"') ").endswith("?"):
         return "question"
     lowers = [token.lower for token in clause.tokens]
+    if len(lowers) > 1 and lowers[1] == ":" and lowers[0] in _LABELS:
+        return _LABELS[lowers[0]]
     ranks = [rank for index in range(len(lowers)) for rank in _cues_at(lowers, index)]
     if ranks:
         return _CUES[min(ranks)][0]

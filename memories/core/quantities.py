@@ -185,6 +185,18 @@ def bound_at(tokens: Sequence[Token], index: int) -> tuple[int, Bound] | None:
     return None
 
 
+def bound_before_name(tokens: Sequence[Token], index: int) -> int:
+    """Length of a bounding phrase that stands before a named number ("at least Postgres 14")."""
+    if tokens[index].lower not in _BOUND_HEADS:
+        return 0
+    for length in (3, 2):
+        words = tuple(token.lower for token in tokens[index : index + length])
+        following = tokens[index + length : index + length + 2]
+        if words in _BOUNDS and [token.kind for token in following] == ["word", "number"]:
+            return length
+    return 0
+
+
 def _starts_number(tokens: Sequence[Token], index: int) -> bool:
     if index < len(tokens) and tokens[index].lower in CURRENCIES:
         index += 1

@@ -76,7 +76,7 @@ def _claim(clause: Clause, sentence: str, previous: Claim | None) -> Claim:
         verb=verb,
         agent_prep=parsed.agent_prep,
         is_past=_is_past(clause),
-        force=_force(lowers),
+        force=_force(clause),
         cues=frozenset(lower for lower in lowers if lower in ADDITIVES or lower in RESTRICTORS),
     )
 
@@ -124,8 +124,15 @@ def _is_past(clause: Clause) -> bool:
     return is_past_form and clause.aux < 0
 
 
-def _force(lowers: Sequence[str]) -> str:
-    return next((_FORCES[lower] for lower in lowers if lower in _FORCES), "")
+def _force(clause: Clause) -> str:
+    return next(
+        (
+            _FORCES[token.lower]
+            for token in clause.tokens
+            if token.lower in _FORCES and token.text != "May"
+        ),
+        "",
+    )
 
 
 def _transition(

@@ -121,6 +121,8 @@ def _idle(pairs: Sequence[Pair]) -> frozenset[str]:
         idle |= {"time", "date", "hour", "day"}
     if "version" in kinds:
         idle |= {"version", "releas"}
+    if "quantity" in kinds:
+        idle |= {"rate", "valu", "amount", "number", "count"}
     return frozenset(idle)
 
 

@@ -19,6 +19,7 @@ from memories.core.vocabulary import (
     CONJUNCTIONS,
     DETERMINERS,
     FILLERS,
+    INFINITIVE_VERBS,
     LABEL_NOUNS,
     LIGHT_VERBS,
     PREPOSITIONS,
@@ -190,7 +191,7 @@ def _negator(scan: _Scan, index: int) -> int:
     has_object = any(term.region == "predicate" and not term.is_verb for term in scan.terms)
     near_verb = before in AUXILIARIES or index - 1 == clause.verb or index + 1 == clause.verb
     is_aside = before in (",", "and", "but", "(") and bool(scan.terms)
-    if is_aside or (index > clause.verb >= 0 and has_object and not near_verb):
+    if is_aside or following == "to" or (index > clause.verb >= 0 and has_object and not near_verb):
         scan.denied, scan.prep = True, ""
     else:
         scan.negations += 1
@@ -210,6 +211,8 @@ def _word(scan: _Scan, index: int) -> int:
     elif lower in PREPOSITIONS and not (is_last and lower in _PARTICLES):
         if lower == "to" and not is_last and _is_infinitive(tokens[index + 1]):
             scan.prep = ""
+            if _is_purpose(scan, index):
+                scan.region = "aside"
         elif lower not in ("of", "instead") or (lower == "of" and not scan.prep):
             scan.prep, scan.is_universal = lower, False
     elif lower in CONJUNCTIONS or lower in FILLERS:
@@ -224,6 +227,15 @@ def _word(scan: _Scan, index: int) -> int:
 def _is_infinitive(following: Token) -> bool:
     lower = following.lower
     return lemma(lower) in VERBS and not lower.endswith(("s", "ing")) and following.text == lower
+
+
+def _is_purpose(scan: _Scan, index: int) -> bool:
+    """True for "replaced X by Y to get queues", not for "agreed to move"."""
+    clause = scan.clause
+    if not 0 <= clause.verb < index - 1 or scan.region != "predicate":
+        return False
+    verb = clause.tokens[clause.verb].lower
+    return verb not in AUXILIARIES and lemma(verb) not in INFINITIVE_VERBS
 
 
 def _content_word(scan: _Scan, index: int) -> int:
@@ -273,10 +285,16 @@ def _value(scan: _Scan, index: int) -> int:
         scan.add(iso, _text(tokens, index, end), "date", at=index)
         return end
     if token.kind == "number":
-        if end := _glued_identifier(scan, index):
+        end = _glued_identifier(scan, index) or _numbered_name(scan, index)
+        if end:
             return end
-        if end := _numbered_name(scan, index):
-            return end
+    elif skipped := quantities.bound_before_name(tokens, index):
+        return index + skipped
+    return _quantity(scan, index)
+
+
+def _quantity(scan: _Scan, index: int) -> int:
+    tokens = scan.clause.tokens
     bound = quantities.bound_at(tokens, index)
     start = index + bound[0] if bound else index
     read = quantities.range_at(tokens, start) or quantities.quantity_at(
@@ -288,7 +306,7 @@ def _value(scan: _Scan, index: int) -> int:
     if scan.suffix and quantity.unit == "count":
         quantity = quantities.rescale(quantity, scan.suffix)
     scan.suffix = None
-    weight = LIGHT_WEIGHT if token.lower == "one" and quantity.unit == "count" else 1.0
+    weight = LIGHT_WEIGHT if tokens[index].lower == "one" and quantity.unit == "count" else 1.0
     scan.add(
         quantities.key(quantity), quantity.text, "quantity", weight, quantity=quantity, at=index
     )
@@ -342,6 +360,8 @@ def _numbered_name(scan: _Scan, index: int) -> int:
         return 0
     key = "nodejs" if before.lower == "node" else concept_of(before.lower)
     is_named = is_name(before, key, is_first=index == 1) and index - 1 != scan.clause.verb
+    if index + 1 in (scan.clause.aux, scan.clause.verb):
+        is_named = True  # "Lumen 2 launches": a number right before the verb is a name
     if is_product(key) or before.lower in _VERSION_NOUNS or (is_named and "." in token.text):
         return _version(scan, index, token.text, index + 1)
     if token.text.isdigit() and (is_named or lemma(before.lower) in LABEL_NOUNS):

@@ -122,7 +122,10 @@ _VERBS = (
     "walk want warm warn wash watch water watermark wave wear weigh weld whisk whisper win "
     "wind wipe withdraw work wrap write yield "
 )
-VERBS = stems(_VERBS)
+VERBS = stems(_VERBS) | stems(
+    "flip slip postpone delay defer reschedule redirect repoint double halve bump relabel reassign"
+    " transplant clear back"
+) - stems("back")
 _IRREGULAR = {
     "ran": "run", "kept": "keep", "held": "hold", "sent": "send", "built": "build",
     "made": "make", "took": "take", "taken": "take", "went": "go", "gone": "go", "goes": "go",
@@ -178,6 +181,12 @@ _FIXED = {
     )
     for plural in (word, f"{word}s")
 }
+# Verbs that an infinitive completes; behind others "to" tells a purpose.
+INFINITIVE_VERBS = stems(
+    "agree decide want need plan start begin continue try tend like prefer allow permit require"
+    " expect ask tell use fail refuse have intend hope wish aim choose manage offer promise learn"
+    " forget remember help get seem appear force enable configure set"
+)
 # "port 8080", "patient 7": a number after one of these names one of many.
 LABEL_NOUNS = stems(
     "port patient phase step room floor gate line issue ticket chapter section table figure sprint"
@@ -222,6 +231,7 @@ PHRASES: dict[tuple[str, ...], str] = {
         "instead of": "instead", "rather than": "instead", "in place of": "instead",
         "in front of": "before", "prior to": "before", "ahead of": "before",
         "subsequent to": "after", "following the": "after the", "by default": "default",
+        "fiscal year": "fiscalyear", "financial year": "fiscalyear", "fy": "fiscalyear",
         "fall back to": "default", "falls back to": "default", "fall back on": "default",
         "falls back on": "default",
         "valid for": "expire after", "is valid for": "expires after",

@@ -38,6 +38,7 @@ _TOKEN = re.compile(
     r"|(?P<word>(?:[/~.@#_]+(?=\w))?\w+(?:[._/:@+&'-]+\w+)*(?:\+\+|#|/(?=[\s.,;)]|$))?)"
     r"|(?P<symbol>>=|<=|->|[^\w\s])"
 )
+_RATE = re.compile(r"([a-z]+)(/)(s|sec|second|min|minute|h|hr|hour|d|day|week|month|year)")
 _GLUE_PREFIXES = frozenset(
     ["auto", "re", "pre", "post", "non", "un", "co", "multi", "sub", "e", "anti", "de", "over"]
 )
@@ -121,6 +122,12 @@ def _append_word(tokens: list[Token], text: str, start: int) -> None:
     if lower == "cannot":
         tokens.append(Token(text[:3], "can", "word", start, start + 3))
         tokens.append(Token("not", "not", "word", start + 3, end))
+        return
+    if tokens and tokens[-1].kind == "number" and (rate := _RATE.fullmatch(lower)):
+        for group in (1, 2, 3):
+            at = start + rate.start(group)
+            kind = "symbol" if group == 2 else "word"
+            tokens.append(Token(rate[group], rate[group], kind, at, start + rate.end(group)))
         return
     if "'" in lower:
         base = lower.split("'", 1)[0]

@@ -1,0 +1,224 @@
+"""POST /memories/recall: what comes back, in which order, and why."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from engram.kernel.tenancy import in_workspace
+from memories.models import Memory, RecallRecord
+from memories.services.counting import count_recalls
+from tests.conftest import House
+
+FACTS = [
+    ("The invoice service listens on port 8443.", "infra/billing"),
+    ("Backups of the database run at two in the morning.", "infra/database"),
+    ("Refunds need the approval of the shift lead.", "support"),
+    ("The office dog is called Biscuit.", "team"),
+]
+
+
+def fill(house: House) -> list[str]:
+    ids = []
+    for content, scope in FACTS:
+        answer = house.agent.post("memories", {"content": content, "scope": scope})
+        ids.append(answer.json()["memory"]["id"])
+    return ids
+
+
+def recall(house: House, query: str, **asked: Any) -> dict[str, Any]:
+    answer = house.reader.post("memories/recall", {"query": query, **asked})
+    assert answer.status_code == 200, answer.json()
+    body: dict[str, Any] = answer.json()
+    return body
+
+
+def contents(body: dict[str, Any]) -> list[str]:
+    return [result["memory"]["content"] for result in body["results"]]
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("Which port does the invoice service use?", 0),
+        ("When is the database saved?", 1),
+        ("who signs off money back to customers", 2),
+        ("Biscuit", 3),
+    ],
+)
+def test_the_best_answer_comes_first(house: House, query: str, expected: int) -> None:
+    fill(house)
+    body = recall(house, query)
+    assert contents(body)[0] == FACTS[expected][0]
+    assert [r["rank"] for r in body["results"]] == list(range(1, len(body["results"]) + 1))
+    scores = [r["score"] for r in body["results"]]
+    assert scores == sorted(scores, reverse=True)
+    assert body["associations"] == []
+    assert body["took_ms"] > 0
+
+
+def test_a_person_can_recompute_the_score(house: House) -> None:
+    fill(house)
+    for result in recall(house, "Which port does the invoice service use?", explain=True)[
+        "results"
+    ]:
+        why = result["explain"]
+        own = why["text_weight"] * why["text"] + (1 - why["text_weight"]) * why["vector"]
+        assert own == pytest.approx(why["own"])
+        fused = (own + (1 - own) * why["context"]) * why["agent"]
+        assert fused == pytest.approx(why["fused"])
+        trust = why["provenance_weight"] * (0.5 + 0.5 * why["confidence"])
+        assert fused * trust * why["freshness"] == pytest.approx(result["score"])
+        assert max(0.0, result["cosine"]) == pytest.approx(why["vector"])
+
+
+def test_k_limits_the_answer(house: House) -> None:
+    fill(house)
+    assert len(recall(house, "the service", k=2)["results"]) == 2
+
+
+def test_scope_confines_by_whole_segments(house: House) -> None:
+    fill(house)
+    house.agent.post(
+        "memories", {"content": "Infrared sensors need calibration.", "scope": "infra2"}
+    )
+    found = recall(house, "service database sensors", scope="infra")["results"]
+    assert {r["memory"]["scope"] for r in found} == {"infra/billing", "infra/database"}
+
+
+def test_constraints_of_enclosing_scopes_are_included(house: House) -> None:
+    fill(house)
+    house.agent.post(
+        "memories", {"content": "Never restart the invoice service by day.", "kind": "constraint"}
+    )
+    found = recall(house, "restart the invoice service", scope="infra/billing")
+    assert contents(found) == [
+        "Never restart the invoice service by day.",
+        "The invoice service listens on port 8443.",
+    ]
+
+
+def test_pinned_memories_come_first_within_their_scope(house: House) -> None:
+    fill(house)
+    house.agent.post(
+        "memories", {"content": "Ask before touching anything.", "scope": "infra", "pinned": True}
+    )
+    found = recall(house, "Which port does the invoice service use?", scope="infra")
+    assert contents(found)[0] == "Ask before touching anything."
+
+
+def test_forgotten_memories_never_come_back(house: House) -> None:
+    ids = fill(house)
+    house.agent.post("memories/forget", {"ids": [ids[3]], "confirm": True})
+    assert FACTS[3][0] not in contents(recall(house, "the office dog Biscuit"))
+
+
+def test_superseded_and_expired_memories_are_hidden(house: House) -> None:
+    ids = fill(house)
+    house.agent.post(
+        "memories", {"content": "The office dog is called Waffle.", "supersedes": ids[3]}
+    )
+    house.agent.post(
+        "memories",
+        {"content": "The office cat is called Crumb.", "expires_at": "2020-01-01T00:00:00Z"},
+    )
+    found = contents(recall(house, "what is the office pet called"))
+    assert "The office dog is called Waffle." in found
+    assert FACTS[3][0] not in found
+    assert "The office cat is called Crumb." not in found
+
+
+@pytest.mark.parametrize(
+    ("asked", "reason"),
+    [
+        ({"scope": "nowhere"}, "all filtered"),
+        ({"kinds": ["decision"]}, "all filtered"),
+        ({"min_score": 1.0}, "below min_score"),
+    ],
+)
+def test_an_empty_answer_says_why(house: House, asked: dict[str, Any], reason: str) -> None:
+    fill(house)
+    body = recall(house, "the invoice service", **asked)
+    assert body["results"] == []
+    assert body["reason"].startswith(reason)
+
+
+def test_an_empty_workspace_says_so(house: House, neighbour: House) -> None:
+    fill(neighbour)
+    assert recall(house, "anything")["reason"].startswith("no memories")
+
+
+def test_a_query_without_words_is_answered_by_meaning(house: House) -> None:
+    fill(house)
+    assert recall(house, "🐶")["results"] != []
+
+
+def test_recalls_are_counted_once_and_only_when_recorded(house: House) -> None:
+    ids = fill(house)
+    recall(house, "Biscuit", k=1)
+    recall(house, "Biscuit", k=1, record=False)
+    assert count_recalls(house.workspace) == 1
+    assert count_recalls(house.workspace) == 0
+    with in_workspace(house.workspace):
+        counts = dict(Memory.objects.values_list("content", "recall_count"))
+        assert counts[FACTS[3][0]] == 1
+        assert sum(counts.values()) == 1
+        assert RecallRecord.objects.count() == 0
+        assert Memory.objects.get(pk=ids[3]).last_recalled_at is not None
+
+
+def test_query_forget_previews_what_is_near_enough(house: House) -> None:
+    fill(house)
+    near = house.agent.post("memories/forget", {"query": "The office dog is called Biscuit"})
+    assert [m["content"] for m in near.json()["would_forget"]] == [FACTS[3][0]]
+    weak = house.agent.post("memories/forget", {"query": "quarterly tax filing", "confirm": True})
+    assert weak.json()["would_forget"] == []
+    assert len(house.agent.get("memories").json()["results"]) == len(FACTS)
+
+
+def test_the_number_of_queries_does_not_grow_with_the_answer(house: House) -> None:
+    fill(house)
+    house.agent.post(
+        "memories/batch",
+        {"memories": [{"content": f"Shelf {n} holds jar number {n}."} for n in range(60)]},
+    )
+    counted = []
+    for k in (1, 50):
+        recall(house, "jar on a shelf", k=k)
+        with CaptureQueriesContext(connection) as queries:
+            assert len(recall(house, "jar on a shelf", k=k)["results"]) == k
+        counted.append(len(queries))
+    assert counted[0] == counted[1]
+
+
+def test_long_memories_are_found_by_their_end(house: House) -> None:
+    filler = "The quarterly report lists revenue by region and product line. " * 60
+    ending = "The heron nests on the roof of the boathouse each spring. " * 40
+    house.agent.post("memories", {"content": filler + ending})
+    house.agent.post("memories", {"content": "Breakfast is served until ten."})
+    found = recall(house, "where do the birds breed")
+    assert contents(found)[0] == filler + ending
+    assert found["results"][0]["cosine"] > 0.3
+
+
+def test_age_lowers_a_score_but_never_hides(house: House) -> None:
+    for content, observed_at in (
+        ("The printer is on floor two.", "2001-01-01T00:00:00Z"),
+        ("The printer is on floor two, by the stairs.", timezone.now().isoformat()),
+    ):
+        house.agent.post(
+            "memories",
+            {
+                "content": content,
+                "observed_at": observed_at,
+                "scope": content[:24] + observed_at[:4],
+            },
+        )
+    found = recall(house, "where is the printer", explain=True)["results"]
+    assert len(found) == 2
+    old = next(r for r in found if r["memory"]["observed_at"].startswith("2001"))
+    assert 0.85 <= old["explain"]["freshness"] < 0.86
