@@ -1,0 +1,165 @@
+"""One score, recomputable from its factors."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memories.core.fusion import (
+    Candidate,
+    FusionWeights,
+    agents_named,
+    freshness,
+    fuse,
+)
+
+ALONE = FusionWeights(text=0.5, previous=0.0, next=0.0, other_agent=1.0)
+share = st.floats(0, 1)
+candidates = st.lists(
+    st.builds(
+        Candidate,
+        id=st.just(0),
+        cosine=st.none() | st.floats(-1, 1),
+        text=st.none() | share,
+        previous=st.none() | st.integers(0, 9),
+        next=st.none() | st.integers(0, 9),
+        agent=st.sampled_from(["", "Ada", "Bob"]),
+        provenance_weight=share,
+        confidence=share,
+        freshness=st.floats(0.85, 1),
+    ),
+    max_size=10,
+).map(lambda found: [Candidate(i, *_rest(c)) for i, c in enumerate(found)])
+
+
+def _rest(c):
+    return (
+        c.cosine, c.text, c.previous, c.next, c.agent, c.provenance_weight, c.confidence,
+        c.freshness,
+    )  # fmt: skip
+
+
+def ids(factors):
+    return [f.id for f in factors]
+
+
+def test_text_and_vector_are_weighed():
+    [factors] = fuse([Candidate("a", cosine=0.6, text=0.2)], weights=ALONE)
+
+    assert factors.own == pytest.approx(0.4)
+    assert (factors.score, factors.text, factors.vector) == (factors.own, 0.2, 0.6)
+
+
+def test_missing_and_negative_signals_count_as_nothing():
+    found = [Candidate("a", cosine=-0.5, text=0.4), Candidate("b", cosine=0.4), Candidate("c")]
+
+    assert [f.own for f in fuse(found, weights=ALONE)] == [0.2, 0.2, 0.0]
+
+
+def test_a_query_without_vector_is_judged_by_its_words_alone():
+    [factors] = fuse([Candidate("a", text=0.8)], has_vector=False, weights=ALONE)
+
+    assert (factors.own, factors.text_weight) == (0.8, 1.0)
+
+
+def test_a_query_without_terms_is_judged_by_its_vector_alone():
+    [factors] = fuse([Candidate("a", cosine=0.8)], has_terms=False, weights=ALONE)
+
+    assert (factors.own, factors.text_weight) == (0.8, 0.0)
+
+
+def test_neighbours_in_a_session_lend_part_of_their_score():
+    weights = FusionWeights(text=0.5, previous=0.5, next=0.25)
+    found = [
+        Candidate("question", cosine=0.8, text=0.8, next="answer"),
+        Candidate("answer", cosine=0.4, text=0.0, previous="question"),
+        Candidate("other", cosine=0.4, text=0.0),
+    ]
+
+    scores = {f.id: f for f in fuse(found, weights=weights)}
+
+    assert scores["question"].fused == pytest.approx(0.8 + 0.2 * 0.25 * 0.2)
+    assert scores["answer"].fused == pytest.approx(0.2 + 0.8 * 0.5 * 0.8)
+    assert scores["other"].fused == pytest.approx(0.2)
+
+
+def test_memories_of_other_agents_weigh_less_only_when_one_is_named():
+    found = [Candidate("a", text=1.0, agent="Ada"), Candidate("b", text=1.0, agent="Bob")]
+    weights = FusionWeights(text=1.0, other_agent=0.7)
+
+    assert [f.score for f in fuse(found, weights=weights)] == [1.0, 1.0]
+    named = fuse(found, named_agents={"Bob"}, weights=weights)
+    assert [(f.id, f.agent, f.score) for f in named] == [("b", 1.0, 1.0), ("a", 0.7, 0.7)]
+
+
+def test_trust_multiplies():
+    found = [Candidate("a", 1.0, 1.0, provenance_weight=0.9, confidence=0.5, freshness=0.9)]
+
+    [factors] = fuse(found, weights=ALONE)
+
+    assert factors.fused == 1.0
+    assert factors.score == pytest.approx(0.9 * 0.75 * 0.9)
+
+
+def test_ties_keep_the_order_they_came_in():
+    found = [Candidate(name, cosine=0.5) for name in "zaq"]
+
+    assert ids(fuse(found)) == ["z", "a", "q"]
+
+
+@given(candidates, st.sets(st.sampled_from(["Ada", "Bob"])))
+def test_every_score_can_be_recomputed_and_stays_in_range(found, named):
+    for f in fuse(found, named_agents=named):
+        own = f.text_weight * f.text + (1 - f.text_weight) * f.vector
+        fused = (own + (1 - own) * f.context) * f.agent
+        score = fused * f.provenance_weight * (0.5 + 0.5 * f.confidence) * f.freshness
+        assert (f.own, f.fused, f.score) == pytest.approx((own, fused, score))
+        assert -1e-12 <= f.score <= f.fused <= 1 + 1e-12
+
+
+@given(candidates)
+def test_without_distrust_the_order_is_the_fused_order(found):
+    trusted = [Candidate(c.id, c.cosine, c.text, c.previous, c.next, c.agent) for c in found]
+
+    factors = fuse(trusted)
+
+    assert [f.score for f in factors] == [f.fused for f in factors]
+    assert [f.fused for f in factors] == sorted((f.fused for f in factors), reverse=True)
+
+
+@given(candidates, candidates)
+def test_other_candidates_change_no_score(found, others):
+    alone = [Candidate(c.id, c.cosine, c.text, agent=c.agent) for c in found]
+    more = [Candidate(f"other {c.id}", c.cosine, c.text) for c in others]
+
+    expected = {f.id: f.score for f in fuse(alone)}
+    assert {f.id: f.score for f in fuse(alone + more) if f.id in expected} == expected
+
+
+@pytest.mark.parametrize(
+    ("query", "named"),
+    [
+        ("When did Caroline go?", {"Caroline"}),
+        ("What's Caroline's plan with Tim?", {"Caroline", "Tim"}),
+        ("when did caroline go?", set()),  # a single word might be an ordinary one
+        ("what did @caroline say?", {"Caroline"}),
+        ("what did the deploy agent say?", {"deploy-agent"}),
+        ("Does the build run?", set()),
+        ("Carolines and timing", set()),
+        ("", set()),
+    ],
+)
+def test_agents_are_named_by_all_their_words(query, named):
+    assert agents_named(query, ["Caroline", "Tim", "deploy-agent", "build", "", "--"]) == named
+
+
+def test_freshness_halves_the_way_to_its_floor_each_year():
+    assert freshness(0) == 1.0
+    assert freshness(-3) == 1.0
+    assert freshness(365) == pytest.approx(0.925)
+    assert freshness(1e9) == pytest.approx(0.85)
+
+
+@given(st.floats(0, 1e6), st.floats(0, 1e6))
+def test_freshness_never_rises_with_age(a, b):
+    assert freshness(min(a, b)) >= freshness(max(a, b))
+    assert 0.85 <= freshness(a) <= 1
