@@ -1,0 +1,124 @@
+"""How good a ranking is, and how sure one may be of it.
+
+Recall, reciprocal rank and normalised discounted cumulative gain with binary or graded relevance
+(Järvelin & Kekäläinen 2002), and percentile bootstrap intervals over queries (Efron 1979). An id
+counts once, at its best rank.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+
+Id = TypeVar("Id", bound=Hashable)
+
+RESAMPLES = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A mean over ``n`` queries with its confidence interval."""
+
+    mean: float
+    low: float
+    high: float
+    n: int
+
+
+def recall_at(ranked: Sequence[Id], gold: Collection[Id], k: int) -> float:
+    """Share of ``gold`` among the first ``k``, in [0, 1].
+
+    Raises
+    ------
+    ValueError
+        When ``gold`` is empty: such a query says nothing about the ranking.
+    """
+    wanted = _wanted(gold)
+    return len(wanted.intersection(_once(ranked)[:k])) / len(wanted)
+
+
+def precision_at(ranked: Sequence[Id], gold: Collection[Id], k: int) -> float:
+    """Share of the first ``k`` places that hold a member of ``gold``, in [0, 1]."""
+    return len(_wanted(gold).intersection(_once(ranked)[:k])) / k
+
+
+def reciprocal_rank(ranked: Sequence[Id], gold: Collection[Id]) -> float:
+    """One over the rank of the first member of ``gold``, 0 when there is none."""
+    wanted = _wanted(gold)
+    return next((1 / rank for rank, i in enumerate(_once(ranked), 1) if i in wanted), 0.0)
+
+
+def ndcg_at(ranked: Sequence[Id], gains: Mapping[Id, float], k: int) -> float:
+    """Discounted gain of the first ``k`` over that of the best possible order, in [0, 1].
+
+    Parameters
+    ----------
+    gains : relevance by id, clamped to [0, 1]; ids that are not in it gain nothing. Binary
+        relevance is ``dict.fromkeys(gold, 1.0)``.
+
+    Raises
+    ------
+    ValueError
+        When no gain is above 0: no order is better than another.
+    """
+    clamped = {i: min(1.0, max(0.0, gain)) for i, gain in gains.items()}
+    best = _discounted(sorted(clamped.values(), reverse=True)[:k])
+    if not best > 0:
+        raise ValueError("nDCG needs at least one gain above 0")
+    return min(1.0, _discounted([clamped.get(i, 0.0) for i in _once(ranked)[:k]]) / best)
+
+
+def bootstrap(
+    values: Sequence[float],
+    *,
+    rng: np.random.Generator,
+    level: float = 0.95,
+    resamples: int = RESAMPLES,
+) -> Interval:
+    """Mean of ``values`` (one a query, n ≥ 1) with its percentile bootstrap interval."""
+    sample = np.asarray(values, dtype=np.float64)
+    if sample.size == 0:
+        raise ValueError("no values to average")
+    means = sample[rng.integers(0, sample.size, (resamples, sample.size))].mean(axis=1)
+    low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
+    return Interval(float(sample.mean()), float(low), float(high), int(sample.size))
+
+
+def bootstrap_difference(
+    after: Sequence[float],
+    before: Sequence[float],
+    *,
+    rng: np.random.Generator,
+    level: float = 0.95,
+) -> Interval:
+    """Mean of ``after`` - ``before``, paired by query, with its interval."""
+    pairs = zip(after, before, strict=True)
+    return bootstrap([a - b for a, b in pairs], rng=rng, level=level)
+
+
+def wilson(successes: int, n: int, *, z: float = 1.959964) -> Interval:
+    """Share of ``n`` that succeeded with its Wilson score interval; n = 0 knows nothing."""
+    if n == 0:
+        return Interval(0.0, 0.0, 1.0, 0)
+    share = successes / n
+    centre = (share + z * z / (2 * n)) / (1 + z * z / n)
+    half = z / (1 + z * z / n) * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
+    return Interval(share, max(0.0, centre - half), min(1.0, centre + half), n)
+
+
+def _discounted(gains: Sequence[float]) -> float:
+    return math.fsum(gain / math.log2(rank + 1) for rank, gain in enumerate(gains, 1))
+
+
+def _once(ranked: Sequence[Id]) -> list[Id]:
+    return list(dict.fromkeys(ranked))
+
+
+def _wanted(gold: Collection[Id]) -> frozenset[Id]:
+    if not gold:
+        raise ValueError("a query without gold says nothing about a ranking")
+    return frozenset(gold)
