@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from engram.embedded.keeper import START_SECONDS, socket_path, start_lock_path
 from engram.embedded.places import make_home, read_record
@@ -93,7 +94,7 @@ class Lease:
 def _starting(home: Path) -> Iterator[None]:
     """Hold the lock under which processes come and the keeper goes."""
     deadline = time.monotonic() + LOCK_SECONDS
-    with start_lock_path(home).open("w") as lock:
+    with _open_private(start_lock_path(home)) as lock:
         while True:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -127,7 +128,7 @@ def _start_keeper(home: Path) -> tuple[socket.socket, subprocess.Popen[bytes]]:
     It gets a session of its own: Ctrl-C is for us, and it outlives us while others need it.
     """
     ours, theirs = socket.socketpair()
-    with theirs, (home / "logs" / "services.log").open("ab") as log:
+    with theirs, _open_private(home / "logs" / "services.log") as log:
         keeper = subprocess.Popen(  # noqa: S603
             [sys.executable, "-m", "engram.embedded", str(home), str(theirs.fileno())],
             stdin=subprocess.DEVNULL,
@@ -138,6 +139,16 @@ def _start_keeper(home: Path) -> tuple[socket.socket, subprocess.Popen[bytes]]:
             start_new_session=True,
         )
     return ours, keeper
+
+
+def _open_private(path: Path) -> IO[bytes]:
+    """Open a file of the home for appending."""
+    try:
+        return os.fdopen(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600), "ab")
+    except OSError as error:
+        raise EmbeddedServicesError(
+            f"{path}: {error.strerror}. Was this home used by another user, such as root?"
+        ) from None
 
 
 def _read_answer(connection: socket.socket, home: Path) -> dict[str, str]:

@@ -74,7 +74,10 @@ def _count(text: str) -> int:
 def claim_home(home: Path) -> IO[str]:
     """Take the lock of the one supervisor per home; it lasts as long as the file is open."""
     make_home(home)
-    lock = _lock_path(home).open("a+")
+    try:
+        lock = _lock_path(home).open("a+")
+    except OSError as error:
+        raise CannotStartError(f"{_lock_path(home)}: {error.strerror}") from None
     deadline = time.monotonic() + GLANCE_SECONDS
     while running := _said_by_owner(lock):
         if time.monotonic() < deadline:

@@ -58,8 +58,10 @@ class Supervisor:
         self._wakers = (reader, writer)
         signal.set_wakeup_fd(writer.fileno(), warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, lambda *_: None)
-        for stop in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        for stop in (signal.SIGINT, signal.SIGTERM):
             signal.signal(stop, self._ask_to_stop)
+        if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # as nohup asks
+            signal.signal(signal.SIGHUP, self._ask_to_stop)
         self.selector.register(reader, selectors.EVENT_READ, lambda: reader.recv(4096))
 
     def _ask_to_stop(self, *_: object) -> None:
