@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
@@ -79,7 +79,7 @@ class Conflict(WorkspaceModel):
     created_at = models.DateTimeField()
     updated_at = models.DateTimeField()
 
-    objects: ClassVar[ConflictManager[Conflict]] = ConflictManager()
+    objects: ClassVar[ConflictManager[Self]] = ConflictManager()
 
     class Meta:
         ordering = ["-created_at", "-id"]

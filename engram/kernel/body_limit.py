@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from engram.kernel.problems import CONTENT_TYPE, document
 
-Message = MutableMapping[str, Any]
+Message = Mapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
-Application = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
+Application = Callable[[dict[str, Any], Receive, Send], Awaitable[None]]
 
 
 class _TooLargeError(Exception):
@@ -25,7 +25,7 @@ class BodyLimit:
         self.application = application
         self.max_bytes = max_bytes
 
-    async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
         """Serve the request unless its body is too large."""
         announced = dict(scope["headers"]).get(b"content-length", b"")
         if announced.isdigit() and int(announced) > self.max_bytes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from datetime import datetime
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from django.db import models
 from django.db.models import F, Q
@@ -126,7 +126,7 @@ class Memory(WorkspaceModel):
     used_count = models.PositiveIntegerField(default=0)
     last_recalled_at = models.DateTimeField(null=True, blank=True)
 
-    objects: ClassVar[MemoryManager[Memory]] = MemoryManager()
+    objects: ClassVar[MemoryManager[Self]] = MemoryManager()
 
     class Meta:
         ordering = ["-created_at", "-id"]

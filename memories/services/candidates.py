@@ -143,7 +143,7 @@ def _score(rows: QuerySet[Posting], vocabulary: Vocabulary) -> dict[UUID, float]
 
 
 def _add_neighbours(pool: Pool, recallable: QuerySet[Memory]) -> None:
-    """Add the memories before and after each in its session: what one turn asks, the next answers."""
+    """Add the memories around each in its session: what one turn asks, the next answers."""
     sessions = (
         Memory.objects.filter(pk__in=pool.ids)
         .exclude(session_key="")

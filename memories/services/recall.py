@@ -75,7 +75,15 @@ def recall(workspace: Workspace, query: Query, *, now: datetime) -> Answer:
         recallable = Memory.objects.recallable(now).filter(matching(query))
         pinned = _pinned(recallable, query)
         pool = gather(recallable, vector, query_terms, always=pinned)
-        ranked = _rank(pool, pinned, query, vector, bool(query_terms), workspace.config, now=now)
+        ranked = _rank(
+            pool,
+            query,
+            workspace.config,
+            pinned=pinned,
+            has_vector=vector is not None,
+            has_terms=bool(query_terms),
+            now=now,
+        )
         kept = [f for f in ranked if query.min_score is None or f.score >= query.min_score]
         best = kept[: query.k]
         if not best:
@@ -153,12 +161,12 @@ def _pinned(recallable: QuerySet[Memory], query: Query) -> list[UUID]:
 
 def _rank(
     pool: Pool,
-    pinned: list[UUID],
     query: Query,
-    vector: np.ndarray | None,
-    has_terms: bool,
     config: WorkspaceSettings,
     *,
+    pinned: list[UUID],
+    has_vector: bool,
+    has_terms: bool,
     now: datetime,
 ) -> list[Factors[UUID]]:
     """Score the pool; pins first, then by score."""
@@ -184,7 +192,7 @@ def _rank(
     factors = fuse(
         candidates,
         named_agents=agents_named(query.text, {c.agent for c in candidates if c.agent}),
-        has_vector=vector is not None,
+        has_vector=has_vector,
         has_terms=has_terms,
     )
     related = [f for f in factors if f.score > 0 or f.id in pinned]

@@ -1,0 +1,57 @@
+"""Pages of signed-in members: who looks, at which workspace, and where they return to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.contrib.auth.views import redirect_to_login
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils.http import url_has_allowed_host_and_scheme
+
+from engram.kernel.middleware import StaffWorkspace
+from engram.kernel.models import Role
+
+View = Callable[..., HttpResponse]
+
+
+def staff_of(request: HttpRequest) -> StaffWorkspace:
+    """Return the member's workspace; only within a `member_page`."""
+    staff: StaffWorkspace = request.staff_workspace  # type: ignore[attr-defined]
+    return staff
+
+
+def has_role(request: HttpRequest, role: Role) -> bool:
+    """Tell whether the signed-in member's role includes `role`."""
+    staff: StaffWorkspace | None = getattr(request, "staff_workspace", None)
+    return staff is not None and staff.actor.role.includes(role)
+
+
+def member_page(*, writes: Role = Role.REVIEWER) -> Callable[[View], View]:
+    """Ask for a sign-in and a membership; anything but reading needs the role `writes`."""
+
+    def decorate(view: View) -> View:
+        @wraps(view)
+        def run(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+            if not request.user.is_authenticated:
+                return redirect_to_login(request.get_full_path())
+            if getattr(request, "staff_workspace", None) is None:
+                return redirect("console:no-workspace")
+            if request.method not in {"GET", "HEAD"} and not has_role(request, writes):
+                raise PermissionDenied(f"This needs the role {writes.value}.")
+            return view(request, *args, **kwargs)
+
+        return run
+
+    return decorate
+
+
+def way_back(request: HttpRequest, default: str) -> str:
+    """Return where a form says it came from, when that is a page of ours."""
+    asked = request.POST.get("back", "")
+    is_ours = url_has_allowed_host_and_scheme(asked, allowed_hosts=None)
+    return asked if is_ours and urlsplit(asked).path.startswith("/") else default
