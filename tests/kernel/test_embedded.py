@@ -61,8 +61,16 @@ class Holder:
             return False
 
 
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Return a home that is set up once; each test leaves it without a process."""
+    with throw_away(tmp_path_factory.mktemp("shared") / "home") as home:
+        yield home
+
+
 @pytest.fixture
-def home(tmp_path: Path) -> Iterator[Path]:
+def fresh_home(tmp_path: Path) -> Iterator[Path]:
+    """Return a home that has not been used."""
     with throw_away(tmp_path / "home") as home:
         yield home
 
@@ -72,6 +80,7 @@ def holder(home: Path) -> Iterator[Holder]:
     holder = Holder(home)
     yield holder
     holder.kill()
+    assert eventually(lambda: processes_of(home) == {})
 
 
 def test_role_is_plain_and_finds_pgvector_in_new_databases(holder: Holder) -> None:
@@ -117,14 +126,14 @@ def test_last_holder_out_stops_everything(home: Path, holder: Holder) -> None:
     assert eventually(lambda: processes_of(home) == {}, seconds=1)
 
 
-def test_two_holders_at_once_share_one_set_of_servers(home: Path) -> None:
-    processes = [start_python(HOLD, home) for _ in range(3)]
+def test_two_holders_at_once_share_one_set_of_servers(fresh_home: Path) -> None:
+    processes = [start_python(HOLD, fresh_home) for _ in range(3)]
     lines = {process.stdout.readline() for process in processes}
     assert len(lines) == 1
-    assert len(pids(home, KEEPER)) == 1
+    assert len(pids(fresh_home, KEEPER)) == 1
     for process in processes:
         process.communicate("", timeout=15)
-    assert eventually(lambda: processes_of(home) == {}, seconds=1)
+    assert eventually(lambda: processes_of(fresh_home) == {}, seconds=1)
 
 
 def test_killed_starter_leaves_services_to_the_other_holder(home: Path, holder: Holder) -> None:
@@ -178,9 +187,9 @@ def test_pid_file_of_a_dead_server_does_not_block_the_next(home: Path) -> None:
         stranger.kill()
 
 
-def test_interrupted_set_up_is_done_again(home: Path) -> None:
-    (home / "postgres.new" / "base").mkdir(parents=True)
-    holder = Holder(home)
+def test_interrupted_set_up_is_done_again(fresh_home: Path) -> None:
+    (fresh_home / "postgres.new" / "base").mkdir(parents=True)
+    holder = Holder(fresh_home)
     assert holder.answers()
     holder.leave()
 
@@ -213,23 +222,25 @@ def test_home_that_is_no_folder_is_refused_with_a_clear_message(tmp_path: Path) 
     )
 
 
-def test_variables_of_the_caller_win(home: Path) -> None:
+def test_variables_of_the_caller_win(fresh_home: Path) -> None:
     code = (
         "import os; from engram import embedded; embedded.export_environment();"
         "print(os.environ['DATABASE_URL'], os.environ['BROKER_URL'])"
     )
-    process = start_python(code, home, DATABASE_URL="postgres://elsewhere/db")
+    process = start_python(code, fresh_home, DATABASE_URL="postgres://elsewhere/db")
     output, _ = process.communicate(timeout=30)
-    run = json.loads((home / "services.json").read_text())["run"]
+    run = json.loads((fresh_home / "services.json").read_text())["run"]
     assert output == f"postgres://elsewhere/db redis+socket://{run}/redis.sock\n"
-    assert not Path(json.loads((home / "services.json").read_text())["state"], "postgres").exists()
+    assert not Path(
+        json.loads((fresh_home / "services.json").read_text())["state"], "postgres"
+    ).exists()
 
 
-def test_commands_without_services_start_none(home: Path) -> None:
-    process = start_python(MANAGE_VERSION, home)
+def test_commands_without_services_start_none(fresh_home: Path) -> None:
+    process = start_python(MANAGE_VERSION, fresh_home)
     output, _ = process.communicate(timeout=30)
     assert output == f"{django.__version__}\n"
-    assert not (home / "services.json").exists()
+    assert not (fresh_home / "services.json").exists()
 
 
 @pytest.mark.parametrize(
