@@ -13,6 +13,9 @@ from memories.core import claims
 
 MIN_CONFIDENCE: Final = 0.5
 MIN_COSINE: Final = 0.45
+VALUE_STRENGTH: Final = 0.70
+OPPOSITE_STRENGTH: Final = 0.65
+DENIAL_STRENGTH: Final = 0.60
 _MOVES_ON: Final = (
     Cue.SWITCH,
     Cue.ADJUST,
@@ -38,10 +41,10 @@ class Clash:
 
 def find_clash(timeline: Timeline, older: int, newer: int) -> Clash | None:
     """Judge whether two facts disagree about the same thing with nothing to settle it."""
-    a, b = timeline.statements[older], timeline.statements[newer]
-    if timeline.cosine(older, newer) < MIN_COSINE or not is_comparable(a, b):
+    if timeline.cosine(older, newer) < MIN_COSINE or timeline.has_cue(newer, *_MOVES_ON):
         return None
-    if b.has(*_MOVES_ON) or a.has(Cue.TEMPORARY, Cue.PAST, Cue.EVENT, Cue.PROGRESS):
+    a, b = timeline.statements[older], timeline.statements[newer]
+    if a.has(Cue.TEMPORARY, Cue.PAST, Cue.EVENT, Cue.PROGRESS) or not is_comparable(a, b):
         return None
     if disagreements.are_observations(a, b) or disagreements.is_other_quarter(a, b):
         return None
@@ -63,24 +66,28 @@ def _compared(timeline: Timeline, older: int, newer: int) -> Clash | None:
 def _disagreeing(timeline: Timeline, older: int, newer: int) -> Clash | None:
     """Set values, opposite words and denials of two near texts against each other."""
     a, b = timeline.statements[older], timeline.statements[newer]
-    cosine = timeline.cosine(older, newer)
     if a.has(Cue.SWITCH, Cue.ADJUST, Cue.END) or b.has(Cue.END):
         return None
     if disagreements.is_other_part(a, b) or disagreements.is_narrowed(a, b):
         return None
-    shared = a.stems & b.stems
-    weight = timeline.overlap(shared)
-    value = disagreements.differing_value(a, b, cosine)
+    value = disagreements.differing_value(a, b, timeline.cosine(older, newer))
     if value:
-        return Clash(older, newer, (f"other value: {value}",), 0.7)
-    if weight < disagreements.MIN_SHARED_WEIGHT:
+        return Clash(older, newer, (f"other value: {value}",), VALUE_STRENGTH)
+    return _excluding(timeline, older, newer)
+
+
+def _excluding(timeline: Timeline, older: int, newer: int) -> Clash | None:
+    """Look for opposite words and denials where two texts share enough."""
+    a, b = timeline.statements[older], timeline.statements[newer]
+    is_near = timeline.cosine(older, newer) >= disagreements.OPPOSITE_COSINE
+    if not is_near or timeline.overlap(a.stems & b.stems) < disagreements.MIN_SHARED_WEIGHT:
         return None
     words = disagreements.opposite_words(a, b)
-    if words and cosine >= disagreements.OPPOSITE_COSINE:
-        return Clash(older, newer, (f"opposite words: {words}",), 0.65)
+    if words:
+        return Clash(older, newer, (f"opposite words: {words}",), OPPOSITE_STRENGTH)
     denied = disagreements.denied_words(a, b)
-    if len(denied) >= 2 and cosine >= disagreements.DENIAL_COSINE:
-        return Clash(older, newer, ("one affirms what the other denies",), 0.6)
+    if timeline.overlap(denied) >= disagreements.MIN_DENIED_WEIGHT:
+        return Clash(older, newer, ("one affirms what the other denies",), DENIAL_STRENGTH)
     return None
 
 

@@ -154,6 +154,7 @@ _PATTERNS: Final[dict[Cue, str]] = {
         | thinking\s+(?:about|of) | brainstorm | \brfc\b | prototype | \bpoc\b
         | proof\s+of\s+concept | \bmock\b | \bjoke\b | rumou?r | hearsay | imagine\b
         | shortlist(?:ed)?\s+(?:are|is)\b | was\s+asked\s+about | wishes?\b
+        | (?:thanks|thank\s+you|wow|hey|congrats|haha|lol|btw|gonna|yeah|yep|woah)\b
     """,
     Cue.PROGRESS: r"""
         \bstage\s+(?:one|two|three|four|five|\d+)\b | \bphase\s+(?:one|two|three|\d+)\b

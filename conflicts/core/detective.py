@@ -14,7 +14,7 @@ from typing import Final
 from conflicts.core.ambiguities import Clash, find_clash
 from conflicts.core.facts import DetectiveSettings, Fact, Finding
 from conflicts.core.questions import ask_ambiguity, ask_reversal, ask_stale, ask_state
-from conflicts.core.reversals import Arc, find_arcs
+from conflicts.core.reversals import Arc, find_arcs, is_change
 from conflicts.core.stale import Ending, find_ending
 from conflicts.core.states import State, returning_arcs, state_of
 from conflicts.core.timeline import Timeline, Vectors
@@ -63,13 +63,14 @@ def detect(
         raise ValueError(f"{len(facts)} facts but {vectors.shape[0]} vectors")
     seen = [i for i, fact in enumerate(facts) if fact.observed_at <= now]
     timeline = Timeline([facts[i] for i in seen], vectors[seen], settings)
-    states = {i: s for i, x in enumerate(timeline.statements) if (s := state_of(x.fact.content))}
+    states = {i: s for i, fact in enumerate(timeline.facts) if (s := state_of(fact.content))}
     if triggers is None:
         fresh = set(range(len(timeline)))
     else:
         fresh = {timeline.position[t] for t in triggers if t in timeline.position}
     found = _state_findings(timeline, states, fresh)
     free = {i for i in fresh if i not in states}
+    timeline.prepare(free)
     taken: set[frozenset[int]] = set()
     found += _reversal_findings(timeline, free, states, taken)
     found += _pair_findings(timeline, free, states, taken)
@@ -80,13 +81,13 @@ def detect(
 
 
 def _ids(timeline: Timeline, positions: Iterable[int]) -> tuple[str, ...]:
-    return tuple(timeline.statements[i].fact.id for i in sorted(positions))
+    return tuple(timeline.facts[i].id for i in sorted(positions))
 
 
 def _state_findings(timeline: Timeline, states: dict[int, State], fresh: set[int]) -> list[Finding]:
     histories: dict[tuple[str, ...], list[tuple[int, State]]] = defaultdict(list)
     for i in sorted(states):
-        fact = timeline.statements[i].fact
+        fact = timeline.facts[i]
         histories[(*states[i].key, fact.project)].append((i, states[i]))
     findings = []
     for history in histories.values():
@@ -118,7 +119,9 @@ def _reversal_findings(
     timeline: Timeline, fresh: set[int], states: dict[int, State], taken: set[frozenset[int]]
 ) -> list[Finding]:
     """Arcs grouped by their change: all that claim the old value are one finding."""
-    changes = sorted({j for i in fresh for j in (i, *timeline.neighbours(i))} - states.keys())
+    near = {j for i in fresh for j in (i, *timeline.neighbours(i))} - states.keys()
+    changes = [i for i in sorted(near) if is_change(timeline, i)]
+    timeline.prepare(changes)
     groups: list[tuple[int, list[Arc]]] = []
     for change in changes:
         arcs = [
@@ -136,7 +139,7 @@ def _reversal_findings(
             continue
         members = {best.earlier, change, best.restated}
         taken.add(frozenset(members))
-        turn, new = timeline.statements[change].fact, timeline.statements[best.restated].fact
+        turn, new = timeline.facts[change], timeline.facts[best.restated]
         findings.append(
             Finding(
                 kind="reversal",
@@ -177,7 +180,7 @@ def _pair_findings(
 
 
 def _stale_finding(timeline: Timeline, ending: Ending) -> Finding:
-    old, gone = (timeline.statements[i].fact for i in (ending.leaning, ending.end))
+    old, gone = (timeline.facts[i] for i in (ending.leaning, ending.end))
     return Finding(
         kind="stale",
         fact_ids=(old.id, gone.id),
@@ -205,7 +208,7 @@ def _ambiguity_findings(timeline: Timeline, clashes: list[Clash]) -> list[Findin
         members = sorted({i for c in group for i in (c.older, c.newer)})
         best = max(group, key=lambda c: (c.strength, c.newer, -c.older))
         named, other = members[-1], best.older if best.older != members[-1] else best.newer
-        new, old = timeline.statements[named].fact, timeline.statements[other].fact
+        new, old = timeline.facts[named], timeline.facts[other]
         reasons = tuple(dict.fromkeys(reason for clash in group for reason in clash.reasons))
         findings.append(
             Finding(

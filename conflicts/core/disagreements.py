@@ -18,8 +18,8 @@ from memories.core.lexicon import concept_of, opposed
 MEASURE_COSINE: Final = 0.70
 DATE_COSINE: Final = 0.65
 OPPOSITE_COSINE: Final = 0.50
-DENIAL_COSINE: Final = 0.50
 MIN_SHARED_WEIGHT: Final = 4.5
+MIN_DENIED_WEIGHT: Final = 2.5
 CLOSE: Final = 0.05  # rounding between units: 2 °C and 36 °F
 
 _OBSERVED: Final = re.compile(

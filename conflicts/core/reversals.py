@@ -54,11 +54,13 @@ class Arc:
     strength: float
 
 
+def is_change(timeline: Timeline, i: int) -> bool:
+    """Whether a fact announces a lasting change that is no return."""
+    return timeline.has_cue(i, *_CHANGES) and not timeline.has_cue(i, Cue.TEMPORARY, Cue.RETURN)
+
+
 def find_arcs(timeline: Timeline, change: int) -> Iterator[Arc]:
-    """Yield the arcs around one announced change."""
-    turn = timeline.statements[change]
-    if not turn.has(*_CHANGES) or turn.has(Cue.TEMPORARY, Cue.RETURN):
-        return
+    """Yield the arcs around a fact for which `is_change` holds."""
     near = timeline.neighbours(change)
     for earlier in (i for i in near if i < change and _is_changed(timeline, i, change)):
         later = {*near, *timeline.neighbours(earlier)}

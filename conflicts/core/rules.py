@@ -9,22 +9,6 @@ from conflicts.core.cues import Cue
 from conflicts.core.facts import Fact
 from conflicts.core.statements import Statement, stems
 
-_CONTRASTS: Final[tuple[tuple[str, ...], ...]] = (
-    (r"prod(?:uction)?|live", r"staging|stage", r"dev(?:elopment)?|local(?:ly)?|laptop", r"preview",
-     r"demo|sandbox", r"ci|test(?:ing)?\s+(?:env\w*|cluster|stack)", r"qa"),
-    (r"ios|iphone|ipad", r"android", r"web|browser|desktop", r"windows", r"macos|mac", r"linux"),
-    (r"premium|business|enterprise", r"basic|starter|free", r"pro|team|growth", r"standard"),
-    (r"express", r"standard|normal|regular"),
-    (r"weekdays?|monday|tuesday|wednesday|thursday", r"weekends?|saturday|sunday"),
-    (r"summer", r"winter"),
-    (r"q1", r"q2", r"q3", r"q4"),
-    (r"eu|europe(?:an)?", r"us|usa|america|american", r"uk|britain", r"asia|apac"),
-    (r"client|customer|guest", r"staff|employee|internal"),
-    (r"arm\s+a", r"arm\s+b", r"arm\s+c"),
-    (r"primary", r"secondary", r"replica"),
-    (r"office", r"warehouse", r"home", r"remote"),
-    (r"inbound|incoming", r"outbound|outgoing"),
-)  # fmt: skip
 # Scopes "svc:billing" and "svc:search" name two things; "bakery:supply" and "bakery:allergens"
 # two sides of one.
 _KINDS_OF_THINGS: Final = frozenset(
@@ -35,9 +19,6 @@ _KINDS_OF_THINGS: Final = frozenset(
         "warehouse", "wh",
     }
 )  # fmt: skip
-_HARD_CONTRASTS: Final = tuple(
-    tuple(re.compile(rf"\b(?:{word})\b", re.IGNORECASE) for word in group) for group in _CONTRASTS
-)
 
 
 def belong_together(a: Statement, b: Statement) -> bool:
@@ -52,13 +33,9 @@ def belong_together(a: Statement, b: Statement) -> bool:
 
 def other_qualifier(a: Statement, b: Statement) -> bool:
     """Whether both texts name a different member of one family: staging against production."""
-    left, right = f"{a.fact.scope} {a.fact.content}", f"{b.fact.scope} {b.fact.content}"
-    for group in _HARD_CONTRASTS:
-        mine = {i for i, word in enumerate(group) if word.search(left)}
-        theirs = {i for i, word in enumerate(group) if word.search(right)}
-        if mine and theirs and mine.isdisjoint(theirs):
-            return True
-    return False
+    shared = {family for family, _ in a.qualifiers & b.qualifiers}
+    both = {family for family, _ in a.qualifiers} & {family for family, _ in b.qualifiers}
+    return bool(both - shared)
 
 
 def scope_words(fact: Fact) -> frozenset[str]:
@@ -115,9 +92,9 @@ def is_comparable(a: Statement, b: Statement) -> bool:
     """
     return (
         not belong_together(a, b)
-        and is_real(a)
-        and is_real(b)
         and not other_qualifier(a, b)
         and not other_entity(a, b)
         and not other_period(a, b)
+        and is_real(a)
+        and is_real(b)
     )

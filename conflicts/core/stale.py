@@ -12,6 +12,13 @@ from conflicts.core.statements import Statement
 from conflicts.core.timeline import Timeline
 
 MIN_THING_WEIGHT: Final = 0.8
+_NO_STANDING_CLAIM: Final = (
+    Cue.SWITCH,
+    Cue.ADJUST,
+    Cue.TEMPORARY,
+    Cue.EVENT,
+    Cue.PROGRESS,
+)
 _REPLACES: Final = (
     Cue.SWITCH,
     Cue.ADJUST,
@@ -38,16 +45,12 @@ class Ending:
 
 def find_ending(timeline: Timeline, leaning: int, end: int) -> Ending | None:
     """Judge whether fact ``end`` takes away what the older fact ``leaning`` builds on."""
+    if not timeline.has_cue(end, Cue.END) or timeline.has_cue(leaning, *_NO_STANDING_CLAIM):
+        return None
     old, gone = timeline.statements[leaning], timeline.statements[end]
+    if gone.has(Cue.TEMPORARY, Cue.SETTLE, Cue.SUCCESSOR) or _comes_back(gone):
+        return None
     if not is_comparable(old, gone):
-        return None
-    if (
-        not gone.has(Cue.END)
-        or gone.has(Cue.TEMPORARY, Cue.SETTLE, Cue.SUCCESSOR)
-        or _comes_back(gone)
-    ):
-        return None
-    if old.has(Cue.SWITCH, Cue.ADJUST, Cue.TEMPORARY, Cue.EVENT, Cue.PROGRESS):
         return None
     thing = (old.stems & gone.told_with(Cue.END)) - scope_words(old.fact) - frozenset(old.order[:1])
     named = thing & (old.names | gone.names)

@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from conflicts.core.cues import Cue, cues
 from conflicts.core.facts import Fact
+from conflicts.core.qualifiers import qualifiers
 from memories.core import claims
 from memories.core.lexicon import concept_of
 
@@ -49,7 +50,7 @@ _STOP = _words(
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """A piece of a sentence between commas or "and", with its stems and cues.
+    """A piece of a sentence between commas or "and", with its stems.
 
     ``points_back`` when a pronoun may stand for something of the clause before; ``is_among`` when
     it counts itself to what was told there ("the old host among them").
@@ -57,9 +58,13 @@ class Clause:
 
     text: str
     stems: frozenset[str]
-    cues: frozenset[Cue]
     points_back: bool
     is_among: bool
+
+    @property
+    def cues(self) -> frozenset[Cue]:
+        """Cues of the clause alone."""
+        return cues(self.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,18 +74,27 @@ class Statement:
     ``names`` are stems that name something in particular: capitalised inside a sentence, mixed
     with digits or punctuation, or single capital letters ("dock C"). ``values`` are measured or
     dated values as (dimension, value): ("s", "30"); facts of one ``conversation`` (not "") were
-    noted minutes apart.
+    noted minutes apart; ``qualifiers`` are the narrowing words of scope and text.
     """
 
     fact: Fact
-    reading: claims.Reading
     clauses: tuple[Clause, ...]
     stems: frozenset[str]
     names: frozenset[str]
     order: tuple[str, ...]
     cues: frozenset[Cue]
-    values: frozenset[tuple[str, str]]
     conversation: str
+    qualifiers: frozenset[tuple[int, int]]
+
+    @property
+    def reading(self) -> claims.Reading:
+        """What claim comparison reads in the text."""
+        return _reading(self.fact.content)
+
+    @property
+    def values(self) -> frozenset[tuple[str, str]]:
+        """Measured or dated values as (dimension, value): ("s", "30")."""
+        return _values(self.fact.content)
 
     @property
     def figures(self) -> frozenset[str]:
@@ -116,6 +130,7 @@ def tokens(text: str) -> list[str]:
     return _TOKEN.findall(text)
 
 
+@lru_cache(maxsize=65536)
 def stems(text: str) -> tuple[str, ...]:
     """Stems of the content words of ``text`` in order."""
     words = []
@@ -142,15 +157,21 @@ def _names(text: str) -> frozenset[str]:
     return frozenset(found)
 
 
-def _values(reading: claims.Reading) -> frozenset[tuple[str, str]]:
+@lru_cache(maxsize=16384)
+def _reading(text: str) -> claims.Reading:
+    return claims.read(text)
+
+
+@lru_cache(maxsize=16384)
+def _values(text: str) -> frozenset[tuple[str, str]]:
     found: set[tuple[str, str]] = set()
-    for claim in reading.claims:
+    for claim in _reading(text).claims:
         found.update((q.unit, f"{q.value:.6g}") for q in claim.quantities if q.unit != "count")
         found.update(("date", date) for date in claim.dates)
         found.update(("version", version) for version in claim.versions)
-    if _OFF.search(reading.text):
+    if _OFF.search(text):
         found.add(("switch", "off"))
-    elif _ON.search(reading.text):
+    elif _ON.search(text):
         found.add(("switch", "on"))
     return frozenset(found)
 
@@ -158,32 +179,30 @@ def _values(reading: claims.Reading) -> frozenset[tuple[str, str]]:
 @lru_cache(maxsize=32768)
 def _read(
     text: str,
-) -> tuple[claims.Reading, tuple[Clause, ...], frozenset[str], tuple[str, ...], frozenset[Cue]]:
+) -> tuple[tuple[Clause, ...], frozenset[str], tuple[str, ...], frozenset[Cue]]:
     clauses = tuple(
         Clause(
             part,
             frozenset(stems(part)),
-            cues(part),
             bool(_POINTER.search(part)),
             bool(_AMONG.search(part)),
         )
         for part in (piece.strip() for piece in _CLAUSE.split(text) if piece)
         if part
     )
-    return claims.read(text), clauses, _names(text), stems(text), cues(text)
+    return clauses, _names(text), stems(text), cues(text)
 
 
 def read(fact: Fact, conversation: str = "") -> Statement:
     """Read ``fact``; texts seen before cost nothing. ``conversation`` names the one it is from."""
-    reading, clauses, names, order, found = _read(fact.content)
+    clauses, names, order, found = _read(fact.content)
     return Statement(
-        fact,
-        reading,
-        clauses,
-        frozenset(order),
-        names,
-        order,
-        found,
-        _values(reading),
-        conversation,
+        fact=fact,
+        clauses=clauses,
+        stems=frozenset(order),
+        names=names,
+        order=order,
+        cues=found,
+        conversation=conversation,
+        qualifiers=qualifiers(f"{fact.scope} {fact.content}"),
     )

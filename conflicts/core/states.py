@@ -9,9 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Final
 
+MAX_CHARS: Final = 200  # of a text that declares a state and nothing else
 _ATTRIBUTE = r"(?P<attribute>status|state|phase|stage|lifecycle|maturity)"
 _VALUE = r"[\"'“‘]?(?P<value>[\w][\w /&+-]{0,40}?)[\"'”’]?\s*[.!]?\s*$"
+_MENTION = re.compile(r"\b(?:status|state|phase|stage|lifecycle|maturity)\b", re.IGNORECASE)
 _FORMS = (
     re.compile(
         rf"^\s*(?P<subject>.{{1,80}}?)\s+(?:has|have|holds|is\s+in|is\s+at|is\s+on|is\s+now\s+in|in)"
@@ -46,7 +49,7 @@ class State:
 
 def state_of(text: str) -> State | None:
     """Return the state that ``text`` as a whole declares, if it declares one and nothing else."""
-    if len(text) > 200:
+    if len(text) > MAX_CHARS or not _MENTION.search(text):
         return None
     for form in _FORMS:
         match = form.match(text)

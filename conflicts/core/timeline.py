@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
-from collections.abc import Collection, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, overload
 
 import numpy as np
 import numpy.typing as npt
 
+from conflicts.core.cues import Cue, cues
 from conflicts.core.facts import DetectiveSettings, Fact
-from conflicts.core.statements import Statement, read
+from conflicts.core.statements import Statement, read, stems
 
 PRIOR_FACTS: Final = 16.0
 MAX_WEIGHT: Final = 2.0
+BLOCK_FACTS: Final = 128  # rows of cosines held at once
 
 Vectors = npt.NDArray[np.float32]
 
@@ -38,6 +40,28 @@ def conversations(facts: Sequence[Fact], minutes: float) -> list[str]:
     return names
 
 
+class _Statements(Sequence[Statement]):
+    """The facts as statements, read when somebody asks for them."""
+
+    def __init__(self, facts: Sequence[Fact], talks: Sequence[str]):
+        self._facts, self._talks = facts, talks
+        self._read: dict[int, Statement] = {}
+
+    def __len__(self) -> int:
+        return len(self._facts)
+
+    @overload
+    def __getitem__(self, index: int) -> Statement: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Statement]: ...
+    def __getitem__(self, index: int | slice) -> Statement | Sequence[Statement]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        if index not in self._read:
+            self._read[index] = read(self._facts[index], self._talks[index])
+        return self._read[index]
+
+
 class Timeline:
     """Facts oldest first, with an inverted index of stems and their vectors.
 
@@ -58,21 +82,26 @@ class Timeline:
             raise ValueError(f"{len(facts)} facts but {vectors.shape[0]} vectors")
         order = sorted(range(len(facts)), key=lambda i: (facts[i].observed_at, facts[i].id))
         self.settings = settings
-        talks = conversations([facts[i] for i in order], settings.session_minutes)
-        self.statements: list[Statement] = [
-            read(facts[i], talk) for i, talk in zip(order, talks, strict=True)
-        ]
+        self.facts = [facts[i] for i in order]
+        self.statements: Sequence[Statement] = _Statements(
+            self.facts, conversations(self.facts, settings.session_minutes)
+        )
+        self._stems = [frozenset(stems(fact.content)) for fact in self.facts]
         self.vectors: Vectors = np.nan_to_num(vectors[order].astype(np.float32, copy=True))
         self._is_embedded: npt.NDArray[np.bool_] = np.abs(self.vectors).sum(axis=1) > 0
-        self.position = {s.fact.id: i for i, s in enumerate(self.statements)}
+        self.position = {fact.id: i for i, fact in enumerate(self.facts)}
         self._facts_of: dict[str, list[int]] = defaultdict(list)
-        for i, statement in enumerate(self.statements):
-            for stem in statement.stems:
+        for i, words in enumerate(self._stems):
+            for stem in words:
                 self._facts_of[stem].append(i)
         self._near: dict[int, tuple[int, ...]] = {}
 
     def __len__(self) -> int:
-        return len(self.statements)
+        return len(self.facts)
+
+    def has_cue(self, i: int, *wanted: Cue) -> bool:
+        """Whether fact ``i`` has one of the cues, without reading it closely."""
+        return not cues(self.facts[i].content).isdisjoint(wanted)
 
     def weight(self, stem: str) -> float:
         """How telling a stem is here, from about 0 (everybody's word) to `MAX_WEIGHT` (two facts').
@@ -98,7 +127,7 @@ class Timeline:
         """Cosine of two facts; when one is not embedded, its estimate from shared words."""
         if self._is_embedded[i] and self._is_embedded[j]:
             return float(self.vectors[i] @ self.vectors[j])
-        a, b = self.statements[i].stems, self.statements[j].stems
+        a, b = self._stems[i], self._stems[j]
         shared = self.overlap(a & b)
         return shared and 0.3 + 0.7 * shared / math.sqrt(self.overlap(a) * self.overlap(b))
 
@@ -110,22 +139,31 @@ class Timeline:
     def neighbours(self, i: int) -> tuple[int, ...]:
         """Facts worth comparing with fact ``i``: nearest by meaning or by shared rare words."""
         if i not in self._near:
-            self._near[i] = self._find_neighbours(i)
+            self.prepare([i])
         return self._near[i]
 
-    def _find_neighbours(self, i: int) -> tuple[int, ...]:
-        limit = self.settings.max_neighbours
-        shared: Counter[int] = Counter()
-        mine = self.statements[i]
-        for stem in mine.stems:
+    def prepare(self, positions: Iterable[int]) -> None:
+        """Find the neighbours of many facts at once, which is cheaper than one by one."""
+        missing = sorted({i for i in positions if i not in self._near})
+        for start in range(0, len(missing), BLOCK_FACTS):
+            block = missing[start : start + BLOCK_FACTS]
+            similar = self.vectors[block] @ self.vectors.T
+            for i, row in zip(block, similar, strict=True):
+                row[i] = -1.0
+                near = {*self._by_meaning(row), *self._by_words(i)}
+                self._near[i] = tuple(sorted(near))
+
+    def _by_meaning(self, similar: npt.NDArray[np.float32]) -> list[int]:
+        close = np.flatnonzero(similar >= self.settings.neighbour_cosine)
+        best = close[np.argsort(-similar[close], kind="stable")]
+        return [int(j) for j in best[: self.settings.max_neighbours]]
+
+    def _by_words(self, i: int) -> list[int]:
+        shared: dict[int, float] = defaultdict(float)
+        for stem in sorted(self._stems[i]):
             if self.is_rare(stem):
-                weight = self.weight(stem) * (1.5 if stem in mine.names else 1.0)
+                weight = self.weight(stem)
                 for j in self._facts_of[stem]:
-                    shared[j] += weight  # type: ignore[assignment]
+                    shared[j] += weight
         shared.pop(i, None)
-        by_words = sorted(shared, key=lambda j: (-shared[j], j))[:limit]
-        similar = self.vectors @ self.vectors[i]
-        similar[i] = -1.0
-        top = np.argsort(-similar, kind="stable")[:limit]
-        by_meaning = [int(j) for j in top if similar[j] >= self.settings.neighbour_cosine]
-        return tuple(sorted({*by_words, *by_meaning}))
+        return sorted(shared, key=lambda j: (-shared[j], j))[: self.settings.max_neighbours]
