@@ -120,7 +120,7 @@ def _content(claim: Claim, terms: Iterable[Term]) -> tuple[Term, ...]:
         and term.region not in ("aside", "apposition")
         and not term.is_denied
         and term.key not in taken_up
-        and term.key not in _IDLE_MODIFIERS
+        and not (term.region == "subject" and term.key in _IDLE_MODIFIERS)
     )
 
 
@@ -135,11 +135,17 @@ def on_topic(case: Case) -> bool:
     held = weigh([pair.a for pair in related])
     values = case.found.clashes + case.found.loose
     whole = min(
-        held + weigh([pair.a for pair in values]) * 0.5 + weigh(left)
+        held + weigh([pair.a for pair in values]) * 0.5 + _weigh_phrases(left)
         for left in (case.left_a, case.left_b)
     )
     anchors = [pair for pair in related if pair.a.weight >= 0.5 and pair.a.kind != "quantity"]
     return bool(anchors) and held >= 0.5 * whole
+
+
+def _weigh_phrases(terms: Sequence[Term]) -> float:
+    """Weight of leftovers, a name of several words ("Maria Keller") counted once."""
+    slots = {(term.region, term.prep) for term in terms if term.kind == "name"}
+    return weigh([term for term in terms if term.kind != "name"]) + len(slots)
 
 
 def narrows(terms: Sequence[Term], *, in_subject: bool = True) -> bool:

@@ -16,6 +16,7 @@ from memories.core.vocabulary import (
     PREPOSITIONS,
     PRONOUNS,
     VERBS,
+    is_verb_form,
     lemma,
     phrase_at,
 )
@@ -182,6 +183,8 @@ def _after_colon(tokens: Sequence[Token], colon: int) -> tuple[int, int, bool]:
 def _choose(tokens: Sequence[Token], candidates: list[int], start: int) -> tuple[int, int, bool]:
     if not candidates:
         return -1, -1, False
+    if len(candidates) > 1 and candidates[0] == start and not is_verb_form(tokens[start].lower):
+        candidates = candidates[1:]
     best = max(candidates, key=lambda index: (_verb_score(tokens, index, start), -index))
     if candidates[0] == start and (best == start or _verb_score(tokens, best, start) < 2):
         return -1, start, True
@@ -228,9 +231,11 @@ def _main_verb(tokens: Sequence[Token], aux: int, limit: int) -> int:
         token = tokens[index]
         if token.lower in AUXILIARIES or token.lower in _ADVERBS or token.lower.endswith("ly"):
             continue
-        if token.kind == "word" and lemma(token.lower) in VERBS:
+        follows_be = tokens[index - 1].lower in _BE or tokens[aux].lower in _BE
+        is_verbal = not follows_be or _is_participle(token.lower) or token.lower.endswith("ing")
+        if token.kind == "word" and lemma(token.lower) in VERBS and is_verbal:
             return index
-        if token.kind == "word" and token.lower.endswith(("ed", "ing")):
+        if token.kind == "word" and len(token.text) > 4 and token.lower.endswith(("ed", "ing")):
             return index
         break
     return aux

@@ -124,19 +124,21 @@ def value(case: Case) -> Verdict | None:
         return different("one side denies the other value")
     if not is_one_slot(case) or case.parity_differs or case.found.opposed:
         return different(*reasons, "but something else differs too")
-    if all(pair.a.kind in ("word", "name") for pair in clashes) and not _excludes(case):
+    if all(pair.a.kind in ("word", "name") for pair in clashes) and not _excludes(case, clashes):
         return different(*reasons, "but both can hold", confidence=0.5)
     if case.a.is_past and case.b.is_past and all(pair.a.kind == "date" for pair in clashes):
         return different(*reasons, "but both can have happened")
     return Verdict("contradicts", reasons, 0.9 if is_exact(case) else 0.7)
 
 
-def _excludes(case: Case) -> bool:
+def _excludes(case: Case, clashes: Sequence[Pair]) -> bool:
     """True unless verb or additive words let both members hold ("supports", "also uses")."""
     if case.is_additive:
         return False
-    if any(pair.a.key in FUNCTIONAL and pair.a.kind == "word" for pair in case.found.same):
+    if case.shared & FUNCTIONAL:
         return True
+    if all(pair.a.prep in ("at", "in", "on", "by") for pair in clashes):
+        return True  # a place, not one of the many things that the verb takes
     return not (case.a.verb in INCLUSIVE or case.b.verb in INCLUSIVE)
 
 
@@ -212,11 +214,7 @@ def _shares_subject(case: Case) -> bool:
 def _why_exclusive(case: Case, prep: str) -> str:
     if case.shared & EXCLUSIVES:
         return "only one can hold"
-    held = {
-        pair.a.key
-        for pair in case.found.same
-        if pair.a.region == pair.b.region and pair.a.kind == "word"
-    }
+    held = {pair.a.key for pair in case.found.same if pair.a.region == pair.b.region}
     if not prep and {case.a.verb, case.b.verb} <= {"", "have"} and held & FUNCTIONAL:
         return "one value at a time"
     is_one_verb = case.a.verb == case.b.verb or interchangeable(case.a.verb, case.b.verb)

@@ -62,6 +62,7 @@ OTHER_KINDS = {
     "material": "oak pine steel aluminium aluminum plastic wood glass concrete brick copper leather"
     " cotton wool granite marble beech walnut",
     "level": "low medium high critical severe",
+    "log level": "debug info warning error fatal trace",
     "size": "small medium large",
     "status": "draft review final accepted rejected deferred withdrawn superseded stagnant living"
     " approved provisional active inactive pending open closed resolved done blocked paused"

@@ -24,7 +24,7 @@ _CUES: tuple[tuple[Modality, tuple[str, ...]], ...] = (
                   "the idea", "proposal to", "could")),
     ("plan", ("plan to", "plans to", "planning to", "planned for", "intend to", "intends to",
               "going to", "about to", "scheduled to", "scheduled for", "upcoming", "soon",
-              "eventually", "someday", "next week", "next month", "next quarter", "next year",
+              "someday", "next week", "next month", "next quarter", "next year",
               "next sprint", "next release", "on the roadmap")),
 )  # fmt: skip
 _CUES_BY_HEAD: dict[str, list[tuple[int, tuple[str, ...]]]] = {}

@@ -7,6 +7,7 @@ dimension (s, byte, m, kg, l, percent, celsius, count, a currency); rates carry 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -230,10 +231,8 @@ def quantity_at(
         The index after the quantity, and the quantity.
     """
     first = tokens[index]
-    if first.lower in FREQUENCIES:
-        return index + 1, Quantity(FREQUENCIES[first.lower], "count/s", first.text)
-    if first.lower in ("every", "each") and (every := _every(tokens, index)):
-        return every
+    if worded := _worded(tokens, index):
+        return worded
     sign = -1.0 if _is_minus(tokens, index) else 1.0
     currency = CURRENCIES.get(first.lower) if first.kind in ("symbol", "word") else None
     start = index + 1 if currency or sign < 0 else index
@@ -263,6 +262,16 @@ def quantity_at(
     return end, Quantity(value, unit, text, bound, noun)
 
 
+def _worded(tokens: Sequence[Token], index: int) -> tuple[int, Quantity] | None:
+    """ "weekly", "every 5 minutes", "half of": amounts that need no number."""
+    first = tokens[index]
+    if first.lower in FREQUENCIES:
+        return index + 1, Quantity(FREQUENCIES[first.lower], "count/s", first.text)
+    if first.lower == "half" and index + 1 < len(tokens) and tokens[index + 1].lower == "of":
+        return index + 1, Quantity(50.0, "percent", first.text)
+    return _every(tokens, index) if first.lower in ("every", "each") else None
+
+
 def _is_minus(tokens: Sequence[Token], index: int) -> bool:
     """A minus sign glued to a number and to nothing before it."""
     return (
@@ -287,7 +296,8 @@ def _number(tokens: Sequence[Token], index: int) -> tuple[int, float] | None:
         return None
     token = tokens[index]
     if token.kind == "number":
-        digits = token.text.replace(",", "")
+        is_decimal_comma = re.fullmatch(r"\d{1,3},\d{1,2}", token.text)
+        digits = token.text.replace(",", "." if is_decimal_comma else "")
         if digits.count(".") > 1:
             return None
         value, index = float(digits), index + 1
@@ -311,6 +321,8 @@ def _spelled_number(tokens: Sequence[Token], index: int) -> tuple[int, float] | 
     value = float(NUMBER_WORDS[lower])
     index += 1
     if lower == "half":
+        if following == "of":
+            return None
         if following in ("a", "an") and index + 1 < len(tokens):
             return (index + 1, 0.5) if tokens[index + 1].lower in TIME_SECONDS else None
         return None

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
+from itertools import pairwise
 
 from memories.core.clauses import Clause, fold_phrases, split
 from memories.core.modality import modality_of
@@ -20,7 +21,7 @@ CARRIED_WEIGHT = 0.5
 _POINTERS = frozenset(["it", "they", "this", "that", "these", "those", "he", "she", "its"])
 _HYPHENATED = re.compile(r"\b[A-Za-z]\w*(?:-\w+)+\b")
 _FORCES = {"must": "must", "shall": "must", "required": "must", "may": "may", "can": "may",
-           "need": "need", "needs": "need", "should": "should"}  # fmt: skip
+           "need": "must", "needs": "must", "should": "should"}  # fmt: skip
 
 
 def read(text: str) -> Reading:
@@ -125,6 +126,9 @@ def _is_past(clause: Clause) -> bool:
 
 
 def _force(clause: Clause) -> str:
+    for token, following in pairwise(clause.tokens):
+        if token.lower == "need" and following.lower == "not":
+            return "need"
     return next(
         (
             _FORCES[token.lower]

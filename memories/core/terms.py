@@ -41,6 +41,7 @@ _ORDINAL = re.compile(r"(\d+)(?:st|nd|rd|th)$")
 _CAMEL = re.compile(r"[a-z][A-Z]")
 _SILENT = DETERMINERS | PRONOUNS | AUXILIARIES | {"not"}
 _UNIVERSALS = frozenset(["every", "all", "any", "each"])
+_FULL_VERBS = frozenset(["need", "needs", "get", "gets", "got"])
 _PARTICLES = frozenset(["up", "down", "on", "off", "out", "outside", "inside", "below", "above"])
 
 
@@ -120,7 +121,7 @@ def _is_by_agent(clause: Clause, change: Change) -> bool:
 
 def _step(scan: _Scan, index: int) -> int:
     token = scan.clause.tokens[index]
-    if index == scan.clause.verb and token.lower not in AUXILIARIES:
+    if index == scan.clause.verb and token.lower not in AUXILIARIES - _FULL_VERBS:
         return _verb(scan, index)
     if index in (scan.clause.aux, scan.clause.verb):
         return _auxiliary(scan, index)
@@ -325,24 +326,22 @@ def _is_rate_tail(scan: _Scan, index: int) -> bool:
 
 
 def _glued_identifier(scan: _Scan, index: int) -> int:
-    """ "2fa", "9f3ab2", "10.0.0.1": digits that belong to a name."""
+    """ "2fa", "9f3ab2", "10.0.0.1", "3rd": digits that belong to a name or an order."""
     tokens = scan.clause.tokens
     token = tokens[index]
-    if token.text.count(".") == 3:
-        scan.add(token.text, token.text, "name", at=index)
-        return index + 1
-    if len(token.text) > 15 and token.text.isdigit():
+    if token.text.count(".") == 3 or (len(token.text) > 15 and token.text.isdigit()):
         scan.add(token.text[:64], token.text, "name", at=index)
         return index + 1
-    if index + 1 >= len(tokens) or tokens[index + 1].kind != "word":
-        return 0
-    following = tokens[index + 1]
-    if following.start != token.end or following.lower in ("st", "nd", "rd", "th", "am", "pm"):
-        return 0
-    if quantities.has_unit(tokens, index + 1):
+    following = tokens[index + 1] if index + 1 < len(tokens) else None
+    if following is None or following.kind != "word" or following.start != token.end:
         return 0
     text = token.text + following.text
-    scan.add(text.lower(), text, "name", at=index)
+    if _ORDINAL.fullmatch(text.lower()):
+        scan.add(f"ordinal {int(token.text[:9])}", text, "word", at=index)
+    elif following.lower in ("am", "pm") or quantities.has_unit(tokens, index + 1):
+        return 0
+    else:
+        scan.add(text.lower(), text, "name", at=index)
     return index + 2
 
 

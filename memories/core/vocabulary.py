@@ -215,7 +215,7 @@ PHRASES: dict[tuple[str, ...], str] = {
         "had to": "must", "is required to": "must", "are required to": "must",
         "is able to": "can", "are able to": "can", "is allowed to": "may", "are allowed to": "may",
         "is permitted to": "may", "are permitted to": "may",
-        "in charge of": "owns", "responsible for": "owns",
+        "in charge of": "owning", "responsible for": "owning",
         "switched off": "disabled", "switch off": "disable", "turned off": "disabled",
         "turn off": "disable", "is off": "is disabled", "are off": "are disabled",
         "switched on": "enabled", "switch on": "enable", "turned on": "enabled",
@@ -224,6 +224,8 @@ PHRASES: dict[tuple[str, ...], str] = {
         "sign in": "login", "signs in": "login", "signed in": "login",
         "opt in": "optin", "opt out": "optout", "read only": "readonly",
         "source of truth": "truthsource", "single source of truth": "truthsource",
+        "two factor authentication": "2fa", "multi factor authentication": "mfa",
+        "multifactor authentication": "mfa",
         "find out": "discover", "in use": "used", "make use of": "use", "makes use of": "use",
         "takes place": "happens", "take place": "happen", "takes part": "participates",
         "such as": "like", "as well as": "and", "in order to": "to", "so as to": "to",
@@ -270,6 +272,14 @@ def phrase_at(lowers: list[str], index: int) -> tuple[int, tuple[str, ...]] | No
         if tuple(lowers[index : index + len(phrase)]) == phrase:
             return len(phrase), words
     return None
+
+
+def is_verb_form(lower: str) -> bool:
+    """True for a base or past form that may open a note ("Move", "Moved"), not for its noun."""
+    if lower in IRREGULAR_PAST or lower.endswith("ed"):
+        return True
+    is_plural = lower.endswith("s") and not lower.endswith("ss")
+    return not is_plural and lower not in _IRREGULAR
 
 
 def lemma(lower: str) -> str:
