@@ -55,7 +55,7 @@ DATABASE_URL = _required("DATABASE_URL", "postgres:///engram")
 BROKER_URL = _required("BROKER_URL", "redis://127.0.0.1:6379/0")
 POOL_MAX_SIZE = int(os.environ.get("ENGRAM_POOL_SIZE", "10"))
 DATABASES = {
-    "default": dj_database_url.parse(DATABASE_URL, conn_max_age=0)
+    "default": dj_database_url.parse(DATABASE_URL, conn_max_age=0, conn_health_checks=True)
     | {"TEST": {"NAME": os.environ.get("ENGRAM_TEST_DATABASE", "test_engram")}}
 }
 DATABASES["default"].setdefault("OPTIONS", {})["pool"] = {
@@ -86,6 +86,7 @@ INSTALLED_APPS = [
     "rest_framework",
     "django_filters",
     "drf_spectacular",
+    "drf_spectacular_sidecar",
     "engram.kernel",
     "memories",
     "conflicts",
@@ -200,6 +201,7 @@ CELERY_BROKER_CONNECTION_TIMEOUT = 2
 CELERY_BROKER_TRANSPORT_OPTIONS = {
     "visibility_timeout": 3600,
     "socket_connect_timeout": 1,
+    "socket_timeout": 3,
     # A caller never waits for a dead broker: the sweep finds what was not woken.
     "max_retries": 1,
     "interval_start": 0,
@@ -245,18 +247,57 @@ LOGGING = {
     "loggers": {"httpx": {"level": "WARNING"}, "openai": {"level": "WARNING"}},
 }
 
+# The look is settled in static/console/console.css; the admin's theme takes the same hues.
 UNFOLD = {
     "SITE_TITLE": "Engram",
     "SITE_HEADER": "Engram",
     "SITE_SUBHEADER": "Memory that stays true",
     "SITE_URL": "/",
-    "SITE_SYMBOL": "neurology",
+    "SITE_ICON": "engram.console.navigation.site_icon",
+    "SITE_FAVICONS": [
+        {
+            "rel": "icon",
+            "type": "image/svg+xml",
+            "href": "engram.console.navigation.site_icon",
+        }
+    ],
     "SHOW_HISTORY": False,
     "SHOW_VIEW_ON_SITE": False,
+    "BORDER_RADIUS": "6px",
+    "STYLES": ["engram.console.navigation.admin_style"],
+    "LOGIN": {"redirect_after": "/"},
     "ENVIRONMENT": "engram.console.navigation.environment_badge",
     "SIDEBAR": {
         "show_search": False,
         "show_all_applications": False,
         "navigation": "engram.console.navigation.admin_sidebar",
+    },
+    "COLORS": {
+        "base": {
+            "50": "oklch(97.7% 0.004 230)",
+            "100": "oklch(95.5% 0.006 230)",
+            "200": "oklch(91% 0.008 230)",
+            "300": "oklch(85% 0.011 232)",
+            "400": "oklch(73% 0.016 235)",
+            "500": "oklch(53% 0.02 238)",
+            "600": "oklch(45% 0.02 240)",
+            "700": "oklch(36% 0.018 240)",
+            "800": "oklch(28% 0.016 240)",
+            "900": "oklch(22% 0.014 240)",
+            "950": "oklch(17% 0.013 240)",
+        },
+        "primary": {
+            "50": "oklch(97.5% 0.012 215)",
+            "100": "oklch(95% 0.024 215)",
+            "200": "oklch(90% 0.045 214)",
+            "300": "oklch(83% 0.07 213)",
+            "400": "oklch(75% 0.085 213)",
+            "500": "oklch(67% 0.09 217)",
+            "600": "oklch(46% 0.085 222)",
+            "700": "oklch(40% 0.08 224)",
+            "800": "oklch(35% 0.068 226)",
+            "900": "oklch(31% 0.055 228)",
+            "950": "oklch(23% 0.04 230)",
+        },
     },
 }

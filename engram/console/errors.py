@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from django.db import OperationalError
+from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from psycopg_pool import PoolTimeout
@@ -36,7 +36,7 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 def server_error(request: HttpRequest) -> HttpResponse:
     """Answer a failure: 503 when the database is away, 500 when the fault is ours."""
     error = sys.exc_info()[1]
-    if isinstance(error, OperationalError | PoolTimeout):
+    if isinstance(error, OperationalError | InterfaceError | PoolTimeout):
         response = _answer(request, 503, "The database is not available right now; try again.")
         response["Retry-After"] = "2"
         return response

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import logging
+import asyncio
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
@@ -11,9 +11,11 @@ from uuid import UUID
 from asgiref.sync import async_to_sync
 from channels.layers import get_channel_layer
 from django.db import transaction
-from redis.exceptions import RedisError
 
-log = logging.getLogger(__name__)
+from engram.kernel.broker import Knocker
+
+SEND_TIMEOUT_SECONDS = 1.0
+_knock = Knocker("live events")
 
 
 def group_name(workspace_id: UUID) -> str:
@@ -40,13 +42,12 @@ def publish(
         "event": {"type": type, "seq": seq, "at": at.isoformat(), "data": dict(data)},
     }
 
-    def send() -> None:
-        layer = get_channel_layer()
-        if layer is None:
-            return
-        try:
-            async_to_sync(layer.group_send)(group_name(workspace_id), message)
-        except (OSError, RedisError) as error:
-            log.warning("live event %s was not sent: %s", type, error)
+    layer = get_channel_layer()
+    if layer is None:
+        return
 
-    transaction.on_commit(send)
+    async def send() -> None:
+        async with asyncio.timeout(SEND_TIMEOUT_SECONDS):
+            await layer.group_send(group_name(workspace_id), message)
+
+    transaction.on_commit(lambda: _knock(async_to_sync(send), type))

@@ -8,7 +8,7 @@ from http import HTTPStatus
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
-from django.db import OperationalError
+from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, JsonResponse
 from psycopg_pool import PoolTimeout
 from rest_framework import exceptions, status
@@ -77,7 +77,7 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response | N
         code, detail = 404, "There is no such thing here."
     elif isinstance(error, PermissionDenied):
         code, detail = 403, str(error) or "This is not allowed."
-    elif isinstance(error, OperationalError | PoolTimeout):
+    elif isinstance(error, OperationalError | InterfaceError | PoolTimeout):
         log.error("the database did not answer: %s", error)
         code, detail = 503, "The database is not available right now; try again."
         headers["Retry-After"] = str(DATABASE_RETRY_SECONDS)
