@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from uuid import UUID, uuid4
 
 import numpy as np
@@ -28,6 +28,7 @@ from memories.services.merge import merge_into
 from memories.signals import memories_written
 
 log = logging.getLogger(__name__)
+MICROSECOND = timedelta(microseconds=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +162,8 @@ class _Run:
         self.kept_apart: set[UUID] = set()
 
     def commit_one(self, draft: Draft, digest: str, vectors: np.ndarray | None) -> Committed:
-        """Decide about one draft and write it."""
+        """Decide about one draft and write it; each a microsecond later, to keep their order."""
+        self.now += MICROSECOND
         twins = list(Memory.objects.filter(content_hash=digest).order_by("created_at"))
         live = [m for m in twins if _is_twin(m, draft, self.now)]
         if live:

@@ -1,0 +1,126 @@
+"""`import_memories`: checked whole, resumed where it stopped, errors with line numbers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from datetime import datetime
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from conflicts.models import DetectionDue
+from engram.kernel.tenancy import in_workspace
+from memories.management.commands.import_memories import parse_line
+from memories.models import Memory
+from memories.services import import_lines
+from tests.conftest import NOW, House
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Callable[..., Path]:
+    def write(*rows: Any) -> Path:
+        path = tmp_path / "memories.jsonl"
+        lines = (row if isinstance(row, str) else json.dumps(row) for row in rows)
+        path.write_bytes("".join(f"{line}\n" for line in lines).encode("utf-8", "surrogatepass"))
+        return path
+
+    return write
+
+
+def run(house: House, path: Path, *options: str) -> str:
+    out = StringIO()
+    call_command(
+        "import_memories", str(path), "--workspace", house.workspace.slug, *options, stdout=out
+    )
+    return out.getvalue()
+
+
+def stored(house: House) -> list[str]:
+    with in_workspace(house.workspace):
+        return list(
+            Memory.objects.order_by("created_at", "observed_at").values_list("content", flat=True)
+        )
+
+
+def test_lines_become_memories_with_their_fields(house: House, file: Callable[..., Path]) -> None:
+    path = file(
+        {"content": "The kiln is blue.", "observed_at": "2024-02-03T04:05:06Z", "tags": ["kiln"]},
+        "",
+        {"content": "The shed is green.", "agent": "maya", "scope": "/yard//shed/"},
+    )
+    assert run(house, path) == "2 lines imported: 2 created.\n"
+    with in_workspace(house.workspace):
+        kiln = Memory.objects.get(content="The kiln is blue.")
+        assert kiln.observed_at == datetime.fromisoformat("2024-02-03T04:05:06+00:00")
+        assert [row.tag for row in kiln.tags.all()] == ["kiln"]
+        assert Memory.objects.get(content="The shed is green.").scope == "yard/shed"
+        assert DetectionDue.objects.count() == 2
+
+
+def test_no_detect_leaves_the_detective_alone(house: House, file: Callable[..., Path]) -> None:
+    run(house, file({"content": "The kiln is blue."}), "--no-detect")
+    with in_workspace(house.workspace):
+        assert DetectionDue.objects.count() == 0
+
+
+def test_every_wrong_line_is_named_and_nothing_is_imported(
+    house: House, file: Callable[..., Path]
+) -> None:
+    path = file(
+        {"content": "Fine."},
+        "{not json",
+        {"content": ""},
+        '{"content": "a\\u0000b"}',
+        '{"content": "\\ud800"}',
+        "\udcff",
+        "[1, 2]",
+        {"content": "x", "confidence": 3},
+        {"content": "The password is Tr0ub4dor&3xyz"},
+    )
+    with pytest.raises(CommandError) as refused:
+        run(house, path)
+    lines = str(refused.value).splitlines()
+    assert lines[0] == "Nothing was imported."
+    assert [line.partition(":")[0] for line in lines[1:]] == [
+        f"line {number}" for number in range(2, 10)
+    ]
+    assert stored(house) == []
+
+
+def test_a_second_run_imports_nothing_twice(house: House, file: Callable[..., Path]) -> None:
+    path = file({"content": "The kiln is blue."}, {"content": "The shed is green."})
+    run(house, path)
+    assert run(house, path) == "2 lines were imported before.\n0 lines imported.\n"
+    assert stored(house) == ["The kiln is blue.", "The shed is green."]
+
+
+def test_an_interrupted_import_goes_on_where_it_stopped(
+    house: House, file: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(import_lines, "LINES_A_TRANSACTION", 2)
+    path = file(*({"content": f"Shelf {n} holds jars."} for n in range(5)))
+    turns = iter([NOW, NOW, NOW])
+
+    def clock() -> datetime:
+        return next(turns)  # the third batch finds the clock gone
+
+    with pytest.raises((StopIteration, RuntimeError)):
+        import_lines.import_file(house.workspace, path, parse_line, clock=clock)
+    assert len(stored(house)) == 4
+    assert run(house, path) == "4 lines were imported before.\n1 lines imported: 1 created.\n"
+    assert len(stored(house)) == 5
+
+
+@pytest.mark.parametrize("name", ["missing.jsonl", "."])
+def test_a_file_that_cannot_be_read_is_said(house: House, tmp_path: Path, name: str) -> None:
+    with pytest.raises(CommandError, match="No such file|Is a directory"):
+        run(house, tmp_path / name)
+
+
+def test_an_unknown_workspace_is_said(db: None, file: Callable[..., Path]) -> None:
+    with pytest.raises(CommandError, match="There is no workspace 'nowhere'"):
+        call_command("import_memories", str(file()), "--workspace", "nowhere")
