@@ -55,6 +55,7 @@ def in_workspace(workspace: Workspace | UUID) -> Iterator[None]:
     outer = _current.get()
     if outer is not None and outer != workspace_id:
         raise RuntimeError("a transaction serves one workspace")
+    is_within_another = connection.in_atomic_block
     with transaction.atomic():
         if outer is not None:
             yield
@@ -65,8 +66,8 @@ def in_workspace(workspace: Workspace | UUID) -> Iterator[None]:
             yield
         finally:
             _current.reset(token)
-        # Within a larger transaction (a test's, say) the setting would outlive this block.
-        tell_database("engram.workspace", "")
+        if is_within_another:  # the setting would outlive this block (a test's transaction, say)
+            tell_database("engram.workspace", "")
 
 
 @contextmanager

@@ -300,6 +300,8 @@ def _subject_clash(a: Term, b: Term, found: Alignment) -> str:
 
 
 def _dates_clash(a: str, b: str) -> bool:
+    if dates.dimension(a) == "relative":
+        return False
     if dates.dimension(a) != dates.dimension(b) or dates.agree(a, b):
         return False
     if dates.dimension(a) == "clock":

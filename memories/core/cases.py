@@ -166,6 +166,7 @@ def only_adds(terms: Sequence[Term]) -> bool:
         or term.region == "condition"
         or (term.region == "subject" and term.key not in _IDLE_MODIFIERS)
         or term.key in _LIMITERS
+        or (term.prep in ("until", "unless", "except") and term.kind != "date")
         for term in terms
     )
 

@@ -227,8 +227,11 @@ def _is_auxiliary(tokens: Sequence[Token], index: int) -> bool:
 
 def _main_verb(tokens: Sequence[Token], aux: int, limit: int) -> int:
     """The verb that an auxiliary leads to; the auxiliary itself when nothing verbal follows."""
+    fallback = aux
     for index in range(aux + 1, min(limit, aux + 6)):
         token = tokens[index]
+        if token.lower in ("have", "do", "get", "need"):
+            fallback = index  # "does not have", "must do"
         if token.lower in AUXILIARIES or token.lower in _ADVERBS or token.lower.endswith("ly"):
             continue
         follows_be = tokens[index - 1].lower in _BE or tokens[aux].lower in _BE
@@ -238,7 +241,7 @@ def _main_verb(tokens: Sequence[Token], aux: int, limit: int) -> int:
         if token.kind == "word" and len(token.text) > 4 and token.lower.endswith(("ed", "ing")):
             return index
         break
-    return aux
+    return fallback
 
 
 def _is_acronym(tokens: Sequence[Token], index: int) -> bool:

@@ -120,15 +120,33 @@ def value(case: Case) -> Verdict | None:
     if not clashes:
         return None
     reasons = tuple(pair.reason for pair in clashes)
-    if any(pair.a.is_denied != pair.b.is_denied for pair in clashes):
-        return different("one side denies the other value")
-    if not is_one_slot(case) or case.parity_differs or case.found.opposed:
-        return different(*reasons, "but something else differs too")
-    if all(pair.a.kind in ("word", "name") for pair in clashes) and not _excludes(case, clashes):
-        return different(*reasons, "but both can hold", confidence=0.5)
-    if case.a.is_past and case.b.is_past and all(pair.a.kind == "date" for pair in clashes):
-        return different(*reasons, "but both can have happened")
+    if doubt := _doubt_about(case, clashes):
+        return different(*reasons, doubt)
     return Verdict("contradicts", reasons, 0.9 if is_exact(case) else 0.7)
+
+
+def _doubt_about(case: Case, clashes: Sequence[Pair]) -> str:
+    """Why two values that differ may both hold, "" when they cannot."""
+    if any(pair.a.is_denied != pair.b.is_denied for pair in clashes):
+        return "but one side denies the other value"
+    if len({_measure(pair) for pair in clashes}) > 1 and any(_is_day(pair) for pair in clashes):
+        return "but of another time"
+    if not is_one_slot(case) or case.parity_differs or case.found.opposed:
+        return "but something else differs too"
+    if all(pair.a.kind in ("word", "name") for pair in clashes) and not _excludes(case, clashes):
+        return "but both can hold"
+    if case.a.is_past and case.b.is_past and all(pair.a.kind == "date" for pair in clashes):
+        return "but both can have happened"
+    return ""
+
+
+def _measure(pair: Pair) -> str:
+    return pair.a.quantity.unit if pair.a.quantity else pair.a.kind
+
+
+def _is_day(pair: Pair) -> bool:
+    """A month, day or year: beside another value it says which of many is meant."""
+    return pair.a.kind == "date" and ":" not in pair.a.key and not pair.a.key.isalpha()
 
 
 def _excludes(case: Case, clashes: Sequence[Pair]) -> bool:
@@ -154,9 +172,18 @@ def opposition(case: Case) -> Verdict | None:
         if any(pair.a.key in GRADED or pair.a.key not in OPPOSITES for pair in pairs):
             return different(*reasons, "and a negation")
         return None  # "not allowed" is "forbidden": left to agreement
-    if not is_one_slot(case) or case.is_additive:
+    if not is_one_slot(case) or case.is_additive or _until_differs(case):
         return different(*reasons, "but something else differs too")
     return Verdict("contradicts", reasons, 0.85 if is_exact(case) else 0.65)
+
+
+def _until_differs(case: Case) -> bool:
+    """ "Open until 9" is no contradiction of "closes at 9"."""
+    return any(
+        ("until" in (pair.a.prep, pair.b.prep) or "since" in (pair.a.prep, pair.b.prep))
+        and pair.a.prep != pair.b.prep
+        for pair in case.found.same
+    )
 
 
 def _opposed_prepositions(case: Case) -> list[Pair]:
@@ -173,7 +200,7 @@ def negation(case: Case) -> Verdict | None:
     negated, stated = (
         (case.left_a, case.left_b) if not case.a.polarity else (case.left_b, case.left_a)
     )
-    if negated or verbs_differ(case):
+    if negated or any(term.is_verb for term in stated) or verbs_differ(case):
         return different("one side is negated", "but of something narrower")
     if any(term.region == "subject" for term in stated):
         return different("one side is negated", "of another subject")
@@ -184,23 +211,43 @@ def negation(case: Case) -> Verdict | None:
 
 def filler(case: Case) -> Verdict | None:
     """Same frame, other filler, in a slot that holds one: "hosted in Oslo", "status is open"."""
-    if not case.both_left or case.parity_differs or case.is_additive or verbs_differ(case):
+    if case.parity_differs or case.is_additive or verbs_differ(case):
         return None
-    terms = case.left_a + case.left_b
-    if any(term.region != "predicate" or term.is_verb for term in terms):
-        return None
-    slots_a, slots_b = ({term.prep for term in left} for left in (case.left_a, case.left_b))
-    if len(slots_a) != 1 or slots_a != slots_b or not _shares_subject(case):
-        return None
-    if len(case.left_a) > 3 or len(case.left_b) > 3:
-        return None
-    why = _why_exclusive(case, next(iter(slots_a)))
+    if not case.both_left:
+        return _left_behind(case)
+    why = _why_exclusive(case) if _is_one_filler_each(case) else ""
     if not why:
         return None
     reason = f"{why}: {names(case.left_a)} vs {names(case.left_b)}"
-    are_names = all(term.kind == "name" for term in terms)
+    are_names = all(term.kind == "name" for term in case.left_a + case.left_b)
     # Two plain nouns may be two words for one thing ("road", "path").
     return Verdict("contradicts", (reason,), 0.65 if are_names else 0.5)
+
+
+def _is_one_filler_each(case: Case) -> bool:
+    """True when both leftovers are short, stand in the same slot and the subject is shared."""
+    terms = case.left_a + case.left_b
+    if any(term.region != "predicate" or term.is_verb for term in terms):
+        return False
+    if max(len(case.left_a), len(case.left_b)) > 3:
+        return False
+    return len({term.prep for term in terms}) == 1 and _shares_subject(case)
+
+
+def _left_behind(case: Case) -> Verdict | None:
+    """ "Lives in Madrid" against "moved to Lisbon": a named place, and a change to another."""
+    for moved, stating, left in ((case.a, case.b, case.left_b), (case.b, case.a, case.left_a)):
+        change = moved.transition
+        if change is None or change.kind != "switch" or change.old or not change.new:
+            continue
+        are_places = bool(left) and all(
+            term.kind == "name" and term.prep in EXCLUSIVE_OBJECT.get(stating.verb, ())
+            for term in left
+        )
+        is_still = case.left_a == () or case.left_b == ()
+        if are_places and is_still and _shares_subject(case):
+            return Verdict("contradicts", (f"{change.text} away from {names(left)}",), 0.6)
+    return None
 
 
 def _shares_subject(case: Case) -> bool:
@@ -211,7 +258,8 @@ def _shares_subject(case: Case) -> bool:
     )
 
 
-def _why_exclusive(case: Case, prep: str) -> str:
+def _why_exclusive(case: Case) -> str:
+    prep = case.left_a[0].prep
     if case.shared & EXCLUSIVES:
         return "only one can hold"
     held = {pair.a.key for pair in case.found.same if pair.a.region == pair.b.region}

@@ -1,7 +1,8 @@
 """Calendar dates, weekdays and clock times, as partial ISO strings.
 
 "31 March 2026" → "2026-03-31"; "March 2026" → "2026-03"; "3 May" → "--05-03"; "June" → "--06";
-"Q3 2025" → "2025-q3"; "Tuesdays" → "tuesday"; "8 am" → "08:00"; "02:00 CET" → "01:00z".
+"Q3 2025" → "2025-q3"; "Tuesdays" → "tuesday"; "8 am" → "08:00"; "02:00 CET" → "01:00z";
+"last year" → "last-year" (relative to whoever wrote it: never set against another date).
 """
 
 from __future__ import annotations
@@ -39,6 +40,8 @@ _DATE_PREPOSITIONS = frozenset(
     ["in", "on", "since", "by", "until", "till", "of", "from", "before", "after", "during", "every",
      "to", "each", "at", "next", "last", "this", "between", "and", "early", "late", "mid"]
 )  # fmt: skip
+_RELATIVE = {"last": "last", "previous": "last", "this": "this", "current": "this", "next": "next"}
+_PERIODS = frozenset(["year", "month", "week", "quarter", "season", "sprint", "term", "semester"])
 _DAY_SUFFIX = frozenset(["st", "nd", "rd", "th"])
 _QUARTER = re.compile(r"q([1-4])$")
 _ORDINAL_DAY = re.compile(r"(\d{1,2})(?:st|nd|rd|th)$")
@@ -57,6 +60,9 @@ def date_at(tokens: Sequence[Token], index: int) -> tuple[int, str] | None:
 
 def _from_word(tokens: Sequence[Token], index: int) -> tuple[int, str] | None:
     lower = tokens[index].lower
+    if lower in _RELATIVE:
+        period = _lower(tokens, index + 1)
+        return (index + 2, f"{_RELATIVE[lower]}-{period}") if period in _PERIODS else None
     if lower in ("noon", "midday", "midnight"):
         return _clock(tokens, index + 1, 0 if lower == "midnight" else 12, 0)
     if lower in _WEEKDAYS and _is_weekday(tokens, index):
@@ -149,7 +155,9 @@ def _clock(tokens: Sequence[Token], index: int, hours: int, minutes: int) -> tup
 
 
 def dimension(iso: str) -> str:
-    """What a date string measures: "clock", "weekday", "quarter" or "day"."""
+    """What a date string measures: "clock", "weekday", "quarter", "day" or "relative"."""
+    if iso.partition("-")[0] in ("last", "this", "next"):
+        return "relative"
     if ":" in iso:
         return "clock"
     if "q" in iso:

@@ -213,6 +213,7 @@ permanent permanently | temporary temporarily
 parttime | fulltime
 wired | wireless
 odd | even
+fixed | variable floating adjustable
 everyone everybody all every | nobody none
 static | dynamic
 sequential serial sequentially serially | parallel concurrent concurrently
@@ -365,7 +366,7 @@ run host deploy live sit operate
 use run employ work
 put keep place pass
 go send route ship
-have get receive contain hold
+have get receive contain hold consist comprise
 make do perform conduct execute run
 keep hold contain
 create make write

@@ -40,6 +40,7 @@ _BOUNDS = {
     for phrase in phrases.split("|")
 }
 _BOUND_HEADS = frozenset(phrase[0] for phrase in _BOUNDS)
+_RISES = frozenset(["went", "goes", "go", "gone", "rose", "moved", "came", "bumped", "scaled"])
 _PER = frozenset(["per", "a", "an", "each", "every", "/"])
 
 
@@ -100,6 +101,8 @@ def conflict(a: Quantity, b: Quantity) -> bool:
     low_b, high_b = _span(b)
     if agree(a, b):
         return {a.bound, b.bound} == {"most", "least"}
+    if a.upper is not None and b.upper is not None:
+        return True
     if a.bound == b.bound and a.upper is None and b.upper is None:
         return a.bound != "about" or not math.isclose(a.value, b.value, rel_tol=0.1)
     return high_a < low_b or high_b < low_a
@@ -181,7 +184,8 @@ def bound_at(tokens: Sequence[Token], index: int) -> tuple[int, Bound] | None:
     for length in (3, 2, 1):
         words = tuple(token.lower for token in tokens[index : index + length])
         bound = _BOUNDS.get(words)
-        if bound and _starts_number(tokens, index + length):
+        risen = words == ("up", "to") and index and tokens[index - 1].lower in _RISES
+        if bound and not risen and _starts_number(tokens, index + length):
             return length, bound
     return None
 

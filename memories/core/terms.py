@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from memories.core import quantities
 from memories.core.clauses import Clause, skip_leading_adjunct
-from memories.core.dates import date_at
+from memories.core.dates import date_at, dimension
 from memories.core.lexicon import CONVERSES, concept_of, is_product
 from memories.core.quantities import Quantity
 from memories.core.statements import Region, Term, TermKind
@@ -41,6 +41,7 @@ _ORDINAL = re.compile(r"(\d+)(?:st|nd|rd|th)$")
 _CAMEL = re.compile(r"[a-z][A-Z]")
 _SILENT = DETERMINERS | PRONOUNS | AUXILIARIES | {"not"}
 _UNIVERSALS = frozenset(["every", "all", "any", "each"])
+_OWN_VERBS = frozenset(["has", "have", "had", "do", "does", "did"])
 _FULL_VERBS = frozenset(["need", "needs", "get", "gets", "got"])
 _PARTICLES = frozenset(["up", "down", "on", "off", "out", "outside", "inside", "below", "above"])
 
@@ -135,8 +136,8 @@ def _step(scan: _Scan, index: int) -> int:
 def _auxiliary(scan: _Scan, index: int) -> int:
     token = scan.clause.tokens[index]
     scan.region, scan.prep = "predicate", ""
-    if token.lower in ("has", "have", "had") and index == scan.clause.verb:
-        scan.add("have", token.text, "word", LIGHT_WEIGHT, at=index, is_verb=True)
+    if token.lower in _OWN_VERBS and index == scan.clause.verb:
+        scan.add(lemma(token.lower), token.text, "word", LIGHT_WEIGHT, at=index, is_verb=True)
     return index + 1
 
 
@@ -155,7 +156,7 @@ def _verb(scan: _Scan, index: int) -> int:
         key, scan.agent_prep = converse
         base = key
     changes = scan.change is not None and scan.change.kind != "end" and base in CHANGING
-    weight = LIGHT_WEIGHT if base in LIGHT_VERBS or changes else 1.0
+    weight = 0.0 if changes else LIGHT_WEIGHT if base in LIGHT_VERBS else 1.0
     scan.add(key, token.text, "word", weight, at=index, is_verb=True)
     return index + 1
 
@@ -207,6 +208,8 @@ def _word(scan: _Scan, index: int) -> int:
     if lower in _CONDITIONS or lower in _REASONS:
         scan.region = "condition" if lower in _CONDITIONS else "aside"
         scan.prep, scan.denied = "", False
+    elif lower == "free" and scan.terms and index and _is_freed(scan, tokens[index - 1]):
+        scan.terms[-1] = replace(scan.terms[-1], is_denied=True)  # "gluten free"
     elif lower in RESTRICTORS:
         scan.add(lower, token.text, "word", at=index)
     elif lower in PREPOSITIONS and not (is_last and lower in _PARTICLES):
@@ -223,6 +226,11 @@ def _word(scan: _Scan, index: int) -> int:
     elif lower not in _SILENT:
         return _content_word(scan, index)
     return index + 1
+
+
+def _is_freed(scan: _Scan, before: Token) -> bool:
+    last = scan.terms[-1]
+    return last.region == "predicate" and last.text == before.text
 
 
 def _is_infinitive(following: Token) -> bool:
@@ -283,7 +291,13 @@ def _value(scan: _Scan, index: int) -> int:
         return index + 2
     if found := date_at(tokens, index):
         end, iso = found
-        scan.add(iso, _text(tokens, index, end), "date", at=index)
+        region = scan.region
+        if dimension(iso) == "relative":
+            scan.region = "condition"  # "last year" says when the rest held
+        dates_change = scan.region == "condition" and scan.change is not None
+        weight = LIGHT_WEIGHT if dates_change else 1.0
+        scan.add(iso, _text(tokens, index, end), "date", weight, at=index)
+        scan.region = region
         return end
     if token.kind == "number":
         end = _glued_identifier(scan, index) or _numbered_name(scan, index)

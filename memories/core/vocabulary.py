@@ -42,7 +42,7 @@ FILLERS = _words(
     " present nowadays overall entirely completely fully directly properly explicitly officially"
 ) | _words("that this these those which who whom whose what there here where how")
 # Adverbs that restrict or widen; they are content for `same`, never silently dropped.
-RESTRICTORS = _words("only solely exclusively except unless until partly partially mostly mainly"
+RESTRICTORS = _words("only solely exclusively except unless partly partially mostly mainly"
                      " sometimes occasionally often rarely seldom almost nearly temporarily"
                      " provisionally half")  # fmt: skip
 ADDITIVES = _words("also too additionally besides another both along plus alongside furthermore")
@@ -51,7 +51,7 @@ EXCLUSIVES = _words("only solely exclusively just sole")
 # Verbs so general that a difference between two of them is no difference.
 LIGHT_VERBS = stems(
     "be have do make get go use run work put set happen occur exist perform operate involve"
-    " conduct undergo act function create"
+    " conduct undergo act function create consist"
 )
 _VERBS = (
     "accelerate accept access accredit acknowledge acquire add administer adopt advance "
@@ -208,9 +208,9 @@ IRREGULAR_PAST = _words(
 PHRASES: dict[tuple[str, ...], str] = {
     tuple(phrase.split()): word
     for phrase, word in {
-        "pull request": "pullrequest", "pull requests": "pullrequest",
-        "merge request": "pullrequest", "merge requests": "pullrequest",
-        "pr": "pullrequest", "prs": "pullrequest",
+        "pull request": "pullrequest", "pull requests": "pullrequests",
+        "merge request": "pullrequest", "merge requests": "pullrequests",
+        "pr": "pullrequest", "prs": "pullrequests",
         "has to": "must", "have to": "must", "needs to": "must", "need to": "must",
         "had to": "must", "is required to": "must", "are required to": "must",
         "is able to": "can", "are able to": "can", "is allowed to": "may", "are allowed to": "may",

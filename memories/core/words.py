@@ -38,6 +38,7 @@ _TOKEN = re.compile(
     r"|(?P<word>(?:[/~.@#_]+(?=\w))?\w+(?:[._/:@+&'-]+\w+)*(?:\+\+|#|/(?=[\s.,;)]|$))?)"
     r"|(?P<symbol>>=|<=|->|[^\w\s])"
 )
+_ACRONYMS = frozenset(["GET", "PUT", "IT", "US", "WHO", "AS"])
 _RATE = re.compile(r"([a-z]+)(/)(s|sec|second|min|minute|h|hr|hour|d|day|week|month|year)")
 _GLUE_PREFIXES = frozenset(
     ["auto", "re", "pre", "post", "non", "un", "co", "multi", "sub", "e", "anti", "de", "over"]
@@ -137,6 +138,8 @@ def _append_word(tokens: list[Token], text: str, start: int) -> None:
         return
     if text == "A" and tokens:
         lower = "letter-a"  # "arm A", "plan A": a name, not the article
+    if text in _ACRONYMS:
+        lower = f"acronym-{lower}"  # "GET", "IT": no verb and no pronoun
     if lower:
         tokens.append(Token(text, lower, "word", start, end))
 

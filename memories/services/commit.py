@@ -22,7 +22,7 @@ from memories.core.text import terms
 from memories.models import Derivation, Memory, MemoryTag, Observation, State
 from memories.services import gate
 from memories.services.draft import Draft
-from memories.services.index import index_vectors, index_words
+from memories.services.index import index_vectors, index_words, reindex_vectors
 from memories.services.lifecycle import hide, lock, put_back
 from memories.services.merge import merge_into
 from memories.signals import memories_written
@@ -210,7 +210,7 @@ class _Run:
             return self._keep(draft, digest, vectors, gate.GateReport())
         changed = merge_into(stored, draft, digest, report.decision, actor=self.actor, now=self.now)
         if changed:
-            index_vectors(stored, vectors, self.model)
+            reindex_vectors(stored, vectors, self.model)
             self.written.append(stored.id)
         self._observe(stored, draft, "merged", report)
         return Committed("merged", stored, report)

@@ -6,7 +6,7 @@ from engram.kernel.embedding import EmbeddingUnavailableError, embed_windows, mo
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory
-from memories.services.index import index_vectors
+from memories.services.index import reindex_vectors
 from memories.services.lifecycle import lock
 
 MEMORIES_A_TURN = 64
@@ -29,7 +29,7 @@ def embed_pending(workspace: Workspace) -> int:
             now_stored = current.get(memory.id)
             if now_stored is None or now_stored.content != memory.content:
                 continue
-            index_vectors(now_stored, vectors, model_name())
+            reindex_vectors(now_stored, vectors, model_name())
             now_stored.is_embedding_due = False
             now_stored.save(update_fields=["is_embedding_due"])
             healed += 1

@@ -16,13 +16,18 @@ from memories.models import Memory, MemoryVector, Posting
 MAX_FREQUENCY = 32767
 
 
-def index_vectors(memory: Memory, vectors: np.ndarray, model: str) -> None:
-    """Replace the windows (n, dim) of one memory for one model."""
-    MemoryVector.objects.filter(memory=memory, model=model).delete()
+def index_vectors(memory: Memory, vectors: np.ndarray | tuple[()], model: str) -> None:
+    """Write the windows (n, dim) of a memory that has none for this model."""
     MemoryVector.objects.bulk_create(
         MemoryVector(memory=memory, model=model, position=position, embedding=vector)
         for position, vector in enumerate(vectors)
     )
+
+
+def reindex_vectors(memory: Memory, vectors: np.ndarray | tuple[()], model: str) -> None:
+    """Replace all windows of a memory whose wording changed, those of other models too."""
+    MemoryVector.objects.filter(memory=memory).delete()
+    index_vectors(memory, vectors, model)
 
 
 def index_words(contents: Mapping[UUID, str]) -> None:

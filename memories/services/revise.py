@@ -17,8 +17,8 @@ from engram.kernel.refusals import InvalidError, MissingError, StaleError
 from engram.kernel.tenancy import in_workspace
 from memories.core.content import content_hash, credential_in
 from memories.core.text import terms
-from memories.models import Memory, MemoryTag, MemoryVector
-from memories.services.index import index_vectors, reindex_words
+from memories.models import Memory, MemoryTag
+from memories.services.index import reindex_vectors, reindex_words
 from memories.services.lifecycle import lock
 from memories.services.merge import keep_revision
 from memories.signals import memories_written
@@ -98,9 +98,7 @@ def _revise(
             MemoryTag(memory=memory, tag=tag) for tag in dict.fromkeys(changes["tags"])
         )
     if is_reworded:
-        MemoryVector.objects.filter(memory=memory).delete()
-        if vectors is not None:
-            index_vectors(memory, vectors, model_name())
+        reindex_vectors(memory, () if vectors is None else vectors, model_name())
         reindex_words(memory, before)
     record(
         "memory.revised",
