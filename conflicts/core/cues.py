@@ -48,7 +48,8 @@ _PATTERNS: Final[dict[Cue, str]] = {
         | in\s+favou?r\s+of | no\s+longer | any\s*(?:more|longer)\b
         | from\s+(?:{_SOON}|{_DATE}(?!\s+(?:to|until|till)\b))
         | since\s+(?:{_DATE}|the\s+(?:new|switch|move|last)) | as\s+of | new\s+rule
-        | starting\s+(?:{_DATE}|{_SOON})
+        | (?:starting|beginning|effective)\s+(?:in\s+|on\s+|from\s+|with\s+)?(?:{_DATE}|{_SOON})
+        | stopped\s+\w+ing\b
         | (?:live|lives|stored|kept|runs?|uses?|is|are)\s+now\b(?!\s+\w+ing\b)
         | now\s+(?:live|in|on|use|run|go|\w+s)\b | since\s+[A-Z]\w+\s+\w+ed\b
         | (?:has|have|got)\s+been\s+(?:moved|replaced|changed)
@@ -64,12 +65,12 @@ _PATTERNS: Final[dict[Cue, str]] = {
         | adopted\s+(?:by|as)\b | bec[ao]mes?\s+the\b | scaled\s+(?:up|down|to) | effective
         | \bput\s+\w+\s+on\b
         | decided\s+to\s+(?:use|move|switch|go|drop|stop|replace|adopt|retire|run|keep|take)\b
-        | consolidated | rolled\s+out | opted\s+for | settled\s+on | chose\b | picked\b
-        | appointed | brought\s+forward | delayed\s+to | doubled | halved | tripled | tightened
-        | trimmed | restricted\s+to | cut\s+(?:from|to)\b | set\s+to\b | abandoned | gave\s+up
-        | pushed\s+(?:back\s+)?to | slipped\s+to | postponed | rescheduled | shifted
-        | passe[sd]\s+to | went\s+live | inherit(?:s|ed)\b | changed\b | changes\s+(?:from|to)\b
-        | \bby\s+now\b
+        | consolidated | rolled\s+out | opted\s+for | settled\s+on
+        | (?<!\bare\s)(?<!\bis\s)(?:chose|picked)\b | appointed | brought\s+forward | delayed\s+to
+        | doubled | halved | tripled | tightened | trimmed | restricted\s+to | cut\s+(?:from|to)\b
+        | set\s+to\b | abandoned | gave\s+up | pushed\s+(?:back\s+)?to | slipped\s+to | postponed
+        | rescheduled | shifted | passe[sd]\s+to | went\s+live | inherit(?:s|ed)\b | changed\b
+        | changes\s+(?:from|to)\b | \bby\s+now\b
     """,
     Cue.RETURN: r"""
         \b(?:is|are|was|were)\s+back\b | \bback\s+(?:to|on|at|in|with|again|from|up|for)\b
@@ -85,11 +86,11 @@ _PATTERNS: Final[dict[Cue, str]] = {
     """,
     Cue.END: r"""
         (?<!\bis\s)(?<!\bare\s)(?:deleted|wiped|erased|cancell?ed|destroyed)\b | dismantled
-        | demolished | decommissioned | scrapped | \bscrap\b | shut\s+(?:down|off) | \bshut\b
-        | turned\s+(?:[\w\s'-]+\s)?off\b | switched\s+off | torn?\s+down | tore\s+(?:\w+\s+)?down
-        | terminated | \bended\b | expired | lapsed | ran\s+out | run\s+out | discontinued
-        | retired | (?:was|is|been|being)\s+sunset\b | dissolved | bankrupt | insolvent
-        | (?:was|were|been|got)\s+sold | sold\s+(?:to|off)
+        | demolished | decommissioned | scrapped | \bscrap\b | shut\s+(?:down|off)
+        | shut\s+for\s+good | turned\s+(?:[\w\s'-]+\s)?off\b | switched\s+off | torn?\s+down
+        | tore\s+(?:\w+\s+)?down | terminated | \bended\b | expired | lapsed | ran\s+out
+        | run\s+out | discontinued | retired | (?:was|is|been|being)\s+sunset\b | dissolved
+        | bankrupt | insolvent | (?:was|were|been|got)\s+sold | sold\s+(?:to|off)
         | (?:handed|given|gave|sent|went)\s+back\s+to | handed\s+back
         | carted\s+(?:\w+\s+)?(?:off|away)
         | (?:took|taken)\s+(?:[\w\s'-]+\s)?(?:off\s+the|down|offline) | bricked\s+up | walled\s+up
@@ -142,19 +143,22 @@ _PATTERNS: Final[dict[Cue, str]] = {
         | parental\s+leave | short-?term | stop-?gap | one-?off
         | on\s+(?:holiday|leave|vacation|trial)\b | \bmaternity | this\s+week\s+only
         | as\s+an\s+exception | for\s+the\s+duration | provisional
+        | until\s+[\w\s]+\s(?:ends?|expires?|closes?)\b
+        | for\s+the\s+(?:season|summer|winter|event)\b
     """,
     Cue.UNREAL: r"""
-        ^idea\b | \bidea\s*: | \bproposal\b | propos(?:ed|es|ing)\b | \bcould\b | \bmight\b
-        | \bmaybe\b | \bperhaps\b | option(?:s)?\s+(?:for|are|is)\b | leaning\s+towards
-        | considering | evaluating | would\s+be\b | should\s+we\b | do\s+we\b | \bif\s+we\b
-        | \bto\s+try\b | trial\s+run | what\s+if | \bspike\b | tried\s+(?:a|an|out)\b
-        | not\s+shipped | experiment\b | \bdraft\b | quoted\b | game\s*day | tabletop | exercise\b
-        | simulat | hypothetical | scenario | \bplan(?:s|ned)?\s+to\b | \bwants?\s+to\b
-        | compared\b | \basked\s+whether | suggest(?:s|ed|ion)\b | recommend(?:s|ed|ation)?\b
-        | thinking\s+(?:about|of) | brainstorm | \brfc\b | prototype | \bpoc\b
-        | proof\s+of\s+concept | \bmock\b | \bjoke\b | rumou?r | hearsay | imagine\b
-        | shortlist(?:ed)?\s+(?:are|is)\b | was\s+asked\s+about | wishes?\b
-        | (?:thanks|thank\s+you|wow|hey|congrats|haha|lol|btw|gonna|yeah|yep|woah)\b
+        ^idea\b | \bidea\s*: | \bproposal\b | propos(?:ed|es|ing)\b
+        | could\s+(?:use|try|move|switch|go|also|consider|do|become|run|replace)\b
+        | could\s+be\s+(?:an?|used|moved|replaced)\b | \bmight\b | \bmaybe\b | \bperhaps\b
+        | option(?:s)?\s+(?:for|are|is)\b | leaning\s+towards | considering | evaluating
+        | would\s+be\b | should\s+we\b | do\s+we\b | \bif\s+we\b | \bto\s+try\b | trial\s+run
+        | what\s+if | \bspike\b | tried\s+(?:a|an|out)\b | not\s+shipped | experiment\b
+        | \bdraft\b | quoted\b | game\s*day | tabletop | exercise\b | simulat | hypothetical
+        | scenario | \bplan(?:s|ned)?\s+to\b | \bwants?\s+to\b | compared\b | \basked\s+whether
+        | suggest(?:s|ed|ion)\b | recommend(?:s|ed|ation)?\b | thinking\s+(?:about|of)
+        | brainstorm | \brfc\b | prototype | \bpoc\b | proof\s+of\s+concept | \bmock\b | \bjoke\b
+        | rumou?r | hearsay | imagine\b | shortlist(?:ed)?\s+(?:are|is)\b | was\s+asked\s+about
+        | wishes?\b | (?:thanks|thank\s+you|wow|hey|congrats|haha|lol|btw|gonna|yeah|yep|woah)\b
     """,
     Cue.PROGRESS: r"""
         \bstage\s+(?:one|two|three|four|five|\d+)\b | \bphase\s+(?:one|two|three|\d+)\b

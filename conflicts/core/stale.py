@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 from conflicts.core.cues import Cue
@@ -21,7 +22,6 @@ _NO_STANDING_CLAIM: Final = (
 )
 _REPLACES: Final = (
     Cue.SWITCH,
-    Cue.ADJUST,
     Cue.SETTLE,
     Cue.RETURN,
     Cue.AGAIN,
@@ -50,17 +50,33 @@ def find_ending(timeline: Timeline, leaning: int, end: int) -> Ending | None:
     old, gone = timeline.statements[leaning], timeline.statements[end]
     if gone.has(Cue.TEMPORARY, Cue.SETTLE, Cue.SUCCESSOR) or _comes_back(gone):
         return None
-    if not is_comparable(old, gone):
+    if not is_comparable(old, gone) or _is_other_number(old, gone):
         return None
     thing = (old.stems & gone.told_with(Cue.END)) - scope_words(old.fact) - frozenset(old.order[:1])
     named = thing & (old.names | gone.names)
     weight = timeline.overlap(thing)
-    if not named and len(thing) < 2:
+    # One common word is no thing, unless it is all that the end is told of ("marvin is gone").
+    is_subject = bool(thing) and gone.order[0] in thing and timeline.is_shared_by_two(gone.order[0])
+    if not named and len(thing) < 2 and not is_subject:
         return None
     if weight < MIN_THING_WEIGHT or _is_replaced(timeline, leaning, end, thing):
         return None
     strength = 0.5 + 0.1 * len(thing) + 0.2 * bool(named)
     return Ending(leaning, end, thing, min(0.95, strength))
+
+
+def _is_other_number(old: Statement, gone: Statement) -> bool:
+    """Whether the texts number a thing differently: line 14 and line 41."""
+    mine, theirs = _numbered(old), _numbered(gone)
+    return any(mine[noun].isdisjoint(theirs[noun]) for noun in mine.keys() & theirs.keys())
+
+
+def _numbered(statement: Statement) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for noun, number in pairwise(statement.order):
+        if number.isdigit() and not noun.isdigit():
+            found.setdefault(noun, set()).add(number)
+    return found
 
 
 def _comes_back(gone: Statement) -> bool:
@@ -76,6 +92,10 @@ def _is_replaced(timeline: Timeline, leaning: int, end: int, thing: frozenset[st
     old = timeline.statements[leaning]
     purpose = old.stems - thing - scope_words(old.fact)
     gone = timeline.statements[end]
+    rest = (clause.stems for clause in gone.clauses if Cue.END not in clause.cues)
+    told = purpose.intersection(frozenset[str]().union(*rest)) - old.figures
+    if len(told) >= 2 and timeline.overlap(told) >= 2.5:
+        return True
     if _MOVED.search(gone.fact.content) and timeline.overlap(gone.stems & purpose) >= 1.3:
         return True
     for i in timeline.neighbours(leaning):

@@ -14,15 +14,19 @@ from memories.core.lexicon import concept_of
 
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+")
 _CLAUSE = re.compile(r"(?<=[.!?;:,])\s+|\s+-\s+|\s+and\s+|\n+")
-_POINTER = re.compile(r"\b(?:it|its|they|their|them|which|that)\b", re.IGNORECASE)
+_POINTER = re.compile(r"\b(?:it|its|they|their|them|which|that|he|his|she|her)\b", re.IGNORECASE)
 _UNITS = frozenset({"kb", "mb", "gb", "tb", "kib", "mib", "gib", "eur", "usd", "chf", "gbp", "utc"})
+# A clause without a subject of its own: "… and has been scrapped".
+_GOES_ON = re.compile(
+    r"^(?:then\s+|also\s+)?(?:has|have|had|is|are|was|were|will|got|went|gone|\w{3,}ed)\b", re.I
+)
 _AMONG = re.compile(r"\b(?:among|with|including)\s+(?:it|them|that|this|these|those)\b", re.I)
 _ON = re.compile(
     r"\b(?:(?:is|are|turned|switched|stays?)\s+on\b(?!\s+\w+day)(?=\s*(?:$|[.,;:]|for|in|by|again|across|every|\w+\s+auto))|enabled|activated|turned\s+on)",
     re.I,
 )
 _OFF = re.compile(r"\b(?:(?:is|are|turned|switched|stays?)\s+off\b|disabled|deactivated)", re.I)
-_TOKEN = re.compile(r"(?=[\w-]*\d)[A-Za-z]+(?:-\w+)+|[\w#]+(?:[.'’]\w+)*")
+_TOKEN = re.compile(r"(?=[\w-]*\d)[A-Za-z]+(?:-\w+)+|[\w#]+(?:[.'’]\d\w*|['’]\w+)*")
 _LETTER_NAME = re.compile(r"\b(?:[A-Z]{1}|[A-Z]\d+)\b")
 
 
@@ -184,7 +188,7 @@ def _read(
         Clause(
             part,
             frozenset(stems(part)),
-            bool(_POINTER.search(part)),
+            bool(_POINTER.search(part) or _GOES_ON.match(part)),
             bool(_AMONG.search(part)),
         )
         for part in (piece.strip() for piece in _CLAUSE.split(text) if piece)

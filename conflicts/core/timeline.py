@@ -136,6 +136,10 @@ class Timeline:
         limit = max(self.settings.min_term_facts, self.settings.max_term_share * len(self))
         return 1 < len(self._facts_of.get(stem, ())) <= limit
 
+    def is_shared_by_two(self, stem: str) -> bool:
+        """Whether exactly two facts have the stem."""
+        return len(self._facts_of.get(stem, ())) == 2
+
     def neighbours(self, i: int) -> tuple[int, ...]:
         """Facts worth comparing with fact ``i``: nearest by meaning or by shared rare words."""
         if i not in self._near:
