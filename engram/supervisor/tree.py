@@ -157,8 +157,7 @@ class Supervisor:
     def _start_children(self) -> None:
         python = [sys.executable, "-m"]
         celery = [*python, "celery", "--app", "engram.celery", "--quiet"]
-        web = [*python, "uvicorn", "engram.asgi:application", "--fd", str(self.listener.fileno())]
-        web += ["--no-access-log", "--timeout-graceful-shutdown", "3", "--log-level", "warning"]
+        web = [*python, "engram.supervisor.web", str(self.listener.fileno())]
         worker = [*celery, "worker", "--concurrency", str(self.plan.worker_processes)]
         worker += ["--loglevel", "INFO", "--without-gossip", "--without-mingle"]
         schedule = str(self.plan.home / "celerybeat-schedule")

@@ -99,7 +99,7 @@ def home(tmp_path: Path) -> Iterator[Path]:
         yield home
 
 
-WEB, WORKER, BEAT = r"uvicorn", r"celery .* worker", r"celery .* beat"
+WEB, WORKER, BEAT = r"engram\.supervisor\.web", r"celery .* worker", r"celery .* beat"
 POSTGRES, REDIS, KEEPER = r"bin/postgres -D", r"redis-server", r"-m engram\.embedded"
 
 
@@ -110,6 +110,18 @@ def test_up_runs_every_process_and_is_ready(up: Up) -> None:
     }
     assert counts == {WEB: 1, BEAT: 1, POSTGRES: 1, REDIS: 1, KEEPER: 1}
     assert eventually(lambda: len(pids(up.home, WORKER)) == 3)  # and its two children
+
+
+def test_small_answers_do_not_wait_for_an_acknowledgement(up: Up) -> None:
+    connection = http.client.HTTPConnection(up.url.removeprefix("http://"), timeout=5)
+    seconds = []
+    for _ in range(20):
+        started = time.monotonic()
+        connection.request("GET", "/healthz")
+        assert connection.getresponse().read()
+        seconds.append(time.monotonic() - started)
+    connection.close()
+    assert min(seconds) < 0.03  # with Nagle's algorithm on, every answer takes 40 ms
 
 
 def test_second_up_on_the_same_home_names_the_first(up: Up) -> None:
