@@ -7,6 +7,7 @@ from typing import Final
 
 from conflicts.core import disagreements
 from conflicts.core.cues import Cue
+from conflicts.core.predicates import excluding_ways
 from conflicts.core.rules import is_comparable, is_real
 from conflicts.core.timeline import Timeline
 from memories.core import claims
@@ -16,6 +17,7 @@ MIN_COSINE: Final = 0.45
 VALUE_STRENGTH: Final = 0.70
 OPPOSITE_STRENGTH: Final = 0.65
 DENIAL_STRENGTH: Final = 0.60
+MIN_WAYS_WEIGHT: Final = 3.0
 _MOVES_ON: Final = (
     Cue.SWITCH,
     Cue.ADJUST,
@@ -77,10 +79,15 @@ def _disagreeing(timeline: Timeline, older: int, newer: int) -> Clash | None:
 
 
 def _excluding(timeline: Timeline, older: int, newer: int) -> Clash | None:
-    """Look for opposite words and denials where two texts share enough."""
+    """Look for excluding ways, opposite words and denials where two texts share enough."""
     a, b = timeline.statements[older], timeline.statements[newer]
-    is_near = timeline.cosine(older, newer) >= disagreements.OPPOSITE_COSINE
-    if not is_near or timeline.overlap(a.stems & b.stems) < disagreements.MIN_SHARED_WEIGHT:
+    shared = timeline.overlap(a.stems & b.stems)
+    if timeline.cosine(older, newer) < disagreements.OPPOSITE_COSINE or shared < MIN_WAYS_WEIGHT:
+        return None
+    ways = "" if a.values & b.values else excluding_ways(a.fact.content, b.fact.content)
+    if ways:
+        return Clash(older, newer, (ways,), OPPOSITE_STRENGTH)
+    if shared < disagreements.MIN_SHARED_WEIGHT:
         return None
     words = disagreements.opposite_words(a, b)
     if words:
