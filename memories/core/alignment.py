@@ -60,6 +60,11 @@ class Alignment:
     keys_b: frozenset[str] = frozenset()
 
 
+_Test = Callable[[Term, Term, Alignment], str]
+_VALUES = frozenset(["quantity", "date", "version", "label"])
+_WORDS = frozenset(["word", "name"])
+
+
 def align(a: Claim, b: Claim) -> Alignment:
     """Lay two claims side by side, equal terms first, then related ones."""
     found = Alignment()
@@ -70,8 +75,8 @@ def align(a: Claim, b: Claim) -> Alignment:
     if found.left_a and found.left_b:
         _match_parts(found)
         _match_values(found)
-        _match(found, _opposition, found.opposed)
-        _match(found, _kind_clash, found.clashes)
+        _match(found, _opposition, found.opposed, frozenset(["word"]))
+        _match(found, _kind_clash, found.clashes, _WORDS)
         _match_equal(found, is_aside=True)
     return found
 
@@ -118,20 +123,23 @@ def _alike(a: Term, b: Term) -> int:
 
 
 def _match(
-    found: Alignment, test: Callable[[Term, Term, Alignment], str], into: list[Pair]
+    found: Alignment, test: _Test, into: list[Pair], kinds: frozenset[str] = _VALUES
 ) -> None:
     """Pair off what is left by a test that names the difference, same region first."""
-    for term in list(found.left_a):
-        hits = [(other, reason) for other in found.left_b if (reason := test(term, other, found))]
+    terms = [term for term in found.left_a if term.kind in kinds]
+    others = [term for term in found.left_b if term.kind in kinds]
+    for term in terms if others else ():
+        hits = [(other, reason) for other in others if (reason := test(term, other, found))]
         if hits:
             other, reason = max(hits, key=lambda hit: _alike(term, hit[0]))
             into.append(Pair(term, other, reason))
+            others.remove(other)
             found.left_a.remove(term)
             found.left_b.remove(other)
 
 
 def _opposition(a: Term, b: Term, found: Alignment) -> str:
-    if a.kind != "word" or b.kind != "word" or not opposed(a.key, b.key):
+    if not opposed(a.key, b.key):
         return ""
     return f"{a.text.lower()} against {b.text.lower()}"
 

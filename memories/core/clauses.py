@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from memories.core.units import NUMBER_WORDS
 from memories.core.vocabulary import (
     AUXILIARIES,
     DETERMINERS,
@@ -16,6 +17,7 @@ from memories.core.vocabulary import (
     PREPOSITIONS,
     PRONOUNS,
     VERBS,
+    is_noun_of_verb,
     is_verb_form,
     lemma,
     phrase_at,
@@ -235,7 +237,11 @@ def _main_verb(tokens: Sequence[Token], aux: int, limit: int) -> int:
         if token.lower in AUXILIARIES or token.lower in _ADVERBS or token.lower.endswith("ly"):
             continue
         follows_be = tokens[index - 1].lower in _BE or tokens[aux].lower in _BE
-        is_verbal = not follows_be or _is_participle(token.lower) or token.lower.endswith("ing")
+        is_verbal = (
+            _is_participle(token.lower) or token.lower.endswith("ing")
+            if follows_be
+            else not token.lower.endswith("s") or token.lower.endswith("ss")
+        )
         if token.kind == "word" and lemma(token.lower) in VERBS and is_verbal:
             return index
         if token.kind == "word" and len(token.text) > 4 and token.lower.endswith(("ed", "ing")):
@@ -253,12 +259,12 @@ def _is_acronym(tokens: Sequence[Token], index: int) -> bool:
 
 def _may_be_verb(tokens: Sequence[Token], index: int, start: int) -> bool:
     lower = tokens[index].lower
-    if lower.endswith("ing"):
+    if lower.endswith("ing") or is_noun_of_verb(lower):
         return False
     if index == start:
         return True
     before = tokens[index - 1]
-    if before.lower in DETERMINERS or before.lower in PREPOSITIONS:
+    if before.lower in DETERMINERS or before.lower in PREPOSITIONS or before.lower in NUMBER_WORDS:
         return False
     if before.kind == "number":  # "patient 7 takes", but not "in 3 steps"
         named = tokens[index - 2] if index - 2 >= start else None
@@ -280,7 +286,9 @@ def _verb_score(tokens: Sequence[Token], index: int, start: int) -> int:
     score = 0
     if before in PRONOUNS or before in _ADVERBS:
         score += 4
-    if after is None or after.kind in ("number", "iso", "clock", "symbol"):
+    if after is not None and after.lower in NUMBER_WORDS:
+        score += 2
+    elif after is None or after.kind in ("number", "iso", "clock", "symbol"):
         score += 1 if after is None or after.kind == "symbol" else 2
     elif (
         after.lower in _CLAUSE_OPENERS
@@ -293,10 +301,20 @@ def _verb_score(tokens: Sequence[Token], index: int, start: int) -> int:
         score -= 1
     if lower.endswith("ed") or lower in IRREGULAR_PAST:
         return score + 1
+    if index > start + 1 and _is_object(tokens, index):
+        score -= 2
     if index > start:
         is_third_person = lower.endswith("s") and not lower.endswith("ss")
-        score += 1 if is_third_person != before.endswith("s") else -1
+        is_plural = before.endswith("s") and before.isalpha()
+        score += 1 if is_third_person != is_plural else -1
     return score
+
+
+def _is_object(tokens: Sequence[Token], index: int) -> bool:
+    """True for the plural behind a plural and its verb: "requests require reviews"."""
+    before, subject = tokens[index - 1].lower, tokens[index - 2].lower
+    is_verb_before = lemma(before) in VERBS and not before.endswith("s") and subject.endswith("s")
+    return is_verb_before and tokens[index].lower.endswith("s")
 
 
 def _opens_object(tokens: Sequence[Token], start: int) -> bool:

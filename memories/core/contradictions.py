@@ -240,13 +240,13 @@ def _left_behind(case: Case) -> Verdict | None:
         change = moved.transition
         if change is None or change.kind != "switch" or change.old or not change.new:
             continue
-        are_places = bool(left) and all(
+        named = tuple(term for term in left if not term.is_verb)
+        are_places = bool(named) and all(
             term.kind == "name" and term.prep in EXCLUSIVE_OBJECT.get(stating.verb, ())
-            for term in left
+            for term in named
         )
-        is_still = case.left_a == () or case.left_b == ()
-        if are_places and is_still and _shares_subject(case):
-            return Verdict("contradicts", (f"{change.text} away from {names(left)}",), 0.6)
+        if are_places and _shares_subject(case):
+            return Verdict("contradicts", (f"{change.text} away from {names(named)}",), 0.6)
     return None
 
 

@@ -19,6 +19,7 @@ from memories.core.words import Token, normalise, sentences, tokenise
 _MAX_TOKENS = 120  # of one sentence: longer ones (pasted dumps) are cut into stretches
 CARRIED_WEIGHT = 0.5
 _POINTERS = frozenset(["it", "they", "this", "that", "these", "those", "he", "she", "its"])
+_MAX_KEPT = 1000  # characters
 _HYPHENATED = re.compile(r"\b[A-Za-z]\w*(?:-\w+)+\b")
 _FORCES = {"must": "must", "shall": "must", "required": "must", "may": "may", "can": "may",
            "need": "must", "needs": "must", "should": "should"}  # fmt: skip
@@ -47,9 +48,13 @@ def read(text: str) -> Reading:
     return Reading(text, tuple(claims), words)
 
 
-@lru_cache(maxsize=4096)
 def read_cached(text: str) -> Reading:
-    """`read`, kept for texts that come again."""
+    """`read`, kept for short texts that come again."""
+    return _read_short(text) if len(text) <= _MAX_KEPT else read(text)
+
+
+@lru_cache(maxsize=2048)
+def _read_short(text: str) -> Reading:
     return read(text)
 
 
@@ -105,6 +110,8 @@ def _subject(clause: Clause, terms: Sequence[Term]) -> frozenset[str]:
         named = []
         for term in terms:
             if term.is_verb or term.weight < 1 or term.kind not in ("word", "name", "label"):
+                continue
+            if term.region == "aside":
                 continue
             if term.prep in ("to", "from", "with", "by", "because", "into", "via") and named:
                 break

@@ -395,7 +395,7 @@ def _version(scan: _Scan, index: int, number: str, end: int) -> int:
         before = Token("nodejs", "nodejs", "word", before.start, before.end)
     if before is not None and before.kind == "word" and before.lower not in AUXILIARIES:
         owner = concept_of(before.lower)
-    if owner in ("version", "releas", "v") or (before and before.lower in PREPOSITIONS):
+    if owner in ("", "version", "releas", "v") or (before and before.lower in PREPOSITIONS):
         owner = "version"
     scan.add(f"{owner} {number}".strip(), scan.clause.tokens[index].text, "version", at=index)
     return end

@@ -5,6 +5,8 @@ Closed classes, general on purpose: no word is here because of one text.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from memories.core.kinds import PRODUCT_NAMES
 from memories.core.words import stem, stems
 
@@ -125,6 +127,7 @@ _VERBS = (
 VERBS = stems(_VERBS) | stems(
     "flip slip postpone delay defer reschedule redirect repoint double halve bump relabel reassign"
     " transplant clear back"
+    " do"
 ) - stems("back")
 _IRREGULAR = {
     "ran": "run", "kept": "keep", "held": "hold", "sent": "send", "built": "build",
@@ -194,6 +197,7 @@ LABEL_NOUNS = stems(
     " house flat apartment lane case batch lot build run page slide task item exhibit route flight"
     " bus cohort site plot bay dock shelf container shard partition replica epoch zone"
 )
+_MAX_LEMMA = 40
 IRREGULAR_PAST = _words(
     "ate became began begun bought broke broken brought built came caught chose chosen cost "
     "cut dealt did done drank driven drove eaten fallen fed fell felt found froze frozen gave "
@@ -202,6 +206,12 @@ IRREGULAR_PAST = _words(
     "saw seen sent set shut slept sold spent split spoke spoken stood swam taken taught "
     "thought threw thrown told took understood went withdrawn withdrew won wore worn written "
     "wrote "
+)
+
+_VERB_FORMS = IRREGULAR_PAST | _words(
+    "goes has does lives leaves dying lying stored stores storing cancelled cancelling labelled"
+    " analysed analyse organise organised synchronise synchronised synchronize synchronized synced"
+    " syncs syncing done purchases"
 )
 
 # Spoken phrases that stand for one word. Keys are lower-case words; "" drops the phrase.
@@ -287,6 +297,16 @@ def lemma(lower: str) -> str:
 
     Names of products stay as they are ("postgres", not "postgr").
     """
+    return _lemma(lower) if len(lower) <= _MAX_LEMMA else lower
+
+
+@lru_cache(maxsize=65536)
+def _lemma(lower: str) -> str:
     if lower in PRODUCT_NAMES:
         return lower
     return _FIXED.get(lower) or stem(_IRREGULAR.get(lower, lower))
+
+
+def is_noun_of_verb(lower: str) -> bool:
+    """True for nouns that share a verb's lemma and never are it: "approval", "payments"."""
+    return lower in _IRREGULAR and lower not in _VERB_FORMS

@@ -11,6 +11,7 @@ from functools import lru_cache
 
 import snowballstemmer  # type: ignore[import-untyped]
 
+_MAX_STEMMED = 40
 _STEMMER = snowballstemmer.stemmer("english")
 
 # One character for one character, so that positions in the text stay valid.
@@ -56,11 +57,15 @@ class Token:
     end: int
 
 
-@lru_cache(maxsize=65536)
 def stem(word: str) -> str:
     """Snowball (Porter2) stem of a lower-case word; words with digits or symbols stay whole."""
-    if len(word) > 40 or not word.isalpha() or not word.isascii():
+    if len(word) > _MAX_STEMMED or not word.isascii() or not word.isalpha():
         return word
+    return _stem(word)
+
+
+@lru_cache(maxsize=65536)  # of short words only, so that no text can fill the memory
+def _stem(word: str) -> str:
     return str(_STEMMER.stemWord(word))
 
 

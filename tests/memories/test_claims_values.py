@@ -1,0 +1,192 @@
+"""Numbers, units, dates and versions as claim comparison reads them."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memories.core import dates, quantities
+from memories.core.claims import read
+from memories.core.quantities import Quantity
+from memories.core.words import normalise, tokenise
+
+
+def only_quantity(text: str) -> tuple[float, str]:
+    (claim,) = read(f"The thing is {text}.").claims
+    (quantity,) = claim.quantities
+    return round(quantity.value, 9), quantity.unit
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "unit"),
+    [
+        ("30 s", 30.0, "s"),
+        ("30,000 ms", 30.0, "s"),
+        ("half an hour", 1800.0, "s"),
+        ("two weeks", 1209600.0, "s"),
+        ("5m", 300.0, "s"),
+        ("5 m", 5.0, "m"),
+        ("80 cm", 0.8, "m"),
+        ("1 GiB", 1073741824.0, "byte"),
+        ("25MB", 25e6, "byte"),
+        ("€1,200.50", 1200.5, "eur"),
+        ("250k EUR", 250000.0, "eur"),
+        ("2.4M", 2400000.0, "count"),
+        ("2,5 %", 2.5, "percent"),
+        ("half of it", 50.0, "percent"),
+        ("-20 °C", -20.0, "celsius"),
+        ("21 degrees", 21.0, "celsius"),
+        ("twenty five users", 25.0, "count"),
+        ("a dozen eggs", 12.0, "count"),
+        ("120 km/h", 33.333333333, "m/s"),
+        ("120 rps", 120.0, "count/s"),
+        ("7200 requests per hour", 2.0, "count/s"),
+        ("250 req/s", 250.0, "count/s"),
+        ("every 5 minutes", 0.003333333, "count/s"),
+        ("twice a day", 0.000023148, "count/s"),
+        ("nightly", 0.000011574, "count/s"),
+        ("10 working days", 10.0, "working day"),
+    ],
+)
+def test_quantity_is_read_in_its_base_unit(text: str, value: float, unit: str) -> None:
+    assert only_quantity(text) == (value, unit)
+
+
+@pytest.mark.parametrize(
+    ("text", "bound"),
+    [("at most 5 MB", "most"), ("up to 5 MB", "most"), ("no more than 5 MB", "most"),
+     ("at least 5 MB", "least"), ("more than 5 MB", "least"), ("about 5 MB", "about"),
+     ("5 MB", "exact")],
+)  # fmt: skip
+def test_bounds_are_kept(text: str, bound: str) -> None:
+    (claim,) = read(f"The file has {text}.").claims
+    assert [quantity.bound for quantity in claim.quantities] == [bound]
+    assert claim.polarity is True
+
+
+@pytest.mark.parametrize("text", ["3-5 days", "3 to 5 days", "between 3 and 5 days", "3–5 days"])
+def test_a_range_is_one_quantity_with_an_upper_end(text: str) -> None:
+    (claim,) = read(f"Delivery takes {text}.").claims
+    assert [(q.value, q.upper, q.unit) for q in claim.quantities] == [(259200.0, 432000.0, "s")]
+
+
+def quantity(value: float, bound: str = "exact", upper: float | None = None) -> Quantity:
+    return Quantity(value, "s", f"{value} s", bound, "", upper)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "expected"),
+    [
+        (quantity(5), quantity(7), True),
+        (quantity(5, "least"), quantity(7), False),
+        (quantity(5, "most"), quantity(7), True),
+        (quantity(5, "most"), quantity(5, "least"), True),
+        (quantity(3, upper=8), quantity(7), False),
+        (quantity(3, upper=8), quantity(9), True),
+        (quantity(100, "about"), quantity(104), False),
+        (quantity(100, "about"), quantity(150), True),
+    ],
+)
+def test_conflict_of_bounds(a: Quantity, b: Quantity, expected: bool) -> None:
+    assert quantities.conflict(a, b) is expected
+    assert quantities.conflict(b, a) is expected
+
+
+numbers = st.floats(min_value=0, max_value=1e9, allow_nan=False)
+bounds = st.sampled_from(["exact", "most", "least", "about"])
+any_quantity = st.builds(quantity, numbers, bounds)
+
+
+@given(any_quantity, any_quantity)
+def test_agreement_and_conflict_are_symmetric(a: Quantity, b: Quantity) -> None:
+    assert quantities.agree(a, b) == quantities.agree(b, a)
+    assert quantities.conflict(a, b) == quantities.conflict(b, a)
+    assert quantities.agree(a, a)
+
+
+def test_a_month_is_thirty_days_and_a_year_is_twelve_months() -> None:
+    month, days = (read(f"It takes {text}.").claims[0].quantities[0] for text in
+                   ("one month", "30 days"))  # fmt: skip
+    assert quantities.agree(month, days)
+    year, months = (read(f"It takes {text}.").claims[0].quantities[0] for text in
+                    ("one year", "12 months"))  # fmt: skip
+    assert quantities.agree(year, months)
+
+
+@pytest.mark.parametrize(
+    ("text", "iso"),
+    [
+        ("on 31 March 2026", "2026-03-31"),
+        ("on March 31, 2026", "2026-03-31"),
+        ("on 2026-03-31", "2026-03-31"),
+        ("in March 2026", "2026-03"),
+        ("on the 3rd of May", "--05-03"),
+        ("in June", "--06"),
+        ("in 2025", "2025"),
+        ("in Q3 2025", "2025-q3"),
+        ("on Tuesdays", "tuesday"),
+        ("at 8 am", "08:00"),
+        ("at 7:30 pm", "19:30"),
+        ("at noon", "12:00"),
+        ("at 02:00 CET", "01:00z"),
+        ("at 20:00 EST", "01:00z"),
+        ("last year", "last-year"),
+    ],
+)
+def test_dates_are_partial_iso(text: str, iso: str) -> None:
+    (claim,) = read(f"The fair opens {text}.").claims
+    assert claim.dates == {iso}
+
+
+@pytest.mark.parametrize("text", ["Guests may park here.", "They march on.", "The sun sat low."])
+def test_words_that_look_like_dates_are_none(text: str) -> None:
+    assert read(text).claims[0].dates == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "expected"),
+    [
+        ("2026-03", "--03-31", True),
+        ("2026-03-31", "2026-03-30", False),
+        ("08:00", "08:00z", True),
+        ("08:00z", "09:00z", False),
+        ("monday", "tuesday", False),
+        ("2025-q3", "q3", True),
+        ("monday", "08:00", False),
+    ],
+)
+def test_partial_dates_agree(a: str, b: str, expected: bool) -> None:
+    assert dates.agree(a, b) is expected
+    assert dates.agree(b, a) is expected
+
+
+@pytest.mark.parametrize(
+    ("text", "versions"),
+    [
+        ("We run Postgres 17.", {"postgres 17"}),
+        ("We run PostgreSQL v17.", {"postgres 17"}),
+        ("We run Python 3.11.4.", {"python 3.11.4"}),
+        ("The lowest version is 2.3.1.", {"version 2.3.1"}),
+        ("We run Node.js v20.", {"nodejs 20"}),
+        ("We run Node 20.", {"nodejs 20"}),
+        ("We run 3 nodes.", set()),
+        ("We run Postgres for 14 days.", set()),
+    ],
+)
+def test_versions_carry_the_word_they_belong_to(text: str, versions: set[str]) -> None:
+    assert read(text).claims[0].versions == versions
+
+
+@pytest.mark.parametrize("text", ["0x1f is set.", "Use 2FA.", "10.0.0.1 is up.", "s3 is full."])
+def test_digits_inside_names_are_no_quantities(text: str) -> None:
+    assert read(text).claims[0].quantities == ()
+
+
+@given(st.text(max_size=80))
+def test_tokens_stand_in_order_and_point_into_the_text(text: str) -> None:
+    cleaned = normalise(text)
+    assert len(cleaned) == len(text)
+    tokens = tokenise(cleaned)
+    assert all(0 <= token.start <= token.end <= len(cleaned) for token in tokens)
+    assert [token.start for token in tokens] == sorted(token.start for token in tokens)
