@@ -18,6 +18,10 @@ VALUE_STRENGTH: Final = 0.70
 OPPOSITE_STRENGTH: Final = 0.65
 DENIAL_STRENGTH: Final = 0.60
 MIN_WAYS_WEIGHT: Final = 3.0
+SETTLING_COSINE: Final = 0.60
+MIN_SLOT_WEIGHT: Final = 1.5
+_NO_STANDING_CLAIM: Final = (Cue.TEMPORARY, Cue.PAST, Cue.EVENT, Cue.PROGRESS, Cue.SWITCH)
+_SETTLES: Final = (Cue.SETTLE, Cue.SWITCH, Cue.ADJUST, Cue.RETURN, Cue.AGAIN)
 _MOVES_ON: Final = (
     Cue.SWITCH,
     Cue.ADJUST,
@@ -46,7 +50,7 @@ def find_clash(timeline: Timeline, older: int, newer: int) -> Clash | None:
     if timeline.cosine(older, newer) < MIN_COSINE or timeline.has_cue(newer, *_MOVES_ON):
         return None
     a, b = timeline.statements[older], timeline.statements[newer]
-    if a.has(Cue.TEMPORARY, Cue.PAST, Cue.EVENT, Cue.PROGRESS) or not is_comparable(a, b):
+    if a.has(*_NO_STANDING_CLAIM) or not is_comparable(a, b):
         return None
     if disagreements.are_observations(a, b) or disagreements.is_other_quarter(a, b):
         return None
@@ -68,7 +72,7 @@ def _compared(timeline: Timeline, older: int, newer: int) -> Clash | None:
 def _disagreeing(timeline: Timeline, older: int, newer: int) -> Clash | None:
     """Set values, opposite words and denials of two near texts against each other."""
     a, b = timeline.statements[older], timeline.statements[newer]
-    if a.has(Cue.SWITCH, Cue.ADJUST, Cue.END) or b.has(Cue.END):
+    if a.has(Cue.ADJUST, Cue.END) or b.has(Cue.END):
         return None
     if disagreements.is_other_part(a, b) or disagreements.is_narrowed(a, b):
         return None
@@ -79,7 +83,7 @@ def _disagreeing(timeline: Timeline, older: int, newer: int) -> Clash | None:
 
 
 def _excluding(timeline: Timeline, older: int, newer: int) -> Clash | None:
-    """Look for excluding ways, opposite words and denials where two texts share enough."""
+    """Look for excluding ways, choices and words where two texts share enough."""
     a, b = timeline.statements[older], timeline.statements[newer]
     shared = timeline.overlap(a.stems & b.stems)
     if timeline.cosine(older, newer) < disagreements.OPPOSITE_COSINE or shared < MIN_WAYS_WEIGHT:
@@ -87,7 +91,16 @@ def _excluding(timeline: Timeline, older: int, newer: int) -> Clash | None:
     ways = "" if a.values & b.values else excluding_ways(a.fact.content, b.fact.content)
     if ways:
         return Clash(older, newer, (ways,), OPPOSITE_STRENGTH)
-    if shared < disagreements.MIN_SHARED_WEIGHT:
+    kinds = disagreements.other_kinds(a, b)
+    if kinds:
+        return Clash(older, newer, (f"other choice: {kinds}",), OPPOSITE_STRENGTH)
+    return _opposite(timeline, older, newer)
+
+
+def _opposite(timeline: Timeline, older: int, newer: int) -> Clash | None:
+    """Look for opposite words and denials where two texts share much."""
+    a, b = timeline.statements[older], timeline.statements[newer]
+    if timeline.overlap(a.stems & b.stems) < disagreements.MIN_SHARED_WEIGHT:
         return None
     words = disagreements.opposite_words(a, b)
     if words:
@@ -100,12 +113,13 @@ def _excluding(timeline: Timeline, older: int, newer: int) -> Clash | None:
 
 def _is_settled(timeline: Timeline, older: int, newer: int) -> bool:
     """Whether a later fact on the matter decides, corrects or announces a change."""
+    slot = timeline.statements[older].stems & timeline.statements[newer].stems
     for i in sorted({*timeline.neighbours(older), *timeline.neighbours(newer)}):
-        if i in (older, newer) or i < older:
+        if i <= older or i == newer or not timeline.has_cue(i, *_SETTLES):
             continue
-        near = max(timeline.cosine(i, older), timeline.cosine(i, newer)) >= MIN_COSINE
         other = timeline.statements[i]
-        settles = other.has(Cue.SETTLE, Cue.SWITCH, Cue.ADJUST, Cue.RETURN, Cue.AGAIN)
-        if near and is_real(other) and settles:
+        cosine = max(timeline.cosine(i, older), timeline.cosine(i, newer))
+        is_about = timeline.overlap(other.stems & slot) >= MIN_SLOT_WEIGHT
+        if (cosine >= SETTLING_COSINE or (cosine >= MIN_COSINE and is_about)) and is_real(other):
             return True
     return False

@@ -135,9 +135,7 @@ _PATTERNS: Final[dict[Cue, str]] = {
     """,
     Cue.TEMPORARY: rf"""
         temporar | \binterim\b | meanwhile | for\s+now\b | for\s+the\s+time\s+being
-        | while\s+(?:the|we|he|she|they)\b
-        | (?:for|next)\s+(?:a|one|two|three|four|five|six|\d+)\s+(?:days?|weeks?)\b | \bpaused\b
-        | stand(?:s|ing)?[- ]in
+        | while\s+(?:the|we|he|she|they)\b | \bpaused\b | stand(?:s|ing)?[- ]in
         | until\s+(?:{_DATE}|he|she|they|it|we|then|[\w\s]+\s(?:is|are)\s+(?:back|done|fixed|ready))
         | \bonly,?\s+from\b | \btill\b | \b(?:holiday|sick)\s+cover\b | \bfreeze\b | sabbatical
         | parental\s+leave | short-?term | stop-?gap | one-?off
@@ -175,7 +173,11 @@ _PATTERNS: Final[dict[Cue, str]] = {
 }  # fmt: skip
 
 _COMPILED: Final = {
-    cue: re.compile(rf"(?<!\w)(?:{pattern})", re.IGNORECASE | re.VERBOSE)
+    cue: re.compile(
+        # "releases are cut from main" is a habit, "releases were cut from main" a change.
+        (r"(?<!\bis\s)(?<!\bare\s)" if cue is Cue.ADJUST else "") + rf"(?<!\w)(?:{pattern})",
+        re.IGNORECASE | re.VERBOSE,
+    )
     for cue, pattern in _PATTERNS.items()
 }
 
@@ -210,6 +212,16 @@ def _is_event(text: str) -> bool:
     return not head.endswith(":") or " " not in match[0]
 
 
+# "closed for two weeks" ends by itself, "kept for two weeks" is a standing rule.
+_SPAN: Final = re.compile(
+    r"\b(?:for|next)\s+(?:an?|one|two|three|four|five|six|\d+)\s+(?:days?|weeks?)\b", re.IGNORECASE
+)
+_KEEPING: Final = re.compile(
+    r"\b(?:keep|keeps|kept|retain\w*|retention|hold|holds|held|stor(?:e|es|ed)|valid|cached?|lasts?)\b",
+    re.IGNORECASE,
+)
+
+
 @lru_cache(maxsize=65536)
 def cues(text: str) -> frozenset[Cue]:
     """All cues of ``text``, one sentence or several."""
@@ -219,6 +231,8 @@ def cues(text: str) -> frozenset[Cue]:
         for cue, pattern in _COMPILED.items()
         if pattern.search(unconditional if cue is Cue.END else text)
     }
+    if _SPAN.search(text) and not _KEEPING.search(text):
+        found.add(Cue.TEMPORARY)
     if _is_event(text):
         found.add(Cue.EVENT)
     return frozenset(found)

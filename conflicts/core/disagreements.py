@@ -13,7 +13,7 @@ from typing import Final
 
 from conflicts.core.statements import Statement, stems, tokens
 from memories.core.claims import Claim, Quantity
-from memories.core.lexicon import concept_of, opposed
+from memories.core.lexicon import KINDS, concept_of, opposed
 
 MEASURE_COSINE: Final = 0.70
 DATE_COSINE: Final = 0.65
@@ -176,6 +176,19 @@ def opposite_words(a: Statement, b: Statement) -> str:
     mine, theirs = sorted(a.stems - b.stems), sorted(b.stems - a.stems)
     pairs = ((x, y) for x in mine for y in theirs if opposed(x, y))
     return next((f"{x} against {y}" for x, y in pairs), "")
+
+
+def other_kinds(a: Statement, b: Statement) -> str:
+    """Return two members of one kind, one of each text: French and English, "" without such."""
+    mine, theirs = sorted(a.stems - b.stems), sorted(b.stems - a.stems)
+    nothing: frozenset[str] = frozenset()
+    pairs = (
+        f"{x} against {y}"
+        for x in mine
+        for y in theirs
+        if (KINDS.get(x, nothing) & KINDS.get(y, nothing)) - {"status"}
+    )
+    return next(pairs, "")
 
 
 def denied_words(a: Statement, b: Statement) -> frozenset[str]:
