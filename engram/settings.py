@@ -265,7 +265,6 @@ UNFOLD = {
     "SHOW_VIEW_ON_SITE": False,
     "BORDER_RADIUS": "6px",
     "STYLES": ["engram.console.navigation.admin_style"],
-    "LOGIN": {"redirect_after": "/"},
     "ENVIRONMENT": "engram.console.navigation.environment_badge",
     "SIDEBAR": {
         "show_search": False,

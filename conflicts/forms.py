@@ -1,0 +1,102 @@
+"""What people send from the pages of conflicts."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, time, timedelta
+from typing import Any
+from uuid import UUID
+
+from django import forms
+from django.utils import timezone
+
+from conflicts.models.card import ConflictKind, ConflictStatus, Severity
+from conflicts.models.decision import Verdict
+from conflicts.services.queue import ALL, Wanted
+
+MORNING = time(8)
+LATEST = datetime(2200, 1, 1, tzinfo=UTC)
+
+
+class DecisionForm(forms.Form):
+    """A verdict as the page sends it."""
+
+    verdict = forms.ChoiceField(
+        choices=Verdict.choices, error_messages={"required": "Choose one of the answers."}
+    )
+    keep = forms.TypedMultipleChoiceField(coerce=UUID, required=False)
+    answer = forms.CharField(max_length=8000, required=False)
+    note = forms.CharField(max_length=2000, required=False)
+    version = forms.IntegerField(min_value=1, max_value=2**31 - 1)
+    seen = forms.IntegerField(min_value=0, max_value=2**63 - 1, required=False)
+
+    def __init__(self, *args: Any, choices: list[UUID], **kwargs: Any):
+        super().__init__(*args, **kwargs)
+        self.fields["keep"].choices = [(str(i), str(i)) for i in choices]  # type: ignore[attr-defined]
+
+    def clean_answer(self) -> str:
+        """Keep an answer only where one is asked for."""
+        answer: str = self.cleaned_data["answer"]
+        return answer if self.cleaned_data.get("verdict") == Verdict.NONE_VALID else ""
+
+    def clean_keep(self) -> list[UUID]:
+        """Keep ticks only where they are asked for."""
+        takes_ticks = {Verdict.KEEP, Verdict.NO}
+        keep: list[UUID] = self.cleaned_data["keep"]
+        return keep if self.cleaned_data.get("verdict") in takes_ticks else []
+
+
+class SnoozeForm(forms.Form):
+    """Until when a card is put off: tomorrow, next week, or a date."""
+
+    until = forms.ChoiceField(
+        choices=[("tomorrow", "Tomorrow"), ("week", "Next week"), ("date", "On a date")]
+    )
+    date = forms.DateField(required=False)
+
+    def clean(self) -> dict[str, Any]:
+        """Turn the choice into a moment: that day's morning in the pages' time zone."""
+        fields = super().clean() or {}
+        today = timezone.localdate()
+        day = {
+            "tomorrow": today + timedelta(days=1),
+            "week": today + timedelta(days=7 - today.weekday()),
+            "date": fields.get("date"),
+        }.get(fields.get("until", ""))
+        if day is None:
+            raise forms.ValidationError("Choose a day.")
+        if not today < day < LATEST.date():
+            raise forms.ValidationError("Choose a day after today.")
+        fields["moment"] = timezone.make_aware(datetime.combine(day, MORNING))
+        return fields
+
+
+class CommentForm(forms.Form):
+    """What somebody says about a card."""
+
+    text = forms.CharField(max_length=2000, error_messages={"required": "Write something first."})
+
+
+class QueueForm(forms.Form):
+    """The filters of the queue and the list, as the address holds them."""
+
+    q = forms.CharField(max_length=200, required=False)
+    status = forms.ChoiceField(choices=[*ConflictStatus.choices, (ALL, "All")], required=False)
+    kind = forms.ChoiceField(choices=[("", "Any kind"), *ConflictKind.choices], required=False)
+    severity = forms.ChoiceField(
+        choices=[("", "Any severity"), *Severity.choices[::-1]], required=False
+    )
+    scope = forms.CharField(max_length=300, required=False)
+    mine = forms.BooleanField(required=False)
+
+    def wanted(self, *, default_status: str, user_id: int | None) -> Wanted:
+        """Return the valid filters; a wrong one counts as not given."""
+        self.is_valid()
+        fields = self.cleaned_data
+        return Wanted(
+            status=fields.get("status") or default_status,
+            kind=fields.get("kind", ""),
+            severity=fields.get("severity", ""),
+            scope=fields.get("scope", ""),
+            text=fields.get("q", ""),
+            assignee_id=user_id if fields.get("mine") else None,
+        )

@@ -1,0 +1,278 @@
+"""The pages on which people decide: triage, one card, the list."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import parse_qsl, urlencode, urlsplit
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_GET, require_POST
+
+from conflicts.forms import CommentForm, DecisionForm, QueueForm, SnoozeForm
+from conflicts.models import Conflict
+from conflicts.models.card import ConflictStatus
+from conflicts.models.decision import Verdict
+from conflicts.services import discuss, queue, show, snooze
+from conflicts.services.resolve import resolve
+from conflicts.services.undo import undo
+from conflicts.services.wake import wake
+from engram.kernel.models import Membership, Role
+from engram.kernel.pages import has_role, member_page, staff_of, way_back
+from engram.kernel.refusals import RefusalError, StaleError
+
+FILTERS = ("q", "status", "kind", "severity", "scope", "mine")
+
+
+def _card(conflict_id: UUID) -> Conflict:
+    card = Conflict.objects.select_related("assignee").filter(pk=conflict_id).first()
+    if card is None:
+        raise Http404
+    return card
+
+
+def _filters(request: HttpRequest) -> dict[str, str]:
+    """Return the filters of the address that are set."""
+    return {name: request.GET[name] for name in FILTERS if request.GET.get(name)}
+
+
+def _asked_card(request: HttpRequest, name: str = "card") -> Conflict | None:
+    """Return the card that the address names, if there is one."""
+    try:
+        asked = UUID(request.GET.get(name, ""))
+    except ValueError:
+        return None
+    return Conflict.objects.select_related("assignee").filter(pk=asked).first()
+
+
+def _card_context(request: HttpRequest, card: Conflict, **more: Any) -> dict[str, Any]:
+    """Return what the card's template needs."""
+    staff = staff_of(request)
+    return {
+        "view": show.show(card, now=timezone.now()),
+        "may_decide": has_role(request, Role.REVIEWER),
+        "role": staff.actor.role,
+        "members": Membership.objects.filter(workspace=staff.workspace).select_related("user"),
+        "typed": {},
+        "kept": set(),
+        **more,
+    }
+
+
+@require_GET
+@member_page()
+def triage(request: HttpRequest) -> HttpResponse:
+    """Show one open card at a time."""
+    form = QueueForm(request.GET)
+    wanted = form.wanted(
+        default_status=ConflictStatus.OPEN, user_id=staff_of(request).actor.user_id
+    )
+    waiting = queue.cards(wanted)
+    card = _asked_card(request) or waiting.select_related("assignee").first()
+    filters = _filters(request)
+    context: dict[str, Any] = {
+        "form": form,
+        "wanted": wanted,
+        "filters": filters,
+        "query": urlencode(filters),
+        "counts": queue.counts(),
+        "done": _done(request),
+        "seq": show.newest_seq(),
+        "may_decide": has_role(request, Role.REVIEWER),
+        "view": None,
+    }
+    if card is not None:
+        place = queue.place(waiting, card)
+        here = urlencode({**filters, "card": str(card.pk)})
+        onward = urlencode({**filters, **({"card": str(place.next_id)} if place.next_id else {})})
+        page = reverse("console:triage")
+        context |= _card_context(
+            request, card, place=place, back=f"{page}?{here}", onward=f"{page}?{onward}"
+        )
+    return render(request, "conflicts/triage.html", context)
+
+
+def _done(request: HttpRequest) -> dict[str, Any] | None:
+    """Return the decision that was just made, for the undo bar."""
+    card = _asked_card(request, "done")
+    if card is None:
+        return None
+    if card.status == ConflictStatus.SNOOZED:
+        return {"card": card, "until": card.snoozed_until}
+    decision = card.decisions.filter(undone_at=None).first()
+    return {"card": card, "decision": decision} if decision else None
+
+
+@require_GET
+@member_page()
+def conflict(request: HttpRequest, conflict_id: UUID) -> HttpResponse:
+    """Show one card with the history of its decisions."""
+    return _one(request, _card(conflict_id))
+
+
+def _one(request: HttpRequest, card: Conflict, *, status: int = 200, **more: Any) -> HttpResponse:
+    here = reverse("console:conflict", args=[card.pk])
+    more = {
+        "back": here, "onward": here, "done": _done(request), "seq": show.newest_seq(), **more
+    }  # fmt: skip
+    return render(
+        request, "conflicts/conflict.html", _card_context(request, card, **more), status=status
+    )
+
+
+@require_GET
+@member_page()
+def conflict_list(request: HttpRequest) -> HttpResponse:
+    """List cards, newest first."""
+    form = QueueForm(request.GET)
+    wanted = form.wanted(default_status=queue.ALL, user_id=staff_of(request).actor.user_id)
+    before, after = request.GET.get("before", ""), request.GET.get("after", "")
+    filters = _filters(request)
+    return render(
+        request,
+        "conflicts/list.html",
+        {
+            "form": form,
+            "wanted": wanted,
+            "filters": filters,
+            "query": urlencode(filters),
+            "counts": queue.counts(),
+            "page": queue.page(wanted, before=before, after=after),
+        },
+    )
+
+
+@require_POST
+@member_page()
+def decide(request: HttpRequest, conflict_id: UUID) -> HttpResponse:
+    """Carry out a verdict; what cannot be done is said beside what was typed."""
+    card = _card(conflict_id)
+    staff = staff_of(request)
+    members = list(card.members.values_list("memory_id", flat=True))
+    form = DecisionForm(request.POST, choices=members)
+    if not form.is_valid():
+        return _refused(request, card, "; ".join(m for e in form.errors.values() for m in e), 422)
+    asked = form.cleaned_data
+    try:
+        resolve(
+            staff.workspace,
+            card.pk,
+            verdict=asked["verdict"],
+            keep=asked["keep"],
+            answer=asked["answer"],
+            note=asked["note"],
+            version=asked["version"],
+            actor=staff.actor,
+            now=timezone.now(),
+        )
+    except StaleError as error:
+        return _refused(request, card, error.detail, 409)
+    except RefusalError as error:
+        return _refused(request, card, getattr(error, "message", error.detail), 422)
+    return redirect(_with_done(way_back(request, _permalink(card)), card))
+
+
+def _refused(request: HttpRequest, card: Conflict, detail: str, status: int) -> HttpResponse:
+    """Show the card as it is now, with why it was refused and everything that was typed."""
+    card.refresh_from_db()
+    seen = request.POST.get("seen", "")
+    is_number = seen.isascii() and seen.isdigit() and len(seen) < 19
+    return _one(
+        request,
+        card,
+        status=status,
+        refusal=detail,
+        is_stale=status == 409,
+        changes=show.changed_since(card, int(seen)) if is_number else [],
+        typed=request.POST,
+        kept=set(request.POST.getlist("keep")),
+        chosen=dict(Verdict.choices).get(request.POST.get("verdict", "")),
+        onward=way_back(request, _permalink(card)),
+    )
+
+
+def _permalink(card: Conflict) -> str:
+    return reverse("console:conflict", args=[card.pk])
+
+
+def _with_done(url: str, card: Conflict) -> str:
+    """Name the decided card in the address, so that the next page offers to undo it."""
+    parts = urlsplit(url)
+    query = dict(parse_qsl(parts.query)) | {"done": str(card.pk)}
+    return parts._replace(query=urlencode(query)).geturl()
+
+
+@require_POST
+@member_page()
+def take_back(request: HttpRequest, conflict_id: UUID) -> HttpResponse:
+    """Undo the standing decision, or end a snooze, and show the card again."""
+    card = _card(conflict_id)
+    staff = staff_of(request)
+    undoing = wake if card.status == ConflictStatus.SNOOZED else undo
+    try:
+        undoing(staff.workspace, card.pk, actor=staff.actor, now=timezone.now())
+    except RefusalError as error:
+        return _refused(request, card, error.detail, 409)
+    messages.success(request, "Taken back: the question is open again.")
+    return redirect(way_back(request, _permalink(card)))
+
+
+@require_POST
+@member_page()
+def put_off(request: HttpRequest, conflict_id: UUID) -> HttpResponse:
+    """Snooze a card."""
+    card = _card(conflict_id)
+    staff = staff_of(request)
+    form = SnoozeForm(request.POST)
+    if not form.is_valid():
+        return _refused(request, card, "; ".join(m for e in form.errors.values() for m in e), 422)
+    try:
+        snooze.snooze(
+            staff.workspace,
+            card.pk,
+            until=form.cleaned_data["moment"],
+            actor=staff.actor,
+            now=timezone.now(),
+        )
+    except RefusalError as error:
+        return _refused(request, card, error.detail, 409)
+    return redirect(_with_done(way_back(request, _permalink(card)), card))
+
+
+@require_POST
+@member_page()
+def assign(request: HttpRequest, conflict_id: UUID) -> HttpResponse:
+    """Give a card to a member, or to nobody."""
+    card = _card(conflict_id)
+    staff = staff_of(request)
+    username = request.POST.get("assignee", "") or None
+    try:
+        discuss.assign(
+            staff.workspace, card.pk, username=username, actor=staff.actor, now=timezone.now()
+        )
+    except RefusalError as error:
+        return _refused(request, card, getattr(error, "message", error.detail), 422)
+    return redirect(way_back(request, _permalink(card)))
+
+
+@require_POST
+@member_page()
+def comment(request: HttpRequest, conflict_id: UUID) -> HttpResponse:
+    """Add a comment."""
+    card = _card(conflict_id)
+    staff = staff_of(request)
+    form = CommentForm(request.POST)
+    if not form.is_valid():
+        return _refused(request, card, "; ".join(m for e in form.errors.values() for m in e), 422)
+    discuss.comment(
+        staff.workspace,
+        card.pk,
+        text=form.cleaned_data["text"],
+        actor=staff.actor,
+        now=timezone.now(),
+    )
+    return redirect(way_back(request, _permalink(card)) + "#discussion")

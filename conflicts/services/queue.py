@@ -1,0 +1,160 @@
+"""The queue of cards: what waits, in which order, and where in it a person stands."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from django.db.models import Case, Count, IntegerField, Q, QuerySet, Value, When
+
+from conflicts.models import Conflict, ConflictMember
+from conflicts.models.card import ConflictStatus, Severity
+from memories.models import Memory
+from memories.models.memory import in_scope
+
+ALL = "all"
+URGENCY = {Severity.HIGH: 0, Severity.MEDIUM: 1, Severity.LOW: 2}
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which cards a person wants to see; empty means any."""
+
+    status: str = ConflictStatus.OPEN
+    kind: str = ""
+    severity: str = ""
+    scope: str = ""
+    text: str = ""
+    assignee_id: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a card stands in the queue (`position` counts from 1)."""
+
+    total: int
+    position: int
+    previous_id: UUID | None
+    next_id: UUID | None
+
+
+def cards(wanted: Wanted) -> QuerySet[Conflict]:
+    """Return the wanted cards, the most urgent first, of these the longest-waiting first."""
+    found = Conflict.objects.all()
+    if wanted.status != ALL:
+        found = found.filter(status=wanted.status)
+    if wanted.kind:
+        found = found.filter(kind=wanted.kind)
+    if wanted.severity:
+        found = found.filter(severity=wanted.severity)
+    if wanted.assignee_id is not None:
+        found = found.filter(assignee_id=wanted.assignee_id)
+    if wanted.scope:
+        inside = Memory.objects.filter(in_scope(wanted.scope.strip("/")))
+        found = found.filter(pk__in=_with(inside))
+    if wanted.text:
+        unsayable = _with(Memory.objects.exclude(forgotten_at=None))
+        told = Memory.objects.filter(forgotten_at=None, content__icontains=wanted.text)
+        asked = Q(question__icontains=wanted.text) & ~Q(pk__in=unsayable)
+        found = found.filter(asked | Q(pk__in=_with(told)))
+    return found.annotate(
+        urgency=Case(
+            *(When(severity=severity, then=Value(rank)) for severity, rank in URGENCY.items()),
+            default=Value(len(URGENCY)),
+            output_field=IntegerField(),
+        )
+    ).order_by("urgency", "created_at", "pk")
+
+
+def _with(memories: QuerySet[Memory]) -> QuerySet[ConflictMember]:
+    return ConflictMember.objects.filter(memory__in=memories).values("conflict_id")
+
+
+def place(queue: QuerySet[Conflict], card: Conflict) -> Place:
+    """Say where a card stands, or would stand if it has left the queue meanwhile."""
+    rank = URGENCY.get(Severity(card.severity), len(URGENCY))
+    same = Q(urgency=rank)
+    before = (
+        Q(urgency__lt=rank)
+        | (same & Q(created_at__lt=card.created_at))
+        | (same & Q(created_at=card.created_at, pk__lt=card.pk))
+    )
+    after = (
+        Q(urgency__gt=rank)
+        | (same & Q(created_at__gt=card.created_at))
+        | (same & Q(created_at=card.created_at, pk__gt=card.pk))
+    )
+    counted = queue.order_by().aggregate(total=Count("pk"), before=Count("pk", filter=before))
+    return Place(
+        total=counted["total"],
+        position=counted["before"] + 1,
+        previous_id=queue.filter(before).reverse().values_list("pk", flat=True).first(),
+        next_id=queue.filter(after).values_list("pk", flat=True).first(),
+    )
+
+
+def counts() -> dict[str, int]:
+    """Return how many cards there are by status, in one query."""
+    found = dict.fromkeys(ConflictStatus.values, 0)
+    rows = Conflict.objects.order_by().values_list("status").annotate(n=Count("pk"))
+    found.update(dict(rows))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Some cards of a list, newest first, and where the neighbouring pages begin."""
+
+    rows: Sequence[Conflict]
+    newer: str
+    older: str
+    withheld: frozenset[UUID]
+
+
+def page(wanted: Wanted, *, before: str = "", after: str = "", size: int = 50) -> Page:
+    """Return one page of a list; a mark that is none of ours begins at the newest."""
+    found = cards(wanted).order_by("-created_at", "-pk")
+    mark = _parse(before or after)
+    is_back = bool(after and mark)
+    if mark:
+        moment, pk = mark
+        if is_back:
+            found = found.filter(Q(created_at__gt=moment) | Q(created_at=moment, pk__gt=pk))
+            found = found.reverse()
+        else:
+            found = found.filter(Q(created_at__lt=moment) | Q(created_at=moment, pk__lt=pk))
+    rows = list(found.select_related("assignee")[: size + 1])
+    has_more = len(rows) > size
+    rows = rows[:size]
+    if is_back:
+        rows.reverse()
+    has_newer = has_more if is_back else mark is not None
+    has_older = bool(mark) if is_back else has_more
+    return Page(
+        rows,
+        newer=_mark(rows[0]) if rows and has_newer else "",
+        older=_mark(rows[-1]) if rows and has_older else "",
+        withheld=withheld([card.pk for card in rows]),
+    )
+
+
+def withheld(card_ids: Collection[UUID]) -> frozenset[UUID]:
+    """Return those of the cards whose question quotes, or may quote, a forgotten memory."""
+    members = ConflictMember.objects.filter(conflict__in=card_ids)
+    forgotten = members.exclude(memory__forgotten_at=None)
+    return frozenset(forgotten.values_list("conflict_id", flat=True))
+
+
+def _mark(card: Conflict) -> str:
+    return f"{card.created_at.isoformat()}_{card.pk}"
+
+
+def _parse(mark: str) -> tuple[datetime, UUID] | None:
+    moment, _, pk = mark.partition("_")
+    try:
+        at = datetime.fromisoformat(moment)
+        return (at, UUID(pk)) if at.tzinfo else None
+    except ValueError:
+        return None

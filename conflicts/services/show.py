@@ -1,0 +1,256 @@
+"""Everything a person needs to decide about one card: the story, the difference, the outcomes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from conflicts.core.wording import Span, WordDiff, word_diff
+from conflicts.models import Conflict, ConflictComment, ConflictMember, Decision
+from conflicts.models.card import ConflictStatus
+from conflicts.models.decision import Verdict
+from conflicts.services.resolve import Consequences, consequences
+from engram.kernel.models import Event
+from engram.kernel.refusals import InvalidError
+from memories.models import Memory, State
+
+WITHHELD = "A memory of this conflict was forgotten; its question is no longer shown."
+HISTORY_ROWS = 50
+# Below this share of common text, marking words would colour nearly everything.
+LIKE_ENOUGH = 0.35
+# The order of the keys 1 to 6.
+ASKED = (
+    (Verdict.YES, "Yes", "keep"),
+    (Verdict.NO, "No", "drop"),
+    (Verdict.KEEP, "Keep the ticked ones", "keep"),
+    (Verdict.BOTH_VALID, "Both are valid", "calm"),
+    (Verdict.NONE_VALID, "None is valid", "drop"),
+    (Verdict.DISMISS, "Not a conflict", "calm"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A memory in the order of the story; a forgotten one keeps its place, not its text."""
+
+    number: int
+    memory: Memory
+    state: State
+    says_yes: bool
+    is_reworded: bool
+    spans: tuple[Span, ...]
+
+    @property
+    def is_live(self) -> bool:
+        """Tell whether agents still recall it."""
+        return self.state == State.ACTIVE
+
+    @property
+    def is_withheld(self) -> bool:
+        """Tell whether its text must not be shown."""
+        return self.state == State.FORGOTTEN
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One verdict and what it would do, said before it is chosen."""
+
+    key: int
+    verdict: str
+    label: str
+    tone: str
+    effect: str
+    is_possible: bool = True
+    is_suggested: bool = False
+    asks_for: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CardView:
+    """A card as a person sees it."""
+
+    card: Conflict
+    question: str
+    reasoning: str
+    statements: tuple[Statement, ...]
+    difference: WordDiff | None
+    compared: tuple[int, int] | None
+    outcomes: tuple[Outcome, ...]
+    standing: Decision | None
+    decisions: tuple[Decision, ...] = ()
+    comments: tuple[ConflictComment, ...] = ()
+    events: tuple[Event, ...] = field(default=())
+
+    @property
+    def is_waiting(self) -> bool:
+        """Tell whether a verdict can be given."""
+        return self.card.status in {ConflictStatus.OPEN, ConflictStatus.SNOOZED}
+
+    @property
+    def last_seq(self) -> int:
+        """Return the newest event that this view includes."""
+        return self.events[0].seq if self.events else 0
+
+
+def show(card: Conflict, *, now: datetime) -> CardView:
+    """Return a card of the current workspace with all that belongs to it."""
+    members = list(card.members.select_related("memory", "memory__superseded_by"))
+    states = {member.pk: member.memory.state(now) for member in members}
+    is_withheld = State.FORGOTTEN in states.values()
+    compared, difference = _difference(members, states)
+    statements = tuple(
+        _statement(number, member, states[member.pk], compared, difference)
+        for number, member in enumerate(members, start=1)
+    )
+    decisions = tuple(card.decisions.select_related("answer"))
+    return CardView(
+        card=card,
+        question=WITHHELD if is_withheld else card.question,
+        reasoning="" if is_withheld else card.reasoning,
+        statements=statements,
+        difference=difference if difference and difference.likeness >= LIKE_ENOUGH else None,
+        compared=compared,
+        outcomes=outcomes(statements, card.suggested_verdict),
+        standing=next((d for d in decisions if d.undone_at is None), None),
+        decisions=decisions,
+        comments=tuple(card.comments.all()),
+        events=tuple(Event.objects.filter(object_id=str(card.pk))[:HISTORY_ROWS]),
+    )
+
+
+def changed_since(card: Conflict, seq: int) -> list[Event]:
+    """Return what happened to a card after the event `seq`, oldest first."""
+    events = Event.objects.filter(object_id=str(card.pk), seq__gt=seq).order_by("seq")
+    return list(events[:HISTORY_ROWS])
+
+
+def newest_seq() -> int:
+    """Return the newest event of the workspace: what a page made now includes."""
+    return Event.objects.values_list("seq", flat=True).first() or 0
+
+
+def _difference(
+    members: Sequence[ConflictMember], states: dict[int, State]
+) -> tuple[tuple[int, int] | None, WordDiff | None]:
+    """Compare the newest statement for yes with the newest against it; numbers count from 1."""
+    shown = [
+        (number, member)
+        for number, member in enumerate(members, start=1)
+        if states[member.pk] != State.FORGOTTEN
+    ]
+    for_yes = [pair for pair in shown if pair[1].says_yes]
+    against = [pair for pair in shown if not pair[1].says_yes]
+    pair = (for_yes[-1], against[-1]) if for_yes and against else tuple(shown[-2:])
+    if len(pair) < 2:
+        return None, None
+    (one, first), (other, second) = sorted(pair, key=lambda row: row[0])
+    return (one, other), word_diff(first.memory.content, second.memory.content)
+
+
+def _statement(
+    number: int,
+    member: ConflictMember,
+    state: State,
+    compared: tuple[int, int] | None,
+    difference: WordDiff | None,
+) -> Statement:
+    spans: tuple[Span, ...] = (Span("same", member.memory.content),)
+    if state == State.FORGOTTEN:
+        spans = ()
+    elif compared and difference and difference.likeness >= LIKE_ENOUGH and number in compared:
+        spans = difference.before if number == compared[0] else difference.after
+    return Statement(
+        number=number,
+        memory=member.memory,
+        state=state,
+        says_yes=member.says_yes,
+        is_reworded=member.memory.revision != member.revision,
+        spans=spans,
+    )
+
+
+def outcomes(statements: Sequence[Statement], suggested: str) -> tuple[Outcome, ...]:
+    """Say for each verdict what it would do to the live statements."""
+    live = [s.memory for s in statements if s.is_live]
+    says_yes = {s.memory.id for s in statements if s.is_live and s.says_yes}
+    numbers = {s.memory.id: s.number for s in statements}
+    found = []
+    for key, (verdict, label, tone) in enumerate(ASKED, start=1):
+        effect, asks_for, is_possible = _effect(verdict, live, says_yes, numbers)
+        found.append(
+            Outcome(
+                key=key,
+                verdict=verdict.value,
+                label=label,
+                tone=tone,
+                effect=effect,
+                asks_for=asks_for,
+                is_possible=is_possible,
+                is_suggested=verdict == suggested,
+            )
+        )
+    return tuple(found)
+
+
+def _effect(
+    verdict: Verdict, live: list[Memory], says_yes: set[UUID], numbers: dict[Any, int]
+) -> tuple[str, str, bool]:
+    """Return the sentence, what must be named as well (`keep` or nothing), and if it can be done."""
+    if verdict == Verdict.KEEP:
+        return (
+            "The ticked memories stay; the others are superseded by the newest of them.",
+            "keep",
+            bool(live),
+        )
+    try:
+        plan = consequences(live, says_yes, verdict, [])
+    except InvalidError:
+        if verdict == Verdict.YES:
+            return "No memory that says so is active any more.", "", False
+        return (
+            f"{_named(says_yes, numbers)} {_is_or_are(says_yes)} retired. "
+            "More than one value would remain: tick those that are true.",
+            "keep",
+            True,
+        )
+    if verdict == Verdict.NO and not plan.retired:
+        return "No memory that says so is active any more.", "", False
+    return _sentence(verdict, plan, numbers), "", True
+
+
+def _sentence(verdict: Verdict, plan: Consequences, numbers: dict[Any, int]) -> str:
+    if verdict == Verdict.DISMISS:
+        return "Nothing changes. The detector was wrong and does not ask again."
+    if verdict == Verdict.BOTH_VALID:
+        return "All stay active. This is remembered as no contradiction."
+    parts = []
+    if plan.kept:
+        kept = [m.id for m in plan.kept]
+        parts.append(f"{_named(kept, numbers)} {'stays' if len(kept) == 1 else 'stay'}.")
+    if plan.superseded and plan.successor:
+        gone = [m.id for m in plan.superseded]
+        parts.append(
+            f"{_named(gone, numbers)} {_is_or_are(gone)} superseded by #{numbers[plan.successor.id]}."
+        )
+    if plan.retired:
+        gone = [m.id for m in plan.retired]
+        parts.append(f"{_named(gone, numbers)} {_is_or_are(gone)} retired.")
+    if verdict == Verdict.NONE_VALID:
+        parts.append("Your answer below, if you give one, replaces them.")
+    return " ".join(parts)
+
+
+def _named(ids: Any, numbers: dict[Any, int]) -> str:
+    ordered = sorted(numbers[i] for i in ids)
+    return (
+        " and ".join(f"#{n}" for n in ordered)
+        if len(ordered) < 3
+        else ", ".join(f"#{n}" for n in ordered)
+    )
+
+
+def _is_or_are(ids: Any) -> str:
+    return "is" if len(ids) == 1 else "are"

@@ -1,0 +1,230 @@
+"""The websocket: what happens in a workspace, as it happens."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeVar
+from uuid import UUID
+
+from channels.db import database_sync_to_async
+from channels.generic.websocket import AsyncWebsocketConsumer
+from django.db import OperationalError
+from django.utils import timezone
+from psycopg_pool import PoolTimeout
+from redis.exceptions import RedisError
+from rest_framework.exceptions import ParseError
+
+from engram.console import feed, watchers
+from engram.kernel.live import group_name
+from engram.kernel.parsing import parse_json
+from engram.kernel.tenancy import in_workspace
+
+T = TypeVar("T")
+
+UNAUTHENTICATED = 4401
+TRY_AGAIN_LATER = 1013
+POLICY_VIOLATION = 1008
+MAX_FRAME_BYTES = 64 * 1024
+MAX_SEQ = 2**63 - 1
+# So many wrong frames end a connection.
+MAX_ERRORS = 20
+BATCH = 100
+
+
+class FrameError(Exception):
+    """A client sent what this socket does not understand."""
+
+
+class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
+    """Sends a workspace's events; takes `{"key": …}` first, and `{"seq": n}` to catch up."""
+
+    heartbeat_seconds = 20.0
+    sign_in_seconds = 10.0
+    # Events that come within this time are looked up together.
+    gather_seconds = 0.02
+
+    async def connect(self) -> None:
+        """Let in who proves to belong here at once; others have a moment to send a key."""
+        self.watcher: watchers.Watcher | None = None
+        self.errors = 0
+        self.pending: list[dict[str, Any]] = []
+        self.tasks: set[asyncio.Task[None]] = set()
+        self.flushing: asyncio.Task[None] | None = None
+        await self.accept()
+        token = watchers.bearer(self.scope)
+        try:
+            if token is not None:
+                await self._admit(await _database(watchers.by_key, token, timezone.now()))
+                return
+            watcher = await _database(watchers.by_session, self.scope)
+        except (OperationalError, PoolTimeout, OSError, RedisError):
+            await self._fail("The service is not ready; try again.", TRY_AGAIN_LATER)
+            return
+        if watcher is not None:
+            await self._admit(watcher)
+        else:
+            self._spawn(self._wait_for_key())
+
+    async def disconnect(self, code: int) -> None:
+        """Forget the connection."""
+        for task in list(self.tasks):
+            if task is not asyncio.current_task():
+                task.cancel()
+        if self.watcher is not None:
+            with contextlib.suppress(OSError, RedisError):
+                await self.channel_layer.group_discard(
+                    group_name(self.watcher.workspace_id), self.channel_name
+                )
+
+    async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
+        """Answer one frame; a wrong one gets an error, never an exception."""
+        try:
+            frame = _parse(text_data, bytes_data)
+            if "key" in frame:
+                await self._take_key(frame["key"])
+            elif self.watcher is None:
+                raise FrameError('Send {"key": "egr_…"} first.')
+            if "seq" in frame and self.watcher is not None:
+                await self._catch_up(frame["seq"], self.watcher.workspace_id)
+        except FrameError as error:
+            await self._complain(str(error))
+        except (OperationalError, PoolTimeout, OSError, RedisError):
+            await self._complain("The service is not ready; try again.")
+
+    async def live_event(self, message: dict[str, Any]) -> None:
+        """Take an event from the broker; texts are looked up for several at once."""
+        self.pending.append(message["event"])
+        if self.flushing is None or self.flushing.done():
+            self.flushing = self._spawn(self._flush())
+
+    # Signing in
+
+    async def _take_key(self, token: str) -> None:
+        if self.watcher is not None:
+            raise FrameError("This connection is signed in already.")
+        await self._admit(await _database(watchers.by_key, token, timezone.now()))
+
+    async def _admit(self, watcher: watchers.Watcher | None) -> None:
+        if watcher is None:
+            await self._fail("The key is unknown, revoked or expired.", UNAUTHENTICATED)
+            return
+        await self.channel_layer.group_add(group_name(watcher.workspace_id), self.channel_name)
+        self.watcher = watcher
+        seq = await _database(_within, watcher.workspace_id, feed.last_seq)
+        await self._send("live.ready", seq=seq)
+        self._spawn(self._beat(watcher))
+
+    async def _wait_for_key(self) -> None:
+        await asyncio.sleep(self.sign_in_seconds)
+        if self.watcher is None:
+            await self._fail("Nobody signed in.", UNAUTHENTICATED)
+
+    async def _beat(self, watcher: watchers.Watcher) -> None:
+        """Say regularly that the connection lives, and end it once the right to watch has gone."""
+        while True:
+            await asyncio.sleep(self.heartbeat_seconds)
+            try:
+                may_stay = await _database(watcher.may_stay, timezone.now())
+            except (OperationalError, PoolTimeout):
+                continue  # Unknown is not no; the client sees that the heartbeat is missing.
+            if not may_stay:
+                await self._fail("The right to watch has ended.", UNAUTHENTICATED)
+                return
+            await self._send("heartbeat")
+
+    # Sending
+
+    async def _flush(self) -> None:
+        while self.pending and self.watcher is not None:
+            await asyncio.sleep(self.gather_seconds)
+            batch, self.pending = self.pending[:BATCH], self.pending[BATCH:]
+            try:
+                told = await _database(
+                    _within, self.watcher.workspace_id, lambda now=batch: feed.with_texts(now)
+                )
+            except (OperationalError, PoolTimeout):
+                told = batch  # Ids without texts are better than silence.
+            for event in told:
+                await self.send(json.dumps(event))
+
+    async def _catch_up(self, seq: int, workspace_id: UUID) -> None:
+        messages, is_truncated = await _database(_within, workspace_id, lambda: feed.since(seq))
+        if is_truncated:
+            await self._send("catch_up.truncated", data={"limit": feed.CATCH_UP_ROWS})
+        for message in messages:
+            await self.send(json.dumps(message))
+        await self._send("catch_up.done", seq=messages[-1]["seq"] if messages else seq)
+
+    async def _send(
+        self,
+        type: str,  # noqa: A002  the contract's word
+        *,
+        seq: int | None = None,
+        data: dict[str, Any] | None = None,
+    ) -> None:
+        body = {"type": type, "seq": seq, "at": timezone.now().isoformat(), "data": data or {}}
+        await self.send(json.dumps(body))
+
+    async def _complain(self, detail: str) -> None:
+        self.errors += 1
+        await self._send("error", data={"detail": detail})
+        if self.watcher is None:
+            await self.close(UNAUTHENTICATED)
+        elif self.errors >= MAX_ERRORS:
+            await self.close(POLICY_VIOLATION)
+
+    async def _fail(self, detail: str, code: int) -> None:
+        await self._send("error", data={"detail": detail})
+        await self.close(code)
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        """Run something beside the connection, and keep hold of it."""
+        task = asyncio.create_task(work)
+        self.tasks.add(task)
+        task.add_done_callback(self.tasks.discard)
+        return task
+
+
+class NoSuchSocket(AsyncWebsocketConsumer):  # type: ignore[misc]
+    """Answers websocket paths that lead nowhere."""
+
+    async def connect(self) -> None:
+        """Refuse the handshake."""
+        await self.close()
+
+
+def _parse(text: str | None, binary: bytes | None) -> dict[str, Any]:
+    """Return a frame's fields, validated."""
+    if text is None or binary:
+        raise FrameError("Binary frames are not understood; send JSON text.")
+    if len(text) > MAX_FRAME_BYTES or len(text.encode("utf-8", "replace")) > MAX_FRAME_BYTES:
+        raise FrameError(f"A frame may have {MAX_FRAME_BYTES} bytes.")
+    try:
+        frame = parse_json(text)
+    except ParseError as error:
+        raise FrameError(str(error.detail)) from None
+    if not isinstance(frame, dict) or not frame:
+        raise FrameError('Send a JSON object: {"key": "egr_…"} or {"seq": 812}.')
+    if unknown := sorted(set(frame) - {"key", "seq"}):
+        raise FrameError(f"Unknown field: {unknown[0][:60]}.")
+    if "key" in frame and not isinstance(frame["key"], str):
+        raise FrameError("key must be a string.")
+    seq = frame.get("seq", 0)
+    if isinstance(seq, bool) or not isinstance(seq, int) or not 0 <= seq <= MAX_SEQ:
+        raise FrameError("seq must be a whole number from 0.")
+    return frame
+
+
+async def _database(work: Callable[..., T], *arguments: Any) -> T:
+    """Run database work in a thread of its own connection."""
+    result: T = await database_sync_to_async(work, thread_sensitive=False)(*arguments)
+    return result
+
+
+def _within(workspace_id: UUID, read: Callable[[], T]) -> T:
+    """Read within a workspace."""
+    with in_workspace(workspace_id):
+        return read()

@@ -1,0 +1,147 @@
+"""Events as people and programs see them live: ids from history, texts looked up when sent.
+
+Texts never travel through the broker and are read through the gate of every read path, so that
+nothing forgotten shows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Q
+from django.urls import reverse
+from django.utils import timezone
+
+from conflicts.models import Conflict
+from conflicts.services.queue import withheld
+from engram.console.wording import glyph_for, is_told, words_for
+from engram.kernel.models import Event
+from memories.models import Memory
+
+TEXT_MAX_CHARS = 240
+CATCH_UP_ROWS = 500
+OVERLAP = timedelta(seconds=60)
+# Sequence numbers are given out before commit: how far back a late one is looked for.
+OVERLAP_ROWS = 10_000
+
+
+def as_message(event: Event) -> dict[str, Any]:
+    """Return a row of history in the form that live events have."""
+    return {
+        "type": event.type,
+        "seq": event.seq,
+        "at": event.at.isoformat(),
+        "data": {"object": event.object_id, "actor": event.actor_label, **event.data},
+    }
+
+
+def latest(limit: int) -> list[dict[str, Any]]:
+    """Return the newest events worth telling, newest first, with their texts."""
+    rows = [event for event in Event.objects.all()[: limit * 4] if is_told(event.type)]
+    return with_texts([as_message(event) for event in rows[:limit]])
+
+
+def last_seq() -> int:
+    """Return the sequence number of the newest event of the workspace, 0 when there is none."""
+    return Event.objects.values_list("seq", flat=True).first() or 0
+
+
+def since(seq: int) -> tuple[list[dict[str, Any]], bool]:
+    """Return what a client that saw `seq` may have missed, oldest first, and if it is not all.
+
+    An event can become visible after one with a greater number, so the last minute before `seq`
+    is told again; clients drop what they know by `seq`.
+    """
+    seen_at = Event.objects.filter(pk=seq).values_list("at", flat=True).first()
+    recent = Q(at__gte=(seen_at or timezone.now()) - OVERLAP)
+    rows = Event.objects.filter(Q(seq__gt=seq) | recent, seq__gt=max(seq - OVERLAP_ROWS, 0))[
+        : CATCH_UP_ROWS + 1
+    ]
+    newest = list(rows)
+    is_truncated = len(newest) > CATCH_UP_ROWS
+    messages = [as_message(event) for event in reversed(newest[:CATCH_UP_ROWS])]
+    return with_texts(messages), is_truncated
+
+
+def with_texts(messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Add display words and texts to messages, with two or three queries for all of them."""
+    memories = _memory_texts(_ids(messages, "memory."))
+    cards = _card_texts(_ids(messages, "conflict."))
+    return [
+        {**message, "data": {**message["data"], **_display(message, memories, cards)}}
+        for message in messages
+    ]
+
+
+def _ids(messages: Sequence[dict[str, Any]], prefix: str) -> set[UUID]:
+    return {
+        UUID(message["data"]["object"])
+        for message in messages
+        if message["type"].startswith(prefix)
+    }
+
+
+def _memory_texts(ids: set[UUID]) -> dict[str, dict[str, Any]]:
+    if not ids:
+        return {}
+    rows = Memory.objects.recallable().filter(pk__in=ids).values("id", "content", "scope", "agent")
+    return {
+        str(row["id"]): {
+            "text": _short(row["content"]),
+            "scope": row["scope"],
+            "agent": row["agent"],
+        }
+        for row in rows
+    }
+
+
+def _card_texts(ids: set[UUID]) -> dict[str, dict[str, Any]]:
+    if not ids:
+        return {}
+    unsayable = withheld(ids)
+    rows = Conflict.objects.filter(pk__in=ids).values(
+        "id", "question", "kind", "severity", "version"
+    )
+    return {
+        str(row["id"]): {
+            "text": "" if row["id"] in unsayable else row["question"],
+            "kind": row["kind"],
+            "severity": row["severity"],
+            "version": row["version"],
+        }
+        for row in rows
+    }
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= TEXT_MAX_CHARS else f"{line[: TEXT_MAX_CHARS - 1]}…"
+
+
+def _display(
+    message: dict[str, Any],
+    memories: dict[str, dict[str, Any]],
+    cards: dict[str, dict[str, Any]],
+) -> dict[str, Any]:
+    kind, data = message["type"], message["data"]
+    found: dict[str, Any] = {}
+    if kind.startswith("memory."):
+        found = memories.get(data["object"], {})
+    elif kind.startswith("conflict."):
+        found = cards.get(data["object"], {})
+    if is_told(kind):
+        found = {**found, "words": words_for(kind, data), "glyph": glyph_for(kind)}
+        if url := _link(kind, data["object"]):
+            found["url"] = url
+    return found
+
+
+def _link(kind: str, object_id: str) -> str:
+    if kind.startswith("conflict."):
+        return reverse("console:conflict", args=[object_id])
+    if kind.startswith("memory."):
+        return reverse("admin:memories_memory_change", args=[object_id])
+    return ""

@@ -1,0 +1,142 @@
+"""Where people go: the admin's sidebar and the console's, kept in one place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpRequest
+from django.templatetags.static import static
+from django.urls import reverse
+
+from conflicts.models import Conflict
+from engram.kernel.middleware import StaffWorkspace
+from engram.kernel.models import Role
+from engram.kernel.tenancy import has_workspace
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One entry: its route, our line icon, and the admin's symbol of the same meaning."""
+
+    title: str
+    route: str
+    icon: str
+    symbol: str
+    needs: Role = Role.READER
+    is_counted: bool = False
+    is_for_superusers: bool = False
+
+
+PLACES: tuple[tuple[str, tuple[Place, ...]], ...] = (
+    (
+        "",
+        (
+            Place("Dashboard", "console:dashboard", "dashboard", "dashboard"),
+            Place("Triage", "console:triage", "triage", "inbox", is_counted=True),
+        ),
+    ),
+    (
+        "Knowledge",
+        (
+            Place("Memories", "admin:memories_memory_changelist", "memories", "layers"),
+            Place("Conflicts", "console:conflicts", "conflicts", "call_split"),
+            Place("Detection runs", "admin:conflicts_detectionrun_changelist", "runs", "radar"),
+            Place("History", "admin:kernel_event_changelist", "events", "history"),
+        ),
+    ),
+    (
+        "Workspace",
+        (
+            Place("Keys", "admin:kernel_apikey_changelist", "keys", "key", needs=Role.ADMIN),
+            Place(
+                "Members", "admin:kernel_membership_changelist", "people", "group",
+                needs=Role.ADMIN,
+            ),
+            Place("Workspaces", "admin:kernel_workspace_changelist", "workspaces", "domain"),
+            Place(
+                "Users", "admin:auth_user_changelist", "people", "person", is_for_superusers=True
+            ),
+            Place("API docs", "console:api-docs", "docs", "description"),
+        ),
+    ),
+)  # fmt: skip
+
+
+def _is_shown(request: HttpRequest, place: Place) -> bool:
+    staff: StaffWorkspace | None = getattr(request, "staff_workspace", None)
+    if place.is_for_superusers:
+        return bool(request.user.is_superuser)  # type: ignore[union-attr]
+    return staff is not None and staff.actor.role.includes(place.needs)
+
+
+def open_conflicts() -> int:
+    """Return how many cards wait in the workspace being served."""
+    return Conflict.objects.waiting().count() if has_workspace() else 0
+
+
+def console_sidebar(request: HttpRequest) -> list[dict[str, Any]]:
+    """Return the groups of the console's sidebar, the current place marked."""
+    waiting = open_conflicts()
+    groups = []
+    for title, places in PLACES:
+        items = [
+            {
+                "title": place.title,
+                "link": reverse(place.route),
+                "icon": place.icon,
+                "count": waiting if place.is_counted else None,
+                "is_current": _is_current(request, reverse(place.route)),
+            }
+            for place in places
+            if _is_shown(request, place)
+        ]
+        if items:
+            groups.append({"title": title, "items": items})
+    return groups
+
+
+def _is_current(request: HttpRequest, link: str) -> bool:
+    return request.path == link or (link != "/" and request.path.startswith(link))
+
+
+def admin_sidebar(request: HttpRequest) -> list[dict[str, Any]]:
+    """Return the same places in the form that the admin's theme wants."""
+    waiting = open_conflicts()
+    groups = []
+    for title, places in PLACES:
+        items: list[dict[str, Any]] = []
+        for place in places:
+            if not _is_shown(request, place):
+                continue
+            link = reverse(place.route)
+            item = {
+                "title": place.title,
+                "icon": place.symbol,
+                "link": link,
+                "active": _is_current(request, link),
+            }
+            if place.is_counted and waiting:
+                item |= {"badge": str(waiting), "badge_variant": "primary"}
+            items.append(item)
+        if items:
+            groups.append({"title": title, "separator": bool(title), "items": items})
+    return groups
+
+
+def environment_badge(request: HttpRequest) -> list[str]:
+    """Return the label that the admin shows beside the title: the workspace, or the place."""
+    staff: StaffWorkspace | None = getattr(request, "staff_workspace", None)
+    colour = "danger" if settings.IS_PRODUCTION else "info"
+    return [staff.workspace.name if staff else settings.ENVIRONMENT, colour]
+
+
+def site_icon(request: HttpRequest) -> str:
+    """Return our mark, for the admin's sidebar and the browser's tab."""
+    return static("console/mark.svg")
+
+
+def admin_style(request: HttpRequest) -> str:
+    """Return the stylesheet that the console and the admin share."""
+    return static("console/console.css")

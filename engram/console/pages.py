@@ -1,0 +1,96 @@
+"""Pages that see every app: the dashboard, the workspace switch, the door out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib.auth import logout
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_POST
+
+from engram.console import feed
+from engram.console.overview import overview
+from engram.kernel.middleware import SESSION_SLOT
+from engram.kernel.models import Role
+from engram.kernel.pages import has_role, member_page, staff_of
+
+FEED_ROWS = 30
+
+
+@require_GET
+@never_cache
+@member_page()
+def dashboard(request: HttpRequest) -> HttpResponse:
+    """Show what the workspace knows and what happens in it."""
+    numbers = overview(timezone.now())
+    return render(
+        request,
+        "console/dashboard.html",
+        {
+            "numbers": numbers,
+            "feed": feed.latest(FEED_ROWS),
+            "seq": feed.last_seq(),
+            "icons": ("memories", "alert", "undo", "check", "clock", "talk", "keys", "events"),
+            "host": request.build_absolute_uri("/").rstrip("/"),
+            "may_make_keys": has_role(request, Role.ADMIN),
+        },
+    )
+
+
+@require_GET
+@never_cache
+@member_page()
+def numbers(request: HttpRequest) -> HttpResponse:
+    """Return the dashboard's numbers for the page that shows them live."""
+    now = overview(timezone.now())
+    run = now.last_run
+    body: dict[str, Any] = {
+        "memories": now.memories,
+        "open_conflicts": now.open_conflicts,
+        "resolved": now.resolved,
+        "commits_today": now.commits_today,
+        "queue_depth": now.queue_depth,
+        "queue_lag_seconds": now.queue_lag_seconds,
+        "last_run_at": run.created_at.isoformat() if run else None,
+        "last_run_status": run.status if run else None,
+        "spark_line": now.sparkline.line,
+        "spark_area": now.sparkline.area,
+        "spark_peak": now.sparkline.peak,
+    }
+    return JsonResponse(body)
+
+
+@require_POST
+def switch(request: HttpRequest) -> HttpResponse:
+    """Look at another of the member's workspaces from now on."""
+    staff = getattr(request, "staff_workspace", None)
+    asked = request.POST.get("workspace", "")
+    if staff is not None and asked in {str(workspace.pk) for workspace in staff.choices}:
+        request.session[SESSION_SLOT] = asked
+    return redirect("console:dashboard")
+
+
+@require_POST
+def sign_out(request: HttpRequest) -> HttpResponse:
+    """End the session."""
+    logout(request)
+    return redirect("admin:login")
+
+
+@require_GET
+def no_workspace(request: HttpRequest) -> HttpResponse:
+    """Say what to do to somebody who is signed in and belongs nowhere."""
+    if not request.user.is_authenticated:
+        return redirect("admin:login")
+    if staff_of(request) is not None:
+        return redirect("console:dashboard")
+    return render(request, "console/no_workspace.html")
+
+
+@require_GET
+def api_docs(request: HttpRequest) -> HttpResponse:
+    """Show the API, described by its own OpenAPI document; needs no network."""
+    return render(request, "console/api_docs.html")

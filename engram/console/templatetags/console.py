@@ -1,0 +1,99 @@
+"""What templates of the pages ask for: icons, places, words for events and times."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from django import template
+from django.http import HttpRequest
+from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from engram.console.icons import PATHS
+from engram.console.navigation import console_sidebar
+from engram.console.wording import words_for
+from engram.kernel.models import Event
+from memories.models import Provenance
+
+register = template.Library()
+
+MINUTE, HOUR, DAY = 60, 3600, 86_400
+
+
+@register.simple_tag
+def icon(name: str, css: str = "icon") -> SafeString:
+    """Draw a line icon that stands beside words (screen readers skip it)."""
+    return format_html(
+        '<svg class="{}" viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="1.8"'
+        ' stroke-linecap="round" stroke-linejoin="round" aria-hidden="true"><path d="{}"/></svg>',
+        css,
+        PATHS[name],
+    )
+
+
+@register.simple_tag(takes_context=True)
+def sidebar(context: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the groups of the sidebar."""
+    request: HttpRequest = context["request"]
+    return console_sidebar(request)
+
+
+@register.filter
+def ago(moment: datetime | None) -> str:
+    """Say how long ago a moment was, in one short phrase; in the future: `in 3 h`."""
+    if moment is None:
+        return "never"
+    seconds = (timezone.now() - moment).total_seconds()
+    span = _span(abs(seconds))
+    if span == "moments":
+        return "just now"
+    return f"in {span}" if seconds < 0 else f"{span} ago"
+
+
+def _span(seconds: float) -> str:
+    if seconds < MINUTE:
+        return "moments"
+    if seconds < HOUR:
+        return f"{int(seconds / MINUTE)} min"
+    if seconds < DAY:
+        return f"{int(seconds / HOUR)} h"
+    days = int(seconds / DAY)
+    if days < 60:
+        return f"{days} day{'s' if days > 1 else ''}"
+    if days < 730:
+        return f"{days // 30} months"
+    return f"{days // 365} years"
+
+
+@register.filter
+def duration(seconds: float | None) -> str:
+    """Say how long something takes."""
+    if seconds is None:
+        return "–"
+    if seconds < 1:
+        return f"{seconds * 1000:.0f} ms"
+    return f"{seconds:.1f} s" if seconds < MINUTE else _span(seconds)
+
+
+@register.filter
+def provenance_words(provenance: str) -> str:
+    """Say who asserted a memory."""
+    return {
+        Provenance.USER_STATED: "stated by a user",
+        Provenance.EPISODE_SUMMARY: "session summary",
+        Provenance.ASSISTANT_DERIVED: "derived by an assistant",
+    }.get(Provenance(provenance), provenance)
+
+
+@register.filter
+def event_words(event: Event) -> str:
+    """Say in words what an event tells."""
+    return words_for(event.type, event.data)
+
+
+@register.filter
+def at(found: dict[str, Any], name: str) -> Any:
+    """Look a name up in a dict."""
+    return found.get(name, "")

@@ -1,0 +1,32 @@
+"""Routes of the pages of people."""
+
+from django.urls import path
+
+from conflicts import pages as conflicts
+from engram.console import pages
+
+app_name = "console"
+urlpatterns = [
+    path("", pages.dashboard, name="dashboard"),
+    path("api/docs/", pages.api_docs, name="api-docs"),
+    path("console/numbers/", pages.numbers, name="numbers"),
+    path("console/switch/", pages.switch, name="switch"),
+    path("console/sign-out/", pages.sign_out, name="sign-out"),
+    path("console/no-workspace/", pages.no_workspace, name="no-workspace"),
+    path("console/triage/", conflicts.triage, name="triage"),
+    path("console/conflicts/", conflicts.conflict_list, name="conflicts"),
+    path("console/conflicts/<uuid:conflict_id>/", conflicts.conflict, name="conflict"),
+    path(
+        "console/conflicts/<uuid:conflict_id>/resolve/",
+        conflicts.decide,
+        name="conflict-resolve",
+    ),
+    path("console/conflicts/<uuid:conflict_id>/undo/", conflicts.take_back, name="conflict-undo"),
+    path("console/conflicts/<uuid:conflict_id>/snooze/", conflicts.put_off, name="conflict-snooze"),
+    path("console/conflicts/<uuid:conflict_id>/assign/", conflicts.assign, name="conflict-assign"),
+    path(
+        "console/conflicts/<uuid:conflict_id>/comment/",
+        conflicts.comment,
+        name="conflict-comment",
+    ),
+]

@@ -1,0 +1,88 @@
+"""What events are called where people read them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+WORDS: Final[dict[str, str]] = {
+    "memory.committed": "New memory",
+    "memory.merged": "Memory merged",
+    "memory.revised": "Memory revised",
+    "memory.forgotten": "Memory forgotten",
+    "memory.culled": "Memory culled",
+    "memory.retired": "Memory retired",
+    "memory.superseded": "Memory superseded",
+    "memory.restored": "Memory brought back",
+    "memory.suppressed": "Forgotten statement refused",
+    "memory.disputed": "Memory disputed",
+    "conflict.opened": "Conflict opened",
+    "conflict.joined": "Conflict grew",
+    "conflict.resolved": "Conflict resolved",
+    "conflict.reopened": "Conflict reopened",
+    "conflict.snoozed": "Conflict put off",
+    "conflict.assigned": "Conflict assigned",
+    "conflict.commented": "Comment",
+    "key.issued": "Key issued",
+    "key.revoked": "Key revoked",
+    "settings.changed": "Settings changed",
+}
+# How a commit ended, where "New memory" would not be the truth.
+OUTCOMES: Final[dict[str, str]] = {
+    "merged": "Merged into a memory",
+    "duplicate": "Heard again",
+    "kept_apart": "New memory, disagrees with a neighbour",
+    "suggested": "New memory, perhaps known already",
+    "revived": "Memory brought back",
+}
+VERDICTS: Final[dict[str, str]] = {
+    "yes": "yes",
+    "no": "no",
+    "keep": "kept some",
+    "both_valid": "both valid",
+    "none_valid": "none valid",
+    "dismiss": "not a conflict",
+}
+# Follow-ups of another event that is told already.
+UNTOLD: Final = frozenset(
+    {"memory.disputed", "memory.merged", "memory.superseded", "memory.retired"}
+)
+GLYPHS: Final[dict[str, tuple[str, str]]] = {
+    "memory": ("memories", ""),
+    "conflict.opened": ("alert", "warn"),
+    "conflict.joined": ("alert", "warn"),
+    "conflict.reopened": ("undo", "warn"),
+    "conflict.resolved": ("check", "good"),
+    "conflict.snoozed": ("clock", ""),
+    "conflict": ("talk", "accent"),
+    "key": ("keys", ""),
+}
+
+
+def is_told(event_type: str) -> bool:
+    """Tell whether people want to read of an event by itself."""
+    return event_type not in UNTOLD
+
+
+def glyph_for(event_type: str) -> tuple[str, str]:
+    """Return the icon and the tone of an event."""
+    family = event_type.partition(".")[0]
+    return GLYPHS.get(event_type) or GLYPHS.get(family) or ("events", "")
+
+
+def words_for(event_type: str, data: Mapping[str, Any]) -> str:
+    """Return a short phrase for an event; an unknown type speaks for itself."""
+    words = WORDS.get(event_type, event_type.replace(".", " ").replace("_", " ").capitalize())
+    if event_type == "memory.committed":
+        return OUTCOMES.get(str(data.get("outcome")), words)
+    if event_type == "conflict.resolved":
+        if data.get("lapsed"):
+            return "Conflict closed: its memories went away"
+        if data.get("status") == "dismissed":
+            return "Conflict dismissed"
+        verdict = VERDICTS.get(str(data.get("verdict")))
+        return f"{words}: {verdict}" if verdict else words
+    if event_type == "conflict.assigned":
+        assignee = data.get("assignee")
+        return f"{words} to {assignee}" if assignee else "Conflict given back"
+    return words

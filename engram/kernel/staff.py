@@ -1,0 +1,134 @@
+"""What admin classes of workspaces share: roles decide, services write, history tells."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from django.contrib import admin, messages
+from django.db.models import Model, QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from unfold.admin import ModelAdmin
+
+from engram.kernel.models import Role
+from engram.kernel.pages import has_role
+
+Work = Callable[[QuerySet[Any]], int]
+
+
+class RoleAdmin(ModelAdmin):  # type: ignore[misc]
+    """Rows of the workspace being looked at; the member's role in it says what one may do.
+
+    Django's own log of admin changes is not written: it would keep texts that are forgotten later.
+    """
+
+    roles: ClassVar[dict[str, Role]] = {"view": Role.READER}
+    list_per_page = 50
+    show_full_result_count = False
+    list_fullwidth = True
+
+    def _may(self, request: HttpRequest, what: str) -> bool:
+        needed = self.roles.get(what)
+        return needed is not None and has_role(request, needed)
+
+    def has_module_permission(self, request: HttpRequest) -> bool:
+        """Show the section to members."""
+        return self._may(request, "view")
+
+    def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """Let members with the role look."""
+        return self._may(request, "view")
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """Let members with the role add, where rows may be added at all."""
+        return self._may(request, "add")
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """Let members with the role change, where rows may be changed at all."""
+        return self._may(request, "change")
+
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """Let members with the role delete, where rows may be deleted at all."""
+        return self._may(request, "delete")
+
+    def has_act_permission(self, request: HttpRequest) -> bool:
+        """Let members with the role use the actions of the list."""
+        return self._may(request, "act")
+
+    def get_actions(self, request: HttpRequest) -> dict[str, Any]:
+        """Offer only the actions that call services."""
+        actions: dict[str, Any] = super().get_actions(request)
+        actions.pop("delete_selected", None)
+        return actions
+
+    def log_addition(self, *args: Any) -> None:
+        """Leave the telling to `Event`."""
+
+    def log_change(self, *args: Any) -> None:
+        """Leave the telling to `Event`."""
+
+    def log_deletions(self, *args: Any) -> None:
+        """Leave the telling to `Event`."""
+
+    def confirmed(
+        self,
+        request: HttpRequest,
+        rows: QuerySet[Any],
+        *,
+        question: str,
+        consequence: str,
+        button: str,
+        done: str,
+        work: Work,
+        is_grave: bool = True,
+    ) -> HttpResponse | None:
+        """Ask first, with the number of rows; when the answer is yes do the work and say so."""
+        if request.POST.get("confirmed") == "yes":
+            messages.success(request, done.format(n=work(rows)))
+            return None
+        carried = [
+            (name, value)
+            for name in ("action", "select_across", "_selected_action")
+            for value in request.POST.getlist(name)
+        ]
+        context = {
+            **self.admin_site.each_context(request),
+            "title": question.format(n=rows.count()),
+            "opts": self.opts,
+            "consequence": consequence,
+            "button": button,
+            "is_grave": is_grave,
+            "rows": rows[:20],
+            "more": max(rows.count() - 20, 0),
+            "carried": carried,
+        }
+        return TemplateResponse(request, "admin/confirm.html", context)
+
+
+class ReadOnlyAdmin(RoleAdmin):
+    """Rows that nobody edits."""
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
+        """Show every field, change none."""
+        return [field.name for field in self.opts.fields]
+
+
+class DefaultedFilter(admin.SimpleListFilter):
+    """A list filter that keeps one value unless asked otherwise."""
+
+    default = ""
+    all_value = "all"
+
+    def value(self) -> str:
+        """Return the chosen value, or the default."""
+        return super().value() or self.default
+
+    def choices(self, changelist: Any) -> Any:
+        """Offer the values; the default is marked when none is chosen."""
+        for value, title in self.lookup_choices:
+            yield {
+                "selected": self.value() == str(value),
+                "query_string": changelist.get_query_string({self.parameter_name: value}),
+                "display": title,
+            }

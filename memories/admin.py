@@ -1,0 +1,176 @@
+"""The admin of memories: found, read with their history, forgotten and brought back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin
+from django.contrib.admin.utils import unquote
+from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.utils import timezone
+from unfold.contrib.filters.admin import ChoicesDropdownFilter, TextFilter
+from unfold.decorators import action, display
+
+from engram.kernel.models import Role
+from engram.kernel.pages import has_role, staff_of
+from engram.kernel.refusals import RefusalError
+from engram.kernel.staff import DefaultedFilter, RoleAdmin
+from memories.core.text import terms
+from memories.models import Memory, Posting, State
+from memories.models.memory import in_scope
+from memories.services import forget, history
+
+HISTORY_ROWS = 100
+SHOWN_CHARS = 160
+
+
+class StateFilter(DefaultedFilter):
+    """By what became of a memory; active ones unless asked otherwise."""
+
+    title = "state"
+    parameter_name = "state"
+    default = State.ACTIVE
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        """Offer the states, the usual one first."""
+        return [*reversed(State.choices), (self.all_value, "All")]
+
+    def queryset(self, request: HttpRequest, queryset: Any) -> Any:
+        """Keep memories in the state."""
+        if self.value() == self.all_value:
+            return queryset
+        return queryset.in_state(self.value()) if self.value() in State.values else queryset.none()
+
+
+class ScopeFilter(TextFilter):  # type: ignore[misc]
+    """By a scope and all below it."""
+
+    title = "scope"
+    parameter_name = "scope"
+
+    def queryset(self, request: HttpRequest, queryset: Any) -> Any:
+        """Keep memories in the scope or below."""
+        scope = (self.value() or "").strip("/")
+        return queryset.filter(in_scope(scope)) if scope else queryset
+
+
+@admin.register(Memory)
+class MemoryAdmin(RoleAdmin):
+    """Memories are read here; agents write them, verdicts change them."""
+
+    roles = {"view": Role.READER, "act": Role.REVIEWER}
+    list_display = ["shown", "condition", "kind", "provenance", "scope", "agent", "observed_at"]
+    list_filter = [
+        StateFilter,
+        ("kind", ChoicesDropdownFilter),
+        ("provenance", ChoicesDropdownFilter),
+        ScopeFilter,
+    ]
+    list_filter_submit = True
+    search_fields = ["content"]
+    search_help_text = "All words, in any order"
+    actions = ["forget", "restore"]
+
+    @display(description="memory", ordering="content")
+    def shown(self, memory: Memory) -> str:
+        """Return the statement, cut to one or two lines."""
+        text = memory.content
+        return text if len(text) <= SHOWN_CHARS else f"{text[: SHOWN_CHARS - 1]}…"
+
+    @display(
+        description="state",
+        label={
+            State.ACTIVE: "success",
+            State.SUPERSEDED: "info",
+            State.RETIRED: "warning",
+            State.FORGOTTEN: "danger",
+        },
+    )
+    def condition(self, memory: Memory) -> str:
+        """Return the strongest state that applies now."""
+        return str(memory.state())
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Memory], search_term: str
+    ) -> tuple[QuerySet[Memory], bool]:
+        """Find memories that hold every word, by the same index as recall."""
+        if not search_term.strip():
+            return queryset, False
+        words = terms(search_term)
+        for term in words:
+            holding = Posting.objects.filter(term=term).values("memory_id")
+            queryset = queryset.filter(pk__in=holding)
+        return queryset if words else queryset.none(), False
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
+    ) -> HttpResponse:
+        """Show one memory with everything that happened to it; nothing is edited here."""
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        if request.method != "GET":
+            raise PermissionDenied
+        memory = self.get_object(request, unquote(object_id))
+        if memory is None:
+            raise Http404
+        events = history.events_of(memory.pk)[:HISTORY_ROWS]
+        context = {
+            **self.admin_site.each_context(request),
+            "title": "Memory",
+            "opts": self.opts,
+            "memory": memory,
+            "state": memory.state(),
+            "tags": [row.tag for row in memory.tags.all()],
+            "history": history.add_wordings(memory.pk, list(events)),
+            "may_act": has_role(request, Role.REVIEWER),
+        }
+        return TemplateResponse(request, "admin/memories/memory/detail.html", context)
+
+    @action(description="Forget", permissions=["act"])
+    def forget(self, request: HttpRequest, rows: QuerySet[Memory]) -> HttpResponse | None:
+        """Hide memories by their owner's will."""
+        staff = staff_of(request)
+
+        def work(chosen: QuerySet[Memory]) -> int:
+            ids = list(chosen.values_list("pk", flat=True))
+            done = forget.forget(staff.workspace, ids, actor=staff.actor, now=timezone.now())
+            return len(done)
+
+        return self.confirmed(
+            request,
+            rows.filter(forgotten_at=None),
+            question="Forget {n} memories?",
+            consequence="No recall, search, prompt or question shows them any more, and the same "
+            "statements are refused when somebody commits them again. They can be brought back.",
+            button="Forget",
+            done="{n} memories forgotten.",
+            work=work,
+        )
+
+    @action(description="Bring back", permissions=["act"])
+    def restore(self, request: HttpRequest, rows: QuerySet[Memory]) -> HttpResponse | None:
+        """Undo forgetting."""
+        staff = staff_of(request)
+
+        def work(chosen: QuerySet[Memory]) -> int:
+            ids = list(chosen.values_list("pk", flat=True))
+            try:
+                done = forget.restore(staff.workspace, ids, actor=staff.actor, now=timezone.now())
+            except RefusalError as error:
+                self.message_user(request, error.detail, level="ERROR")
+                return 0
+            return len(done)
+
+        return self.confirmed(
+            request,
+            rows.exclude(forgotten_at=None),
+            question="Bring {n} forgotten memories back?",
+            consequence="Agents recall them again, unless something else hides them.",
+            button="Bring back",
+            done="{n} memories brought back.",
+            work=work,
+            is_grave=False,
+        )

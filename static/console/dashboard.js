@@ -1,0 +1,146 @@
+import { Live, setOpenCount, showPulse } from "./live.js";
+
+const FEED_MAX = 100;
+const feed = document.querySelector("[data-feed]");
+const pulse = document.querySelector("[data-pulse]");
+const pauseButton = document.querySelector("[data-pause]");
+const heldLabel = document.querySelector("[data-held]");
+const tiles = document.querySelector("[data-numbers]");
+const shown = new Set([...feed.querySelectorAll("[data-seq]")].map((row) => Number(row.dataset.seq)));
+let held = [];
+let isPaused = false;
+let state = "connecting";
+
+function clock(at) {
+  return new Date(at).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+}
+
+function element(tag, css, text) {
+  const made = document.createElement(tag);
+  if (css) made.className = css;
+  if (text) made.textContent = text;
+  return made;
+}
+
+function drawIcon(name) {
+  const known = document.querySelector(`#icons [data-icon="${CSS.escape(name)}"]`);
+  return known ? known.firstElementChild.cloneNode(true) : document.createTextNode("·");
+}
+
+function row({ seq, at, data }) {
+  const made = element("li", "fresh");
+  made.dataset.seq = seq;
+  const glyph = element("span", `glyph ${data.glyph?.[1] ?? ""}`);
+  glyph.append(drawIcon(data.glyph?.[0] ?? "events"));
+  const told = element("div", "told");
+  told.append(element("strong", "", data.words));
+  if (data.scope) told.append(" ", element("span", "chip", data.scope));
+  if (data.agent || data.actor) told.append(" ", element("span", "small muted", data.agent || data.actor));
+  if (data.text) {
+    const about = element(data.url ? "a" : "span", "about", data.text);
+    if (data.url) about.href = data.url;
+    told.append(about);
+  }
+  const time = element("time", "", clock(at));
+  time.dateTime = at;
+  time.title = new Date(at).toLocaleString();
+  made.append(glyph, told, time);
+  return made;
+}
+
+function insert(event) {
+  if (!event.data.words || shown.has(event.seq)) return;
+  shown.add(event.seq);
+  feed.querySelector("[data-empty]")?.remove();
+  const rows = [...feed.querySelectorAll("li[data-seq]")];
+  const older = rows.find((other) => Number(other.dataset.seq) < event.seq);
+  feed.insertBefore(row(event), older ?? null);
+  if (rows.length >= FEED_MAX) feed.lastElementChild.remove();
+}
+
+function take(event) {
+  if (!isPaused) {
+    insert(event);
+    refreshSoon();
+    return;
+  }
+  held.push(event);
+  if (held.length > FEED_MAX) held.shift();
+  heldLabel.hidden = false;
+  heldLabel.textContent = `${held.length === FEED_MAX ? "at least " : ""}${held.length} waiting`;
+}
+
+let timer;
+function refreshSoon() {
+  timer ??= setTimeout(refresh, 800);
+}
+
+async function refresh() {
+  clearTimeout(timer);
+  timer = undefined;
+  if (isPaused || document.hidden) return;
+  let numbers;
+  try {
+    const answer = await fetch(tiles.dataset.numbers, { headers: { Accept: "application/json" } });
+    if (!answer.ok) return;
+    numbers = await answer.json();
+  } catch {
+    return; // The pulse says that we are not connected.
+  }
+  for (const place of document.querySelectorAll("[data-number]")) {
+    place.textContent = numbers[place.dataset.number] ?? "–";
+  }
+  setOpenCount(numbers.open_conflicts);
+  const lag = numbers.queue_lag_seconds;
+  document.querySelector("[data-lag]").textContent =
+    lag === null ? "the detective is up to date" : `oldest waits ${Math.round(lag)} s`;
+  document.querySelector("[data-spark-line]").setAttribute("d", numbers.spark_line);
+  document.querySelector("[data-spark-area]").setAttribute("d", numbers.spark_area);
+  const last = document.querySelector("[data-last-run]");
+  last.dataset.lastRun = numbers.last_run_at ?? "";
+  showAges();
+}
+
+function showAges() {
+  const last = document.querySelector("[data-last-run]");
+  if (!last.dataset.lastRun) return;
+  const seconds = (Date.now() - new Date(last.dataset.lastRun)) / 1000;
+  if (seconds < 86_400) {
+    last.textContent =
+      seconds < 60 ? "just now" : seconds < 3600 ? `${Math.floor(seconds / 60)} min ago` : `${Math.floor(seconds / 3600)} h ago`;
+  }
+}
+
+function show() {
+  showPulse(pulse, isPaused && state === "live" ? "paused" : state);
+}
+
+pauseButton.addEventListener("click", () => {
+  isPaused = !isPaused;
+  pauseButton.setAttribute("aria-pressed", String(isPaused));
+  pauseButton.querySelector("span").textContent = isPaused ? "Resume" : "Pause";
+  if (!isPaused) {
+    for (const event of held) insert(event);
+    held = [];
+    heldLabel.hidden = true;
+    refresh();
+  }
+  show();
+});
+
+for (const time of feed.querySelectorAll("time")) {
+  time.textContent = clock(time.dateTime);
+  time.title = new Date(time.dateTime).toLocaleString();
+}
+new Live({
+  seq: Number(feed.dataset.seq),
+  onEvent: take,
+  onState(next) {
+    if (next === "live" && state !== "live") refreshSoon();
+    state = next;
+    show();
+  },
+  onTruncated: () => location.reload(),
+});
+setInterval(refresh, 15_000);
+setInterval(showAges, 20_000);

@@ -1,0 +1,44 @@
+// Runs before the first paint: the remembered theme, shared with the admin (same key, same form).
+const KEY = "adminTheme";
+const root = document.documentElement;
+root.classList.add("js");
+
+function remembered() {
+  try {
+    const value = JSON.parse(localStorage.getItem(KEY) ?? '"auto"');
+    return ["light", "dark"].includes(value) ? value : "auto";
+  } catch {
+    return "auto";
+  }
+}
+
+function apply(theme) {
+  if (theme === "auto") delete root.dataset.theme;
+  else root.dataset.theme = theme;
+}
+
+apply(remembered());
+
+document.addEventListener("DOMContentLoaded", () => {
+  const buttons = document.querySelectorAll("[data-theme-choice]");
+  const mark = () => {
+    for (const button of buttons) {
+      button.setAttribute("aria-pressed", String(button.dataset.themeChoice === remembered()));
+    }
+  };
+  for (const button of buttons) {
+    button.addEventListener("click", () => {
+      try {
+        localStorage.setItem(KEY, JSON.stringify(button.dataset.themeChoice));
+      } catch {
+        // A browser that remembers nothing still switches for this page.
+      }
+      apply(button.dataset.themeChoice);
+      mark();
+    });
+  }
+  mark();
+  for (const select of document.querySelectorAll("select[data-submits]")) {
+    select.addEventListener("change", () => select.form.requestSubmit());
+  }
+});
