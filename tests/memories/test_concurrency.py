@@ -1,0 +1,106 @@
+"""Two callers at once: one winner, a clear answer, history tells."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+from typing import Any
+
+import pytest
+from django.db import connections
+from django.utils import timezone
+
+from conflicts.services.detect import detect_due
+from engram.kernel.tenancy import in_workspace
+from memories.models import CorpusSize, Memory, Observation, TermCount
+from tests.conftest import House, build_house
+
+CALLERS = 6
+
+
+@pytest.fixture
+def shared_house(transactional_db: None) -> House:
+    """Return a workspace that several connections see."""
+    return build_house("busy")
+
+
+def at_once(call: Callable[[int], Any]) -> list[Any]:
+    """Call from several threads, each with a connection of its own, starting together."""
+    barrier = Barrier(CALLERS)
+
+    def run(number: int) -> Any:
+        barrier.wait()
+        try:
+            return call(number)
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(CALLERS) as pool:
+        return list(pool.map(run, range(CALLERS)))
+
+
+def test_the_same_statement_at_once_is_one_row(shared_house: House) -> None:
+    answers = at_once(
+        lambda n: shared_house.agent.post("memories", {"content": "The lift is out of order."})
+    )
+    outcomes = sorted(answer.json()["outcome"] for answer in answers)
+    assert outcomes == ["created"] + ["duplicate"] * (CALLERS - 1)
+    with in_workspace(shared_house.workspace):
+        assert Memory.objects.count() == 1
+        assert Observation.objects.count() == CALLERS
+
+
+def test_many_statements_at_once_are_counted_right(shared_house: House) -> None:
+    def commit(number: int) -> int:
+        contents = [f"Crate {number} {n} smells of cedar and pine." for n in range(5)]
+        status: int = shared_house.agent.post(
+            "memories/batch", {"memories": [{"content": c} for c in contents]}
+        ).status_code
+        return status
+
+    assert at_once(commit) == [201] * CALLERS
+    with in_workspace(shared_house.workspace):
+        stored = Memory.objects.count()
+        size = CorpusSize.objects.get()
+        assert size.memories == stored
+        assert size.words == sum(Memory.objects.values_list("word_count", flat=True))
+        assert TermCount.objects.get(term="cedar").memories == stored
+
+
+def test_one_of_several_verdicts_wins(shared_house: House) -> None:
+    for limit in (1000, 5000):
+        shared_house.agent.post(
+            "memories", {"content": f"The API rate limit is {limit} requests per second."}
+        )
+    detect_due(shared_house.workspace, clock=timezone.now)
+    card = shared_house.reader.get("conflicts").json()["results"][0]
+    answers = at_once(
+        lambda n: shared_house.reviewer.post(
+            f"conflicts/{card['id']}/resolve", {"verdict": "dismiss", "version": card["version"]}
+        )
+    )
+    statuses = sorted(answer.status_code for answer in answers)
+    assert statuses == [200] + [409] * (CALLERS - 1)
+
+
+def test_one_of_several_detectives_reads(shared_house: House) -> None:
+    for limit in (1000, 5000):
+        shared_house.agent.post(
+            "memories", {"content": f"The API rate limit is {limit} requests per second."}
+        )
+    at_once(lambda n: detect_due(shared_house.workspace, clock=timezone.now))
+    assert len(shared_house.reader.get("conflicts").json()["results"]) == 1
+
+
+def test_forgetting_at_once_counts_each_memory_once(shared_house: House) -> None:
+    ids = [
+        shared_house.agent.post("memories", {"content": f"Bench {n} is wet."}).json()["memory"][
+            "id"
+        ]
+        for n in range(4)
+    ]
+    answers = at_once(
+        lambda n: shared_house.agent.post("memories/forget", {"ids": ids, "confirm": True})
+    )
+    assert sum(answer.json()["forgotten"] for answer in answers) == len(ids)
