@@ -14,7 +14,7 @@ up: venv ## run database, broker, web, worker, scheduler and demo (ENGRAM_PORT, 
 	@$(PYTHON) manage.py up
 
 test: dev-venv browser ## run all tests
-	@$(PYTHON) -m pytest -n $(TEST_PROCESSES) --dist loadgroup $(ARGS)
+	@$(PYTHON) -m pytest -n $(TEST_PROCESSES) --dist loadfile $(ARGS)
 
 check: dev-venv ## formatting, lint, types, import rules, migrations, deployment settings
 	$(PYTHON) -m ruff format --check .

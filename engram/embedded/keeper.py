@@ -32,6 +32,7 @@ from engram.embedded.logs import rotating_log
 from engram.embedded.places import Places, find_places, make_home
 from engram.embedded.postgres import Postgres
 from engram.embedded.privileges import EmbeddedServicesError, child_options
+from engram.embedded.wakeup import wake_on_signals
 
 KINDS: dict[str, type[Postgres] | type[Redis]] = {"postgres": Postgres, "redis": Redis}
 START_SECONDS = 120  # crash recovery after a long unclean run takes its time
@@ -77,7 +78,10 @@ class Server:
         return self.service.command(), child_options(uid, uid, self.service.stop_signal)
 
     def _report(self, line: str, is_ours: bool) -> None:
-        (self._keeper.events if is_ours else self._log).info("%s %s", self.service.name, line)
+        if is_ours:
+            self._keeper.events.info("%s %s", self.service.name, line)
+        else:
+            self._log.info("%s", line)
         self.last_lines = [*self.last_lines[-4:], line.strip()]
         self._keeper.tell_watchers(f"log {self.service.name} {line}")
 
@@ -113,7 +117,7 @@ class Keeper:
         self.is_asked_to_stop = False
         self.selector = selectors.DefaultSelector()
         self.listener = self._listen()
-        self._wake_on_signals()
+        self._wakers = wake_on_signals(self.selector, self._ask_to_stop, [signal.SIGTERM])
         self._admit(first)
 
     def _listen(self) -> socket.socket:
@@ -127,39 +131,32 @@ class Keeper:
         self.selector.register(listener, selectors.EVENT_READ, self._accept)
         return listener
 
-    def _wake_on_signals(self) -> None:
-        reader, writer = socket.socketpair()
-        for end in (reader, writer):
-            end.setblocking(False)
-        self._wakers = (reader, writer)
-        signal.set_wakeup_fd(writer.fileno(), warn_on_full_buffer=False)
-        signal.signal(signal.SIGCHLD, lambda *_: None)
-        signal.signal(signal.SIGTERM, self._ask_to_stop)
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        self.selector.register(reader, selectors.EVENT_READ, lambda: reader.recv(4096))
-
-    def _ask_to_stop(self, *_: object) -> None:
+    def _ask_to_stop(self) -> None:
         self.is_asked_to_stop = True
 
     def run(self) -> None:
-        """Serve until nobody is left."""
-        while not self.is_asked_to_stop:
+        """Serve until nobody is left, or until a person stops us all the same."""
+        is_left_alone = False
+        while not self.is_asked_to_stop and not is_left_alone:
             for key, _events in self.selector.select(self._tick_seconds()):
                 key.data()
             for server in list(self.servers.values()):
                 server.look_after()
             self._answer()
-            if not any(not user.has_left for user in self.users) and self._may_stop():
-                break
+            is_left_alone = not self._has_users() and self._may_stop()
         socket_path(self.places.run).unlink(missing_ok=True)
         self._stop_servers()
-        if self.places.run.parent != self.places.state:  # a folder for sockets alone
+        is_own_folder = self.places.run.parent != self.places.state
+        if is_left_alone and is_own_folder:  # else another keeper may already be using it
             shutil.rmtree(self.places.run, ignore_errors=True)
+
+    def _has_users(self) -> bool:
+        return any(not user.has_left for user in self.users)
 
     def _tick_seconds(self) -> float | None:
         if any(not server.is_ready for server in self.servers.values()):
             return STARTING_TICK_SECONDS
-        return None if any(not user.has_left for user in self.users) else IDLE_TICK_SECONDS
+        return None if self._has_users() else IDLE_TICK_SECONDS
 
     def _may_stop(self) -> bool:
         """Take the lock under which users come; somebody on the way in keeps us here.
@@ -209,7 +206,7 @@ class Keeper:
                 user.is_watching = True
             case ["bye"]:
                 user.has_left = True
-                if any(not other.has_left for other in self.users):
+                if self._has_users():
                     user.tell("staying")
 
     def _want(self, user: User) -> None:
@@ -218,8 +215,7 @@ class Keeper:
             try:
                 service.set_up()
             except (EmbeddedServicesError, OSError) as error:
-                user.tell("failed " + json.dumps(str(error)))
-                user.is_answered = True
+                self._fail(user, str(error))
                 return
             self.servers[name] = Server(service, self)
 
@@ -234,8 +230,11 @@ class Keeper:
                 user.is_answered = True
             elif late := [server for server in servers if server.is_late()]:
                 said = " / ".join(late[0].last_lines)
-                user.tell("failed " + json.dumps(f"{late[0].service.name} does not start: {said}"))
-                user.is_answered = True
+                self._fail(user, f"{late[0].service.name} does not start: {said}")
+
+    def _fail(self, user: User, why: str) -> None:
+        user.tell("failed " + json.dumps(why))
+        user.is_answered = True
 
     def tell_watchers(self, line: str) -> None:
         """Send a line to those who asked for the servers' logs."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import selectors
 import socket
@@ -9,6 +10,7 @@ import time
 from contextlib import suppress
 
 PROBE_PAUSE_SECONDS = 0.2
+UNREADY_PAUSE_SECONDS = 2.0  # after an answer: what is missing takes its time
 
 
 class ReadinessProbe:
@@ -16,7 +18,7 @@ class ReadinessProbe:
 
     def __init__(self, address: tuple[str, int], selector: selectors.BaseSelector) -> None:
         self.is_ready = False
-        self.said = ""
+        self._complaint = self._reported = ""
         self._address, self._selector = address, selector
         self._connection: socket.socket | None = None
         self._next_at = 0.0
@@ -34,6 +36,13 @@ class ReadinessProbe:
             self._connection = socket.create_connection(self._address, timeout=1)
             self._connection.sendall(request.encode())
             self._selector.register(self._connection, selectors.EVENT_READ, self._read)
+
+    def new_complaint(self) -> str:
+        """Return what is missing, once as long as it stays the same."""
+        if self._complaint == self._reported:
+            return ""
+        self._reported = self._complaint
+        return self._complaint
 
     def close(self) -> None:
         """Stop asking."""
@@ -54,4 +63,15 @@ class ReadinessProbe:
             self.close()
             head, _, body = self._received.partition(b"\r\n\r\n")
             self.is_ready = head.split(b" ")[1:2] == [b"200"]
-            self.said = body.decode(errors="replace")
+            if body and not self.is_ready:
+                self._next_at = time.monotonic() + UNREADY_PAUSE_SECONDS
+            self._complaint = "" if self.is_ready else failed_checks(body)
+
+
+def failed_checks(body: bytes) -> str:
+    """Return the checks that /readyz found wanting, in one line."""
+    try:
+        checks = json.loads(body)["checks"]
+        return "; ".join(f"{c['name']}: {c['detail']}" for c in checks if not c["ok"])
+    except (ValueError, KeyError, TypeError):
+        return body.decode(errors="replace").strip()[:200]

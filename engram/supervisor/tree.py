@@ -15,6 +15,7 @@ from engram import embedded
 from engram.embedded.child import Child
 from engram.embedded.lease import SOURCE, Lease
 from engram.embedded.privileges import die_with_parent
+from engram.embedded.wakeup import wake_on_signals
 from engram.supervisor.plan import CannotStartError, Plan
 from engram.supervisor.probe import PROBE_PAUSE_SECONDS, ReadinessProbe
 from engram.supervisor.terminal import Console, greeting, own_url, read_demo
@@ -36,7 +37,10 @@ class Supervisor:
         self.lease: Lease | None = None
         self.is_stopping = False
         self.environment = self._child_environment()
-        self._wake_on_signals()
+        stop_signals = [signal.SIGINT, signal.SIGTERM]
+        if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # as nohup asks
+            stop_signals.append(signal.SIGHUP)
+        self._wakers = wake_on_signals(self.selector, self._ask_to_stop, stop_signals)
 
     def _child_environment(self) -> dict[str, str]:
         return {
@@ -51,20 +55,7 @@ class Supervisor:
             "DJANGO_SETTINGS_MODULE": "engram.settings",
         }
 
-    def _wake_on_signals(self) -> None:
-        reader, writer = socket.socketpair()
-        for end in (reader, writer):
-            end.setblocking(False)
-        self._wakers = (reader, writer)
-        signal.set_wakeup_fd(writer.fileno(), warn_on_full_buffer=False)
-        signal.signal(signal.SIGCHLD, lambda *_: None)
-        for stop in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(stop, self._ask_to_stop)
-        if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # as nohup asks
-            signal.signal(signal.SIGHUP, self._ask_to_stop)
-        self.selector.register(reader, selectors.EVENT_READ, lambda: reader.recv(4096))
-
-    def _ask_to_stop(self, *_: object) -> None:
+    def _ask_to_stop(self) -> None:
         self.is_stopping = True
 
     def run(self) -> int:
@@ -140,6 +131,8 @@ class Supervisor:
             *lines, unfinished = (unfinished + received).split(b"\n")
             for line in lines:
                 self.console.keep("prepare", line.decode(errors="replace"))
+        if unfinished:
+            self.console.keep("prepare", unfinished.decode(errors="replace"))
 
     def _next_output(self, process: subprocess.Popen[bytes], output: IO[bytes]) -> bytes:
         while True:
@@ -198,10 +191,12 @@ class Supervisor:
                 child.look_after()
             if not has_been_ready:
                 probe.look()
-                self._give_up_when_hopeless(probe)
+                self._give_up_when_hopeless()
                 if probe.is_ready:
                     has_been_ready = True
                     self._greet()
+                elif complaint := probe.new_complaint():
+                    self.console.show("up", f"not ready yet: {complaint}")
             for key, _events in self.selector.select(self._sleep_seconds(has_been_ready)):
                 key.data()
         probe.close()
@@ -213,13 +208,11 @@ class Supervisor:
             known.append(PROBE_PAUSE_SECONDS)
         return min(known, default=None)
 
-    def _give_up_when_hopeless(self, probe: ReadinessProbe) -> None:
+    def _give_up_when_hopeless(self) -> None:
         for child in self.children:
             if child.failures >= GIVE_UP_FAILURES:
                 log = self.plan.home / "logs" / f"{child.name}.log"
-                raise CannotStartError(
-                    f"{child.name} does not start, see above and {log}{probe.said}"
-                )
+                raise CannotStartError(f"{child.name} does not start, see above and {log}")
 
     def _own_address(self) -> tuple[str, int]:
         anywhere = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}  # noqa: S104
