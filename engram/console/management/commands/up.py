@@ -12,6 +12,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from engram import supervisor
 from engram.console import static_files
+from engram.console.demo import ensure_demo
 from engram.console.doctor import connect
 
 
@@ -46,16 +47,5 @@ class Command(BaseCommand):
             static_files.collect()
             self.stdout.write("static files collected")
         if not options["no_demo"]:
-            make_demo()
+            ensure_demo()
         sys.stdout.flush()
-
-
-def make_demo() -> None:
-    """Make the demo workspace, once there is code for it."""
-    try:
-        from engram.console.demo import ensure_demo
-    except ModuleNotFoundError as missing:
-        if missing.name != "engram.console.demo":
-            raise
-    else:
-        ensure_demo()
