@@ -110,7 +110,8 @@ _PATTERNS: Final[dict[Cue, str]] = {
         | not\s+(?:been\s+)?renewed | delisted | written\s+off | thrown\s+(?:out|away)
         | unpublished | taken\s+out\s+of\s+service | ceased\b | torn\s+out | ripped\s+out
         | offboarded | vanished | lost\s+(?:its|their|the)\s+(?:licen[cs]e|lease|permit)
-        | (?<!\bis\s)(?<!\bare\s)removed\b
+        | (?<!\bis\s)(?<!\bare\s)removed\b | (?:is|are)\s+out\b(?=\s*(?:$|[.,;:]|and\b))
+        | (?:its|their|his|her)\s+last\b | nothing\s+to\s+do\s+with | beyond\s+repair
     """,
     Cue.SUCCESSOR: r"""
         \bin\s+(?:his|her|its|their)\s+(?:place|stead) | \btakes?\s+over\b | \btook\s+over\b

@@ -27,6 +27,17 @@ _OBSERVED: Final = re.compile(
     r"measured|counted|currently\s+at|load(?:ed)?\s+test|is\s+at\s+\d)\b",
     re.IGNORECASE,
 )
+_METRIC: Final = re.compile(
+    r"\b(?:coverage|churn|conversion|retention\s+rate|latency|revenue|turnover|uptime|usage|accuracy|"
+    r"precision|recall|loss|error\s+rate|signups?|users|headcount|attendance|balance|backlog|"
+    r"runway|traffic|throughput|load|temperature|weight|speed|stock|progress|percentile)\b",
+    re.IGNORECASE,
+)
+_SET: Final = re.compile(
+    r"\b(?:limit|max(?:imum)?|min(?:imum)?|floor|ceiling|cap(?:ped)?|target|threshold|goal|budget|"
+    r"at\s+(?:least|most)|below|above|over|under|up\s+to|allow\w*|default|policy|must|required)\b",
+    re.IGNORECASE,
+)
 _LEAD: Final = re.compile(
     r"^(?P<prep>from|in|on|at|during|after|before|once|while|for|within|until|outside)\s+"
     r"(?P<rest>[^,:.]{2,50}?)(?=[,:]|\s+(?:the|our|an?|all)\s)",
@@ -95,12 +106,16 @@ def is_other_quarter(a: Statement, b: Statement) -> bool:
 
 def are_observations(a: Statement, b: Statement) -> bool:
     """Whether both texts report what was measured, which moves on by itself."""
-    return bool(_OBSERVED.search(a.fact.content) and _OBSERVED.search(b.fact.content))
+    texts = (a.fact.content, b.fact.content)
+    if any(_SET.search(text) for text in texts):
+        return False
+    return all(_OBSERVED.search(text) for text in texts) or all(map(_METRIC.search, texts))
 
 
 def differing_value(a: Statement, b: Statement, cosine: float) -> str:
     """Return how two near texts differ in a quantity or date, "" when they do not."""
-    if _OBSERVED.search(a.fact.content) or _OBSERVED.search(b.fact.content):
+    texts = (a.fact.content, b.fact.content)
+    if any(_OBSERVED.search(text) and not _SET.search(text) for text in texts):
         return ""
     if cosine >= MEASURE_COSINE:
         for mine, theirs in _comparable(a, b):

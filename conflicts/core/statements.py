@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Final
 
 from conflicts.core.cues import Cue, cues
 from conflicts.core.facts import Fact
@@ -13,6 +14,7 @@ from memories.core import claims
 from memories.core.lexicon import concept_of
 
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+")
+LEAD_IN_STEMS: Final = 2
 _CLAUSE = re.compile(r"(?<=[.!?;:,])\s+|\s+-\s+|\s+and\s+|\n+")
 _POINTER = re.compile(r"\b(?:it|its|they|their|them|which|that|he|his|she|her)\b", re.IGNORECASE)
 _UNITS = frozenset({"kb", "mb", "gb", "tb", "kib", "mib", "gib", "eur", "usd", "chf", "gbp", "utc"})
@@ -36,19 +38,18 @@ def _words(text: str) -> frozenset[str]:
 
 # Words that say nothing about what a memory is about.
 _STOP = _words(
-    "a about after all already also an and any anybody anything april are as at august be"
-    " because been before being between both but by can come comes day days december did do"
-    " does doing done each eight evening every everybody everything february five for"
-    " four friday from get gets go goes had has have he her him his how i if in into is it its"
-    " itself january july june just keep keeps kept let lets made make makes march may me"
-    " monday month months more morning most must my need needs new next night nine no nobody"
-    " nor not nothing november now october of off on once one only or other our out over own"
-    " per please put puts said saturday say says see september seven she should since"
-    " six so some somebody still such sunday take takes ten than that the their them then"
-    " there these they thing things this those three through thursday to today tomorrow"
-    " too took tuesday two under until up us use used uses using very via want wants was way"
-    " we wednesday week weeks went were what whatever when where which while who whoever whom"
-    " why will with within without would year years yesterday yet you your yours"
+    "a about after all already also an and any anybody anything are as at be because been"
+    " before being between both but by can come comes day days did do does doing done each"
+    " eight evening every everybody everything five for four from get gets go goes had has"
+    " have he her him his how i if in into is it its itself just keep keeps kept let lets"
+    " made make makes march may me month months more morning most must my need needs new next"
+    " night nine no nobody nor not nothing now of off on once one only or other our out over"
+    " own per please put puts said say says see seven she should since six so some somebody"
+    " still such take takes ten than that the their them then there these they thing things"
+    " this those three through to today tomorrow too took two under until up us use used uses"
+    " using very via want wants was way we week weeks went were what whatever when where"
+    " which while who whoever whom why will with within without would year years yesterday"
+    " yet you your yours"
 )
 
 
@@ -120,6 +121,9 @@ class Statement:
                 found |= clause.stems
                 if clause.points_back and before:
                     found |= before.stems
+                # "Starting in May, …": the cue leads in what is told next.
+                if len(clause.stems) <= LEAD_IN_STEMS and i + 1 < len(self.clauses):
+                    found |= self.clauses[i + 1].stems
             elif clause.is_among and before and not before.cues.isdisjoint(wanted):
                 found |= clause.stems
         return frozenset(found)
