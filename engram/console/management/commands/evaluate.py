@@ -1,0 +1,97 @@
+"""`manage.py evaluate` measures the product on files, in workspaces that never were."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser
+from collections.abc import Callable
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+from tqdm import tqdm
+
+from engram.console.evaluation import retrieval
+from engram.console.evaluation.baseline import read_baseline, regressions
+from engram.console.evaluation.lines import InputError
+from engram.console.evaluation.outcome import (
+    Outcome,
+    report,
+    table,
+    write_json,
+    write_predictions,
+)
+from engram.console.evaluation.provenance import provenance
+
+BAD_INPUT = 2
+
+
+class Command(BaseCommand):
+    """Measure, print, write, compare; exit with 1 when a figure fell out of its interval."""
+
+    help = (
+        "Measure the product on files, in a scratch workspace that leaves no trace. "
+        "Exit code 1: worse than the baseline; 2: a file cannot be read."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare the modes, of which one is named, and the options."""
+        modes = parser.add_mutually_exclusive_group(required=True)
+        modes.add_argument(
+            "--retrieval",
+            nargs=2,
+            type=Path,
+            metavar=("MEMORIES", "QUESTIONS"),
+            help="does recall find what answers a question?",
+        )
+        parser.add_argument("--json", type=Path, metavar="OUT", help="write figures here")
+        parser.add_argument(
+            "--predictions", type=Path, metavar="OUT", help="write every answer here, a row each"
+        )
+        parser.add_argument(
+            "--baseline", type=Path, metavar="FILE", help="compare with what --json wrote earlier"
+        )
+        parser.add_argument("--seed", type=int, default=0, help="of the bootstrap (default 0)")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Run the mode."""
+        try:
+            stored = read_baseline(options["baseline"]) if options["baseline"] else None
+            found = self._run(options)
+            worse = regressions(found, stored) if stored else []
+        except InputError as error:
+            raise CommandError(str(error), returncode=BAD_INPUT) from error
+        for sentence in worse:
+            self.stderr.write(self.style.ERROR(sentence))
+        if worse:
+            sys.exit(1)
+
+    def _run(self, options: dict[str, Any]) -> dict[str, Any]:
+        """Measure, print and write; return the report."""
+        inputs, size, mode = self._mode(options)
+        started, now = monotonic(), timezone.now()
+        with tqdm(total=size(), unit="row", disable=None) as bar:
+            outcome = mode(bar.update)
+        came_from = provenance(inputs, now=now, seed=options["seed"])
+        content = report(outcome, came_from | {"seconds": round(monotonic() - started, 1)})
+        self.stdout.write(table(outcome))
+        self.stdout.write(f"{content['provenance']['seconds']} s")
+        if options["json"]:
+            write_json(options["json"], content)
+        if options["predictions"]:
+            write_predictions(options["predictions"], outcome.predictions)
+        return content
+
+    def _mode(
+        self, options: dict[str, Any]
+    ) -> tuple[list[Path], Callable[[], int], Callable[[Callable[[int], object]], Outcome]]:
+        """Return the input files of the mode, its number of steps, and what runs it."""
+        seed = options["seed"]
+        memories, questions = options["retrieval"]
+        return (
+            [memories, questions],
+            lambda: retrieval.size(memories, questions),
+            lambda advance: retrieval.run(memories, questions, seed=seed, advance=advance),
+        )
