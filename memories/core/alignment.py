@@ -111,6 +111,8 @@ def _drop_counted_nouns(found: Alignment) -> None:
         left, right = pair.a.quantity, pair.b.quantity
         if left is None or right is None or bool(left.noun) == bool(right.noun):
             continue
+        if not left.unit.endswith("/s"):
+            continue
         noun = concept_of(left.noun or right.noun)
         if left.noun:
             found.left_a = [term for term in found.left_a if term.key != noun]

@@ -29,8 +29,9 @@ _MEASURE_NOUNS = frozenset(["maximum", "minimum", "limit", "size", "length", "am
                             "default", "date", "day", "hour", "version", "releas", "budget",
                             "ratio", "share", "deep", "long", "high", "wide",
                             "heavi", "old"])  # fmt: skip
-_LIMITERS = frozenset(["except", "unless", "until", "only", "partly", "mostly", "almost", "rarely",
-                       "sometimes", "temporarily", "seldom", "occasionally"])  # fmt: skip
+_LIMITERS = frozenset(["not", "except", "unless", "until", "only", "partly", "mostly", "almost",
+                       "rarely", "sometimes", "temporarily", "seldom",
+                       "occasionally"])  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

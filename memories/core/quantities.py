@@ -82,7 +82,7 @@ def agree(a: Quantity, b: Quantity) -> bool:
 
 
 def _close(a: Quantity, b: Quantity, x: float, y: float) -> bool:
-    if math.isclose(x, y, rel_tol=1e-6, abs_tol=1e-12):
+    if math.isclose(x, y, rel_tol=1e-9, abs_tol=1e-12):
         return True
     if a.unit == "s" and _is_calendar(a) != _is_calendar(b):
         return math.isclose(x, y, rel_tol=0.04)  # "a month" is "30 days"
@@ -159,9 +159,9 @@ def range_at(tokens: Sequence[Token], index: int) -> tuple[int, Quantity] | None
 
 def key(quantity: Quantity) -> str:
     """A string that is equal for quantities that are equal: "30 s", "86400 s"."""
-    upper = "" if quantity.upper is None else f"..{quantity.upper:.9g}"
+    upper = "" if quantity.upper is None else f"..{quantity.upper:.12g}"
     bound = "" if quantity.bound == "exact" else f"{quantity.bound} "
-    return f"{bound}{quantity.value:.9g}{upper} {quantity.unit}"
+    return f"{bound}{quantity.value:.12g}{upper} {quantity.unit}"
 
 
 def rescale(quantity: Quantity, unit_name: str) -> Quantity:
@@ -251,7 +251,8 @@ def quantity_at(
         end, unit, factor = found
     else:
         noun = _noun(tokens, end)
-        if first.lower == "one" and noun in ("", "way", "side", "hand"):
+        has_rate = end < len(tokens) and tokens[end].lower == "per"
+        if first.lower == "one" and noun in ("", "way", "side", "hand") and not has_rate:
             return None  # "the one who", "one of them": a pronoun, not an amount
     value *= factor
     if not math.isfinite(value):

@@ -28,13 +28,9 @@ from memories.core.cases import (
 from memories.core.contradictions import DIRECTED, RULES, different
 from memories.core.lexicon import SYMMETRIC
 from memories.core.statements import Claim, Term
+from memories.core.vocabulary import TELLING_PREPOSITIONS
 
 __all__ = ["Relation", "Verdict", "relate"]
-
-# Prepositions that change what is said; "in", "on", "at", "of" often do not.
-_TELLING = frozenset(["off", "out", "up", "down", "under", "over", "behind", "before", "after",
-                      "above", "below", "outside", "without", "against", "until", "since",
-                      "except", "near", "like", "unlike", "than"])  # fmt: skip
 
 
 def relate(a: Claim, b: Claim) -> Verdict:
@@ -152,8 +148,12 @@ def _order_differs(case: Case) -> bool:
     """True when roles or telling prepositions moved and no passive or converse explains it."""
     for pair in case.found.same:
         led = {pair.a.prep, pair.b.prep}
-        is_telling = len(led) == 2 and (led & _TELLING or led <= DIRECTED)
-        if is_telling and pair.a.region == pair.b.region == "predicate":
+        if len(led) < 2:
+            continue
+        in_predicate = pair.a.region == pair.b.region == "predicate"
+        if led == {"from", ""} and in_predicate and case.a.verb == case.b.verb:
+            return True
+        if led <= DIRECTED or (led & TELLING_PREPOSITIONS and in_predicate):
             return True
     if not case.a.verb or not case.b.verb or case.a.verb in SYMMETRIC:
         return False

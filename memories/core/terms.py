@@ -25,6 +25,7 @@ from memories.core.vocabulary import (
     PREPOSITIONS,
     PRONOUNS,
     RESTRICTORS,
+    TELLING_PREPOSITIONS,
     VERBS,
     lemma,
 )
@@ -40,6 +41,7 @@ _VERSION = re.compile(r"v\.?(\d+(?:\.\d+)*)$")
 _ORDINAL = re.compile(r"(\d+)(?:st|nd|rd|th)$")
 _CAMEL = re.compile(r"[a-z][A-Z]")
 _SILENT = DETERMINERS | PRONOUNS | AUXILIARIES | {"not"}
+_SCOPE_PREPOSITIONS = frozenset(["for", "in", "on", "at", "per", "across", "of", "within"])
 _UNIVERSALS = frozenset(["every", "all", "any", "each"])
 _OWN_VERBS = frozenset(["has", "have", "had", "do", "does", "did"])
 _FULL_VERBS = frozenset(["need", "needs", "get", "gets", "got"])
@@ -56,22 +58,30 @@ class _Scan:
     prep: str = ""
     denied: bool = False
     negations: int = 0
-    is_universal: bool = False  # "for every route" limits nothing: its words weigh little
+    is_universal: bool = False  # "for every route" limits nothing
     is_reversed: bool = False  # a verb such as "avoid" that negates by itself
     agent_prep: str = ""
     terms: list[Term] = field(default_factory=list)
+    led: bool = True  # whether the last preposition has found a term
     suffix: str | None = None  # unit that a setting's name announces ("timeout_ms")
 
     def add(
         self, key: str, text: str, kind: TermKind, weight: float = 1.0,
         quantity: Quantity | None = None, *, at: int, is_verb: bool = False,
     ) -> None:  # fmt: skip
+        self.led = True
         denied = self.denied or self.prep == "without"
         if self.change is not None and self.change.kind in ("switch", "return"):
             denied = denied or at in self.change.old
         self.terms.append(
             Term(key, text, kind, self.region, self.prep, weight, denied, is_verb, quantity)
         )
+
+    def lead_by(self, prep: str, at: int) -> None:
+        """Take up a preposition ("": none); a telling one that led to no word stays as a word."""
+        if not self.led and (self.prep in TELLING_PREPOSITIONS or self.prep in ("from", "to")):
+            self.add(self.prep, self.prep, "word", at=at)
+        self.prep, self.led, self.is_universal = prep, not prep, False
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +106,12 @@ def read_terms(clause: Clause, change: Change | None) -> Parsed:
         if index < lead:
             scan.region = lead_region
         elif index == lead and lead:
-            scan.region, scan.prep = (opening if clause.verb > lead else "predicate"), ""
+            scan.lead_by("", index)
+            scan.region = opening if clause.verb > lead else "predicate"
         index = _step(scan, index)
+    scan.lead_by("", len(clause.tokens))
+    if scan.negations > 1:
+        scan.add("not", "not", "word", at=len(clause.tokens))
     agent_prep = scan.agent_prep or ("by" if clause.is_passive else "")
     return Parsed(tuple(scan.terms), (scan.negations > 0) == scan.is_reversed, agent_prep)
 
@@ -135,7 +149,8 @@ def _step(scan: _Scan, index: int) -> int:
 
 def _auxiliary(scan: _Scan, index: int) -> int:
     token = scan.clause.tokens[index]
-    scan.region, scan.prep = "predicate", ""
+    scan.lead_by("", index)
+    scan.region = "predicate"
     if token.lower in _OWN_VERBS and index == scan.clause.verb:
         scan.add(lemma(token.lower), token.text, "word", LIGHT_WEIGHT, at=index, is_verb=True)
     return index + 1
@@ -143,7 +158,8 @@ def _auxiliary(scan: _Scan, index: int) -> int:
 
 def _verb(scan: _Scan, index: int) -> int:
     token = scan.clause.tokens[index]
-    scan.region, scan.prep, scan.denied, scan.is_universal = "predicate", "", False, False
+    scan.lead_by("", index)
+    scan.region, scan.denied = "predicate", False
     if token.kind == "symbol":
         return index + 1
     base = lemma(token.lower)
@@ -168,11 +184,13 @@ def _symbol(scan: _Scan, index: int) -> int:
         if text == "," and is_past_verb and scan.region == "predicate":
             rest = {token.lower for token in scan.clause.tokens[index:]}
             scan.region = "predicate" if rest & {"and", "or"} else "apposition"
-        scan.prep, scan.denied = "", False
+        scan.lead_by("", index)
+        scan.denied = False
         if scan.region in ("condition", "aside") and scan.clause.verb < index:
             scan.region = "predicate"
     elif text == "(":
-        scan.region, scan.prep = "aside", ""
+        scan.lead_by("", index)
+        scan.region = "aside"
     return index + 1
 
 
@@ -188,13 +206,17 @@ def _negator(scan: _Scan, index: int) -> int:
         scan.negations += 1
         return index + 2
     if scan.region == "condition" or (scan.region == "aside" and index > clause.verb >= 0):
-        scan.add("not", tokens[index].text, "word", LIGHT_WEIGHT, at=index)
+        scan.add("not", tokens[index].text, "word", at=index)
+        return index + 1
+    if index + 1 >= len(tokens) or tokens[index + 1].kind == "symbol":
+        scan.negations += 1  # "…, never"
         return index + 1
     has_object = any(term.region == "predicate" and not term.is_verb for term in scan.terms)
     near_verb = before in AUXILIARIES or index - 1 == clause.verb or index + 1 == clause.verb
     is_aside = before in (",", "and", "but", "(") and bool(scan.terms)
     if is_aside or following == "to" or (index > clause.verb >= 0 and has_object and not near_verb):
-        scan.denied, scan.prep = True, ""
+        scan.lead_by("", index)
+        scan.denied = True
     else:
         scan.negations += 1
     return index + 1
@@ -206,19 +228,20 @@ def _word(scan: _Scan, index: int) -> int:
     lower = token.lower
     is_last = index + 1 >= len(tokens) or tokens[index + 1].kind == "symbol"
     if lower in _CONDITIONS or lower in _REASONS:
+        scan.lead_by("", index)
         scan.region = "condition" if lower in _CONDITIONS else "aside"
-        scan.prep, scan.denied = "", False
+        scan.denied = False
     elif lower == "free" and scan.terms and index and _is_freed(scan, tokens[index - 1]):
         scan.terms[-1] = replace(scan.terms[-1], is_denied=True)  # "gluten free"
     elif lower in RESTRICTORS:
         scan.add(lower, token.text, "word", at=index)
     elif lower in PREPOSITIONS and not (is_last and lower in _PARTICLES):
         if lower == "to" and not is_last and _is_infinitive(tokens[index + 1]):
-            scan.prep = ""
+            scan.lead_by("", index)
             if _is_purpose(scan, index):
                 scan.region = "aside"
         elif lower not in ("of", "instead") or (lower == "of" and not scan.prep):
-            scan.prep, scan.is_universal = lower, False
+            scan.lead_by(lower, index)
     elif lower in CONJUNCTIONS or lower in FILLERS:
         scan.denied = scan.denied and lower not in ("but", "yet")
     elif lower in _UNIVERSALS:
@@ -235,7 +258,9 @@ def _is_freed(scan: _Scan, before: Token) -> bool:
 
 def _is_infinitive(following: Token) -> bool:
     lower = following.lower
-    return lemma(lower) in VERBS and not lower.endswith(("s", "ing")) and following.text == lower
+    return (
+        lemma(lower) in VERBS and not lower.endswith(("s", "ing", "ed")) and following.text == lower
+    )
 
 
 def _is_purpose(scan: _Scan, index: int) -> bool:
@@ -265,8 +290,8 @@ def _content_word(scan: _Scan, index: int) -> int:
         head, _, suffix = lower.rpartition("_")
         if suffix in NAME_SUFFIXES and head:
             scan.suffix, key = NAME_SUFFIXES[suffix], head
-    if scan.is_universal and scan.region == "predicate" and scan.prep and kind == "word":
-        weight = LIGHT_WEIGHT
+    if scan.is_universal and scan.region == "predicate" and scan.prep in _SCOPE_PREPOSITIONS:
+        scan.prep = "every"  # "for every route" limits nothing
     scan.add(key, token.text, kind, weight, at=index)
     return index + 1
 

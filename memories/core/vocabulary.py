@@ -35,13 +35,18 @@ PREPOSITIONS = _words(
     " behind beside near inside outside towards toward upon off instead except besides despite"
     " like unlike out up down back"
 )
+# Prepositions that change what is said; "in", "on", "at", "of" often do not.
+TELLING_PREPOSITIONS = _words(
+    "off out up down under over behind before after above below outside without against until since"
+    " except near like unlike than"
+)
 CONJUNCTIONS = _words("and or but nor so yet because although though while whereas if when unless")
 # Words that carry no claim of their own; leaving them out loses nothing.
 FILLERS = _words(
     "very really quite just simply actually basically generally usually currently now today here"
     " also too already still even then thus therefore hence however please note well as so such"
     " own itself again else nowhere rather fairly pretty always ever e.g i.e etc vs yes okay ok"
-    " present nowadays overall entirely completely fully directly properly explicitly officially"
+    " nowadays overall entirely completely fully directly properly explicitly officially"
 ) | _words("that this these those which who whom whose what there here where how")
 # Adverbs that restrict or widen; they are content for `same`, never silently dropped.
 RESTRICTORS = _words("only solely exclusively except unless partly partially mostly mainly"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 
 import pytest
@@ -84,10 +85,37 @@ def test_bare_numbers_agree_exactly_when_equal(x: int, y: int) -> None:
     assert compare(a, b).relation == ("same" if x == y else "contradicts")
 
 
-@given(sentences)
-def test_negating_a_plain_statement_contradicts_it(sentence: str) -> None:
-    plain = f"It is true that {sentence}"
-    assert compare(plain, plain.replace("It is true", "It is false")).relation != "same"
+_NOTES = st.sampled_from(
+    ["The lift carries up to 8 persons.", "Parcels leave dock 4 at 17:30 every weekday.",
+     "Ruth pays 450 euros of rent until 2027.", "The kiln is fired at 1,240 °C for 9 hours.",
+     "If the pump fails, valve 3 is closed by hand.", "We moved 12 sites from Joomla to Hugo.",
+     "Order intake runs Python 3.11 on 6 nodes because version 3.12 broke the driver.",
+     "Only 2 people may approve refunds over 500 dollars.", "The choir was founded in 1987."]
+)  # fmt: skip
+
+
+@given(_NOTES, st.integers(0, 9), st.integers(1, 7))
+def test_a_text_with_another_number_is_never_the_same(note: str, which: int, step: int) -> None:
+    numbers = list(re.finditer(r"\d+", note))
+    number = numbers[which % len(numbers)]
+    changed = note[: number.start()] + str(int(number[0]) + step) + note[number.end() :]
+    assert compare(note, changed).relation in ("contradicts", "different")
+
+
+@given(_NOTES)
+def test_a_text_with_not_in_it_is_never_the_same(note: str) -> None:
+    verb = re.search(r"\b(?:is|was|may|carries|leave|pays|moved|runs)\b", note)
+    assert verb is not None
+    negated = f"{note[: verb.end()]} not{note[verb.end() :]}"
+    assert compare(note, negated).relation in ("contradicts", "different")
+
+
+@given(_NOTES, st.integers(0, 30))
+def test_a_text_with_another_word_is_never_the_same(note: str, which: int) -> None:
+    words = list(re.finditer(r"\b(?!because\b|every\b|over\b)[a-z]{4,}\b", note))
+    word = words[which % len(words)]
+    changed = note[: word.start()] + "glorp" + note[word.end() :]
+    assert compare(note, changed).relation != "same"
 
 
 @given(st.text(max_size=400), st.text(max_size=400))
