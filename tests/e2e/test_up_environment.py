@@ -20,11 +20,12 @@ esac
 RECORDING_PYTHON = """#!/bin/sh
 [ "$1" = -c ] || echo "$*" >> calls
 """
-FAILING_MAKE = """#!/bin/sh
-[ "$2" = check ] && exit 0
-echo "== 1 failed, 3 passed in 2.50s =="
-echo "make: *** [Makefile:17: test] Error 1" >&2
-exit 2
+# Passes for make: what each of its two targets prints and returns comes from the environment.
+RECORDED_MAKE = """#!/bin/sh
+[ "$2" = check ] && exit "$CHECK"
+echo "$PYTEST_SAID"
+[ "$TEST" = 0 ] || echo "make: *** [Makefile:17: test] Error $TEST" >&2
+exit "$TEST"
 """
 
 
@@ -102,9 +103,25 @@ def test_missing_browser_is_loud_and_fails_ci(checkout: Path, ci: str, code: int
     assert done.stderr.startswith("engram: NO CHROMIUM: the browser tests will not run.")
 
 
-def test_ci_ends_with_the_line_of_pytest_and_its_failure(checkout: Path) -> None:
-    write_program(checkout / "programs" / "make", FAILING_MAKE)
-    path = f"{checkout / 'programs'}:{os.environ['PATH']}"
-    done = run(checkout, ".ci/run", PATH=path)
-    assert done.returncode == 2
-    assert done.stdout.splitlines()[-1] == "== 1 failed, 3 passed in 2.50s =="
+@pytest.mark.parametrize(
+    ("check", "test", "said", "code"),
+    [
+        (0, 0, "== 3 passed in 2.50s ==", 0),
+        (0, 2, "== 1 failed, 3 passed in 2.50s ==", 2),
+        (0, 5, "== no tests ran in 0.01s ==", 5),
+        (2, 0, "== 3 passed in 2.50s (0:01:02) ==", 2),
+    ],
+)
+def test_ci_ends_with_the_line_of_pytest_and_the_code_of_what_failed(
+    checkout: Path, check: int, test: int, said: str, code: int
+) -> None:
+    write_program(checkout / "programs" / "make", RECORDED_MAKE)
+    done = run(
+        checkout,
+        ".ci/run",
+        PATH=f"{checkout / 'programs'}:{os.environ['PATH']}",
+        CHECK=str(check),
+        TEST=str(test),
+        PYTEST_SAID=said,
+    )
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (code, said)
