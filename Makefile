@@ -35,7 +35,7 @@ bench: dev-venv ## run every benchmark (BENCH_SIZE=toy or full)
 	done
 
 fuzz: dev-venv ## call the API with everything that its description allows, and more
-	@$(PYTHON) -m pytest tests/fuzz $(ARGS)
+	@ENGRAM_FUZZ_EXAMPLES=$(or $(ENGRAM_FUZZ_EXAMPLES),200) $(PYTHON) -m pytest tests/fuzz -n $(TEST_PROCESSES) $(ARGS)
 
 evaluate: venv ## measure quality on files: make evaluate ARGS="--histories FILE"
 	@$(PYTHON) manage.py evaluate $(ARGS)

@@ -9,11 +9,12 @@ from django.db.models import QuerySet
 
 from conflicts.models import Conflict, ConflictMember
 from conflicts.models.card import ConflictKind, ConflictStatus, Severity
+from engram.kernel.filters import StrictFilterSet
 from memories.models import Memory
 from memories.models.memory import in_scope
 
 
-class ConflictFilter(django_filters.FilterSet):
+class ConflictFilter(StrictFilterSet):
     """`GET /conflicts` filters."""
 
     status = django_filters.ChoiceFilter(choices=ConflictStatus.choices)
@@ -33,9 +34,7 @@ class ConflictFilter(django_filters.FilterSet):
         members = ConflictMember.objects.filter(memory__in=inside)
         return queryset.filter(pk__in=members.values("conflict_id"))
 
-    def by_memory(
-        self, queryset: QuerySet[Conflict], name: str, value: UUID
-    ) -> QuerySet[Conflict]:
+    def by_memory(self, queryset: QuerySet[Conflict], name: str, value: UUID) -> QuerySet[Conflict]:
         """Keep cards that the memory takes part in."""
         members = ConflictMember.objects.filter(memory=value)
         return queryset.filter(pk__in=members.values("conflict_id"))

@@ -7,12 +7,13 @@ from typing import Any
 import django_filters
 from django.db.models import QuerySet
 
+from engram.kernel.filters import StrictFilterSet
 from memories.core.text import terms
 from memories.models import Kind, Memory, MemoryTag, Posting, Provenance, State
 from memories.models.memory import in_scope
 
 
-class MemoryFilter(django_filters.FilterSet):
+class MemoryFilter(StrictFilterSet):
     """`GET /memories` filters; the state is `active` unless asked otherwise."""
 
     q = django_filters.CharFilter(method="by_words", max_length=500, label="Full text: all words")

@@ -18,6 +18,7 @@ from engram.console import serializers as shapes
 from engram.console.health import readiness
 from engram.kernel import keys
 from engram.kernel.api import WorkspaceView, validated
+from engram.kernel.filters import StrictFilterSet
 from engram.kernel.models import ApiKey, Event, Role
 from engram.kernel.pagination import NewestEventFirst
 from engram.kernel.refusals import InvalidError, MissingError
@@ -76,7 +77,7 @@ class KeyDetail(WorkspaceView):
         return key
 
 
-class EventFilter(django_filters.FilterSet):
+class EventFilter(StrictFilterSet):
     """`GET /events` filters."""
 
     type = django_filters.CharFilter(field_name="type")
