@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from memories.core import dates, quantities
+from memories.core import dates, measures
 from memories.core.lexicon import KINDS, concept_of, opposed
 from memories.core.statements import Claim, Term
 from memories.core.words import stem
@@ -204,31 +204,31 @@ def _agreeing(a: Term, b: Term, found: Alignment) -> str:
         is_same = dates.agree(a.key, b.key) and dates.dimension(a.key) == "clock"
         return "same time" if is_same else ""
     pair = _quantities(a, b, found)
-    return "same amount" if pair and quantities.agree(*pair) and _bounds_meet(*pair) else ""
+    return "same amount" if pair and measures.agree(*pair) and _bounds_meet(*pair) else ""
 
 
-def _bounds_meet(a: quantities.Quantity, b: quantities.Quantity) -> bool:
+def _bounds_meet(a: measures.Quantity, b: measures.Quantity) -> bool:
     return {a.bound, b.bound} != {"most", "least"}
 
 
 def _quantities(
     a: Term, b: Term, found: Alignment
-) -> tuple[quantities.Quantity, quantities.Quantity] | None:  # fmt: skip
+) -> tuple[measures.Quantity, measures.Quantity] | None:  # fmt: skip
     """The two quantities in one unit, when they count the same thing."""
     left, right = a.quantity, b.quantity
     if left is None or right is None:
         return None
     if left.unit == "percent" and right.unit == "count":
-        right = quantities.share(right) or right
+        right = measures.share(right) or right
     elif right.unit == "percent" and left.unit == "count":
-        left = quantities.share(left) or left
+        left = measures.share(left) or left
     if left.unit != right.unit:
         return None
     return (left, right) if _count_the_same(left, right, found) else None
 
 
 def _count_the_same(
-    left: quantities.Quantity, right: quantities.Quantity, found: Alignment
+    left: measures.Quantity, right: measures.Quantity, found: Alignment
 ) -> bool:  # fmt: skip
     """Same counted noun, or one that the other claim names too ("20 Insights projects")."""
     if not left.noun or not right.noun or stem(left.noun) == stem(right.noun):
@@ -287,14 +287,12 @@ def _value_clash(a: Term, b: Term, found: Alignment) -> str:
     if _versions(a, b, found):
         return f"version differs: {a.text} vs {b.text}"
     pair = _quantities(a, b, found)
-    if pair and quantities.conflict(
-        _bounded(pair[0], found.keys_a), _bounded(pair[1], found.keys_b)
-    ):
+    if pair and measures.conflict(_bounded(pair[0], found.keys_a), _bounded(pair[1], found.keys_b)):
         return f"number differs: {a.text} vs {b.text}"
     return ""
 
 
-def _bounded(quantity: quantities.Quantity, keys: frozenset[str]) -> quantities.Quantity:
+def _bounded(quantity: measures.Quantity, keys: frozenset[str]) -> measures.Quantity:
     """A plain number read as a bound where its claim speaks of a limit or a minimum."""
     if quantity.bound != "exact" or quantity.upper is not None:
         return quantity

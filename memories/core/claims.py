@@ -2,9 +2,10 @@
 
 The one place that decides by rule whether two memories say the same: the gate at commit, the
 drift check and the detective all ask here. `read` takes a text apart once, `compare` sets two
-readings side by side. The parts live in sibling modules: `words` (tokens), `quantities`,
-`dates`, `clauses` (verbs), `terms` (words with their place), `transitions`, `modality`,
-`lexicon` and `kinds` (meaning), `alignment`, `relations` (the rules).
+readings side by side. The parts live in sibling modules: `words` (tokens), `clauses` (verbs),
+`quantities`, `dates` and `values` (numbers, dates, versions), `terms` (words with their place),
+`transitions`, `modality`, `vocabulary`, `lexicon` and `kinds` (meaning), `alignment` and `cases`
+(two claims side by side), `contradictions` and `relations` (the rules).
 
 Words in `Claim.words`, `Claim.subject` and `Transition` are concepts: stemmed, and synonyms
 folded onto one key ("erased" and "deleted" are both "delet").
@@ -16,7 +17,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Literal
 
-from memories.core.quantities import Quantity
+from memories.core.measures import Quantity
 from memories.core.reading import read, read_cached
 from memories.core.relations import Relation, Verdict, relate
 from memories.core.statements import Claim, Modality, Reading, Term, Transition

@@ -9,22 +9,18 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
 
+from memories.core.measures import Bound, Quantity
 from memories.core.units import (
     CURRENCIES,
     FREQUENCIES,
     MAGNITUDES,
     NUMBER_WORDS,
     TIME_SECONDS,
-    UNITS,
     unit_of,
 )
 from memories.core.vocabulary import DETERMINERS, PREPOSITIONS, PRONOUNS
 from memories.core.words import Token
-
-Bound = Literal["exact", "most", "least", "about"]
 
 _BOUND_PHRASES: dict[Bound, str] = {
     "most": "at most|up to|no more than|not more than|no longer than|not longer than|within"
@@ -42,95 +38,6 @@ _BOUNDS = {
 _BOUND_HEADS = frozenset(phrase[0] for phrase in _BOUNDS)
 _RISES = frozenset(["went", "goes", "go", "gone", "rose", "moved", "came", "bumped", "scaled"])
 _PER = frozenset(["per", "a", "an", "each", "every", "/"])
-
-
-@dataclass(frozen=True, slots=True)
-class Quantity:
-    """A number with its unit.
-
-    Attributes
-    ----------
-    value : float
-        Finite, in the base unit (30000 ms has value 30.0 and unit "s").
-    unit : str
-        Base unit; "count" for a bare number, "…/s" for a rate.
-    text : str
-        As written.
-    bound : {"exact", "most", "least", "about"}
-        What the words before the number say ("at most 5").
-    noun : str
-        For counts, the lower-case word that follows ("replicas"), else "".
-    upper : float or None
-        Upper end of a range ("3-5 days"), None for a single number.
-    """
-
-    value: float
-    unit: str
-    text: str
-    bound: Bound = "exact"
-    noun: str = ""
-    upper: float | None = None
-
-
-def agree(a: Quantity, b: Quantity) -> bool:
-    """True when two quantities of one unit have the same value, as people round."""
-    if (a.upper is None) != (b.upper is None):
-        return False
-    if a.upper is not None and b.upper is not None and not _close(a, b, a.upper, b.upper):
-        return False
-    return _close(a, b, a.value, b.value)
-
-
-def _close(a: Quantity, b: Quantity, x: float, y: float) -> bool:
-    if math.isclose(x, y, rel_tol=1e-9, abs_tol=1e-12):
-        return True
-    if a.unit == "s" and _is_calendar(a) != _is_calendar(b):
-        return math.isclose(x, y, rel_tol=0.04)  # "a month" is "30 days"
-    if a.unit == "byte" and x and y:
-        ratio = max(x, y) / min(x, y)
-        return any(math.isclose(ratio, 1.024**power, rel_tol=1e-6) for power in (1, 2, 3, 4))
-    return False
-
-
-def conflict(a: Quantity, b: Quantity) -> bool:
-    """True when two quantities of one unit cannot both hold of one thing.
-
-    "at least 5" and "7" can; "at most 5" and "7" cannot; a number inside a range can.
-    """
-    low_a, high_a = _span(a)
-    low_b, high_b = _span(b)
-    if agree(a, b):
-        return {a.bound, b.bound} == {"most", "least"}
-    if a.upper is not None and b.upper is not None:
-        return True
-    if a.bound == b.bound and a.upper is None and b.upper is None:
-        return a.bound != "about" or not math.isclose(a.value, b.value, rel_tol=0.1)
-    return high_a < low_b or high_b < low_a
-
-
-def _span(quantity: Quantity) -> tuple[float, float]:
-    """Lowest and highest value that a quantity leaves open."""
-    value = quantity.value
-    if quantity.upper is not None:
-        return value, quantity.upper
-    slack = abs(value) * 0.1
-    return {
-        "exact": (value, value),
-        "about": (value - slack, value + slack),
-        "most": (-math.inf, value),
-        "least": (value, math.inf),
-    }[quantity.bound]
-
-
-def share(quantity: Quantity) -> Quantity | None:
-    """A bare number between 0 and 1 read as a percentage (ratio 0.05 is 5 %)."""
-    if quantity.unit == "count" and 0 < quantity.value <= 1 and not quantity.noun:
-        return Quantity(quantity.value * 100, "percent", quantity.text, quantity.bound)
-    return None
-
-
-def _is_calendar(quantity: Quantity) -> bool:
-    return any(word in quantity.text.lower() for word in ("month", "quarter", "year"))
 
 
 def range_at(tokens: Sequence[Token], index: int) -> tuple[int, Quantity] | None:
@@ -155,19 +62,6 @@ def range_at(tokens: Sequence[Token], index: int) -> tuple[int, Quantity] | None
         return None
     text = _between(tokens, start, end)
     return end, Quantity(value, upper.unit, text, "exact", upper.noun, upper.value)
-
-
-def key(quantity: Quantity) -> str:
-    """A string that is equal for quantities that are equal: "30 s", "86400 s"."""
-    upper = "" if quantity.upper is None else f"..{quantity.upper:.12g}"
-    bound = "" if quantity.bound == "exact" else f"{quantity.bound} "
-    return f"{bound}{quantity.value:.12g}{upper} {quantity.unit}"
-
-
-def rescale(quantity: Quantity, unit_name: str) -> Quantity:
-    """A bare number given the unit that its setting's name announces (timeout_ms = 30000)."""
-    unit, factor = UNITS[unit_name]
-    return replace(quantity, value=quantity.value * factor, unit=unit)
 
 
 def has_unit(tokens: Sequence[Token], index: int) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from memories.core.quantities import Quantity
+from memories.core.measures import Quantity
 
 Modality = Literal["fact", "question", "proposal", "hypothetical", "quote", "history", "plan"]
 TransitionKind = Literal["switch", "end", "return", "start"]

@@ -3,85 +3,38 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
-from memories.core import quantities
 from memories.core.clauses import Clause, skip_leading_adjunct
-from memories.core.dates import date_at, dimension
-from memories.core.lexicon import CONVERSES, concept_of, is_product
-from memories.core.quantities import Quantity
+from memories.core.lexicon import CONVERSES, concept_of
+from memories.core.scan import LIGHT_WEIGHT, Scan
 from memories.core.statements import Region, Term, TermKind
 from memories.core.transitions import CHANGING, Change
-from memories.core.units import NAME_SUFFIXES, ORDINALS, TIME_SECONDS
+from memories.core.units import NAME_SUFFIXES, ORDINALS
+from memories.core.values import ORDINAL, SILENT, is_name, read_value, read_version
 from memories.core.vocabulary import (
     AUXILIARIES,
     CONJUNCTIONS,
-    DETERMINERS,
     FILLERS,
     INFINITIVE_VERBS,
-    LABEL_NOUNS,
     LIGHT_VERBS,
     PREPOSITIONS,
-    PRONOUNS,
     RESTRICTORS,
-    TELLING_PREPOSITIONS,
     VERBS,
     lemma,
 )
 from memories.core.words import Token
 
-LIGHT_WEIGHT = 0.4
 _CONDITIONS = frozenset(["if", "when", "unless", "while", "whenever", "during", "except", "once"])
 _REASONS = frozenset(["because", "so", "which", "who", "whose", "although", "though", "("])
 _NEGATORS = frozenset(["not", "never", "no", "none", "nobody", "nothing", "neither", "nor"])
 _NEGATIVE_VERBS = frozenset(["avoid", "lack"])
-_VERSION_NOUNS = frozenset(["version", "release", "http", "tls", "v"])
 _VERSION = re.compile(r"v\.?(\d+(?:\.\d+)*)$")
-_ORDINAL = re.compile(r"(\d+)(?:st|nd|rd|th)$")
-_CAMEL = re.compile(r"[a-z][A-Z]")
-_SILENT = DETERMINERS | PRONOUNS | AUXILIARIES | {"not"}
 _SCOPE_PREPOSITIONS = frozenset(["for", "in", "on", "at", "per", "across", "of", "within"])
 _UNIVERSALS = frozenset(["every", "all", "any", "each"])
 _OWN_VERBS = frozenset(["has", "have", "had", "do", "does", "did"])
 _FULL_VERBS = frozenset(["need", "needs", "get", "gets", "got"])
 _PARTICLES = frozenset(["up", "down", "on", "off", "out", "outside", "inside", "below", "above"])
-
-
-@dataclass
-class _Scan:
-    """What has been read of a clause so far."""
-
-    clause: Clause
-    change: Change | None
-    region: Region
-    prep: str = ""
-    denied: bool = False
-    negations: int = 0
-    is_universal: bool = False  # "for every route" limits nothing
-    is_reversed: bool = False  # a verb such as "avoid" that negates by itself
-    agent_prep: str = ""
-    terms: list[Term] = field(default_factory=list)
-    led: bool = True  # whether the last preposition has found a term
-    suffix: str | None = None  # unit that a setting's name announces ("timeout_ms")
-
-    def add(
-        self, key: str, text: str, kind: TermKind, weight: float = 1.0,
-        quantity: Quantity | None = None, *, at: int, is_verb: bool = False,
-    ) -> None:  # fmt: skip
-        self.led = True
-        denied = self.denied or self.prep == "without"
-        if self.change is not None and self.change.kind in ("switch", "return"):
-            denied = denied or at in self.change.old
-        self.terms.append(
-            Term(key, text, kind, self.region, self.prep, weight, denied, is_verb, quantity)
-        )
-
-    def lead_by(self, prep: str, at: int) -> None:
-        """Take up a preposition ("": none); a telling one that led to no word stays as a word."""
-        if not self.led and (self.prep in TELLING_PREPOSITIONS or self.prep in ("from", "to")):
-            self.add(self.prep, self.prep, "word", at=at)
-        self.prep, self.led, self.is_universal = prep, not prep, False
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +53,7 @@ def read_terms(clause: Clause, change: Change | None) -> Parsed:
     opening: Region = "subject" if opens_in_subject else "predicate"
     if change is not None and opens_in_subject and _is_by_agent(clause, change):
         opening = "aside"  # who changed it is not what was changed
-    scan = _Scan(clause, change, opening)
+    scan = Scan(clause, change, opening)
     index = 0
     while index < len(clause.tokens):
         if index < lead:
@@ -134,20 +87,20 @@ def _is_by_agent(clause: Clause, change: Change) -> bool:
     return bool(following) and following[0].lower not in PREPOSITIONS
 
 
-def _step(scan: _Scan, index: int) -> int:
+def _step(scan: Scan, index: int) -> int:
     token = scan.clause.tokens[index]
     if index == scan.clause.verb and token.lower not in AUXILIARIES - _FULL_VERBS:
         return _verb(scan, index)
     if index in (scan.clause.aux, scan.clause.verb):
         return _auxiliary(scan, index)
-    if value_end := _value(scan, index):
+    if value_end := read_value(scan, index):
         return value_end
     if token.kind == "symbol":
         return _symbol(scan, index)
     return _negator(scan, index) if token.lower in _NEGATORS else _word(scan, index)
 
 
-def _auxiliary(scan: _Scan, index: int) -> int:
+def _auxiliary(scan: Scan, index: int) -> int:
     token = scan.clause.tokens[index]
     scan.lead_by("", index)
     scan.region = "predicate"
@@ -156,7 +109,7 @@ def _auxiliary(scan: _Scan, index: int) -> int:
     return index + 1
 
 
-def _verb(scan: _Scan, index: int) -> int:
+def _verb(scan: Scan, index: int) -> int:
     token = scan.clause.tokens[index]
     scan.lead_by("", index)
     scan.region, scan.denied = "predicate", False
@@ -177,7 +130,7 @@ def _verb(scan: _Scan, index: int) -> int:
     return index + 1
 
 
-def _symbol(scan: _Scan, index: int) -> int:
+def _symbol(scan: Scan, index: int) -> int:
     text = scan.clause.tokens[index].text
     if text in ",;)\u2014\u2013":
         is_past_verb = 0 <= scan.clause.verb < index
@@ -194,7 +147,7 @@ def _symbol(scan: _Scan, index: int) -> int:
     return index + 1
 
 
-def _negator(scan: _Scan, index: int) -> int:
+def _negator(scan: Scan, index: int) -> int:
     """Main negation, or the denial of one constituent ("S3, not GCS")."""
     tokens, clause = scan.clause.tokens, scan.clause
     lower = tokens[index].lower
@@ -222,7 +175,7 @@ def _negator(scan: _Scan, index: int) -> int:
     return index + 1
 
 
-def _word(scan: _Scan, index: int) -> int:
+def _word(scan: Scan, index: int) -> int:
     tokens = scan.clause.tokens
     token = tokens[index]
     lower = token.lower
@@ -246,12 +199,12 @@ def _word(scan: _Scan, index: int) -> int:
         scan.denied = scan.denied and lower not in ("but", "yet")
     elif lower in _UNIVERSALS:
         scan.is_universal = True
-    elif lower not in _SILENT:
+    elif lower not in SILENT:
         return _content_word(scan, index)
     return index + 1
 
 
-def _is_freed(scan: _Scan, before: Token) -> bool:
+def _is_freed(scan: Scan, before: Token) -> bool:
     last = scan.terms[-1]
     return last.region == "predicate" and last.text == before.text
 
@@ -263,7 +216,7 @@ def _is_infinitive(following: Token) -> bool:
     )
 
 
-def _is_purpose(scan: _Scan, index: int) -> bool:
+def _is_purpose(scan: Scan, index: int) -> bool:
     """True for "replaced X by Y to get queues", not for "agreed to move"."""
     clause = scan.clause
     if not 0 <= clause.verb < index - 1 or scan.region != "predicate":
@@ -272,15 +225,15 @@ def _is_purpose(scan: _Scan, index: int) -> bool:
     return verb not in AUXILIARIES and lemma(verb) not in INFINITIVE_VERBS
 
 
-def _content_word(scan: _Scan, index: int) -> int:
+def _content_word(scan: Scan, index: int) -> int:
     token = scan.clause.tokens[index]
     lower = token.lower
-    if lower in ORDINALS or _ORDINAL.match(lower):
+    if lower in ORDINALS or ORDINAL.match(lower):
         number = ORDINALS.get(lower) or int(lower[:-2][:9])
         scan.add(f"ordinal {number}", token.text, "word", at=index)
         return index + 1
     if version := _VERSION.match(lower):
-        return _version(scan, index, version[1], index + 1)
+        return read_version(scan, index, version[1], index + 1)
     key = concept_of(lower)
     if lower == "node" and index + 1 < len(scan.clause.tokens):
         key = "nodejs" if scan.clause.tokens[index + 1].kind == "number" else key
@@ -294,137 +247,3 @@ def _content_word(scan: _Scan, index: int) -> int:
         scan.prep = "every"  # "for every route" limits nothing
     scan.add(key, token.text, kind, weight, at=index)
     return index + 1
-
-
-def is_name(token: Token, key: str, *, is_first: bool) -> bool:
-    """True for identifiers, proper names, acronyms and products."""
-    text = token.text
-    if is_product(key):
-        return True
-    if any(not char.isalpha() for char in text) or _CAMEL.search(text):
-        return True
-    if len(text) > 1 and text.isupper():
-        return True
-    return text[:1].isupper() and not is_first
-
-
-def _value(scan: _Scan, index: int) -> int:
-    """Read a date, version, label or quantity at a token; 0 when there is none."""
-    tokens = scan.clause.tokens
-    token = tokens[index]
-    if _is_rate_tail(scan, index):
-        return index + 2
-    if found := date_at(tokens, index):
-        end, iso = found
-        region = scan.region
-        if dimension(iso) == "relative":
-            scan.region = "condition"  # "last year" says when the rest held
-        dates_change = scan.region == "condition" and scan.change is not None
-        weight = LIGHT_WEIGHT if dates_change else 1.0
-        scan.add(iso, _text(tokens, index, end), "date", weight, at=index)
-        scan.region = region
-        return end
-    if token.kind == "number":
-        end = _glued_identifier(scan, index) or _numbered_name(scan, index)
-        if end:
-            return end
-    elif skipped := quantities.bound_before_name(tokens, index):
-        return index + skipped
-    return _quantity(scan, index)
-
-
-def _quantity(scan: _Scan, index: int) -> int:
-    tokens = scan.clause.tokens
-    bound = quantities.bound_at(tokens, index)
-    start = index + bound[0] if bound else index
-    read = quantities.range_at(tokens, start) or quantities.quantity_at(
-        tokens, start, bound[1] if bound else "exact"
-    )
-    if read is None:
-        return 0
-    end, quantity = read
-    if scan.suffix and quantity.unit == "count":
-        quantity = quantities.rescale(quantity, scan.suffix)
-    scan.suffix = None
-    weight = LIGHT_WEIGHT if tokens[index].lower == "one" and quantity.unit == "count" else 1.0
-    scan.add(
-        quantities.key(quantity), quantity.text, "quantity", weight, quantity=quantity, at=index
-    )
-    return end
-
-
-def _is_rate_tail(scan: _Scan, index: int) -> bool:
-    """The "per second" after "100 requests", already read into the rate."""
-    tokens = scan.clause.tokens
-    if tokens[index].lower not in ("per", "a", "an", "each", "every", "/"):
-        return False
-    if index + 1 >= len(tokens) or tokens[index + 1].lower not in TIME_SECONDS:
-        return False
-    recent = [term.quantity for term in scan.terms[-2:] if term.quantity]
-    return any(quantity.unit.endswith("/s") and quantity.noun for quantity in recent)
-
-
-def _glued_identifier(scan: _Scan, index: int) -> int:
-    """ "2fa", "9f3ab2", "10.0.0.1", "3rd": digits that belong to a name or an order."""
-    tokens = scan.clause.tokens
-    token = tokens[index]
-    if token.text.count(".") == 3 or (len(token.text) > 15 and token.text.isdigit()):
-        scan.add(token.text[:64], token.text, "name", at=index)
-        return index + 1
-    following = tokens[index + 1] if index + 1 < len(tokens) else None
-    if following is None or following.kind != "word" or following.start != token.end:
-        return 0
-    text = token.text + following.text
-    if _ORDINAL.fullmatch(text.lower()):
-        scan.add(f"ordinal {int(token.text[:9])}", text, "word", at=index)
-    elif following.lower in ("am", "pm") or quantities.has_unit(tokens, index + 1):
-        return 0
-    else:
-        scan.add(text.lower(), text, "name", at=index)
-    return index + 2
-
-
-def _numbered_name(scan: _Scan, index: int) -> int:
-    """ "Postgres 14", "version 2.3", "port 8080", "Patient 7"; 0 when the number counts."""
-    tokens = scan.clause.tokens
-    token = tokens[index]
-    before = tokens[index - 1] if index else None
-    if token.text.count(".") >= 2:
-        return _version(scan, index, token.text, index + 1)
-    if before is not None and before.text == "#" and before.end == token.start:
-        scan.add(f"# {token.text}", "#" + token.text, "label", at=index)
-        return index + 1
-    if before is None or not _names_a_number(before) or quantities.has_unit(tokens, index + 1):
-        return 0
-    key = "nodejs" if before.lower == "node" else concept_of(before.lower)
-    is_named = is_name(before, key, is_first=index == 1) and index - 1 != scan.clause.verb
-    if index + 1 in (scan.clause.aux, scan.clause.verb):
-        is_named = True  # "Lumen 2 launches": a number right before the verb is a name
-    if is_product(key) or before.lower in _VERSION_NOUNS or (is_named and "." in token.text):
-        return _version(scan, index, token.text, index + 1)
-    if token.text.isdigit() and (is_named or lemma(before.lower) in LABEL_NOUNS):
-        scan.add(f"{key} {token.text}", f"{before.text} {token.text}", "label", at=index)
-        return index + 1
-    return 0
-
-
-def _names_a_number(before: Token) -> bool:
-    """True when a word may carry a number as its name, unlike "of 3", "the 3", "is 3"."""
-    return before.kind == "word" and before.lower not in PREPOSITIONS | _SILENT
-
-
-def _version(scan: _Scan, index: int, number: str, end: int) -> int:
-    before = scan.clause.tokens[index - 1] if index else None
-    owner = ""
-    if before is not None and before.lower == "node":
-        before = Token("nodejs", "nodejs", "word", before.start, before.end)
-    if before is not None and before.kind == "word" and before.lower not in AUXILIARIES:
-        owner = concept_of(before.lower)
-    if owner in ("", "version", "releas", "v") or (before and before.lower in PREPOSITIONS):
-        owner = "version"
-    scan.add(f"{owner} {number}".strip(), scan.clause.tokens[index].text, "version", at=index)
-    return end
-
-
-def _text(tokens: Sequence[Token], start: int, end: int) -> str:
-    return " ".join(token.text for token in tokens[start:end])

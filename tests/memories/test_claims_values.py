@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memories.core import dates, quantities
+from memories.core import dates, measures
 from memories.core.claims import read
-from memories.core.quantities import Quantity
+from memories.core.measures import Quantity
 from memories.core.words import normalise, tokenise
 
 
@@ -89,8 +89,8 @@ def quantity(value: float, bound: str = "exact", upper: float | None = None) -> 
     ],
 )
 def test_conflict_of_bounds(a: Quantity, b: Quantity, expected: bool) -> None:
-    assert quantities.conflict(a, b) is expected
-    assert quantities.conflict(b, a) is expected
+    assert measures.conflict(a, b) is expected
+    assert measures.conflict(b, a) is expected
 
 
 numbers = st.floats(min_value=0, max_value=1e9, allow_nan=False)
@@ -100,18 +100,18 @@ any_quantity = st.builds(quantity, numbers, bounds)
 
 @given(any_quantity, any_quantity)
 def test_agreement_and_conflict_are_symmetric(a: Quantity, b: Quantity) -> None:
-    assert quantities.agree(a, b) == quantities.agree(b, a)
-    assert quantities.conflict(a, b) == quantities.conflict(b, a)
-    assert quantities.agree(a, a)
+    assert measures.agree(a, b) == measures.agree(b, a)
+    assert measures.conflict(a, b) == measures.conflict(b, a)
+    assert measures.agree(a, a)
 
 
 def test_a_month_is_thirty_days_and_a_year_is_twelve_months() -> None:
     month, days = (read(f"It takes {text}.").claims[0].quantities[0] for text in
                    ("one month", "30 days"))  # fmt: skip
-    assert quantities.agree(month, days)
+    assert measures.agree(month, days)
     year, months = (read(f"It takes {text}.").claims[0].quantities[0] for text in
                     ("one year", "12 months"))  # fmt: skip
-    assert quantities.agree(year, months)
+    assert measures.agree(year, months)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,49 @@
+"""The state of reading one clause into terms."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from memories.core.clauses import Clause
+from memories.core.measures import Quantity
+from memories.core.statements import Region, Term, TermKind
+from memories.core.transitions import Change
+from memories.core.vocabulary import TELLING_PREPOSITIONS
+
+LIGHT_WEIGHT = 0.4  # of words too general to differ by
+
+
+@dataclass
+class Scan:
+    """What has been read of a clause so far."""
+
+    clause: Clause
+    change: Change | None
+    region: Region
+    prep: str = ""
+    denied: bool = False
+    negations: int = 0
+    is_universal: bool = False  # "for every route" limits nothing
+    is_reversed: bool = False  # a verb such as "avoid" that negates by itself
+    agent_prep: str = ""
+    terms: list[Term] = field(default_factory=list)
+    led: bool = True  # whether the last preposition has found a term
+    suffix: str | None = None  # unit that a setting's name announces ("timeout_ms")
+
+    def add(
+        self, key: str, text: str, kind: TermKind, weight: float = 1.0,
+        quantity: Quantity | None = None, *, at: int, is_verb: bool = False,
+    ) -> None:  # fmt: skip
+        self.led = True
+        denied = self.denied or self.prep == "without"
+        if self.change is not None and self.change.kind in ("switch", "return"):
+            denied = denied or at in self.change.old
+        self.terms.append(
+            Term(key, text, kind, self.region, self.prep, weight, denied, is_verb, quantity)
+        )
+
+    def lead_by(self, prep: str, at: int) -> None:
+        """Take up a preposition ("": none); a telling one that led to no word stays as a word."""
+        if not self.led and (self.prep in TELLING_PREPOSITIONS or self.prep in ("from", "to")):
+            self.add(self.prep, self.prep, "word", at=at)
+        self.prep, self.led, self.is_universal = prep, not prep, False

@@ -1,0 +1,158 @@
+"""Values inside a clause: dates, quantities, versions, numbered names, identifiers with digits."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from memories.core import measures, quantities
+from memories.core.dates import date_at, dimension
+from memories.core.lexicon import concept_of, is_product
+from memories.core.scan import LIGHT_WEIGHT, Scan
+from memories.core.units import TIME_SECONDS
+from memories.core.vocabulary import (
+    AUXILIARIES,
+    DETERMINERS,
+    LABEL_NOUNS,
+    PREPOSITIONS,
+    PRONOUNS,
+    lemma,
+)
+from memories.core.words import Token
+
+ORDINAL = re.compile(r"(\d+)(?:st|nd|rd|th)$")
+SILENT = DETERMINERS | PRONOUNS | AUXILIARIES | {"not"}
+_VERSION_NOUNS = frozenset(["version", "release", "http", "tls", "v"])
+_CAMEL = re.compile(r"[a-z][A-Z]")
+
+
+def is_name(token: Token, key: str, *, is_first: bool) -> bool:
+    """True for identifiers, proper names, acronyms and products."""
+    text = token.text
+    if is_product(key):
+        return True
+    if any(not char.isalpha() for char in text) or _CAMEL.search(text):
+        return True
+    if len(text) > 1 and text.isupper():
+        return True
+    return text[:1].isupper() and not is_first
+
+
+def read_value(scan: Scan, index: int) -> int:
+    """Read a date, version, label or quantity at a token; 0 when there is none."""
+    tokens = scan.clause.tokens
+    token = tokens[index]
+    if _is_rate_tail(scan, index):
+        return index + 2
+    if found := date_at(tokens, index):
+        end, iso = found
+        region = scan.region
+        if dimension(iso) == "relative":
+            scan.region = "condition"  # "last year" says when the rest held
+        dates_change = scan.region == "condition" and scan.change is not None
+        weight = LIGHT_WEIGHT if dates_change else 1.0
+        scan.add(iso, _text(tokens, index, end), "date", weight, at=index)
+        scan.region = region
+        return end
+    if token.kind == "number":
+        end = _glued_identifier(scan, index) or _numbered_name(scan, index)
+        if end:
+            return end
+    elif skipped := quantities.bound_before_name(tokens, index):
+        return index + skipped
+    return _quantity(scan, index)
+
+
+def _quantity(scan: Scan, index: int) -> int:
+    tokens = scan.clause.tokens
+    bound = quantities.bound_at(tokens, index)
+    start = index + bound[0] if bound else index
+    read = quantities.range_at(tokens, start) or quantities.quantity_at(
+        tokens, start, bound[1] if bound else "exact"
+    )
+    if read is None:
+        return 0
+    end, quantity = read
+    if scan.suffix and quantity.unit == "count":
+        quantity = measures.rescale(quantity, scan.suffix)
+    scan.suffix = None
+    weight = LIGHT_WEIGHT if tokens[index].lower == "one" and quantity.unit == "count" else 1.0
+    scan.add(measures.key(quantity), quantity.text, "quantity", weight, quantity=quantity, at=index)
+    return end
+
+
+def _is_rate_tail(scan: Scan, index: int) -> bool:
+    """The "per second" after "100 requests", already read into the rate."""
+    tokens = scan.clause.tokens
+    if tokens[index].lower not in ("per", "a", "an", "each", "every", "/"):
+        return False
+    if index + 1 >= len(tokens) or tokens[index + 1].lower not in TIME_SECONDS:
+        return False
+    recent = [term.quantity for term in scan.terms[-2:] if term.quantity]
+    return any(quantity.unit.endswith("/s") and quantity.noun for quantity in recent)
+
+
+def _glued_identifier(scan: Scan, index: int) -> int:
+    """ "2fa", "9f3ab2", "10.0.0.1", "3rd": digits that belong to a name or an order."""
+    tokens = scan.clause.tokens
+    token = tokens[index]
+    if token.text.count(".") == 3 or (len(token.text) > 15 and token.text.isdigit()):
+        scan.add(token.text[:64], token.text, "name", at=index)
+        return index + 1
+    following = tokens[index + 1] if index + 1 < len(tokens) else None
+    if following is None or following.kind != "word" or following.start != token.end:
+        return 0
+    text = token.text + following.text
+    if ORDINAL.fullmatch(text.lower()):
+        scan.add(f"ordinal {int(token.text[:9])}", text, "word", at=index)
+    elif following.lower in ("am", "pm") or quantities.has_unit(tokens, index + 1):
+        return 0
+    else:
+        scan.add(text.lower(), text, "name", at=index)
+    return index + 2
+
+
+def _numbered_name(scan: Scan, index: int) -> int:
+    """ "Postgres 14", "version 2.3", "port 8080", "Patient 7"; 0 when the number counts."""
+    tokens = scan.clause.tokens
+    token = tokens[index]
+    before = tokens[index - 1] if index else None
+    if token.text.count(".") >= 2:
+        return read_version(scan, index, token.text, index + 1)
+    if before is not None and before.text == "#" and before.end == token.start:
+        scan.add(f"# {token.text}", "#" + token.text, "label", at=index)
+        return index + 1
+    if before is None or not _names_a_number(before) or quantities.has_unit(tokens, index + 1):
+        return 0
+    key = "nodejs" if before.lower == "node" else concept_of(before.lower)
+    is_named = is_name(before, key, is_first=index == 1) and index - 1 != scan.clause.verb
+    if index + 1 in (scan.clause.aux, scan.clause.verb):
+        is_named = True  # "Lumen 2 launches": a number right before the verb is a name
+    if is_product(key) or before.lower in _VERSION_NOUNS or (is_named and "." in token.text):
+        return read_version(scan, index, token.text, index + 1)
+    if token.text.isdigit() and (is_named or lemma(before.lower) in LABEL_NOUNS):
+        scan.add(f"{key} {token.text}", f"{before.text} {token.text}", "label", at=index)
+        return index + 1
+    return 0
+
+
+def _names_a_number(before: Token) -> bool:
+    """True when a word may carry a number as its name, unlike "of 3", "the 3", "is 3"."""
+    return before.kind == "word" and before.lower not in PREPOSITIONS | SILENT
+
+
+def read_version(scan: Scan, index: int, number: str, end: int) -> int:
+    before = scan.clause.tokens[index - 1] if index else None
+    owner = ""
+    if before is not None and before.lower == "node":
+        before = Token("nodejs", "nodejs", "word", before.start, before.end)
+    if before is not None and before.kind == "word" and before.lower not in AUXILIARIES:
+        owner = concept_of(before.lower)
+    if owner in ("", "version", "releas", "v") or (before and before.lower in PREPOSITIONS):
+        owner = "version"
+    scan.add(f"{owner} {number}".strip(), scan.clause.tokens[index].text, "version", at=index)
+    return end
+
+
+def _text(tokens: Sequence[Token], start: int, end: int) -> str:
+    return " ".join(token.text for token in tokens[start:end])
