@@ -18,6 +18,7 @@ VALUE_STRENGTH: Final = 0.70
 OPPOSITE_STRENGTH: Final = 0.65
 DENIAL_STRENGTH: Final = 0.60
 MIN_WAYS_WEIGHT: Final = 3.0
+MIN_ACROSS_WEIGHT: Final = 2.5
 SETTLING_COSINE: Final = 0.60
 MIN_SLOT_WEIGHT: Final = 1.5
 _NO_STANDING_CLAIM: Final = (Cue.TEMPORARY, Cue.PAST, Cue.EVENT, Cue.PROGRESS, Cue.SWITCH)
@@ -51,6 +52,10 @@ def find_clash(timeline: Timeline, older: int, newer: int) -> Clash | None:
         return None
     a, b = timeline.statements[older], timeline.statements[newer]
     if a.has(*_NO_STANDING_CLAIM) or not is_comparable(a, b):
+        return None
+    # Two scopes have to name what they have in common: "open on Sunday" may be said of any shop.
+    shared = timeline.overlap(a.stems & b.stems)
+    if a.fact.scope != b.fact.scope and shared < MIN_ACROSS_WEIGHT:
         return None
     if disagreements.are_observations(a, b) or disagreements.is_other_quarter(a, b):
         return None

@@ -56,10 +56,10 @@ _PATTERNS: Final[dict[Cue, str]] = {
         | (?:new|now)\s+(?:supplier|vendor|provider|owner)
         | (?:went|goes|go|gone)\s+(?:from|over\s+to)\b | ported\s+to | rewr(?:ote|itten)\b
         | standardi[sz]ed\s+on | redirected | rerouted | ditched | phased\s+out
-        | swap(?:s|ping)?\b | succeed(?:s|ed)\b | hand(?:ing)?\s+off | handed\s+off
+        | swapping\b | succeed(?:s|ed)\b | hand(?:ing)?\s+off | handed\s+off
     """,
     Cue.ADJUST: r"""
-        dropped\b(?=\s+(?:the|our|its|all|to)\b) | raised\b | lowered\b
+        dropped\b(?=\s+(?:the|our|its|all|to)\b) | raised?\b | lowered\b
         | (?:increased|reduced)\s+(?:\w+\s+){0,4}?(?:to|from|by)\b | bumped | extended\s+to
         | introduced | shipped\b | (?:we|has|have|was|were|been|team|board)\s+adopted
         | adopted\s+(?:by|as)\b | bec[ao]mes?\s+the\b | scaled\s+(?:up|down|to) | effective
@@ -100,16 +100,17 @@ _PATTERNS: Final[dict[Cue, str]] = {
         | powered\s+down | revoked | withdrawn | no\s+\w+\s+left\b | there\s+is\s+no\b
         | nothing\s+answers | closed\s+(?:down|since|for\s+good) | (?:is|are|was|were)\s+closed\b
         | (?:ceased|closing\s+down) | evicted | collected\s+their | removed\s+for\s+good
-        | \bformer\b | moved\s+to\s+(?=[A-Z][a-z]) | unplugged | dropped\s+support | taken\s+away
-        | pulled\s+the\s+plug | went\s+(?:bust|under|dark|out\s+of\s+business) | folded\b
-        | defunct | disbanded | axed\b | phased\s+out | end[- ]of[- ]life | \beol\b | resigned
-        | \bquit\b | retires?\b | passed\s+away | laid\s+off | let\s+go\b | stepped\s+down
-        | departed | vacated | evacuated | condemned | pulled\s+down | knocked\s+down
-        | burn(?:ed|t)\s+(?:out|to) | stolen | given\s+away | (?:was|were|been|is|are)\s+donated
-        | uninstalled | purged | out\s+of\s+service | closed\s+its\s+doors | shuttered
-        | not\s+(?:been\s+)?renewed | delisted | written\s+off | thrown\s+(?:out|away)
-        | unpublished | taken\s+out\s+of\s+service | ceased\b | torn\s+out | ripped\s+out
-        | offboarded | vanished | lost\s+(?:its|their|the)\s+(?:licen[cs]e|lease|permit)
+        | \bformer\b | moved\s+to\s+(?=(?-i:[A-Z][a-z])) | unplugged | dropped\s+support
+        | taken\s+away | pulled\s+the\s+plug | went\s+(?:bust|under|dark|out\s+of\s+business)
+        | folded\b | defunct | disbanded | axed\b | phased\s+out | end[- ]of[- ]life | \beol\b
+        | resigned | \bquit\b | retires?\b | passed\s+away | laid\s+off | let\s+go\b
+        | stepped\s+down | departed | vacated | evacuated | condemned | pulled\s+down
+        | knocked\s+down | burn(?:ed|t)\s+(?:out|to) | stolen | given\s+away
+        | (?:was|were|been|is|are)\s+donated | uninstalled | purged | out\s+of\s+service
+        | closed\s+its\s+doors | shuttered | not\s+(?:been\s+)?renewed | delisted | written\s+off
+        | thrown\s+(?:out|away) | unpublished | taken\s+out\s+of\s+service | ceased\b | torn\s+out
+        | ripped\s+out | offboarded | vanished
+        | lost\s+(?:its|their|the)\s+(?:licen[cs]e|lease|permit)
         | (?<!\bis\s)(?<!\bare\s)removed\b | (?:is|are)\s+out\b(?=\s*(?:$|[.,;:]|and\b))
         | (?:its|their|his|her)\s+last\b | nothing\s+to\s+do\s+with | beyond\s+repair
     """,

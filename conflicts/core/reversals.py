@@ -12,13 +12,16 @@ from dataclasses import dataclass
 from typing import Final
 
 from conflicts.core.cues import Cue
+from conflicts.core.disagreements import denied_words
 from conflicts.core.rules import is_comparable, scope_words
-from conflicts.core.statements import Statement, stems
+from conflicts.core.statements import MEASURES, Statement, stems
 from conflicts.core.timeline import Timeline
 from memories.core.lexicon import opposed
 
 MIN_OLD_WEIGHT: Final = 1.8
 MIN_TOPIC_WEIGHT: Final = 1.4
+MIN_MEASURED_WEIGHT: Final = 1.0
+MIN_FAR_COSINE: Final = 0.25
 MIN_NAMED_WEIGHT: Final = 1.6
 MIN_CHANGE_COSINE: Final = 0.37
 MIN_RESTATED: Final = 0.60
@@ -79,10 +82,12 @@ def _is_changed(timeline: Timeline, earlier: int, change: int) -> bool:
         return False
     if _keeps_figures(old, turn) or _leaves_other_value(old, turn):
         return False
-    if _dimensions(old) & _dimensions(turn):
-        return timeline.cosine(earlier, change) >= MIN_CHANGE_COSINE
-    shared = old.stems & turn.told_with(*_CHANGES)
-    return timeline.weigh(shared, old, turn) >= MIN_TOPIC_WEIGHT
+    cosine = timeline.cosine(earlier, change)
+    told = turn.told_with(*_CHANGES) - MEASURES
+    shared = timeline.weigh(old.stems & told, old, turn)
+    if _dimensions(old) & _dimensions(turn) and cosine >= MIN_CHANGE_COSINE:
+        return shared >= MIN_MEASURED_WEIGHT
+    return cosine >= MIN_FAR_COSINE and shared >= MIN_TOPIC_WEIGHT
 
 
 def _dimensions(statement: Statement) -> set[str]:
@@ -111,7 +116,7 @@ def _arc(timeline: Timeline, earlier: int, change: int, restated: int) -> Arc | 
         return None
     topic = scope_words(old.fact) | frozenset(old.order[:1])
     fresh = turn.stems - old.stems
-    returned = (old.stems & new.stems) - topic - fresh
+    returned = (old.stems & new.stems) - topic - fresh - denied_words(old, new)
     weight = (
         timeline.weigh(returned - turn.stems, old, new)
         + NAMED_IN_CHANGE * timeline.weigh(returned & turn.stems, old, new)
@@ -179,10 +184,11 @@ def _is_taken_back(timeline: Timeline, old: frozenset[str], change: int, restate
         if i <= change or i == restated:
             continue
         statement = timeline.statements[i]
-        about = timeline.overlap(statement.stems & old) >= MIN_OLD_WEIGHT
-        near = timeline.cosine(i, restated) >= 0.45 or timeline.cosine(i, change) >= 0.45
-        if (about or near) and statement.has(Cue.RETURN, Cue.AGAIN, Cue.SETTLE):
+        shared = timeline.overlap(statement.stems & old)
+        cosine = max(timeline.cosine(i, restated), timeline.cosine(i, change))
+        is_about = cosine >= 0.6 or shared >= 3.0 or (shared >= 1.3 and cosine >= 0.4)
+        if is_about and statement.has(Cue.RETURN, Cue.AGAIN, Cue.SETTLE):
             return True
-        if i > restated and near and about and statement.has(Cue.SWITCH):
+        if i > restated and shared >= 1.3 and cosine >= 0.45 and statement.has(Cue.SWITCH):
             return True
     return False

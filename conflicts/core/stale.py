@@ -13,6 +13,7 @@ from conflicts.core.statements import Statement
 from conflicts.core.timeline import Timeline
 
 MIN_THING_WEIGHT: Final = 0.8
+MIN_COSINE: Final = 0.25
 _NO_STANDING_CLAIM: Final = (
     Cue.SWITCH,
     Cue.ADJUST,
@@ -45,7 +46,8 @@ class Ending:
 
 def find_ending(timeline: Timeline, leaning: int, end: int) -> Ending | None:
     """Judge whether fact ``end`` takes away what the older fact ``leaning`` builds on."""
-    if not timeline.has_cue(end, Cue.END) or timeline.has_cue(leaning, *_NO_STANDING_CLAIM):
+    is_told = timeline.has_cue(end, Cue.END) and not timeline.has_cue(leaning, *_NO_STANDING_CLAIM)
+    if not is_told or timeline.cosine(leaning, end) < MIN_COSINE:
         return None
     old, gone = timeline.statements[leaning], timeline.statements[end]
     if gone.has(Cue.TEMPORARY, Cue.SETTLE, Cue.SUCCESSOR) or _comes_back(gone):
@@ -102,9 +104,10 @@ def _is_replaced(timeline: Timeline, leaning: int, end: int, thing: frozenset[st
         if i <= leaning or i == end:
             continue
         other = timeline.statements[i]
-        words = timeline.overlap(other.stems & purpose) >= 1.3
-        near = timeline.cosine(i, leaning) >= 0.5
-        if (words or near) and other.has(*_REPLACES):
+        shared, cosine = timeline.overlap(other.stems & purpose), timeline.cosine(i, leaning)
+        words, near = shared >= 1.3, cosine >= 0.5
+        is_about = cosine >= 0.6 or shared >= 3.0 or (words and cosine >= 0.35)
+        if is_about and other.has(*_REPLACES):
             return True
         if i > end and near and words:
             return True

@@ -15,8 +15,16 @@ from memories.core.lexicon import concept_of
 
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+")
 LEAD_IN_STEMS: Final = 2
+_LEADS_IN = re.compile(
+    r"(?:starting|beginning|effective|from|since|as\s+of|after|with|on|by|in|now)\b", re.I
+)
 _CLAUSE = re.compile(r"(?<=[.!?;:,])\s+|\s+-\s+|\s+and\s+|\n+")
 _POINTER = re.compile(r"\b(?:it|its|they|their|them|which|that|he|his|she|her)\b", re.IGNORECASE)
+_CALENDAR = _words(
+    "mondays tuesdays wednesdays thursdays fridays saturdays sundays monday tuesday wednesday"
+    " thursday friday saturday sunday january february march april may june july august september"
+    " october november december christmas easter"
+)
 _UNITS = frozenset({"kb", "mb", "gb", "tb", "kib", "mib", "gib", "eur", "usd", "chf", "gbp", "utc"})
 # A clause without a subject of its own: "… and has been scrapped".
 _GOES_ON = re.compile(
@@ -122,7 +130,8 @@ class Statement:
                 if clause.points_back and before:
                     found |= before.stems
                 # "Starting in May, …": the cue leads in what is told next.
-                if len(clause.stems) <= LEAD_IN_STEMS and i + 1 < len(self.clauses):
+                is_lead_in = len(clause.stems) <= LEAD_IN_STEMS and _LEADS_IN.match(clause.text)
+                if is_lead_in and i + 1 < len(self.clauses):
                     found |= self.clauses[i + 1].stems
             elif clause.is_among and before and not before.cues.isdisjoint(wanted):
                 found |= clause.stems
@@ -136,6 +145,10 @@ class Statement:
 def tokens(text: str) -> list[str]:
     """Words of ``text`` as written, identifiers also cut at their joints."""
     return _TOKEN.findall(text)
+
+
+# Stems that measure or date something; two facts that share them need not share a subject.
+MEASURES = frozenset(concept_of(word) for word in _UNITS | _CALENDAR)
 
 
 @lru_cache(maxsize=65536)
@@ -158,7 +171,7 @@ def _names(text: str) -> frozenset[str]:
         for position, token in enumerate(tokens(sentence)):
             marked = any(c.isdigit() or c == "_" for c in token) and not token.isdigit()
             inner = any(c.isupper() for c in token[1:])
-            if token.lower() in _UNITS:
+            if token.lower() in _UNITS | _CALENDAR:
                 continue
             if marked or inner or (position > 0 and token[0].isupper()):
                 found.update(stems(token))
