@@ -32,7 +32,7 @@ from memories.core.lexicon import (
     interchangeable,
 )
 from memories.core.statements import Term
-from memories.core.vocabulary import EXCLUSIVES
+from memories.core.vocabulary import EXCLUSIVES, PREPOSITIONS
 
 _OPPOSED_PREPOSITIONS = {
     "before": "after", "after": "before", "above": "below", "below": "above", "inside": "outside",
@@ -54,6 +54,8 @@ def denial(case: Case) -> Verdict | None:
     for pair in case.found.same:
         if pair.a.is_denied == pair.b.is_denied or pair.a.weight < 1:
             continue
+        if pair.a.key in PREPOSITIONS:
+            continue  # "no shell inside" denies the shell
         denied = pair.a if pair.a.is_denied else pair.b
         stating = case.left_b if pair.a.is_denied else case.left_a
         is_alone = not case.both_left and not case.parity_differs and not verbs_differ(case)
