@@ -11,7 +11,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from conflicts.core.statements import Statement, stems, tokens
+from conflicts.core.statements import Statement
+from conflicts.core.words import stems, tokens
 from memories.core.claims import Claim, Quantity
 from memories.core.lexicon import KINDS, concept_of, opposed
 

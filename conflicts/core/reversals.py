@@ -14,8 +14,9 @@ from typing import Final
 from conflicts.core.cues import Cue
 from conflicts.core.disagreements import denied_words
 from conflicts.core.rules import is_comparable, scope_words
-from conflicts.core.statements import MEASURES, Statement, stems
+from conflicts.core.statements import Statement
 from conflicts.core.timeline import Timeline
+from conflicts.core.words import MEASURES, stems
 from memories.core.lexicon import opposed
 
 MIN_OLD_WEIGHT: Final = 1.8

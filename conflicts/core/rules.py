@@ -7,7 +7,8 @@ from typing import Final
 
 from conflicts.core.cues import Cue
 from conflicts.core.facts import Fact
-from conflicts.core.statements import Statement, stems
+from conflicts.core.statements import Statement
+from conflicts.core.words import stems
 
 # Scopes "svc:billing" and "svc:search" name two things; "bakery:supply" and "bakery:allergens"
 # two sides of one.

@@ -10,55 +10,26 @@ from typing import Final
 from conflicts.core.cues import Cue, cues
 from conflicts.core.facts import Fact
 from conflicts.core.qualifiers import qualifiers
+from conflicts.core.words import names, stems
 from memories.core import claims
-from memories.core.lexicon import concept_of
 
-_SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+")
 LEAD_IN_STEMS: Final = 2
 _LEADS_IN = re.compile(
     r"(?:starting|beginning|effective|from|since|as\s+of|after|with|on|by|in|now)\b", re.I
 )
 _CLAUSE = re.compile(r"(?<=[.!?;:,])\s+|\s+-\s+|\s+and\s+|\n+")
 _POINTER = re.compile(r"\b(?:it|its|they|their|them|which|that|he|his|she|her)\b", re.IGNORECASE)
-_CALENDAR = _words(
-    "mondays tuesdays wednesdays thursdays fridays saturdays sundays monday tuesday wednesday"
-    " thursday friday saturday sunday january february march april may june july august september"
-    " october november december christmas easter"
-)
-_UNITS = frozenset({"kb", "mb", "gb", "tb", "kib", "mib", "gib", "eur", "usd", "chf", "gbp", "utc"})
 # A clause without a subject of its own: "… and has been scrapped".
 _GOES_ON = re.compile(
     r"^(?:then\s+|also\s+)?(?:has|have|had|is|are|was|were|will|got|went|gone|\w{3,}ed)\b", re.I
 )
 _AMONG = re.compile(r"\b(?:among|with|including)\s+(?:it|them|that|this|these|those)\b", re.I)
 _ON = re.compile(
-    r"\b(?:(?:is|are|turned|switched|stays?)\s+on\b(?!\s+\w+day)(?=\s*(?:$|[.,;:]|for|in|by|again|across|every|\w+\s+auto))|enabled|activated|turned\s+on)",
+    r"\b(?:(?:is|are|turned|switched|stays?)\s+on\b(?!\s+\w+day)(?=\s*(?:$|[.,;:]|for|in|by|again|across|every))|"
+    r"enabled|activated|turned\s+on)",
     re.I,
 )
 _OFF = re.compile(r"\b(?:(?:is|are|turned|switched|stays?)\s+off\b|disabled|deactivated)", re.I)
-_TOKEN = re.compile(r"(?=[\w-]*\d)[A-Za-z]+(?:-\w+)+|[\w#]+(?:[.'’]\d\w*|['’]\w+)*")
-_LETTER_NAME = re.compile(r"\b(?:[A-Z]{1}|[A-Z]\d+)\b")
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-# Words that say nothing about what a memory is about.
-_STOP = _words(
-    "a about after all already also an and any anybody anything are as at be because been"
-    " before being between both but by can come comes day days did do does doing done each"
-    " eight evening every everybody everything five for four from get gets go goes had has"
-    " have he her him his how i if in into is it its itself just keep keeps kept let lets"
-    " made make makes march may me month months more morning most must my need needs new next"
-    " night nine no nobody nor not nothing now of off on once one only or other our out over"
-    " own per please put puts said say says see seven she should since six so some somebody"
-    " still such take takes ten than that the their them then there these they thing things"
-    " this those three through to today tomorrow too took two under until up us use used uses"
-    " using very via want wants was way we week weeks went were what whatever when where"
-    " which while who whoever whom why will with within without would year years yesterday"
-    " yet you your yours"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,42 +113,6 @@ class Statement:
         return not self.cues.isdisjoint(wanted)
 
 
-def tokens(text: str) -> list[str]:
-    """Words of ``text`` as written, identifiers also cut at their joints."""
-    return _TOKEN.findall(text)
-
-
-# Stems that measure or date something; two facts that share them need not share a subject.
-MEASURES = frozenset(concept_of(word) for word in _UNITS | _CALENDAR)
-
-
-@lru_cache(maxsize=65536)
-def stems(text: str) -> tuple[str, ...]:
-    """Stems of the content words of ``text`` in order."""
-    words = []
-    for token in tokens(text):
-        word = re.sub(r"['’]s?$", "", token.lower())
-        if _LETTER_NAME.fullmatch(token) and token not in {"A", "I"}:
-            words.append(f"={token}")
-        else:
-            parts = (part for part in word.split("_") if len(part) > 1 or part.isdigit())
-            words.extend(concept_of(part) for part in parts if part not in _STOP)
-    return tuple(words)
-
-
-def _names(text: str) -> frozenset[str]:
-    found: set[str] = set()
-    for sentence in _SENTENCE.split(text):
-        for position, token in enumerate(tokens(sentence)):
-            marked = any(c.isdigit() or c == "_" for c in token) and not token.isdigit()
-            inner = any(c.isupper() for c in token[1:])
-            if token.lower() in _UNITS | _CALENDAR:
-                continue
-            if marked or inner or (position > 0 and token[0].isupper()):
-                found.update(stems(token))
-    return frozenset(found)
-
-
 @lru_cache(maxsize=16384)
 def _reading(text: str) -> claims.Reading:
     return claims.read(text)
@@ -211,7 +146,7 @@ def _read(
         for part in (piece.strip() for piece in _CLAUSE.split(text) if piece)
         if part
     )
-    return clauses, _names(text), stems(text), cues(text)
+    return clauses, names(text), stems(text), cues(text)
 
 
 def read(fact: Fact, conversation: str = "") -> Statement:

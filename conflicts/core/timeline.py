@@ -13,7 +13,8 @@ import numpy.typing as npt
 
 from conflicts.core.cues import Cue, cues
 from conflicts.core.facts import DetectiveSettings, Fact
-from conflicts.core.statements import Statement, read, stems
+from conflicts.core.statements import Statement, read
+from conflicts.core.words import stems
 
 PRIOR_FACTS: Final = 16.0
 MAX_WEIGHT: Final = 2.0

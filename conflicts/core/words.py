@@ -1,0 +1,73 @@
+"""The words of a memory: what it is about, and which of them are names."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from memories.core.lexicon import concept_of
+
+_SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+")
+_TOKEN = re.compile(r"(?=[\w-]*\d)[A-Za-z]+(?:-\w+)+|[\w#]+(?:[.'’]\d\w*|['’]\w+)*")
+_LETTER_NAME = re.compile(r"\b(?:[A-Z]{1}|[A-Z]\d+)\b")
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+# Words that say nothing about what a memory is about.
+_STOP = _words(
+    "a about after all already also an and any anybody anything are as at be because been"
+    " before being between both but by can come comes day days did do does doing done each"
+    " eight evening every everybody everything five for four from get gets go goes had has"
+    " have he her him his how i if in into is it its itself just keep keeps kept let lets"
+    " made make makes march may me month months more morning most must my need needs new next"
+    " night nine no nobody nor not nothing now of off on once one only or other our out over"
+    " own per please put puts said say says see seven she should since six so some somebody"
+    " still such take takes ten than that the their them then there these they thing things"
+    " this those three through to today tomorrow too took two under until up us use used uses"
+    " using very via want wants was way we week weeks went were what whatever when where"
+    " which while who whoever whom why will with within without would year years yesterday"
+    " yet you your yours"
+)
+_CALENDAR = _words(
+    "mondays tuesdays wednesdays thursdays fridays saturdays sundays monday tuesday wednesday"
+    " thursday friday saturday sunday january february march april may june july august september"
+    " october november december christmas easter"
+)
+_UNITS = frozenset({"kb", "mb", "gb", "tb", "kib", "mib", "gib", "eur", "usd", "chf", "gbp", "utc"})
+# Stems that measure or date something; two facts that share them need not share a subject.
+MEASURES = frozenset(concept_of(word) for word in _UNITS | _CALENDAR)
+
+
+def tokens(text: str) -> list[str]:
+    """Words of ``text`` as written, identifiers also cut at their joints."""
+    return _TOKEN.findall(text)
+
+
+@lru_cache(maxsize=65536)
+def stems(text: str) -> tuple[str, ...]:
+    """Stems of the content words of ``text`` in order."""
+    words = []
+    for token in tokens(text):
+        word = re.sub(r"['’]s?$", "", token.lower())
+        if _LETTER_NAME.fullmatch(token) and token not in {"A", "I"}:
+            words.append(f"={token}")
+        else:
+            parts = (part for part in word.split("_") if len(part) > 1 or part.isdigit())
+            words.extend(concept_of(part) for part in parts if part not in _STOP)
+    return tuple(words)
+
+
+def names(text: str) -> frozenset[str]:
+    found: set[str] = set()
+    for sentence in _SENTENCE.split(text):
+        for position, token in enumerate(tokens(sentence)):
+            marked = any(c.isdigit() or c == "_" for c in token) and not token.isdigit()
+            inner = any(c.isupper() for c in token[1:])
+            if token.lower() in _UNITS | _CALENDAR:
+                continue
+            if marked or inner or (position > 0 and token[0].isupper()):
+                found.update(stems(token))
+    return frozenset(found)
