@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from memories.core.metrics import (
     bootstrap,
     bootstrap_difference,
+    bootstrap_ratio,
     ndcg_at,
     precision_at,
     recall_at,
@@ -144,3 +145,29 @@ def test_wilson_holds_the_share(counts):
 
     assert 0 <= interval.low <= interval.mean + 1e-12
     assert interval.mean - 1e-12 <= interval.high <= 1
+
+
+def test_ratio_is_of_sums_and_resampled_by_unit():
+    interval = bootstrap_ratio([1, 0], [1, 3], rng=rng())
+
+    assert (interval.mean, interval.n) == (0.25, 4)
+    assert (interval.low, interval.high) == (0.0, 1.0)  # either unit alone is drawn often
+
+
+def test_ratio_of_nothing_knows_nothing():
+    empty = bootstrap_ratio([], [], rng=rng())
+    unpredicted = bootstrap_ratio([0, 0], [0, 0], rng=rng())
+
+    assert (empty.low, empty.high, empty.n) == (0.0, 1.0, 0)
+    assert unpredicted == empty
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), max_size=12))
+def test_ratio_stays_in_range(units):
+    parts = [min(a, b) for a, b in units]
+    wholes = [max(a, b) for a, b in units]
+
+    interval = bootstrap_ratio(parts, wholes, rng=rng())
+
+    assert 0 <= interval.low <= interval.high <= 1
+    assert 0 <= interval.mean <= 1

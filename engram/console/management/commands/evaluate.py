@@ -5,15 +5,16 @@ from __future__ import annotations
 import sys
 from argparse import ArgumentParser
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from time import monotonic
-from typing import Any
+from typing import Any, Protocol
 
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 from tqdm import tqdm
 
-from engram.console.evaluation import retrieval
+from engram.console.evaluation import histories, pairs, retrieval, stories
 from engram.console.evaluation.baseline import read_baseline, regressions
 from engram.console.evaluation.lines import InputError
 from engram.console.evaluation.outcome import (
@@ -26,6 +27,38 @@ from engram.console.evaluation.outcome import (
 from engram.console.evaluation.provenance import provenance
 
 BAD_INPUT = 2
+
+Advance = Callable[[int], object]
+
+
+class RunFile(Protocol):
+    """What a mode with one input file offers."""
+
+    def __call__(self, path: Path, *, seed: int, advance: Advance) -> Outcome:
+        """Measure a file."""
+
+
+# Name of the option: what runs it, how many steps it takes, what it reads, what it asks.
+FILE_MODES: dict[str, tuple[RunFile, Callable[[Path], int], str, str]] = {
+    "conflicts": (
+        stories.run,
+        lambda path: len(stories.read(path)),
+        "STORIES",
+        "does the detective find what contradicts itself, and only that?",
+    ),
+    "histories": (
+        histories.run,
+        histories.size,
+        "HISTORIES",
+        "does it flag documents whose status came back, and few others?",
+    ),
+    "gate": (
+        pairs.run,
+        lambda path: len(pairs.read(path)),
+        "PAIRS",
+        "what does a commit do with a statement near to a stored one?",
+    ),
+}
 
 
 class Command(BaseCommand):
@@ -46,6 +79,8 @@ class Command(BaseCommand):
             metavar=("MEMORIES", "QUESTIONS"),
             help="does recall find what answers a question?",
         )
+        for name, (_, _, metavar, meaning) in FILE_MODES.items():
+            modes.add_argument(f"--{name}", type=Path, metavar=metavar, help=meaning)
         parser.add_argument("--json", type=Path, metavar="OUT", help="write figures here")
         parser.add_argument(
             "--predictions", type=Path, metavar="OUT", help="write every answer here, a row each"
@@ -86,12 +121,19 @@ class Command(BaseCommand):
 
     def _mode(
         self, options: dict[str, Any]
-    ) -> tuple[list[Path], Callable[[], int], Callable[[Callable[[int], object]], Outcome]]:
+    ) -> tuple[list[Path], Callable[[], int], Callable[[Advance], Outcome]]:
         """Return the input files of the mode, its number of steps, and what runs it."""
         seed = options["seed"]
+        for name, (run, size, _, _) in FILE_MODES.items():
+            if path := options[name]:
+                return [path], partial(size, path), partial(_run_file, run, path, seed)
         memories, questions = options["retrieval"]
         return (
             [memories, questions],
             lambda: retrieval.size(memories, questions),
             lambda advance: retrieval.run(memories, questions, seed=seed, advance=advance),
         )
+
+
+def _run_file(run: RunFile, path: Path, seed: int, advance: Advance) -> Outcome:
+    return run(path, seed=seed, advance=advance)

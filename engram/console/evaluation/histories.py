@@ -1,0 +1,128 @@
+"""`--histories FILE`: real documents whose status changed, some of them back and forth.
+
+All documents live in one workspace. Each value becomes a memory ("EIP-3 has status Deferred"), in
+time order; the detective reads them all. A document *returns* when a value comes up again after
+another; it is *flagged* when a card holds two of its memories or more.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from pydantic import AwareDatetime, Field
+
+from engram.console.evaluation.lines import Row, read_rows, refuse_repeated_ids
+from engram.console.evaluation.outcome import Figure, Outcome
+from engram.console.evaluation.scratch import EVALUATOR, scratch_workspace
+from engram.console.evaluation.stories import cards
+from memories.core.metrics import wilson
+from memories.services.commit import commit_all
+from memories.services.draft import Draft
+
+COMMITTED_AT_ONCE = 200
+
+
+class ValueRow(Row):
+    """What a document's field was set to, and when."""
+
+    time: AwareDatetime
+    value: str = Field(min_length=1)
+
+
+class HistoryRow(Row):
+    """A document with the values of one field, in order."""
+
+    id: str = Field(min_length=1)
+    field: str = "status"
+    history: tuple[ValueRow, ...] = Field(min_length=1)
+
+    @property
+    def is_returning(self) -> bool:
+        """Tell whether a value comes up again after another one."""
+        values = [value for value, _ in groupby(entry.value for entry in self.history)]
+        return len(set(values)) < len(values)
+
+    def moments(self) -> Iterator[tuple[datetime, str]]:
+        """Yield each statement with its time; times never run backwards within a document."""
+        last: datetime | None = None
+        for entry in self.history:
+            at = entry.time
+            if last is not None and at <= last:  # a commit that was rebased
+                at = last + timedelta(seconds=1)
+            last = at
+            yield at, f"{self.id} has {self.field} {entry.value}"
+
+
+def run(path: Path, *, seed: int, advance: Callable[[int], object]) -> Outcome:
+    """Commit every value of every document, let the detective read, and see what it flags.
+
+    Nothing is drawn at random: `seed` is there because every mode takes one.
+    """
+    rows = read(path)
+    told = sorted(
+        ((at, row.id, text) for row in rows for at, text in row.moments()), key=lambda t: t[0]
+    )
+    now = told[-1][0] + timedelta(days=1)
+    documents: dict[UUID, list[str]] = defaultdict(list)
+    outcomes: Counter[str] = Counter()
+    with scratch_workspace() as workspace:
+        for start in range(0, len(told), COMMITTED_AT_ONCE):
+            batch = told[start : start + COMMITTED_AT_ONCE]
+            drafts = [Draft(content=text, observed_at=at) for at, _, text in batch]
+            results = commit_all(workspace, drafts, actor=EVALUATOR, now=now)
+            for (_, document, _), result in zip(batch, results, strict=True):
+                outcomes[result.outcome] += 1
+                if result.memory is not None:
+                    documents[result.memory.id].append(document)
+            advance(len(batch))
+        found = cards(workspace, {i: tuple(set(names)) for i, names in documents.items()}, now=now)
+    kinds: dict[str, set[str]] = defaultdict(set)
+    for card in found:
+        for document, count in Counter(card["fact_ids"]).items():
+            if count >= 2:
+                kinds[document].add(card["kind"])
+    predictions = [
+        {
+            "id": row.id,
+            "returns": row.is_returning,
+            "flagged": row.id in kinds,
+            "kinds": sorted(kinds.get(row.id, ())),
+        }
+        for row in rows
+    ]
+    details = {"statements": len(told), "commits": dict(outcomes), "cards": len(found)}
+    return score(predictions, details)
+
+
+def read(path: Path) -> list[HistoryRow]:
+    """Read the histories."""
+    rows = read_rows(path, HistoryRow)
+    refuse_repeated_ids(path, [row.id for row in rows])
+    return rows
+
+
+def size(path: Path) -> int:
+    """Return how many steps `run` takes."""
+    return sum(len(row.history) for row in read(path))
+
+
+def score(predictions: Sequence[Mapping[str, Any]], details: Mapping[str, Any]) -> Outcome:
+    """How many returning documents are flagged, and how many others are (Wilson intervals)."""
+    returning = [bool(row["flagged"]) for row in predictions if row["returns"]]
+    others = [bool(row["flagged"]) for row in predictions if not row["returns"]]
+    figures = {
+        "returning_flagged": Figure(wilson(sum(returning), len(returning))),
+        "others_flagged": Figure(wilson(sum(others), len(others)), is_lower_better=True),
+    }
+    counts = {
+        "documents": len(predictions),
+        "returning": f"{sum(returning)} of {len(returning)} flagged",
+        "others": f"{sum(others)} of {len(others)} flagged",
+    }
+    return Outcome("histories", figures, predictions, counts | dict(details))

@@ -1,0 +1,189 @@
+"""`--conflicts STORIES`: does the detective find what contradicts itself, and only that?
+
+Each story is a workspace of its own. Its facts are committed in order through the gate, then the
+story is read once, at its `now`. A memory that several facts became (merged, repeated) stands for
+all of them.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+from pydantic import AwareDatetime, Field
+
+from conflicts.models import Conflict
+from conflicts.services.detect import detect_due
+from engram.console.evaluation.lines import InputError, Row, read_rows, refuse_repeated_ids
+from engram.console.evaluation.outcome import Figure, Outcome
+from engram.console.evaluation.scratch import EVALUATOR, scratch_workspace
+from engram.kernel.models import Workspace
+from engram.kernel.tenancy import in_workspace
+from memories.core.metrics import Interval, bootstrap_ratio, wilson
+from memories.services.commit import commit_all
+from memories.services.draft import Draft
+
+
+class FactRow(Row):
+    """One fact of a story."""
+
+    id: str
+    content: str = Field(min_length=1)
+    scope: str = ""
+    agent: str = ""
+    session: str = ""
+    committed_at: AwareDatetime
+
+
+class ExpectedRow(Row):
+    """A conflict that a person sees in the story."""
+
+    fact_ids: tuple[str, ...] = Field(min_length=2)
+    kind: str = ""
+
+
+class StoryRow(Row):
+    """A story with its facts in order; `expected` is empty when it is coherent."""
+
+    id: str
+    kind: str = ""
+    now: AwareDatetime
+    facts: tuple[FactRow, ...] = Field(min_length=1)
+    expected: tuple[ExpectedRow, ...] = ()
+
+
+def run(path: Path, *, seed: int, advance: Callable[[int], object]) -> Outcome:
+    """Tell every story to the product and compare its cards with what was expected."""
+    stories = read(path)
+    predictions = []
+    for story in stories:
+        predictions.append({"id": story.id, "conflicts": find(story)})
+        advance(1)
+    return score(stories, predictions, seed=seed)
+
+
+def read(path: Path) -> list[StoryRow]:
+    """Read the stories; what is expected must name facts of its story."""
+    stories = read_rows(path, StoryRow)
+    refuse_repeated_ids(path, [story.id for story in stories])
+    for story in stories:
+        known = {fact.id for fact in story.facts}
+        named = {i for conflict in story.expected for i in conflict.fact_ids}
+        if named - known:
+            raise InputError(f"{path.name}: {story.id} expects unknown facts {named - known}")
+    return stories
+
+
+def find(story: StoryRow) -> list[dict[str, Any]]:
+    """Return the cards that the product opens for a story."""
+    with scratch_workspace() as workspace:
+        drafts = [
+            Draft(
+                content=fact.content,
+                scope=fact.scope,
+                agent=fact.agent,
+                session_key=fact.session,
+                observed_at=fact.committed_at,
+            )
+            for fact in story.facts
+        ]
+        results = commit_all(workspace, drafts, actor=EVALUATOR, now=story.now)
+        facts: dict[UUID, list[str]] = defaultdict(list)
+        for fact, result in zip(story.facts, results, strict=True):
+            if result.memory is not None:
+                facts[result.memory.id].append(fact.id)
+        return cards(workspace, facts, now=story.now)
+
+
+def cards(
+    workspace: Workspace, facts: Mapping[UUID, Sequence[str]], *, now: datetime
+) -> list[dict[str, Any]]:
+    """Read what is due and return the cards, with the ids that the file gave their memories.
+
+    Raises
+    ------
+    RuntimeError
+        When a run failed: its stories would look coherent.
+    """
+    for read_run in detect_due(workspace, clock=lambda: now):
+        if read_run.status != "done":
+            raise RuntimeError(f"detection failed: {read_run.error}")
+    with in_workspace(workspace):
+        return [
+            {
+                "fact_ids": [i for m in card.members.all() for i in facts[m.memory_id]],
+                "kind": card.kind,
+                "detected_by": ",".join(card.detected_by),
+                "question": card.question,
+            }
+            for card in Conflict.objects.prefetch_related("members").order_by("created_at", "pk")
+        ]
+
+
+def matched(predicted: Sequence[Sequence[str]], expected: Sequence[Sequence[str]]) -> int:
+    """How many pairs of a predicted and an expected conflict there are at most.
+
+    They match when the prediction names at least two of the expected facts and at most one other;
+    each is used once (maximum bipartite matching by augmenting paths).
+    """
+    fits = [
+        [
+            j
+            for j, facts in enumerate(expected)
+            if len(set(named) & set(facts)) >= 2 and len(set(named) - set(facts)) <= 1
+        ]
+        for named in predicted
+    ]
+    taken_by: dict[int, int] = {}
+
+    def place(i: int, tried: set[int]) -> bool:
+        for j in fits[i]:
+            if j not in tried:
+                tried.add(j)
+                if j not in taken_by or place(taken_by[j], tried):
+                    taken_by[j] = i
+                    return True
+        return False
+
+    return sum(place(i, set()) for i in range(len(predicted)))
+
+
+def score(
+    stories: Sequence[StoryRow], predictions: Sequence[Mapping[str, Any]], *, seed: int
+) -> Outcome:
+    """Precision and recall over conflicts, and how many coherent stories were flagged."""
+    found = {row["id"]: [c["fact_ids"] for c in row["conflicts"]] for row in predictions}
+    hits = {s.id: matched(found[s.id], [c.fact_ids for c in s.expected]) for s in stories}
+    coherent = [bool(found[s.id]) for s in stories if not s.expected]
+
+    def ratio(parts: Sequence[float], wholes: Sequence[float]) -> Interval:
+        return bootstrap_ratio(parts, wholes, rng=np.random.default_rng(seed))
+
+    hit_counts = [hits[s.id] for s in stories]
+    figures = {
+        "precision": Figure(ratio(hit_counts, [len(found[s.id]) for s in stories])),
+        "recall": Figure(ratio(hit_counts, [len(s.expected) for s in stories])),
+        "coherent_flagged": Figure(wilson(sum(coherent), len(coherent)), is_lower_better=True),
+    }
+    details = {
+        "stories": len(stories),
+        "predicted": sum(map(len, found.values())),
+        "expected": sum(len(s.expected) for s in stories),
+        "matched": sum(hits.values()),
+        "recall by kind of story": _by_kind(stories, hits),
+    }
+    return Outcome("conflicts", figures, predictions, details)
+
+
+def _by_kind(stories: Sequence[StoryRow], hits: Mapping[str, int]) -> dict[str, str]:
+    kinds = sorted({s.kind for s in stories if s.expected})
+    return {
+        kind: f"{sum(hits[s.id] for s in stories if s.kind == kind)}"
+        f"/{sum(len(s.expected) for s in stories if s.kind == kind)}"
+        for kind in kinds
+    }

@@ -1,0 +1,127 @@
+"""`evaluate --conflicts` and its scoring."""
+
+import json
+
+import pytest
+from django.core.management import CommandError, call_command
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engram.console.evaluation.stories import StoryRow, matched, score
+from engram.kernel.models import Workspace
+
+REVERSAL = {
+    "id": "s1",
+    "kind": "reversal",
+    "now": "2025-07-15T12:00:00Z",
+    "facts": [
+        {"id": "f1", "content": "The billing service uses Postgres.", "scope": "billing",
+         "agent": "ada", "session": "x", "committed_at": "2025-04-11T07:05:00Z"},
+        {"id": "f2", "content": "The billing service uses MySQL.", "scope": "billing",
+         "agent": "bob", "session": "y", "committed_at": "2025-05-11T07:05:00Z"},
+        {"id": "f3", "content": "Lunch is at noon.", "scope": "office",
+         "agent": "bob", "session": "z", "committed_at": "2025-06-11T07:05:00Z"},
+    ],
+    "expected": [{"fact_ids": ["f1", "f2"], "kind": "ambiguity"}],
+}  # fmt: skip
+COHERENT = REVERSAL | {
+    "id": "s2",
+    "kind": "coherent",
+    "facts": [REVERSAL["facts"][0], REVERSAL["facts"][2]],
+    "expected": [],
+}
+
+
+def story(name, expected):
+    facts = [
+        {"id": f"f{i}", "content": f"fact {i}", "committed_at": "2025-01-01T00:00:00Z"}
+        for i in range(9)
+    ]
+    wanted = [{"fact_ids": ids} for ids in expected]
+    row = {"id": name, "now": "2025-02-01T00:00:00Z", "facts": facts, "expected": wanted}
+    return StoryRow.model_validate_json(json.dumps(row))
+
+
+@pytest.mark.parametrize(
+    ("predicted", "expected", "hits"),
+    [
+        ([["f1", "f2"]], [["f1", "f2", "f3"]], 1),
+        ([["f1", "f2", "f9"]], [["f1", "f2"]], 1),  # one foreign fact
+        ([["f1", "f2", "f8", "f9"]], [["f1", "f2"]], 0),  # two
+        ([["f1"]], [["f1", "f2"]], 0),
+        ([["f1", "f1"]], [["f1", "f2"]], 0),  # one fact named twice
+        ([["f1", "f2"], ["f1", "f2"]], [["f1", "f2"]], 1),  # an expected conflict counts once
+        ([["f1", "f2"], ["f1", "f2", "f3"]], [["f1", "f2", "f3"], ["f1", "f2"]], 2),
+        ([], [["f1", "f2"]], 0),
+        ([["f1", "f2"]], [], 0),
+    ],
+)
+def test_conflicts_match_by_two_facts_and_at_most_one_other(predicted, expected, hits):
+    assert matched(predicted, expected) == hits
+
+
+def test_matching_finds_the_best_pairing():
+    # The first prediction fits both, the second only the first: a greedy choice would lose one.
+    predicted = [["f1", "f2", "f3"], ["f1", "f2"]]
+    expected = [["f1", "f2"], ["f2", "f3"]]
+
+    assert matched(predicted, expected) == 2
+
+
+conflict = st.lists(st.sampled_from(["f1", "f2", "f3", "f4", "f5"]), min_size=2, unique=True)
+
+
+@given(st.lists(conflict, max_size=4), st.lists(conflict, max_size=4))
+def test_matches_never_exceed_either_side(predicted, expected):
+    assert 0 <= matched(predicted, expected) <= min(len(predicted), len(expected))
+    assert matched(expected, expected) == len(expected)
+
+
+def test_figures_are_counted_over_conflicts_and_coherent_stories():
+    stories = [story("a", [["f1", "f2"], ["f3", "f4"]]), story("b", []), story("c", [])]
+    predictions = [
+        {"id": "a", "conflicts": [{"fact_ids": ["f1", "f2"]}]},
+        {"id": "b", "conflicts": [{"fact_ids": ["f1", "f2"]}, {"fact_ids": ["f3", "f4"]}]},
+        {"id": "c", "conflicts": []},
+    ]
+
+    figures = score(stories, predictions, seed=0).figures
+
+    assert figures["precision"].value.mean == pytest.approx(1 / 3)
+    assert figures["recall"].value.mean == 0.5
+    assert figures["coherent_flagged"].value.mean == 0.5
+    assert figures["coherent_flagged"].is_lower_better
+
+
+@pytest.fixture
+def stories(tmp_path):
+    path = tmp_path / "stories.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in (REVERSAL, COHERENT)))
+    return path
+
+
+def test_the_product_reads_the_stories(db, stories, tmp_path):
+    out, rows = tmp_path / "out.json", tmp_path / "rows.jsonl"
+
+    call_command("evaluate", conflicts=stories, json=out, predictions=rows)
+
+    [flagged, coherent] = [json.loads(line) for line in rows.read_text().splitlines()]
+    [found] = flagged["conflicts"]
+    assert flagged["id"] == "s1"
+    assert found["fact_ids"] == ["f1", "f2"]
+    assert found["detected_by"] == "rules"
+    assert found["question"].endswith("?")
+    assert coherent == {"id": "s2", "conflicts": []}
+    metrics = json.loads(out.read_text())["metrics"]
+    assert [metrics[name]["mean"] for name in ("precision", "recall", "coherent_flagged")] == [
+        1.0, 1.0, 0.0,
+    ]  # fmt: skip
+    assert not Workspace.objects.exists()
+
+
+def test_expected_conflicts_must_name_facts_of_their_story(db, stories):
+    row = REVERSAL | {"id": "s3", "expected": [{"fact_ids": ["f1", "f7"]}]}
+    stories.write_text(json.dumps(row) + "\n")
+
+    with pytest.raises(CommandError, match=r"s3 expects unknown facts \{'f7'\}"):
+        call_command("evaluate", conflicts=stories)
