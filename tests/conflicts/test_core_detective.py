@@ -63,7 +63,7 @@ def test_state_that_comes_back_unannounced_is_a_reversal() -> None:
     facts = story("EIP-3 has status Draft", "EIP-3 has status Review", "EIP-3 has status Draft")
     findings = detect(facts, blind(facts), now=NOW)
     assert summary(findings) == [("reversal", ("f0", "f1", "f2"))]
-    assert findings[0].yes_keeps == ("f2",)
+    assert findings[0].yes_keeps == ("f0", "f2")
     assert findings[0].question == "Is Draft the current status of EIP-3, which was Review before?"
 
 
