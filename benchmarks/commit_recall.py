@@ -36,10 +36,55 @@ from memories.services.recall import Query, recall
 
 SIZES = {"toy": [200], "full": [1_000, 10_000]}[os.environ.get("BENCH_SIZE", "full")]
 CALLS = {"toy": 10, "full": 100}[os.environ.get("BENCH_SIZE", "full")]
-THINGS = ["gateway", "ledger", "invoice", "queue", "cache", "backup", "index", "worker", "mailer", "scheduler", "sensor"]
-PLACES = ["north", "south", "harbour", "cellar", "attic", "garden", "studio", "depot", "bakery", "chapel"]
-VERBS = ["reads", "writes", "drops", "keeps", "rotates", "compresses", "signs", "verifies", "archives", "reports"]
-PARTS = ["tokens", "rows", "letters", "frames", "orders", "tickets", "images", "notes", "parcels", "samples"]
+THINGS = [
+    "gateway",
+    "ledger",
+    "invoice",
+    "queue",
+    "cache",
+    "backup",
+    "index",
+    "worker",
+    "mailer",
+    "scheduler",
+    "sensor",
+]
+PLACES = [
+    "north",
+    "south",
+    "harbour",
+    "cellar",
+    "attic",
+    "garden",
+    "studio",
+    "depot",
+    "bakery",
+    "chapel",
+]
+VERBS = [
+    "reads",
+    "writes",
+    "drops",
+    "keeps",
+    "rotates",
+    "compresses",
+    "signs",
+    "verifies",
+    "archives",
+    "reports",
+]
+PARTS = [
+    "tokens",
+    "rows",
+    "letters",
+    "frames",
+    "orders",
+    "tickets",
+    "images",
+    "notes",
+    "parcels",
+    "samples",
+]
 
 
 def sentence(rng: random.Random) -> str:

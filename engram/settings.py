@@ -46,7 +46,8 @@ def _local_secret_key() -> str:
 
 
 SECRET_KEY = _required("ENGRAM_SECRET_KEY", "") or _local_secret_key()
-ALLOWED_HOSTS = _required("ENGRAM_ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]").split(",")
+_LOCAL_HOSTS = ["localhost", "127.0.0.1", "[::1]", os.environ.get("ENGRAM_HOST", "localhost")]
+ALLOWED_HOSTS = _required("ENGRAM_ALLOWED_HOSTS", ",".join(_LOCAL_HOSTS)).split(",")
 CSRF_TRUSTED_ORIGINS = [o for o in os.environ.get("ENGRAM_TRUSTED_ORIGINS", "").split(",") if o]
 
 # The database and the broker. `manage.py` starts embedded ones and exports their URLs when
@@ -139,6 +140,7 @@ LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"
 USE_TZ = True
 USE_I18N = False
+DATE_FORMAT, TIME_FORMAT, DATETIME_FORMAT = "j M Y", "H:i", "j M Y, H:i"
 
 STATIC_URL = "static/"
 STATIC_ROOT = ENGRAM_HOME / "static"

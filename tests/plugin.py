@@ -2,15 +2,34 @@
 
 They live in a home of their own: a test must not wake the workers of a running `make up`. Parallel
 workers inherit what the controller exported, and two runs at once have databases of different
-names.
+names; what a killed run left is dropped by the next.
 """
 
 import os
+from pathlib import Path
+
+import psycopg
 
 from engram import embedded
 
+PREFIX = "test_engram_"
+
+
+def _drop_left_databases(url: str) -> None:
+    """Drop the test databases of runs that are no more."""
+    with psycopg.connect(url, autocommit=True) as connection:
+        rows = connection.execute(
+            "SELECT datname FROM pg_database WHERE starts_with(datname, %s)", [PREFIX]
+        ).fetchall()
+        for (name,) in rows:
+            process = name.removeprefix(PREFIX).split("_")[0]
+            if process.isdigit() and not Path(f"/proc/{process}").exists():
+                connection.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
+
+
 if "PYTEST_XDIST_WORKER" not in os.environ:
     embedded.export_environment(embedded.home_folder() / "test")
-    os.environ["ENGRAM_TEST_DATABASE"] = f"test_engram_{os.getpid()}"
+    _drop_left_databases(os.environ["DATABASE_URL"])
+    os.environ["ENGRAM_TEST_DATABASE"] = f"{PREFIX}{os.getpid()}"
     # Never collected in tests; the server of static files wants the folder to exist.
     (embedded.home_folder() / "static").mkdir(parents=True, exist_ok=True)

@@ -12,7 +12,7 @@ from pgvector.django import CosineDistance
 
 from engram.kernel.configuration import WorkspaceSettings
 from memories.core.claims import Comparison, compare, read
-from memories.core.gate import Decision, decide
+from memories.core.gate import Decision, better_wording, decide
 from memories.models import Memory
 from memories.services.draft import Draft
 
@@ -68,7 +68,9 @@ def examine(
     best: GateReport | None = None
     nearby: list[Memory] = []
     for memory, cosine in found:
-        comparison = compare(read(memory.content), incoming)
+        stored = read(memory.content)
+        comparison = compare(stored, incoming)
+        better = better_wording(memory.content, draft.content, stored, incoming)
         decision = decide(
             comparison,
             cosine,
@@ -76,6 +78,7 @@ def examine(
             policy=config.gate_policy,
             provenance_stored=memory.provenance,
             provenance_incoming=draft.provenance,
+            better="stored" if better == "a" else "incoming",
         )
         report = GateReport(decision.outcome, memory, cosine, comparison, decision)
         if best is None or _RANK[report.outcome] < _RANK[best.outcome]:

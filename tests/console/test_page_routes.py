@@ -1,0 +1,129 @@
+"""Every page route, from the resolver, for strangers and for members of another workspace."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import URLResolver, get_resolver
+from django.utils import timezone
+
+from conflicts.models import Conflict, DetectionRun
+from conflicts.services.detect import detect_due
+from engram.kernel.models import ApiKey, Event, Membership, Role
+from engram.kernel.tenancy import in_workspace
+from memories.models import Memory
+from tests.conftest import House
+
+SECRET = "thirdflowerpot"
+# What strangers may see: that the service lives, where to sign in, how the API is described.
+PUBLIC = {"healthz", "readyz", "admin/login/", "api/docs/", "admin/jsi18n/"}
+SIGNED_OUT = {200, 301, 302, 400, 401, 403, 404, 405}
+
+
+def page_routes(resolver: Any = None, prefix: str = "") -> Iterator[str]:
+    """Yield all routes outside of the API as the resolver has them."""
+    for pattern in (resolver or get_resolver()).url_patterns:
+        path = prefix + str(pattern.pattern)
+        if isinstance(pattern, URLResolver):
+            yield from page_routes(pattern, path)
+        elif not path.startswith("api/v1/") and "(?P" not in path:
+            yield path
+
+
+ROUTES = sorted(set(page_routes()))
+
+
+def furnish(house: House) -> dict[str, list[str]]:
+    """Fill a workspace with one of everything; return the ids by what a route calls them."""
+    for number in (1000, 5000):
+        house.agent.post(
+            "memories",
+            {"content": f"The {SECRET} holds {number} coins.", "scope": SECRET, "agent": SECRET},
+        )
+    detect_due(house.workspace, clock=timezone.now)
+    user = User.objects.create_user(f"{SECRET}-owner", is_staff=True)
+    membership = Membership.objects.create(workspace=house.workspace, user=user, role=Role.ADMIN)
+    house.workspace.name = SECRET
+    house.workspace.save()
+    with in_workspace(house.workspace):
+        ApiKey.objects.update(name=SECRET)
+        by_model = {
+            "conflict": [str(Conflict.objects.get().pk)],
+            "memory": [str(pk) for pk in Memory.objects.values_list("pk", flat=True)],
+            "detectionrun": [str(DetectionRun.objects.get().pk)],
+            "apikey": [str(pk) for pk in ApiKey.objects.values_list("pk", flat=True)[:1]],
+            "event": [str(Event.objects.latest("seq").pk)],
+        }
+    return by_model | {
+        "workspace": [str(house.workspace.pk)],
+        "membership": [str(membership.pk)],
+        "user": [str(user.pk)],
+    }
+
+
+def filled(route: str, ids: dict[str, list[str]]) -> list[str]:
+    """Return the paths that a route stands for, with another workspace's ids."""
+    if "<" not in route:
+        return [f"/{route}"]
+    if "<uuid:conflict_id>" in route:
+        return [f"/{route}".replace("<uuid:conflict_id>", i) for i in ids["conflict"]]
+    model = route.split("/")[2] if route.count("/") > 2 else "user"
+    chosen = ids.get(model, ["1"])
+    for name in ("<path:object_id>", "<id>", "<path:content_type_id>"):
+        route = route.replace(name, chosen[0])
+    return [f"/{route}"]
+
+
+@pytest.fixture
+def foreign(neighbour: House) -> dict[str, list[str]]:
+    """Return the ids of a furnished workspace that the visitor does not belong to."""
+    return furnish(neighbour)
+
+
+def visits(client: Client, foreign: dict[str, list[str]]) -> Iterator[tuple[str, str, Any]]:
+    """Get and post every page; yield the route, the path and the answer."""
+    for route in sorted(ROUTES, key=lambda route: "out/" in route):  # signing out comes last
+        for path in filled(route, foreign):
+            for send in (client.get, client.post):
+                yield route, path, send(path)
+
+
+def test_strangers_see_nothing(foreign: dict[str, list[str]]) -> None:
+    for route, path, answer in visits(Client(), foreign):
+        assert answer.status_code in SIGNED_OUT, (path, answer.status_code)
+        assert SECRET not in answer.content.decode(), path
+        assert answer.status_code != 200 or route in PUBLIC, path
+
+
+@pytest.mark.parametrize("role", [Role.READER, Role.ADMIN])
+def test_members_of_another_workspace_see_nothing(
+    role: Role, foreign: dict[str, list[str]], member: Any
+) -> None:
+    for _, path, answer in visits(member(role.value), foreign):
+        assert answer.status_code < 500, (path, answer.status_code)
+        assert SECRET not in answer.content.decode(), path
+
+
+def test_nothing_of_the_other_workspace_was_changed(
+    foreign: dict[str, list[str]], neighbour: House, member: Any
+) -> None:
+    def snapshot() -> Any:
+        shown = neighbour.admin.get("memories?state=all").json()["results"]
+        return shown, neighbour.admin.get("conflicts").json(), neighbour.admin.get("keys").json()
+
+    before = snapshot()
+    person = member("admin")
+    for route in ROUTES:
+        for path in filled(route, foreign):
+            if "sign-out" not in path and "logout" not in path:
+                person.post(path, {"verdict": "dismiss", "action": "forget", "post": "yes"})
+    after = snapshot()
+    for rows in (before[2]["results"], after[2]["results"]):
+        for row in rows:
+            row.pop("last_used_at")
+            row.pop("use_count")
+    assert before == after
