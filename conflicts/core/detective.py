@@ -98,7 +98,7 @@ def _state_findings(timeline: Timeline, states: dict[int, State], fresh: set[int
 
 
 def _arcs(timeline: Timeline, fresh: set[int], states: Collection[int]) -> list[Arc]:
-    """Arcs with a trigger, strongest first, that share no two facts with a stronger one."""
+    """Arcs with a trigger, strongest first: one a change, sharing no two facts with a stronger."""
     free = fresh.difference(states)
     near = {j for i in free for j in (i, *timeline.neighbours(i))}.difference(states)
     changes = [i for i in sorted(near) if is_change(timeline, i)]
@@ -114,7 +114,10 @@ def _arcs(timeline: Timeline, fresh: set[int], states: Collection[int]) -> list[
     chosen: list[Arc] = []
     for arc in sorted(arcs, key=lambda a: (-a.strength, a.earlier, a.change, a.restated)):
         facts = {arc.earlier, arc.change, arc.restated}
-        if all(len(facts & {a.earlier, a.change, a.restated}) < 2 for a in chosen):
+        if all(
+            arc.change != a.change and len(facts & {a.earlier, a.change, a.restated}) < 2
+            for a in chosen
+        ):
             chosen.append(arc)
     return chosen
 
