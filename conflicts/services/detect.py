@@ -61,7 +61,7 @@ def _read_once(workspace: Workspace, *, clock: Clock) -> DetectionRun | None:
     triggers = {row.memory_id for row in due}
     try:
         _fill(workspace, run, triggers, due, now=now)
-    except Exception as error:  # noqa: BLE001  whatever went wrong is recorded and tried again
+    except Exception as error:
         log.exception("detection run %s failed", run.id)
         run.status, run.error = "failed", f"{type(error).__name__}: {error}"[:2000]
     run.duration_seconds = monotonic() - started

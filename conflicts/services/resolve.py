@@ -93,15 +93,15 @@ def resolve(
     """Carry out a verdict; raise `StaleError` when the card was decided or changed meanwhile."""
     if answer and verdict != Verdict.NONE_VALID:
         raise InvalidError("answer", "An answer goes with the verdict none_valid.")
-    prepared = commit.prepare([Draft(content=answer, provenance=Provenance.USER_STATED)] * bool(answer))
+    prepared = commit.prepare(
+        [Draft(content=answer, provenance=Provenance.USER_STATED)] * bool(answer)
+    )
     with in_workspace(workspace):
         conflict = locked_conflict(conflict_id)
         _check_open(conflict, version)
         members = list(conflict.members.all())
         locked = {memory.id: memory for memory in lock([m.memory_id for m in members])}
-        live = [
-            locked[m.memory_id] for m in members if locked[m.memory_id].state(now) == "active"
-        ]
+        live = [locked[m.memory_id] for m in members if locked[m.memory_id].state(now) == "active"]
         plan = consequences(live, {m.memory_id for m in members if m.says_yes}, verdict, keep)
         is_dismissal = verdict == Verdict.DISMISS
         conflict.status = ConflictStatus.DISMISSED if is_dismissal else ConflictStatus.RESOLVED

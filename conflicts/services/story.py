@@ -1,4 +1,4 @@
-"""The facts that a run reads: the whole story while it is short, else what lies around the new ones."""
+"""The facts that a run reads: the whole story while it is short, else what is around the new."""
 
 from __future__ import annotations
 

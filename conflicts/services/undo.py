@@ -82,9 +82,7 @@ def _retire_answer(
 ) -> None:
     """Retire the memory that was committed as the answer, unless it was a member all along."""
     if decision.answer_id and decision.answer_id not in effects:
-        hide(
-            [memories[decision.answer_id]], "retired_at", actor=actor, now=now, because=because
-        )
+        hide([memories[decision.answer_id]], "retired_at", actor=actor, now=now, because=because)
 
 
 def _values(stored: dict[str, str | None]) -> dict[str, Any]:

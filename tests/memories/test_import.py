@@ -117,7 +117,7 @@ def test_an_interrupted_import_goes_on_where_it_stopped(
 
 @pytest.mark.parametrize("name", ["missing.jsonl", "."])
 def test_a_file_that_cannot_be_read_is_said(house: House, tmp_path: Path, name: str) -> None:
-    with pytest.raises(CommandError, match="No such file|Is a directory"):
+    with pytest.raises(CommandError, match=r"No such file|Is a directory"):
         run(house, tmp_path / name)
 
 
