@@ -1,0 +1,165 @@
+"""Keys, settings, history and health through the API."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from engram.kernel.models import ApiKey
+from engram.kernel.tenancy import in_workspace
+from tests.conftest import Caller, House
+
+
+def issue(house: House, **body: Any) -> dict[str, Any]:
+    answer = house.admin.post("keys", {"name": "robot", **body})
+    assert answer.status_code == 201, answer.json()
+    made: dict[str, Any] = answer.json()
+    return made
+
+
+def test_a_new_key_is_shown_once_and_stored_as_a_digest(house: House) -> None:
+    made = issue(house, role="agent")
+    assert made["key"].startswith("egr_")
+    assert made["key"].startswith(made["prefix"])
+    listed = house.admin.get("keys").json()["results"]
+    assert made["key"] not in str(listed)
+    assert {"id": made["id"], "name": "robot", "role": "agent"}.items() <= listed[0].items()
+    with in_workspace(house.workspace):
+        stored = ApiKey.objects.get(pk=made["id"])
+    assert made["key"] not in str(vars(stored))
+
+
+def test_a_new_key_opens_its_workspace(house: House) -> None:
+    caller = Caller(issue(house, role="reader")["key"], Client())
+    assert caller.get("memories").status_code == 200
+    assert caller.post("memories", {"content": "x"}).status_code == 403
+
+
+def test_a_revoked_key_is_refused_at_once_and_stays_listed(house: House) -> None:
+    made = issue(house)
+    caller = Caller(made["key"], Client())
+    assert caller.get("memories").status_code == 200
+    assert house.admin.delete(f"keys/{made['id']}").status_code == 204
+    assert caller.get("memories").status_code == 401
+    assert house.admin.get(f"keys/{made['id']}").json()["revoked_at"] is not None
+
+
+def test_an_expired_key_is_refused(house: House) -> None:
+    soon = timezone.now() + timedelta(hours=1)
+    made = issue(house, expires_at=soon.isoformat())
+    caller = Caller(made["key"], Client())
+    assert caller.get("memories").status_code == 200
+    with in_workspace(house.workspace):
+        ApiKey.objects.filter(pk=made["id"]).update(expires_at=timezone.now())
+    assert caller.get("memories").status_code == 401
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"name": ""},
+        {"name": "x", "role": "god"},
+        {"name": "x", "expires_at": "2020-01-01T00:00:00Z"},
+        {"name": "x" * 121},
+    ],
+)
+def test_wrong_keys_are_422(house: House, body: dict[str, Any]) -> None:
+    assert house.admin.post("keys", body).status_code == 422
+
+
+def test_settings_tell_their_meaning_and_range(house: House) -> None:
+    body = house.reader.get("workspace/settings").json()
+    described = {row["name"]: row for row in body["describe"]}
+    assert set(described) == set(body["settings"])
+    assert described["gate_threshold"]["range"] == {
+        "at_least": 0.3,
+        "at_most": 1.0,
+        "type": "number",
+    }
+    assert all(row["meaning"] != "" for row in body["describe"])
+
+
+def test_settings_change_all_or_none(house: House) -> None:
+    refused = house.admin.patch(
+        "workspace/settings", {"gate_policy": "suggest", "gate_threshold": 7}
+    )
+    assert refused.status_code == 422
+    assert refused.json()["errors"][0]["field"] == "gate_threshold"
+    unchanged = house.reader.get("workspace/settings").json()["settings"]
+    assert (unchanged["gate_policy"], unchanged["gate_threshold"]) == ("merge", 0.6)
+    changed = house.admin.patch("workspace/settings", {"gate_policy": "suggest"})
+    assert changed.json()["settings"]["gate_policy"] == "suggest"
+
+
+@pytest.mark.parametrize(
+    "body", [{"unknown": 1}, {"gate_policy": "maybe"}, {"gate_threshold": "0.5"}, [], "null", '"x"']
+)
+def test_wrong_settings_are_refused(house: House, body: Any) -> None:
+    assert house.admin.patch("workspace/settings", body).status_code == 422
+
+
+def test_events_tell_what_happened_newest_first(house: House) -> None:
+    memory = house.agent.post("memories", {"content": "The attic is dry."}).json()["memory"]
+    house.agent.post("memories/forget", {"ids": [memory["id"]], "confirm": True})
+    events = house.reader.get("events", {"object": memory["id"]}).json()["results"]
+    assert [(e["type"], e["actor"]) for e in events] == [
+        ("memory.forgotten", "acme agent"),
+        ("memory.committed", "acme agent"),
+    ]
+    assert "attic" not in str(events)
+    typed = house.reader.get("events", {"type": "memory.forgotten"}).json()["results"]
+    assert [e["object"] for e in typed] == [memory["id"]]
+
+
+def test_lists_page_through_everything_once(house: House) -> None:
+    house.agent.post(
+        "memories/batch", {"memories": [{"content": f"Drawer {n}."} for n in range(7)]}
+    )
+    seen: list[str] = []
+    path = "/api/v1/memories?limit=3"
+    while path:
+        page = house.reader.get(path).json()
+        seen += [memory["content"] for memory in page["results"]]
+        path = page["next"]
+    assert seen == [f"Drawer {n}." for n in reversed(range(7))]
+
+
+def test_lists_cost_the_same_number_of_queries_for_1_and_50_rows(house: House) -> None:
+    def cost(path: str, limit: int) -> int:
+        house.reader.get(path, {"limit": str(limit)})
+        with CaptureQueriesContext(connection) as queries:
+            house.reader.get(path, {"limit": str(limit)})
+        return len(queries)
+
+    house.agent.post(
+        "memories/batch",
+        {"memories": [{"content": f"Drawer {n}.", "tags": [f"t{n}"]} for n in range(100)]},
+    )
+    ids = [m["id"] for m in house.reader.get("memories?limit=100").json()["results"]]
+    for one, other in zip(ids[::2], ids[1::2], strict=True):
+        house.agent.post("conflicts", {"memory_ids": [one, other]})
+    for path in ("memories", "conflicts", "events"):
+        assert cost(path, 1) == cost(path, 50), path
+
+
+def test_health_needs_no_key(anonymous: Caller) -> None:
+    assert anonymous.get("/healthz").json() == {"status": "ok"}
+
+
+def test_readiness_names_each_check(db: None, anonymous: Caller) -> None:
+    body = anonymous.get("/readyz").json()
+    assert body["status"] == "ready"
+    assert [check["name"] for check in body["checks"]] == [
+        "database",
+        "row_security",
+        "pgvector",
+        "migrations",
+        "broker",
+    ]
