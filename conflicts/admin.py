@@ -11,6 +11,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.utils import timezone
+from django.utils.html import format_html
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from unfold.decorators import action, display
 
@@ -91,7 +92,9 @@ class ConflictAdmin(RoleAdmin):
     @display(description="question", ordering="question")
     def shown(self, card: Conflict) -> str:
         """Return the question, unless it may quote something forgotten."""
-        return show.WITHHELD if card.is_withheld else card.question  # type: ignore[attr-defined]
+        is_withheld: bool = card.is_withheld  # type: ignore[attr-defined]
+        text = show.WITHHELD if is_withheld else card.question
+        return format_html('<span class="eg-cell">{}</span>', text)
 
     @display(
         description="status",

@@ -7,6 +7,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 from uuid import UUID
 
 from django.contrib import messages
+from django.forms import Form
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -155,7 +156,7 @@ def decide(request: HttpRequest, conflict_id: UUID) -> HttpResponse:
     members = list(card.members.values_list("memory_id", flat=True))
     form = DecisionForm(request.POST, choices=members)
     if not form.is_valid():
-        return _refused(request, card, "; ".join(m for e in form.errors.values() for m in e), 422)
+        return _refused(request, card, _errors(form), 422)
     asked = form.cleaned_data
     try:
         resolve(
@@ -195,6 +196,10 @@ def _refused(request: HttpRequest, card: Conflict, detail: str, status: int) -> 
     )
 
 
+def _errors(form: Form) -> str:
+    return " ".join(str(message) for errors in form.errors.values() for message in errors)
+
+
 def _permalink(card: Conflict) -> str:
     return reverse("console:conflict", args=[card.pk])
 
@@ -229,7 +234,7 @@ def put_off(request: HttpRequest, conflict_id: UUID) -> HttpResponse:
     staff = staff_of(request)
     form = SnoozeForm(request.POST)
     if not form.is_valid():
-        return _refused(request, card, "; ".join(m for e in form.errors.values() for m in e), 422)
+        return _refused(request, card, _errors(form), 422)
     try:
         snooze.snooze(
             staff.workspace,
@@ -267,7 +272,7 @@ def comment(request: HttpRequest, conflict_id: UUID) -> HttpResponse:
     staff = staff_of(request)
     form = CommentForm(request.POST)
     if not form.is_valid():
-        return _refused(request, card, "; ".join(m for e in form.errors.values() for m in e), 422)
+        return _refused(request, card, _errors(form), 422)
     discuss.comment(
         staff.workspace,
         card.pk,

@@ -11,6 +11,7 @@ from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.utils import timezone
+from django.utils.html import format_html
 from unfold.contrib.filters.admin import ChoicesDropdownFilter, TextFilter
 from unfold.decorators import action, display
 
@@ -78,7 +79,8 @@ class MemoryAdmin(RoleAdmin):
     def shown(self, memory: Memory) -> str:
         """Return the statement, cut to one or two lines."""
         text = memory.content
-        return text if len(text) <= SHOWN_CHARS else f"{text[: SHOWN_CHARS - 1]}…"
+        short = text if len(text) <= SHOWN_CHARS else f"{text[: SHOWN_CHARS - 1]}…"
+        return format_html('<span class="eg-cell">{}</span>', short)
 
     @display(
         description="state",

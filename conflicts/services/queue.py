@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from django.db.models import Case, Count, IntegerField, Q, QuerySet, Value, When
@@ -68,7 +69,8 @@ def cards(wanted: Wanted) -> QuerySet[Conflict]:
     ).order_by("urgency", "created_at", "pk")
 
 
-def _with(memories: QuerySet[Memory]) -> QuerySet[ConflictMember]:
+def _with(memories: QuerySet[Memory]) -> Any:
+    """Return the cards that one of the memories takes part in, as a sub-select of their ids."""
     return ConflictMember.objects.filter(memory__in=memories).values("conflict_id")
 
 

@@ -198,7 +198,7 @@ def outcomes(statements: Sequence[Statement], suggested: str) -> tuple[Outcome, 
 def _effect(
     verdict: Verdict, live: list[Memory], says_yes: set[UUID], numbers: dict[Any, int]
 ) -> tuple[str, str, bool]:
-    """Return the sentence, what must be named as well (`keep` or nothing), and if it can be done."""
+    """Return the sentence, what must be named too (`keep` or nothing), and if it can be done."""
     if verdict == Verdict.KEEP:
         return (
             "The ticked memories stay; the others are superseded by the newest of them.",
@@ -232,9 +232,8 @@ def _sentence(verdict: Verdict, plan: Consequences, numbers: dict[Any, int]) -> 
         parts.append(f"{_named(kept, numbers)} {'stays' if len(kept) == 1 else 'stay'}.")
     if plan.superseded and plan.successor:
         gone = [m.id for m in plan.superseded]
-        parts.append(
-            f"{_named(gone, numbers)} {_is_or_are(gone)} superseded by #{numbers[plan.successor.id]}."
-        )
+        by = numbers[plan.successor.id]
+        parts.append(f"{_named(gone, numbers)} {_is_or_are(gone)} superseded by #{by}.")
     if plan.retired:
         gone = [m.id for m in plan.retired]
         parts.append(f"{_named(gone, numbers)} {_is_or_are(gone)} retired.")

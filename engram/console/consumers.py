@@ -38,7 +38,7 @@ class FrameError(Exception):
     """A client sent what this socket does not understand."""
 
 
-class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
+class LiveConsumer(AsyncWebsocketConsumer):
     """Sends a workspace's events; takes `{"key": …}` first, and `{"seq": n}` to catch up."""
 
     heartbeat_seconds = 20.0
@@ -188,7 +188,7 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         return task
 
 
-class NoSuchSocket(AsyncWebsocketConsumer):  # type: ignore[misc]
+class NoSuchSocket(AsyncWebsocketConsumer):
     """Answers websocket paths that lead nowhere."""
 
     async def connect(self) -> None:

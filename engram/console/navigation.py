@@ -25,6 +25,7 @@ class Place:
     icon: str
     symbol: str
     needs: Role = Role.READER
+    also: str = ""
     is_counted: bool = False
     is_for_superusers: bool = False
 
@@ -41,7 +42,10 @@ PLACES: tuple[tuple[str, tuple[Place, ...]], ...] = (
         "Knowledge",
         (
             Place("Memories", "admin:memories_memory_changelist", "memories", "layers"),
-            Place("Conflicts", "console:conflicts", "conflicts", "call_split"),
+            Place(
+                "Conflicts", "console:conflicts", "conflicts", "call_split",
+                also="/admin/conflicts/conflict/",
+            ),
             Place("Detection runs", "admin:conflicts_detectionrun_changelist", "runs", "radar"),
             Place("History", "admin:kernel_event_changelist", "events", "history"),
         ),
@@ -67,7 +71,7 @@ PLACES: tuple[tuple[str, tuple[Place, ...]], ...] = (
 def _is_shown(request: HttpRequest, place: Place) -> bool:
     staff: StaffWorkspace | None = getattr(request, "staff_workspace", None)
     if place.is_for_superusers:
-        return bool(request.user.is_superuser)  # type: ignore[union-attr]
+        return request.user.is_superuser
     return staff is not None and staff.actor.role.includes(place.needs)
 
 
@@ -87,7 +91,7 @@ def console_sidebar(request: HttpRequest) -> list[dict[str, Any]]:
                 "link": reverse(place.route),
                 "icon": place.icon,
                 "count": waiting if place.is_counted else None,
-                "is_current": _is_current(request, reverse(place.route)),
+                "is_current": _is_current(request, place),
             }
             for place in places
             if _is_shown(request, place)
@@ -97,8 +101,10 @@ def console_sidebar(request: HttpRequest) -> list[dict[str, Any]]:
     return groups
 
 
-def _is_current(request: HttpRequest, link: str) -> bool:
-    return request.path == link or (link != "/" and request.path.startswith(link))
+def _is_current(request: HttpRequest, place: Place) -> bool:
+    link = reverse(place.route)
+    prefixes = tuple(prefix for prefix in (link, place.also) if prefix not in {"", "/"})
+    return request.path == link or request.path.startswith(prefixes)
 
 
 def admin_sidebar(request: HttpRequest) -> list[dict[str, Any]]:
@@ -115,7 +121,7 @@ def admin_sidebar(request: HttpRequest) -> list[dict[str, Any]]:
                 "title": place.title,
                 "icon": place.symbol,
                 "link": link,
-                "active": _is_current(request, link),
+                "active": _is_current(request, place),
             }
             if place.is_counted and waiting:
                 item |= {"badge": str(waiting), "badge_variant": "primary"}

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
@@ -55,6 +56,13 @@ class RoleAdmin(ModelAdmin):  # type: ignore[misc]
     def has_act_permission(self, request: HttpRequest) -> bool:
         """Let members with the role use the actions of the list."""
         return self._may(request, "act")
+
+    def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
+        """Show the list; its actions need the role."""
+        if request.method == "POST" and not self.has_act_permission(request):
+            raise PermissionDenied
+        response: HttpResponse = super().changelist_view(request, extra_context)
+        return response
 
     def get_actions(self, request: HttpRequest) -> dict[str, Any]:
         """Offer only the actions that call services."""

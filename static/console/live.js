@@ -90,6 +90,7 @@ const STATES = {
 };
 
 export function showPulse(element, state) {
+  if (!element) return;
   const [css, words] = STATES[state];
   element.className = `pulse only-js ${css}`;
   element.textContent = words;

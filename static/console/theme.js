@@ -1,7 +1,7 @@
 // Runs before the first paint: the remembered theme, shared with the admin (same key, same form).
 const KEY = "adminTheme";
 const root = document.documentElement;
-root.classList.add("js");
+root.dataset.js = "";
 
 function remembered() {
   try {

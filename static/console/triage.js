@@ -1,5 +1,6 @@
 import { Live, setOpenCount, showPulse } from "./live.js";
 
+document.documentElement.dataset.js = ""; // In the admin nobody else says so.
 const card = document.querySelector("[data-card]");
 const pulse = document.querySelector("[data-pulse]");
 const help = document.getElementById("help");

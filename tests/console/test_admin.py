@@ -1,0 +1,324 @@
+"""The admin: roles decide, services write, nothing of another workspace shows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.contrib import admin
+from django.contrib.admin.models import LogEntry
+from django.contrib.auth.models import User
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+from django.utils import timezone
+
+from engram.kernel import keys
+from engram.kernel.actors import SYSTEM
+from engram.kernel.models import ApiKey, Event, Membership, Role, Workspace
+from engram.kernel.tenancy import in_workspace
+from memories.services import forget
+from tests.conftest import House
+from tests.console.cards import NEW, OLD, QUESTION, disagree, remember, state, status
+
+Member = Callable[[str], Client]
+MEMORIES = "/admin/memories/memory/"
+CONFLICTS = "/admin/conflicts/conflict/"
+KEYS = "/admin/kernel/apikey/"
+MEMBERS = "/admin/kernel/membership/"
+LISTS = [
+    MEMORIES, CONFLICTS, "/admin/conflicts/detectionrun/", "/admin/kernel/event/", KEYS, MEMBERS,
+    "/admin/kernel/workspace/",
+]  # fmt: skip
+ADMINS_ONLY = {KEYS, MEMBERS}
+
+
+def act(client: Client, path: str, action: str, ids: list[Any], *, confirmed: bool) -> Any:
+    body = {"action": action, "_selected_action": [str(i) for i in ids], "select_across": "0"}
+    return client.post(path, body | ({"confirmed": "yes"} if confirmed else {}))
+
+
+def test_every_model_of_ours_that_people_need_is_registered() -> None:
+    registered = {model._meta.label for model in admin.site._registry}
+    assert registered == {
+        "auth.User", "auth.Group", "kernel.Workspace", "kernel.Membership", "kernel.ApiKey",
+        "kernel.Event", "memories.Memory", "conflicts.Conflict", "conflicts.DetectionRun",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("role", list(Role))
+@pytest.mark.parametrize("path", LISTS)
+def test_lists_open_for_the_roles_that_need_them(
+    house: House, member: Member, path: str, role: Role
+) -> None:
+    disagree(house.workspace)
+    expected = 403 if path in ADMINS_ONLY and role != Role.ADMIN else 200
+    assert member(role).get(path).status_code == expected
+
+
+@pytest.mark.parametrize("path", [*LISTS, "/admin/auth/user/", "/admin/auth/group/"])
+def test_staff_without_membership_sees_nothing(house: House, path: str) -> None:
+    client = Client()
+    client.force_login(User.objects.create_user("outsider", is_staff=True))
+    assert client.get(path).status_code == 403
+
+
+@pytest.mark.parametrize("path", ["/admin/auth/user/", "/admin/auth/group/"])
+def test_accounts_are_for_superusers(house: House, member: Member, path: str) -> None:
+    client = member("admin")
+    assert client.get(path).status_code == 403
+    User.objects.update(is_superuser=True)
+    assert client.get(path).status_code == 200
+
+
+@pytest.mark.parametrize("path", LISTS)
+def test_nothing_of_another_workspace_is_listed(
+    house: House, neighbour: House, member: Member, path: str
+) -> None:
+    disagree(neighbour.workspace)
+    outsider = User.objects.create_user("zenith-person", is_staff=True)
+    Membership.objects.create(workspace=neighbour.workspace, user=outsider, role="admin")
+    html = member("admin").get(f"{path}?state=all&status=all").content.decode().lower()
+    for text in (OLD, NEW, QUESTION, "zenith"):
+        assert text.lower() not in html
+
+
+def test_single_rows_of_another_workspace_are_not_there(
+    house: House, neighbour: House, member: Member
+) -> None:
+    old, _, card = disagree(neighbour.workspace)
+    client = member("admin")
+    with in_workspace(neighbour.workspace):
+        key, event = ApiKey.objects.first(), Event.objects.first()
+    assert key is not None
+    assert event is not None
+    for path in (
+        f"{MEMORIES}{old.pk}/change/", f"{CONFLICTS}{card.pk}/change/", f"{KEYS}{key.pk}/change/",
+        f"/admin/kernel/event/{event.pk}/change/",
+        f"/admin/kernel/workspace/{neighbour.workspace.pk}/change/",
+    ):  # fmt: skip
+        answer = client.get(path, follow=True)
+        assert answer.status_code == 404 or "doesn’t exist" in answer.content.decode()
+    act(client, MEMORIES + "?state=all", "forget", [old.pk], confirmed=True)
+    act(client, KEYS, "revoke", [key.pk], confirmed=True)
+    act(client, CONFLICTS, "dismiss", [card.pk], confirmed=True)
+    assert state(neighbour.workspace, old) == "active"
+    assert status(neighbour.workspace, card) == "open"
+    with in_workspace(neighbour.workspace):
+        assert ApiKey.objects.filter(revoked_at=None).count() == 4
+
+
+@pytest.mark.parametrize("path", LISTS)
+def test_lists_ask_as_often_for_many_rows_as_for_one(
+    house: House, member: Member, path: str
+) -> None:
+    client = member("admin")
+
+    def more(start: int, count: int) -> None:
+        for number in range(start, start + count):
+            remember(house.workspace, f"Part {number} is made of item{number}.")
+            user = User.objects.create_user(f"u{number}")
+            Membership.objects.create(workspace=house.workspace, user=user)
+            workspace = Workspace.objects.create(slug=f"w{number}", name=f"W{number}")
+            person = User.objects.get(username="admin-person")
+            Membership.objects.create(workspace=workspace, user=person)
+
+    disagree(house.workspace)
+    more(0, 1)
+    # The member's own workspace comes first by name, so the list is of the same one.
+    client.get(path)
+    with CaptureQueriesContext(connection) as few:
+        client.get(path)
+    more(10, 15)
+    with CaptureQueriesContext(connection) as many:
+        client.get(path)
+    assert len(many) == len(few)
+
+
+def test_memories_are_found_by_words_state_and_scope(house: House, member: Member) -> None:
+    disagree(house.workspace)
+    gone = remember(house.workspace, "Invoices leave on Mondays.", scope="billing")
+    forget.forget(house.workspace, [gone.pk], actor=SYSTEM, now=timezone.now())
+    client = member("reader")
+
+    def shown(query: str) -> list[str]:
+        html = client.get(f"{MEMORIES}?{query}").content.decode()
+        return sorted(re.findall(r'class="eg-cell">([^<]*)<', html))
+
+    assert shown("") == sorted([OLD, NEW])
+    assert shown("q=limits+5000") == [NEW]
+    assert shown("q=%00") in ([], sorted([OLD, NEW]))
+    assert shown("state=forgotten") == ["Invoices leave on Mondays."]
+    assert shown("state=all&scope=billing") == ["Invoices leave on Mondays."]
+    assert shown("state=nonsense") == []
+
+
+def test_forgetting_asks_first_and_counts(house: House, member: Member) -> None:
+    old, new, _ = disagree(house.workspace)
+    client = member("reviewer")
+    asked = act(client, MEMORIES, "forget", [old.pk, new.pk], confirmed=False)
+    assert "Forget 2 memories?" in asked.content.decode()
+    assert state(house.workspace, old) == "active"
+    act(client, MEMORIES, "forget", [old.pk, new.pk], confirmed=True)
+    assert (state(house.workspace, old), state(house.workspace, new)) == ("forgotten",) * 2
+    act(client, f"{MEMORIES}?state=all", "restore", [old.pk], confirmed=True)
+    assert state(house.workspace, old) == "active"
+
+
+@pytest.mark.parametrize("role", ["reader", "agent"])
+def test_actions_need_the_role(house: House, member: Member, role: str) -> None:
+    old, _, card = disagree(house.workspace)
+    client = member(role)
+    assert 'value="forget"' not in client.get(MEMORIES).content.decode()
+    for path, action, row in ((MEMORIES, "forget", old), (CONFLICTS, "dismiss", card)):
+        assert act(client, path, action, [row.pk], confirmed=True).status_code == 403
+    assert (state(house.workspace, old), status(house.workspace, card)) == ("active", "open")
+
+
+def test_no_row_is_written_past_the_services(house: House, member: Member) -> None:
+    old, _, card = disagree(house.workspace)
+    client = member("admin")
+    for path in (
+        f"{MEMORIES}add/", f"{MEMORIES}{old.pk}/change/", f"{MEMORIES}{old.pk}/delete/",
+        f"{CONFLICTS}add/", f"{CONFLICTS}{card.pk}/change/", f"{CONFLICTS}{card.pk}/delete/",
+        "/admin/kernel/event/add/", "/admin/conflicts/detectionrun/add/",
+    ):  # fmt: skip
+        assert client.post(path, {"content": "raw", "status": "resolved"}).status_code == 403
+    act(client, MEMORIES, "delete_selected", [old.pk], confirmed=True)
+    assert (state(house.workspace, old), status(house.workspace, card)) == ("active", "open")
+
+
+def test_bulk_dismissal_asks_first_and_counts(house: House, member: Member) -> None:
+    _, _, card = disagree(house.workspace)
+    client = member("reviewer")
+    asked = act(client, CONFLICTS, "dismiss", [card.pk], confirmed=False)
+    assert "Dismiss 1 conflicts?" in asked.content.decode()
+    assert status(house.workspace, card) == "open"
+    act(client, CONFLICTS, "dismiss", [card.pk], confirmed=True)
+    assert status(house.workspace, card) == "dismissed"
+
+
+def test_conflict_detail_has_the_verdicts_of_the_page(house: House, member: Member) -> None:
+    _, _, card = disagree(house.workspace)
+    html = member("reviewer").get(f"{CONFLICTS}{card.pk}/change/").content.decode()
+    assert html.count('name="verdict"') == 6
+    assert f'action="/console/conflicts/{card.pk}/resolve/"' in html
+
+
+def test_memory_detail_tells_its_history(house: House, member: Member) -> None:
+    old, _, card = disagree(house.workspace)
+    html = member("reader").get(f"{MEMORIES}{old.pk}/change/").content.decode()
+    assert OLD in html
+    assert f"/console/conflicts/{card.pk}/" in html
+    assert "Forget…" not in html
+
+
+def test_token_is_shown_once_and_opens_the_door(house: House, member: Member) -> None:
+    client = member("admin")
+    answer = client.post(f"{KEYS}add/", {"name": "new key", "role": "agent"})
+    found = re.search(r"egr_[\w-]{43}", answer.content.decode())
+    assert found is not None
+    assert "no-store" in answer["Cache-Control"].split(", ")
+    known = keys.find(found[0])
+    assert known is not None
+    assert (known.name, known.role) == ("new key", "agent")
+    assert found[0] not in client.get(KEYS).content.decode()
+    assert found[0] not in client.get(f"{KEYS}{known.id}/change/").content.decode()
+
+
+def test_key_that_is_dead_at_birth_is_refused(house: House, member: Member) -> None:
+    body = {
+        "name": "k", "role": "agent", "expires_at_0": "2001-01-01", "expires_at_1": "00:00",
+    }  # fmt: skip
+    answer = member("admin").post(f"{KEYS}add/", body)
+    assert "Must be in the future." in answer.content.decode()
+
+
+def test_revoking_asks_first(house: House, member: Member) -> None:
+    client = member("admin")
+    with in_workspace(house.workspace):
+        key = ApiKey.objects.get(name="acme reader")
+    assert (
+        "Revoke 1 keys?" in act(client, KEYS, "revoke", [key.pk], confirmed=False).content.decode()
+    )
+    assert house.reader.get("memories").status_code == 200
+    act(client, KEYS, "revoke", [key.pk], confirmed=True)
+    assert house.reader.get("memories").status_code == 401
+
+
+@pytest.mark.parametrize("role", ["reader", "agent", "reviewer"])
+def test_keys_and_members_are_made_by_admins(house: House, member: Member, role: str) -> None:
+    client = member(role)
+    assert client.post(f"{KEYS}add/", {"name": "k", "role": "admin"}).status_code == 403
+    body = {"username": f"{role}-person", "role": "admin"}
+    own = Membership.objects.get(user__username=f"{role}-person")
+    assert client.post(f"{MEMBERS}{own.pk}/change/", body).status_code == 403
+    assert client.post(f"{MEMBERS}add/", body).status_code == 403
+
+
+def test_admin_adds_and_changes_members_of_the_own_workspace(
+    house: House, neighbour: House, member: Member
+) -> None:
+    client = member("admin")
+    User.objects.create_user("newcomer", is_staff=True)
+    assert (
+        client.post(f"{MEMBERS}add/", {"username": "newcomer", "role": "reader"}).status_code == 302
+    )
+    made = Membership.objects.get(user__username="newcomer")
+    assert (made.workspace, made.role) == (house.workspace, "reader")
+    client.post(f"{MEMBERS}{made.pk}/change/", {"role": "reviewer"})
+    made.refresh_from_db()
+    assert made.role == "reviewer"
+    again = client.post(f"{MEMBERS}add/", {"username": "newcomer", "role": "reader"})
+    assert "is a member already" in again.content.decode()
+    unknown = client.post(f"{MEMBERS}add/", {"username": "ghost", "role": "reader"})
+    assert "There is no such account" in unknown.content.decode()
+
+
+def test_last_admin_stays(house: House, member: Member) -> None:
+    client = member("admin")
+    own = Membership.objects.get(user__username="admin-person")
+    answer = client.post(f"{MEMBERS}{own.pk}/change/", {"role": "reader"})
+    assert "last admin" in answer.content.decode()
+    assert client.post(f"{MEMBERS}{own.pk}/delete/", {"post": "yes"}).status_code == 403
+
+
+def test_workspace_settings_are_validated_and_told(house: House, member: Member) -> None:
+    client = member("admin")
+    path = f"/admin/kernel/workspace/{house.workspace.pk}/change/"
+    wrong = client.post(
+        path, {"name": "Acme", "slug": "acme", "settings_json": '{"gate_threshold": 7}'}
+    )
+    assert "gate_threshold" in wrong.content.decode()
+    client.post(
+        path, {"name": "Acme", "slug": "acme", "settings_json": '{"gate_policy": "suggest"}'}
+    )
+    stored = Workspace.objects.get(pk=house.workspace.pk)
+    assert stored.config.gate_policy == "suggest"
+    with in_workspace(house.workspace):
+        assert Event.objects.filter(type="settings.changed").count() == 1
+    client.post(path, {"name": "Acme", "slug": "acme", "settings_json": "{}"})
+    assert Workspace.objects.get(pk=house.workspace.pk).config.gate_policy == "merge"
+
+
+def test_superuser_makes_a_workspace_and_belongs_to_it(db: None) -> None:
+    client = Client()
+    client.force_login(User.objects.create_superuser("first"))
+    answer = client.post(
+        reverse("admin:kernel_workspace_add"),
+        {"name": "New", "slug": "new", "settings_json": "{}"},
+    )
+    assert answer.status_code == 302
+    made = Membership.objects.get(user__username="first")
+    assert (made.workspace.slug, made.role) == ("new", "admin")
+
+
+def test_django_keeps_no_log_of_texts(house: House, member: Member) -> None:
+    old, _, _ = disagree(house.workspace)
+    client = member("admin")
+    act(client, MEMORIES, "forget", [old.pk], confirmed=True)
+    client.post(f"{KEYS}add/", {"name": "k", "role": "agent"})
+    assert LogEntry.objects.count() == 0

@@ -1,0 +1,357 @@
+"""The websocket over the real channel layer: who may watch, what they see, what goes wrong."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from asgiref.sync import sync_to_async
+from django.contrib.auth.models import User
+from django.test import Client
+from django.utils import timezone
+
+from engram.console import feed
+from engram.console.consumers import MAX_ERRORS, LiveConsumer
+from engram.kernel import keys
+from engram.kernel.actors import SYSTEM
+from engram.kernel.history import record
+from engram.kernel.models import Event, Membership, Role
+from engram.kernel.tenancy import in_workspace
+from memories.services import forget
+from tests.conftest import House, build_house
+from tests.console.cards import OLD, QUESTION, disagree, remember
+from tests.console.sockets import Socket
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+ORIGIN = (b"origin", b"http://localhost")
+
+
+def thread(work: Callable[..., Any], *arguments: Any, **named: Any) -> Awaitable[Any]:
+    return sync_to_async(work, thread_sensitive=True)(*arguments, **named)
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(LiveConsumer, "heartbeat_seconds", 30)
+    monkeypatch.setattr(LiveConsumer, "sign_in_seconds", 30)
+
+
+@pytest.fixture
+def house(transactional_db: None) -> House:
+    return build_house("acme")
+
+
+@pytest.fixture
+def neighbour(transactional_db: None) -> House:
+    return build_house("zenith")
+
+
+@asynccontextmanager
+async def connected(*headers: tuple[bytes, bytes]) -> AsyncIterator[Socket]:
+    socket = Socket("/ws/live/", list(headers))
+    assert await socket.connect()
+    try:
+        yield socket
+    finally:
+        await socket.leave()
+
+
+def bearer(token: str) -> tuple[bytes, bytes]:
+    return (b"authorization", f"Bearer {token}".encode())
+
+
+async def ready(socket: Socket) -> None:
+    assert (await socket.hear())["type"] == "live.ready"
+
+
+async def caught_up(socket: Socket, seq: int) -> list[dict[str, Any]]:
+    """Ask for what came after a number; return it with the closing message."""
+    await socket.say(json.dumps({"seq": seq}))
+    told = [await socket.hear()]
+    while told[-1]["type"] != "catch_up.done":
+        told.append(await socket.hear())
+    return told
+
+
+def sign_in(house: House) -> tuple[bytes, bytes]:
+    user = User.objects.create_user("watcher", is_staff=True, is_active=True)
+    Membership.objects.create(workspace=house.workspace, user=user, role=Role.READER)
+    client = Client()
+    client.force_login(user)
+    return (b"cookie", f"sessionid={client.cookies['sessionid'].value}".encode())
+
+
+async def test_key_in_the_header_hears_commits_with_their_text(house: House) -> None:
+    async with connected(bearer(house.reader.token)) as socket:
+        await ready(socket)
+        memory = await thread(remember, house.workspace, OLD, scope="infra/api", agent="coder")
+        event = await socket.hear()
+    assert event["type"] == "memory.committed"
+    assert event["seq"] > 0
+    assert event["data"]["object"] == str(memory.pk)
+    assert (event["data"]["text"], event["data"]["agent"]) == (OLD, "coder")
+
+
+async def test_key_as_the_first_message_lets_in(house: House) -> None:
+    async with connected() as socket:
+        await socket.say(json.dumps({"key": house.reader.token}))
+        await ready(socket)
+
+
+async def test_member_of_our_page_is_let_in(house: House) -> None:
+    cookie = await thread(sign_in, house)
+    async with connected(cookie, ORIGIN) as socket:
+        await ready(socket)
+
+
+@pytest.mark.parametrize(
+    "origin",
+    [[], [(b"origin", b"http://evil.example")], [(b"origin", b"null")], [(b"origin", b"http://[")]],
+)
+async def test_session_counts_nothing_on_a_page_of_others(
+    house: House, origin: list[tuple[bytes, bytes]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(LiveConsumer, "sign_in_seconds", 0.1)
+    cookie = await thread(sign_in, house)
+    async with connected(cookie, *origin) as socket:
+        assert await socket.closed_with() == 4401
+
+
+async def test_nobody_is_closed_out_after_a_moment(
+    transactional_db: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(LiveConsumer, "sign_in_seconds", 0.1)
+    async with connected() as socket:
+        assert await socket.closed_with() == 4401
+
+
+@pytest.mark.parametrize("token", ["egr_unknown", "", "\ud800", "x" * 5000])
+async def test_wrong_key_as_message_is_closed_out(house: House, token: str) -> None:
+    async with connected() as socket:
+        await socket.say(json.dumps({"key": token}))
+        assert await socket.closed_with() == 4401
+
+
+@pytest.mark.parametrize("value", [b"Bearer egr_unknown", b"Basic abc", b"\xff\xfe"])
+async def test_wrong_key_in_the_header_is_closed_out(house: House, value: bytes) -> None:
+    async with connected((b"authorization", value)) as socket:
+        assert await socket.closed_with() == 4401
+
+
+async def test_expired_key_is_closed_out(house: House) -> None:
+    _, token = await thread(
+        keys.issue, house.workspace, name="old", role=Role.READER, actor=SYSTEM,
+        now=timezone.now(), expires_at=timezone.now() - timedelta(minutes=1),
+    )  # fmt: skip
+    async with connected(bearer(token)) as socket:
+        assert await socket.closed_with() == 4401
+
+
+async def test_nothing_of_another_workspace_arrives(house: House, neighbour: House) -> None:
+    async with connected(bearer(house.reader.token)) as socket:
+        await ready(socket)
+        await thread(disagree, neighbour.workspace)
+        told = await caught_up(socket, 0)
+        assert QUESTION not in json.dumps(told)
+        assert OLD not in json.dumps(told)
+        await thread(remember, house.workspace, "Our own fact.")
+        event = await socket.hear()
+    assert event["data"]["text"] == "Our own fact."
+
+
+async def test_what_was_missed_is_told_again_with_an_overlap(house: House) -> None:
+    await thread(disagree, house.workspace)
+    seqs = await thread(_seqs, house)
+    async with connected(bearer(house.reader.token)) as socket:
+        await ready(socket)
+        told = await caught_up(socket, seqs[-1])
+    # Everything here happened within the last minute before that number.
+    assert [event["seq"] for event in told[:-1]] == seqs
+    assert told[-1]["seq"] == seqs[-1]
+
+
+def _seqs(house: House) -> list[int]:
+    with in_workspace(house.workspace):
+        # The keys of the house were issued long ago.
+        recent = Event.objects.exclude(type="key.issued").order_by("seq")
+        return list(recent.values_list("seq", flat=True))
+
+
+async def test_catching_up_is_bounded_and_says_so(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(feed, "CATCH_UP_ROWS", 3)
+    await thread(disagree, house.workspace)
+    seqs = await thread(_seqs, house)
+    async with connected(bearer(house.reader.token)) as socket:
+        await ready(socket)
+        told = await caught_up(socket, 0)
+    assert [event["type"] for event in (told[0], told[-1])] == [
+        "catch_up.truncated",
+        "catch_up.done",
+    ]
+    assert [event["seq"] for event in told[1:-1]] == seqs[-3:]
+
+
+async def test_old_events_outside_of_the_overlap_are_not_repeated(house: House) -> None:
+    def write() -> list[int]:
+        now = timezone.now()
+        with in_workspace(house.workspace):
+            return [
+                record("settings.changed", of=("workspace", "x"), actor=SYSTEM, now=at).seq
+                for at in (now - timedelta(minutes=9), now - timedelta(minutes=5), now)
+            ]
+
+    first, second, third = await thread(write)
+    async with connected(bearer(house.reader.token)) as socket:
+        await ready(socket)
+        told = await caught_up(socket, second)
+    seqs = [event["seq"] for event in told]
+    assert first not in seqs
+    assert seqs[0] >= second
+    assert third in seqs
+
+
+async def test_forgotten_text_is_not_sent(house: House) -> None:
+    memory = await thread(remember, house.workspace, OLD)
+    now = timezone.now()
+    await thread(forget.forget, house.workspace, [memory.pk], actor=SYSTEM, now=now)
+    async with connected(bearer(house.reader.token)) as socket:
+        await ready(socket)
+        told = await caught_up(socket, 0)
+    assert "memory.forgotten" in [event["type"] for event in told]
+    assert OLD not in json.dumps(told)
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        "",
+        "nonsense",
+        "[]",
+        "{}",
+        "null",
+        '{"seq": -1}',
+        '{"seq": true}',
+        '{"seq": 1.5}',
+        '{"seq": "1"}',
+        '{"seq": 1e400}',
+        '{"seq": NaN}',
+        '{"seq": 9223372036854775808}',
+        '{"seq": 1' + "0" * 5000 + "}",
+        '{"other": 1}',
+        '{"seq": 1, "other": 1}',
+        '{"key": 5}',
+        '{"key": "egr_x"}',
+        '{"key": "\\u0000"}',
+        '{"key": "\\ud800"}',
+        "[" * 50_000,
+        '{"seq": "' + "x" * 70_000 + '"}',
+        "é" * 40_000,
+    ],
+    ids=lambda frame: frame[:24],
+)
+async def test_wrong_frame_gets_an_error_and_the_connection_goes_on(
+    house: House, frame: str
+) -> None:
+    async with connected(bearer(house.reader.token)) as socket:
+        await ready(socket)
+        await socket.say(frame)
+        answer = await socket.hear()
+        assert answer["type"] == "error"
+        assert answer["data"]["detail"] != ""
+        await thread(remember, house.workspace, OLD)
+        assert (await socket.hear())["type"] == "memory.committed"
+
+
+async def test_binary_frame_gets_an_error(house: House) -> None:
+    async with connected(bearer(house.reader.token)) as socket:
+        await ready(socket)
+        await socket.say(binary=b"\x00\xff")
+        assert (await socket.hear())["type"] == "error"
+
+
+async def test_endless_errors_end_the_connection(house: House) -> None:
+    async with connected(bearer(house.reader.token)) as socket:
+        await ready(socket)
+        for _ in range(MAX_ERRORS):
+            await socket.say("nonsense")
+        assert await socket.closed_with() == 1008
+
+
+async def test_asking_before_signing_in_is_closed_out(transactional_db: None) -> None:
+    async with connected() as socket:
+        await socket.say(json.dumps({"seq": 1}))
+        assert (await socket.hear())["type"] == "error"
+        assert await socket.closed_with() == 4401
+
+
+async def test_revoked_key_is_closed_at_the_next_heartbeat(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(LiveConsumer, "heartbeat_seconds", 0.1)
+    key, token = await thread(
+        keys.issue, house.workspace, name="k", role=Role.READER, actor=SYSTEM, now=timezone.now()
+    )
+    async with connected(bearer(token)) as socket:
+        await ready(socket)
+        assert (await socket.hear())["type"] == "heartbeat"
+        await thread(keys.revoke, key, actor=SYSTEM, now=timezone.now())
+        assert await socket.closed_with() == 4401
+
+
+@pytest.mark.parametrize("loss", ["membership", "session", "account"])
+async def test_member_who_leaves_is_closed_at_the_next_heartbeat(
+    house: House, monkeypatch: pytest.MonkeyPatch, loss: str
+) -> None:
+    monkeypatch.setattr(LiveConsumer, "heartbeat_seconds", 0.1)
+    cookie = await thread(sign_in, house)
+
+    def lose() -> None:
+        if loss == "membership":
+            Membership.objects.all().delete()
+        elif loss == "account":
+            User.objects.update(is_active=False)
+        else:
+            client = Client()
+            client.cookies["sessionid"] = cookie[1].decode().partition("=")[2]
+            client.post("/console/sign-out/")
+
+    async with connected(cookie, ORIGIN) as socket:
+        await ready(socket)
+        assert (await socket.hear())["type"] == "heartbeat"
+        await thread(lose)
+        assert await socket.closed_with() == 4401
+
+
+async def test_burst_arrives_whole_and_in_order(house: House) -> None:
+    async with connected(bearer(house.reader.token)) as socket:
+        await ready(socket)
+        for number in range(30):
+            await thread(remember, house.workspace, f"Fact number {number} is about item{number}.")
+        seqs = []
+        while len(seqs) < 30:
+            event = await socket.hear()
+            if event["type"] == "memory.committed":
+                seqs.append(event["seq"])
+    assert seqs == sorted(seqs)
+
+
+async def test_unknown_path_is_refused(transactional_db: None) -> None:
+    socket = Socket("/ws/elsewhere/", [])
+    assert not await socket.connect()
+    await socket.leave()
+
+
+async def test_closing_leaves_no_task_behind(house: House) -> None:
+    before = asyncio.all_tasks()
+    async with connected(bearer(house.reader.token)) as socket:
+        await ready(socket)
+    await asyncio.sleep(0.1)
+    assert {task for task in asyncio.all_tasks() - before if not task.done()} == set()

@@ -1,0 +1,184 @@
+"""Doors and frames: signing in and out, switching, the dashboard, error pages, policies."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import get_resolver
+
+from engram.console.overview import sparkline
+from engram.kernel.models import Membership
+from engram.kernel.tenancy import in_workspace
+from tests.conftest import House
+from tests.console.cards import NEW, OLD, QUESTION, disagree, remember
+
+Member = Callable[[str], Client]
+PAGES = ["/", "/console/triage/", "/console/conflicts/", "/console/numbers/"]
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_pages_ask_for_a_sign_in_and_lead_back(db: None, path: str) -> None:
+    answer = Client().get(path)
+    assert (answer.status_code, answer["Location"]) == (302, f"/admin/login/?next={path}")
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_somebody_without_workspace_is_told_what_to_do(db: None, path: str) -> None:
+    client = Client()
+    client.force_login(User.objects.create_user("lost", is_staff=True))
+    answer = client.get(path, follow=True)
+    assert answer.redirect_chain == [("/console/no-workspace/", 302)]
+    assert "create_workspace NAME --admin lost" in answer.content.decode()
+
+
+def test_dashboard_of_an_empty_workspace_shows_the_first_commit(
+    house: House, member: Member
+) -> None:
+    html = member("reader").get("/").content.decode()
+    assert "Commit the first memory" in html
+    assert "curl http://testserver/api/v1/memories" in html
+
+
+def test_dashboard_counts_and_tells(house: House, neighbour: House, member: Member) -> None:
+    disagree(neighbour.workspace)
+    disagree(house.workspace)
+    client = member("reader")
+    html = client.get("/").content.decode()
+    assert re.findall(r'class="value" data-number="\w+">(\d+)<', html) == ["2", "1", "2", "2"]
+    assert [html.count(text) for text in (QUESTION, OLD, NEW)] == [1, 1, 1]
+    numbers = client.get("/console/numbers/").json()
+    assert (numbers["memories"], numbers["open_conflicts"], numbers["queue_depth"]) == (2, 1, 2)
+
+
+def test_dashboard_asks_as_often_for_many_as_for_one(house: House, member: Member) -> None:
+    disagree(house.workspace)
+    client = member("reader")
+    client.get("/")
+    with CaptureQueriesContext(connection) as one:
+        client.get("/")
+    for number in range(20):
+        remember(house.workspace, f"Part {number} is made of item{number}.")
+    with CaptureQueriesContext(connection) as many:
+        client.get("/")
+    assert len(many) == len(one)
+
+
+def test_sparkline_spans_the_box_and_keeps_zeros_down() -> None:
+    drawn = sparkline([0, 4, 2])
+    assert drawn.line == "M0.0 53.0L120.0 3.0L240.0 28.0"
+    assert drawn.peak == 4
+    assert sparkline([0, 0]).line == "M0.0 53.0L240.0 53.0"
+
+
+def test_member_of_several_workspaces_switches(
+    house: House, neighbour: House, member: Member
+) -> None:
+    disagree(neighbour.workspace)
+    client = member("reader")
+    user = User.objects.get(username="reader-person")
+    Membership.objects.create(workspace=neighbour.workspace, user=user, role="reader")
+    assert QUESTION not in client.get("/console/triage/").content.decode()
+    client.post("/console/switch/", {"workspace": str(neighbour.workspace.pk)})
+    assert QUESTION in client.get("/console/triage/").content.decode()
+
+
+def test_nobody_switches_to_a_workspace_of_others(
+    house: House, neighbour: House, member: Member
+) -> None:
+    disagree(neighbour.workspace)
+    client = member("reader")
+    for asked in (str(neighbour.workspace.pk), "nonsense", ""):
+        client.post("/console/switch/", {"workspace": asked})
+        assert QUESTION not in client.get("/console/triage/").content.decode()
+
+
+def test_sign_out_ends_the_session(house: House, member: Member) -> None:
+    client = member("reader")
+    assert client.post("/console/sign-out/")["Location"] == "/admin/login/"
+    assert client.get("/").status_code == 302
+
+
+def test_changes_need_the_csrf_token(house: House, member: Member) -> None:
+    _, _, card = disagree(house.workspace)
+    client = member("reviewer")
+    strict = Client(enforce_csrf_checks=True)
+    strict.cookies = client.cookies
+    for name in ("resolve", "undo", "snooze", "assign", "comment"):
+        assert strict.post(f"/console/conflicts/{card.pk}/{name}/").status_code == 403
+    assert strict.post("/console/switch/").status_code == 403
+
+
+def test_console_pages_allow_no_foreign_or_inline_code(house: House, member: Member) -> None:
+    disagree(house.workspace)
+    client = member("admin")
+    for path in ("/", "/console/triage/", "/console/conflicts/"):
+        answer = client.get(path)
+        policy = answer["Content-Security-Policy"]
+        assert "script-src 'self'; style-src 'self'" in policy
+        assert "unsafe" not in policy
+        html = answer.content.decode()
+        assert re.findall(r"<script(?![^>]* src=)", html) == []
+        assert re.findall(r"<[^>]+ style=", html) == []
+        assert re.findall(r"<[^>]+ on[a-z]+=", html) == []
+        assert re.findall(r'(?:src|href)="(?:https?:)?//', html) == []
+
+
+def test_admin_and_docs_allow_no_inline_script(house: House, member: Member) -> None:
+    client = member("admin")
+    for path in ("/admin/memories/memory/", "/api/docs/"):
+        answer = client.get(path)
+        scripts = re.search(r"script-src ([^;]*)", answer["Content-Security-Policy"])
+        assert scripts is not None
+        assert "unsafe-inline" not in scripts[1]
+        assert re.findall(r"<script(?![^>]* src=)", answer.content.decode()) == []
+
+
+def test_api_docs_need_no_network(db: None) -> None:
+    html = Client().get("/api/docs/").content.decode()
+    assert re.findall(r'(?:src|href)="(?:https?:)?//', html) == []
+    assert "drf_spectacular_sidecar/swagger-ui-dist/swagger-ui-bundle.js" in html
+
+
+@pytest.mark.parametrize(
+    ("path", "code"), [("/nowhere/", 404), ("/console/conflicts/not-an-id/", 404)]
+)
+def test_error_pages_have_our_look(db: None, path: str, code: int) -> None:
+    answer = Client().get(path)
+    assert answer.status_code == code
+    assert "console/console.css" in answer.content.decode()
+
+
+def test_times_are_told_in_the_workspaces_zone(house: House, member: Member) -> None:
+    house.workspace.settings = {"time_zone": "Pacific/Auckland"}
+    house.workspace.save()
+    old, _, card = disagree(house.workspace)
+    with in_workspace(house.workspace):
+        type(old).objects.update(observed_at="2026-01-01T20:00:00Z")
+    html = member("reader").get(f"/console/conflicts/{card.pk}/").content.decode()
+    assert "2 January 2026, 09:00" in html
+
+
+def test_unknown_time_zone_falls_back(house: House, member: Member) -> None:
+    house.workspace.settings = {"time_zone": "Mars/Olympus"}
+    house.workspace.save()
+    assert member("reader").get("/").status_code == 200
+
+
+def test_every_console_route_is_covered_by_these_tests() -> None:
+    names = {
+        pattern.name
+        for resolver in get_resolver().url_patterns
+        if getattr(resolver, "namespace", None) == "console"
+        for pattern in resolver.url_patterns
+    }
+    assert names == {
+        "dashboard", "api-docs", "numbers", "switch", "sign-out", "no-workspace", "triage",
+        "conflicts", "conflict", "conflict-resolve", "conflict-undo", "conflict-snooze",
+        "conflict-assign", "conflict-comment",
+    }  # fmt: skip

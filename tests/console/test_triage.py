@@ -1,0 +1,362 @@
+"""Triage without JavaScript: plain forms, kind refusals, nothing typed is lost."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from conflicts.models import Conflict
+from conflicts.services import snooze
+from engram.kernel.actors import SYSTEM
+from engram.kernel.tenancy import in_workspace
+from memories.services import forget
+from tests.conftest import House
+from tests.console.cards import QUESTION, ask, disagree, remember, state, status
+
+Member = Callable[[str], Client]
+TRIAGE = "/console/triage/"
+
+
+def page(client: Client, path: str = TRIAGE, code: int = 200) -> str:
+    answer = client.get(path)
+    assert answer.status_code == code
+    return answer.content.decode()
+
+
+def hidden(html: str, name: str) -> str:
+    found = re.search(rf'name="{name}"[^>]* value="([^"]*)"', html)
+    assert found is not None, name
+    return found[1].replace("&amp;", "&")
+
+
+def form(html: str) -> dict[str, str]:
+    """Return the hidden fields of the decision form."""
+    inner = html[html.index('id="decide"') :]
+    return {name: hidden(inner, name) for name in ("version", "seen", "back")}
+
+
+def resolve(client: Client, card: Conflict, **fields: Any) -> Any:
+    return client.post(f"/console/conflicts/{card.pk}/resolve/", fields)
+
+
+def test_triage_shows_the_question_the_story_and_what_differs(house: House, member: Member) -> None:
+    disagree(house.workspace)
+    html = page(member("reviewer"))
+    assert f"{QUESTION}</h1>" in html
+    assert html.index("1 Jan 2026") < html.index("20 Jan 2026")
+    assert '<mark class="gone">1000</mark>' in html
+    assert '<mark class="new">5000</mark>' in html
+    assert "<del>1000</del><ins>5000</ins>" in html
+
+
+def test_triage_says_the_effect_of_each_verdict(house: House, member: Member) -> None:
+    disagree(house.workspace)
+    html = page(member("reviewer"))
+    effects = re.findall(r'class="effect">([^<]*)<', html)
+    assert effects == [
+        "#2 stays. #1 is superseded by #2.",
+        "#1 stays. #2 is retired.",
+        "The ticked memories stay; the others are superseded by the newest of them.",
+        "All stay active. This is remembered as no contradiction.",
+        "#1 and #2 are retired. Your answer below, if you give one, replaces them.",
+        "Nothing changes. The detector was wrong and does not ask again.",
+    ]
+
+
+def test_yes_supersedes_the_other_and_offers_undo(house: House, member: Member) -> None:
+    old, new, card = disagree(house.workspace)
+    client = member("reviewer")
+    answer = resolve(client, card, verdict="yes", note="checked", **form(page(client)))
+    assert answer.status_code == 302
+    assert (state(house.workspace, old), state(house.workspace, new)) == ("superseded", "active")
+    after = page(client, answer["Location"])
+    assert "Resolved: Yes, it still holds." in after
+    undone = client.post(f"/console/conflicts/{card.pk}/undo/", {"back": hidden(after, "back")})
+    assert undone["Location"] == f"{TRIAGE}?card={card.pk}"
+    assert state(house.workspace, old) == "active"
+    assert QUESTION in page(client, undone["Location"])
+
+
+def test_decision_leads_to_the_next_card_within_the_filters(house: House, member: Member) -> None:
+    _, _, first = disagree(house.workspace)
+    meetings = [remember(house.workspace, f"We meet on {d}.", 2) for d in ("Monday", "Friday")]
+    second = ask(house.workspace, meetings, yes=meetings[1], question="Do we meet on Friday?")
+    client = member("reviewer")
+    html = page(client, f"{TRIAGE}?kind=ambiguity")
+    answer = resolve(client, first, verdict="dismiss", **form(html))
+    assert answer["Location"] == (f"{TRIAGE}?kind=ambiguity&card={second.pk}&done={first.pk}")
+
+
+def test_keep_supersedes_what_is_not_ticked(house: House, member: Member) -> None:
+    old, new, card = disagree(house.workspace)
+    client = member("reviewer")
+    resolve(client, card, verdict="keep", keep=[str(old.pk)], **form(page(client)))
+    assert (state(house.workspace, old), state(house.workspace, new)) == ("active", "superseded")
+
+
+def test_keep_without_ticks_is_explained_and_nothing_changes(house: House, member: Member) -> None:
+    old, _, card = disagree(house.workspace)
+    client = member("reviewer")
+    answer = resolve(client, card, verdict="keep", note="my note", **form(page(client)))
+    html = answer.content.decode()
+    assert answer.status_code == 422
+    assert "Name the memories that are true." in html
+    assert hidden(html, "note") == "my note"
+    assert (state(house.workspace, old), status(house.workspace, card)) == ("active", "open")
+
+
+def test_none_valid_keeps_the_answer_as_stated_by_a_user(house: House, member: Member) -> None:
+    old, new, card = disagree(house.workspace)
+    client = member("reviewer")
+    resolve(
+        client, card, verdict="none_valid", answer="The API rate limit is 800.",
+        **form(page(client)),
+    )  # fmt: skip
+    assert (state(house.workspace, old), state(house.workspace, new)) == (
+        "retired",
+        "retired",
+    )
+    found = house.reader.get("memories", {"q": "800"}).json()["results"]
+    assert [(m["content"], m["provenance"]) for m in found] == [
+        ("The API rate limit is 800.", "user_stated")
+    ]
+
+
+def test_stale_form_is_refused_kindly(house: House, member: Member) -> None:
+    old, new, card = disagree(house.workspace)
+    client = member("reviewer")
+    sent = form(page(client))
+    third = remember(house.workspace, "The API rate limit is 800 requests per second.", 25)
+    ask(house.workspace, [old, new, third], yes=new)
+    answer = resolve(
+        client, card, verdict="none_valid", answer="It is 800.", note="by heart", **sent
+    )
+    html = answer.content.decode()
+    assert answer.status_code == 409
+    assert "this card has moved on" in html
+    assert "Conflict grew" in html
+    assert "You chose “None is valid”" in html
+    assert hidden(html, "note") == "by heart"
+    assert "It is 800.</textarea>" in html
+    assert status(house.workspace, card) == "open"
+    again = resolve(client, card, verdict="none_valid", answer="It is 800.", **form(html))
+    assert again.status_code == 302
+    assert status(house.workspace, card) == "resolved"
+
+
+def test_deciding_twice_shows_who_was_first(house: House, member: Member) -> None:
+    _, _, card = disagree(house.workspace)
+    client = member("reviewer")
+    sent = form(page(client))
+    house.reviewer.post(f"conflicts/{card.pk}/resolve", {"verdict": "no"})
+    answer = resolve(client, card, verdict="yes", note="keep my words", **sent)
+    html = answer.content.decode()
+    assert answer.status_code == 409
+    assert "Conflict resolved: no by acme reviewer" in html
+    assert "keep my words" in html
+
+
+def test_undo_is_refused_when_a_member_changed(house: House, member: Member) -> None:
+    old, _, card = disagree(house.workspace)
+    client = member("reviewer")
+    resolve(client, card, verdict="yes", **form(page(client)))
+    forget.forget(house.workspace, [old.pk], actor=SYSTEM, now=timezone.now())
+    answer = client.post(f"/console/conflicts/{card.pk}/undo/")
+    assert answer.status_code == 409
+    assert "Members have changed since the decision." in answer.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("fields", "code"),
+    [
+        ({"until": "tomorrow"}, 302),
+        ({"until": "week"}, 302),
+        ({"until": "date", "date": "2100-01-01"}, 302),
+        ({"until": "date", "date": "2001-01-01"}, 422),
+        ({"until": "date"}, 422),
+        ({"until": "never"}, 422),
+        ({}, 422),
+    ],
+)
+def test_snooze_takes_days_to_come(
+    house: House, member: Member, fields: dict[str, str], code: int
+) -> None:
+    _, _, card = disagree(house.workspace)
+    answer = member("reviewer").post(f"/console/conflicts/{card.pk}/snooze/", fields)
+    assert answer.status_code == code
+    assert status(house.workspace, card) == ("snoozed" if code == 302 else "open")
+
+
+def test_snooze_is_undone_like_a_decision(house: House, member: Member) -> None:
+    _, _, card = disagree(house.workspace)
+    client = member("reviewer")
+    later = timezone.now() + timedelta(days=3)
+    snooze.snooze(house.workspace, card.pk, until=later, actor=SYSTEM, now=timezone.now())
+    assert "Nothing waits for you" in page(client)
+    client.post(f"/console/conflicts/{card.pk}/undo/")
+    assert status(house.workspace, card) == "open"
+
+
+def test_comment_and_assignment_show_on_the_card(house: House, member: Member) -> None:
+    _, _, card = disagree(house.workspace)
+    client = member("reviewer")
+    where = f"/console/conflicts/{card.pk}/"
+    client.post(f"{where}comment/", {"text": "<b>Ask</b> the platform team"})
+    client.post(f"{where}assign/", {"assignee": "reviewer-person"})
+    html = page(client, where)
+    assert "&lt;b&gt;Ask&lt;/b&gt; the platform team" in html
+    assert "for reviewer-person" in html
+    assert client.post(f"{where}assign/", {"assignee": "nobody"}).status_code == 422
+
+
+@pytest.mark.parametrize("role", ["reader", "agent"])
+@pytest.mark.parametrize("action", ["resolve", "undo", "snooze", "assign", "comment"])
+def test_others_read_along_and_change_nothing(
+    house: House, member: Member, role: str, action: str
+) -> None:
+    _, _, card = disagree(house.workspace)
+    client = member(role)
+    html = page(client)
+    assert "Deciding needs the role reviewer" in html
+    assert 'method="post" action="/console/conflicts/' not in html
+    answer = client.post(
+        f"/console/conflicts/{card.pk}/{action}/",
+        {"verdict": "yes", "version": "1", "until": "tomorrow", "text": "x"},
+    )
+    assert answer.status_code == 403
+    assert status(house.workspace, card) == "open"
+
+
+def test_another_workspace_is_not_there(house: House, neighbour: House, member: Member) -> None:
+    old, _, theirs = disagree(neighbour.workspace)
+    client = member("admin")
+    where = f"/console/conflicts/{theirs.pk}/"
+    assert client.get(where).status_code == 404
+    assert client.post(f"{where}resolve/", {"verdict": "yes", "version": 1}).status_code == 404
+    assert QUESTION not in page(client)
+    assert QUESTION not in page(client, f"{TRIAGE}?card={theirs.pk}&done={theirs.pk}")
+    assert QUESTION not in page(client, "/console/conflicts/")
+    assert state(neighbour.workspace, old) == "active"
+
+
+def test_forgotten_text_is_shown_nowhere(house: House, member: Member) -> None:
+    old, new, card = disagree(house.workspace)
+    third = remember(house.workspace, "The API rate limit is 800 requests per second.", 25)
+    ask(house.workspace, [old, new, third], yes=new)
+    forget.forget(house.workspace, [new.pk], actor=SYSTEM, now=timezone.now())
+    client = member("reviewer")
+    for path in (TRIAGE, f"/console/conflicts/{card.pk}/", "/console/conflicts/", "/"):
+        assert "5000" not in page(client, path)
+    assert card.pk.hex not in page(client, "/console/conflicts/?q=5000").replace("-", "")
+
+
+def test_statements_are_escaped(house: House, member: Member) -> None:
+    evil = [
+        remember(house.workspace, f"<script>alert({n})</script> costs {n}0 euros", n)
+        for n in (1, 2)
+    ]
+    ask(house.workspace, evil, yes=evil[1], question="<img src=x onerror=alert(1)>?")
+    html = page(member("reviewer"))
+    assert "<script>alert" not in html
+    assert "<img src=x" not in html
+
+
+@pytest.mark.parametrize(
+    ("query", "is_found"),
+    [
+        ("q=5000", True),
+        ("q=graphql", False),
+        ("scope=infra", True),
+        ("scope=inf", False),
+        ("kind=stale", False),
+        ("severity=medium", True),
+        ("mine=1", False),
+        ("status=resolved", False),
+        ("kind=nonsense&severity=%00", True),
+        ("card=nonsense", True),
+        ("card=" + "9" * 400, True),
+    ],
+)
+def test_filters_live_in_the_address(
+    house: House, member: Member, query: str, is_found: bool
+) -> None:
+    disagree(house.workspace)
+    html = page(member("reviewer"), f"{TRIAGE}?{query}")
+    assert (f"{QUESTION}</h1>" in html) is is_found
+
+
+def test_most_urgent_comes_first_and_steps_lead_through_all(house: House, member: Member) -> None:
+    cards = {}
+    for number, severity in enumerate(("low", "high", "medium"), start=1):
+        pair = [remember(house.workspace, f"Gadget {number} weighs {w} kg.") for w in (3, 7)]
+        cards[severity] = ask(house.workspace, pair, yes=pair[0], severity=severity)
+    client = member("reviewer")
+    seen, path = [], TRIAGE
+    while path:
+        html = page(client, path)
+        found = re.search(r'data-card="([^"]+)"', html)
+        assert found is not None
+        seen.append(found[1])
+        onward = re.search(r'rel="next" href="([^"]+)"', html)
+        path = f"{TRIAGE}{onward[1]}" if onward else ""
+    assert seen == [str(cards[severity].pk) for severity in ("high", "medium", "low")]
+
+
+def test_empty_queue_teaches(house: House, member: Member) -> None:
+    client = member("reader")
+    assert "Nothing waits for you" in page(client)
+    assert "No card matches these filters" in page(client, f"{TRIAGE}?kind=stale")
+
+
+def test_list_pages_by_cursor(house: House, member: Member) -> None:
+    now = timezone.now()
+    with in_workspace(house.workspace):
+        Conflict.objects.bulk_create(
+            Conflict(
+                kind="stale", question=f"Card {n}?", created_at=now - timedelta(minutes=n),
+                updated_at=now,
+            )
+            for n in range(120)
+        )  # fmt: skip
+    client = member("reader")
+    seen: list[str] = []
+    path = "/console/conflicts/"
+    while path:
+        html = page(client, path)
+        seen += re.findall(r">(Card \d+\?)<", html)
+        older = re.search(r'rel="next" href="([^"]+)"', html)
+        path = "/console/conflicts/" + older[1].replace("&amp;", "&") if older else ""
+    assert seen == [f"Card {n}?" for n in range(120)]
+    newer = re.search(r'rel="prev" href="([^"]+)"', html)
+    assert newer is not None
+    assert ">Card 50?<" in page(client, "/console/conflicts/" + newer[1])
+
+
+@pytest.mark.parametrize("path", [TRIAGE, "/console/conflicts/"])
+def test_pages_ask_as_often_for_many_cards_as_for_one(
+    house: House, member: Member, path: str
+) -> None:
+    disagree(house.workspace)
+    client = member("reviewer")
+    page(client, path)
+    with CaptureQueriesContext(connection) as one:
+        page(client, path)
+    now = timezone.now()
+    with in_workspace(house.workspace):
+        Conflict.objects.bulk_create(
+            Conflict(kind="stale", severity="low", question=f"Card {n}?", created_at=now,
+                     updated_at=now)
+            for n in range(100)
+        )  # fmt: skip
+    with CaptureQueriesContext(connection) as many:
+        page(client, path)
+    # A card after the current one costs nothing; the step to it was asked for before.
+    assert len(many) == len(one)
