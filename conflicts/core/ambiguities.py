@@ -19,6 +19,8 @@ OPPOSITE_STRENGTH: Final = 0.65
 DENIAL_STRENGTH: Final = 0.60
 MIN_WAYS_WEIGHT: Final = 3.0
 MIN_ACROSS_WEIGHT: Final = 2.5
+MIN_COMPARED_WEIGHT: Final = 3.0
+SURE_COSINE: Final = 0.70
 SETTLING_COSINE: Final = 0.60
 MIN_SLOT_WEIGHT: Final = 1.5
 _NO_STANDING_CLAIM: Final = (Cue.TEMPORARY, Cue.PAST, Cue.EVENT, Cue.PROGRESS, Cue.SWITCH)
@@ -57,7 +59,7 @@ def find_clash(timeline: Timeline, older: int, newer: int) -> Clash | None:
     shared = timeline.overlap(a.stems & b.stems)
     if a.fact.scope != b.fact.scope and shared < MIN_ACROSS_WEIGHT:
         return None
-    if disagreements.are_observations(a, b) or disagreements.is_other_quarter(a, b):
+    if disagreements.are_apart(a, b):
         return None
     clash = _compared(timeline, older, newer) or _disagreeing(timeline, older, newer)
     if clash is None or _is_settled(timeline, older, newer):
@@ -70,6 +72,9 @@ def _compared(timeline: Timeline, older: int, newer: int) -> Clash | None:
     a, b = timeline.statements[older], timeline.statements[newer]
     verdict = claims.compare(a.reading, b.reading)
     if verdict.relation != "contradicts" or verdict.confidence < MIN_CONFIDENCE:
+        return None
+    shared = timeline.overlap(a.stems & b.stems)
+    if shared < MIN_COMPARED_WEIGHT and timeline.cosine(older, newer) < SURE_COSINE:
         return None
     return Clash(older, newer, verdict.reasons, min(0.95, verdict.confidence))
 

@@ -55,8 +55,8 @@ _PATTERNS: Final[dict[Cue, str]] = {
         | (?:has|have|got)\s+been\s+(?:moved|replaced|changed)
         | (?:new|now)\s+(?:supplier|vendor|provider|owner)
         | (?:went|goes|go|gone)\s+(?:from|over\s+to)\b | ported\s+to | rewr(?:ote|itten)\b
-        | standardi[sz]ed\s+on | redirected | rerouted | ditched | phased\s+out
-        | swapping\b | succeed(?:s|ed)\b | hand(?:ing)?\s+off | handed\s+off
+        | standardi[sz]ed\s+on | redirected | rerouted | ditched | phased\s+out | swapping\b
+        | succeed(?:s|ed)\b | hand(?:ing)?\s+off | handed\s+off
     """,
     Cue.ADJUST: r"""
         dropped\b(?=\s+(?:the|our|its|all|to)\b) | raised?\b | lowered\b
@@ -138,11 +138,11 @@ _PATTERNS: Final[dict[Cue, str]] = {
     Cue.TEMPORARY: rf"""
         temporar | \binterim\b | meanwhile | for\s+now\b | for\s+the\s+time\s+being
         | while\s+(?:the|we|he|she|they)\b | \bpaused\b | stand(?:s|ing)?[- ]in
-        | until\s+(?:{_DATE}|he|she|they|it|we|then|[\w\s]+\s(?:is|are)\s+(?:back|done|fixed|ready))
-        | \bonly,?\s+from\b | \btill\b | \b(?:holiday|sick)\s+cover\b | \bfreeze\b | sabbatical
-        | parental\s+leave | short-?term | stop-?gap | one-?off
-        | on\s+(?:holiday|leave|vacation|trial)\b | \bmaternity | this\s+week\s+only
-        | as\s+an\s+exception | for\s+the\s+duration | provisional
+        | (?:until|till)\s+(?:{_DATE}|he|she|they|it|we|then)\b
+        | until\s+[\w\s]+\s(?:is|are)\s+(?:back|done|fixed|ready) | \bonly,?\s+from\b
+        | \b(?:holiday|sick)\s+cover\b | \bfreeze\b | sabbatical | parental\s+leave | short-?term
+        | stop-?gap | one-?off | on\s+(?:holiday|leave|vacation|trial)\b | \bmaternity
+        | this\s+week\s+only | as\s+an\s+exception | for\s+the\s+duration | provisional
         | until\s+[\w\s]+\s(?:ends?|expires?|closes?)\b
         | for\s+the\s+(?:season|summer|winter|event)\b
     """,
@@ -186,7 +186,7 @@ _COMPILED: Final = {
 
 # "once probation has ended", "when the lease expires": a condition, nothing that has happened.
 _CONDITION: Final = re.compile(
-    r"\b(?:once|when|whenever|if|unless|as\s+soon\s+as|by\s+the\s+time)\b"
+    r"\b(?:once|when|whenever|if|unless|as\s+soon\s+as|by\s+the\s+time|until|till)\b"
     r".*?(?:[,:;.?!]|$)",
     re.IGNORECASE,
 )

@@ -25,7 +25,7 @@ CLOSE: Final = 0.05  # rounding between units: 2 °C and 36 °F
 
 _OBSERVED: Final = re.compile(
     r"\b(?:takes?|took|peaked|fell|grew|went\s+(?:up|down)|reached|scores?|p\d\d|spent|costs?|so\s+far|"
-    r"measured|counted|currently\s+at|load(?:ed)?\s+test|is\s+at\s+\d)\b",
+    r"measured|counted|currently\s+at|load(?:ed)?\s+test|is\s+at\s+\d+)\b",
     re.IGNORECASE,
 )
 _METRIC: Final = re.compile(
@@ -80,15 +80,27 @@ def _codes(statement: Statement) -> frozenset[str]:
     )
 
 
-def is_narrowed(a: Statement, b: Statement) -> bool:
-    """Whether a text opens with a condition of its own: "During probation …", "In Ireland, …"."""
+def are_apart(a: Statement, b: Statement) -> bool:
+    """Whether two texts report measurements, or open with conditions that exclude each other."""
+    return are_observations(a, b) or is_other_quarter(a, b) or _has_other_condition(a, b)
+
+
+def _has_other_condition(a: Statement, b: Statement) -> bool:
+    """Whether both open with a condition, and another: "During probation …", "After …"."""
     mine, theirs = _LEAD.match(a.fact.content), _LEAD.match(b.fact.content)
-    for lead, other in ((mine, b), (theirs, a)):
+    if not mine or not theirs:
+        return False
+    sides = {mine["prep"].lower(), theirs["prep"].lower()}
+    is_opposed = bool(sides & _EARLIER and sides & _LATER)
+    return is_opposed or not (_repeats(mine["rest"], b) or _repeats(theirs["rest"], a))
+
+
+def is_narrowed(a: Statement, b: Statement) -> bool:
+    """Whether a text opens with a condition of its own: "In Ireland, …"."""
+    for statement, other in ((a, b), (b, a)):
+        lead = _LEAD.match(statement.fact.content)
         if lead and not _repeats(lead["rest"], other):
             return True
-    if mine and theirs:
-        sides = {mine["prep"].lower(), theirs["prep"].lower()}
-        return bool(sides & _EARLIER and sides & _LATER)
     return False
 
 
@@ -166,6 +178,8 @@ def _dates(statement: Statement, claim_dates: str) -> set[str]:
 def _dimension(date: str) -> str:
     if ":" in date:
         return "clock"
+    if date.startswith(("last-", "next-", "this-")):
+        return "relative"
     if "q" in date:
         return "quarter"
     return "weekday" if date.isalpha() else "day"

@@ -54,10 +54,23 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class DetectiveSettings:
-    """Thresholds of the deterministic tier; similarities are cosines of the local model."""
+    """Thresholds of the deterministic tier; similarities are cosines of the local model.
+
+    Attributes
+    ----------
+    neighbour_cosine
+        From which cosine on two facts are worth comparing.
+    max_neighbours
+        Facts compared with one fact, by meaning and by words each.
+    max_term_share, min_term_facts
+        A word leads to other facts while at most this share of all facts has it, or this many.
+    session_minutes
+        Longest pause within one conversation.
+    min_confidence
+        Findings below are not reported.
+    """
 
     neighbour_cosine: float = 0.45
-    restated_cosine: float = 0.45
     max_neighbours: int = 24
     max_term_share: float = 0.02
     min_term_facts: int = 30
