@@ -12,7 +12,7 @@ from conflicts.core.detective import detect as find
 from conflicts.models import DetectionDue, DetectionRun
 from conflicts.services import lease
 from conflicts.services.cards import file_findings
-from conflicts.services.story import read_facts, story_ids
+from conflicts.services.story import story_ids, tell
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
 
@@ -80,9 +80,10 @@ def _fill(
 ) -> None:
     """Read, then file the findings and take the due rows away in one transaction."""
     with in_workspace(workspace):
-        facts, vectors = read_facts(story_ids(triggers, now))
-    findings = find(facts, vectors, now=now, triggers={str(i) for i in triggers})
-    run.facts_considered = len(facts)
+        story = tell(story_ids(triggers, now))
+    found = find(story.facts, story.vectors, now=now, triggers=story.facts_of(triggers))
+    findings = [finding for raw in found if (finding := story.in_memories(raw))]
+    run.facts_considered = len(story.facts)
     run.batches = 1
     with in_workspace(workspace):
         filed = file_findings(findings, detected_by="rules", now=now)

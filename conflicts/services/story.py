@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
 import numpy as np
 from django.db import connection
+from django.db.models import F
 
-from conflicts.core.facts import Fact
-from engram.kernel.embedding import dimension, model_name
+from conflicts.core.facts import Fact, Finding
+from engram.kernel.embedding import model_name
 from engram.kernel.tenancy import current_workspace_id
-from memories.models import Memory, MemoryVector
+from memories.models import Memory, MemoryVector, Observation
 
 # Up to here everything is read at every run; the vectors of so many facts load in half a second.
 WHOLE_STORY_FACTS = 2000
@@ -82,16 +84,81 @@ def _sharing_rare_words(triggers: Collection[UUID]) -> set[UUID]:
         return {row[0] for row in cursor.fetchall()}
 
 
-def read_facts(ids: Sequence[UUID]) -> tuple[list[Fact], np.ndarray]:
-    """Return facts, oldest first, and their unit vectors (n, dim); zeros where not embedded."""
-    rows = Memory.objects.filter(pk__in=ids).order_by("observed_at", "created_at", "pk")
-    facts = [_as_fact(memory) for memory in rows]
-    vectors = np.zeros((len(facts), dimension()), dtype=np.float32)
-    row_of = {fact.id: row for row, fact in enumerate(facts)}
-    stored = MemoryVector.objects.filter(memory__in=ids, model=model_name(), position=0)
-    for memory_id, embedding in stored.values_list("memory_id", "embedding"):
-        vectors[row_of[str(memory_id)]] = embedding
-    return facts, vectors
+@dataclass(frozen=True, slots=True)
+class Telling:
+    """The facts that a run reads, oldest first, with their unit vectors (n, dim).
+
+    A memory that was stated again later stands in the story at both times; `memory_of` names the
+    memory of each fact. A fact without an embedding has a vector of zeros.
+    """
+
+    facts: list[Fact]
+    vectors: np.ndarray
+    memory_of: dict[str, str]
+
+    def facts_of(self, memory_ids: Collection[UUID]) -> set[str]:
+        """Return the ids of all facts that come from the memories."""
+        wanted = {str(memory_id) for memory_id in memory_ids}
+        return {fact for fact, memory in self.memory_of.items() if memory in wanted}
+
+    def in_memories(self, finding: Finding) -> Finding | None:
+        """Return a finding in terms of memories; None when only one memory takes part."""
+        ids = tuple(dict.fromkeys(self.memory_of[fact] for fact in finding.fact_ids))
+        keeps = tuple(dict.fromkeys(self.memory_of[fact] for fact in finding.yes_keeps))
+        return replace(finding, fact_ids=ids, yes_keeps=keeps) if len(ids) > 1 else None
+
+
+def tell(ids: Sequence[UUID]) -> Telling:
+    """Read memories as the facts of a story."""
+    memories = list(Memory.objects.filter(pk__in=ids).order_by("observed_at", "created_at", "pk"))
+    again = _stated_again(ids)
+    facts = [_as_fact(memory) for memory in memories]
+    memory_of = {fact.id: fact.id for fact in facts}
+    for fact in list(facts):
+        if (observation := again.get(UUID(fact.id))) is not None:
+            restated = _restated(fact, observation)
+            facts.append(restated)
+            memory_of[restated.id] = fact.id
+    facts.sort(key=lambda fact: fact.observed_at)
+    return Telling(facts, _vectors(facts, memory_of), memory_of)
+
+
+def _stated_again(ids: Sequence[UUID]) -> dict[UUID, Observation]:
+    """Return the latest later statement of each memory: an exact one, or one merged into it.
+
+    A then B then A again is no news to the gate (A is known), but it is to the story.
+    """
+    later = Observation.objects.filter(
+        memory__in=ids,
+        outcome__in=["duplicate", "merged"],
+        observed_at__gt=F("memory__observed_at"),
+    )
+    return {row.memory_id: row for row in later.order_by("observed_at", "created_at")}
+
+
+def _restated(fact: Fact, observation: Observation) -> Fact:
+    return replace(
+        fact,
+        id=f"{fact.id}@{observation.pk}",
+        lineage=f"{fact.lineage}@{observation.pk}",
+        agent=observation.agent,
+        session_key=observation.session_key,
+        observed_at=observation.observed_at,
+        provenance=observation.provenance,
+    )
+
+
+def _vectors(facts: Sequence[Fact], memory_of: dict[str, str]) -> np.ndarray:
+    stored = MemoryVector.objects.filter(
+        memory__in=set(memory_of.values()), model=model_name(), position=0
+    )
+    of_memory = {str(row[0]): row[1] for row in stored.values_list("memory_id", "embedding")}
+    width = len(next(iter(of_memory.values()), (0.0,)))
+    vectors = np.zeros((len(facts), width), dtype=np.float32)
+    for row, fact in enumerate(facts):
+        if (embedding := of_memory.get(memory_of[fact.id])) is not None:
+            vectors[row] = embedding
+    return vectors
 
 
 def _as_fact(memory: Memory) -> Fact:

@@ -167,8 +167,7 @@ class _Run:
         twins = list(Memory.objects.filter(content_hash=digest).order_by("created_at"))
         live = [m for m in twins if _is_twin(m, draft, self.now)]
         if live:
-            self._observe(live[0], draft, "duplicate")
-            return Committed("duplicate", live[0])
+            return self._state_again(live[0], draft)
         forgotten = [m for m in twins if m.forgotten_at is not None]
         if forgotten:
             return self._forgotten_before(forgotten[-1], draft)
@@ -188,6 +187,13 @@ class _Run:
             self.kept_apart.add(memory.id)
         self._observe(memory, draft, report.outcome, report)
         return Committed(report.outcome, memory, report)
+
+    def _state_again(self, memory: Memory, draft: Draft) -> Committed:
+        """Count what is known; said anew after something else, it is news to the story."""
+        self._observe(memory, draft, "duplicate")
+        if (draft.observed_at or self.now) > memory.observed_at:
+            self.written.append(memory.id)
+        return Committed("duplicate", memory)
 
     def _forgotten_before(self, memory: Memory, draft: Draft) -> Committed:
         """Refuse what was forgotten, or bring it back when the caller insists."""
@@ -211,7 +217,7 @@ class _Run:
         changed = merge_into(stored, draft, digest, report.decision, actor=self.actor, now=self.now)
         if changed:
             reindex_vectors(stored, vectors, self.model)
-            self.written.append(stored.id)
+        self.written.append(stored.id)
         self._observe(stored, draft, "merged", report)
         return Committed("merged", stored, report)
 

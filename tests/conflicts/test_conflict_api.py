@@ -284,3 +284,20 @@ def test_due_rows_are_gone_after_a_run(house: House) -> None:
     runs = house.reader.get("detections").json()["results"]
     assert [r["status"] for r in runs] == ["done"]
     assert runs[0]["facts_considered"] == 2
+
+
+def test_stating_a_known_value_again_after_another_is_a_reversal(house: House) -> None:
+    first = commit(house, "EIP-3 has status Draft", observed_at="2026-01-01T00:00:00Z")
+    second = commit(house, "EIP-3 has status Review", observed_at="2026-02-01T00:00:00Z")
+    detect(house)
+    assert house.reader.get("conflicts", {"status": "open"}).json()["results"] == []
+    again = house.agent.post(
+        "memories", {"content": "EIP-3 has status Draft", "observed_at": "2026-03-01T00:00:00Z"}
+    ).json()
+    assert (again["outcome"], again["memory"]["id"]) == ("duplicate", first["id"])
+    detect(house)
+    cards = house.reader.get("conflicts").json()["results"]
+    assert [(c["kind"], [m["id"] for m in c["memories"]]) for c in cards] == [
+        ("reversal", [first["id"], second["id"]])
+    ]
+    assert cards[0]["yes_keeps"] == [first["id"]]
