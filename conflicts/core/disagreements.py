@@ -170,9 +170,20 @@ def _is_close(a: Quantity, b: Quantity) -> bool:
     return abs(a.value - b.value) <= CLOSE * max(abs(a.value), abs(b.value))
 
 
-def _dates(statement: Statement, claim_dates: str) -> set[str]:
+def _dates(statement: Statement, dimension: str) -> set[str]:
     found = {date for claim in statement.reading.claims for date in claim.dates}
-    return {date for date in found if _dimension(date) == claim_dates}
+    return {date for date in found if _dimension(date) == dimension}
+
+
+def _told_dates(statement: Statement, dimension: str) -> set[str]:
+    """Dates of a dimension that are told, not such that name the subject: "Monday's soup is …"."""
+    named = {
+        term.key
+        for claim in statement.reading.claims
+        for term in claim.terms
+        if term.kind == "date" and term.region == "subject"
+    }
+    return _dates(statement, dimension) - named
 
 
 def _dimension(date: str) -> str:
@@ -187,7 +198,7 @@ def _dimension(date: str) -> str:
 
 def _differing_date(a: Statement, b: Statement) -> str:
     for dimension in ("weekday", "day"):
-        mine, theirs = _dates(a, dimension), _dates(b, dimension)
+        mine, theirs = _told_dates(a, dimension), _told_dates(b, dimension)
         if len(mine) == 1 and theirs and mine.isdisjoint(theirs) and len(theirs) <= 2:
             left, right = min(mine), min(theirs)
             if dimension == "weekday" or _day(left) != _day(right):

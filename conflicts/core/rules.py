@@ -63,12 +63,20 @@ def other_entity(a: Statement, b: Statement) -> bool:
 
 
 def is_real(statement: Statement) -> bool:
-    """Whether a text speaks of how things are: no question, proposal, exercise or memory of old."""
-    return not statement.has(Cue.UNREAL) and any(
-        claim.modality in {"fact", "plan"} for claim in statement.reading.claims
+    """Whether a text speaks of how things are: no question, proposal, exercise or memory of old.
+
+    "If an alert fires, call the lead" is a standing rule, whatever its mood.
+    """
+    if statement.has(Cue.UNREAL):
+        return False
+    is_rule = bool(_RULE.match(statement.fact.content))
+    return any(
+        claim.modality in {"fact", "plan"} or (is_rule and claim.modality == "hypothetical")
+        for claim in statement.reading.claims
     )
 
 
+_RULE: Final = re.compile(r"(?:if|when|whenever)\b", re.IGNORECASE)
 _PERIOD: Final = re.compile(
     r"^(?:(?:at\s+the\s+)?end\s+of|in|for|by|during|from|on|until|kw|week|since)?\s*"
     r"(?P<period>(?:week|kw|cw|q|sprint|round|day|visit|version|v)\s*\d+(?:\.\d+)*|"
