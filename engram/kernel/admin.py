@@ -128,7 +128,7 @@ class WorkspaceAdmin(RoleAdmin):
         if not change:
             obj.settings = wanted
             obj.save()
-            maker = User.objects.get(pk=request.user.pk)
+            maker = User.objects.get(username=request.user.get_username())
             Membership.objects.create(workspace=obj, user=maker, role=Role.ADMIN)
             return
         obj.save(update_fields=["name", "slug"])

@@ -1,0 +1,312 @@
+"""People in front of a running product: keys, undo, live arrival, small screens, no scripts."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.e2e.browser import LOWEST_CONTRAST, NARROW, PASSWORD, Person, chromium
+from tests.e2e.test_spine import Service
+from tests.e2e.test_up import Up, run_manage
+from tests.homes import ENVIRONMENT, SOURCE, eventually, processes_of, throw_away
+
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("up")]
+
+TRIAGE = "/console/triage/"
+Visit = Callable[..., Person]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def service(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    home = Path(tmp_path_factory.mktemp("browser")) / "home"
+    with throw_away(home):
+        up = Up(home)
+        try:
+            up.wait_until_ready()
+            subprocess.run(
+                [sys.executable, "manage.py", "createsuperuser", "--noinput", "--email="],
+                cwd=SOURCE,
+                env={
+                    **ENVIRONMENT,
+                    "ENGRAM_HOME": str(home),
+                    "DJANGO_SUPERUSER_USERNAME": "maria",
+                    "DJANGO_SUPERUSER_PASSWORD": PASSWORD,
+                },
+                check=True,
+                capture_output=True,
+                timeout=60,
+            )
+            run_manage(home, "create_workspace", "acme", "--admin", "maria")
+            tokens = {}
+            for role in ("agent", "reviewer"):
+                made = run_manage(home, "create_key", "--workspace", "acme", "--role", role)
+                tokens[role] = made.stdout.strip()
+            yield Service(up, tokens)
+        finally:
+            up.end_with(signal.SIGTERM)
+
+
+@pytest.fixture
+def visit(browser: Browser, service: Service) -> Iterator[Visit]:
+    people: list[Person] = []
+
+    def come(**options: Any) -> Person:
+        people.append(Person(browser, service.up.url, **options))
+        return people[-1]
+
+    yield come
+    for person in people:
+        person.leave()
+
+
+@pytest.fixture
+def subject(request: pytest.FixtureRequest) -> str:
+    """Return a word that only this test's memories use."""
+    return re.sub(r"[^a-z]", "", request.node.name.removeprefix("test_"))[:24]
+
+
+def contradict(service: Service, subject: str) -> tuple[str, str, str]:
+    """Commit two memories that disagree; return their ids and the card's."""
+    known = {card["id"] for card in service.open_cards()}
+    ids = []
+    for limit in (1000, 5000):
+        content = f"The {subject} rate limit is {limit} requests per second."
+        _, answer = service.call("agent", "memories", {"content": content, "scope": subject})
+        ids.append(answer["memory"]["id"])
+    new: list[str] = []
+
+    def arrived() -> bool:
+        new[:] = [card["id"] for card in service.open_cards() if card["id"] not in known]
+        return bool(new)
+
+    assert eventually(arrived, 30)
+    return ids[0], ids[1], new[0]
+
+
+def status(service: Service, card: str) -> str:
+    return str(service.call("agent", f"conflicts/{card}")[1]["status"])
+
+
+def shown(page: Page) -> str | None:
+    return page.locator("[data-card]").get_attribute("data-card")
+
+
+def test_keyboard_leads_through_a_decision_and_back(
+    service: Service, visit: Visit, subject: str
+) -> None:
+    contradict(service, f"{subject}one")
+    contradict(service, f"{subject}two")
+    person = visit()
+    page = person.sign_in("maria", TRIAGE)
+    first = shown(page)
+    assert first is not None
+    page.keyboard.press("j")
+    expect(page.locator("[data-card]")).not_to_have_attribute("data-card", first)
+    page.keyboard.press("k")
+    expect(page.locator("[data-card]")).to_have_attribute("data-card", first)
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog")).to_be_visible()
+    page.keyboard.press("1")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_be_hidden()
+    assert status(service, first) == "open"
+    page.keyboard.press("/")
+    expect(page.locator("#search")).to_be_focused()
+    page.keyboard.type("123")
+    page.keyboard.press("Escape")
+    assert status(service, first) == "open"
+    page.keyboard.press("3")
+    expect(page.get_by_text("Tick “Keep” beside the memories")).to_be_visible()
+    assert status(service, first) == "open"
+    page.keyboard.press("1")
+    expect(page.locator("[data-undo-bar]")).to_contain_text("Resolved: Yes, it still holds.")
+    assert status(service, first) == "resolved"
+    page.keyboard.press("u")
+    expect(page.get_by_text("the question is open again")).to_be_visible()
+    expect(page.locator("[data-card]")).to_have_attribute("data-card", first)
+    assert status(service, first) == "open"
+    page.keyboard.press("s")
+    page.get_by_role("button", name="Tomorrow").click()
+    expect(page.locator("[data-undo-bar]")).to_contain_text("Put off until")
+    assert status(service, first) == "snoozed"
+    page.keyboard.press("u")
+    expect(page.get_by_text("the question is open again")).to_be_visible()
+    assert person.complaints == []
+
+
+def test_what_arrives_is_counted_and_nothing_moves(
+    service: Service, visit: Visit, subject: str
+) -> None:
+    contradict(service, f"{subject}one")
+    page = visit().sign_in("maria", TRIAGE)
+    expect(page.locator("[data-pulse]")).to_have_text("live")
+    before = shown(page)
+    page.get_by_label("Note for the record").fill("half a thought")
+    contradict(service, f"{subject}two")
+    expect(page.get_by_role("button", name="1 new")).to_be_visible(timeout=20_000)
+    expect(page.get_by_label("Note for the record")).to_have_value("half a thought")
+    assert shown(page) == before
+    page.get_by_role("button", name="1 new").click()
+    expect(page.locator("[data-card]")).to_have_attribute("data-card", before or "")
+
+
+def test_card_that_somebody_else_decided_says_so(
+    service: Service, visit: Visit, subject: str
+) -> None:
+    _, _, card = contradict(service, subject)
+    page = visit().sign_in("maria", f"/console/conflicts/{card}/")
+    expect(page.locator("[data-pulse]")).to_have_text("live")
+    service.call("reviewer", f"conflicts/{card}/resolve", {"verdict": "both_valid"})
+    expect(page.get_by_text("Somebody else has just decided")).to_be_visible(timeout=20_000)
+    page.get_by_label("Note for the record").fill("my reasons")
+    page.get_by_role("button", name="Not a conflict").click()
+    expect(page.get_by_role("alert").first).to_contain_text("this card has moved on")
+    expect(page.get_by_role("alert").first).to_contain_text("my reasons")
+
+
+def test_decision_in_the_browser_changes_what_agents_recall(
+    service: Service, visit: Visit, subject: str
+) -> None:
+    old, new, card = contradict(service, subject)
+    page = visit().sign_in("maria", f"{TRIAGE}?card={card}")
+    page.locator(f'input[name="keep"][value="{old}"]').check()
+    page.get_by_role("button", name="Keep the ticked ones").click()
+    expect(page.locator("[data-undo-bar]")).to_be_visible()
+    _, answer = service.call("agent", "memories/recall", {"query": f"{subject} rate limit"})
+    recalled = [result["memory"]["id"] for result in answer["results"]]
+    assert old in recalled
+    assert new not in recalled
+
+
+def test_dashboard_tells_at_once_and_holds_back_when_paused(
+    service: Service, visit: Visit, subject: str
+) -> None:
+    page = visit().sign_in("maria", "/")
+    expect(page.locator("[data-pulse]")).to_have_text("live")
+    feed = page.locator("[data-feed]")
+    service.call("agent", "memories", {"content": f"The {subject} lamp is green."})
+    expect(feed).to_contain_text(f"The {subject} lamp is green.")
+    page.get_by_role("button", name="Pause").click()
+    expect(page.locator("[data-pulse]")).to_have_text("paused")
+    service.call("agent", "memories", {"content": f"The {subject} door is oak."})
+    expect(page.locator("[data-held]")).to_contain_text("waiting")
+    expect(feed).not_to_contain_text("door is oak")
+    page.get_by_role("button", name="Resume").click()
+    expect(feed).to_contain_text(f"The {subject} door is oak.")
+
+
+def test_dashboard_reconnects_and_catches_up(service: Service, visit: Visit, subject: str) -> None:
+    page = visit().sign_in("maria", "/")
+    expect(page.locator("[data-pulse]")).to_have_text("live")
+    web = [pid for pid, line in processes_of(service.up.home).items() if "supervisor.web" in line]
+    for pid in web:
+        os.kill(pid, signal.SIGKILL)
+    expect(page.locator("[data-pulse]")).to_contain_text("not connected")
+    assert eventually(service.up.answers, 30)
+    service.call("agent", "memories", {"content": f"The {subject} roof is slate."})
+    expect(page.locator("[data-feed]")).to_contain_text(
+        f"The {subject} roof is slate.", timeout=30_000
+    )
+    expect(page.locator("[data-pulse]")).to_have_text("live")
+    told = page.locator("[data-feed] li[data-seq]")
+    seqs = [row.get_attribute("data-seq") for row in told.all()]
+    assert len(seqs) == len(set(seqs))
+
+
+def test_everything_works_without_scripts(service: Service, visit: Visit, subject: str) -> None:
+    _, _, card = contradict(service, subject)
+    page = visit(java_script_enabled=False).sign_in("maria", f"{TRIAGE}?card={card}")
+    expect(page.locator("kbd").first).to_be_hidden()
+    page.get_by_label("Note for the record").fill("by hand")
+    page.get_by_role("button", name="Yes").click()
+    expect(page.get_by_text("Resolved: Yes, it still holds.")).to_be_visible()
+    assert status(service, card) == "resolved"
+    page.get_by_role("button", name="Undo").first.click()
+    expect(page.get_by_text("the question is open again")).to_be_visible()
+    assert status(service, card) == "open"
+    page.locator("[data-snooze] summary").click()
+    page.get_by_role("button", name="Next week").click()
+    assert status(service, card) == "snoozed"
+    page.goto("/")
+    expect(page.get_by_role("heading", name="What happens")).to_be_visible()
+    page.get_by_role("button", name="Sign out").first.click()
+    expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
+
+
+@pytest.mark.parametrize("viewport", [NARROW, {"width": 1920, "height": 1080}])
+def test_no_page_is_wider_than_its_screen(
+    service: Service, visit: Visit, subject: str, viewport: dict[str, int]
+) -> None:
+    word = "SETTING_" * 20
+    service.call("agent", "memories", {"content": f"The {subject} flag {word} is on."})
+    _, _, card = contradict(service, f"{subject}{viewport['width']}")
+    person = visit(viewport=viewport)
+    page = person.sign_in("maria", "/")
+    for path in ("/", TRIAGE, "/console/conflicts/", f"/console/conflicts/{card}/", "/nowhere/"):
+        page.goto(path)
+        over = page.evaluate(
+            "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+        )
+        assert (path, over) == (path, 0)
+
+
+def test_narrow_screen_has_the_menu_and_the_verdicts(
+    service: Service, visit: Visit, subject: str
+) -> None:
+    _, _, card = contradict(service, subject)
+    page = visit(viewport=NARROW, has_touch=True).sign_in("maria", "/")
+    page.locator(".topbar summary").tap()
+    page.locator(".topbar").get_by_role("link", name="Triage").tap()
+    page.goto(f"{TRIAGE}?card={card}")
+    page.get_by_role("button", name="Both are valid").tap()
+    expect(page.locator("[data-undo-bar]")).to_contain_text("Both are valid")
+    assert status(service, card) == "resolved"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_texts_have_contrast_and_nothing_is_refused_by_the_policy(
+    service: Service, visit: Visit, subject: str, scheme: str
+) -> None:
+    _, _, card = contradict(service, f"{subject}{scheme}")
+    person = visit(color_scheme=scheme)
+    page = person.sign_in("maria", "/")
+    for path in (
+        "/", TRIAGE, "/console/conflicts/", f"/console/conflicts/{card}/",
+        f"/admin/conflicts/conflict/{card}/change/",
+    ):  # fmt: skip
+        page.goto(path)
+        ratio, where = page.evaluate(LOWEST_CONTRAST)
+        assert ratio >= 4.5, f"{path}: {ratio:.2f} at {where}"
+    for path in ("/admin/", "/admin/memories/memory/", "/admin/kernel/apikey/add/", "/api/docs/"):
+        page.goto(path)
+        page.wait_for_load_state("networkidle")
+    assert person.complaints == []
+
+
+def test_chosen_theme_is_remembered_and_shared_with_the_admin(
+    service: Service, visit: Visit
+) -> None:
+    page = visit(color_scheme="light").sign_in("maria", "/")
+    background = "getComputedStyle(document.body).backgroundColor"
+    light = page.evaluate(background)
+    page.locator(".side").get_by_role("button", name="Dark").click()
+    assert page.evaluate(background) != light
+    page.goto(TRIAGE)
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+    page.goto("/admin/memories/memory/")
+    expect(page.locator("html")).to_have_class(re.compile(r"\bdark\b"))
