@@ -155,15 +155,10 @@ def _counts_same(a: Statement, b: Statement, left: list[Quantity], right: list[Q
     """Whether two bare numbers count the same noun."""
     if len(left) != 1 or len(right) != 1:
         return False
-    mine, theirs = left[0].noun, right[0].noun
-    if not mine or not theirs or left[0].text.isdigit() is False is right[0].text.isdigit():
+    mine, theirs = concept_of(left[0].noun), concept_of(right[0].noun)
+    if not left[0].noun or not right[0].noun:
         return False
-    return (
-        concept_of(mine) == concept_of(theirs)
-        or concept_of(theirs) in a.stems
-        or concept_of(mine) in b.stems
-        or "times" in (mine, theirs)
-    )
+    return theirs in a.stems or mine in b.stems or "times" in (left[0].noun, right[0].noun)
 
 
 def _is_close(a: Quantity, b: Quantity) -> bool:

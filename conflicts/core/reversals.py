@@ -19,7 +19,7 @@ from conflicts.core.timeline import Timeline
 from conflicts.core.words import MEASURES, stems
 from memories.core.lexicon import opposed
 
-MIN_OLD_WEIGHT: Final = 1.8
+MIN_OLD_WEIGHT: Final = 1.7
 MIN_TOPIC_WEIGHT: Final = 1.4
 MIN_MEASURED_WEIGHT: Final = 1.0
 MIN_FAR_COSINE: Final = 0.25

@@ -20,10 +20,10 @@ def _words(text: str) -> frozenset[str]:
 _STOP = _words(
     "a about after all already also an and any anybody anything are as at be because been"
     " before being between both but by can come comes day days did do does doing done each"
-    " eight evening every everybody everything five for four from get gets go goes had has"
+    " eight every everybody everything five for four from get gets go goes had has"
     " have he her him his how i if in into is it its itself just keep keeps kept let lets"
-    " made make makes march may me month months more morning most must my need needs new next"
-    " night nine no nobody nor not nothing now of off on once one only or other our out over"
+    " made make makes march may me month months more most must my need needs new next"
+    " nine no nobody nor not nothing now of off on once one only or other our out over"
     " own per please put puts said say says see seven she should since six so some somebody"
     " still such take takes ten than that the their them then there these they thing things"
     " this those three through to today tomorrow too took two under until up us use used uses"
