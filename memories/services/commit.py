@@ -214,6 +214,8 @@ class _Run:
         stored = lock([report.nearest.id])[0]
         if stored.state(self.now) != State.ACTIVE:  # hidden since the gate looked
             return self._keep(draft, digest, vectors, gate.GateReport())
+        if stored.id in self.new_contents:  # created by this batch: rewording expects its terms
+            index_words({stored.id: self.new_contents.pop(stored.id)})
         changed = merge_into(stored, draft, digest, report.decision, actor=self.actor, now=self.now)
         if changed:
             reindex_vectors(stored, vectors, self.model)

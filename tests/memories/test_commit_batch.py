@@ -1,0 +1,33 @@
+"""Statements of one batch meet each other."""
+
+from collections import Counter
+
+from engram.kernel.actors import SYSTEM
+from engram.kernel.tenancy import in_workspace
+from memories.core.text import terms
+from memories.models import CorpusSize, Memory, Posting, TermCount
+from memories.services.commit import commit_all
+from memories.services.draft import Draft
+from tests.conftest import NOW
+
+
+def test_a_statement_may_reword_one_of_its_own_batch(house):
+    contents = [
+        "Releases are tagged from main.",
+        "Releases are tagged from main by the deploy bot on Fridays.",
+    ]
+
+    results = commit_all(
+        house.workspace, [Draft(content=content) for content in contents], actor=SYSTEM, now=NOW
+    )
+
+    assert [result.outcome for result in results] == ["created", "merged"]
+    with in_workspace(house.workspace):
+        memory = Memory.objects.get()
+        expected = terms(memory.content)
+        assert memory.content == contents[1]
+        assert Counter(dict(Posting.objects.values_list("term", "frequency"))) == expected
+        counted = TermCount.objects.filter(memories__gt=0).values_list("term", "memories")
+        assert dict(counted) == dict.fromkeys(expected, 1)
+        size = CorpusSize.objects.get()
+        assert (size.memories, size.words) == (1, expected.total())
