@@ -41,10 +41,10 @@ _PATTERNS: Final[dict[Cue, str]] = {
         moved\b(?!\s+(?:house|on)\b) | moves?\s+(?:to|from|over)\b | migrat(?:ed|ion|es)
         | switch(?:ed|es|ing)?\b | replac(?:ed|es|ement) | swapped | flipped | upgraded
         | downgraded | converted | relocated | rebooked | repointed | reassigned | transferred
-        | renamed | changed\s+(?:[\w\s'-]+\s)?(?:from|to)\b | cut[- ]?over\b
+        | renamed | changed\s+(?:[\w\s'-]{{1,60}}\s)?(?:from|to)\b | cut[- ]?over\b
         | (?:took|taken|takes)\s+over | hand(?:ed|s)?\s+over\b(?!\s+(?:against|the\s+key))
         | dropped\s+(?:the|our|its|all)\b | turned\s+(?:on|off) | enabled\b | disabled\b
-        | onboarded\s+to | taken\s+out\s+of | took\s+[\w\s]+?\soff | instead\s+of
+        | onboarded\s+to | taken\s+out\s+of | took\s+[\w\s]{{1,60}}?\soff | instead\s+of
         | in\s+favou?r\s+of | no\s+longer | any\s*(?:more|longer)\b
         | from\s+(?:{_SOON}|{_DATE}(?!\s+(?:to|until|till)\b))
         | since\s+(?:{_DATE}|the\s+(?:new|switch|move|last)) | as\s+of | new\s+rule
@@ -87,14 +87,14 @@ _PATTERNS: Final[dict[Cue, str]] = {
     Cue.END: r"""
         (?<!\bis\s)(?<!\bare\s)(?:deleted|wiped|erased|cancell?ed|destroyed)\b | dismantled
         | demolished | decommissioned | scrapped | \bscrap\b | shut\s+(?:down|off)
-        | shut\s+for\s+good | turned\s+(?:[\w\s'-]+\s)?off\b | switched\s+off | torn?\s+down
+        | shut\s+for\s+good | turned\s+(?:[\w\s'-]{1,60}\s)?off\b | switched\s+off | torn?\s+down
         | tore\s+(?:\w+\s+)?down | terminated | \bended\b | expired | lapsed | ran\s+out
         | run\s+out | discontinued | retired | (?:was|is|been|being)\s+sunset\b | dissolved
         | bankrupt | insolvent | (?:was|were|been|got)\s+sold | sold\s+(?:to|off)
         | (?:handed|given|gave|sent|went)\s+back\s+to | handed\s+back
         | carted\s+(?:\w+\s+)?(?:off|away)
-        | (?:took|taken)\s+(?:[\w\s'-]+\s)?(?:off\s+the|down|offline) | bricked\s+up | walled\s+up
-        | sealed\s+off | was\s+filled | burned\s+down | (?:is|are|was|were)\s+gone\b
+        | (?:took|taken)\s+(?:[\w\s'-]{1,60}\s)?(?:off\s+the|down|offline) | bricked\s+up
+        | walled\s+up | sealed\s+off | was\s+filled | burned\s+down | (?:is|are|was|were)\s+gone\b
         | no\s+longer\s+exists? | (?:does|do)\s+not\s+exist | last\s+day | left\s+(?:the|us|for)\b
         | moved\s+(?:away|out)\b | \bis\s+over\b | \bdied\b | stopped\s+all | wound\s+up
         | powered\s+down | revoked | withdrawn | no\s+\w+\s+left\b | there\s+is\s+no\b
@@ -127,8 +127,8 @@ _PATTERNS: Final[dict[Cue, str]] = {
         | decided\s+in | decision\s*: | decided\s*: | final\s+decision | settled\b | agreed\s+on
         | confirmed\b | checked\s+the | looked\s+it\s+up | verified | letter\s+received
         | executed\b | clarif | in\s+fact\b | earlier\s+notes? | (?:is|are)\s+history\b | obsolete
-        | superseded | withdrawn | no\s+longer\s+valid | rejected\b(?=.*(?:proposal|idea))
-        | (?:proposal|idea)\b.*(?:rejected|declined|dropped) | not\s+used\s+any\s*more
+        | superseded | withdrawn | no\s+longer\s+valid | rejected\b(?=.{0,200}(?:proposal|idea))
+        | (?:proposal|idea)\b.{0,200}(?:rejected|declined|dropped) | not\s+used\s+any\s*more
         | was\s+only\s+(?:in|for) | never\s+so\b | struck\b | not\s+\d[\w.]*\s*[.,;]
         | changed\s+our\s+minds? | turns\s+out | for\s+the\s+record | the\s+actual\b
         | double-?checked | cleared\s+up | ruled\s+that | outdated | no\s+longer\s+appl
@@ -139,11 +139,11 @@ _PATTERNS: Final[dict[Cue, str]] = {
         temporar | \binterim\b | meanwhile | for\s+now\b | for\s+the\s+time\s+being
         | while\s+(?:the|we|he|she|they)\b | \bpaused\b | stand(?:s|ing)?[- ]in
         | (?:until|till)\s+(?:{_DATE}|he|she|they|it|we|then)\b
-        | until\s+[\w\s]+\s(?:is|are)\s+(?:back|done|fixed|ready) | \bonly,?\s+from\b
+        | until\s+[\w\s]{{1,60}}\s(?:is|are)\s+(?:back|done|fixed|ready) | \bonly,?\s+from\b
         | \b(?:holiday|sick)\s+cover\b | \bfreeze\b | sabbatical | parental\s+leave | short-?term
         | stop-?gap | one-?off | on\s+(?:holiday|leave|vacation|trial)\b | \bmaternity
         | this\s+week\s+only | as\s+an\s+exception | for\s+the\s+duration | provisional
-        | until\s+[\w\s]+\s(?:ends?|expires?|closes?)\b
+        | until\s+[\w\s]{{1,60}}\s(?:ends?|expires?|closes?)\b
         | for\s+the\s+(?:season|summer|winter|event)\b
     """,
     Cue.UNREAL: r"""

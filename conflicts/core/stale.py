@@ -29,7 +29,7 @@ _REPLACES: Final = (
     Cue.END,
 )
 _MOVED: Final = re.compile(
-    r"\b(?:moved?|migrated|switched|shifted|transferred|replaced|swapped)\b[^.;]*\b(?:from|to|by|with)\b",
+    r"\b(?:moved?|migrated|switched|shifted|transferred|replaced|swapped)\b[^.;]{0,120}\b(?:from|to|by|with)\b",
     re.IGNORECASE,
 )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
@@ -232,3 +233,22 @@ def test_findings_are_well_formed(texts: list[str]) -> None:
         assert finding.question.endswith("?")
         assert len(finding.question) <= 300
         assert "\n" not in finding.question
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.text(max_size=200), max_size=6))
+def test_any_text_can_be_read(texts: list[str]) -> None:
+    facts = story(*texts)
+    found = detect(facts, similar(facts), now=NOW)
+    assert found == detect(facts, similar(facts), now=NOW)
+
+
+@pytest.mark.parametrize(
+    "piece", ["until a ", "took a ", "a-", "1-", "(", "if ", "proposal ", "ab1-"]
+)
+def test_long_odd_texts_are_read_in_linear_time(piece: str) -> None:
+    # 8,000 characters took seconds where a pattern looked ahead without a bound.
+    facts = story(piece * (8000 // len(piece)), "The lease on the hall ended in May.")
+    started = time.process_time()
+    detect(facts, similar(facts), now=NOW)
+    assert time.process_time() - started < 2.0
