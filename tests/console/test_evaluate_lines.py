@@ -40,6 +40,13 @@ def test_bytes_that_are_no_text_are_told_and_not_raised(tmp_path):
         read_rows(path, Named)
 
 
+def test_nul_characters_are_told(tmp_path):
+    path = write(tmp_path, '{"id": "a\\u0000", "size": 1}')
+
+    with pytest.raises(InputError, match="line 1: a NUL character, which no memory can hold"):
+        read_rows(path, Named)
+
+
 def test_problems_stop_at_twenty(tmp_path):
     path = write(tmp_path, *["wrong"] * 30)
 

@@ -35,6 +35,22 @@ def test_the_gate_answers_every_pair(db, tmp_path):
     assert "entailments_vetoed" not in metrics
 
 
+def test_a_statement_that_the_product_refuses_does_not_end_the_run(db, tmp_path):
+    path, rows = tmp_path / "p.jsonl", tmp_path / "rows.jsonl"
+    secret = {
+        "id": "4",
+        "a": "Bees sleep.",
+        "b": "The password is hunter2hunter2",
+        "relation": "same",
+    }
+    path.write_text("".join(json.dumps(row) + "\n" for row in [secret, PAIRS[0]]))
+
+    call_command("evaluate", gate=path, predictions=rows)
+
+    found = [json.loads(line) for line in rows.read_text().splitlines()]
+    assert [(row["id"], row["outcome"]) for row in found] == [("4", "refused"), ("1", "duplicate")]
+
+
 def test_labels_of_either_kind_are_scored():
     pairs = [
         PairRow(id="1", a="x", b="y", nli="ENTAILMENT"),

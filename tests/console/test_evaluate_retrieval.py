@@ -64,6 +64,15 @@ def test_answers_are_ranked_and_measured(db, files, tmp_path, capsys):
     assert "recall@10" in capsys.readouterr().out
 
 
+def test_a_memory_that_the_product_refuses_is_not_found(db, files, tmp_path):
+    secret = {"id": "6", "ds": "b", "text": "The password is hunter2hunter2, in the Andamans."}
+    files[0].write_text(files[0].read_text() + json.dumps(secret) + "\n")
+
+    _, rows = evaluate(files, tmp_path)
+
+    assert rows[-1] == {"id": "q4", "ranked": ["5"]}
+
+
 def test_report_says_where_its_figures_come_from(db, files, tmp_path):
     report, _ = evaluate(files, tmp_path)
 

@@ -19,10 +19,9 @@ from pydantic import AwareDatetime, Field
 
 from engram.console.evaluation.lines import Row, read_rows, refuse_repeated_ids
 from engram.console.evaluation.outcome import Figure, Outcome
-from engram.console.evaluation.scratch import EVALUATOR, scratch_workspace
+from engram.console.evaluation.scratch import commit_rows, scratch_workspace
 from engram.console.evaluation.stories import cards
 from memories.core.metrics import wilson
-from memories.services.commit import commit_all
 from memories.services.draft import Draft
 
 COMMITTED_AT_ONCE = 200
@@ -75,10 +74,10 @@ def run(path: Path, *, seed: int, advance: Callable[[int], object]) -> Outcome:
         for start in range(0, len(told), COMMITTED_AT_ONCE):
             batch = told[start : start + COMMITTED_AT_ONCE]
             drafts = [Draft(content=text, observed_at=at) for at, _, text in batch]
-            results = commit_all(workspace, drafts, actor=EVALUATOR, now=now)
+            results = commit_rows(workspace, drafts, now=now)
             for (_, document, _), result in zip(batch, results, strict=True):
-                outcomes[result.outcome] += 1
-                if result.memory is not None:
+                outcomes[result.outcome if result else "refused"] += 1
+                if result and result.memory:
                     documents[result.memory.id].append(document)
             advance(len(batch))
         found = cards(workspace, {i: tuple(set(names)) for i, names in documents.items()}, now=now)

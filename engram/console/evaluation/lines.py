@@ -33,8 +33,10 @@ def read_rows(path: Path, row_type: type[AnyRow]) -> list[AnyRow]:
                 if not line.strip():
                     continue
                 try:
+                    if b"\\u0000" in line:
+                        raise ValueError("a NUL character, which no memory can hold")
                     rows.append(row_type.model_validate_json(line))
-                except ValidationError as error:
+                except ValueError as error:
                     problems.append(f"{path.name}, line {number}: {_told(error)}")
                     if len(problems) >= MAX_PROBLEMS:
                         problems.append("and perhaps more")
@@ -56,7 +58,9 @@ def refuse_repeated_ids(path: Path, ids: list[str]) -> None:
         raise InputError(f"{path.name}: these ids stand more than once: {', '.join(repeated[:5])}")
 
 
-def _told(error: ValidationError) -> str:
+def _told(error: ValueError) -> str:
+    if not isinstance(error, ValidationError):
+        return str(error)
     first = error.errors()[0]
     where = ".".join(str(part) for part in first["loc"])
     return f"{where}: {first['msg']}" if where else str(first["msg"])

@@ -17,10 +17,10 @@ from pydantic import Field
 
 from engram.console.evaluation.lines import Row, read_rows, refuse_repeated_ids
 from engram.console.evaluation.outcome import Figure, Outcome
-from engram.console.evaluation.scratch import EVALUATOR, rolled_back, scratch_workspace
+from engram.console.evaluation.scratch import commit_rows, rolled_back, scratch_workspace
 from engram.kernel.models import Workspace
 from memories.core.metrics import Interval, wilson
-from memories.services.commit import Committed, commit
+from memories.services.commit import Committed
 from memories.services.draft import Draft
 
 NOW = datetime(2025, 1, 1, tzinfo=UTC)
@@ -102,14 +102,17 @@ def score(pairs: Sequence[PairRow], predictions: Sequence[Mapping[str, Any]]) ->
     return Outcome("gate", figures, predictions, details)
 
 
-def _commit_both(workspace: Workspace, pair: PairRow) -> Committed:
+def _commit_both(workspace: Workspace, pair: PairRow) -> Committed | None:
     first = Draft(content=pair.a, agent="stored")
     second = Draft(content=pair.b, agent="incoming")
-    commit(workspace, first, actor=EVALUATOR, now=NOW)
-    return commit(workspace, second, actor=EVALUATOR, now=NOW + timedelta(days=1))
+    commit_rows(workspace, [first], now=NOW)
+    return commit_rows(workspace, [second], now=NOW + timedelta(days=1))[0]
 
 
-def _row(pair: PairRow, committed: Committed) -> dict[str, Any]:
+def _row(pair: PairRow, committed: Committed | None) -> dict[str, Any]:
+    if committed is None:
+        refused: dict[str, Any] = {"relation": None, "cosine": None, "reasons": []}
+        return {"id": pair.id, "outcome": "refused"} | refused
     gate = committed.gate.as_record()
     return {
         "id": pair.id,

@@ -17,10 +17,9 @@ from pydantic import Field, field_validator, model_validator
 
 from engram.console.evaluation.lines import InputError, Row, read_rows, refuse_repeated_ids
 from engram.console.evaluation.outcome import Figure, Outcome
-from engram.console.evaluation.scratch import EVALUATOR, scratch_workspace
+from engram.console.evaluation.scratch import commit_rows, scratch_workspace
 from engram.kernel.models import Workspace
 from memories.core.metrics import bootstrap, ndcg_at, precision_at, recall_at, reciprocal_rank
-from memories.services.commit import commit_all
 from memories.services.draft import Draft
 from memories.services.recall import Query, recall
 
@@ -183,11 +182,9 @@ def store(
             )
             for position, row in enumerate(batch)
         ]
-        results = commit_all(
-            workspace, drafts, actor=EVALUATOR, now=now, is_gated=False, is_detected=False
-        )
+        results = commit_rows(workspace, drafts, now=now, is_gated=False, is_detected=False)
         for row, result in zip(batch, results, strict=True):
-            if result.memory is not None:
+            if result and result.memory:
                 names[result.memory.id].append(row.id)
         advance(len(batch))
     return names

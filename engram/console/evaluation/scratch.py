@@ -6,14 +6,18 @@ killed leaves nothing behind.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from uuid import uuid4
 
 from django.db import transaction
 
 from engram.kernel.actors import Actor
 from engram.kernel.models import Role, Workspace
+from engram.kernel.refusals import InvalidError
+from memories.services.commit import Committed, commit_all
+from memories.services.draft import Draft
 
 EVALUATOR = Actor(kind="system", id="", label="evaluate", role=Role.ADMIN)
 
@@ -34,3 +38,37 @@ def scratch_workspace() -> Iterator[Workspace]:
     with rolled_back():
         slug = f"evaluate-{uuid4().hex[:12]}"
         yield Workspace.objects.create(slug=slug, name="Evaluation")
+
+
+def commit_rows(
+    workspace: Workspace,
+    drafts: Sequence[Draft],
+    *,
+    now: datetime,
+    is_gated: bool = True,
+    is_detected: bool = True,
+) -> list[Committed | None]:
+    """Commit a file's rows in order; None stands for one that the product refuses (a secret)."""
+
+    def attempt(some: Sequence[Draft]) -> list[Committed]:
+        return commit_all(
+            workspace,
+            some,
+            actor=EVALUATOR,
+            now=now,
+            is_gated=is_gated,
+            is_detected=is_detected,
+        )
+
+    try:
+        return list(attempt(drafts))
+    except InvalidError:
+        if len(drafts) == 1:
+            return [None]
+    return [
+        result
+        for draft in drafts
+        for result in commit_rows(
+            workspace, [draft], now=now, is_gated=is_gated, is_detected=is_detected
+        )
+    ]

@@ -21,11 +21,10 @@ from conflicts.models import Conflict
 from conflicts.services.detect import detect_due
 from engram.console.evaluation.lines import InputError, Row, read_rows, refuse_repeated_ids
 from engram.console.evaluation.outcome import Figure, Outcome
-from engram.console.evaluation.scratch import EVALUATOR, scratch_workspace
+from engram.console.evaluation.scratch import commit_rows, scratch_workspace
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.core.metrics import Interval, bootstrap_ratio, wilson
-from memories.services.commit import commit_all
 from memories.services.draft import Draft
 
 
@@ -92,10 +91,10 @@ def find(story: StoryRow) -> list[dict[str, Any]]:
             )
             for fact in story.facts
         ]
-        results = commit_all(workspace, drafts, actor=EVALUATOR, now=story.now)
+        results = commit_rows(workspace, drafts, now=story.now)
         facts: dict[UUID, list[str]] = defaultdict(list)
         for fact, result in zip(story.facts, results, strict=True):
-            if result.memory is not None:
+            if result and result.memory:
                 facts[result.memory.id].append(fact.id)
         return cards(workspace, facts, now=story.now)
 
