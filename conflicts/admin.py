@@ -23,7 +23,13 @@ from conflicts.services.resolve import resolve
 from engram.kernel.models import Membership, Role
 from engram.kernel.pages import has_role, staff_of
 from engram.kernel.refusals import RefusalError
-from engram.kernel.staff import DefaultedFilter, ReadOnlyAdmin, RoleAdmin
+from engram.kernel.staff import (
+    DefaultedFilter,
+    ReadOnlyAdmin,
+    RoleAdmin,
+    moment_column,
+    seconds_column,
+)
 
 WAITING = (ConflictStatus.OPEN, ConflictStatus.SNOOZED)
 FINDERS = ("rules", "narrative", "agent", "person")
@@ -68,7 +74,7 @@ class ConflictAdmin(RoleAdmin):
 
     roles = {"view": Role.READER, "act": Role.REVIEWER}
     list_display = [
-        "shown", "status_label", "severity_label", "kind", "found_by", "assignee", "created_at",
+        "shown", "status_label", "severity_label", "kind", "found_by", "assignee", "opened_at",
     ]  # fmt: skip
     list_filter = [
         StatusFilter,
@@ -81,6 +87,8 @@ class ConflictAdmin(RoleAdmin):
     search_help_text = "Words of the question or of a memory"
     actions = ["dismiss"]
 
+    opened_at = moment_column("created_at", "opened")
+
     def get_queryset(self, request: HttpRequest) -> QuerySet[Conflict]:
         """Return cards with the mark of those whose question may not be shown."""
         forgotten = ConflictMember.objects.filter(conflict=OuterRef("pk")).exclude(
@@ -92,9 +100,11 @@ class ConflictAdmin(RoleAdmin):
     @display(description="question", ordering="question")
     def shown(self, card: Conflict) -> str:
         """Return the question, unless it may quote something forgotten."""
-        is_withheld: bool = card.is_withheld  # type: ignore[attr-defined]
-        text = show.WITHHELD if is_withheld else card.question
-        return format_html('<span class="eg-cell">{}</span>', text)
+        return format_html('<span class="eg-cell">{}</span>', self.name_of(card))
+
+    def name_of(self, row: Any) -> str:
+        """Return the question, unless it may quote something forgotten."""
+        return show.WITHHELD if row.is_withheld else str(row.question)
 
     @display(
         description="status",
@@ -170,7 +180,9 @@ class ConflictAdmin(RoleAdmin):
                         now=timezone.now(),
                     )
                 except RefusalError as error:
-                    self.message_user(request, f"{card}: {error.detail}", level="WARNING")
+                    self.message_user(
+                        request, f"{self.name_of(card)}: {error.detail}", level="WARNING"
+                    )
                 else:
                     done += 1
             return done
@@ -192,10 +204,14 @@ class DetectionRunAdmin(ReadOnlyAdmin):
     """What the detective did."""
 
     list_display = [
-        "created_at", "status_label", "reason", "trigger_count", "facts_considered", "opened",
-        "joined", "skipped", "lag_seconds", "duration_seconds", "model",
+        "read_at", "status_label", "reason", "trigger_count", "facts_considered", "opened",
+        "joined", "skipped", "lag", "duration", "model",
     ]  # fmt: skip
     list_filter = ["status", "reason"]
+
+    read_at = moment_column("created_at", "read")
+    lag = seconds_column("lag_seconds", "lag")
+    duration = seconds_column("duration_seconds", "duration")
 
     @display(
         description="status",

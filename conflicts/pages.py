@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import wraps
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 from uuid import UUID
@@ -12,7 +13,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_safe
 
 from conflicts.forms import CommentForm, DecisionForm, QueueForm, SnoozeForm
 from conflicts.models import Conflict
@@ -23,10 +24,22 @@ from conflicts.services.resolve import resolve
 from conflicts.services.undo import undo
 from conflicts.services.wake import wake
 from engram.kernel.models import Membership, Role
-from engram.kernel.pages import has_role, member_page, staff_of, way_back
+from engram.kernel.pages import View, has_role, member_page, staff_of, way_back
 from engram.kernel.refusals import RefusalError, StaleError
 
 FILTERS = ("q", "status", "kind", "severity", "scope", "mine")
+
+
+def form_target(view: View) -> View:
+    """Take forms; who comes by address (a reload, a sign-in in between) is led to the card."""
+
+    @wraps(view)
+    def run(request: HttpRequest, conflict_id: UUID) -> HttpResponse:
+        if request.method != "POST":
+            return redirect("console:conflict", conflict_id)
+        return view(request, conflict_id)
+
+    return run
 
 
 def _card(conflict_id: UUID) -> Conflict:
@@ -64,7 +77,7 @@ def _card_context(request: HttpRequest, card: Conflict, **more: Any) -> dict[str
     }
 
 
-@require_GET
+@require_safe
 @member_page()
 def triage(request: HttpRequest) -> HttpResponse:
     """Show one open card at a time."""
@@ -108,7 +121,7 @@ def _done(request: HttpRequest) -> dict[str, Any] | None:
     return {"card": card, "decision": decision} if decision else None
 
 
-@require_GET
+@require_safe
 @member_page()
 def conflict(request: HttpRequest, conflict_id: UUID) -> HttpResponse:
     """Show one card with the history of its decisions."""
@@ -125,7 +138,7 @@ def _one(request: HttpRequest, card: Conflict, *, status: int = 200, **more: Any
     )
 
 
-@require_GET
+@require_safe
 @member_page()
 def conflict_list(request: HttpRequest) -> HttpResponse:
     """List cards, newest first."""
@@ -147,7 +160,7 @@ def conflict_list(request: HttpRequest) -> HttpResponse:
     )
 
 
-@require_POST
+@form_target
 @member_page()
 def decide(request: HttpRequest, conflict_id: UUID) -> HttpResponse:
     """Carry out a verdict; what cannot be done is said beside what was typed."""
@@ -211,7 +224,7 @@ def _with_done(url: str, card: Conflict) -> str:
     return parts._replace(query=urlencode(query)).geturl()
 
 
-@require_POST
+@form_target
 @member_page()
 def take_back(request: HttpRequest, conflict_id: UUID) -> HttpResponse:
     """Undo the standing decision, or end a snooze, and show the card again."""
@@ -226,7 +239,7 @@ def take_back(request: HttpRequest, conflict_id: UUID) -> HttpResponse:
     return redirect(way_back(request, _permalink(card)))
 
 
-@require_POST
+@form_target
 @member_page()
 def put_off(request: HttpRequest, conflict_id: UUID) -> HttpResponse:
     """Snooze a card."""
@@ -248,7 +261,7 @@ def put_off(request: HttpRequest, conflict_id: UUID) -> HttpResponse:
     return redirect(_with_done(way_back(request, _permalink(card)), card))
 
 
-@require_POST
+@form_target
 @member_page()
 def assign(request: HttpRequest, conflict_id: UUID) -> HttpResponse:
     """Give a card to a member, or to nobody."""
@@ -264,7 +277,7 @@ def assign(request: HttpRequest, conflict_id: UUID) -> HttpResponse:
     return redirect(way_back(request, _permalink(card)))
 
 
-@require_POST
+@form_target
 @member_page()
 def comment(request: HttpRequest, conflict_id: UUID) -> HttpResponse:
     """Add a comment."""

@@ -140,7 +140,6 @@ LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"
 USE_TZ = True
 USE_I18N = False
-DATE_FORMAT, TIME_FORMAT, DATETIME_FORMAT = "j M Y", "H:i", "j M Y, H:i"
 
 STATIC_URL = "static/"
 STATIC_ROOT = ENGRAM_HOME / "static"

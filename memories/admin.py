@@ -18,7 +18,7 @@ from unfold.decorators import action, display
 from engram.kernel.models import Role
 from engram.kernel.pages import has_role, staff_of
 from engram.kernel.refusals import RefusalError
-from engram.kernel.staff import DefaultedFilter, RoleAdmin
+from engram.kernel.staff import DefaultedFilter, RoleAdmin, moment_column
 from memories.core.text import terms
 from memories.models import Memory, Posting, State
 from memories.models.memory import in_scope
@@ -63,7 +63,7 @@ class MemoryAdmin(RoleAdmin):
     """Memories are read here; agents write them, verdicts change them."""
 
     roles = {"view": Role.READER, "act": Role.REVIEWER}
-    list_display = ["shown", "condition", "kind", "provenance", "scope", "agent", "observed_at"]
+    list_display = ["shown", "condition", "kind", "provenance", "scope", "agent", "learned"]
     list_filter = [
         StateFilter,
         ("kind", ChoicesDropdownFilter),
@@ -74,6 +74,8 @@ class MemoryAdmin(RoleAdmin):
     search_fields = ["content"]
     search_help_text = "All words, in any order"
     actions = ["forget", "restore"]
+
+    learned = moment_column("observed_at", "learned")
 
     @display(description="memory", ordering="content")
     def shown(self, memory: Memory) -> str:

@@ -8,8 +8,7 @@ from django.contrib.auth import logout
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
-from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from engram.console import feed
 from engram.console.overview import overview
@@ -20,8 +19,7 @@ from engram.kernel.pages import has_role, member_page, staff_of
 FEED_ROWS = 30
 
 
-@require_GET
-@never_cache
+@require_safe
 @member_page()
 def dashboard(request: HttpRequest) -> HttpResponse:
     """Show what the workspace knows and what happens in it."""
@@ -40,8 +38,7 @@ def dashboard(request: HttpRequest) -> HttpResponse:
     )
 
 
-@require_GET
-@never_cache
+@require_safe
 @member_page()
 def numbers(request: HttpRequest) -> HttpResponse:
     """Return the dashboard's numbers for the page that shows them live."""
@@ -80,7 +77,7 @@ def sign_out(request: HttpRequest) -> HttpResponse:
     return redirect("admin:login")
 
 
-@require_GET
+@require_safe
 def no_workspace(request: HttpRequest) -> HttpResponse:
     """Say what to do to somebody who is signed in and belongs nowhere."""
     if not request.user.is_authenticated:
@@ -90,7 +87,7 @@ def no_workspace(request: HttpRequest) -> HttpResponse:
     return render(request, "console/no_workspace.html")
 
 
-@require_GET
+@require_safe
 def api_docs(request: HttpRequest) -> HttpResponse:
     """Show the API, described by its own OpenAPI document; needs no network."""
     return render(request, "console/api_docs.html")

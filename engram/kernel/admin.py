@@ -29,7 +29,7 @@ from engram.kernel.models import ApiKey, Event, Membership, Role, Workspace
 from engram.kernel.pages import has_role, staff_of
 from engram.kernel.refusals import InvalidError
 from engram.kernel.services import change_settings
-from engram.kernel.staff import ReadOnlyAdmin, RoleAdmin
+from engram.kernel.staff import ReadOnlyAdmin, RoleAdmin, moment_column
 
 admin.site.unregister(User)
 admin.site.unregister(Group)
@@ -100,7 +100,9 @@ class WorkspaceAdmin(RoleAdmin):
     roles = {"view": Role.READER, "change": Role.ADMIN}
     form = WorkspaceForm
     fields = ["name", "slug", "settings_json"]
-    list_display = ["name", "slug", "created_at"]
+    list_display = ["name", "slug", "made_at"]
+
+    made_at = moment_column("created_at", "created")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Workspace]:
         """Return the member's own workspaces."""
@@ -192,8 +194,10 @@ class MembershipAdmin(RoleAdmin):
     roles = dict.fromkeys(("view", "add", "change", "delete"), Role.ADMIN)
     form = MemberForm
     fields = ["username", "role"]
-    list_display = ["user", "role_label", "created_at"]
+    list_display = ["user", "role_label", "since"]
     list_select_related = ["user"]
+
+    since = moment_column("created_at", "member since")
 
     @display(description="role", ordering="role", label={"Admin": "info", "Reviewer": "success"})
     def role_label(self, member: Membership) -> str:
@@ -270,9 +274,11 @@ class ApiKeyAdmin(RoleAdmin):
     roles = {"view": Role.ADMIN, "add": Role.ADMIN, "act": Role.ADMIN}
     form = KeyForm
     list_display = [
-        "name", "prefix_shown", "role", "condition", "use_count", "last_used_at", "expires_at",
-        "created_at",
+        "name", "prefix_shown", "role", "condition", "use_count", "used_at", "ends_at", "made_at",
     ]  # fmt: skip
+    used_at = moment_column("last_used_at", "last used")
+    ends_at = moment_column("expires_at", "expires")
+    made_at = moment_column("created_at", "created")
     fields = ["name", "role", "expires_at"]
     search_fields = ["name", "prefix"]
     actions = ["revoke"]
@@ -362,8 +368,9 @@ class ApiKeyAdmin(RoleAdmin):
 class EventAdmin(ReadOnlyAdmin):
     """History: written with what it tells, never changed."""
 
-    list_display = ["at", "type", "actor_label", "actor_kind", "object_type", "object_id"]
-    list_display_links = ["at"]
+    list_display = ["told_at", "type", "actor_label", "actor_kind", "object_type", "object_id"]
+    list_display_links = ["told_at"]
+    told_at = moment_column("at", "at")
     list_filter = ["actor_kind", "object_type"]
     search_fields = ["object_id"]
     search_help_text = "A type such as memory.forgotten, an actor, or an object's id"

@@ -6,3 +6,4 @@ class KernelConfig(AppConfig):
 
     name = "engram.kernel"
     label = "kernel"
+    verbose_name = "Workspace"

@@ -11,6 +11,7 @@ from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.utils.cache import add_never_cache_headers
 from django.utils.http import url_has_allowed_host_and_scheme
 
 from engram.kernel.middleware import StaffWorkspace
@@ -43,7 +44,10 @@ def member_page(*, writes: Role = Role.REVIEWER) -> Callable[[View], View]:
                 return redirect("console:no-workspace")
             if request.method not in {"GET", "HEAD"} and not has_role(request, writes):
                 raise PermissionDenied(f"This needs the role {writes.value}.")
-            return view(request, *args, **kwargs)
+            response = view(request, *args, **kwargs)
+            # What one member saw is not for the next at the same browser, nor for "back" later.
+            add_never_cache_headers(response)
+            return response
 
         return run
 

@@ -10,12 +10,35 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
+from django.utils import timezone
 from unfold.admin import ModelAdmin
 
 from engram.kernel.models import Role
 from engram.kernel.pages import has_role
 
 Work = Callable[[QuerySet[Any]], int]
+
+
+def moment_column(field: str, title: str) -> Callable[[Any, Any], str]:
+    """Return a list column that shows a time briefly, in the pages' time zone."""
+
+    @admin.display(description=title, ordering=field)
+    def shown(self: Any, row: Any) -> str:
+        moment = getattr(row, field)
+        return "" if moment is None else f"{timezone.localtime(moment):%-d %b %Y, %H:%M}"
+
+    return shown
+
+
+def seconds_column(field: str, title: str) -> Callable[[Any, Any], str]:
+    """Return a list column that shows a duration."""
+
+    @admin.display(description=title, ordering=field)
+    def shown(self: Any, row: Any) -> str:
+        seconds = getattr(row, field)
+        return "" if seconds is None else f"{seconds:.2f} s"
+
+    return shown
 
 
 class RoleAdmin(ModelAdmin):  # type: ignore[misc]
@@ -79,6 +102,10 @@ class RoleAdmin(ModelAdmin):  # type: ignore[misc]
     def log_deletions(self, *args: Any) -> None:
         """Leave the telling to `Event`."""
 
+    def name_of(self, row: Any) -> str:
+        """Return what a row is called in questions and messages."""
+        return str(row)
+
     def confirmed(
         self,
         request: HttpRequest,
@@ -107,7 +134,7 @@ class RoleAdmin(ModelAdmin):  # type: ignore[misc]
             "consequence": consequence,
             "button": button,
             "is_grave": is_grave,
-            "rows": rows[:20],
+            "rows": [self.name_of(row) for row in rows[:20]],
             "more": max(rows.count() - 20, 0),
             "carried": carried,
         }

@@ -360,3 +360,47 @@ def test_pages_ask_as_often_for_many_cards_as_for_one(
         page(client, path)
     # A card after the current one costs nothing; the step to it was asked for before.
     assert len(many) == len(one)
+
+
+@pytest.mark.parametrize("action", ["resolve", "undo", "snooze", "assign", "comment"])
+def test_coming_to_a_form_target_by_address_leads_to_the_card(
+    house: House, member: Member, action: str
+) -> None:
+    _, _, card = disagree(house.workspace)
+    answer = member("reviewer").get(f"/console/conflicts/{card.pk}/{action}/")
+    assert answer["Location"] == f"/console/conflicts/{card.pk}/"
+
+
+@pytest.mark.parametrize("back", ["https://evil.example/", "//evil.example", "javascript:alert(1)"])
+def test_forms_lead_nowhere_else(house: House, member: Member, back: str) -> None:
+    _, _, card = disagree(house.workspace)
+    answer = resolve(member("reviewer"), card, verdict="yes", version=1, back=back)
+    assert answer["Location"] == f"/console/conflicts/{card.pk}/?done={card.pk}"
+
+
+def test_no_with_more_values_left_asks_which_is_true(house: House, member: Member) -> None:
+    old, new, card = disagree(house.workspace)
+    third = remember(house.workspace, "The API rate limit is 800 requests per second.", 25)
+    ask(house.workspace, [old, new, third], yes=new)
+    client = member("reviewer")
+    html = page(client)
+    assert "#2 is retired. More than one value would remain: tick those that are true." in html
+    assert resolve(client, card, verdict="no", **form(html)).status_code == 422
+    answer = resolve(client, card, verdict="no", keep=[str(third.pk)], **form(html))
+    assert answer.status_code == 302
+    assert [state(house.workspace, memory) for memory in (old, new, third)] == [
+        "superseded",
+        "retired",
+        "active",
+    ]
+
+
+def test_snoozed_card_is_woken_from_its_page(house: House, member: Member) -> None:
+    _, _, card = disagree(house.workspace)
+    client = member("reviewer")
+    client.post(f"/console/conflicts/{card.pk}/snooze/", {"until": "week"})
+    assert "Wake now" in page(client, f"/console/conflicts/{card.pk}/")
+
+
+def test_pages_are_kept_by_no_browser(house: House, member: Member) -> None:
+    assert "no-store" in member("reader").get(TRIAGE)["Cache-Control"]
