@@ -14,6 +14,7 @@ from conflicts.services import lease
 from conflicts.services.cards import file_findings
 from conflicts.services.story import story_ids, tell
 from engram.kernel.models import Workspace
+from engram.kernel.planning import without_nested_loops
 from engram.kernel.tenancy import in_workspace
 
 log = logging.getLogger(__name__)
@@ -79,7 +80,7 @@ def _fill(
     now: datetime,
 ) -> None:
     """Read, then file the findings and take the due rows away in one transaction."""
-    with in_workspace(workspace):
+    with in_workspace(workspace), without_nested_loops():
         story = tell(story_ids(triggers, now))
     found = find(story.facts, story.vectors, now=now, triggers=story.facts_of(triggers))
     findings = [finding for raw in found if (finding := story.in_memories(raw))]

@@ -63,13 +63,20 @@ def gather(
 
 
 def by_meaning(recallable: QuerySet[Memory], vector: np.ndarray) -> dict[UUID, float]:
-    """Return the nearest memories with the cosine of their nearest window: an exact scan."""
+    """Return the nearest memories with the cosine of their nearest window."""
+    return nearest(recallable, vector, model_name(), BY_MEANING)
+
+
+def nearest(
+    recallable: QuerySet[Memory], vector: np.ndarray, model: str, limit: int
+) -> dict[UUID, float]:
+    """Return the nearest memories, nearest first, with their cosine: an exact scan."""
     rows = (
-        recallable.filter(vectors__model=model_name())
+        recallable.filter(vectors__model=model)
         .order_by()
         .values_list("pk")
         .annotate(distance=Min(CosineDistance("vectors__embedding", vector)))
-        .order_by("distance")[:BY_MEANING]
+        .order_by("distance", "pk")[:limit]
     )
     return {memory_id: 1.0 - float(distance) for memory_id, distance in rows}
 
@@ -78,13 +85,7 @@ def cosines_of(ids: Collection[UUID], vector: np.ndarray) -> dict[UUID, float]:
     """Return the cosine of the nearest window of each named memory that has vectors."""
     if not ids:
         return {}
-    rows = (
-        Memory.objects.filter(pk__in=ids, vectors__model=model_name())
-        .order_by()
-        .values_list("pk")
-        .annotate(distance=Min(CosineDistance("vectors__embedding", vector)))
-    )
-    return {memory_id: 1.0 - float(distance) for memory_id, distance in rows}
+    return nearest(Memory.objects.filter(pk__in=ids), vector, model_name(), len(ids))
 
 
 def vocabulary_of(query_terms: Collection[str]) -> Vocabulary:

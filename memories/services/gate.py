@@ -7,13 +7,13 @@ from datetime import datetime
 from typing import Any, Literal
 
 import numpy as np
-from django.db.models import Min
-from pgvector.django import CosineDistance
 
 from engram.kernel.configuration import WorkspaceSettings
+from engram.kernel.planning import without_nested_loops
 from memories.core.claims import Comparison, compare, read
 from memories.core.gate import Decision, better_wording, decide
 from memories.models import Memory
+from memories.services.candidates import nearest
 from memories.services.draft import Draft
 
 Outcome = Literal["created", "merged", "kept_apart", "suggested"]
@@ -48,13 +48,11 @@ def neighbours(
     vector: np.ndarray, model: str, now: datetime, *, scope: str, project: str
 ) -> list[tuple[Memory, float]]:
     """Return the nearest live memories of the same scope and project with their cosine."""
-    rows = (
-        Memory.objects.recallable(now)
-        .filter(scope=scope, project=project, vectors__model=model)
-        .annotate(distance=Min(CosineDistance("vectors__embedding", vector)))
-        .order_by("distance")[:NEIGHBOURS]
-    )
-    return [(row, 1.0 - float(row.distance)) for row in rows]  # type: ignore[attr-defined]
+    place = Memory.objects.recallable(now).filter(scope=scope, project=project)
+    with without_nested_loops():
+        cosines = nearest(place, vector, model, NEIGHBOURS)
+    memories = Memory.objects.in_bulk(list(cosines))
+    return [(memories[memory_id], cosine) for memory_id, cosine in cosines.items()]
 
 
 def examine(

@@ -13,6 +13,7 @@ from django.db.models import Q, QuerySet
 from engram.kernel.configuration import WorkspaceSettings
 from engram.kernel.embedding import EmbeddingUnavailableError, embed_query
 from engram.kernel.models import Workspace
+from engram.kernel.planning import without_nested_loops
 from engram.kernel.tenancy import in_workspace
 from memories.core.fusion import Candidate, Factors, agents_named, freshness, fuse
 from memories.core.text import terms
@@ -74,7 +75,8 @@ def recall(workspace: Workspace, query: Query, *, now: datetime) -> Answer:
     with in_workspace(workspace):
         recallable = Memory.objects.recallable(now).filter(matching(query))
         pinned = _pinned(recallable, query)
-        pool = gather(recallable, vector, query_terms, always=pinned)
+        with without_nested_loops():
+            pool = gather(recallable, vector, query_terms, always=pinned)
         ranked = _rank(
             pool,
             query,
@@ -120,7 +122,8 @@ def relevant(
         recallable = Memory.objects.recallable(now)
         if kinds:
             recallable = recallable.filter(kind__in=kinds)
-        near = by_meaning(recallable, vector)
+        with without_nested_loops():
+            near = by_meaning(recallable, vector)
         chosen = [i for i, cosine in near.items() if cosine >= min_relevance][:FORGET_MAX]
         memories = Memory.objects.in_bulk(chosen)
         found = tuple(Recalled(memories[i], near[i], near[i], {}) for i in chosen)
