@@ -51,9 +51,7 @@ def test_every_confined_table_has_a_scoped_manager(db: None) -> None:
 
 def test_application_role_cannot_bypass_row_security(db: None) -> None:
     with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT rolsuper, rolbypassrls FROM pg_roles WHERE rolname = current_user"
-        )
+        cursor.execute("SELECT rolsuper, rolbypassrls FROM pg_roles WHERE rolname = current_user")
         assert cursor.fetchone() == (False, False)
 
 
@@ -83,9 +81,7 @@ def test_writing_into_another_workspace_is_refused_by_the_database(
         foreign.save()
 
 
-def test_updating_rows_of_another_workspace_changes_nothing(
-    house: House, neighbour: House
-) -> None:
+def test_updating_rows_of_another_workspace_changes_nothing(house: House, neighbour: House) -> None:
     with in_workspace(house.workspace), connection.cursor() as cursor:
         cursor.execute(
             "UPDATE kernel_apikey SET role = 'admin' WHERE workspace_id = %s",
