@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from memories.core.measures import Bound, Quantity
 from memories.core.units import (
@@ -130,7 +131,7 @@ def quantity_at(
     """
     first = tokens[index]
     if worded := _worded(tokens, index):
-        return worded
+        return _and_a_half(tokens, *worded, number=1.0)
     sign = -1.0 if _is_minus(tokens, index) else 1.0
     currency = CURRENCIES.get(first.lower) if first.kind in ("symbol", "word") else None
     start = index + 1 if currency or sign < 0 else index
@@ -158,7 +159,21 @@ def quantity_at(
         end = rate_end if adjacent or noun in ("time", "times") else end
     else:
         text = _between(tokens, index, end)
-    return end, Quantity(value, unit, text, bound, noun)
+    return _and_a_half(tokens, end, Quantity(value, unit, text, bound, noun), number=number[1])
+
+
+def _has_half(tokens: Sequence[Token], index: int) -> bool:
+    return [token.lower for token in tokens[index : index + 3]] == ["and", "a", "half"]
+
+
+def _and_a_half(
+    tokens: Sequence[Token], end: int, quantity: Quantity, *, number: float
+) -> tuple[int, Quantity]:
+    """Add what follows the unit: "a minute and a half", "two hours and a half"."""
+    if not _has_half(tokens, end) or quantity.unit == "count" or not number:
+        return end, quantity
+    value = quantity.value * (number + 0.5) / number
+    return end + 3, replace(quantity, value=value, text=f"{quantity.text} and a half")
 
 
 def _worded(tokens: Sequence[Token], index: int) -> tuple[int, Quantity] | None:
@@ -229,6 +244,8 @@ def _spelled_number(tokens: Sequence[Token], index: int) -> tuple[int, float] | 
         value, index = value + NUMBER_WORDS[following], index + 1
     while index < len(tokens) and tokens[index].lower in ("hundred", "thousand", "million"):
         value, index = value * MAGNITUDES[tokens[index].lower], index + 1
+    if _has_half(tokens, index):  # "two and a half hours"
+        value, index = value + 0.5, index + 3
     return index, value
 
 

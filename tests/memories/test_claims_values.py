@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memories.core import dates, measures
-from memories.core.claims import read
+from memories.core.claims import compare, read
 from memories.core.measures import Quantity
 from memories.core.words import normalise, tokenise
 
@@ -190,3 +190,17 @@ def test_tokens_stand_in_order_and_point_into_the_text(text: str) -> None:
     tokens = tokenise(cleaned)
     assert all(0 <= token.start <= token.end <= len(cleaned) for token in tokens)
     assert [token.start for token in tokens] == sorted(token.start for token in tokens)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "relation"),
+    [
+        ("The job takes two and a half hours.", "The job takes 150 minutes.", "same"),
+        ("The job takes two hours and a half.", "The job takes 150 minutes.", "same"),
+        ("The job takes two and a half hours.", "The job takes 120 minutes.", "contradicts"),
+        ("Order 17637213491 shipped.", "Order 17637213492 shipped.", "contradicts"),
+        ("We store 2,000,000,000 rows.", "We store 2 billion rows.", "same"),
+    ],
+)
+def test_halves_count_and_long_numbers_are_exact(a: str, b: str, relation: str) -> None:
+    assert compare(a, b).relation == relation
