@@ -111,6 +111,7 @@ class Event(WorkspaceModel):
             models.Index(fields=["workspace", "-seq"], name="event_newest"),
             models.Index(fields=["workspace", "object_id", "-seq"], name="event_object"),
             models.Index(fields=["workspace", "type", "-seq"], name="event_type"),
+            models.Index(fields=["workspace", "type", "at"], name="event_time"),
         ]
 
     def __str__(self) -> str:
