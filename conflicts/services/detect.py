@@ -30,21 +30,28 @@ def detect_due(workspace: Workspace, *, clock: Clock) -> list[DetectionRun]:
     Kill it anywhere and nothing is lost or doubled: due rows go in the transaction that files the
     findings, and findings have an identity.
     """
+    runs: list[DetectionRun] = []
+    while _read_all(workspace, runs, clock=clock):
+        pass
+    return runs
+
+
+def _read_all(workspace: Workspace, runs: list[DetectionRun], *, clock: Clock) -> bool:
+    """Hold the lease until nothing is due; tell whether something fell due while giving it back."""
     holder = uuid4()
     if not lease.take(workspace, holder, clock()):
-        return []
-    runs: list[DetectionRun] = []
+        return False
+    has_failed = False
     try:
-        while lease.beat(workspace, holder, clock()):
+        while not has_failed and lease.beat(workspace, holder, clock()):
             run = _read_once(workspace, clock=clock)
             if run is None:
                 break
             runs.append(run)
-            if run.status == "failed":
-                break
+            has_failed = run.status == "failed"
     finally:
-        lease.give_back(workspace, holder)
-    return runs
+        is_due = lease.give_back(workspace, holder)
+    return is_due and not has_failed
 
 
 def _read_once(workspace: Workspace, *, clock: Clock) -> DetectionRun | None:

@@ -48,10 +48,13 @@ def note_written(
             VALUES (%s, %s)
             ON CONFLICT (workspace_id)
             DO UPDATE SET due_since = coalesce(kept.due_since, excluded.due_since)
+            RETURNING due_since = %s
             """,
-            [workspace_id, now],
+            [workspace_id, now, now],
         )
-    wake(DETECT_TASK, workspace_id)
+        (is_newly_due,) = cursor.fetchone()
+    if is_newly_due:  # else a wake-up is under way or a runner is at it: a burst is woken once
+        wake(DETECT_TASK, workspace_id)
 
 
 def note_revived(sender: Any, *, memory_ids: Sequence[UUID], now: datetime, **_: Any) -> None:
