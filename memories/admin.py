@@ -77,7 +77,7 @@ class MemoryAdmin(RoleAdmin):
 
     learned = moment_column("observed_at", "learned")
 
-    @display(description="memory", ordering="content")
+    @display(description="memory")  # not ordered by: sorting texts reads all of them
     def shown(self, memory: Memory) -> str:
         """Return the statement, cut to one or two lines."""
         text = memory.content

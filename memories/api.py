@@ -13,6 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from engram.kernel.api import WorkspaceView, validated
+from engram.kernel.models import Role
 from engram.kernel.pagination import NewestEventFirst
 from engram.kernel.refusals import MissingError
 from engram.kernel.tenancy import in_workspace
@@ -26,6 +27,12 @@ from memories.services.revise import revise
 CREATED = {"created", "kept_apart", "suggested"}
 
 
+def visible_to(role: Role) -> Any:
+    """Return the memories that a role may list: forgotten ones only if it may restore them."""
+    memories = Memory.objects.all()
+    return memories if role.includes(Role.AGENT) else memories.filter(forgotten_at=None)
+
+
 class MemoryCollection(WorkspaceView, ListAPIView):  # type: ignore[type-arg]
     """The memories of the workspace."""
 
@@ -34,7 +41,7 @@ class MemoryCollection(WorkspaceView, ListAPIView):  # type: ignore[type-arg]
 
     def get_queryset(self) -> Any:
         """Return all memories; the filter keeps the active ones unless asked otherwise."""
-        return Memory.objects.all()
+        return visible_to(self.actor.role)
 
     @extend_schema(responses=shapes.MemorySerializer(many=True))
     def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
@@ -79,7 +86,7 @@ class MemoryDetail(WorkspaceView):
     @extend_schema(responses=shapes.MemorySerializer)
     def get(self, request: Request, memory_id: UUID) -> Response:
         """Show a memory in any state."""
-        memory = Memory.objects.filter(pk=memory_id).first()
+        memory = visible_to(self.actor.role).filter(pk=memory_id).first()
         if memory is None:
             raise MissingError("There is no such memory.")
         return Response(shapes.present_one(memory))
@@ -105,6 +112,8 @@ class MemoryHistory(WorkspaceView, ListAPIView):  # type: ignore[type-arg]
     @extend_schema(responses=shapes.HistoryEntrySerializer(many=True))
     def get(self, request: Request, memory_id: UUID) -> Response:
         """List commits, revisions, merges, supersession, conflicts; newest first."""
+        if not visible_to(self.actor.role).filter(pk=memory_id).exists():
+            raise MissingError("There is no such memory.")
         page = self.paginate_queryset(history.events_of(memory_id)) or []
         rows = history.add_wordings(memory_id, page)
         return self.get_paginated_response(shapes.HistoryEntrySerializer(rows, many=True).data)
@@ -174,7 +183,9 @@ class Forget(WorkspaceView):
                 now=now,
             )
             if found.reason and not found.results:
-                return Response({"would_forget": [], "reason": found.reason})
+                none: dict[str, Any] = {"forgotten": 0, "ids": []}
+                answer = none if asked["confirm"] else {"would_forget": []}
+                return Response(answer | {"reason": found.reason})
             ids = [result.memory.id for result in found.results]
         if not asked["confirm"]:
             with in_workspace(self.workspace):

@@ -297,6 +297,21 @@ class RestoreAnswerSerializer(serializers.Serializer[Any]):
     ids = serializers.ListField(child=serializers.UUIDField())
 
 
+class NotYet(serializers.Field[Any, Any, Any, Any]):
+    """A field of the contract that takes null only, so that nothing asked for is ignored."""
+
+    def __init__(self, **kwargs: Any):
+        super().__init__(required=False, allow_null=True, default=None, **kwargs)
+
+    def to_internal_value(self, value: Any) -> Any:
+        """Refuse every value."""
+        raise serializers.ValidationError("Not available yet; leave it out or null.")
+
+    def to_representation(self, value: Any) -> Any:
+        """Show what was given."""
+        return value
+
+
 class RecallSerializer(serializers.Serializer[Any]):
     """The body of a recall."""
 
@@ -309,6 +324,10 @@ class RecallSerializer(serializers.Serializer[Any]):
     explain = Flag(default=False)
     record = Flag(default=True)
     session_key = Text(max_length=200, allow_null=True, allow_blank=True, default=None)
+    as_of = NotYet(help_text="Answering from the past is not available yet: leave it null.")
+    graph = NotYet(help_text="Null: the workspace's default (off). Others are not available yet.")
+    rerank = NotYet(help_text="Null: the workspace's default (off). Others are not available yet.")
+    weights = NotYet(help_text="Null: the workspace's weights. Others are not available yet.")
 
 
 class RecalledSerializer(serializers.Serializer[Any]):

@@ -40,6 +40,9 @@ SETTINGS = {
     "TimeZone": "UTC",
     "log_timezone": "UTC",
     "log_checkpoints": "off",
+    # A failed statement would be logged with the memory text in it.
+    "log_min_error_statement": "panic",
+    "log_error_verbosity": "terse",
     "log_line_prefix": "[%p] ",
 }
 

@@ -1,14 +1,15 @@
 """What a workspace may change: one validated object, each value with its range and meaning."""
 
 from typing import Literal
+from zoneinfo import available_timezones
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 
 class WorkspaceSettings(BaseModel):
     """Settings of one workspace. Thresholds belong to the embedding model named here."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(frozen=True)  # a name that a release dropped is ignored
 
     gate_policy: Literal["merge", "suggest", "off"] = Field(
         "merge", description="What the redundancy gate does with near-duplicates."
@@ -30,6 +31,13 @@ class WorkspaceSettings(BaseModel):
     )
     detection_enabled: bool = Field(True, description="Whether the detective reads new memories.")
     time_zone: str = Field("UTC", max_length=64, description="Time zone of the pages.")
+
+    @field_validator("time_zone")
+    @classmethod
+    def _is_known(cls, name: str) -> str:
+        if name not in available_timezones():
+            raise ValueError("not a time zone name such as Europe/Berlin")
+        return name
 
     def provenance_weight(self, provenance: str) -> float:
         """Return the weight in (0, 1] of a provenance class; an unknown one gets the lowest."""

@@ -14,12 +14,18 @@ from psycopg_pool import PoolTimeout
 from rest_framework import exceptions, status
 from rest_framework.response import Response
 
-from engram.kernel.refusals import InvalidError, MissingError, RefusalError, StaleError
+from engram.kernel.refusals import (
+    ForbiddenError,
+    InvalidError,
+    MissingError,
+    RefusalError,
+    StaleError,
+)
 
 log = logging.getLogger(__name__)
 CONTENT_TYPE = "application/problem+json"
 DATABASE_RETRY_SECONDS = 2
-STATUS_OF_REFUSAL = {InvalidError: 422, MissingError: 404, StaleError: 409}
+STATUS_OF_REFUSAL = {ForbiddenError: 403, InvalidError: 422, MissingError: 404, StaleError: 409}
 
 
 class ProblemError(exceptions.APIException):

@@ -22,6 +22,10 @@ class InvalidError(RefusalError):
         self.message = message
 
 
+class ForbiddenError(RefusalError):
+    """The caller's role or class of trust does not allow this."""
+
+
 class MissingError(RefusalError):
     """What was named does not exist in this workspace."""
 

@@ -48,6 +48,8 @@ def change_settings(
     workspace: Workspace, changes: Mapping[str, Any], *, actor: Actor, now: datetime
 ) -> WorkspaceSettings:
     """Change settings by name, all or none; raise `InvalidError` for the first wrong one."""
+    if unknown := sorted(set(changes) - set(WorkspaceSettings.model_fields)):
+        raise InvalidError(unknown[0], "There is no such setting.")
     with in_workspace(workspace):
         stored = Workspace.objects.select_for_update().get(pk=workspace.pk)
         try:

@@ -41,6 +41,13 @@ def seconds_column(field: str, title: str) -> Callable[[Any, Any], str]:
     return shown
 
 
+def _lookup_of(entry: Any) -> str:
+    """Return what an entry of `list_filter` calls itself in addresses."""
+    if isinstance(entry, tuple):
+        return str(entry[0])
+    return str(getattr(entry, "parameter_name", entry))
+
+
 class RoleAdmin(ModelAdmin):  # type: ignore[misc]
     """Rows of the workspace being looked at; the member's role in it says what one may do.
 
@@ -86,6 +93,15 @@ class RoleAdmin(ModelAdmin):  # type: ignore[misc]
             raise PermissionDenied
         response: HttpResponse = super().changelist_view(request, extra_context)
         return response
+
+    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
+        """Filter by the list's own filters alone.
+
+        Django lets addresses filter by any field of the row (`?content__contains=…`), which would
+        tell what stands in texts that the page withholds.
+        """
+        offered = {_lookup_of(entry) for entry in self.list_filter}
+        return lookup.removesuffix("__exact").removesuffix("__in") in offered
 
     def get_actions(self, request: HttpRequest) -> dict[str, Any]:
         """Offer only the actions that call services."""

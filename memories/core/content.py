@@ -31,7 +31,7 @@ _CREDENTIALS: tuple[tuple[str, re.Pattern[str]], ...] = (
 
 def normalised(content: str) -> str:
     """Return the text without differences of case, Unicode form and white space."""
-    return _SPACE.sub(" ", unicodedata.normalize("NFKC", content)).strip().casefold()
+    return _SPACE.sub(" ", unicodedata.normalize("NFC", content)).strip().casefold()
 
 
 def content_hash(content: str) -> str:

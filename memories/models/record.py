@@ -18,6 +18,8 @@ class Observation(WorkspaceModel):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     memory = models.ForeignKey(Memory, models.CASCADE, related_name="observations")
     content = models.TextField()
+    content_hash = models.CharField(max_length=64, default="", editable=False)
+    fields = models.JSONField(default=dict)  # everything else that was sent with it
     outcome = models.CharField(max_length=12)
     provenance = models.CharField(max_length=20, choices=Provenance.choices)
     confidence = models.FloatField()
@@ -30,7 +32,10 @@ class Observation(WorkspaceModel):
 
     class Meta:
         ordering = ["-created_at"]
-        indexes = [models.Index(fields=["memory", "-created_at"], name="observation_newest")]
+        indexes = [
+            models.Index(fields=["memory", "-created_at"], name="observation_newest"),
+            models.Index(fields=["workspace", "content_hash"], name="observation_hash"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.outcome} {self.created_at:%Y-%m-%d}"
@@ -42,6 +47,7 @@ class Revision(WorkspaceModel):
     memory = models.ForeignKey(Memory, models.CASCADE, related_name="revisions")
     number = models.PositiveIntegerField()
     content = models.TextField()
+    content_hash = models.CharField(max_length=64, default="", editable=False)
     fields = models.JSONField(default=dict)
     reason = models.CharField(max_length=20)
     actor_label = models.CharField(max_length=150, blank=True)
@@ -52,6 +58,7 @@ class Revision(WorkspaceModel):
         constraints = [
             models.UniqueConstraint(fields=["memory", "number"], name="revision_number_once")
         ]
+        indexes = [models.Index(fields=["workspace", "content_hash"], name="revision_hash")]
 
     def __str__(self) -> str:
         return f"revision {self.number} of {self.memory_id}"

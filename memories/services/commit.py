@@ -9,22 +9,25 @@ from datetime import datetime, timedelta
 from uuid import UUID, uuid4
 
 import numpy as np
-from django.db import connection
+from django.db import IntegrityError
 
 from engram.kernel.actors import Actor
 from engram.kernel.embedding import EmbeddingUnavailableError, embed_windows, model_name
 from engram.kernel.history import record
 from engram.kernel.models import Workspace
-from engram.kernel.refusals import InvalidError
+from engram.kernel.refusals import InvalidError, StaleError
 from engram.kernel.tenancy import in_workspace
 from memories.core.content import content_hash, credential_in
 from memories.core.text import terms
 from memories.models import Derivation, Memory, MemoryTag, Observation, State
 from memories.services import gate
 from memories.services.draft import Draft
-from memories.services.index import index_vectors, index_words, reindex_vectors
+from memories.services.forget import refuse_strangers_will
+from memories.services.index import WordIndex, index_vectors, reindex_vectors
 from memories.services.lifecycle import hide, lock, put_back
 from memories.services.merge import merge_into
+from memories.services.statements import forgotten_memory, lock_statements
+from memories.services.trust import refuse_lower_trust
 from memories.signals import memories_written
 
 log = logging.getLogger(__name__)
@@ -110,6 +113,28 @@ def write(
     is_gated: bool = True,
     is_detected: bool = True,
 ) -> list[Committed]:
+    """Write prepared drafts, all or none; once more when another writer was faster."""
+    for is_last in (False, True):
+        try:
+            return _write(
+                workspace, prepared, actor=actor, now=now,
+                is_gated=is_gated, is_detected=is_detected,
+            )  # fmt: skip
+        except IntegrityError as error:
+            if is_last:
+                raise StaleError("Another caller wrote the same meanwhile; try again.") from error
+    raise AssertionError  # the loop returns or raises
+
+
+def _write(
+    workspace: Workspace,
+    prepared: Prepared,
+    *,
+    actor: Actor,
+    now: datetime,
+    is_gated: bool,
+    is_detected: bool,
+) -> list[Committed]:
     """Decide about prepared drafts and write them in one transaction.
 
     1. Lock each statement against its twin in another request. 2. Decide and write, in order.
@@ -117,7 +142,7 @@ def write(
     """
     is_detected = is_detected and workspace.config.detection_enabled
     with in_workspace(workspace):
-        _lock_statements(workspace, prepared.hashes)
+        lock_statements(prepared.hashes)
         run = _Run(workspace, actor, now, prepared.model, is_gated=is_gated)
         results = [
             run.commit_one(draft, digest, vectors)
@@ -125,7 +150,7 @@ def write(
                 prepared.drafts, prepared.hashes, prepared.windows, strict=True
             )
         ]
-        index_words(run.new_contents)
+        run.words.write()
         if is_detected and run.written:
             memories_written.send(
                 Memory, memory_ids=run.written, first_in_line=run.kept_apart, now=now
@@ -134,16 +159,6 @@ def write(
         replace(result, is_detection_queued=is_detected and result.memory is not None)
         for result in results
     ]
-
-
-def _lock_statements(workspace: Workspace, hashes: Sequence[str]) -> None:
-    """Let one transaction at a time decide about a statement; sorted, so none can deadlock."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT pg_advisory_xact_lock(hashtextextended(statement, 0))"
-            " FROM unnest(%s::text[]) AS locks (statement)",
-            [sorted({f"{workspace.pk}:{digest}" for digest in hashes})],
-        )
 
 
 class _Run:
@@ -157,7 +172,7 @@ class _Run:
         self.now = now
         self.model = model
         self.is_gated = is_gated
-        self.new_contents: dict[UUID, str] = {}
+        self.words = WordIndex()
         self.written: list[UUID] = []
         self.kept_apart: set[UUID] = set()
 
@@ -168,9 +183,14 @@ class _Run:
         live = [m for m in twins if _is_twin(m, draft, self.now)]
         if live:
             return self._state_again(live[0], draft)
-        forgotten = [m for m in twins if m.forgotten_at is not None]
-        if forgotten:
-            return self._forgotten_before(forgotten[-1], draft)
+        if (forgotten := forgotten_memory(digest)) is not None:
+            if not draft.is_revival:
+                record(
+                    "memory.suppressed", of=("memory", forgotten.id), actor=self.actor, now=self.now
+                )
+                return Committed("suppressed", None)
+            if (revived := self._revive(forgotten, draft)) is not None:
+                return revived
         report = gate.GateReport()
         if self.is_gated and vectors is not None and draft.supersedes is None:
             report = gate.examine(draft, vectors, self.model, self.workspace.config, self.now)
@@ -190,18 +210,21 @@ class _Run:
 
     def _state_again(self, memory: Memory, draft: Draft) -> Committed:
         """Count what is known; said anew after something else, it is news to the story."""
+        replaced = self._replaced(draft)
+        if replaced is not None and replaced.id != memory.id:
+            hide([replaced], "superseded_at", actor=self.actor, now=self.now, successor=memory)
         self._observe(memory, draft, "duplicate")
         if (draft.observed_at or self.now) > memory.observed_at:
             self.written.append(memory.id)
         return Committed("duplicate", memory)
 
-    def _forgotten_before(self, memory: Memory, draft: Draft) -> Committed:
-        """Refuse what was forgotten, or bring it back when the caller insists."""
-        if not draft.is_revival:
-            record("memory.suppressed", of=("memory", memory.id), actor=self.actor, now=self.now)
-            return Committed("suppressed", None)
+    def _revive(self, memory: Memory, draft: Draft) -> Committed | None:
+        """Bring a forgotten memory back; None when it was retired or replaced as well."""
+        refuse_strangers_will([memory], self.actor)
         locked = lock([memory.id])[0]
         put_back(locked, {"forgotten_at": None}, actor=self.actor, now=self.now)
+        if locked.state(self.now) != State.ACTIVE:
+            return None
         self._observe(locked, draft, "revived")
         self.written.append(locked.id)
         return Committed("created", locked)
@@ -214,9 +237,10 @@ class _Run:
         stored = lock([report.nearest.id])[0]
         if stored.state(self.now) != State.ACTIVE:  # hidden since the gate looked
             return self._keep(draft, digest, vectors, gate.GateReport())
-        if stored.id in self.new_contents:  # created by this batch: rewording expects its terms
-            index_words({stored.id: self.new_contents.pop(stored.id)})
-        changed = merge_into(stored, draft, digest, report.decision, actor=self.actor, now=self.now)
+        changed = merge_into(
+            stored, draft, digest, report.decision,
+            words=self.words, actor=self.actor, now=self.now,
+        )  # fmt: skip
         if changed:
             reindex_vectors(stored, vectors, self.model)
         self.written.append(stored.id)
@@ -260,7 +284,7 @@ class _Run:
         self._derive(memory, draft)
         if replaced:
             hide([replaced], "superseded_at", actor=self.actor, now=self.now, successor=memory)
-        self.new_contents[memory.id] = draft.content
+        self.words.add(memory.id, draft.content)
         self.written.append(memory.id)
         return memory
 
@@ -272,6 +296,7 @@ class _Run:
             raise InvalidError("supersedes", "There is no such memory.")
         if found[0].superseded_at is not None:
             raise InvalidError("supersedes", "That memory was superseded already.")
+        refuse_lower_trust(found[0], draft.provenance, self.actor)
         return found[0]
 
     def _derive(self, memory: Memory, draft: Draft) -> None:
@@ -300,6 +325,8 @@ class _Run:
         observation = Observation.objects.create(
             memory=memory,
             content=draft.content,
+            content_hash=content_hash(draft.content),
+            fields=draft.other_fields,
             outcome=outcome,
             provenance=draft.provenance,
             confidence=draft.stated_confidence,

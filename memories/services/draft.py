@@ -38,6 +38,23 @@ class Draft:
     is_revival: bool = False
 
     @property
+    def other_fields(self) -> dict[str, Any]:
+        """Return what an observation keeps beside the statement, as JSON can hold it."""
+        return {
+            "scope": self.scope,
+            "project": self.project,
+            "kind": str(self.kind),
+            "importance": self.importance,
+            "tags": list(self.tags),
+            "pinned": self.is_pinned,
+            "metadata": dict(self.metadata),
+            "source": self.source,
+            "expires_at": self.expires_at.isoformat() if self.expires_at else None,
+            "supersedes": str(self.supersedes) if self.supersedes else None,
+            "derived_from": [str(source) for source in self.derived_from],
+        }
+
+    @property
     def stated_confidence(self) -> float:
         """Return the confidence, 0..1, defaulting by provenance."""
         if self.confidence is not None:

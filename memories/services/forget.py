@@ -9,11 +9,23 @@ from uuid import UUID
 from django.db import IntegrityError
 
 from engram.kernel.actors import Actor
-from engram.kernel.models import Workspace
-from engram.kernel.refusals import StaleError
+from engram.kernel.models import Event, Role, Workspace
+from engram.kernel.refusals import ForbiddenError, StaleError
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory
 from memories.services.lifecycle import hide, lock, put_back
+from memories.services.statements import lock_statements
+
+
+def refuse_strangers_will(memories: Collection[Memory], actor: Actor) -> None:
+    """Refuse an agent that would bring back what a person made Engram forget."""
+    if actor.role.includes(Role.REVIEWER):
+        return
+    for memory in memories:
+        told = Event.objects.filter(object_id=str(memory.id), type="memory.forgotten")
+        event = told.order_by("-seq").first()
+        if event is not None and event.actor_kind == "user":
+            raise ForbiddenError("A person forgot this; bringing it back needs a reviewer.")
 
 
 def preview(workspace: Workspace, ids: Collection[UUID]) -> list[Memory]:
@@ -36,7 +48,11 @@ def restore(
     """Undo `forget`; return what was brought back. Other reasons to be hidden stay in force."""
     try:
         with in_workspace(workspace):
+            lock_statements(
+                Memory.objects.filter(pk__in=ids).values_list("content_hash", flat=True)
+            )
             restored = [memory for memory in lock(ids) if memory.forgotten_at is not None]
+            refuse_strangers_will(restored, actor)
             for memory in restored:
                 put_back(memory, {"forgotten_at": None}, actor=actor, now=now)
             return restored

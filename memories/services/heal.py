@@ -15,7 +15,11 @@ MEMORIES_A_TURN = 64
 def embed_pending(workspace: Workspace) -> int:
     """Embed waiting memories of a workspace; return how many. A provider that is down ends it."""
     with in_workspace(workspace):
-        waiting = list(Memory.objects.filter(is_embedding_due=True)[:MEMORIES_A_TURN])
+        waiting = list(
+            Memory.objects.filter(is_embedding_due=True, forgotten_at=None).order_by("updated_at")[
+                :MEMORIES_A_TURN
+            ]
+        )
     if not waiting:
         return 0
     try:

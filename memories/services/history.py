@@ -8,14 +8,11 @@ from uuid import UUID
 from django.db.models import QuerySet
 
 from engram.kernel.models import Event
-from engram.kernel.refusals import MissingError
-from memories.models import Memory, Observation, Revision
+from memories.models import Observation, Revision
 
 
 def events_of(memory_id: UUID) -> QuerySet[Event]:
     """Return the events of a memory of this workspace."""
-    if not Memory.objects.filter(pk=memory_id).exists():
-        raise MissingError("There is no such memory.")
     return Event.objects.filter(object_id=str(memory_id))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from uuid import UUID
 
 import numpy as np
@@ -30,33 +30,43 @@ def reindex_vectors(memory: Memory, vectors: np.ndarray | tuple[()], model: str)
     index_vectors(memory, vectors, model)
 
 
-def index_words(contents: Mapping[UUID, str]) -> None:
-    """Add the postings of new memories, and count their terms last (see `count_terms`)."""
-    counts = {memory_id: terms(content) for memory_id, content in contents.items()}
-    _insert_postings(counts)
-    added: Counter[str] = Counter()
-    for frequencies in counts.values():
-        added.update(frequencies.keys())
-    count_terms(added, memories=len(counts), words=sum(c.total() for c in counts.values()))
+class WordIndex:
+    """The words of one transaction: collected while it runs, written last by `write`.
 
+    All writers of a workspace meet on the rows that count terms: whoever touches them in the
+    middle of a transaction deadlocks with the others.
+    """
 
-def reindex_words(memory: Memory, before: str) -> None:
-    """Replace the postings of a memory whose wording changed."""
-    old, new = terms(before), terms(memory.content)
-    Posting.objects.filter(memory=memory).delete()
-    _insert_postings({memory.id: new})
-    changed = Counter(new.keys())
-    changed.subtract(old.keys())
-    count_terms(changed, memories=0, words=new.total() - old.total())
+    def __init__(self) -> None:
+        self._new: dict[UUID, Counter[str]] = {}
+        self._changes: Counter[str] = Counter()
+        self._memories = 0
+        self._words = 0
 
+    def add(self, memory_id: UUID, content: str) -> None:
+        """Take a new memory in."""
+        self._new[memory_id] = terms(content)
+        self._count(self._new[memory_id], 1)
+        self._memories += 1
 
-def unindex_words(contents: Sequence[str]) -> None:
-    """Take erased memories out of the counts (their postings go with their rows)."""
-    counts = [terms(content) for content in contents]
-    removed: Counter[str] = Counter()
-    for frequencies in counts:
-        removed.subtract(frequencies.keys())
-    count_terms(removed, memories=-len(counts), words=-sum(c.total() for c in counts))
+    def reword(self, memory_id: UUID, before: str, after: str) -> None:
+        """Replace the words of a memory that the caller has locked or created."""
+        if memory_id not in self._new:
+            Posting.objects.filter(memory=memory_id).delete()
+        self._count(terms(before), -1)
+        self._new[memory_id] = terms(after)
+        self._count(self._new[memory_id], 1)
+
+    def _count(self, frequencies: Counter[str], sign: int) -> None:
+        for term in frequencies:
+            self._changes[term] += sign
+        self._words += sign * frequencies.total()
+
+    def write(self) -> None:
+        """Write postings and counts."""
+        if self._new:
+            _insert_postings(self._new)
+            count_terms(self._changes, memories=self._memories, words=self._words)
 
 
 def _insert_postings(counts: Mapping[UUID, Counter[str]]) -> None:

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from engram.kernel.actors import Actor
 from engram.kernel.history import record
-from memories.models import Memory
+from memories.models import Derivation, Memory
 from memories.signals import memories_hidden, memories_revived
 
 Stamp = Literal["forgotten_at", "culled_at", "retired_at", "superseded_at"]
@@ -51,9 +51,24 @@ def hide(
         if successor is not None:
             detail["by"] = str(successor.id)
         record(_EVENT[stamp], of=("memory", memory.id), actor=actor, now=now, data=detail)
+    if stamped and stamp == "forgotten_at":
+        _flag_derived(stamped, actor=actor, now=now)
     if stamped:
         memories_hidden.send(Memory, memory_ids=[memory.id for memory in stamped], now=now)
     return stamped
+
+
+def _flag_derived(forgotten: list[Memory], *, actor: Actor, now: datetime) -> None:
+    """Tell history of each memory that summarises a forgotten one: a person should look at it."""
+    rows = Derivation.objects.filter(source__in=forgotten, derived__forgotten_at=None)
+    for row in rows.order_by("pk"):
+        record(
+            "memory.source_forgotten",
+            of=("memory", row.derived_id),
+            actor=actor,
+            now=now,
+            data={"source": str(row.source_id)},
+        )
 
 
 def put_back(

@@ -10,7 +10,7 @@ from memories.core.gate import Decision
 from memories.core.text import terms
 from memories.models import Memory, Provenance, Revision
 from memories.services.draft import Draft
-from memories.services.index import reindex_words
+from memories.services.index import WordIndex
 
 
 def keep_revision(memory: Memory, reason: str, *, actor: Actor, now: datetime) -> None:
@@ -19,6 +19,7 @@ def keep_revision(memory: Memory, reason: str, *, actor: Actor, now: datetime) -
         memory=memory,
         number=memory.revision,
         content=memory.content,
+        content_hash=memory.content_hash,
         fields={
             "scope": memory.scope,
             "project": memory.project,
@@ -36,7 +37,14 @@ def keep_revision(memory: Memory, reason: str, *, actor: Actor, now: datetime) -
 
 
 def merge_into(
-    stored: Memory, draft: Draft, digest: str, decision: Decision, *, actor: Actor, now: datetime
+    stored: Memory,
+    draft: Draft,
+    digest: str,
+    decision: Decision,
+    *,
+    words: WordIndex,
+    actor: Actor,
+    now: datetime,
 ) -> bool:
     """Merge a draft into a locked memory; tell whether the wording changed.
 
@@ -64,7 +72,7 @@ def merge_into(
         ]
     )  # fmt: skip
     if is_reworded:
-        reindex_words(stored, before)
+        words.reword(stored.id, before, stored.content)
     record(
         "memory.merged",
         of=("memory", stored.id),

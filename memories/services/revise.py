@@ -17,10 +17,12 @@ from engram.kernel.refusals import InvalidError, MissingError, StaleError
 from engram.kernel.tenancy import in_workspace
 from memories.core.content import content_hash, credential_in
 from memories.core.text import terms
-from memories.models import Memory, MemoryTag
-from memories.services.index import reindex_vectors, reindex_words
+from memories.models import Memory, MemoryTag, Provenance
+from memories.services.index import WordIndex, reindex_vectors
 from memories.services.lifecycle import lock
 from memories.services.merge import keep_revision
+from memories.services.statements import forgotten_memory, lock_statements
+from memories.services.trust import refuse_lower_trust
 from memories.signals import memories_written
 
 # What a caller may change; everything else tells who said it, and stays.
@@ -75,16 +77,22 @@ def _revise(
     actor: Actor,
     now: datetime,
 ) -> Memory:
+    if (content := changes.get("content")) is not None:
+        lock_statements([content_hash(content)])
+        if forgotten_memory(content_hash(content)) is not None:
+            raise InvalidError("content", "Exactly this was forgotten before; restore it instead.")
     found = [memory for memory in lock([memory_id]) if memory.forgotten_at is None]
     if not found:
         raise MissingError("There is no such memory.")
     memory = found[0]
+    refuse_lower_trust(memory, Provenance.ASSISTANT_DERIVED, actor)
     keep_revision(memory, "revise", actor=actor, now=now)
     before = memory.content
     for name, value in changes.items():
         if name in CHANGEABLE - {"tags"}:
             setattr(memory, name, value)
     is_reworded = memory.content != before
+    words = WordIndex()
     if is_reworded:
         memory.content_hash = content_hash(memory.content)
         memory.word_count = terms(memory.content).total()
@@ -99,7 +107,7 @@ def _revise(
         )
     if is_reworded:
         reindex_vectors(memory, () if vectors is None else vectors, model_name())
-        reindex_words(memory, before)
+        words.reword(memory.id, before, memory.content)
     record(
         "memory.revised",
         of=("memory", memory.id),
@@ -107,6 +115,7 @@ def _revise(
         now=now,
         data={"revision": memory.revision, "fields": sorted(changes)},
     )
+    words.write()
     if is_reworded and workspace.config.detection_enabled:
         memories_written.send(Memory, memory_ids=[memory.id], first_in_line=set(), now=now)
     return memory

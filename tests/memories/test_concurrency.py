@@ -104,3 +104,38 @@ def test_forgetting_at_once_counts_each_memory_once(shared_house: House) -> None
         lambda n: shared_house.agent.post("memories/forget", {"ids": ids, "confirm": True})
     )
     assert sum(answer.json()["forgotten"] for answer in answers) == len(ids)
+
+
+def test_merging_batches_beside_single_commits_do_not_deadlock(shared_house: House) -> None:
+    shared_house.agent.post(
+        "memories/batch",
+        {"memories": [{"content": f"Deploys of service {n} take 9 minutes."} for n in range(6)]},
+    )
+
+    def write(number: int) -> int:
+        batch = [
+            {"content": f"Deploys of service {(number + n) % 6} take nine minutes on average."}
+            for n in range(4)
+        ]
+        body = {"memories": batch}
+        if number % 2:
+            return int(shared_house.agent.post("memories/batch", body).status_code)
+        return int(shared_house.agent.post("memories", batch[0]).status_code)
+
+    for _ in range(3):
+        assert all(status in {200, 201} for status in at_once(write))
+
+
+def test_a_commit_and_a_rewording_to_the_same_words_have_one_winner(shared_house: House) -> None:
+    memory = shared_house.agent.post("memories", {"content": "The pond is shallow."}).json()
+
+    def write(number: int) -> int:
+        if number % 2:
+            path = f"memories/{memory['memory']['id']}"
+            return int(shared_house.agent.patch(path, {"content": "The pond is deep."}).status_code)
+        body = {"content": "The pond is deep."}
+        return int(shared_house.agent.post("memories", body).status_code)
+
+    assert set(at_once(write)) <= {200, 201, 409}
+    live = shared_house.agent.get("memories").json()["results"]
+    assert [m["content"] for m in live].count("The pond is deep.") == 1

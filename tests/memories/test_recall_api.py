@@ -176,7 +176,7 @@ def test_query_forget_previews_what_is_near_enough(house: House) -> None:
     near = house.agent.post("memories/forget", {"query": "The office dog is called Biscuit"})
     assert [m["content"] for m in near.json()["would_forget"]] == [FACTS[3][0]]
     weak = house.agent.post("memories/forget", {"query": "quarterly tax filing", "confirm": True})
-    assert weak.json()["would_forget"] == []
+    assert (weak.json()["forgotten"], weak.json()["ids"]) == (0, [])
     assert len(house.agent.get("memories").json()["results"]) == len(FACTS)
 
 
@@ -222,3 +222,16 @@ def test_age_lowers_a_score_but_never_hides(house: House) -> None:
     assert len(found) == 2
     old = next(r for r in found if r["memory"]["observed_at"].startswith("2001"))
     assert 0.85 <= old["explain"]["freshness"] < 0.86
+
+
+@pytest.mark.parametrize(
+    "asked", [{"as_of": "2020-01-01T00:00:00Z"}, {"graph": True}, {"rerank": True}, {"weights": {}}]
+)
+def test_what_is_not_available_yet_is_refused_not_ignored(
+    house: House, asked: dict[str, Any]
+) -> None:
+    fill(house)
+    answer = house.reader.post("memories/recall", {"query": "Biscuit", **asked})
+    assert answer.status_code == 422
+    nothing = dict.fromkeys(asked)
+    assert house.reader.post("memories/recall", {"query": "Biscuit", **nothing}).status_code == 200
