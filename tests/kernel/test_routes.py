@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
@@ -15,11 +16,13 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils import timezone
 
+from conflicts.models import Conflict, ConflictComment, Decision
 from conflicts.services.detect import detect_due
 from engram.kernel import keys
 from engram.kernel.actors import SYSTEM
 from engram.kernel.models import ApiKey, Role
 from engram.kernel.tenancy import in_workspace
+from memories.models import Memory
 from tests.conftest import NOW, Caller, House, build_house
 
 SECRET = "Zenith keeps its launch codes under the third flowerpot"
@@ -50,6 +53,25 @@ EXPECTED: dict[str, dict[str, str]] = {
     "events": {"get": "reader"},
     "workspace/settings": {"get": "reader", "patch": "admin"},
     "schema/": {"get": ANYBODY},
+}
+
+
+# A valid body of each route that looks one thing up: the lookup, not the validation, must refuse.
+BODIES: dict[tuple[str, str], dict[str, Any]] = {
+    ("patch", "memories/<uuid:memory_id>"): {"content": "Overwritten.", "scope": "taken"},
+    ("post", "conflicts/<uuid:conflict_id>/resolve"): {"verdict": "dismiss", "note": "taken"},
+    ("post", "conflicts/<uuid:conflict_id>/undo"): {},
+    ("post", "conflicts/<uuid:conflict_id>/snooze"): {
+        "until": (timezone.now() + timedelta(days=7)).isoformat()
+    },
+    ("post", "conflicts/<uuid:conflict_id>/assign"): {"assignee": None},
+    ("post", "conflicts/<uuid:conflict_id>/comments"): {"text": "taken"},
+    ("get", "memories/<uuid:memory_id>"): {},
+    ("get", "memories/<uuid:memory_id>/history"): {},
+    ("get", "conflicts/<uuid:conflict_id>"): {},
+    ("get", "detections/<uuid:run_id>"): {},
+    ("get", "keys/<uuid:key_id>"): {},
+    ("delete", "keys/<uuid:key_id>"): {},
 }
 
 
@@ -92,12 +114,24 @@ def furnish(house: House) -> Ids:
     return Ids(memory_id, card.json()["id"], str(runs[0].id), str(key_id))
 
 
-def call(caller: Caller, method: str, path: str) -> Any:
+def call(caller: Caller, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
     if method == "get":
         return caller.get(path)
     if method == "delete":
         return caller.delete(path)
-    return caller._send(method, path, {}, {})
+    return caller._send(method, path, body or {}, {})
+
+
+def kept_rows(house: House) -> list[Any]:
+    """Return what a stranger could have changed in a workspace, as it stands now."""
+    with in_workspace(house.workspace):
+        return [
+            list(Memory.objects.order_by("pk").values()),
+            list(Conflict.objects.order_by("pk").values()),
+            list(ConflictComment.objects.order_by("pk").values()),
+            list(Decision.objects.order_by("pk").values()),
+            list(ApiKey.objects.order_by("pk").values_list("pk", "revoked_at")),
+        ]
 
 
 def test_every_route_is_listed_here() -> None:
@@ -147,16 +181,35 @@ def test_callers_without_a_valid_key_get_401(route: str, house: House) -> None:
             assert answer["Content-Type"] == "application/problem+json"
 
 
+def test_every_lookup_has_a_valid_body_here() -> None:
+    lookups = {(m, route) for route, ms in EXPECTED.items() for m in ms if "<uuid" in route}
+    assert set(BODIES) == lookups
+
+
+@pytest.mark.parametrize(("method", "route"), BODIES)
+def test_bodies_of_lookups_are_valid(house: House, method: str, route: str) -> None:
+    ids = furnish(house)
+    answer = call(house.admin, method, ids.fill(route), BODIES[method, route])
+    assert answer.status_code in ({409} if route.endswith("/undo") else {200, 201, 204})
+
+
 def test_nothing_of_another_workspace_is_shown_or_changed(house: House, neighbour: House) -> None:
     foreign = furnish(neighbour)
+    before = kept_rows(neighbour)
+    for (method, route), body in BODIES.items():
+        answer = call(house.admin, method, foreign.fill(route), body)
+        assert (answer.status_code, method, route) == (404, method, route)
+        unknown = call(house.admin, method, Ids(*[str(uuid4())] * 4).fill(route), body)
+        assert unknown.json() | {"instance": ""} == answer.json() | {"instance": ""}
+    assert kept_rows(neighbour) == before
+
+
+def test_lists_show_nothing_of_another_workspace(house: House, neighbour: House) -> None:
+    furnish(neighbour)
     for route, methods in EXPECTED.items():
         for method in methods:
-            answer = call(house.admin, method, foreign.fill(route))
-            assert SECRET not in answer.content.decode()
-            if "<uuid" in route:
-                assert answer.status_code in {404, 422}, (method, route)
-                unknown = call(house.admin, method, Ids(*[str(uuid4())] * 4).fill(route))
-                assert answer.status_code == unknown.status_code, (method, route)
+            if "<uuid" not in route:
+                assert SECRET not in call(house.admin, method, route).content.decode()
 
 
 def test_ids_of_another_workspace_in_bodies_find_nothing(house: House, neighbour: House) -> None:
