@@ -322,3 +322,27 @@ def test_django_keeps_no_log_of_texts(house: House, member: Member) -> None:
     act(client, MEMORIES, "forget", [old.pk], confirmed=True)
     client.post(f"{KEYS}add/", {"name": "k", "role": "agent"})
     assert LogEntry.objects.count() == 0
+
+
+@pytest.mark.parametrize(
+    "asked",
+    ["question__contains=5000", "reasoning__contains=Two", "members__memory__content__contains=5"],
+)
+def test_addresses_cannot_ask_what_stands_in_withheld_texts(
+    house: House, member: Member, asked: str
+) -> None:
+    old, _, _ = disagree(house.workspace)
+    forget.forget(house.workspace, [old.pk], actor=SYSTEM, now=timezone.now())
+    client = member("reader")
+    assert client.get(f"{CONFLICTS}?{asked}").status_code == 400
+    assert client.get(f"{MEMORIES}?content__contains=5000&state=all").status_code == 400
+
+
+@pytest.mark.parametrize("path", [CONFLICTS, MEMORIES])
+def test_lists_are_not_sorted_by_text(house: House, member: Member, path: str) -> None:
+    disagree(house.workspace)
+    page = member("reader").get(path).content.decode()
+    # A reader has no column of boxes: the text is column 0.
+    sortable = {int(column) for column in re.findall(r'href="\?[^"]*o=-?(\d+)', page)}
+    assert 0 not in sortable
+    assert sortable
