@@ -10,6 +10,7 @@ from asgiref.testing import ApplicationCommunicator
 from engram.console.routing import websocket_application
 
 SECONDS = 5.0
+HOST = b"localhost:8000"
 
 
 class Socket(ApplicationCommunicator):
@@ -20,7 +21,7 @@ class Socket(ApplicationCommunicator):
             "type": "websocket",
             "path": path,
             "query_string": b"",
-            "headers": headers,
+            "headers": [(b"host", HOST), *headers],
             "subprotocols": [],
         }
         super().__init__(websocket_application, scope)

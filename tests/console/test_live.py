@@ -29,7 +29,7 @@ from tests.console.sockets import Socket
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-ORIGIN = (b"origin", b"http://localhost")
+ORIGIN = (b"origin", b"http://localhost:8000")
 
 
 def thread(work: Callable[..., Any], *arguments: Any, **named: Any) -> Awaitable[Any]:
@@ -110,9 +110,25 @@ async def test_member_of_our_page_is_let_in(house: House) -> None:
         await ready(socket)
 
 
+async def test_page_of_a_trusted_origin_is_let_in(house: House, settings: Any) -> None:
+    settings.CSRF_TRUSTED_ORIGINS = ["https://memory.example:8443"]
+    cookie = await thread(sign_in, house)
+    async with connected(cookie, (b"origin", b"https://memory.example:8443")) as socket:
+        await ready(socket)
+
+
 @pytest.mark.parametrize(
     "origin",
-    [[], [(b"origin", b"http://evil.example")], [(b"origin", b"null")], [(b"origin", b"http://[")]],
+    [
+        [],
+        [(b"origin", b"http://evil.example")],
+        [(b"origin", b"null")],
+        [(b"origin", b"http://[")],
+        [(b"origin", b"http://localhost:9000")],
+        [(b"origin", b"http://localhost")],
+        [(b"origin", b"http://127.0.0.1:8000")],
+        [(b"origin", b"file://localhost:8000")],
+    ],
 )
 async def test_session_counts_nothing_on_a_page_of_others(
     house: House, origin: list[tuple[bytes, bytes]], monkeypatch: pytest.MonkeyPatch
