@@ -245,7 +245,10 @@ LOGGING = {
     },
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["stderr"], "level": os.environ.get("ENGRAM_LOG_LEVEL", "INFO")},
-    "loggers": {"httpx": {"level": "WARNING"}, "openai": {"level": "WARNING"}},
+    "loggers": {
+        name: {"level": "WARNING"}
+        for name in ("httpx", "openai", "celery.app.trace", "celery.worker.strategy", "celery.beat")
+    },
 }
 
 # The look is settled in static/console/console.css; the admin's theme takes the same hues.

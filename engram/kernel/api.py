@@ -51,6 +51,12 @@ class WorkspaceView(APIView):
         """Return who calls, as history names them."""
         return self._caller.actor
 
+    def finalize_response(self, *args: Any, **kwargs: Any) -> Response:
+        """Keep answers out of caches: they hold a workspace's memories, or a new key."""
+        response: Response = super().finalize_response(*args, **kwargs)
+        response.headers.setdefault("Cache-Control", "no-store")
+        return response
+
     def dispatch(self, request: Any, *args: Any, **kwargs: Any) -> Any:
         """Answer, and never leave a broken connection in the pool."""
         try:

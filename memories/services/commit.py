@@ -70,9 +70,10 @@ def prepare(drafts: Sequence[Draft]) -> Prepared:
     Without an embedding a memory is kept all the same, found by its words and embedded later.
     """
     for position, draft in enumerate(drafts):
-        if found := credential_in(draft.content):
-            name = "content" if len(drafts) == 1 else f"memories.{position}.content"
-            raise InvalidError(name, f"This looks like {found}; secrets are not stored.")
+        for name, text in draft.texts():
+            if found := credential_in(text):
+                path = name if len(drafts) == 1 else f"memories.{position}.{name}"
+                raise InvalidError(path, f"This looks like {found}; secrets are not stored.")
     contents = [draft.content for draft in drafts]
     windows: list[np.ndarray | None]
     try:
@@ -144,12 +145,16 @@ def _write(
     with in_workspace(workspace):
         lock_statements(prepared.hashes)
         run = _Run(workspace, actor, now, prepared.model, is_gated=is_gated)
-        results = [
-            run.commit_one(draft, digest, vectors)
-            for draft, digest, vectors in zip(
-                prepared.drafts, prepared.hashes, prepared.windows, strict=True
-            )
-        ]
+        rows = zip(prepared.drafts, prepared.hashes, prepared.windows, strict=True)
+        results = []
+        for position, (draft, digest, vectors) in enumerate(rows):
+            try:
+                results.append(run.commit_one(draft, digest, vectors))
+            except InvalidError as error:
+                if len(prepared.drafts) == 1:
+                    raise
+                field = f"memories.{position}.{error.field}"
+                raise InvalidError(field, error.message) from None
         run.words.write()
         if is_detected and run.written:
             memories_written.send(

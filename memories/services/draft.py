@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -36,6 +37,13 @@ class Draft:
     source: str | None = None
     derived_from: tuple[UUID, ...] = ()
     is_revival: bool = False
+
+    def texts(self) -> Iterator[tuple[str, str]]:
+        """Yield each field that can carry free text, with its name."""
+        yield "content", self.content
+        yield "source", self.source or ""
+        yield "tags", " ".join(self.tags)
+        yield "metadata", json.dumps(dict(self.metadata), ensure_ascii=False)
 
     @property
     def other_fields(self) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from engram.kernel.actors import Actor
 from engram.kernel.models import Role, Workspace
+from engram.kernel.refusals import InvalidError
 from engram.kernel.tenancy import in_workspace
 from memories.models import ImportProgress
 from memories.services.commit import prepare, write
@@ -64,6 +65,12 @@ def check(path: Path, parse: ParseLine, *, max_errors: int = 20) -> tuple[int, l
     return count, errors
 
 
+def _refused_line(batch: list[tuple[int, str]], error: InvalidError) -> LineError:
+    """Say which line of a batch was refused, and why."""
+    _, position, field = error.field.split(".") if "." in error.field else ("", "0", error.field)
+    return LineError(f"line {batch[int(position)][0]}: {field}: {error.message}")
+
+
 def import_file(
     workspace: Workspace,
     path: Path,
@@ -73,7 +80,11 @@ def import_file(
     is_detected: bool = True,
     advance: Callable[[int], object] = lambda lines: None,
 ) -> Imported:
-    """Commit every line in order, in batches that each carry the progress with them."""
+    """Commit every line in order, in batches that each carry the progress with them.
+
+    A line that is refused while it is written (it names a memory that does not exist, say) ends the
+    import with its number; the batches before it stay.
+    """
     digest = digest_of(path)
     with in_workspace(workspace):
         progress, _ = ImportProgress.objects.get_or_create(
@@ -87,7 +98,12 @@ def import_file(
         prepared = prepare([parse(line) for _, line in batch])
         now = clock()
         with in_workspace(workspace):
-            results = write(workspace, prepared, actor=IMPORTER, now=now, is_detected=is_detected)
+            try:
+                results = write(
+                    workspace, prepared, actor=IMPORTER, now=now, is_detected=is_detected
+                )
+            except InvalidError as error:
+                raise _refused_line(batch, error) from error
             progress.lines_done += len(batch)
             progress.updated_at = now
             progress.save()

@@ -139,6 +139,22 @@ def test_credentials_are_refused_and_not_stored(house: House, secret: str) -> No
         assert Memory.objects.count() == 0
 
 
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"metadata": {"key": "AKIAABCDEFGHIJKLMNOP"}},
+        {"source": "https://user:s3cr3tPa55@host.example/"},
+        {"tags": ["ghp_" + "a1B2" * 10]},
+    ],
+)
+def test_credentials_beside_the_statement_are_refused(
+    house: House, fields: dict[str, object]
+) -> None:
+    answer = house.agent.post("memories", {"content": "The bucket is public.", **fields})
+    assert answer.status_code == 422
+    assert [e["field"] for e in answer.json()["errors"]] == list(fields)
+
+
 def test_batch_is_all_or_nothing(house: House) -> None:
     answer = house.agent.post(
         "memories/batch",

@@ -115,6 +115,18 @@ def test_an_interrupted_import_goes_on_where_it_stopped(
     assert len(stored(house)) == 5
 
 
+def test_a_line_that_is_refused_while_writing_is_named(
+    house: House, file: Callable[..., Path]
+) -> None:
+    path = file(
+        {"content": "The kiln is blue."},
+        {"content": "x", "supersedes": "00000000-0000-0000-0000-000000000000"},
+    )
+    with pytest.raises(CommandError, match="line 2: supersedes: There is no such memory"):
+        run(house, path)
+    assert stored(house) == []
+
+
 @pytest.mark.parametrize("name", ["missing.jsonl", "."])
 def test_a_file_that_cannot_be_read_is_said(house: House, tmp_path: Path, name: str) -> None:
     with pytest.raises(CommandError, match=r"No such file|Is a directory"):

@@ -15,7 +15,6 @@ from tqdm import tqdm
 from engram.kernel.models import Workspace
 from engram.kernel.parsing import parse_json
 from engram.kernel.problems import field_errors
-from engram.kernel.refusals import RefusalError
 from memories.core.content import credential_in
 from memories.serializers import DraftSerializer
 from memories.services.draft import Draft
@@ -34,8 +33,9 @@ def parse_line(line: str) -> Draft:
     except APIException as error:
         raise LineError(str(error.detail)) from None
     draft = serializer.as_draft()
-    if found := credential_in(draft.content):
-        raise LineError(f"content: This looks like {found}; secrets are not stored.")
+    for name, text in draft.texts():
+        if found := credential_in(text):
+            raise LineError(f"{name}: This looks like {found}; secrets are not stored.")
     return draft
 
 
@@ -78,8 +78,10 @@ class Command(BaseCommand):
                     is_detected=not options["no_detect"],
                     advance=bar.update,
                 )
-            except RefusalError as error:
-                raise CommandError(error.detail) from None
+            except LineError as error:
+                raise CommandError(str(error)) from None
+            except KeyboardInterrupt:
+                raise CommandError("Interrupted; run the same command to go on.") from None
         summary = ", ".join(f"{n} {outcome}" for outcome, n in sorted(done.outcomes.items()))
         if done.skipped_lines:
             self.stdout.write(f"{done.skipped_lines} lines were imported before.")
