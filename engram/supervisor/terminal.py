@@ -67,6 +67,6 @@ def greeting(url: str, demo: dict[str, str]) -> list[str]:
             f"    curl -s {url}/api/v1/memories/recall \\",
             f"      -H 'Authorization: Bearer {key}' \\",
             "      -H 'Content-Type: application/json' \\",
-            """      -d '{"query": "which database do we use?", "k": 3}'""",
+            """      -d '{"query": "how are booking events sent?", "k": 3}'""",
         ]
     return [*lines, "", "Ctrl-C stops everything; the next start continues with the data.", ""]
