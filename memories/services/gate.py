@@ -12,6 +12,7 @@ from engram.kernel.configuration import WorkspaceSettings
 from engram.kernel.planning import without_nested_loops
 from memories.core.claims import Comparison, compare, read
 from memories.core.gate import Decision, better_wording, decide
+from memories.core.reading import read_cached
 from memories.models import Memory
 from memories.services.candidates import nearest
 from memories.services.draft import Draft
@@ -66,7 +67,9 @@ def examine(
     best: GateReport | None = None
     nearby: list[Memory] = []
     for memory, cosine in found:
-        stored = read(memory.content)
+        if cosine < min(config.gate_threshold, NEARBY_COSINE):
+            break  # the others are farther still
+        stored = read_cached(memory.content)
         comparison = compare(stored, incoming)
         better = better_wording(memory.content, draft.content, stored, incoming)
         decision = decide(
@@ -83,7 +86,8 @@ def examine(
             best = report
         if comparison.relation == "different" and cosine >= NEARBY_COSINE:
             nearby.append(memory)
-    assert best is not None  # noqa: S101  found is not empty
+    if best is None:
+        return GateReport(nearest=found[0][0], similarity=found[0][1])
     return GateReport(
         best.outcome,
         best.nearest,

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from django.db import connection
 
 from engram.kernel.tenancy import current_workspace_id
-from memories.models import Memory, Observation, Revision
+from memories.models import Memory
 
 
 def lock_statements(hashes: Iterable[str]) -> None:
@@ -26,11 +26,21 @@ def lock_statements(hashes: Iterable[str]) -> None:
 
 def forgotten_memory(digest: str) -> Memory | None:
     """Return the forgotten memory that said exactly this, now or in a wording that it had."""
-    forgotten = Memory.objects.exclude(forgotten_at=None).order_by("-forgotten_at")
-    said_before = Observation.objects.filter(content_hash=digest).values("memory_id")
-    worded_before = Revision.objects.filter(content_hash=digest).values("memory_id")
-    return (
-        forgotten.filter(content_hash=digest).first()
-        or forgotten.filter(pk__in=said_before).first()
-        or forgotten.filter(pk__in=worded_before).first()
+    workspace_id = current_workspace_id()
+    found = Memory.objects.raw(
+        """
+        SELECT memory.* FROM memories_memory AS memory
+        WHERE memory.workspace_id = %(workspace)s AND memory.forgotten_at IS NOT NULL
+            AND memory.id IN (
+                SELECT id FROM memories_memory
+                WHERE workspace_id = %(workspace)s AND content_hash = %(digest)s
+                UNION ALL SELECT memory_id FROM memories_observation
+                WHERE workspace_id = %(workspace)s AND content_hash = %(digest)s
+                UNION ALL SELECT memory_id FROM memories_revision
+                WHERE workspace_id = %(workspace)s AND content_hash = %(digest)s
+            )
+        ORDER BY memory.content_hash = %(digest)s DESC, memory.forgotten_at DESC LIMIT 1
+        """,
+        {"workspace": workspace_id, "digest": digest},
     )
+    return next(iter(found), None)
