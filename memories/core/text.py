@@ -16,7 +16,7 @@ from itertools import pairwise
 
 from memories.core.words import stem
 
-ANALYSER_VERSION = 1
+ANALYSER_VERSION = 2
 MAX_TERM_CHARS = 64
 
 
@@ -32,7 +32,7 @@ STOP_WORDS = _words(
     my myself no nor not of off on once only or other our ours ourselves out over own same shall she
     should so some such than that the their theirs them themselves then there these they this those
     through to too under until up us very was we were what when where which while who whom whose why
-    will with would you your yours yourself yourselves
+    use used uses using will with would you your yours yourself yourselves
     don didn doesn isn wasn aren weren won wouldn couldn shouldn hasn haven hadn ain ll ve re s t m
     d
     """
