@@ -20,7 +20,7 @@ from conflicts.services.resolve import resolve
 from conflicts.services.undo import undo
 from engram.kernel.api import WorkspaceView, validated
 from engram.kernel.models import Role
-from engram.kernel.refusals import MissingError
+from engram.kernel.refusals import ForbiddenError, MissingError
 from engram.kernel.tenancy import in_workspace
 
 
@@ -155,8 +155,10 @@ class Detect(WorkspaceView):
 
     @extend_schema(request=shapes.DetectSerializer, responses={202: shapes.DetectAnswerSerializer})
     def post(self, request: Request) -> Response:
-        """Queue a run over one memory, or over the whole story."""
+        """Queue a run over one memory or, for reviewers and up, over the whole story."""
         memory_id = validated(shapes.DetectSerializer, request).validated_data["memory_id"]
+        if memory_id is None and not self.actor.role.includes(Role.REVIEWER):
+            raise ForbiddenError("Reading the whole story again needs the role reviewer.")
         queued = queue(self.workspace, memory_id, now=timezone.now())
         return Response({"status": "queued", "memories": queued}, status=202)
 

@@ -13,14 +13,16 @@ from engram.kernel.jobs import wake
 from engram.kernel.models import Workspace
 
 SWEEP_LIMIT = 100
+# Then the next workspace has its turn.
+SECONDS_A_TURN = 5.0
 
 
 @shared_task(name=DETECT_TASK)
 def detect_workspace(workspace_id: str) -> None:
-    """Read what is due in one workspace."""
+    """Read what is due in one workspace, for one turn."""
     workspace = Workspace.objects.filter(pk=UUID(workspace_id)).first()
     if workspace is not None:
-        detect.detect_due(workspace, clock=timezone.now)
+        detect.detect_due(workspace, clock=timezone.now, seconds=SECONDS_A_TURN)
 
 
 @shared_task(name="conflicts.sweep_detection")

@@ -216,11 +216,16 @@ CELERY_TASK_DEFAULT_QUEUE = "engram"
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TASK_TIME_LIMIT = 600
+_SWEEPS = {
+    "conflicts.sweep_detection": 10.0,
+    "memories.count_recalls": 10.0,
+    "memories.embed_pending": 60.0,
+    "conflicts.wake_snoozed": 60.0,
+}
+# A sweep that no worker took in time is left out: the next one does the same.
 CELERY_BEAT_SCHEDULE = {
-    "sweep-detection": {"task": "conflicts.sweep_detection", "schedule": 10.0},
-    "count-recalls": {"task": "memories.count_recalls", "schedule": 10.0},
-    "embed-pending": {"task": "memories.embed_pending", "schedule": 60.0},
-    "wake-snoozed": {"task": "conflicts.wake_snoozed", "schedule": 60.0},
+    task: {"task": task, "schedule": seconds, "options": {"expires": seconds}}
+    for task, seconds in _SWEEPS.items()
 }
 CELERY_BEAT_SCHEDULE_FILENAME = str(ENGRAM_HOME / "celerybeat-schedule")
 

@@ -109,7 +109,10 @@ class ConflictMember(WorkspaceModel):
         constraints = [
             models.UniqueConstraint(fields=["conflict", "memory"], name="member_once_a_card")
         ]
-        indexes = [models.Index(fields=["workspace", "memory"], name="member_memory")]
+        indexes = [
+            models.Index(fields=["workspace", "memory"], name="member_memory"),
+            models.Index(fields=["workspace", "lineage"], name="member_lineage"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.position}. {self.memory_id}"
@@ -131,6 +134,7 @@ class ConflictPair(WorkspaceModel):
                 condition=Q(lineage_low__lt=F("lineage_high")), name="pair_in_order"
             ),
         ]
+        indexes = [models.Index(fields=["workspace", "lineage_high"], name="pair_high")]
 
     def __str__(self) -> str:
         return f"{self.lineage_low} and {self.lineage_high}"

@@ -15,13 +15,20 @@ class DetectionDue(WorkspaceModel):
     """A memory that the detective has not read since it was written or changed.
 
     `turn` grows when the memory changes again while a run reads it: the run removes only the turn
-    that it read.
+    that it read. After a failed run its memories are read at most `read_with` together, at last
+    one by one; `attempts` counts how often a memory failed by itself, `not_before` is the pause.
     """
 
     memory = models.OneToOneField(Memory, models.CASCADE, related_name="detection_due")
     turn = models.PositiveIntegerField(default=1)
     is_first_in_line = models.BooleanField(default=False)
     since = models.DateTimeField()
+    run = models.ForeignKey(
+        "conflicts.DetectionRun", models.SET_NULL, null=True, related_name="reads"
+    )
+    read_with = models.PositiveSmallIntegerField(null=True)
+    attempts = models.PositiveSmallIntegerField(default=0)
+    not_before = models.DateTimeField(null=True)
 
     class Meta:
         indexes = [models.Index(fields=["workspace", "since"], name="due_oldest")]
@@ -77,7 +84,12 @@ class DetectionRun(WorkspaceModel):
 
     class Meta:
         ordering = ["-created_at", "-id"]
-        indexes = [models.Index(fields=["workspace", "-created_at", "-id"], name="run_newest")]
+        indexes = [
+            models.Index(fields=["workspace", "-created_at", "-id"], name="run_newest"),
+            models.Index(
+                fields=["workspace"], condition=models.Q(status="running"), name="run_running"
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"run of {self.created_at:%Y-%m-%d %H:%M}"

@@ -6,13 +6,16 @@ import logging
 from collections.abc import Callable
 from datetime import datetime
 from time import monotonic
+from traceback import format_tb
 from uuid import UUID, uuid4
 
 from conflicts.core.detective import detect as find
 from conflicts.models import DetectionDue, DetectionRun
-from conflicts.services import lease
+from conflicts.services import backlog, lease
 from conflicts.services.cards import file_findings
-from conflicts.services.story import story_ids, tell
+from conflicts.services.due import DETECT_TASK
+from conflicts.services.story import is_short, story_ids, tell
+from engram.kernel.jobs import wake
 from engram.kernel.models import Workspace
 from engram.kernel.planning import without_nested_loops
 from engram.kernel.tenancy import in_workspace
@@ -20,84 +23,124 @@ from engram.kernel.tenancy import in_workspace
 log = logging.getLogger(__name__)
 Clock = Callable[[], datetime]
 
-# So many new memories are read in one run; more make further runs.
+# So many new memories are read in one run; more make further runs. In a long story each brings a
+# neighbourhood of its own: fewer keep a run to seconds.
 TRIGGERS_A_RUN = 500
+TRIGGERS_A_RUN_OF_A_LONG_STORY = 50
 
 
-def detect_due(workspace: Workspace, *, clock: Clock) -> list[DetectionRun]:
-    """Read all that is due in a workspace; nothing when another runner is at it.
+class TakenOverError(Exception):
+    """Another runner took this one for dead."""
 
-    Kill it anywhere and nothing is lost or doubled: due rows go in the transaction that files the
-    findings, and findings have an identity.
+
+def detect_due(
+    workspace: Workspace, *, clock: Clock, seconds: float | None = None
+) -> list[DetectionRun]:
+    """Read what is due in a workspace; nothing when another runner is at it.
+
+    After `seconds` the rest is left to a later wake-up, so that other workspaces have their turn;
+    None reads everything. Kill it anywhere and nothing is lost or doubled: due rows go in the
+    transaction that files the findings, and findings have an identity.
     """
     runs: list[DetectionRun] = []
-    while _read_all(workspace, runs, clock=clock):
-        pass
+    started = monotonic()
+
+    def is_over() -> bool:
+        return seconds is not None and monotonic() - started >= seconds
+
+    while _read_all(workspace, runs, clock=clock, is_over=is_over):
+        if is_over():
+            wake(DETECT_TASK, workspace.pk)
+            break
     return runs
 
 
-def _read_all(workspace: Workspace, runs: list[DetectionRun], *, clock: Clock) -> bool:
-    """Hold the lease until nothing is due; tell whether something fell due while giving it back."""
+def _read_all(
+    workspace: Workspace,
+    runs: list[DetectionRun],
+    *,
+    clock: Clock,
+    is_over: Callable[[], bool],
+) -> bool:
+    """Hold the lease until nothing is due or time is over; tell whether something is due still."""
     holder = uuid4()
     if not lease.take(workspace, holder, clock()):
         return False
     has_failed = False
     try:
+        backlog.close_abandoned(workspace, now=clock())
         while not has_failed and lease.beat(workspace, holder, clock()):
-            run = _read_once(workspace, clock=clock)
+            run = _read_once(workspace, holder, clock=clock)
             if run is None:
                 break
             runs.append(run)
             has_failed = run.status == "failed"
+            if is_over():
+                break
     finally:
-        is_due = lease.give_back(workspace, holder)
+        is_due = lease.give_back(workspace, holder, clock())
+    # What failed waits for the sweep: an error that strikes everything must not spin.
     return is_due and not has_failed
 
 
-def _read_once(workspace: Workspace, *, clock: Clock) -> DetectionRun | None:
+def _read_once(workspace: Workspace, holder: UUID, *, clock: Clock) -> DetectionRun | None:
     """Read the oldest due memories as one run; None when nothing is due."""
     started = monotonic()
     with in_workspace(workspace):
-        due = list(DetectionDue.objects.order_by("-is_first_in_line", "since")[:TRIGGERS_A_RUN])
+        now = clock()
+        most = TRIGGERS_A_RUN if is_short(now) else TRIGGERS_A_RUN_OF_A_LONG_STORY
+        due = backlog.take(most, now)
         if not due:
             return None
-        now = clock()
         run = DetectionRun.objects.create(
             reason="commit", trigger_count=len(due), created_at=now,
             lag_seconds=max((now - min(d.since for d in due)).total_seconds(), 0.0),
         )  # fmt: skip
-    triggers = {row.memory_id for row in due}
+        backlog.mark(due, run)
+
+    def beat() -> None:
+        if not lease.beat(workspace, holder, clock()):
+            raise TakenOverError
+
     try:
-        _fill(workspace, run, triggers, due, now=now)
-    except Exception as error:
-        log.exception("detection run %s failed", run.id)
-        run.status, run.error = "failed", f"{type(error).__name__}: {error}"[:2000]
+        _fill(workspace, run, due, beat=beat, now=now)
+    except Exception as error:  # noqa: BLE001  whatever it was, the run is closed and tried again
+        # Messages of exceptions may quote memories: the log has the places, the row the type.
+        kind, places = type(error).__name__, "".join(format_tb(error.__traceback__))
+        log.error("detection run %s failed: %s\n%s", run.id, kind, places)
+        run.status, run.error = "failed", kind
     run.duration_seconds = monotonic() - started
     with in_workspace(workspace):
         run.save()
+        if run.status == "failed":
+            backlog.note_failure([run.id], now=clock())
     return run
 
 
 def _fill(
     workspace: Workspace,
     run: DetectionRun,
-    triggers: set[UUID],
     due: list[DetectionDue],
     *,
+    beat: Callable[[], None],
     now: datetime,
 ) -> None:
     """Read, then file the findings and take the due rows away in one transaction."""
+    triggers = {row.memory_id for row in due}
     with in_workspace(workspace), without_nested_loops():
-        story = tell(story_ids(triggers, now))
+        ids = story_ids(triggers, now)
+    beat()
+    with in_workspace(workspace), without_nested_loops():
+        story = tell(ids)
+    beat()
     found = find(story.facts, story.vectors, now=now, triggers=story.facts_of(triggers))
     findings = [finding for raw in found if (finding := story.in_memories(raw))]
+    beat()
     run.facts_considered = len(story.facts)
     run.batches = 1
     with in_workspace(workspace):
         filed = file_findings(findings, detected_by="rules", now=now)
         run.opened, run.joined, run.skipped = filed.opened, filed.joined, filed.skipped
-        for row in due:
-            # A memory that changed again while it was read keeps its row.
-            DetectionDue.objects.filter(pk=row.pk, turn=row.turn).delete()
+        backlog.take_away(due)
         run.status = "done"
         run.save()

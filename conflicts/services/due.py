@@ -33,10 +33,11 @@ def note_written(
         cursor.execute(
             """
             INSERT INTO conflicts_detectiondue AS kept
-                (workspace_id, memory_id, turn, is_first_in_line, since)
-            SELECT %s, memory_id, 1, memory_id = ANY(%s::uuid[]), %s
+                (workspace_id, memory_id, turn, is_first_in_line, since, attempts)
+            SELECT %s, memory_id, 1, memory_id = ANY(%s::uuid[]), %s, 0
             FROM unnest(%s::uuid[]) AS written (memory_id) ORDER BY memory_id
             ON CONFLICT (memory_id) DO UPDATE SET turn = kept.turn + 1,
+                attempts = 0, not_before = NULL,
                 is_first_in_line = kept.is_first_in_line OR excluded.is_first_in_line
             """,
             [workspace_id, list(first_in_line), now, ordered],
@@ -47,7 +48,7 @@ def note_written(
             INSERT INTO conflicts_detectionlease AS kept (workspace_id, due_since)
             VALUES (%s, %s)
             ON CONFLICT (workspace_id)
-            DO UPDATE SET due_since = coalesce(kept.due_since, excluded.due_since)
+            DO UPDATE SET due_since = least(kept.due_since, excluded.due_since)
             RETURNING due_since = %s
             """,
             [workspace_id, now, now],

@@ -6,9 +6,11 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Min, Q
+from django.db.models.functions import Greatest
 
-from conflicts.models import DetectionDue, DetectionLease
+from conflicts.models import DetectionLease
+from conflicts.services.backlog import awaited
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
 
@@ -33,8 +35,8 @@ def beat(workspace: Workspace, holder: UUID, now: datetime) -> bool:
     )
 
 
-def give_back(workspace: Workspace, holder: UUID) -> bool:
-    """Give the lease back; tell whether something fell due meanwhile."""
+def give_back(workspace: Workspace, holder: UUID, now: datetime) -> bool:
+    """Give the lease back; tell whether something is due now."""
     with in_workspace(workspace):
         # Waits for commits that are writing due rows; the next statement sees them.
         lease = (
@@ -44,17 +46,17 @@ def give_back(workspace: Workspace, holder: UUID) -> bool:
         )
         if lease is None:
             return False
-        oldest = DetectionDue.objects.order_by("since").values_list("since", flat=True).first()
+        earliest = awaited().aggregate(at=Min(Greatest("since", "not_before")))["at"]
         lease.holder = None
         lease.heartbeat_at = None
-        lease.due_since = oldest
+        lease.due_since = earliest
         lease.save()
-        return oldest is not None
+        return earliest is not None and earliest <= now
 
 
 def waiting(now: datetime, limit: int) -> list[UUID]:
     """Return the workspaces that wait without a living runner, the longest-waiting first."""
     free = Q(holder=None) | Q(heartbeat_at__lt=now - LEASE_SILENCE)
     with transaction.atomic():
-        leases = DetectionLease.objects.filter(free, due_since__isnull=False)
+        leases = DetectionLease.objects.filter(free, due_since__lte=now)
         return list(leases.order_by("due_since").values_list("workspace_id", flat=True)[:limit])

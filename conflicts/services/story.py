@@ -18,41 +18,54 @@ from memories.models import Memory, MemoryVector, Observation
 
 # Up to here everything is read at every run; the vectors of so many facts load in half a second.
 WHOLE_STORY_FACTS = 2000
+# Of a longer story so many are read at most, the triggers and the nearest to them first.
+FACTS_A_RUN = 5000
 NEIGHBOURS_BY_MEANING = 60
 NEIGHBOURS_BY_WORDS = 40
 # A term that stands in more memories than this says little about the subject.
 RARE_TERM_MEMORIES = 60
 
 
+def is_short(now: datetime) -> bool:
+    """Tell whether the story is read whole at every run."""
+    some = Memory.objects.recallable(now).order_by()[: WHOLE_STORY_FACTS + 1]
+    return some.count() <= WHOLE_STORY_FACTS
+
+
 def story_ids(triggers: Collection[UUID], now: datetime) -> list[UUID]:
-    """Return the ids of the live memories that a run should read."""
+    """Return the ids of the live memories that a run should read; of a long story the nearest."""
     recallable = Memory.objects.recallable(now)
-    if recallable.count() <= WHOLE_STORY_FACTS:
+    if is_short(now):
         return list(recallable.values_list("pk", flat=True))
-    around = set(triggers) | _sharing_rare_words(triggers)
-    for trigger in triggers:
-        around.update(_near(trigger))
-    return list(recallable.filter(pk__in=around).values_list("pk", flat=True))
+    nearest_first = dict.fromkeys(
+        [*sorted(triggers), *_near(triggers), *sorted(_sharing_rare_words(triggers))]
+    )
+    live = set(recallable.filter(pk__in=list(nearest_first)).values_list("pk", flat=True))
+    return [memory_id for memory_id in nearest_first if memory_id in live][:FACTS_A_RUN]
 
 
-def _near(trigger: UUID) -> list[UUID]:
-    """Return the nearest memories by meaning, across scopes."""
+def _near(triggers: Collection[UUID]) -> list[UUID]:
+    """Return the nearest memories of each trigger by meaning, across scopes, nearest first."""
     with connection.cursor() as cursor:
         cursor.execute(
             """
-            SELECT other.memory_id FROM memories_memoryvector AS other
-            JOIN memories_memoryvector AS own
-                ON own.memory_id = %s AND own.model = other.model AND own.position = 0
-            WHERE other.workspace_id = %s AND other.model = %s AND own.workspace_id = %s
-            ORDER BY other.embedding <=> own.embedding LIMIT %s
+            SELECT near.memory_id FROM memories_memoryvector AS own
+            CROSS JOIN LATERAL (
+                SELECT other.memory_id, other.embedding <=> own.embedding AS distance
+                FROM memories_memoryvector AS other
+                WHERE other.workspace_id = %(workspace)s AND other.model = %(model)s
+                ORDER BY distance LIMIT %(limit)s
+            ) AS near
+            WHERE own.workspace_id = %(workspace)s AND own.model = %(model)s
+                AND own.position = 0 AND own.memory_id = ANY(%(triggers)s::uuid[])
+            GROUP BY near.memory_id ORDER BY min(near.distance), near.memory_id
             """,
-            [
-                trigger,
-                current_workspace_id(),
-                model_name(),
-                current_workspace_id(),
-                NEIGHBOURS_BY_MEANING,
-            ],
+            {
+                "workspace": current_workspace_id(),
+                "model": model_name(),
+                "limit": NEIGHBOURS_BY_MEANING,
+                "triggers": list(triggers),
+            },
         )
         return [row[0] for row in cursor.fetchall()]
 

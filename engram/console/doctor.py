@@ -175,6 +175,8 @@ def server_findings() -> Iterator[Finding]:
         level: Level = "ok" if check["ok"] else "fail"
         detail = check["detail"] or WELL.get(name, "")
         yield Finding(name, level, detail, "" if check["ok"] else REMEDIES.get(name, ""))
+        if name == "migrations" and check["ok"]:
+            yield detection()
         if name == "broker" and check["ok"]:
             yield worker()
 
@@ -192,6 +194,24 @@ def clock_difference(theirs: datetime, ours: datetime) -> Finding:
     if seconds > MAX_CLOCK_DIFFERENCE_SECONDS:
         return Finding("clock", "fail", detail, "set both clocks by NTP: stories are told in order")
     return Finding("clock", "ok", detail)
+
+
+def detection() -> Finding:
+    """Check that the detective could read every memory."""
+    from conflicts.services import backlog
+    from engram.kernel.models import Workspace
+    from engram.kernel.tenancy import in_workspace
+
+    kept = {}
+    for workspace in Workspace.objects.all():
+        with in_workspace(workspace):
+            if count := backlog.set_aside().count():
+                kept[workspace.slug] = count
+    if not kept:
+        return Finding("detection", "ok", "no memory was set aside")
+    detail = ", ".join(f"{count} set aside in {slug}" for slug, count in sorted(kept.items()))
+    remedy = "see the runs that failed and the worker's log, then manage.py detect --workspace W"
+    return Finding("detection", "warn", detail, remedy)
 
 
 def worker() -> Finding:

@@ -9,8 +9,8 @@ from django.db.models import Count, Min
 from django.db.models.functions import TruncHour
 from django.utils import timezone
 
-from conflicts.models import DetectionDue, DetectionRun
-from conflicts.services import queue
+from conflicts.models import DetectionRun
+from conflicts.services import backlog, queue
 from engram.kernel.models import Event
 from memories.models import Memory
 
@@ -51,7 +51,7 @@ def overview(now: datetime) -> Overview:
     """Return the numbers of the workspace being served."""
     hourly = _commits_by_hour(now)
     midnight = timezone.localtime(now).replace(hour=0, minute=0, second=0, microsecond=0)
-    due = DetectionDue.objects.aggregate(depth=Count("pk"), oldest=Min("since"))
+    due = backlog.awaited().aggregate(depth=Count("pk"), oldest=Min("since"))
     cards = queue.counts()
     memories = Memory.objects.recallable(now).count()
     return Overview(

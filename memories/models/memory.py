@@ -152,6 +152,9 @@ class Memory(WorkspaceModel):
         indexes = [
             models.Index(fields=["workspace", "-created_at", "-id"], name="memory_newest"),
             models.Index(fields=["workspace", "observed_at"], condition=LIVE, name="memory_story"),
+            models.Index(
+                fields=["workspace", "scope", "project"], condition=LIVE, name="memory_place"
+            ),
             models.Index(fields=["workspace", "content_hash"], name="memory_hash"),
             models.Index(fields=["workspace", "lineage"], name="memory_lineage"),
             models.Index(

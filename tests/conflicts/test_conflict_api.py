@@ -58,7 +58,7 @@ def test_contradiction_becomes_one_card_with_a_question(house: House) -> None:
 
 def test_reading_again_adds_nothing(house: House) -> None:
     disagree(house)
-    house.agent.post("conflicts/detect", {})
+    house.reviewer.post("conflicts/detect", {})
     runs = detect(house)
     assert [(r.status, r.opened) for r in runs] == [("done", 0)]
     assert len(house.reader.get("conflicts").json()["results"]) == 1
@@ -138,7 +138,7 @@ def test_verdicts_that_change_no_memory_are_remembered(house: House, verdict: st
     decided = resolve(house, card, verdict=verdict).json()
     assert decided["status"] == ("dismissed" if verdict == "dismiss" else "resolved")
     assert (state(house, low), state(house, high)) == ("active", "active")
-    house.agent.post("conflicts/detect", {})
+    house.reviewer.post("conflicts/detect", {})
     detect(house)
     assert len(house.reader.get("conflicts").json()["results"]) == 1
 

@@ -11,7 +11,7 @@ import pytest
 from django.utils import timezone
 
 from conflicts.models import Conflict, DetectionDue, DetectionLease, DetectionRun
-from conflicts.services import detect, lease, snooze
+from conflicts.services import backlog, detect, lease, snooze, story
 from engram.kernel.tenancy import in_workspace
 from tests.conftest import House
 
@@ -90,7 +90,7 @@ def test_a_failed_run_says_why_and_is_tried_again(
         patched.setattr(detect, "find", fail)
         runs = detect.detect_due(house.workspace, clock=timezone.now)
     assert [(run.status, run.error) for run in runs] == [
-        ("failed", "RuntimeError: the detective stumbled")
+        ("failed", "RuntimeError")  # a message may quote memories
     ]
     assert counts(house) == (2, 0)
     assert lease.waiting(timezone.now(), 10) == [house.workspace.pk]
@@ -187,7 +187,7 @@ def test_giving_a_lease_back_sees_what_fell_due_meanwhile(house: House) -> None:
     holder = uuid4()
     lease.take(house.workspace, holder, timezone.now())
     commit_both(house)
-    assert lease.give_back(house.workspace, holder)
+    assert lease.give_back(house.workspace, holder, timezone.now())
     assert lease.waiting(timezone.now(), 10) == [house.workspace.pk]
 
 
@@ -196,3 +196,134 @@ def test_a_workspace_without_commits_has_no_runs(house: House) -> None:
     with in_workspace(house.workspace):
         assert DetectionRun.objects.count() == 0
     assert DetectionLease.objects.get(workspace=house.workspace).holder is None
+
+
+@pytest.fixture
+def poison(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make the detective stumble over whatever speaks of poison."""
+    real = detect.find
+
+    def find(facts: Any, *args: Any, triggers: Any, **kwargs: Any) -> Any:
+        words = {fact.id: fact.content for fact in facts}
+        if any("poison" in words[trigger] for trigger in triggers):
+            raise RuntimeError("poison")
+        return real(facts, *args, triggers=triggers, **kwargs)
+
+    monkeypatch.setattr(detect, "find", find)
+
+
+def test_a_memory_that_cannot_be_read_is_isolated_and_set_aside(
+    house: House, poison: None, caplog: pytest.LogCaptureFixture
+) -> None:
+    contents = [*(f"Locker {n} belongs to row {n}." for n in range(8)), "This is poison."]
+    house.agent.post("memories/batch", {"memories": [{"content": c} for c in contents]})
+    now = timezone.now()
+    for _ in range(8):
+        now += timedelta(seconds=10)
+        detect.detect_due(house.workspace, clock=at(now))
+    with in_workspace(house.workspace):
+        row = DetectionDue.objects.select_related("memory").get()
+    assert (row.memory.content, row.attempts >= 1) == ("This is poison.", True)
+    commit_both(house)
+    detect.detect_due(house.workspace, clock=at(now))
+    assert counts(house) == (1, 1)
+    while lease.waiting(now + timedelta(days=1), 10):
+        now += timedelta(minutes=30)
+        detect.detect_due(house.workspace, clock=at(now))
+    with in_workspace(house.workspace):
+        kept = backlog.set_aside().get()
+        read = DetectionRun.objects.count()
+    assert kept.attempts == backlog.MAX_ATTEMPTS
+    detect.detect_due(house.workspace, clock=at(now + timedelta(days=1)))
+    with in_workspace(house.workspace):
+        assert DetectionRun.objects.count() == read
+    assert "This is poison." not in caplog.text
+
+
+def test_a_memory_that_was_set_aside_is_read_when_it_changes(house: House) -> None:
+    ids = commit_both(house)
+    with in_workspace(house.workspace):
+        DetectionDue.objects.update(attempts=backlog.MAX_ATTEMPTS, read_with=1)
+    assert detect.detect_due(house.workspace, clock=timezone.now) == []
+    house.agent.post("conflicts/detect", {"memory_id": ids[0]})
+    runs = detect.detect_due(house.workspace, clock=timezone.now)
+    assert [(run.status, run.trigger_count) for run in runs] == [("done", 1)]
+
+
+def test_pauses_grow_and_wake_nobody_meanwhile(house: House, poison: None) -> None:
+    house.agent.post("memories", {"content": "This is poison."})
+    now = timezone.now()
+    detect.detect_due(house.workspace, clock=at(now))
+    assert lease.waiting(now + timedelta(seconds=29), 10) == []
+    now += timedelta(seconds=30)
+    assert lease.waiting(now, 10) == [house.workspace.pk]
+    detect.detect_due(house.workspace, clock=at(now))
+    assert lease.waiting(now + timedelta(seconds=59), 10) == []
+    assert lease.waiting(now + timedelta(seconds=60), 10) == [house.workspace.pk]
+
+
+def test_the_next_runner_closes_the_run_of_a_killed_worker(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commit_both(house)
+    now = timezone.now()
+
+    def die(*args: Any, **kwargs: Any) -> Any:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(detect, "find", die)
+        with pytest.raises(KeyboardInterrupt):
+            detect.detect_due(house.workspace, clock=at(now))
+    runs = detect.detect_due(house.workspace, clock=at(now + timedelta(seconds=1)))
+    assert [(run.status, run.trigger_count) for run in runs] == [("done", 1), ("done", 1)]
+    with in_workspace(house.workspace):
+        closed = DetectionRun.objects.get(status="failed")
+    assert closed.error == backlog.ABANDONED
+    assert counts(house) == (0, 1)
+
+
+def test_a_runner_that_was_taken_over_files_nothing(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commit_both(house)
+    real = detect.find
+
+    def find_too_long(*args: Any, **kwargs: Any) -> Any:
+        DetectionLease.objects.update(holder=uuid4(), heartbeat_at=timezone.now())
+        return real(*args, **kwargs)
+
+    monkeypatch.setattr(detect, "find", find_too_long)
+    runs = detect.detect_due(house.workspace, clock=timezone.now)
+    assert [(run.status, run.error) for run in runs] == [("failed", "TakenOverError")]
+    assert counts(house) == (2, 0)
+
+
+def test_a_turn_ends_and_the_rest_is_woken_again(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(detect, "TRIGGERS_A_RUN", 1)
+    commit_both(house)
+    woken: list[Any] = []
+    monkeypatch.setattr(detect, "wake", lambda *asked: woken.append(asked))
+    assert len(detect.detect_due(house.workspace, clock=timezone.now, seconds=0)) == 1
+    assert woken == [(detect.DETECT_TASK, house.workspace.pk)]
+    assert lease.waiting(timezone.now(), 10) == [house.workspace.pk]
+    assert len(detect.detect_due(house.workspace, clock=timezone.now, seconds=0)) == 1
+    assert len(woken) == 1
+    assert counts(house) == (0, 1)
+
+
+def test_of_a_long_story_the_nearest_are_read_in_small_runs(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(story, "WHOLE_STORY_FACTS", 10)
+    monkeypatch.setattr(story, "FACTS_A_RUN", 12)
+    monkeypatch.setattr(detect, "TRIGGERS_A_RUN_OF_A_LONG_STORY", 8)
+    others = [{"content": f"Locker {n} belongs to row {n}."} for n in range(20)]
+    house.agent.post("memories/batch", {"memories": others})
+    commit_both(house)
+    runs = detect.detect_due(house.workspace, clock=timezone.now)
+    assert [run.trigger_count for run in runs] == [8, 8, 6]
+    assert {run.facts_considered for run in runs} == {12}
+    assert counts(house) == (0, 1)

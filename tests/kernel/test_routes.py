@@ -152,10 +152,17 @@ def test_each_role_may_do_what_is_listed(route: str, house: House) -> None:
         if least == ANYBODY:
             continue
         for role in Role:
-            answer = call(house.caller(role.value), method, ids.fill(route))
+            body = {"memory_id": ids.memory_id} if route == "conflicts/detect" else None
+            answer = call(house.caller(role.value), method, ids.fill(route), body)
             is_allowed = role.includes(Role(least))
             assert (answer.status_code != 403) == is_allowed, (method, role)
             assert answer.status_code < 500
+
+
+def test_reading_the_whole_story_again_is_for_reviewers(house: House) -> None:
+    for role in Role:
+        answer = house.caller(role.value).post("conflicts/detect", {})
+        assert answer.status_code == (202 if role.includes(Role.REVIEWER) else 403)
 
 
 @pytest.mark.parametrize("route", EXPECTED)
