@@ -164,7 +164,7 @@ def _resolution(card: Conflict) -> dict[str, Any] | None:
             "verdict": None,
             "kept": [],
             "answer_memory": None,
-            "note": "Fewer than two of its memories are still recallable.",
+            "note": "Its memories went away or say something else now.",
             "decided_by": "engram",
             "decided_at": card.updated_at,
         }

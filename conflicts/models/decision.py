@@ -32,6 +32,7 @@ class Decision(WorkspaceModel):
     kept = models.JSONField(default=list)
     note = models.CharField(max_length=2000, blank=True)
     answer = models.ForeignKey(Memory, models.SET_NULL, null=True, related_name="+")
+    is_answer_new = models.BooleanField(default=False)  # else it was a memory before
     effects = models.JSONField(default=list)
     decided_by = models.CharField(max_length=150)
     decided_by_kind = models.CharField(max_length=10)

@@ -8,10 +8,9 @@ from datetime import datetime
 from uuid import UUID
 
 from django.db import connection
-from django.db.models import Count
 
 from conflicts.core.facts import Finding
-from conflicts.core.identity import OpenCard, Placement, place
+from conflicts.core.identity import OpenCard, Placement, place, says_the_same
 from conflicts.models import Conflict, ConflictMember, ConflictPair
 from conflicts.models.card import ConflictStatus
 from conflicts.services.decided import decided_pairs
@@ -72,11 +71,16 @@ def _one_filer() -> None:
 
 
 def _open_cards(lineages: Iterable[str]) -> list[OpenCard]:
-    """Return the cards that wait and touch one of the lineages, with all that they cover."""
-    touched = ConflictMember.objects.filter(
-        lineage__in=list(lineages),
-        conflict__status__in=[ConflictStatus.OPEN, ConflictStatus.SNOOZED],
-    ).values("conflict_id")
+    """Return the cards that wait and touch one of the lineages, with all that they cover.
+
+    They stay locked: a person's verdict or snooze comes before this or after, never between.
+    """
+    members = ConflictMember.objects.filter(lineage__in=list(lineages))
+    waiting = Conflict.objects.filter(
+        status__in=[ConflictStatus.OPEN, ConflictStatus.SNOOZED],
+        pk__in=members.values("conflict_id"),
+    )
+    touched = [card.pk for card in waiting.order_by("pk").select_for_update()]
     covered: dict[str, set[str]] = {}
     members = ConflictMember.objects.filter(conflict__in=touched)
     for card, lineage in members.values_list("conflict_id", "lineage"):
@@ -152,13 +156,18 @@ def _add_members(
     by_lineage = {str(memory.lineage): memory for memory in live.values()}
     wanted = [by_lineage[lineage] for lineage in placement.lineages]
     added = [memory for memory in wanted if memory.id not in members]
+    # What the standing question names: a memory that joins says yes only if it says the same.
+    for_yes = [m.memory.content for m in members.values() if m.says_yes]
+    is_new = not members
+    if is_new:
+        for_yes = [live[i].content for i in placement.finding.yes_keeps]
     for memory in added:
         members[memory.id] = ConflictMember(
             conflict=card,
             memory=memory,
             lineage=memory.lineage,
             revision=memory.revision,
-            says_yes=str(memory.id) in placement.finding.yes_keeps,
+            says_yes=_says_yes(memory, placement.finding if is_new else None, for_yes),
         )
         record(
             "memory.disputed",
@@ -176,6 +185,13 @@ def _add_members(
             member.position = position
             member.save()
     return bool(added)
+
+
+def _says_yes(memory: Memory, opening: Finding | None, for_yes: Sequence[str]) -> bool:
+    """Tell whether a memory is for yes; the finding that opens a card knows it of its own."""
+    if opening is not None and str(memory.id) in opening.fact_ids:
+        return str(memory.id) in opening.yes_keeps
+    return any(says_the_same(memory.content, claim) for claim in for_yes)
 
 
 def _cover(card: Conflict, placement: Placement) -> None:
@@ -201,8 +217,8 @@ def _join(
         return False
     if is_new_finder:
         card.detected_by = [*card.detected_by, detected_by]
-    held = ConflictMember.objects.filter(conflict=card).aggregate(n=Count("pk"))["n"]
-    if is_wider and len(set(finding.fact_ids)) == held:
+    held = set(ConflictMember.objects.filter(conflict=card).values_list("memory_id", flat=True))
+    if is_wider and {UUID(i) for i in finding.fact_ids} == held:
         card.kind = finding.kind
         card.question = finding.question[:QUESTION_MAX_CHARS]
         card.reasoning = finding.reasoning
@@ -212,5 +228,10 @@ def _join(
         ConflictMember.objects.filter(conflict=card, memory__in=named).update(says_yes=True)
     card.version += 1
     card.updated_at = now
-    card.save()
+    card.save(
+        update_fields=[
+            "kind", "question", "reasoning", "suggested_verdict", "detected_by", "version",
+            "updated_at",
+        ]
+    )  # fmt: skip
     return True

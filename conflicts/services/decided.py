@@ -31,7 +31,7 @@ def decided_pairs(lineages: Iterable[str]) -> list[DecidedPair]:
         for decision in Decision.objects.filter(conflict__in=cards, undone_at=None)
     }
     members = list(ConflictMember.objects.filter(conflict__in=cards).select_related("memory"))
-    wordings = _wordings(members)
+    said = wordings(members)
     found = []
     for pair in pairs:
         decision = decisions.get(pair.conflict_id)
@@ -40,14 +40,14 @@ def decided_pairs(lineages: Iterable[str]) -> list[DecidedPair]:
         ends = {pair.lineage_low, pair.lineage_high}
         own = [m for m in members if m.conflict_id == pair.conflict_id and m.lineage in ends]
         lost = {e["memory"] for e in decision.effects if e["before"] != e["after"]}
-        claims = {str(m.lineage): wordings[m.pk] for m in own}
+        claims = {str(m.lineage): said[m.pk] for m in own}
         rejected = frozenset(str(m.lineage) for m in own if str(m.memory_id) in lost)
         found.append((decision.decided_at, DecidedPair(str(pair.conflict_id), claims, rejected)))
     return [pair for _, pair in sorted(found, key=lambda row: row[0])]
 
 
-def _wordings(members: list[ConflictMember]) -> dict[int, str]:
-    """Return the wording that each member had when the card was decided."""
+def wordings(members: list[ConflictMember]) -> dict[int, str]:
+    """Return the wording that each member had when the card was asked or decided."""
     changed = [m for m in members if m.memory.revision != m.revision]
     kept = {
         (row.memory_id, row.number): row.content

@@ -45,8 +45,11 @@ def comment(
     """Add a comment to a card."""
     with in_workspace(workspace):
         conflict = locked_conflict(conflict_id)
-        ConflictComment.objects.create(
-            conflict=conflict, author=actor.label, text=text, created_at=now
-        )
-        record("conflict.commented", of=("conflict", conflict.id), actor=actor, now=now)
+        add_comment(conflict, text, actor=actor, now=now)
         return conflict
+
+
+def add_comment(conflict: Conflict, text: str, *, actor: Actor, now: datetime) -> None:
+    """Add a comment to a locked card of the current workspace."""
+    ConflictComment.objects.create(conflict=conflict, author=actor.label, text=text, created_at=now)
+    record("conflict.commented", of=("conflict", conflict.id), actor=actor, now=now)

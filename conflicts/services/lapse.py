@@ -1,48 +1,134 @@
-"""Closing cards whose question has gone: fewer than two of their memories are still recallable."""
+"""What becomes of open cards when their memories go, come back or are reworded."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Count, F, Q
+from django.db.models import Count, Q
 
-from conflicts.models import Conflict, ConflictPair
-from conflicts.models.card import ConflictStatus
+from conflicts.core.identity import says_the_same
+from conflicts.core.questions import ask_ambiguity
+from conflicts.models import Conflict, ConflictMember, ConflictPair
+from conflicts.models.card import ConflictKind, ConflictStatus
+from conflicts.services.decided import wordings
 from engram.kernel.actors import SYSTEM
 from engram.kernel.history import record
-from memories.models import Memory
+from memories.models import Memory, State
+
+WAITING = (ConflictStatus.OPEN, ConflictStatus.SNOOZED)
 
 
 def note_hidden(sender: Any, *, memory_ids: Sequence[UUID], now: datetime, **_: Any) -> None:
-    """Close open cards that lost their question; their pairs may be found again later."""
-    touched = Conflict.objects.filter(
-        status__in=[ConflictStatus.OPEN, ConflictStatus.SNOOZED], members__memory__in=memory_ids
-    ).values("pk")
+    """Close open cards that lost their question; ask the others without what was forgotten."""
+    for card in _locked(Q(status__in=WAITING), memory_ids):
+        _narrow(card, now=now)
+
+
+def note_revived(sender: Any, *, memory_ids: Sequence[UUID], now: datetime, **_: Any) -> None:
+    """Open lapsed cards again whose memories are back, unless another card asks by now."""
+    for card in _locked(Q(is_lapsed=True), memory_ids):
+        live = {m.lineage for m in _live(card, now)}
+        if not card.pairs.filter(lineage_low__in=live, lineage_high__in=live).exists():
+            continue
+        card.status = ConflictStatus.OPEN
+        card.is_lapsed = False
+        card.snoozed_until = None
+        _save(card, "status", "is_lapsed", "snoozed_until", now=now)
+        record("conflict.reopened", of=("conflict", card.id), actor=SYSTEM, now=now)
+        _narrow(card, now=now)
+
+
+def note_reworded(sender: Any, *, memory_ids: Sequence[UUID], now: datetime, **_: Any) -> None:
+    """Ask no longer about words that are gone.
+
+    What the rules alone found lapses: they read the new words next and ask again if they still
+    disagree. What somebody reported is asked anew.
+    """
+    for card in _locked(Q(status__in=WAITING), memory_ids):
+        members = list(card.members.select_related("memory"))
+        before = wordings(members)
+        changed = [m for m in members if m.revision != m.memory.revision]
+        for member in changed:
+            member.revision = member.memory.revision
+        ConflictMember.objects.bulk_update(changed, ["revision"])
+        if all(says_the_same(before[m.pk], m.memory.content) for m in changed):
+            continue
+        if card.detected_by == ["rules"]:
+            _lapse(card, now=now)
+            card.pairs.all().delete()
+        else:
+            _ask_anew(card, now=now)
+
+
+def lapse_expired(now: datetime) -> None:
+    """Close the waiting cards of the workspace whose memories have expired meanwhile."""
     live = Q(members__memory__in=Memory.objects.recallable(now))
-    lapsed = (
-        Conflict.objects.filter(pk__in=touched)
-        .annotate(live_count=Count("members", filter=live))
-        .filter(live_count__lt=2)
-        .values_list("pk", flat=True)
+    lapsed = Conflict.objects.filter(status__in=WAITING).annotate(n=Count("members", filter=live))
+    for card in _locked(Q(status__in=WAITING, pk__in=lapsed.filter(n__lt=2).values("pk"))):
+        _narrow(card, now=now)
+
+
+def _locked(wanted: Q, memory_ids: Collection[UUID] | None = None) -> Iterable[Conflict]:
+    """Return the cards, of these memories if given, locked in the order of their ids."""
+    cards = Conflict.objects.filter(wanted)
+    if memory_ids is not None:
+        members = ConflictMember.objects.filter(memory__in=memory_ids)
+        cards = cards.filter(pk__in=members.values("conflict_id"))
+    return list(cards.order_by("pk").select_for_update())
+
+
+def _live(card: Conflict, now: datetime) -> list[ConflictMember]:
+    members = card.members.select_related("memory")
+    return [m for m in members if m.memory.state(now) == State.ACTIVE]
+
+
+def _narrow(card: Conflict, *, now: datetime) -> None:
+    """Close a card with fewer than two live memories; take forgotten ones out of a wider one."""
+    if len(_live(card, now)) < 2:
+        _lapse(card, now=now)
+        return
+    forgotten = card.members.exclude(memory__forgotten_at=None)
+    if lineages := list(forgotten.values_list("lineage", flat=True)):
+        of_them = Q(lineage_low__in=lineages) | Q(lineage_high__in=lineages)
+        ConflictPair.objects.filter(of_them, conflict=card).delete()
+        forgotten.delete()
+        _ask_anew(card, now=now)
+
+
+def _lapse(card: Conflict, *, now: datetime) -> None:
+    card.status = ConflictStatus.RESOLVED
+    card.is_lapsed = True
+    _save(card, "status", "is_lapsed", now=now)
+    record(
+        "conflict.resolved",
+        of=("conflict", card.id),
+        actor=SYSTEM,
+        now=now,
+        data={"verdict": None, "status": "resolved", "lapsed": True},
     )
-    for conflict_id in sorted(lapsed):
-        closed = Conflict.objects.filter(
-            pk=conflict_id, status__in=[ConflictStatus.OPEN, ConflictStatus.SNOOZED]
-        ).update(
-            status=ConflictStatus.RESOLVED,
-            is_lapsed=True,
-            version=F("version") + 1,
-            updated_at=now,
-        )
-        if closed:
-            ConflictPair.objects.filter(conflict_id=conflict_id).delete()
-            record(
-                "conflict.resolved",
-                of=("conflict", conflict_id),
-                actor=SYSTEM,
-                now=now,
-                data={"verdict": None, "status": "resolved", "lapsed": True},
-            )
+
+
+def _ask_anew(card: Conflict, *, now: datetime) -> None:
+    """Make the question from what the live members say now; nothing of the old text stays."""
+    live = _live(card, now)
+    if len(live) < 2:
+        return
+    named = next((m for m in reversed(live) if m.says_yes), live[-1])
+    same = {m.pk for m in live if says_the_same(m.memory.content, named.memory.content)}
+    others = [m for m in live if m.pk not in same] or [m for m in live if m != named]
+    card.kind = ConflictKind.AMBIGUITY
+    card.question = ask_ambiguity(named.memory.content, others[-1].memory.content)
+    card.reasoning = ""
+    card.suggested_verdict = ""
+    card.members.update(says_yes=False)
+    card.members.filter(pk__in=same).update(says_yes=True)
+    _save(card, "kind", "question", "reasoning", "suggested_verdict", now=now)
+
+
+def _save(card: Conflict, *fields: str, now: datetime) -> None:
+    card.version += 1
+    card.updated_at = now
+    card.save(update_fields=[*fields, "version", "updated_at"])

@@ -10,6 +10,7 @@ from conflicts.core.facts import Finding
 from conflicts.core.questions import ask_ambiguity
 from conflicts.models import Conflict
 from conflicts.services.cards import file_findings
+from conflicts.services.discuss import add_comment
 from engram.kernel.actors import Actor
 from engram.kernel.models import Workspace
 from engram.kernel.refusals import InvalidError, StaleError
@@ -46,7 +47,13 @@ def report(
         )
         if not filed.cards:
             raise StaleError("People have decided about these memories already.")
-        return Conflict.objects.get(pk=filed.cards[0])
+        card = Conflict.objects.get(pk=filed.cards[0])
+        # The question of a card that others opened stands; what the reporter has to say is kept.
+        if note and card.reasoning != note:
+            is_said = card.comments.filter(author=actor.label, text=note).exists()
+            if not is_said:
+                add_comment(card, note, actor=actor, now=now)
+        return card
 
 
 def _finding(memories: Sequence[Memory], note: str, actor: Actor) -> Finding:

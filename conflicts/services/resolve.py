@@ -9,20 +9,23 @@ from itertools import combinations
 from typing import Any
 from uuid import UUID
 
-from conflicts.models import Conflict, Decision
+from conflicts.core.identity import says_the_same
+from conflicts.models import Conflict, ConflictMember, Decision
 from conflicts.models.card import ConflictStatus
 from conflicts.models.decision import Verdict
-from conflicts.services.lookup import locked_conflict
+from conflicts.services.lookup import locked_with_members
 from engram.kernel.actors import Actor
 from engram.kernel.history import record
 from engram.kernel.models import Workspace
 from engram.kernel.refusals import InvalidError, StaleError
 from engram.kernel.tenancy import in_workspace
 from memories.core.claims import compare
+from memories.core.content import content_hash
 from memories.models import Memory, Provenance
 from memories.services import commit
 from memories.services.draft import Draft
-from memories.services.lifecycle import LIFECYCLE_FIELDS, hide, lock
+from memories.services.lifecycle import LIFECYCLE_FIELDS, hide
+from memories.services.statements import lock_statements
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +43,20 @@ class Consequences:
 
 
 def consequences(
-    live: Sequence[Memory], says_yes: set[UUID], verdict: str, keep: Sequence[UUID]
+    live: Sequence[Memory],
+    says_yes: set[UUID],
+    verdict: str,
+    keep: Sequence[UUID],
+    *,
+    is_by_rules: bool = True,
 ) -> Consequences:
-    """Say what a verdict would do to the live members; raise `InvalidError` when it is unclear."""
+    """Say what a verdict would do to the live members; raise `InvalidError` when it is unclear.
+
+    `is_by_rules` tells that nobody but the rules found the card: only what they find then differs.
+    """
     named = set(keep)
+    if named and verdict not in {Verdict.KEEP, Verdict.NO}:
+        raise InvalidError("keep", "Memories to keep go with the verdicts keep and no.")
     if unknown := named - {memory.id for memory in live}:
         raise InvalidError("keep", f"{min(unknown)} is not a live memory of this conflict.")
     if verdict in {Verdict.BOTH_VALID, Verdict.DISMISS}:
@@ -55,25 +68,25 @@ def consequences(
         rest = [m for m in live if m.id not in says_yes]
         if named & says_yes:
             raise InvalidError("keep", "A no retires this memory; it cannot be kept as well.")
-        if not named and _disagree(rest):
+        if not named and _disagree(rest, is_by_rules=is_by_rules):
             raise InvalidError(
                 "keep", "More than one value would remain: name the memories that are true."
             )
         kept = tuple(m for m in rest if not named or m.id in named)
         return Consequences(kept, tuple(m for m in rest if m not in kept), retired)
     survivors = says_yes if verdict == Verdict.YES else named
-    if verdict == Verdict.YES and named:
-        survivors = named
     kept = tuple(m for m in live if m.id in survivors)
     if not kept:
         raise InvalidError("keep", "Name the memories that are true.")
     return Consequences(kept, tuple(m for m in live if m not in kept))
 
 
-def _disagree(memories: Sequence[Memory]) -> bool:
+def _disagree(memories: Sequence[Memory], *, is_by_rules: bool) -> bool:
     """Tell whether two of the memories could not both be true."""
     return any(
         compare(one.content, other.content).relation == "contradicts"
+        if is_by_rules
+        else not says_the_same(one.content, other.content)
         for one, other in combinations(memories, 2)
     )
 
@@ -91,18 +104,23 @@ def resolve(
     version: int | None = None,
 ) -> Decision:
     """Carry out a verdict; raise `StaleError` when the card was decided or changed meanwhile."""
+    answer = answer.strip()
     if answer and verdict != Verdict.NONE_VALID:
         raise InvalidError("answer", "An answer goes with the verdict none_valid.")
     prepared = commit.prepare(
         [Draft(content=answer, provenance=Provenance.USER_STATED)] * bool(answer)
     )
     with in_workspace(workspace):
-        conflict = locked_conflict(conflict_id)
+        if answer:
+            lock_statements([content_hash(answer)])
+        conflict, members, locked = locked_with_members(conflict_id)
         _check_open(conflict, version)
-        members = list(conflict.members.all())
-        locked = {memory.id: memory for memory in lock([m.memory_id for m in members])}
         live = [locked[m.memory_id] for m in members if locked[m.memory_id].state(now) == "active"]
-        plan = consequences(live, {m.memory_id for m in members if m.says_yes}, verdict, keep)
+        plan = consequences(
+            live, {m.memory_id for m in members if m.says_yes}, verdict, keep,
+            is_by_rules=conflict.detected_by == ["rules"],
+        )  # fmt: skip
+        _stamp_revisions(members, locked)
         is_dismissal = verdict == Verdict.DISMISS
         conflict.status = ConflictStatus.DISMISSED if is_dismissal else ConflictStatus.RESOLVED
         conflict.version += 1
@@ -110,7 +128,7 @@ def resolve(
         conflict.save(update_fields=["status", "version", "updated_at"])
         before = {memory.id: _lifecycle(memory) for memory in live}
         because = {"conflict": str(conflict.id), "verdict": verdict}
-        answered = _commit_answer(workspace, prepared, live, actor=actor, now=now)
+        answered, is_answer_new = _commit_answer(workspace, prepared, live, actor=actor, now=now)
         hide(
             plan.superseded, "superseded_at", actor=actor, now=now,
             successor=plan.successor, because=because,
@@ -128,6 +146,7 @@ def resolve(
             kept=[str(memory.id) for memory in plan.kept],
             note=note,
             answer=answered,
+            is_answer_new=is_answer_new,
             effects=[_effect(memory, before[memory.id]) for memory in live],
             decided_by=actor.label,
             decided_by_kind=actor.kind,
@@ -141,6 +160,13 @@ def resolve(
             data={"verdict": verdict, "status": conflict.status},
         )
         return decision
+
+
+def _stamp_revisions(members: Sequence[ConflictMember], memories: dict[UUID, Memory]) -> None:
+    """Remember which wordings the verdict is about."""
+    for member in members:
+        member.revision = memories[member.memory_id].revision
+    ConflictMember.objects.bulk_update(members, ["revision"])
 
 
 def _check_open(conflict: Conflict, version: int | None) -> None:
@@ -159,10 +185,10 @@ def _commit_answer(
     *,
     actor: Actor,
     now: datetime,
-) -> Memory | None:
-    """Commit the person's own answer where the newest member stands."""
+) -> tuple[Memory | None, bool]:
+    """Commit the person's own answer where the newest member stands; tell whether it is new."""
     if not prepared.drafts:
-        return None
+        return None, False
     newest = max(live, key=lambda m: m.observed_at, default=None)
     placed = prepared.moved_to(
         scope=newest.scope if newest else "", project=newest.project if newest else ""
@@ -170,7 +196,7 @@ def _commit_answer(
     result = commit.write(workspace, placed, actor=actor, now=now, is_gated=False)[0]
     if result.memory is None:
         raise InvalidError("answer", "Exactly this was forgotten before; restore it first.")
-    return result.memory
+    return result.memory, result.outcome in {"created", "kept_apart"}
 
 
 def _lifecycle(memory: Memory) -> dict[str, Any]:

@@ -113,7 +113,9 @@ def show(card: Conflict, *, now: datetime) -> CardView:
         statements=statements,
         difference=difference if difference and difference.likeness >= LIKE_ENOUGH else None,
         compared=compared,
-        outcomes=outcomes(statements, card.suggested_verdict),
+        outcomes=outcomes(
+            statements, card.suggested_verdict, is_by_rules=card.detected_by == ["rules"]
+        ),
         standing=next((d for d in decisions if d.undone_at is None), None),
         decisions=decisions,
         comments=tuple(card.comments.all()),
@@ -172,14 +174,18 @@ def _statement(
     )
 
 
-def outcomes(statements: Sequence[Statement], suggested: str) -> tuple[Outcome, ...]:
+def outcomes(
+    statements: Sequence[Statement], suggested: str, *, is_by_rules: bool = True
+) -> tuple[Outcome, ...]:
     """Say for each verdict what it would do to the live statements."""
     live = [s.memory for s in statements if s.is_live]
     says_yes = {s.memory.id for s in statements if s.is_live and s.says_yes}
     numbers = {s.memory.id: s.number for s in statements}
     found = []
     for key, (verdict, label, tone) in enumerate(ASKED, start=1):
-        effect, asks_for, is_possible = _effect(verdict, live, says_yes, numbers)
+        effect, asks_for, is_possible = _effect(
+            verdict, live, says_yes, numbers, is_by_rules=is_by_rules
+        )
         found.append(
             Outcome(
                 key=key,
@@ -196,7 +202,12 @@ def outcomes(statements: Sequence[Statement], suggested: str) -> tuple[Outcome, 
 
 
 def _effect(
-    verdict: Verdict, live: list[Memory], says_yes: set[UUID], numbers: dict[Any, int]
+    verdict: Verdict,
+    live: list[Memory],
+    says_yes: set[UUID],
+    numbers: dict[Any, int],
+    *,
+    is_by_rules: bool,
 ) -> tuple[str, str, bool]:
     """Return the sentence, what must be named too (`keep` or nothing), and if it can be done."""
     if verdict == Verdict.KEEP:
@@ -206,7 +217,7 @@ def _effect(
             bool(live),
         )
     try:
-        plan = consequences(live, says_yes, verdict, [])
+        plan = consequences(live, says_yes, verdict, [], is_by_rules=is_by_rules)
     except InvalidError:
         if verdict == Verdict.YES:
             return "No memory that says so is active any more.", "", False

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from conflicts.models import Conflict
 from conflicts.models.card import ConflictStatus
+from conflicts.services.lapse import lapse_expired
 from conflicts.services.lookup import locked_conflict
 from engram.kernel.actors import SYSTEM, Actor
 from engram.kernel.history import record
@@ -39,7 +40,7 @@ def snooze(
 
 
 def wake_due(workspace: Workspace, *, now: datetime) -> int:
-    """Open the cards of a workspace whose snooze has ended; return how many."""
+    """Open the cards whose snooze has ended, return how many; close those that expired."""
     with in_workspace(workspace):
         due = Conflict.objects.select_for_update(skip_locked=True).filter(
             status=ConflictStatus.SNOOZED, snoozed_until__lte=now
@@ -50,7 +51,9 @@ def wake_due(workspace: Workspace, *, now: datetime) -> int:
             conflict.snoozed_until = None
             _save(conflict, now)
             record("conflict.reopened", of=("conflict", conflict.id), actor=SYSTEM, now=now)
-        return len(cards)
+    with in_workspace(workspace):  # apart: each transaction locks its cards in order
+        lapse_expired(now)
+    return len(cards)
 
 
 def _save(conflict: Conflict, now: datetime) -> None:

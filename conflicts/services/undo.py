@@ -32,13 +32,18 @@ def undo(workspace: Workspace, conflict_id: UUID, *, actor: Actor, now: datetime
 
 
 def _undo(conflict_id: UUID, *, actor: Actor, now: datetime) -> Conflict:
-    conflict = locked_conflict(conflict_id)
-    decision = conflict.decisions.filter(undone_at=None).first()
+    # Memories are locked before the card, as everywhere; so what was read is checked once more.
+    standing = Decision.objects.filter(conflict=conflict_id, undone_at=None)
+    decision = standing.first()
     if decision is None:
+        locked_conflict(conflict_id)  # missing is said otherwise
         raise StaleError("There is no decision to undo.")
     effects = {UUID(effect["memory"]): effect for effect in decision.effects}
     answer_ids = [decision.answer_id] if decision.answer_id else []
     memories = {memory.id: memory for memory in lock([*effects, *answer_ids])}
+    conflict = locked_conflict(conflict_id)
+    if standing.first() != decision:
+        raise StaleError("The decision was taken back meanwhile.")
     changed = [
         memory_id
         for memory_id, effect in effects.items()
@@ -80,8 +85,8 @@ def _retire_answer(
     now: datetime,
     because: dict[str, Any],
 ) -> None:
-    """Retire the memory that was committed as the answer, unless it was a member all along."""
-    if decision.answer_id and decision.answer_id not in effects:
+    """Retire the memory that was committed as the answer, unless it was a memory before."""
+    if decision.answer_id and decision.is_answer_new:
         hide([memories[decision.answer_id]], "retired_at", actor=actor, now=now, because=because)
 
 
