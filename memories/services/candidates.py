@@ -116,6 +116,8 @@ def by_words(recallable: QuerySet[Memory], vocabulary: Vocabulary) -> dict[UUID,
     if not read:
         return {}
     rows = Posting.objects.filter(term__in=read, memory__in=recallable.order_by())
+    if postings_read > POSTINGS_READ:  # even the rarest term is common: where it stands most
+        rows = rows.order_by("-frequency", "memory__word_count", "memory")[:POSTINGS_READ]
     scores = _score(rows, vocabulary)
     best = sorted(scores, key=lambda memory_id: (-scores[memory_id], memory_id))[:BY_WORDS]
     return {memory_id: scores[memory_id] for memory_id in best}

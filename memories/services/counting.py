@@ -13,7 +13,8 @@ RECORDS_A_TURN = 5000
 def count_recalls(workspace: Workspace) -> int:
     """Add recorded recalls to the counters of their memories; return how many records went in.
 
-    One statement takes the records away and adds them up, so a crash neither loses nor doubles.
+    One statement takes the records away and adds them up, so a crash neither loses nor doubles. It
+    locks the memories in the order of their ids, as all writers do.
     """
     with in_workspace(workspace), connection.cursor() as cursor:
         cursor.execute(
@@ -26,11 +27,16 @@ def count_recalls(workspace: Workspace) -> int:
             ), counted AS (
                 SELECT memory_id, count(*) AS recalls, max(at) AS last
                 FROM taken, unnest(memory_ids) AS recalled (memory_id) GROUP BY memory_id
+            ), locked AS MATERIALIZED (
+                SELECT memory.id FROM memories_memory AS memory
+                WHERE memory.id IN (SELECT memory_id FROM counted)
+                ORDER BY memory.id FOR NO KEY UPDATE
             ), added AS (
                 UPDATE memories_memory AS memory
                 SET recall_count = recall_count + recalls,
                     last_recalled_at = greatest(last_recalled_at, last)
-                FROM counted WHERE memory.id = counted.memory_id
+                FROM counted JOIN locked ON locked.id = counted.memory_id
+                WHERE memory.id = counted.memory_id
                 RETURNING 1
             )
             SELECT count(*) FROM taken

@@ -10,7 +10,9 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from engram.kernel.tenancy import in_workspace
+from memories.core.text import terms
 from memories.models import Memory, RecallRecord
+from memories.services import candidates
 from memories.services.counting import count_recalls
 from tests.conftest import House
 
@@ -235,3 +237,20 @@ def test_what_is_not_available_yet_is_refused_not_ignored(
     assert answer.status_code == 422
     nothing = dict.fromkeys(asked)
     assert house.reader.post("memories/recall", {"query": "Biscuit", **nothing}).status_code == 200
+
+
+def test_of_a_term_that_stands_everywhere_the_densest_postings_are_read(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for content in (
+        "Gulls nest on gulls' rock.",
+        "Gulls circle the old harbour at dusk.",
+        "The lighthouse feeds gulls.",
+    ):
+        house.agent.post("memories", {"content": content})
+    monkeypatch.setattr(candidates, "POSTINGS_READ", 2)
+    with in_workspace(house.workspace):
+        vocabulary = candidates.vocabulary_of(terms("gulls"))
+        found = candidates.by_words(Memory.objects.recallable(), vocabulary)
+        texts = set(Memory.objects.filter(pk__in=found).values_list("content", flat=True))
+    assert texts == {"Gulls nest on gulls' rock.", "The lighthouse feeds gulls."}
