@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from memories.core.alignment import Alignment, Pair, align, weigh
 from memories.core.lexicon import EXCLUSIVE_SUBJECT, interchangeable
 from memories.core.statements import Claim, Term
 from memories.core.vocabulary import ADDITIVES
+from memories.core.words import stem
 
 Relation = Literal["same", "refines", "contradicts", "different"]
 
@@ -32,6 +34,7 @@ _MEASURE_NOUNS = frozenset(["maximum", "minimum", "limit", "size", "length", "am
 _LIMITERS = frozenset(["not", "except", "unless", "until", "only", "partly", "mostly", "almost",
                        "rarely", "sometimes", "temporarily", "seldom",
                        "occasionally"])  # fmt: skip
+_COMPOUND = re.compile(r"\b[a-z]{1,30}(?:-[a-z]{1,30}){1,4}\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +117,8 @@ def _content(claim: Claim, terms: Iterable[Term]) -> tuple[Term, ...]:
     taken_up: frozenset[str] = frozenset()
     if claim.transition is not None and claim.transition.kind in ("switch", "return"):
         taken_up = claim.transition.new
+    # "The main database" is the database; "db-main" is one of several.
+    named = {stem(part) for name in _COMPOUND.findall(claim.text) for part in name.split("-")}
     return tuple(
         term
         for term in terms
@@ -121,7 +126,7 @@ def _content(claim: Claim, terms: Iterable[Term]) -> tuple[Term, ...]:
         and term.region not in ("aside", "apposition")
         and not term.is_denied
         and term.key not in taken_up
-        and not (term.region == "subject" and term.key in _IDLE_MODIFIERS)
+        and not (term.region == "subject" and term.key in _IDLE_MODIFIERS - named)
     )
 
 

@@ -264,9 +264,12 @@ def _may_be_verb(tokens: Sequence[Token], index: int, start: int) -> bool:
     if index == start:
         return True
     before = tokens[index - 1]
-    if before.lower in DETERMINERS or before.lower in PREPOSITIONS or before.lower in NUMBER_WORDS:
+    if before.lower in DETERMINERS or before.lower in PREPOSITIONS:
         return False
-    if before.kind == "number":  # "patient 7 takes", but not "in 3 steps"
+    if before.is_possessive and not _is_participle(lower):  # "Bob's changes", but "Bob's left"
+        return False
+    if before.kind == "number" or before.lower in NUMBER_WORDS:
+        # "patient 7 takes", "gate seven opens", but not "in 3 steps"
         named = tokens[index - 2] if index - 2 >= start else None
         return (
             named is not None

@@ -231,6 +231,8 @@ def _is_one_filler_each(case: Case) -> bool:
     terms = case.left_a + case.left_b
     if any(term.region != "predicate" or term.is_verb for term in terms):
         return False
+    if all(term.quantity is not None for term in terms):
+        return False  # amounts that nobody could compare: "50 % owned", "0.5 owned"
     if max(len(case.left_a), len(case.left_b)) > 3:
         return False
     return len({term.prep for term in terms}) == 1 and _shares_subject(case)

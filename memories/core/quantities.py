@@ -183,6 +183,10 @@ def _worded(tokens: Sequence[Token], index: int) -> tuple[int, Quantity] | None:
         return index + 1, Quantity(FREQUENCIES[first.lower], "count/s", first.text)
     if first.lower == "half" and index + 1 < len(tokens) and tokens[index + 1].lower == "of":
         return index + 1, Quantity(50.0, "percent", first.text)
+    if first.lower in ("a", "an") and _has_half(tokens, index + 2):
+        seconds = TIME_SECONDS.get(tokens[index + 1].lower)  # "a minute and a half"
+        text = _between(tokens, index, index + 2)
+        return (index + 2, Quantity(seconds, "s", text)) if seconds else None
     return _every(tokens, index) if first.lower in ("every", "each") else None
 
 

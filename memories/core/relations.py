@@ -7,6 +7,7 @@ What no rule can judge is `different`: precision before reach.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Literal
 
@@ -31,6 +32,10 @@ from memories.core.statements import Claim, Term
 from memories.core.vocabulary import TELLING_PREPOSITIONS
 
 __all__ = ["Relation", "Verdict", "relate"]
+
+_POSSESSIVE = re.compile(r"\b([^\W\d_]\w{0,40})['\u2019]s\b")
+_WORD = re.compile(r"\w+")
+_ONE = re.compile(r"\bone\b", re.IGNORECASE)
 
 
 def relate(a: Claim, b: Claim) -> Verdict:
@@ -136,12 +141,33 @@ def _why_unsure(case: Case) -> str:
         return "no rule decides"
     if any(pair.a.is_denied != pair.b.is_denied for pair in found.same):
         return "only one side denies a word"
-    if _order_differs(case):
+    if _order_differs(case) or _possessors_differ(case):
         return "the same words in another order"
+    return "another number" if _pointed_number_differs(case) else _other_force(case)
+
+
+def _other_force(case: Case) -> str:
     forces = {case.a.force, case.b.force}
     if len(forces) == 2 and forces & {"need", "may", "should"} and forces != {"may", ""}:
         return "another obligation"
     return ""
+
+
+def _possessors_differ(case: Case) -> bool:
+    """True when each side makes an owner of a word of the other: "Bob's", "Alice's"."""
+    left = {name.lower() for name in _POSSESSIVE.findall(case.a.text)}
+    right = {name.lower() for name in _POSSESSIVE.findall(case.b.text)}
+    words_a, words_b = (frozenset(_WORD.findall(c.text.lower())) for c in (case.a, case.b))
+    return bool((left - right) & words_b) and bool((right - left) & words_a)
+
+
+def _pointed_number_differs(case: Case) -> bool:
+    """True for "idem one" beside "idem two", where "one" was read as a pronoun."""
+    sides = ((case.a.text, case.found.left_b), (case.b.text, case.found.left_a))
+    return any(
+        _ONE.search(text) and any(term.kind in ("quantity", "label") for term in left)
+        for text, left in sides
+    )
 
 
 def _order_differs(case: Case) -> bool:

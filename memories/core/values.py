@@ -9,7 +9,7 @@ from memories.core import measures, quantities
 from memories.core.dates import date_at, dimension
 from memories.core.lexicon import concept_of, is_product
 from memories.core.scan import LIGHT_WEIGHT, Scan
-from memories.core.units import TIME_SECONDS
+from memories.core.units import NUMBER_WORDS, TIME_SECONDS
 from memories.core.vocabulary import (
     AUXILIARIES,
     DETERMINERS,
@@ -58,6 +58,8 @@ def read_value(scan: Scan, index: int) -> int:
         end = _glued_identifier(scan, index) or _numbered_name(scan, index)
         if end:
             return end
+    elif end := _spelled_name(scan, index):
+        return end
     elif skipped := quantities.bound_before_name(tokens, index):
         return index + skipped
     return _quantity(scan, index)
@@ -134,6 +136,23 @@ def _numbered_name(scan: Scan, index: int) -> int:
         scan.add(f"{key} {token.text}", f"{before.text} {token.text}", "label", at=index)
         return index + 1
     return 0
+
+
+def _spelled_name(scan: Scan, index: int) -> int:
+    """ "Gate seven opens", "in room eight": a spelled number that names one of many; 0 if none."""
+    tokens, clause = scan.clause.tokens, scan.clause
+    number = NUMBER_WORDS.get(tokens[index].lower)
+    if index == 0 or number is None or number != int(number):
+        return 0
+    before = tokens[index - 1]
+    is_last = index + 1 >= len(tokens) or tokens[index + 1].kind == "symbol"
+    leads_to_verb = index + 1 in (clause.aux, clause.verb) and not before.lower.endswith("s")
+    is_label = is_last and lemma(before.lower) in LABEL_NOUNS
+    if not _names_a_number(before) or index - 1 == clause.verb or not (leads_to_verb or is_label):
+        return 0
+    key = f"{concept_of(before.lower)} {int(number)}"
+    scan.add(key, f"{before.text} {tokens[index].text}", "label", at=index)
+    return index + 1
 
 
 def _names_a_number(before: Token) -> bool:

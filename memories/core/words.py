@@ -41,6 +41,10 @@ _TOKEN = re.compile(
 )
 _ACRONYMS = frozenset(["GET", "PUT", "IT", "US", "WHO", "AS"])
 _RATE = re.compile(r"([a-z]+)(/)(s|sec|second|min|minute|h|hr|hour|d|day|week|month|year)")
+_SHORT_FORMS = frozenset(
+    ["it's", "that's", "he's", "she's", "there's", "here's", "what's", "who's", "where's", "how's",
+     "let's"]
+)  # fmt: skip
 _GLUE_PREFIXES = frozenset(
     ["auto", "re", "pre", "post", "non", "un", "co", "multi", "sub", "e", "anti", "de", "over"]
 )
@@ -48,13 +52,17 @@ _GLUE_PREFIXES = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A piece of a sentence: `kind` is "word", "number", "iso", "clock" or "symbol"."""
+    """A piece of a sentence: `kind` is "word", "number", "iso", "clock" or "symbol".
+
+    `is_possessive` tells of a word that has lost its ending ("Bob's" is "Bob").
+    """
 
     text: str
     lower: str
     kind: str
     start: int
     end: int
+    is_possessive: bool = False
 
 
 def stem(word: str) -> str:
@@ -135,6 +143,7 @@ def _append_word(tokens: list[Token], text: str, start: int) -> None:
             kind = "symbol" if group == 2 else "word"
             tokens.append(Token(rate[group], rate[group], kind, at, start + rate.end(group)))
         return
+    is_possessive = lower.endswith("'s") and lower not in _SHORT_FORMS
     if "'" in lower:
         base = lower.split("'", 1)[0]
         text, lower, end = text[: len(base)], base, start + len(base)
@@ -146,7 +155,7 @@ def _append_word(tokens: list[Token], text: str, start: int) -> None:
     if text in _ACRONYMS:
         lower = f"acronym-{lower}"  # "GET", "IT": no verb and no pronoun
     if lower:
-        tokens.append(Token(text, lower, "word", start, end))
+        tokens.append(Token(text, lower, "word", start, end, is_possessive))
 
 
 def _append_compound(tokens: list[Token], text: str, start: int) -> None:

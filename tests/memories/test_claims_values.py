@@ -204,3 +204,19 @@ def test_tokens_stand_in_order_and_point_into_the_text(text: str) -> None:
 )
 def test_halves_count_and_long_numbers_are_exact(a: str, b: str, relation: str) -> None:
     assert compare(a, b).relation == relation
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "relation"),
+    [
+        ("The timeout is a minute and a half.", "The timeout is 90 seconds.", "same"),
+        ("The timeout is an hour and a half.", "The timeout is 30 minutes.", "contradicts"),
+        ("Gate seven opens at 6 am.", "Gate 7 opens at 6 am.", "same"),
+        ("Gate seven opens at 6 am.", "Gate seven opens at 8 am.", "contradicts"),
+        ("Server one is in Oslo.", "Server two is in Oslo.", "different"),
+        ("Idem one.", "Idem two.", "different"),
+        ("The fund is 50% owned by Ana.", "The fund is 0.5 owned by Ana.", "different"),
+    ],
+)
+def test_spelled_numbers_measure_or_name(a: str, b: str, relation: str) -> None:
+    assert (compare(a, b).relation, compare(b, a).relation) == (relation, relation)
