@@ -9,10 +9,14 @@ from conflicts.core import disagreements
 from conflicts.core.cues import Cue
 from conflicts.core.predicates import excluding_ways
 from conflicts.core.rules import is_comparable, is_real
+from conflicts.core.statements import Statement
 from conflicts.core.timeline import Timeline
+from conflicts.core.words import named_stems
 from memories.core import claims
 
 MIN_CONFIDENCE: Final = 0.5
+PLAIN_CONFIDENCE: Final = 0.6
+PLAIN_COSINE: Final = 0.60
 MIN_COSINE: Final = 0.45
 VALUE_STRENGTH: Final = 0.70
 OPPOSITE_STRENGTH: Final = 0.65
@@ -73,10 +77,20 @@ def _compared(timeline: Timeline, older: int, newer: int) -> Clash | None:
     verdict = claims.compare(a.reading, b.reading)
     if verdict.relation != "contradicts" or verdict.confidence < MIN_CONFIDENCE:
         return None
+    clash = Clash(older, newer, verdict.reasons, min(0.95, verdict.confidence))
+    is_near = timeline.cosine(older, newer) >= PLAIN_COSINE
+    if is_near and verdict.confidence >= PLAIN_CONFIDENCE and _is_plain(a) and _is_plain(b):
+        return clash
     shared = timeline.overlap(a.stems & b.stems)
     if shared < MIN_COMPARED_WEIGHT and timeline.cosine(older, newer) < SURE_COSINE:
         return None
-    return Clash(older, newer, verdict.reasons, min(0.95, verdict.confidence))
+    return clash
+
+
+def _is_plain(statement: Statement) -> bool:
+    """Whether a text says one thing and denies no word in passing, so that nothing else counts."""
+    found = statement.reading.claims
+    return len(found) == 1 and not any(term.is_denied for term in found[0].terms)
 
 
 def _disagreeing(timeline: Timeline, older: int, newer: int) -> Clash | None:
@@ -85,6 +99,8 @@ def _disagreeing(timeline: Timeline, older: int, newer: int) -> Clash | None:
     if a.has(Cue.ADJUST, Cue.END) or b.has(Cue.END):
         return None
     if disagreements.is_other_part(a, b) or disagreements.is_narrowed(a, b):
+        return None
+    if disagreements.is_other_name(a, b):
         return None
     value = disagreements.differing_value(a, b, timeline.cosine(older, newer))
     if value:
@@ -123,13 +139,20 @@ def _opposite(timeline: Timeline, older: int, newer: int) -> Clash | None:
 
 def _is_settled(timeline: Timeline, older: int, newer: int) -> bool:
     """Whether a later fact on the matter decides, corrects or announces a change."""
-    slot = timeline.statements[older].stems & timeline.statements[newer].stems
+    a, b = timeline.statements[older], timeline.statements[newer]
+    slot = a.stems & b.stems
+    attribute = slot - named_stems(a.fact.content) - named_stems(b.fact.content)
     for i in sorted({*timeline.neighbours(older), *timeline.neighbours(newer)}):
         if i <= older or i == newer or not timeline.has_cue(i, *_SETTLES):
             continue
         other = timeline.statements[i]
         cosine = max(timeline.cosine(i, older), timeline.cosine(i, newer))
+        # A change of the same thing settles nothing unless it is of the matter in dispute.
+        is_of_it = not attribute or bool(
+            other.stems & attribute or other.values & (a.values | b.values)
+        )
         is_about = timeline.overlap(other.stems & slot) >= MIN_SLOT_WEIGHT
-        if (cosine >= SETTLING_COSINE or (cosine >= MIN_COSINE and is_about)) and is_real(other):
+        is_near = cosine >= SETTLING_COSINE or (cosine >= MIN_COSINE and is_about)
+        if is_near and is_of_it and is_real(other):
             return True
     return False

@@ -43,7 +43,8 @@ _PATTERNS: Final[dict[Cue, str]] = {
         | downgraded | converted | relocated | rebooked | repointed | reassigned | transferred
         | renamed | changed\s+(?:[\w\s'-]{{1,60}}\s)?(?:from|to)\b | cut[- ]?over\b
         | (?:took|taken|takes)\s+over | hand(?:ed|s)?\s+over\b(?!\s+(?:against|the\s+key))
-        | dropped\s+(?:the|our|its|all)\b | turned\s+(?:on|off) | enabled\b | disabled\b
+        | dropped\s+(?:the|our|its|all)\b | turned\s+(?:on|off)
+        | (?<!\bis\s)(?<!\bare\s)(?:enabled|disabled)\b
         | onboarded\s+to | taken\s+out\s+of | took\s+[\w\s]{{1,60}}?\soff | instead\s+of
         | in\s+favou?r\s+of | no\s+longer | any\s*(?:more|longer)\b
         | from\s+(?:{_SOON}|{_DATE}(?!\s+(?:to|until|till)\b))

@@ -24,8 +24,8 @@ MIN_DENIED_WEIGHT: Final = 2.5
 CLOSE: Final = 0.05  # rounding between units: 2 °C and 36 °F
 
 _OBSERVED: Final = re.compile(
-    r"\b(?:takes?|took|peaked|fell|grew|went\s+(?:up|down)|reached|scores?|p\d\d|spent|costs?|so\s+far|"
-    r"measured|counted|currently\s+at|load(?:ed)?\s+test|is\s+at\s+\d+)\b",
+    r"\b(?:takes?|took|peaked|fell|grew|went\s+(?:up|down)|reached|scores?|p\d\d|spent|so\s+far|"
+    r"measured|counted|currently\s+at|load(?:ed)?\s+test|is\s+at\s+\d+(?!\d*(?::\d|\s*[ap]\.?m\b)))\b",
     re.IGNORECASE,
 )
 _METRIC: Final = re.compile(
@@ -44,6 +44,11 @@ _LEAD: Final = re.compile(
     r"(?P<rest>[^,:.]{2,50}?)(?=[,:]|\s+(?:the|our|an?|all)\s)",
     re.IGNORECASE,
 )
+_JOINED: Final = re.compile(
+    r"(?<![\w-])(?:[a-z]{2,30}\d{1,9}|[a-z]{1,30}(?:-[a-z0-9]{1,30}){1,4})(?![\w-])"
+)
+_NAME_PARTS: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,80}")
+_LETTERS: Final = re.compile(r"[a-z]{2,30}")
 _EARLIER: Final = frozenset({"before", "during", "until", "while", "within"})
 _LATER: Final = frozenset({"after", "once", "outside", "since"})
 
@@ -55,6 +60,36 @@ def is_other_part(a: Statement, b: Statement) -> bool:
         if mine[noun].isdisjoint(b.stems) and theirs[noun].isdisjoint(a.stems):
             return True
     return bool(_codes(a) - b.stems and _codes(b) - a.stems)
+
+
+def is_other_name(a: Statement, b: Statement) -> bool:
+    """Whether the texts speak of two named things of a kind: "web-1" and "web-2", "Theta2"."""
+    mine, theirs = _named(a), _named(b)
+    if mine & theirs:
+        return False
+    words_a, words_b = (_NAME_PARTS.findall(s.fact.content.lower()) for s in (a, b))
+    return any(_is_relative(name, words_b) for name in mine) or any(
+        _is_relative(name, words_a) for name in theirs
+    )
+
+
+def _is_relative(name: str, words: list[str]) -> bool:
+    """Whether another text has a part of the name, but not the whole of it."""
+    parts = _LETTERS.findall(name)
+    return any(part in _LETTERS.findall(word) for word in words for part in parts)
+
+
+def _named(statement: Statement) -> frozenset[str]:
+    """Names with a hyphen or digit that tell what a text speaks of."""
+    subject = {
+        part
+        for claim in statement.reading.claims
+        for term in claim.terms
+        if term.region == "subject"
+        for part in _LETTERS.findall(term.text.lower())
+    }
+    found = _JOINED.findall(statement.fact.content.lower())
+    return frozenset(name for name in found if subject.issuperset(_LETTERS.findall(name)))
 
 
 def _modifiers(statement: Statement) -> dict[str, set[str]]:

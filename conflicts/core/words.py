@@ -73,3 +73,12 @@ def names(text: str) -> frozenset[str]:
             if marked or inner or (position > 0 and token[0].isupper()):
                 found.update(stems(token))
     return frozenset(found)
+
+
+_COMPOUND = re.compile(r"(?<![\w-])[A-Za-z]{1,30}(?:-\w{1,30}){1,4}(?![\w-])")
+
+
+def named_stems(text: str) -> frozenset[str]:
+    """Stems of names in ``text``, those with a hyphen ("db-main") included."""
+    compounds = (stem for name in _COMPOUND.findall(text) for stem in stems(name))
+    return names(text) | frozenset(compounds)
