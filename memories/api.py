@@ -41,12 +41,12 @@ class MemoryCollection(WorkspaceView, ListAPIView):  # type: ignore[type-arg]
 
     def get_queryset(self) -> Any:
         """Return all memories; the filter keeps the active ones unless asked otherwise."""
-        return visible_to(self.actor.role)
+        return Memory.objects.all()
 
     @extend_schema(responses=shapes.MemorySerializer(many=True))
     def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         """List memories, newest first."""
-        page = self.paginate_queryset(self.filter_queryset(self.get_queryset()))
+        page = self.paginate_queryset(self.filter_queryset(visible_to(self.actor.role)))
         return self.get_paginated_response(shapes.present(page or []))
 
     @extend_schema(

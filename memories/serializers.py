@@ -297,6 +297,7 @@ class RestoreAnswerSerializer(serializers.Serializer[Any]):
     ids = serializers.ListField(child=serializers.UUIDField())
 
 
+@extend_schema_field({"type": "string", "nullable": True, "maxLength": 0, "minLength": 1})
 class NotYet(serializers.Field[Any, Any, Any, Any]):
     """A field of the contract that takes null only, so that nothing asked for is ignored."""
 

@@ -67,8 +67,8 @@ def examine(
     best: GateReport | None = None
     nearby: list[Memory] = []
     for memory, cosine in found:
-        if cosine < min(config.gate_threshold, NEARBY_COSINE):
-            break  # the others are farther still
+        if best is not None and cosine < min(config.gate_threshold, NEARBY_COSINE):
+            break  # the others are farther still; the nearest one's relation is always told
         stored = read_cached(memory.content)
         comparison = compare(stored, incoming)
         better = better_wording(memory.content, draft.content, stored, incoming)
@@ -86,8 +86,7 @@ def examine(
             best = report
         if comparison.relation == "different" and cosine >= NEARBY_COSINE:
             nearby.append(memory)
-    if best is None:
-        return GateReport(nearest=found[0][0], similarity=found[0][1])
+    assert best is not None  # noqa: S101  found is not empty
     return GateReport(
         best.outcome,
         best.nearest,
