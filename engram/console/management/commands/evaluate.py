@@ -10,6 +10,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, Protocol
 
+from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 from tqdm import tqdm
@@ -94,6 +95,7 @@ class Command(BaseCommand):
         """Run the mode."""
         try:
             stored = read_baseline(options["baseline"]) if options["baseline"] else None
+            call_command("migrate", verbosity=0, interactive=False)  # a new home has no tables yet
             found = self._run(options)
             worse = regressions(found, stored) if stored else []
         except InputError as error:
