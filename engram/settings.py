@@ -11,6 +11,8 @@ from pathlib import Path
 import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
 
+from engram.embedded import redis_client_url
+
 BASE_DIR = Path(__file__).resolve().parent.parent
 ENVIRONMENT = os.environ.get("ENGRAM_ENV", "local")
 if ENVIRONMENT not in {"local", "production"}:
@@ -67,7 +69,7 @@ DATABASES["default"].setdefault("OPTIONS", {})["pool"] = {
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # kombu names a unix socket redis+socket://, redis-py and channels name it unix://.
-REDIS_URL = os.environ.get("REDIS_URL") or BROKER_URL.replace("redis+socket://", "unix://")
+REDIS_URL = os.environ.get("REDIS_URL") or redis_client_url(BROKER_URL)
 CHANNEL_LAYERS = {
     "default": {
         "BACKEND": "channels_redis.core.RedisChannelLayer",
