@@ -29,6 +29,34 @@ class WorkspaceSettings(BaseModel):
     weight_assistant_derived: float = Field(
         0.9, gt=0, le=1.0, description="Provenance weight of what an agent concluded."
     )
+    forget_min_relevance: float = Field(
+        0.6, ge=0.3, le=1.0, description="Least cosine at which a query-forget takes a memory."
+    )
+    noise_score: float = Field(
+        0.25, ge=0, le=1.0, description="Score under which a recalled memory counts as noise."
+    )
+    rerank_enabled: bool = Field(
+        False, description="Whether recall compares token by token in a second stage."
+    )
+    diversity: float = Field(
+        0.0, ge=0, le=1.0, description="How strongly recall damps memories that repeat one above."
+    )
+    janitor_enabled: bool = Field(True, description="Whether the weekly janitor runs.")
+    janitor_culls: bool = Field(
+        False, description="Whether the janitor hides memories that were demoted three times."
+    )
+    janitor_assistant_days: int = Field(
+        90, ge=30, le=3650, description="Days unused before an assistant's memory is demoted."
+    )
+    janitor_summary_days: int = Field(
+        120, ge=30, le=3650, description="Days unused before a session summary is demoted."
+    )
+    writes_per_minute: int = Field(
+        600, ge=1, le=1_000_000, description="Writes a key may make in a minute."
+    )
+    reads_per_minute: int = Field(
+        3000, ge=1, le=1_000_000, description="Reads a key may make in a minute."
+    )
     detection_enabled: bool = Field(True, description="Whether the detective reads new memories.")
     time_zone: str = Field("UTC", max_length=64, description="Time zone of the pages.")
 

@@ -116,3 +116,47 @@ class Event(WorkspaceModel):
 
     def __str__(self) -> str:
         return f"{self.seq} {self.type}"
+
+
+class IdempotentAnswer(WorkspaceModel):
+    """The first answer to a POST that carried an Idempotency-Key; kept for 24 hours.
+
+    Written in the transaction of the work it answers, so that either both exist or neither.
+    """
+
+    caller = models.CharField(max_length=80)  # the key's or the person's id: keys are theirs alone
+    key = models.CharField(max_length=255)
+    path = models.CharField(max_length=300)
+    digest = models.CharField(max_length=64)  # of the body
+    status = models.PositiveSmallIntegerField()
+    body = models.JSONField(null=True)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["workspace", "caller", "key"], name="idempotency_key")
+        ]
+        indexes = [models.Index(fields=["workspace", "created_at"], name="idempotency_age")]
+
+    def __str__(self) -> str:
+        return f"{self.path} {self.status}"
+
+
+class EmbeddingChoice(models.Model):
+    """Which model's vectors this installation compares; one row, all workspaces share it.
+
+    No row stands for the model that the environment names.
+    """
+
+    id = models.PositiveSmallIntegerField(primary_key=True, default=1, editable=False)
+    model = models.CharField(max_length=120)
+    options = models.JSONField(default=dict)  # provider, dimensions: no secret
+    chosen_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=models.Q(id=1), name="one_embedding_choice")
+        ]
+
+    def __str__(self) -> str:
+        return self.model

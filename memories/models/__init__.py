@@ -1,6 +1,15 @@
 """Tables of memories: what was said, how it is found, how it changed."""
 
-from memories.models.index import CorpusSize, MemoryTag, MemoryVector, Posting, TermCount
+from memories.models.gate import Merge, MergeSuggestion, Relation, SuggestionStatus
+from memories.models.index import (
+    CorpusSize,
+    MemoryTag,
+    MemoryTokens,
+    MemoryVector,
+    Posting,
+    TermCount,
+)
+from memories.models.janitor import JanitorAction, JanitorRun
 from memories.models.memory import (
     Derivation,
     Kind,
@@ -9,22 +18,40 @@ from memories.models.memory import (
     Provenance,
     State,
 )
-from memories.models.record import ImportProgress, Observation, RecallRecord, Revision
+from memories.models.record import (
+    ImportProgress,
+    Observation,
+    RecallDay,
+    RecallRecord,
+    Revision,
+)
+from memories.models.review import Review, ReviewKind, ReviewStatus
 
 __all__ = [
     "CorpusSize",
     "Derivation",
     "ImportProgress",
+    "JanitorAction",
+    "JanitorRun",
     "Kind",
     "Memory",
     "MemoryQuerySet",
     "MemoryTag",
+    "MemoryTokens",
     "MemoryVector",
+    "Merge",
+    "MergeSuggestion",
     "Observation",
     "Posting",
     "Provenance",
+    "RecallDay",
     "RecallRecord",
+    "Relation",
+    "Review",
+    "ReviewKind",
+    "ReviewStatus",
     "Revision",
     "State",
+    "SuggestionStatus",
     "TermCount",
 ]

@@ -7,6 +7,7 @@ not leakproof); b-tree equality keeps its index.
 from __future__ import annotations
 
 from django.db import models
+from django.db.models import Q
 from pgvector.django import VectorField
 
 from engram.kernel.models import Workspace
@@ -21,6 +22,9 @@ class MemoryVector(WorkspaceModel):
     model = models.CharField(max_length=120)
     position = models.PositiveSmallIntegerField(default=0)
     embedding = VectorField()  # no fixed width: each model has its own
+    # Follows the lifecycle stamps of the memory (expiry is a date, and is asked of the memory), so
+    # that partial indexes hold nothing that a search may not return.
+    is_live = models.BooleanField(default=True)
 
     class Meta:
         constraints = [
@@ -28,10 +32,36 @@ class MemoryVector(WorkspaceModel):
                 fields=["memory", "model", "position"], name="vector_once_a_window"
             )
         ]
-        indexes = [models.Index(fields=["workspace", "model"], name="vector_model")]
+        indexes = [
+            models.Index(fields=["workspace", "model"], name="vector_model"),
+            models.Index(
+                fields=["workspace", "model"], condition=Q(is_live=True), name="vector_live"
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"window {self.position} of {self.memory_id} by {self.model}"
+
+
+class MemoryTokens(WorkspaceModel):
+    """The states of a memory's tokens by one model, for late interaction in the second stage.
+
+    `states` holds int8 numbers, shape (`count`, `width`), row by row.
+    """
+
+    memory = models.ForeignKey(Memory, models.CASCADE, related_name="tokens")
+    model = models.CharField(max_length=120)
+    count = models.PositiveSmallIntegerField()
+    width = models.PositiveSmallIntegerField()
+    states = models.BinaryField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["memory", "model"], name="tokens_once_a_model")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.count} tokens of {self.memory_id} by {self.model}"
 
 
 class Posting(WorkspaceModel):

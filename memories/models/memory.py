@@ -112,6 +112,12 @@ class Memory(WorkspaceModel):
 
     is_embedding_due = models.BooleanField(default=False)
 
+    # What the janitor took away from the provenance weight and from the confidence factor.
+    weight_factor = models.FloatField(default=1.0)
+    confidence_factor = models.FloatField(default=1.0)
+    demotion_count = models.PositiveSmallIntegerField(default=0)
+    demoted_at = models.DateTimeField(null=True, blank=True)
+
     forgotten_at = models.DateTimeField(null=True, blank=True)
     culled_at = models.DateTimeField(null=True, blank=True)
     retired_at = models.DateTimeField(null=True, blank=True)
@@ -142,6 +148,15 @@ class Memory(WorkspaceModel):
                 condition=Q(superseded_by=None) | ~Q(superseded_by=F("id")),
                 name="memory_never_supersedes_itself",
             ),
+            models.CheckConstraint(
+                condition=Q(
+                    weight_factor__gt=0,
+                    weight_factor__lte=1,
+                    confidence_factor__gt=0,
+                    confidence_factor__lte=1,
+                ),
+                name="memory_factor_range",
+            ),
             # Exact duplicates are one row. A row with an expiry may be followed by another.
             models.UniqueConstraint(
                 fields=["workspace", "scope", "project", "content_hash"],
@@ -158,10 +173,11 @@ class Memory(WorkspaceModel):
             models.Index(fields=["workspace", "content_hash"], name="memory_hash"),
             models.Index(fields=["workspace", "lineage"], name="memory_lineage"),
             models.Index(
-                fields=["workspace", "session_key", "observed_at"],
+                fields=["workspace", "session_key", "observed_at", "created_at", "id"],
                 condition=LIVE & ~Q(session_key=""),
-                name="memory_session",
+                name="memory_session_order",
             ),
+            models.Index(fields=["workspace", "key", "created_at"], name="memory_writer"),
             models.Index(
                 fields=["workspace"],
                 condition=Q(is_embedding_due=True),

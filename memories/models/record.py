@@ -35,6 +35,7 @@ class Observation(WorkspaceModel):
         indexes = [
             models.Index(fields=["memory", "-created_at"], name="observation_newest"),
             models.Index(fields=["workspace", "content_hash"], name="observation_hash"),
+            models.Index(fields=["workspace", "created_at"], name="observation_time"),
         ]
 
     def __str__(self) -> str:
@@ -73,10 +74,26 @@ class RecallRecord(WorkspaceModel):
 
     memory_ids = ArrayField(models.UUIDField())
     session_key = models.CharField(max_length=200, blank=True)
+    noise_count = models.PositiveSmallIntegerField(default=0)  # scored below the noise score
     at = models.DateTimeField()
 
     def __str__(self) -> str:
         return f"{len(self.memory_ids)} recalled at {self.at:%H:%M:%S}"
+
+
+class RecallDay(WorkspaceModel):
+    """What one day's recalls returned, and how much of it scored too low to be worth reading."""
+
+    day = models.DateField()  # UTC
+    recalls = models.PositiveIntegerField(default=0)
+    returned = models.PositiveIntegerField(default=0)
+    noise = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["workspace", "day"], name="recall_day_once")]
+
+    def __str__(self) -> str:
+        return f"{self.recalls} recalls on {self.day}"
 
 
 class ImportProgress(WorkspaceModel):

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from engram.kernel.actors import Actor
 from engram.kernel.history import record
-from memories.models import Derivation, Memory
+from memories.models import Derivation, Memory, MemoryVector
 from memories.signals import memories_hidden, memories_revived
 
 Stamp = Literal["forgotten_at", "culled_at", "retired_at", "superseded_at"]
@@ -51,6 +51,8 @@ def hide(
         if successor is not None:
             detail["by"] = str(successor.id)
         record(_EVENT[stamp], of=("memory", memory.id), actor=actor, now=now, data=detail)
+    if stamped:
+        MemoryVector.objects.filter(memory__in=stamped).update(is_live=False)
     if stamped and stamp == "forgotten_at":
         _flag_derived(stamped, actor=actor, now=now)
     if stamped:
@@ -84,6 +86,8 @@ def put_back(
         setattr(memory, name, value)
     memory.updated_at = now
     memory.save(update_fields=[*(n.removesuffix("_id") for n in before), "updated_at"])
+    is_live = all(getattr(memory, name) is None for name in _EVENT)
+    MemoryVector.objects.filter(memory=memory).update(is_live=is_live)
     record(
         "memory.restored", of=("memory", memory.id), actor=actor, now=now, data=dict(because or {})
     )

@@ -1,8 +1,7 @@
-"""The HTTP surface of memories: parse, call a service, show."""
+"""Committing, listing, showing and revising memories."""
 
 from __future__ import annotations
 
-from time import perf_counter
 from typing import Any
 from uuid import UUID
 
@@ -20,7 +19,7 @@ from engram.kernel.tenancy import in_workspace
 from memories import serializers as shapes
 from memories.filters import MemoryFilter
 from memories.models import Memory
-from memories.services import forget, history, recall
+from memories.services import history
 from memories.services.commit import Committed, commit, commit_all
 from memories.services.revise import revise
 
@@ -117,90 +116,3 @@ class MemoryHistory(WorkspaceView, ListAPIView):  # type: ignore[type-arg]
         page = self.paginate_queryset(history.events_of(memory_id)) or []
         rows = history.add_wordings(memory_id, page)
         return self.get_paginated_response(shapes.HistoryEntrySerializer(rows, many=True).data)
-
-
-class Recall(WorkspaceView):
-    """Recall by meaning and words."""
-
-    default_write_role = WorkspaceView.default_read_role
-
-    @extend_schema(request=shapes.RecallSerializer, responses=shapes.RecallAnswerSerializer)
-    def post(self, request: Request) -> Response:
-        """Return the memories that answer a query, best first."""
-        started = perf_counter()
-        asked = validated(shapes.RecallSerializer, request).validated_data
-        query = recall.Query(
-            text=asked["query"],
-            k=asked["k"],
-            scope=asked["scope"],
-            project=asked["project"],
-            kinds=tuple(asked["kinds"]),
-            min_score=asked["min_score"],
-            is_recorded=asked["record"],
-            session_key=asked["session_key"] or "",
-        )
-        answer = recall.recall(self.workspace, query, now=timezone.now())
-        with in_workspace(self.workspace):
-            shown = shapes.present([found.memory for found in answer.results])
-        body: dict[str, Any] = {
-            "results": [
-                {
-                    "memory": memory,
-                    "score": found.score,
-                    "cosine": found.cosine,
-                    "rank": rank,
-                    "disputed": memory["disputed"],
-                    "conflicts": memory["conflicts"],
-                    **({"explain": found.explain} if asked["explain"] else {}),
-                }
-                for rank, (memory, found) in enumerate(
-                    zip(shown, answer.results, strict=True), start=1
-                )
-            ],
-            "associations": [],
-            "took_ms": round((perf_counter() - started) * 1000, 2),
-        }
-        if answer.reason:
-            body["reason"] = answer.reason
-        return Response(body)
-
-
-class Forget(WorkspaceView):
-    """Forgetting, previewed unless confirmed."""
-
-    @extend_schema(request=shapes.ForgetSerializer, responses=shapes.ForgetAnswerSerializer)
-    def post(self, request: Request) -> Response:
-        """Preview, or with `confirm` hide, memories named by ids or by a query."""
-        asked = validated(shapes.ForgetSerializer, request).validated_data
-        now = timezone.now()
-        ids = asked.get("ids")
-        if ids is None:
-            found = recall.relevant(
-                self.workspace,
-                asked["query"],
-                min_relevance=asked["min_relevance"],
-                kinds=tuple(asked["kinds"]),
-                now=now,
-            )
-            if found.reason and not found.results:
-                none: dict[str, Any] = {"forgotten": 0, "ids": []}
-                answer = none if asked["confirm"] else {"would_forget": []}
-                return Response(answer | {"reason": found.reason})
-            ids = [result.memory.id for result in found.results]
-        if not asked["confirm"]:
-            with in_workspace(self.workspace):
-                would = forget.preview(self.workspace, ids)
-                return Response({"would_forget": shapes.present(would)})
-        forgotten = forget.forget(self.workspace, ids, actor=self.actor, now=now)
-        return Response({"forgotten": len(forgotten), "ids": [memory.id for memory in forgotten]})
-
-
-class Restore(WorkspaceView):
-    """Undoing a forget."""
-
-    @extend_schema(request=shapes.IdsSerializer, responses=shapes.RestoreAnswerSerializer)
-    def post(self, request: Request) -> Response:
-        """Bring forgotten memories back."""
-        ids = validated(shapes.IdsSerializer, request).validated_data["ids"]
-        restored = forget.restore(self.workspace, ids, actor=self.actor, now=timezone.now())
-        return Response({"restored": len(restored), "ids": [memory.id for memory in restored]})

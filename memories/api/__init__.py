@@ -1,0 +1,1 @@
+"""The HTTP surface of memories: parse, call a service, show."""

@@ -1,0 +1,112 @@
+"""What the redundancy gate did and proposes: merges that can be taken apart, suggestions."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.db import models
+from django.db.models import Q
+
+from engram.kernel.tenancy import WorkspaceModel
+from memories.models.memory import Memory
+from memories.models.record import Observation
+
+
+class Relation(models.TextChoices):
+    """How two statements relate, as `memories.core.claims` says it."""
+
+    SAME = "same", "Same"
+    REFINES = "refines", "Refines"
+    CONTRADICTS = "contradicts", "Contradicts"
+    DIFFERENT = "different", "Different"
+
+
+class Merge(WorkspaceModel):
+    """One statement that became part of a memory, with all that is needed to take it out again.
+
+    `absorbed` is the stored memory that an accepted suggestion hid; a statement merged at commit
+    never had a row of its own. `before` and `after` are the survivor's fields on either side.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    memory = models.ForeignKey(Memory, models.CASCADE, related_name="merges")
+    observation = models.ForeignKey(
+        Observation, models.CASCADE, null=True, blank=True, related_name="merges"
+    )
+    absorbed = models.ForeignKey(
+        Memory, models.CASCADE, null=True, blank=True, related_name="merged_into"
+    )
+    similarity = models.FloatField(null=True, blank=True)
+    relation = models.CharField(max_length=12, choices=Relation.choices)
+    reasons = models.JSONField(default=list, blank=True)
+    before = models.JSONField(default=dict)
+    after = models.JSONField(default=dict)
+    actor_label = models.CharField(max_length=150, blank=True)
+    created_at = models.DateTimeField()
+    split_at = models.DateTimeField(null=True, blank=True)
+
+    is_correct = models.BooleanField(null=True, blank=True)
+    audited_by = models.CharField(max_length=150, blank=True)
+    audited_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-created_at", "-id"]
+        indexes = [
+            models.Index(fields=["workspace", "-created_at", "-id"], name="merge_newest"),
+            models.Index(
+                fields=["workspace", "id"],
+                condition=Q(is_correct=None, split_at=None),
+                name="merge_unaudited",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.relation} into {self.memory_id}"
+
+
+class SuggestionStatus(models.TextChoices):
+    """What became of a merge suggestion."""
+
+    OPEN = "open", "Open"
+    ACCEPTED = "accepted", "Accepted"
+    REJECTED = "rejected", "Rejected"
+    LAPSED = "lapsed", "Lapsed"  # a member was hidden or changed before anybody answered
+
+
+class MergeSuggestion(WorkspaceModel):
+    """Two live memories that probably say the same; a person decides."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    memory = models.ForeignKey(Memory, models.CASCADE, related_name="merge_suggestions")
+    other = models.ForeignKey(Memory, models.CASCADE, related_name="merge_suggestions_as_other")
+    # The pair whichever way round: the smaller id first, then the greater.
+    pair = models.CharField(max_length=73, editable=False)
+    similarity = models.FloatField(null=True, blank=True)
+    relation = models.CharField(max_length=12, choices=Relation.choices)
+    reasons = models.JSONField(default=list, blank=True)
+    detected_by = models.CharField(max_length=10, default="gate")  # gate, agent, person
+    status = models.CharField(
+        max_length=10, choices=SuggestionStatus.choices, default=SuggestionStatus.OPEN
+    )
+    created_at = models.DateTimeField()
+    decided_at = models.DateTimeField(null=True, blank=True)
+    decided_by = models.CharField(max_length=150, blank=True)
+
+    class Meta:
+        ordering = ["-created_at", "-id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["workspace", "pair"],
+                condition=Q(status=SuggestionStatus.OPEN),
+                name="suggestion_open_once_a_pair",
+            )
+        ]
+        indexes = [
+            models.Index(
+                fields=["workspace", "status", "-created_at", "-id"], name="suggestion_newest"
+            ),
+            models.Index(fields=["workspace", "pair"], name="suggestion_pair"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.memory_id} ~ {self.other_id}"

@@ -1,0 +1,170 @@
+"""The body of a commit and its answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import timedelta
+from typing import Any
+
+from django.utils import timezone
+from rest_framework import serializers
+
+from engram.kernel.fields import (
+    Flag,
+    Id,
+    JsonObject,
+    Moment,
+    Number,
+    PastMoment,
+    Path,
+    Text,
+    Whole,
+)
+from memories.models import Kind, Provenance
+from memories.models.memory import CONTENT_MAX_CHARS
+from memories.serializers.memory import MemorySerializer, present
+from memories.services.commit import Committed
+from memories.services.draft import Draft
+
+TEN_YEARS_SECONDS = 10 * 366 * 86_400
+MAX_TAGS = 50
+
+
+class MemoryFields(serializers.Serializer[Any]):
+    """What a caller may say about a memory at commit and later."""
+
+    content = Text(max_length=CONTENT_MAX_CHARS, help_text="The statement, plain text.")
+    scope = Path(
+        max_length=300, allow_blank=True, required=False, help_text="Topic path: `infra/auth`."
+    )
+    project = Text(max_length=200, allow_blank=True, required=False)
+    kind = serializers.ChoiceField(Kind.choices, required=False)
+    confidence = Number(min_value=0, max_value=1, required=False, allow_null=True)
+    importance = Number(min_value=0, max_value=1, required=False)
+    tags = serializers.ListField(child=Text(max_length=100), max_length=MAX_TAGS, required=False)
+    pinned = Flag(required=False, source="is_pinned")
+    metadata = JsonObject(required=False, help_text="Free JSON object, 8 KB.")
+    expires_at = Moment(required=False, allow_null=True)
+    ttl_seconds = Whole(
+        min_value=1, max_value=TEN_YEARS_SECONDS, required=False, allow_null=True, write_only=True
+    )
+    source = Text(  # type: ignore[assignment]  # the contract's word, DRF's attribute
+        max_length=2000, required=False, allow_null=True, help_text="Evidence: path, URL, call."
+    )
+
+    def validate(self, fields: dict[str, Any]) -> dict[str, Any]:
+        """Turn a time to live into an expiry."""
+        ttl_seconds = fields.pop("ttl_seconds", None)
+        if ttl_seconds is not None:
+            if fields.get("expires_at") is not None:
+                raise serializers.ValidationError({"ttl_seconds": "Give this or expires_at."})
+            fields["expires_at"] = timezone.now() + timedelta(seconds=ttl_seconds)
+        return fields
+
+
+class DraftSerializer(MemoryFields):
+    """The body of a commit."""
+
+    provenance = serializers.ChoiceField(Provenance.choices, required=False)
+    agent = Text(max_length=200, allow_blank=True, required=False)
+    session_key = Text(max_length=200, allow_blank=True, required=False)
+    supersedes = Id(required=False, allow_null=True, help_text="The memory that this replaces.")
+    observed_at = PastMoment(required=False, allow_null=True)
+    derived_from = serializers.ListField(child=Id(), max_length=100, required=False)
+    revive = Flag(
+        required=False, source="is_revival", help_text="Bring back what was forgotten before."
+    )
+
+    def as_draft(self) -> Draft:
+        """Return the validated body as a draft."""
+        return draft_of(self.validated_data)
+
+
+def draft_of(fields: dict[str, Any]) -> Draft:
+    """Return validated fields as a draft."""
+    values = dict(fields)
+    for name in ("tags", "derived_from"):
+        values[name] = tuple(values.get(name, ()))
+    return Draft(**values)
+
+
+class RevisionSerializer(MemoryFields):
+    """The body of a PATCH: any of the fields that do not say who asserted it."""
+
+    content = Text(max_length=CONTENT_MAX_CHARS, required=False)
+    confidence = Number(min_value=0, max_value=1, required=False)
+
+    def validate(self, fields: dict[str, Any]) -> dict[str, Any]:
+        """Refuse a body that changes nothing."""
+        fields = super().validate(fields)
+        if not fields:
+            raise serializers.ValidationError("Name at least one field to change.")
+        return fields
+
+
+class GateSerializer(serializers.Serializer[Any]):
+    """What the redundancy gate saw."""
+
+    nearest_id = serializers.UUIDField(allow_null=True)
+    similarity = serializers.FloatField(allow_null=True)
+    relation = serializers.ChoiceField(
+        ["same", "refines", "contradicts", "different"], allow_null=True
+    )
+    reasons = serializers.ListField(child=serializers.CharField())
+
+
+class NearbySerializer(serializers.Serializer[Any]):
+    """A memory on the same subject that the rules could not judge."""
+
+    id = serializers.UUIDField()
+    content = serializers.CharField()
+    scope = serializers.CharField()
+    agent = serializers.CharField()
+    observed_at = serializers.DateTimeField()
+
+
+class DetectionStatusSerializer(serializers.Serializer[Any]):
+    """Whether the detective will read the memory."""
+
+    status = serializers.ChoiceField(["queued", "off"])
+
+
+class CommittedSerializer(serializers.Serializer[Any]):
+    """The answer to a commit."""
+
+    outcome = serializers.ChoiceField(
+        ["created", "merged", "duplicate", "kept_apart", "suggested", "suppressed"]
+    )
+    memory = MemorySerializer(allow_null=True)
+    gate = GateSerializer()
+    nearby = NearbySerializer(many=True)
+    detection = DetectionStatusSerializer()
+
+
+def present_committed(results: Iterable[Committed]) -> list[dict[str, Any]]:
+    """Return the answers to commits, in order."""
+    ordered = list(results)
+    memories = [result.memory for result in ordered if result.memory is not None]
+    shown = {row["id"]: row for row in present(memories)}
+    return [
+        {
+            "outcome": result.outcome,
+            "memory": shown[str(result.memory.id)] if result.memory else None,
+            "gate": result.gate.as_record(),
+            "nearby": NearbySerializer(result.gate.nearby, many=True).data,
+            "detection": {"status": "queued" if result.is_detection_queued else "off"},
+        }
+        for result in ordered
+    ]
+
+
+class BatchSerializer(serializers.Serializer[Any]):
+    """Up to 500 commits, all or nothing."""
+
+    memories = serializers.ListField(child=DraftSerializer(), allow_empty=False, max_length=500)
+
+
+class BatchAnswerSerializer(serializers.Serializer[Any]):
+    """The answers to a batch, in order."""
+
+    results = CommittedSerializer(many=True)
