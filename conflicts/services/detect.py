@@ -128,10 +128,10 @@ def _fill(
     """Read, then file the findings and take the due rows away in one transaction."""
     triggers = {row.memory_id for row in due}
     with in_workspace(workspace), without_nested_loops():
-        ids = story_ids(triggers, now)
+        ids = story_ids(triggers, workspace.embedding_model, now)
     beat()
     with in_workspace(workspace), without_nested_loops():
-        story = tell(ids)
+        story = tell(ids, workspace.embedding_model)
     beat()
     found = find(story.facts, story.vectors, now=now, triggers=story.facts_of(triggers))
     findings = [finding for raw in found if (finding := story.in_memories(raw))]

@@ -108,7 +108,8 @@ def resolve(
     if answer and verdict != Verdict.NONE_VALID:
         raise InvalidError("answer", "An answer goes with the verdict none_valid.")
     prepared = commit.prepare(
-        [Draft(content=answer, provenance=Provenance.USER_STATED)] * bool(answer)
+        [Draft(content=answer, provenance=Provenance.USER_STATED)] * bool(answer),
+        workspace.embedding_model,
     )
     with in_workspace(workspace):
         if answer:

@@ -12,7 +12,6 @@ from django.db import connection
 from django.db.models import F
 
 from conflicts.core.facts import Fact, Finding
-from engram.kernel.embedding import model_name
 from engram.kernel.tenancy import current_workspace_id
 from memories.models import Memory, MemoryVector, Observation
 
@@ -32,19 +31,19 @@ def is_short(now: datetime) -> bool:
     return some.count() <= WHOLE_STORY_FACTS
 
 
-def story_ids(triggers: Collection[UUID], now: datetime) -> list[UUID]:
+def story_ids(triggers: Collection[UUID], model: str, now: datetime) -> list[UUID]:
     """Return the ids of the live memories that a run should read; of a long story the nearest."""
     recallable = Memory.objects.recallable(now)
     if is_short(now):
         return list(recallable.values_list("pk", flat=True))
     nearest_first = dict.fromkeys(
-        [*sorted(triggers), *_near(triggers), *sorted(_sharing_rare_words(triggers))]
+        [*sorted(triggers), *_near(triggers, model), *sorted(_sharing_rare_words(triggers))]
     )
     live = set(recallable.filter(pk__in=list(nearest_first)).values_list("pk", flat=True))
     return [memory_id for memory_id in nearest_first if memory_id in live][:FACTS_A_RUN]
 
 
-def _near(triggers: Collection[UUID]) -> list[UUID]:
+def _near(triggers: Collection[UUID], model: str) -> list[UUID]:
     """Return the nearest memories of each trigger by meaning, across scopes, nearest first."""
     with connection.cursor() as cursor:
         cursor.execute(
@@ -62,7 +61,7 @@ def _near(triggers: Collection[UUID]) -> list[UUID]:
             """,
             {
                 "workspace": current_workspace_id(),
-                "model": model_name(),
+                "model": model,
                 "limit": NEIGHBOURS_BY_MEANING,
                 "triggers": list(triggers),
             },
@@ -121,7 +120,7 @@ class Telling:
         return replace(finding, fact_ids=ids, yes_keeps=keeps) if len(ids) > 1 else None
 
 
-def tell(ids: Sequence[UUID]) -> Telling:
+def tell(ids: Sequence[UUID], model: str) -> Telling:
     """Read memories as the facts of a story."""
     memories = list(Memory.objects.filter(pk__in=ids).order_by("observed_at", "created_at", "pk"))
     again = _stated_again(ids)
@@ -133,7 +132,7 @@ def tell(ids: Sequence[UUID]) -> Telling:
             facts.append(restated)
             memory_of[restated.id] = fact.id
     facts.sort(key=lambda fact: fact.observed_at)
-    return Telling(facts, _vectors(facts, memory_of), memory_of)
+    return Telling(facts, _vectors(facts, memory_of, model), memory_of)
 
 
 def _stated_again(ids: Sequence[UUID]) -> dict[UUID, Observation]:
@@ -161,9 +160,9 @@ def _restated(fact: Fact, observation: Observation) -> Fact:
     )
 
 
-def _vectors(facts: Sequence[Fact], memory_of: dict[str, str]) -> np.ndarray:
+def _vectors(facts: Sequence[Fact], memory_of: dict[str, str], model: str) -> np.ndarray:
     stored = MemoryVector.objects.filter(
-        memory__in=set(memory_of.values()), model=model_name(), position=0
+        memory__in=set(memory_of.values()), model=model, position=0
     )
     of_memory = {str(row[0]): row[1] for row in stored.values_list("memory_id", "embedding")}
     width = len(next(iter(of_memory.values()), (0.0,)))

@@ -2,7 +2,9 @@
 
 `settings.ENGRAM_EMBEDDING` names the provider: ``provider`` ("local" or "openai"), ``model``,
 ``base_url``, ``api_key``, ``timeout_seconds`` and, where an endpoint can shorten its vectors,
-``dimensions``. Vectors of different models are never compared: `model_name` is stored beside each.
+``dimensions``. That is the model of a new workspace; each workspace keeps its own name of a model
+until `reembed` changes it, and every function here takes that name. Vectors of different models are
+never compared: the name is stored beside each.
 """
 
 from __future__ import annotations
@@ -51,8 +53,8 @@ class Provider(Protocol):
         """Overlapping pieces of a text, each read whole."""
 
 
-def embed(texts: Sequence[str]) -> Floats:
-    """Return unit vectors (n, dim) of ``texts``, in order.
+def embed(texts: Sequence[str], model: str | None = None) -> Floats:
+    """Return unit vectors (n, dim) of ``texts`` by ``model`` (default: `model_name()`), in order.
 
     A text longer than the model reads is cut; use `embed_windows` for whole texts.
 
@@ -61,13 +63,13 @@ def embed(texts: Sequence[str]) -> Floats:
     EmbeddingUnavailableError
         When the provider cannot be reached or loaded, or answers with what is no vector.
     """
-    provider = _provider()
+    provider = _provider(model)
     return _unit(provider.embed(list(texts)), len(texts), provider)
 
 
-def embed_windows(texts: Sequence[str]) -> list[Floats]:
+def embed_windows(texts: Sequence[str], model: str | None = None) -> list[Floats]:
     """Return for each text the unit vectors (n_windows, dim) of its overlapping windows."""
-    provider = _provider()
+    provider = _provider(model)
     windows = [provider.windows(text) for text in texts]
     flat = [window for pieces in windows for window in pieces]
     vectors = _unit(provider.embed(flat), len(flat), provider)
@@ -75,14 +77,15 @@ def embed_windows(texts: Sequence[str]) -> list[Floats]:
     return np.split(vectors, ends) if texts else []
 
 
-def embed_query(text: str) -> Floats:
+def embed_query(text: str, model: str | None = None) -> Floats:
     """Return the unit vector (dim,) of a query, read-only; recent queries are remembered."""
-    key = (model_name(), text)
+    model = model or model_name()
+    key = (model, text)
     with _lock:
         if (known := _queries.get(key)) is not None:
             _queries.move_to_end(key)
             return known
-    vector: Floats = embed([text])[0]
+    vector: Floats = embed([text], model)[0]
     vector.flags.writeable = False
     with _lock:
         _queries[key] = vector
@@ -97,13 +100,13 @@ def windows(text: str) -> list[str]:
 
 
 def model_name() -> str:
-    """Return the name to store beside vectors; needs neither the model nor the network."""
+    """Return the model of a new workspace; needs neither the model nor the network."""
     return _model_name(settings.ENGRAM_EMBEDDING)
 
 
-def dimension() -> int:
+def dimension(model: str | None = None) -> int:
     """Return the width of the vectors; an endpoint whose width is not set is asked once."""
-    return _provider().dimension
+    return _provider(model).dimension
 
 
 class LocalProvider:
@@ -205,9 +208,9 @@ _providers: dict[tuple[tuple[str, str], ...], Provider] = {}
 _queries: OrderedDict[tuple[str, str], Floats] = OrderedDict()
 
 
-def _provider() -> Provider:
-    """Return the provider that settings name, loaded once in a process by whoever comes first."""
-    options = settings.ENGRAM_EMBEDDING
+def _provider(model: str | None = None) -> Provider:
+    """Return the provider of a model, loaded once in a process by whoever comes first."""
+    options = _options(model)
     key = tuple(sorted((name, repr(value)) for name, value in options.items()))
     if (provider := _providers.get(key)) is not None:
         return provider
@@ -215,6 +218,19 @@ def _provider() -> Provider:
         if key not in _providers:
             _providers[key] = _load(options)
         return _providers[key]
+
+
+def _options(model: str | None) -> dict[str, Any]:
+    """Return the options of a model: as settings say it, the local one, or at the endpoint."""
+    configured: dict[str, Any] = settings.ENGRAM_EMBEDDING
+    if model is None or model == _model_name(configured):
+        return configured
+    if model == minilm.NAME:
+        return {"provider": "local", "model": model}
+    name, _, shortened = model.rpartition("@")
+    if name and shortened.isdigit():
+        return configured | {"provider": "openai", "model": name, "dimensions": int(shortened)}
+    return configured | {"provider": "openai", "model": model, "dimensions": None}
 
 
 def _load(options: dict[str, Any]) -> Provider:

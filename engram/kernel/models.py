@@ -9,6 +9,7 @@ from django.conf import settings
 from django.db import models
 
 from engram.kernel.configuration import WorkspaceSettings
+from engram.kernel.embedding import model_name
 from engram.kernel.tenancy import WorkspaceModel
 
 
@@ -33,6 +34,9 @@ class Workspace(models.Model):
     slug = models.SlugField(unique=True, max_length=64)
     name = models.CharField(max_length=120)
     settings = models.JSONField(default=dict, blank=True)
+    # Whose vectors are compared here; `reembed` changes it when the new ones are all there.
+    embedding_model = models.CharField(max_length=120, default=model_name, editable=False)
+    embedding_changed_at = models.DateTimeField(null=True, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -140,23 +144,3 @@ class IdempotentAnswer(WorkspaceModel):
 
     def __str__(self) -> str:
         return f"{self.path} {self.status}"
-
-
-class EmbeddingChoice(models.Model):
-    """Which model's vectors this installation compares; one row, all workspaces share it.
-
-    No row stands for the model that the environment names.
-    """
-
-    id = models.PositiveSmallIntegerField(primary_key=True, default=1, editable=False)
-    model = models.CharField(max_length=120)
-    options = models.JSONField(default=dict)  # provider, dimensions: no secret
-    chosen_at = models.DateTimeField()
-
-    class Meta:
-        constraints = [
-            models.CheckConstraint(condition=models.Q(id=1), name="one_embedding_choice")
-        ]
-
-    def __str__(self) -> str:
-        return self.model

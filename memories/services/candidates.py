@@ -11,7 +11,6 @@ from django.db.models import F, Min, QuerySet, Window
 from django.db.models.functions import Lag, Lead
 from pgvector.django import CosineDistance
 
-from engram.kernel.embedding import model_name
 from memories.core import bm25
 from memories.models import CorpusSize, Memory, Posting, TermCount
 
@@ -46,6 +45,7 @@ class Pool:
 def gather(
     recallable: QuerySet[Memory],
     vector: np.ndarray | None,
+    model: str,
     query_terms: Collection[str],
     always: Iterable[UUID] = (),
 ) -> Pool:
@@ -53,18 +53,18 @@ def gather(
     pool = Pool()
     vocabulary = vocabulary_of(query_terms)
     if vector is not None:
-        pool.cosines = by_meaning(recallable, vector)
+        pool.cosines = by_meaning(recallable, vector, model)
     pool.ids = set(pool.cosines) | set(by_words(recallable, vocabulary)) | set(always)
     _add_neighbours(pool, recallable)
     if vector is not None:
-        pool.cosines |= cosines_of(pool.ids - pool.cosines.keys(), vector)
+        pool.cosines |= cosines_of(pool.ids - pool.cosines.keys(), vector, model)
     pool.words = words_of(pool.ids, vocabulary)
     return pool
 
 
-def by_meaning(recallable: QuerySet[Memory], vector: np.ndarray) -> dict[UUID, float]:
+def by_meaning(recallable: QuerySet[Memory], vector: np.ndarray, model: str) -> dict[UUID, float]:
     """Return the nearest memories with the cosine of their nearest window."""
-    return nearest(recallable, vector, model_name(), BY_MEANING)
+    return nearest(recallable, vector, model, BY_MEANING)
 
 
 def nearest(
@@ -81,11 +81,11 @@ def nearest(
     return {memory_id: 1.0 - float(distance) for memory_id, distance in rows}
 
 
-def cosines_of(ids: Collection[UUID], vector: np.ndarray) -> dict[UUID, float]:
+def cosines_of(ids: Collection[UUID], vector: np.ndarray, model: str) -> dict[UUID, float]:
     """Return the cosine of the nearest window of each named memory that has vectors."""
     if not ids:
         return {}
-    return nearest(Memory.objects.filter(pk__in=ids), vector, model_name(), len(ids))
+    return nearest(Memory.objects.filter(pk__in=ids), vector, model, len(ids))
 
 
 def vocabulary_of(query_terms: Collection[str]) -> Vocabulary:

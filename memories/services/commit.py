@@ -12,7 +12,7 @@ import numpy as np
 from django.db import IntegrityError
 
 from engram.kernel.actors import Actor
-from engram.kernel.embedding import EmbeddingUnavailableError, embed_windows, model_name
+from engram.kernel.embedding import EmbeddingUnavailableError, embed_windows
 from engram.kernel.history import record
 from engram.kernel.models import Workspace
 from engram.kernel.refusals import InvalidError, StaleError
@@ -64,8 +64,10 @@ class Prepared:
         return replace(self, drafts=moved)
 
 
-def prepare(drafts: Sequence[Draft]) -> Prepared:
+def prepare(drafts: Sequence[Draft], model: str) -> Prepared:
     """Refuse what carries a credential, hash, and embed (nothing may hold a lock meanwhile).
+
+    `model` is the workspace's.
 
     Without an embedding a memory is kept all the same, found by its words and embedded later.
     """
@@ -77,12 +79,12 @@ def prepare(drafts: Sequence[Draft]) -> Prepared:
     contents = [draft.content for draft in drafts]
     windows: list[np.ndarray | None]
     try:
-        windows = list(embed_windows(contents))
+        windows = list(embed_windows(contents, model))
     except EmbeddingUnavailableError as error:
         log.warning("%d memories are kept without an embedding: %s", len(contents), error)
         windows = [None] * len(contents)
     hashes = tuple(content_hash(content) for content in contents)
-    return Prepared(tuple(drafts), hashes, tuple(windows), model_name())
+    return Prepared(tuple(drafts), hashes, tuple(windows), model)
 
 
 def commit_all(
@@ -97,7 +99,7 @@ def commit_all(
     """Commit drafts in order, all or none."""
     return write(
         workspace,
-        prepare(drafts),
+        prepare(drafts, workspace.embedding_model),
         actor=actor,
         now=now,
         is_gated=is_gated,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engram.kernel.embedding import EmbeddingUnavailableError, embed_windows, model_name
+from engram.kernel.embedding import EmbeddingUnavailableError, embed_windows
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory
@@ -14,6 +14,7 @@ MEMORIES_A_TURN = 64
 
 def embed_pending(workspace: Workspace) -> int:
     """Embed waiting memories of a workspace; return how many. A provider that is down ends it."""
+    model = workspace.embedding_model
     with in_workspace(workspace):
         waiting = list(
             Memory.objects.filter(is_embedding_due=True, forgotten_at=None).order_by("updated_at")[
@@ -23,7 +24,7 @@ def embed_pending(workspace: Workspace) -> int:
     if not waiting:
         return 0
     try:
-        windows = embed_windows([memory.content for memory in waiting])
+        windows = embed_windows([memory.content for memory in waiting], model)
     except EmbeddingUnavailableError:
         return 0
     with in_workspace(workspace):
@@ -33,7 +34,7 @@ def embed_pending(workspace: Workspace) -> int:
             now_stored = current.get(memory.id)
             if now_stored is None or now_stored.content != memory.content:
                 continue
-            reindex_vectors(now_stored, vectors, model_name())
+            reindex_vectors(now_stored, vectors, model)
             now_stored.is_embedding_due = False
             now_stored.save(update_fields=["is_embedding_due"])
             healed += 1

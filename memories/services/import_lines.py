@@ -95,7 +95,7 @@ def import_file(
     outcomes: dict[str, int] = {}
     waiting = islice(lines_of(path), skipped, None)
     while batch := list(islice(waiting, LINES_A_TRANSACTION)):
-        prepared = prepare([parse(line) for _, line in batch])
+        prepared = prepare([parse(line) for _, line in batch], workspace.embedding_model)
         now = clock()
         with in_workspace(workspace):
             try:

@@ -70,13 +70,13 @@ def recall(workspace: Workspace, query: Query, *, now: datetime) -> Answer:
     1. Embed, outside of any transaction. 2. A pool by meaning and by words. 3. Fuse and weigh.
     4. Note the recall, to be counted later.
     """
-    vector = _embedded(query.text)
+    vector = _embedded(query.text, workspace.embedding_model)
     query_terms = terms(query.text)
     with in_workspace(workspace):
         recallable = Memory.objects.recallable(now).filter(matching(query))
         pinned = _pinned(recallable, query)
         with without_nested_loops():
-            pool = gather(recallable, vector, query_terms, always=pinned)
+            pool = gather(recallable, vector, workspace.embedding_model, query_terms, always=pinned)
         ranked = _rank(
             pool,
             query,
@@ -115,7 +115,7 @@ def relevant(
 
     No neighbours, no words, a cap: a weak query must not sweep a workspace away.
     """
-    vector = _embedded(text)
+    vector = _embedded(text, workspace.embedding_model)
     if vector is None:
         return Answer((), NOT_EMBEDDABLE)
     with in_workspace(workspace):
@@ -123,7 +123,7 @@ def relevant(
         if kinds:
             recallable = recallable.filter(kind__in=kinds)
         with without_nested_loops():
-            near = by_meaning(recallable, vector)
+            near = by_meaning(recallable, vector, workspace.embedding_model)
         chosen = [i for i, cosine in near.items() if cosine >= min_relevance][:FORGET_MAX]
         memories = Memory.objects.in_bulk(chosen)
         found = tuple(Recalled(memories[i], near[i], near[i], {}) for i in chosen)
@@ -147,9 +147,9 @@ def matching(query: Query) -> Q:
     return condition
 
 
-def _embedded(text: str) -> np.ndarray | None:
+def _embedded(text: str, model: str) -> np.ndarray | None:
     try:
-        return embed_query(text)
+        return embed_query(text, model)
     except EmbeddingUnavailableError:
         return None
 

@@ -10,7 +10,7 @@ from uuid import UUID
 from django.db import IntegrityError
 
 from engram.kernel.actors import Actor
-from engram.kernel.embedding import EmbeddingUnavailableError, embed_windows, model_name
+from engram.kernel.embedding import EmbeddingUnavailableError, embed_windows
 from engram.kernel.history import record
 from engram.kernel.models import Workspace
 from engram.kernel.refusals import InvalidError, MissingError, StaleError
@@ -58,7 +58,7 @@ def revise(
         if found := credential_in(content):
             raise InvalidError("content", f"This looks like {found}; secrets are not stored.")
         try:
-            vectors = embed_windows([content])[0]
+            vectors = embed_windows([content], workspace.embedding_model)[0]
         except EmbeddingUnavailableError:
             vectors = None
     try:
@@ -106,7 +106,7 @@ def _revise(
             MemoryTag(memory=memory, tag=tag) for tag in dict.fromkeys(changes["tags"])
         )
     if is_reworded:
-        reindex_vectors(memory, () if vectors is None else vectors, model_name())
+        reindex_vectors(memory, () if vectors is None else vectors, workspace.embedding_model)
         words.reword(memory.id, before, memory.content)
     record(
         "memory.revised",
