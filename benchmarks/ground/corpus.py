@@ -1,0 +1,155 @@
+"""Synthetic memories by COPY: clustered vectors around real embeddings, words by Zipf's law.
+
+A corpus has topics. The embedding of a topic's sentence is the centre of its memories' vectors, so
+that a question about the topic, embedded by the local model, falls among them. A memory's text
+holds words of its topic and words of a vocabulary of pseudo-words drawn by rank^-1, some 60 tokens
+in all; twenty memories follow each other in a session.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from struct import pack
+from uuid import UUID
+
+import numpy as np
+from django.db import connection, transaction
+
+from engram.kernel.embedding import embed, model_name
+from engram.kernel.models import Workspace
+from memories.core.content import content_hash
+from memories.core.text import terms
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+SESSION = 20
+WORDS = 34
+TOPIC_WORDS = 6
+VOCABULARY = 40_000
+TABLES = (
+    "memories_memory",
+    "memories_memoryvector",
+    "memories_posting",
+    "memories_termcount",
+    "memories_corpussize",
+)
+_SYLLABLES = [a + b for a in "b d f g k l m n p r s t v z".split() for b in "a e i o u".split()]
+_THINGS = "gateway ledger invoice queue cache backup index mailer scheduler sensor".split()
+_PLACES = "Lisbon Oslo Nairobi Quito Hanoi Perth Tallinn Porto Lagos Cusco".split()
+_DEEDS = "rotates compresses signs verifies archives reports throttles".split()
+_PARTS = "tokens rows letters frames orders tickets images parcels samples".split()
+
+
+class Corpus:
+    """A vocabulary and topics, from a seed."""
+
+    def __init__(self, seed: int, topics: int) -> None:
+        self.rng = np.random.default_rng(seed)
+        draw = self.rng.choice
+        self.topics = [
+            f"the {draw(_THINGS)} in {draw(_PLACES)} {draw(_DEEDS)} {draw(_PARTS)} of the "
+            f"{draw(_THINGS)} in {draw(_PLACES)}"
+            for _ in range(topics)
+        ]
+        self.centres = embed(self.topics)  # (topics, dimension)
+        words: dict[str, None] = {}
+        while len(words) < VOCABULARY:
+            word = "".join(draw(_SYLLABLES, size=3)) + "k"
+            if list(terms(word)) == [word]:
+                words[word] = None
+        self.words = np.array(list(words))
+        weights = 1.0 / np.arange(10, VOCABULARY + 10)
+        self.weights = np.cumsum(weights / weights.sum())
+
+    def vectors(self, topics: np.ndarray) -> np.ndarray:
+        """Return a unit vector (n, dimension) near the centre of each topic, cosine around .8."""
+        count, width = len(topics), self.centres.shape[1]
+        other = self.centres[self.rng.integers(len(self.topics), size=count)]
+        noise = self.rng.normal(size=(count, width)) / np.sqrt(width)
+        mixed = self.centres[topics] + 0.4 * other + 0.6 * noise
+        return np.asarray(mixed / np.linalg.norm(mixed, axis=1, keepdims=True), np.float32)
+
+    def text(self, topic: int) -> str:
+        """Return a statement of a topic."""
+        of_topic = self.rng.choice(self.topics[topic].split(), size=TOPIC_WORDS)
+        drawn = np.searchsorted(self.weights, self.rng.random(WORDS - TOPIC_WORDS))
+        return " ".join([*of_topic, *self.words[np.minimum(drawn, VOCABULARY - 1)]])
+
+    def question(self) -> str:
+        """Return a question about a topic, with two words of the vocabulary."""
+        drawn = np.searchsorted(self.weights, self.rng.random(2))
+        topic = self.topics[int(self.rng.integers(len(self.topics)))]
+        return f"which of {topic} is " + " ".join(self.words[np.minimum(drawn, VOCABULARY - 1)])
+
+
+def load(corpus: Corpus, workspaces: Sequence[Workspace], each: int) -> None:
+    """Give each workspace so many memories with vectors, postings and counts; as one COPY.
+
+    COPY is refused under row-level security, so the owner steps out of it for this transaction.
+    """
+    with transaction.atomic(), connection.cursor() as cursor:
+        for table in TABLES:
+            cursor.execute(f"ALTER TABLE {table} NO FORCE ROW LEVEL SECURITY")
+        for workspace in workspaces:
+            _load_one(cursor, corpus, workspace.pk, each)
+        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+        for table in TABLES:
+            cursor.execute(f"ALTER TABLE {table} FORCE ROW LEVEL SECURITY")
+
+
+def _load_one(cursor, corpus: Corpus, workspace: UUID, each: int) -> None:  # type: ignore[no-untyped-def]
+    rng = corpus.rng
+    topics = np.repeat(
+        rng.integers(len(corpus.topics), size=-(-each // SESSION)), SESSION
+    )[:each]
+    ids = [UUID(bytes=rng.bytes(16), version=4) for _ in range(each)]
+    texts = [corpus.text(int(topic)) for topic in topics]
+    counts = [terms(text) for text in texts]
+    order = rng.permutation(each)  # sessions lie scattered, as they do when many agents write
+    columns = (
+        "id, workspace_id, lineage, content, content_hash, word_count, scope, project, kind,"
+        " provenance, confidence, importance, is_pinned, metadata, agent, session_key, observed_at,"
+        " created_at, updated_at, revision, is_embedding_due, weight_factor, confidence_factor,"
+        " demotion_count, recall_count, injected_count, hit_count, used_count"
+    )
+    with cursor.copy(f"COPY memories_memory ({columns}) FROM STDIN") as copy:
+        for i in order:
+            at = START + timedelta(seconds=60 * int(i))
+            copy.write_row(
+                (ids[i], workspace, ids[i], texts[i], content_hash(texts[i]),
+                 counts[i].total(), f"team/{i % 7}", "", "semantic", "assistant_derived", 0.7, 0.5,
+                 False, "{}", f"agent-{i % 5}", f"session-{i // SESSION}", at, at, at, 1, False,
+                 1.0, 1.0, 0, 0, 0, 0, 0)
+            )  # fmt: skip
+    vectors = corpus.vectors(topics)
+    width, model = vectors.shape[1], model_name()
+    swapped = vectors.astype(">f4")
+    with cursor.copy(
+        "COPY memories_memoryvector (workspace_id, memory_id, model, position, embedding, is_live)"
+        " FROM STDIN (FORMAT binary)"
+    ) as copy:
+        copy.write(b"PGCOPY\n\xff\r\n\0" + pack("!ii", 0, 0))
+        for i in order:
+            fields = (
+                workspace.bytes, ids[i].bytes, model.encode(), pack("!h", 0),
+                pack("!hh", width, 0) + swapped[i].tobytes(), b"\1",
+            )  # fmt: skip
+            copy.write(
+                pack("!h", len(fields)) + b"".join(pack("!i", len(f)) + f for f in fields)
+            )
+        copy.write(pack("!h", -1))
+    with cursor.copy(
+        "COPY memories_posting (workspace_id, term, memory_id, frequency) FROM STDIN"
+    ) as copy:
+        for i in order:
+            for term, frequency in counts[i].items():
+                copy.write_row((workspace, term, ids[i], frequency))
+    standing = Counter(term for count in counts for term in count)
+    with cursor.copy("COPY memories_termcount (workspace_id, term, memories) FROM STDIN") as copy:
+        for term, memories in standing.items():
+            copy.write_row((workspace, term, memories))
+    cursor.execute(
+        "INSERT INTO memories_corpussize (workspace_id, memories, words) VALUES (%s, %s, %s)",
+        [workspace, each, sum(count.total() for count in counts)],
+    )

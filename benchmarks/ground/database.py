@@ -1,0 +1,41 @@
+"""A database of a benchmark's own, on the embedded server, as the application's role.
+
+Importing this module prepares Django; one thread for the linear algebra, as in production.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "engram.settings")
+os.environ.setdefault("ENGRAM_TEST_DATABASE", f"test_engram_{os.getpid()}_bench")
+
+from engram import embedded
+
+embedded.export_environment()
+
+import django
+
+django.setup()
+
+from django.db import connection
+from django.test.utils import setup_test_environment, teardown_test_environment
+
+IS_FULL = os.environ.get("BENCH_SIZE", "full") == "full"
+
+
+@contextmanager
+def own_database() -> Iterator[None]:
+    """Create and migrate a database, use it within the block, drop it."""
+    setup_test_environment(debug=False)
+    before = connection.settings_dict["NAME"]
+    connection.creation.create_test_db(verbosity=0, autoclobber=True, serialize=False)
+    try:
+        yield
+    finally:
+        connection.creation.destroy_test_db(before, verbosity=0)
+        teardown_test_environment()
