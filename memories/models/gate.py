@@ -81,6 +81,8 @@ class MergeSuggestion(WorkspaceModel):
     other = models.ForeignKey(Memory, models.CASCADE, related_name="merge_suggestions_as_other")
     # The pair whichever way round: the smaller id first, then the greater.
     pair = models.CharField(max_length=73, editable=False)
+    # The content hashes of the two, the smaller first: a rejection holds for these wordings.
+    wordings = models.CharField(max_length=129, default="", editable=False)
     similarity = models.FloatField(null=True, blank=True)
     relation = models.CharField(max_length=12, choices=Relation.choices)
     reasons = models.JSONField(default=list, blank=True)
@@ -106,6 +108,7 @@ class MergeSuggestion(WorkspaceModel):
                 fields=["workspace", "status", "-created_at", "-id"], name="suggestion_newest"
             ),
             models.Index(fields=["workspace", "pair"], name="suggestion_pair"),
+            models.Index(fields=["workspace", "wordings"], name="suggestion_wordings"),
         ]
 
     def __str__(self) -> str:
