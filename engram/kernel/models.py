@@ -131,9 +131,10 @@ class IdempotentAnswer(WorkspaceModel):
     caller = models.CharField(max_length=80)  # the key's or the person's id: keys are theirs alone
     key = models.CharField(max_length=255)
     path = models.CharField(max_length=300)
-    digest = models.CharField(max_length=64)  # of the body
+    digest = models.CharField(max_length=64)  # of path and body
     status = models.PositiveSmallIntegerField()
-    body = models.JSONField(null=True)
+    # JSON as it was sent; null when it held a secret, or showed what was forgotten since.
+    body = models.TextField(null=True)  # noqa: DJ001
     created_at = models.DateTimeField()
 
     class Meta:
@@ -144,3 +145,16 @@ class IdempotentAnswer(WorkspaceModel):
 
     def __str__(self) -> str:
         return f"{self.path} {self.status}"
+
+
+class AnsweredThing(WorkspaceModel):
+    """A thing that a kept answer shows: how the answers about something forgotten are found."""
+
+    answer = models.ForeignKey(IdempotentAnswer, models.CASCADE, related_name="things")
+    thing_id = models.UUIDField()
+
+    class Meta:
+        indexes = [models.Index(fields=["workspace", "thing_id"], name="answered_thing")]
+
+    def __str__(self) -> str:
+        return f"{self.thing_id} in {self.answer_id}"
