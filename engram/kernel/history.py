@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -41,3 +41,30 @@ def record(
         at=now,
     )
     return event
+
+
+def record_unsent(
+    type: str,  # noqa: A002  the contract's word
+    rows: Iterable[tuple[UUID, Mapping[str, Any]]],
+    *,
+    of: str,
+    actor: Actor,
+    now: datetime,
+) -> None:
+    """Write one event a row (id of an object of the type `of`, data) and send none of them live.
+
+    For sweeps that touch thousands of rows: watchers are told by the sweep's own event.
+    """
+    Event.objects.bulk_create(
+        Event(
+            type=type,
+            object_type=of,
+            object_id=str(object_id),
+            actor_kind=actor.kind,
+            actor_id=actor.id,
+            actor_label=actor.label,
+            data=dict(data),
+            at=now,
+        )
+        for object_id, data in rows
+    )

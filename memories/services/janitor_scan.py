@@ -1,0 +1,113 @@
+"""Which memories the janitor looks at, in batches by age, and what its rules say of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from django.db.models import Max, Q, QuerySet
+
+from engram.kernel.models import Workspace
+from memories.core.janitor import Rules, Subject, Verdict, judge
+from memories.models import JanitorAction, Kind, Memory, Provenance, RecallRecord, State
+from memories.services.disputes import disputes_of
+
+BATCH = 500
+
+Place = tuple[datetime, UUID]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One memory and what is done about it."""
+
+    memory: Memory
+    verdict: Verdict
+
+
+def rules_of(workspace: Workspace, may_cull: bool | None) -> Rules:
+    """Return the workspace's rules; `may_cull` overrules its setting when it is given."""
+    config = workspace.config
+    return Rules(
+        assistant_days=config.janitor_assistant_days,
+        summary_days=config.janitor_summary_days,
+        may_cull=config.janitor_culls if may_cull is None else may_cull,
+        logging_since=workspace.created_at,
+    )
+
+
+def place_of(memory: Memory) -> Place:
+    """Return where a memory stands in the order of age."""
+    return memory.created_at, memory.id
+
+
+def candidates(rules: Rules, now: datetime) -> QuerySet[Memory]:
+    """Return live memories of no use so far that are old enough by their class."""
+    due = Q()
+    for provenance in Provenance.values:
+        created = now - timedelta(days=rules.days(provenance))
+        if rules.logging_since <= created:
+            due |= Q(provenance=provenance, created_at__lte=created)
+    if not due:
+        return Memory.objects.none()
+    unused = Memory.objects.recallable(now).filter(recall_count=0, hit_count=0, used_count=0)
+    # Said apart from `due`, so that the index by age bounds the scan.
+    oldest = now - timedelta(days=min(rules.assistant_days, rules.summary_days))
+    return unused.filter(due, created_at__lte=oldest).order_by("created_at", "pk")
+
+
+def batch_after(rules: Rules, now: datetime, after: Place | None) -> list[Memory]:
+    """Return the next candidates after a place in the order of age."""
+    found = candidates(rules, now)
+    if after is not None:
+        created_at, memory_id = after
+        later = Q(created_at__gt=created_at) | Q(pk__gt=memory_id)
+        found = found.filter(later, created_at__gte=created_at)
+    return list(found.defer("metadata")[:BATCH])
+
+
+def batches(rules: Rules, now: datetime) -> Iterator[list[Memory]]:
+    """Yield all candidates, oldest first."""
+    after: Place | None = None
+    while batch := batch_after(rules, now, after):
+        yield batch
+        after = place_of(batch[-1])
+
+
+def judged(memories: list[Memory], rules: Rules, now: datetime) -> Iterator[Finding]:
+    """Yield what is done about each memory that something is done about, oldest first."""
+    ids = [memory.id for memory in memories]
+    pending = RecallRecord.objects.filter(memory_ids__overlap=ids)
+    recalled = {i for row in pending.values_list("memory_ids", flat=True) for i in row}
+    taken_back = dict(
+        JanitorAction.objects.filter(memory__in=ids)
+        .exclude(undone_at=None)
+        .values_list("memory")
+        .annotate(Max("undone_at"))
+        .order_by()
+    )
+    disputed = disputes_of(ids) if rules.may_cull else {}
+    for memory in sorted(memories, key=place_of):
+        if memory.state(now) != State.ACTIVE:
+            continue
+        subject = Subject(
+            provenance=memory.provenance,
+            since=max(memory.created_at, taken_back.get(memory.id, memory.created_at)),
+            # What was recalled but is not counted yet counts.
+            uses=memory.recall_count
+            + memory.hit_count
+            + memory.used_count
+            + (memory.id in recalled),
+            is_pinned=memory.is_pinned,
+            is_constraint=memory.kind == Kind.CONSTRAINT,
+            is_disputed=memory.id in disputed,
+            weight_factor=memory.weight_factor,
+            confidence_factor=memory.confidence_factor,
+            demotion_count=memory.demotion_count,
+            demoted_at=memory.demoted_at,
+        )
+        verdict = judge(subject, rules, now)
+        if verdict is not None:
+            yield Finding(memory, verdict)
