@@ -92,8 +92,12 @@ def recall(workspace: Workspace, query: Query, *, now: datetime) -> Answer:
             return Answer((), _reason(query, now, vector, had_any=bool(ranked)))
         memories = Memory.objects.in_bulk([f.id for f in best])
         if query.is_recorded:
+            noise_score = workspace.config.noise_score
             RecallRecord.objects.create(
-                memory_ids=[f.id for f in best], session_key=query.session_key, at=now
+                memory_ids=[f.id for f in best],
+                noise_count=sum(f.score < noise_score for f in best),
+                session_key=query.session_key,
+                at=now,
             )
         return Answer(
             tuple(
