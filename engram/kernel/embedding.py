@@ -13,13 +13,15 @@ import logging
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
-from typing import Any, Protocol
+from dataclasses import dataclass
+from typing import Any, Protocol, Self
 
 import numpy as np
 from django.conf import settings
 from numpy.typing import NDArray
 
 from engram.kernel import minilm
+from engram.kernel.minilm import Tokens
 
 logger = logging.getLogger(__name__)
 
@@ -29,10 +31,36 @@ REQUEST_TEXTS = 128  # texts in one request to an endpoint
 REMOTE_WINDOW_CHARS = 6_000  # below 8,191 tokens, the usual limit, in any script
 REMOTE_OVERLAP_CHARS = 400
 QUERY_CACHE_SIZE = 512
+TOKENS_KEPT = 512  # of a text; what lies behind is found by its vectors and its words
 
 
 class EmbeddingUnavailableError(Exception):
     """No usable vector could be had; the caller carries on without and tries again later."""
+
+
+class Windows(np.ndarray):
+    """The unit vectors (n_windows, dim) of a text, with its tokens where the model tells them.
+
+    `tokens` come from the same pass as the vectors, at most TOKENS_KEPT; parts of the array and
+    vectors of a model that tells no tokens have None.
+    """
+
+    tokens: Tokens | None = None
+
+    @classmethod
+    def of(cls, vectors: Floats, tokens: Tokens | None) -> Self:
+        """Return vectors that know their tokens."""
+        windows = vectors.view(cls)
+        windows.tokens = tokens
+        return windows
+
+
+@dataclass(frozen=True, slots=True)
+class QueryReading:
+    """A query's unit vector (dim,), read-only, and its tokens where the model tells them."""
+
+    vector: Floats
+    tokens: Tokens | None
 
 
 class Provider(Protocol):
@@ -48,6 +76,9 @@ class Provider(Protocol):
 
     def embed(self, texts: Sequence[str]) -> Floats:
         """Vectors (n, dim), not necessarily of length one."""
+
+    def read(self, texts: Sequence[str]) -> tuple[Floats, list[Tokens] | None]:
+        """Return what `embed` returns, and the tokens of each text if the model tells them."""
 
     def windows(self, text: str) -> list[str]:
         """Overlapping pieces of a text, each read whole."""
@@ -67,31 +98,45 @@ def embed(texts: Sequence[str], model: str | None = None) -> Floats:
     return _unit(provider.embed(list(texts)), len(texts), provider)
 
 
-def embed_windows(texts: Sequence[str], model: str | None = None) -> list[Floats]:
+def embed_windows(texts: Sequence[str], model: str | None = None) -> list[Windows]:
     """Return for each text the unit vectors (n_windows, dim) of its overlapping windows."""
     provider = _provider(model)
     windows = [provider.windows(text) for text in texts]
     flat = [window for pieces in windows for window in pieces]
-    vectors = _unit(provider.embed(flat), len(flat), provider)
-    ends = np.cumsum([len(pieces) for pieces in windows])[:-1]
-    return np.split(vectors, ends) if texts else []
+    vectors, tokens = provider.read(flat)
+    vectors = _unit(vectors, len(flat), provider)
+    answers, start = [], 0
+    for pieces in windows:
+        end = start + len(pieces)
+        known = None if tokens is None else _joined(tokens[start:end])
+        answers.append(Windows.of(vectors[start:end], known))
+        start = end
+    return answers
 
 
-def embed_query(text: str, model: str | None = None) -> Floats:
-    """Return the unit vector (dim,) of a query, read-only; recent queries are remembered."""
+def read_query(text: str, model: str | None = None) -> QueryReading:
+    """Return what the model makes of a query; recent queries are remembered."""
     model = model or model_name()
     key = (model, text)
     with _lock:
         if (known := _queries.get(key)) is not None:
             _queries.move_to_end(key)
             return known
-    vector: Floats = embed([text], model)[0]
+    provider = _provider(model)
+    vectors, tokens = provider.read([text])
+    vector: Floats = _unit(vectors, 1, provider)[0]
     vector.flags.writeable = False
+    reading = QueryReading(vector, tokens[0] if tokens else None)
     with _lock:
-        _queries[key] = vector
+        _queries[key] = reading
         while len(_queries) > QUERY_CACHE_SIZE:
             _queries.popitem(last=False)
-    return vector
+    return reading
+
+
+def embed_query(text: str, model: str | None = None) -> Floats:
+    """Return the unit vector (dim,) of a query, read-only; recent queries are remembered."""
+    return read_query(text, model).vector
 
 
 def windows(text: str) -> list[str]:
@@ -125,6 +170,7 @@ class LocalProvider:
         except (OSError, ValueError) as error:
             raise EmbeddingUnavailableError(f"MiniLM cannot be loaded: {error}") from error
         self.embed = self._model.embed
+        self.read = self._model.read
         self.windows = self._model.windows
 
 
@@ -160,6 +206,9 @@ class OpenAIProvider:
         if not parts:
             return np.empty((0, self._known_dimension or 0), dtype=np.float32)
         return np.concatenate(parts)
+
+    def read(self, texts: Sequence[str]) -> tuple[Floats, list[Tokens] | None]:
+        return self.embed(texts), None
 
     def windows(self, text: str) -> list[str]:
         return _character_windows(text, REMOTE_WINDOW_CHARS, REMOTE_OVERLAP_CHARS)
@@ -205,7 +254,7 @@ class OpenAIProvider:
 _lock = threading.Lock()
 _loading = threading.Lock()
 _providers: dict[tuple[tuple[str, str], ...], Provider] = {}
-_queries: OrderedDict[tuple[str, str], Floats] = OrderedDict()
+_queries: OrderedDict[tuple[str, str], QueryReading] = OrderedDict()
 
 
 def _provider(model: str | None = None) -> Provider:
@@ -260,6 +309,13 @@ def _unit(vectors: Floats, n_texts: int, provider: Provider) -> Floats:
         raise EmbeddingUnavailableError(f"{provider.name} answered a vector that is NaN or zero")
     unit: Floats = (vectors / lengths).astype(np.float32)
     return unit
+
+
+def _joined(parts: Sequence[Tokens]) -> Tokens:
+    """Return the tokens of a text's windows as one, as far as they are kept."""
+    states = np.concatenate([part.states for part in parts])[:TOKENS_KEPT]
+    words = tuple(word for part in parts for word in part.words)[:TOKENS_KEPT]
+    return Tokens(states, words)
 
 
 def _sendable(text: str) -> str:

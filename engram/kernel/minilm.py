@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from numpy.typing import NDArray
 from tokenizers import Encoding, Tokenizer
 
 Floats = NDArray[np.float32]
+Bytes = NDArray[np.int8]
 
 NAME = "all-MiniLM-L6-v2"
 DIMENSION = 384
@@ -96,6 +98,18 @@ def _gelu(x: Floats) -> Floats:
     return x
 
 
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """What the model makes of each token of a text, in order, without [CLS] and [SEP].
+
+    `states` (n, 384) are the unit vectors of the last layer times 127, rounded; `words` names the
+    word of the text that each token is a part of.
+    """
+
+    states: Bytes
+    words: tuple[str, ...]
+
+
 class MiniLM:
     """The loaded model. Stateless after loading, so threads may share it."""
 
@@ -109,11 +123,17 @@ class MiniLM:
 
     def embed(self, texts: Sequence[str]) -> Floats:
         """Unit vectors (n, 384) of ``texts``, in order; each text is read up to 256 tokens."""
-        token_ids = [self._token_ids(text) for text in texts]
-        vectors = np.empty((len(texts), DIMENSION), dtype=np.float32)
-        for batch in _batches([len(ids) for ids in token_ids]):
-            vectors[batch] = self._forward([token_ids[i] for i in batch])
-        return vectors
+        return self._read([self._encode(text) for text in texts])[0]
+
+    def read(self, texts: Sequence[str]) -> tuple[Floats, list[Tokens]]:
+        """Return what `embed` returns, and the tokens of each text, from one pass."""
+        encodings = [self._encode(text) for text in texts]
+        vectors, states = self._read(encodings, keeps_states=True)
+        rows = zip(texts, encodings, states, strict=True)
+        return vectors, [
+            Tokens(_as_bytes(state), _words(text, encoding, len(state)))
+            for text, encoding, state in rows
+        ]
 
     def windows(self, text: str) -> list[str]:
         """Cut ``text`` into overlapping pieces that the model reads whole, at word boundaries.
@@ -161,11 +181,22 @@ class MiniLM:
         clean = text.encode("utf-8", "replace").decode("utf-8")
         return self._tokenizer.encode(clean, add_special_tokens=False)
 
-    def _token_ids(self, text: str) -> list[int]:
-        return [self._cls, *self._encode(text).ids[: MAX_TOKENS - 2], self._sep]
+    def _read(
+        self, encodings: Sequence[Encoding], *, keeps_states: bool = False
+    ) -> tuple[Floats, list[Floats]]:
+        """Unit vectors (n, 384), and the state of each token where they are kept."""
+        token_ids = [[self._cls, *e.ids[: MAX_TOKENS - 2], self._sep] for e in encodings]
+        vectors = np.empty((len(encodings), DIMENSION), dtype=np.float32)
+        states = [np.empty((0, DIMENSION), dtype=np.float32)] * len(encodings)
+        for batch in _batches([len(ids) for ids in token_ids]):
+            vectors[batch], last = self._forward([token_ids[i] for i in batch])
+            if keeps_states:
+                for row, i in zip(last, batch, strict=True):
+                    states[i] = row[1 : len(token_ids[i]) - 1].copy()
+        return vectors, states
 
-    def _forward(self, token_ids: Sequence[Sequence[int]]) -> Floats:
-        """Encode one batch of B texts of at most L tokens: (B, 384) unit vectors."""
+    def _forward(self, token_ids: Sequence[Sequence[int]]) -> tuple[Floats, Floats]:
+        """Encode one batch of B texts of at most L tokens: (B, 384) unit vectors, (B, L, 384)."""
         lengths = np.array([len(ids) for ids in token_ids])
         n_texts, width = len(token_ids), int(lengths.max())
         ids = np.zeros((n_texts, width), dtype=np.int64)
@@ -183,7 +214,7 @@ class MiniLM:
         pooled = x.sum(axis=1, dtype=np.float64) / lengths[:, None]
         pooled /= np.linalg.norm(pooled, axis=1, keepdims=True)
         vectors: Floats = pooled.astype(np.float32)
-        return vectors
+        return vectors, x
 
     def _embeddings(self, ids: NDArray[np.int64]) -> Floats:
         tensors = self._tensors
@@ -234,6 +265,23 @@ class MiniLM:
 
     def _norm(self, name: str, x: Floats) -> Floats:
         return _layer_norm(x, self._tensors[name + ".weight"], self._tensors[name + ".bias"])
+
+
+def _as_bytes(states: Floats) -> Bytes:
+    """Scale rows to length one and to whole numbers from -127 to 127."""
+    lengths = np.linalg.norm(states, axis=1, keepdims=True)
+    scaled: Bytes = np.rint(states * (127 / np.maximum(lengths, 1e-12))).astype(np.int8)
+    return scaled
+
+
+def _words(text: str, encoding: Encoding, count: int) -> tuple[str, ...]:
+    """Return the word that each of the first `count` tokens is a part of."""
+    numbers, offsets = encoding.word_ids, encoding.offsets
+    spans: dict[int | None, tuple[int, int]] = {}
+    for number, (start, end) in zip(numbers, offsets, strict=True):
+        spans[number] = (spans.get(number, (start, end))[0], end)
+    words = {number: text[start:end] for number, (start, end) in spans.items()}
+    return tuple(words[number] for number in numbers[:count])
 
 
 def _batches(lengths: Sequence[int]) -> Iterator[list[int]]:
