@@ -161,6 +161,7 @@ REST_FRAMEWORK = {
         "engram.kernel.authentication.StaffSessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["engram.kernel.authentication.HasRole"],
+    "DEFAULT_THROTTLE_CLASSES": ["engram.kernel.throttling.PerCaller"],
     "DEFAULT_PARSER_CLASSES": ["engram.kernel.parsing.StrictJSONParser"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],
@@ -223,6 +224,7 @@ _SWEEPS = {
     "memories.count_recalls": 10.0,
     "memories.embed_pending": 60.0,
     "conflicts.wake_snoozed": 60.0,
+    "kernel.drop_old_answers": 3600.0,
 }
 # A sweep that no worker took in time is left out: the next one does the same.
 CELERY_BEAT_SCHEDULE = {

@@ -32,6 +32,7 @@ class KeyCollection(WorkspaceView, ListAPIView):  # type: ignore[type-arg]
     roles = {"GET": Role.ADMIN, "POST": Role.ADMIN}
     serializer_class = shapes.KeySerializer
     filter_backends = ()
+    keeps_answers = False  # a new key is shown this once
 
     def get_queryset(self) -> Any:
         """Return all keys, revoked ones too."""

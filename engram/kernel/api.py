@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from django.db import connection
+from django.utils import timezone
 from rest_framework import permissions
+from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import Serializer
 from rest_framework.views import APIView
 
+from engram.kernel import idempotency
 from engram.kernel.actors import Actor
 from engram.kernel.authentication import Caller
+from engram.kernel.idempotency import Answer, Ask
 from engram.kernel.models import Role, Workspace
 from engram.kernel.tenancy import in_workspace
 
@@ -28,6 +33,9 @@ class WorkspaceView(APIView):
     roles: ClassVar[Mapping[str, Role]] = {}
     default_read_role: ClassVar[Role] = Role.READER
     default_write_role: ClassVar[Role] = Role.AGENT
+    # Whether the answer to a POST may be kept for a caller who sends it again; not when it holds
+    # a secret.
+    keeps_answers: ClassVar[bool] = True
 
     def role_for(self, method: str | None) -> Role:
         """Return the role that a method needs."""
@@ -35,6 +43,10 @@ class WorkspaceView(APIView):
         return self.roles.get(
             method or "", self.default_read_role if is_read else self.default_write_role
         )
+
+    def is_read(self, method: str | None) -> bool:
+        """Tell whether a method changes nothing: GET, and what readers may POST (a query)."""
+        return method in permissions.SAFE_METHODS or self.role_for(method) is Role.READER
 
     @property
     def _caller(self) -> Caller:
@@ -66,12 +78,20 @@ class WorkspaceView(APIView):
                 connection.close_if_unusable_or_obsolete()
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Authenticate, then serve reads within the workspace."""
+        """Authenticate, then serve reads within the workspace and keyed writes once."""
         super().initial(request, *args, **kwargs)
+        name = (request.method or "").lower()
+        method = getattr(self, name, None)
+        if method is None:
+            return
         if request.method in permissions.SAFE_METHODS:
-            method = getattr(self, (request.method or "").lower(), None)
-            if method is not None:
-                setattr(self, (request.method or "").lower(), self._within_workspace(method))
+            setattr(self, name, self._within_workspace(method))
+        elif (
+            request.method == "POST"
+            and idempotency.HEADER in request.headers
+            and not self.is_read("POST")
+        ):
+            setattr(self, name, self._once(method))
 
     def _within_workspace(self, method: Any) -> Any:
         def run(*args: Any, **kwargs: Any) -> Response:
@@ -80,6 +100,36 @@ class WorkspaceView(APIView):
                 return response
 
         return run
+
+    def _once(self, method: Any) -> Any:
+        """Return the method, done once for each Idempotency-Key."""
+
+        def run(request: Request, *args: Any, **kwargs: Any) -> Response:
+            fresh: list[Response] = []
+
+            def work() -> Answer:
+                response: Response = method(request, *args, **kwargs)
+                fresh.append(response)
+                text = JSONRenderer().render(response.data).decode() if self.keeps_answers else None
+                return Answer(response.status_code, text)
+
+            known = idempotency.once(self._ask(request), work)
+            if known is None:
+                return fresh[-1]
+            body = json.loads(known.body) if known.body else None
+            return Response(body, status=known.status, headers={"Idempotency-Replayed": "true"})
+
+        return run
+
+    def _ask(self, request: Request) -> Ask:
+        return Ask(
+            workspace=self.workspace,
+            caller=f"{self.actor.kind}:{self.actor.id}",
+            key=idempotency.checked_key(request.headers[idempotency.HEADER]),
+            path=request.path,
+            digest=idempotency.digest_of(request.path, request.data),
+            now=timezone.now(),
+        )
 
 
 def validated(shape: type[Serializer[Any]], request: Request) -> Serializer[Any]:

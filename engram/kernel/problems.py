@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Iterator, Mapping
 from http import HTTPStatus
 from typing import Any
@@ -100,7 +101,7 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response | N
         code, detail = error.status_code, str(error.detail)
         errors = getattr(error, "errors", None)
         if wait := getattr(error, "wait", None):
-            headers["Retry-After"] = str(int(wait) + 1)
+            headers["Retry-After"] = str(max(math.ceil(wait), 1))
         if auth_header := getattr(error, "auth_header", None):
             headers["WWW-Authenticate"] = auth_header
     else:

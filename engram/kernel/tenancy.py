@@ -8,9 +8,10 @@ PgBouncer in transaction mode works). Outside of it a scoped manager raises
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 from uuid import UUID
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 M = TypeVar("M", bound=models.Model)
 _current: ContextVar[UUID | None] = ContextVar("engram_workspace", default=None)
 _is_rowless: ContextVar[bool] = ContextVar("engram_rowless", default=False)
+_joint: ContextVar[_Joint | None] = ContextVar("engram_joint", default=None)
 
 
 class WorkspaceNotSetError(RuntimeError):
@@ -52,14 +54,24 @@ def tell_database(name: str, value: str) -> None:
 def in_workspace(workspace: Workspace | UUID) -> Iterator[None]:
     """Serve one workspace within one transaction; nested in the same workspace, a savepoint."""
     workspace_id = workspace if isinstance(workspace, UUID) else workspace.pk
+    if _current.get() is None and (joint := _joint.get()) is not None:
+        joint.open(workspace_id)
     outer = _current.get()
-    if outer is not None and outer != workspace_id:
+    if outer is None:
+        with _outermost(workspace_id):
+            yield
+        return
+    if outer != workspace_id:
         raise RuntimeError("a transaction serves one workspace")
+    with transaction.atomic():
+        yield
+
+
+@contextmanager
+def _outermost(workspace_id: UUID) -> Iterator[None]:
+    """Open the transaction and tell the database whom it serves."""
     is_within_another = connection.in_atomic_block
     with transaction.atomic():
-        if outer is not None:
-            yield
-            return
         tell_database("engram.workspace", str(workspace_id))
         token = _current.set(workspace_id)
         try:
@@ -68,6 +80,33 @@ def in_workspace(workspace: Workspace | UUID) -> Iterator[None]:
             _current.reset(token)
         if is_within_another:  # the setting would outlive this block (a test's transaction, say)
             tell_database("engram.workspace", "")
+
+
+@dataclass(frozen=True, slots=True)
+class _Joint:
+    """A transaction that the first `in_workspace` within opens, and all others share."""
+
+    stack: ExitStack
+    at_first: Callable[[], None]
+
+    def open(self, workspace_id: UUID) -> None:
+        self.stack.enter_context(_outermost(workspace_id))
+        self.at_first()
+
+
+@contextmanager
+def in_one_transaction(at_first: Callable[[], None]) -> Iterator[None]:
+    """Make one transaction of all `in_workspace` blocks within: all of them last, or none.
+
+    It begins with the first of them, so that what comes before (embedding, above all) holds no
+    connection; `at_first` is called as soon as it is open.
+    """
+    with ExitStack() as stack:
+        token = _joint.set(_Joint(stack, at_first))
+        try:
+            yield
+        finally:
+            _joint.reset(token)
 
 
 @contextmanager

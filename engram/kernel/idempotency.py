@@ -1,0 +1,144 @@
+"""Idempotency-Key: a write that is sent twice is done once, and answered alike.
+
+The answer is kept in the transaction of the work, so that a crash leaves both or neither. It is
+kept for 24 hours, and no longer than what it shows: forgetting takes the text out of it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from django.db import connection
+
+from engram.kernel.models import AnsweredThing, IdempotentAnswer, Workspace
+from engram.kernel.refusals import InvalidError, StaleError
+from engram.kernel.tenancy import in_one_transaction, in_workspace
+
+HEADER = "Idempotency-Key"
+KEY_PATTERN = r"^[!-~]{1,255}$"
+KEPT_FOR = timedelta(hours=24)
+PATH_CHARS = 300
+_UUID = re.compile(r"\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a write answers: JSON as it is sent, None when it must not be kept."""
+
+    status: int
+    body: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """One write that a caller may send again, named by a key of their own."""
+
+    workspace: Workspace
+    caller: str
+    key: str
+    path: str
+    digest: str
+    now: datetime
+
+
+class _AnsweredError(Exception):
+    """The write was done before."""
+
+    def __init__(self, answer: Answer):
+        super().__init__(answer.status)
+        self.answer = answer
+
+
+def checked_key(key: str) -> str:
+    """Return a sane key, or refuse it."""
+    if re.fullmatch(KEY_PATTERN, key) is None:
+        raise InvalidError(HEADER, "Must be 1 to 255 visible ASCII characters.")
+    return key
+
+
+def digest_of(path: str, body: Any) -> str:
+    """Return what tells two writes apart; neither white space nor the order of names does."""
+    canonical = json.dumps([path, body], sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+def once(ask: Ask, work: Callable[[], Answer]) -> Answer | None:
+    """Return the first answer to a write that was done; else do it, keep its answer, return None.
+
+    Two callers at once: the second waits for the first and gets its answer. What raises is not
+    kept, and nothing of it stays.
+    """
+    try:
+        with in_workspace(ask.workspace):
+            _raise_known(ask)
+        with in_one_transaction(lambda: _claim(ask)):
+            answer = work()
+            with in_workspace(ask.workspace):
+                _keep(ask, answer)
+    except _AnsweredError as known:
+        if known.answer.body is None:
+            raise StaleError(
+                f"This was done already (with the answer {known.answer.status}), but its answer "
+                "is not kept: it held a secret, or showed what was forgotten since."
+            ) from None
+        return known.answer
+    return None
+
+
+def _claim(ask: Ask) -> None:
+    """Let one transaction at a time work under a key; the others find its answer."""
+    name = f"answer:{ask.workspace.pk}:{ask.caller}:{ask.key}"
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [name])
+    _raise_known(ask)
+
+
+def _raise_known(ask: Ask) -> None:
+    """Raise the kept answer to the same write; refuse another one under the same key."""
+    known = IdempotentAnswer.objects.filter(caller=ask.caller, key=ask.key).first()
+    if known is None:
+        return
+    if known.created_at <= ask.now - KEPT_FOR:
+        known.delete()
+        return
+    if known.digest != ask.digest:
+        raise StaleError(f"This {HEADER} was used for another request within 24 hours.")
+    raise _AnsweredError(Answer(known.status, known.body))
+
+
+def _keep(ask: Ask, answer: Answer) -> None:
+    row = IdempotentAnswer.objects.create(
+        caller=ask.caller,
+        key=ask.key,
+        path=ask.path[:PATH_CHARS],
+        digest=ask.digest,
+        status=answer.status,
+        body=answer.body,
+        created_at=ask.now,
+    )
+    shown = dict.fromkeys(_UUID.findall(answer.body or ""))
+    AnsweredThing.objects.bulk_create(AnsweredThing(answer=row, thing_id=UUID(i)) for i in shown)
+
+
+def forget_answers(ids: Iterable[UUID]) -> int:
+    """Take the text out of every kept answer that shows one of these things; return how many.
+
+    The rows stay: the writes were done, and are not done again. Within the transaction that
+    forgets or erases.
+    """
+    shown = AnsweredThing.objects.filter(thing_id__in=list(ids)).values("answer_id")
+    return IdempotentAnswer.objects.filter(pk__in=shown).exclude(body=None).update(body=None)
+
+
+def drop_old_answers(workspace: Workspace, *, now: datetime) -> int:
+    """Delete what is older than 24 hours; return how many answers."""
+    with in_workspace(workspace):
+        old = IdempotentAnswer.objects.filter(created_at__lte=now - KEPT_FOR)
+        return old.delete()[1].get(IdempotentAnswer._meta.label, 0)
