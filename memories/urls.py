@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from memories.api import forgetting, memories, recall
+from memories.api import forgetting, janitor, memories, recall
 
 urlpatterns = [
     path("memories", memories.MemoryCollection.as_view(), name="memories"),
@@ -13,5 +13,22 @@ urlpatterns = [
     path("memories/<uuid:memory_id>", memories.MemoryDetail.as_view(), name="memory"),
     path(
         "memories/<uuid:memory_id>/history", memories.MemoryHistory.as_view(), name="memory-history"
+    ),
+    path("janitor/preview", janitor.JanitorPreview.as_view(), name="janitor-preview"),
+    path("janitor/runs", janitor.JanitorRuns.as_view(), name="janitor-runs"),
+    path(
+        "janitor/runs/<uuid:janitor_run_id>/actions",
+        janitor.JanitorActions.as_view(),
+        name="janitor-actions",
+    ),
+    path(
+        "janitor/runs/<uuid:janitor_run_id>/undo",
+        janitor.JanitorRunUndo.as_view(),
+        name="janitor-run-undo",
+    ),
+    path(
+        "janitor/actions/<uuid:janitor_action_id>/undo",
+        janitor.JanitorActionUndo.as_view(),
+        name="janitor-action-undo",
     ),
 ]

@@ -65,7 +65,7 @@ def batch_after(rules: Rules, now: datetime, after: Place | None) -> list[Memory
         created_at, memory_id = after
         later = Q(created_at__gt=created_at) | Q(pk__gt=memory_id)
         found = found.filter(later, created_at__gte=created_at)
-    return list(found.defer("metadata")[:BATCH])
+    return list(found[:BATCH])
 
 
 def batches(rules: Rules, now: datetime) -> Iterator[list[Memory]]:

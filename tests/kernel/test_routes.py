@@ -22,7 +22,8 @@ from engram.kernel import keys
 from engram.kernel.actors import SYSTEM
 from engram.kernel.models import ApiKey, Role
 from engram.kernel.tenancy import in_workspace
-from memories.models import Memory
+from memories.models import JanitorAction, JanitorRun, Memory
+from memories.services.janitor import run as run_janitor
 from tests.conftest import NOW, Caller, House, build_house
 
 SECRET = "Zenith keeps its launch codes under the third flowerpot"
@@ -46,6 +47,11 @@ EXPECTED: dict[str, dict[str, str]] = {
     "conflicts/<uuid:conflict_id>/snooze": {"post": "reviewer"},
     "conflicts/<uuid:conflict_id>/assign": {"post": "reviewer"},
     "conflicts/<uuid:conflict_id>/comments": {"post": "reviewer"},
+    "janitor/preview": {"get": "reviewer"},
+    "janitor/runs": {"get": "reader", "post": "admin"},
+    "janitor/runs/<uuid:janitor_run_id>/actions": {"get": "reader"},
+    "janitor/runs/<uuid:janitor_run_id>/undo": {"post": "admin"},
+    "janitor/actions/<uuid:janitor_action_id>/undo": {"post": "admin"},
     "detections": {"get": "reader"},
     "detections/<uuid:run_id>": {"get": "reader"},
     "keys": {"get": "admin", "post": "admin"},
@@ -69,6 +75,9 @@ BODIES: dict[tuple[str, str], dict[str, Any]] = {
     ("get", "memories/<uuid:memory_id>"): {},
     ("get", "memories/<uuid:memory_id>/history"): {},
     ("get", "conflicts/<uuid:conflict_id>"): {},
+    ("get", "janitor/runs/<uuid:janitor_run_id>/actions"): {},
+    ("post", "janitor/runs/<uuid:janitor_run_id>/undo"): {},
+    ("post", "janitor/actions/<uuid:janitor_action_id>/undo"): {},
     ("get", "detections/<uuid:run_id>"): {},
     ("get", "keys/<uuid:key_id>"): {},
     ("delete", "keys/<uuid:key_id>"): {},
@@ -93,10 +102,19 @@ class Ids:
     conflict_id: str
     run_id: str
     key_id: str
+    janitor_run_id: str
+    janitor_action_id: str
 
     def fill(self, route: str) -> str:
         """Return the route with this workspace's ids in it."""
-        for name in ("memory_id", "conflict_id", "run_id", "key_id"):
+        for name in (
+            "memory_id",
+            "conflict_id",
+            "run_id",
+            "key_id",
+            "janitor_run_id",
+            "janitor_action_id",
+        ):
             route = route.replace(f"<uuid:{name}>", getattr(self, name))
         return route
 
@@ -111,7 +129,12 @@ def furnish(house: House) -> Ids:
     runs = detect_due(house.workspace, clock=timezone.now)
     with in_workspace(house.workspace):
         key_id = ApiKey.objects.get(name__endswith="reader").pk
-    return Ids(memory_id, card.json()["id"], str(runs[0].id), str(key_id))
+    swept = run_janitor(house.workspace, actor=SYSTEM, now=timezone.now() + timedelta(days=200))
+    with in_workspace(house.workspace):
+        action_id = JanitorAction.objects.filter(run=swept)[0].pk
+    return Ids(
+        memory_id, card.json()["id"], str(runs[0].id), str(key_id), str(swept.pk), str(action_id)
+    )
 
 
 def call(caller: Caller, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
@@ -130,6 +153,8 @@ def kept_rows(house: House) -> list[Any]:
             list(Conflict.objects.order_by("pk").values()),
             list(ConflictComment.objects.order_by("pk").values()),
             list(Decision.objects.order_by("pk").values()),
+            list(JanitorRun.objects.order_by("pk").values()),
+            list(JanitorAction.objects.order_by("pk").values()),
             list(ApiKey.objects.order_by("pk").values_list("pk", "revoked_at")),
         ]
 
@@ -140,14 +165,14 @@ def test_every_route_is_listed_here() -> None:
 
 @pytest.mark.parametrize("route", EXPECTED)
 def test_only_the_listed_methods_exist(route: str, house: House) -> None:
-    ids = Ids(*[str(uuid4())] * 4)
+    ids = Ids(*[str(uuid4())] * 6)
     refused = {m for m in METHODS if call(house.admin, m, ids.fill(route)).status_code == 405}
     assert refused == set(METHODS) - set(EXPECTED[route])
 
 
 @pytest.mark.parametrize("route", EXPECTED)
 def test_each_role_may_do_what_is_listed(route: str, house: House) -> None:
-    ids = Ids(*[str(uuid4())] * 4)
+    ids = Ids(*[str(uuid4())] * 6)
     for method, least in EXPECTED[route].items():
         if least == ANYBODY:
             continue
@@ -167,7 +192,7 @@ def test_reading_the_whole_story_again_is_for_reviewers(house: House) -> None:
 
 @pytest.mark.parametrize("route", EXPECTED)
 def test_callers_without_a_valid_key_get_401(route: str, house: House) -> None:
-    ids = Ids(*[str(uuid4())] * 4)
+    ids = Ids(*[str(uuid4())] * 6)
     _, token = keys.issue(
         house.workspace, name="old", role=Role.ADMIN, actor=SYSTEM, now=NOW, expires_at=NOW
     )
@@ -197,7 +222,7 @@ def test_every_lookup_has_a_valid_body_here() -> None:
 def test_bodies_of_lookups_are_valid(house: House, method: str, route: str) -> None:
     ids = furnish(house)
     answer = call(house.admin, method, ids.fill(route), BODIES[method, route])
-    assert answer.status_code in ({409} if route.endswith("/undo") else {200, 201, 204})
+    assert answer.status_code in ({409} if route.endswith("conflict_id>/undo") else {200, 201, 204})
 
 
 def test_nothing_of_another_workspace_is_shown_or_changed(house: House, neighbour: House) -> None:
@@ -206,7 +231,7 @@ def test_nothing_of_another_workspace_is_shown_or_changed(house: House, neighbou
     for (method, route), body in BODIES.items():
         answer = call(house.admin, method, foreign.fill(route), body)
         assert (answer.status_code, method, route) == (404, method, route)
-        unknown = call(house.admin, method, Ids(*[str(uuid4())] * 4).fill(route), body)
+        unknown = call(house.admin, method, Ids(*[str(uuid4())] * 6).fill(route), body)
         assert unknown.json() | {"instance": ""} == answer.json() | {"instance": ""}
     assert kept_rows(neighbour) == before
 

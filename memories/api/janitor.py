@@ -1,0 +1,149 @@
+"""The janitor: what it would do, what it did, taking it back."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlencode
+from uuid import UUID
+
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework.generics import ListAPIView
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from engram.kernel.api import WorkspaceView, validated
+from engram.kernel.models import Role
+from engram.kernel.pagination import NewestFirst
+from engram.kernel.refusals import MissingError
+from engram.kernel.tenancy import in_workspace
+from memories.models import JanitorAction, JanitorRun
+from memories.serializers import janitor as shapes
+from memories.services.janitor import Preview, preview, run
+from memories.services.janitor_undo import undo_action, undo_run
+
+ROUTE = "/api/v1/janitor/preview"
+
+
+class NewestRunFirst(NewestFirst):
+    """Pages through runs."""
+
+    ordering = ("-started_at", "-id")
+
+
+class ByMemory(NewestFirst):
+    """Pages through the actions of one run, each about a memory of its own."""
+
+    ordering = ("memory_id",)
+
+    def check_position(self, position: str) -> None:
+        """Raise `ValueError` when a cursor does not point to a memory."""
+        UUID(position)
+
+
+def shown(found: Preview, request: Request, *, limit: int) -> dict[str, Any]:
+    """Return a preview as callers see it; its next page is asked with the same culling."""
+    rows = shapes.present_findings(found.findings)
+    after = None
+    if found.has_more:
+        query = {"after": rows[-1]["memory"]["id"], "limit": limit, "cull": found.may_cull}
+        after = request.build_absolute_uri(f"{ROUTE}?{urlencode(query).lower()}")
+    numbers = shapes.JanitorNumbersSerializer(found).data
+    return {**numbers, "results": rows, "next": after, "previous": None}
+
+
+class JanitorRuns(WorkspaceView, ListAPIView):  # type: ignore[type-arg]
+    """The janitor's runs."""
+
+    roles = {"POST": Role.ADMIN}
+    serializer_class = shapes.JanitorRunSerializer
+    pagination_class = NewestRunFirst
+    filter_backends = ()
+
+    def get_queryset(self) -> Any:
+        """Return all runs."""
+        return JanitorRun.objects.all()
+
+    @extend_schema(responses=shapes.JanitorRunSerializer(many=True))
+    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """List runs, newest first; a dry run leaves none."""
+        return super().list(request, *args, **kwargs)
+
+    @extend_schema(
+        request=shapes.JanitorRequestSerializer,
+        responses={201: shapes.JanitorRunSerializer, 200: shapes.JanitorPreviewSerializer},
+    )
+    def post(self, request: Request) -> Response:
+        """Run now: demote what nobody needs, with `cull` hide it; `dry_run` answers a preview."""
+        asked = validated(shapes.JanitorRequestSerializer, request).validated_data
+        now, limit = timezone.now(), NewestFirst.page_size
+        if asked["dry_run"]:
+            found = preview(self.workspace, now=now, may_cull=asked["cull"], limit=limit)
+            with in_workspace(self.workspace):
+                return Response(shown(found, request, limit=limit))
+        done = run(self.workspace, actor=self.actor, now=now, may_cull=asked["cull"])
+        return Response(shapes.JanitorRunSerializer(done).data, status=201)
+
+
+class JanitorPreview(WorkspaceView):
+    """What a run would do now."""
+
+    roles = {"GET": Role.REVIEWER}
+
+    @extend_schema(
+        parameters=[shapes.PreviewQuerySerializer], responses=shapes.JanitorPreviewSerializer
+    )
+    def get(self, request: Request) -> Response:
+        """Say exactly what a run would do now, changing nothing."""
+        query = shapes.PreviewQuerySerializer(data=request.query_params)
+        query.is_valid(raise_exception=True)
+        asked = query.validated_data
+        found = preview(
+            self.workspace,
+            now=timezone.now(),
+            may_cull=asked["cull"],
+            limit=asked["limit"],
+            after=asked["after"],
+        )
+        return Response(shown(found, request, limit=asked["limit"]))
+
+
+class JanitorActions(WorkspaceView, ListAPIView):  # type: ignore[type-arg]
+    """What one run did."""
+
+    serializer_class = shapes.JanitorActionSerializer
+    pagination_class = ByMemory
+    filter_backends = ()
+
+    @extend_schema(responses=shapes.JanitorActionSerializer(many=True))
+    def get(self, request: Request, janitor_run_id: UUID) -> Response:
+        """List what a run did, memory by memory."""
+        if not JanitorRun.objects.filter(pk=janitor_run_id).exists():
+            raise MissingError("There is no such run.")
+        actions = JanitorAction.objects.filter(run=janitor_run_id)
+        page = self.paginate_queryset(actions) or []
+        return self.get_paginated_response(shapes.JanitorActionSerializer(page, many=True).data)
+
+
+class JanitorRunUndo(WorkspaceView):
+    """Taking a run back."""
+
+    roles = {"POST": Role.ADMIN}
+
+    @extend_schema(request=None, responses=shapes.JanitorRunSerializer)
+    def post(self, request: Request, janitor_run_id: UUID) -> Response:
+        """Return every memory of a run to what it was; 409, listing them, if any changed since."""
+        done = undo_run(self.workspace, janitor_run_id, actor=self.actor, now=timezone.now())
+        return Response(shapes.JanitorRunSerializer(done).data)
+
+
+class JanitorActionUndo(WorkspaceView):
+    """Taking back what a run did to one memory."""
+
+    roles = {"POST": Role.ADMIN}
+
+    @extend_schema(request=None, responses=shapes.JanitorActionSerializer)
+    def post(self, request: Request, janitor_action_id: UUID) -> Response:
+        """Return one memory to what it was before the run; 409 if it changed since."""
+        done = undo_action(self.workspace, janitor_action_id, actor=self.actor, now=timezone.now())
+        return Response(shapes.JanitorActionSerializer(done).data)
