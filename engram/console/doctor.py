@@ -17,6 +17,7 @@ from typing import Any, Literal
 
 import psycopg
 from django.conf import settings
+from django.db import DatabaseError
 from django.db import connection as django_connection
 
 from engram import embedded
@@ -239,18 +240,33 @@ def static_files() -> Finding:
 
 
 def embedding_model() -> Finding:
-    """Check that text becomes vectors."""
+    """Check that text becomes vectors, by every model that a workspace compares."""
     from engram.kernel import embedding
 
-    started = time.perf_counter()
+    details = []
+    for model in sorted({embedding.model_name(), *_models_in_use()}):
+        started = time.perf_counter()
+        try:
+            vectors = embedding.embed(["Is anybody there?"], model)
+        except embedding.EmbeddingUnavailableError as error:
+            remedy = (
+                "rm .venv/installed-*; make up; or correct EMBEDDING_PROVIDER and its variables"
+            )
+            return Finding("embedding", "fail", str(error), remedy)
+        milliseconds = (time.perf_counter() - started) * 1000
+        details.append(f"{model}, {vectors.shape[1]} dimensions, {milliseconds:.0f} ms")
+    return Finding("embedding", "ok", "; ".join(details))
+
+
+def _models_in_use() -> list[str]:
+    from engram.kernel.models import Workspace
+
     try:
-        vectors = embedding.embed(["Is anybody there?"])
-    except embedding.EmbeddingUnavailableError as error:
-        remedy = "rm .venv/installed-*; make up; or correct EMBEDDING_PROVIDER and its variables"
-        return Finding("embedding", "fail", str(error), remedy)
-    milliseconds = (time.perf_counter() - started) * 1000
-    detail = f"{embedding.model_name()}, {vectors.shape[1]} dimensions, {milliseconds:.0f} ms"
-    return Finding("embedding", "ok", detail)
+        return list(
+            Workspace.objects.order_by().values_list("embedding_model", flat=True).distinct()
+        )
+    except DatabaseError:  # the check of the database says so
+        return []
 
 
 def port(host: str, number: int) -> Finding:

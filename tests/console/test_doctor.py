@@ -107,6 +107,7 @@ def test_taken_port_is_a_warning(settings: object, tmp_path: Path) -> None:
     assert (finding.level, finding.detail) == ("ok", f"127.0.0.1:{port} is free")
 
 
+@pytest.mark.usefixtures("db")
 def test_embedding_loads() -> None:
     finding = doctor.embedding_model()
     assert finding.level == "ok"
