@@ -149,6 +149,11 @@ def model_name() -> str:
     return _model_name(settings.ENGRAM_EMBEDDING)
 
 
+def tells_tokens(model: str) -> bool:
+    """Tell whether `model` says what it makes of each token; needs neither it nor the network."""
+    return bool(_options(model)["provider"] == "local")
+
+
 def dimension(model: str | None = None) -> int:
     """Return the width of the vectors; an endpoint whose width is not set is asked once."""
     return _provider(model).dimension

@@ -11,7 +11,8 @@ from django.db import connection
 
 from engram.kernel.tenancy import current_workspace_id
 from memories.core.text import terms
-from memories.models import Memory, MemoryVector, Posting
+from memories.models import Memory, MemoryTokens, MemoryVector, Posting
+from memories.services.tokens import write_tokens
 
 MAX_FREQUENCY = 32767
 
@@ -22,11 +23,13 @@ def index_vectors(memory: Memory, vectors: np.ndarray | tuple[()], model: str) -
         MemoryVector(memory=memory, model=model, position=position, embedding=vector)
         for position, vector in enumerate(vectors)
     )
+    write_tokens(memory, vectors, model)
 
 
 def reindex_vectors(memory: Memory, vectors: np.ndarray | tuple[()], model: str) -> None:
     """Replace all windows of a memory whose wording changed, those of other models too."""
     MemoryVector.objects.filter(memory=memory).delete()
+    MemoryTokens.objects.filter(memory=memory).delete()
     index_vectors(memory, vectors, model)
 
 
