@@ -223,6 +223,7 @@ _SWEEPS = {
     "conflicts.sweep_detection": 10.0,
     "memories.count_recalls": 10.0,
     "memories.embed_pending": 60.0,
+    "memories.janitor": 3600.0,
     "conflicts.wake_snoozed": 60.0,
     "kernel.drop_old_answers": 3600.0,
 }

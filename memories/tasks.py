@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from celery import shared_task
+from uuid import UUID
 
+from celery import shared_task
+from django.utils import timezone
+
+from engram.kernel.jobs import wake
 from engram.kernel.models import Workspace
-from memories.services import counting, heal
+from memories.services import counting, heal, janitor
+
+JANITOR_TASK = "memories.janitor_run"
 
 
 @shared_task(name="memories.count_recalls")
 def count_recalls() -> None:
-    """Add recorded recalls to the counters, workspace by workspace."""
-    for workspace in Workspace.objects.all():
-        counting.count_recalls(workspace)
+    """Add recorded recalls to the counters."""
+    counting.sweep()
 
 
 @shared_task(name="memories.embed_pending")
@@ -21,3 +26,18 @@ def embed_pending() -> None:
     for workspace in Workspace.objects.all():
         while heal.embed_pending(workspace):
             pass
+
+
+@shared_task(name="memories.janitor")
+def wake_janitor() -> None:
+    """Wake the weekly run of every workspace where it is due."""
+    for workspace_id in janitor.waiting(timezone.now()):
+        wake(JANITOR_TASK, workspace_id)
+
+
+@shared_task(name=JANITOR_TASK)
+def run_janitor(workspace_id: str) -> None:
+    """Make the weekly run of one workspace, if it still is due."""
+    workspace = Workspace.objects.filter(pk=UUID(workspace_id)).first()
+    if workspace is not None:
+        janitor.run_when_due(workspace, now=timezone.now())

@@ -11,6 +11,8 @@ WORDS: Final[dict[str, str]] = {
     "memory.revised": "Memory revised",
     "memory.forgotten": "Memory forgotten",
     "memory.culled": "Memory culled",
+    "memory.demoted": "Memory lost weight",
+    "memory.demotion_undone": "Memory got its weight back",
     "memory.retired": "Memory retired",
     "memory.superseded": "Memory superseded",
     "memory.restored": "Memory brought back",
@@ -23,6 +25,8 @@ WORDS: Final[dict[str, str]] = {
     "conflict.snoozed": "Conflict put off",
     "conflict.assigned": "Conflict assigned",
     "conflict.commented": "Comment",
+    "janitor.ran": "Janitor ran",
+    "janitor.undone": "Janitor's run undone",
     "key.issued": "Key issued",
     "key.revoked": "Key revoked",
     "settings.changed": "Settings changed",
@@ -45,7 +49,14 @@ VERDICTS: Final[dict[str, str]] = {
 }
 # Follow-ups of another event that is told already.
 UNTOLD: Final = frozenset(
-    {"memory.disputed", "memory.merged", "memory.superseded", "memory.retired"}
+    {
+        "memory.disputed",
+        "memory.merged",
+        "memory.superseded",
+        "memory.retired",
+        "memory.demoted",
+        "memory.demotion_undone",
+    }
 )
 GLYPHS: Final[dict[str, tuple[str, str]]] = {
     "memory": ("memories", ""),

@@ -29,6 +29,7 @@ from memories.services.janitor_scan import (
     Place,
     batch_after,
     batches,
+    candidates,
     judged,
     place_of,
     rules_of,
@@ -110,16 +111,30 @@ def run(
     return done
 
 
-def run_when_due(workspace: Workspace, *, now: datetime) -> JanitorRun | None:
-    """Run if the workspace wants it and the last run was a week ago; a row says so, no clock."""
+def waiting(now: datetime) -> list[UUID]:
+    """Return the workspaces whose weekly run is due."""
+    return [workspace.pk for workspace in Workspace.objects.all() if is_due(workspace, now)]
+
+
+def is_due(workspace: Workspace, now: datetime) -> bool:
+    """Tell whether the workspace wants the weekly run and the last run was a week ago."""
     config = workspace.config
     youngest = min(config.janitor_assistant_days, config.janitor_summary_days)
     if not config.janitor_enabled or now - workspace.created_at < timedelta(days=youngest):
-        return None
+        return False
     with in_workspace(workspace):
-        if JanitorRun.objects.filter(started_at__gt=now - PAUSE).exists():
-            return None
-    return run(workspace, actor=SYSTEM, now=now)
+        return not JanitorRun.objects.filter(started_at__gt=now - PAUSE).exists()
+
+
+def run_when_due(workspace: Workspace, *, now: datetime) -> JanitorRun | None:
+    """Make the weekly run, if it is due."""
+    return run(workspace, actor=SYSTEM, now=now) if is_due(workspace, now) else None
+
+
+def count_candidates(workspace: Workspace, *, now: datetime) -> int:
+    """Return how many memories a run would look at."""
+    with in_workspace(workspace):
+        return candidates(rules_of(workspace, None), now).count()
 
 
 def _apply(
