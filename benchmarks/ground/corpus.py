@@ -34,11 +34,11 @@ TABLES = (
     "memories_termcount",
     "memories_corpussize",
 )
-_SYLLABLES = [a + b for a in "b d f g k l m n p r s t v z".split() for b in "a e i o u".split()]
-_THINGS = "gateway ledger invoice queue cache backup index mailer scheduler sensor".split()
-_PLACES = "Lisbon Oslo Nairobi Quito Hanoi Perth Tallinn Porto Lagos Cusco".split()
-_DEEDS = "rotates compresses signs verifies archives reports throttles".split()
-_PARTS = "tokens rows letters frames orders tickets images parcels samples".split()
+_SYLLABLES = [a + b for a in "bdfgklmnprstvz" for b in "aeiou"]
+_THINGS = ["gateway", "ledger", "invoice", "queue", "backup", "mailer", "scheduler", "sensor"]
+_PLACES = ["Lisbon", "Oslo", "Nairobi", "Quito", "Hanoi", "Perth", "Tallinn", "Lagos", "Cusco"]
+_DEEDS = ["rotates", "compresses", "signs", "verifies", "archives", "reports", "throttles"]
+_PARTS = ["tokens", "rows", "letters", "frames", "orders", "tickets", "images", "parcels"]
 
 
 class Corpus:
@@ -100,9 +100,7 @@ def load(corpus: Corpus, workspaces: Sequence[Workspace], each: int) -> None:
 
 def _load_one(cursor, corpus: Corpus, workspace: UUID, each: int) -> None:  # type: ignore[no-untyped-def]
     rng = corpus.rng
-    topics = np.repeat(
-        rng.integers(len(corpus.topics), size=-(-each // SESSION)), SESSION
-    )[:each]
+    topics = np.repeat(rng.integers(len(corpus.topics), size=-(-each // SESSION)), SESSION)[:each]
     ids = [UUID(bytes=rng.bytes(16), version=4) for _ in range(each)]
     texts = [corpus.text(int(topic)) for topic in topics]
     counts = [terms(text) for text in texts]
@@ -135,16 +133,14 @@ def _load_one(cursor, corpus: Corpus, workspace: UUID, each: int) -> None:  # ty
                 workspace.bytes, ids[i].bytes, model.encode(), pack("!h", 0),
                 pack("!hh", width, 0) + swapped[i].tobytes(), b"\1",
             )  # fmt: skip
-            copy.write(
-                pack("!h", len(fields)) + b"".join(pack("!i", len(f)) + f for f in fields)
-            )
+            copy.write(pack("!h", len(fields)) + b"".join(pack("!i", len(f)) + f for f in fields))
         copy.write(pack("!h", -1))
     with cursor.copy(
-        "COPY memories_posting (workspace_id, term, memory_id, frequency) FROM STDIN"
+        "COPY memories_posting (workspace_id, term, memory_id, frequency, words) FROM STDIN"
     ) as copy:
         for i in order:
             for term, frequency in counts[i].items():
-                copy.write_row((workspace, term, ids[i], frequency))
+                copy.write_row((workspace, term, ids[i], frequency, counts[i].total()))
     standing = Counter(term for count in counts for term in count)
     with cursor.copy("COPY memories_termcount (workspace_id, term, memories) FROM STDIN") as copy:
         for term, memories in standing.items():

@@ -18,7 +18,9 @@ from memories.models.memory import Memory
 class MemoryVector(WorkspaceModel):
     """The embedding of one window of a memory, by one model; short memories have one window."""
 
-    memory = models.ForeignKey(Memory, models.CASCADE, related_name="vectors")
+    # Neither key needs an index of its own: those below begin with the same column.
+    workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+", db_index=False)
+    memory = models.ForeignKey(Memory, models.CASCADE, related_name="vectors", db_index=False)
     model = models.CharField(max_length=120)
     position = models.PositiveSmallIntegerField(default=0)
     embedding = VectorField()  # no fixed width: each model has its own
@@ -33,7 +35,8 @@ class MemoryVector(WorkspaceModel):
             )
         ]
         indexes = [
-            models.Index(fields=["workspace", "model"], name="vector_model"),
+            # The nearest of many are found by HNSW indexes, one a model, which
+            # `ensure_vector_index` makes.
             models.Index(
                 fields=["workspace", "model"], condition=Q(is_live=True), name="vector_live"
             ),
@@ -65,12 +68,23 @@ class MemoryTokens(WorkspaceModel):
 
 
 class Posting(WorkspaceModel):
-    """How often a term stands in a memory."""
+    """How often a term stands in a memory of so many words."""
 
     pk = models.CompositePrimaryKey("workspace_id", "term", "memory_id")
+    workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+", db_index=False)
     term = models.CharField(max_length=64)
     memory = models.ForeignKey(Memory, models.CASCADE, related_name="postings")
     frequency = models.PositiveSmallIntegerField()
+    words = models.PositiveIntegerField(default=0)  # the memory's length, which BM25 weighs
+
+    class Meta:
+        indexes = [
+            # A term's best postings first: of a common one not all are read.
+            models.Index(
+                fields=["workspace", "term", "-frequency", "words", "memory"],
+                name="posting_best",
+            )
+        ]
 
     def __str__(self) -> str:
         return f"{self.term} × {self.frequency}"
@@ -101,7 +115,8 @@ class CorpusSize(WorkspaceModel):
 class MemoryTag(WorkspaceModel):
     """One tag of a memory; rows, because row-level security switches array indexes off."""
 
-    memory = models.ForeignKey(Memory, models.CASCADE, related_name="tags")
+    workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+", db_index=False)
+    memory = models.ForeignKey(Memory, models.CASCADE, related_name="tags", db_index=False)
     tag = models.CharField(max_length=100)
 
     class Meta:

@@ -10,7 +10,7 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
 
-from engram.kernel.models import ApiKey
+from engram.kernel.models import ApiKey, Workspace
 from engram.kernel.tenancy import WorkspaceManager, WorkspaceModel, WorkspaceQuerySet
 
 CONTENT_MAX_CHARS = 8000
@@ -66,6 +66,31 @@ class MemoryQuerySet(WorkspaceQuerySet["Memory"]):
         moment = at or timezone.now()
         return self.filter(LIVE).filter(Q(expires_at=None) | Q(expires_at__gt=moment))
 
+    def recallable_then(self, at: datetime, *, whatever_expiry: bool = False) -> MemoryQuerySet:
+        """Return what could be read at `at`: the past face of the gate.
+
+        Observed by then, not yet retired, culled, expired or replaced, and not forgotten by now
+        either. A memory is replaced when its successor is observed; a successor that was observed
+        before it (an older claim that was held true) replaces it when somebody says so.
+        `whatever_expiry` is for callers who look up the expiry of then.
+        """
+        stands = (
+            Q(superseded_at=None)
+            | Q(superseded_by=None, superseded_at__gt=at)
+            | Q(superseded_by__observed_at__gt=at)
+            | Q(superseded_by__observed_at__lte=F("observed_at"), superseded_at__gt=at)
+        )
+        known = self.filter(
+            stands,
+            Q(retired_at=None) | Q(retired_at__gt=at),
+            Q(culled_at=None) | Q(culled_at__gt=at),
+            forgotten_at=None,
+            observed_at__lte=at,
+        )
+        if whatever_expiry:
+            return known
+        return known.filter(Q(expires_at=None) | Q(expires_at__gt=at))
+
     def in_state(self, state: str, at: datetime | None = None) -> MemoryQuerySet:
         """Return the memories whose strongest state is `state`."""
         moment = at or timezone.now()
@@ -86,6 +111,7 @@ class Memory(WorkspaceModel):
     """One statement that agents recall."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+", db_index=False)
     lineage = models.UUIDField(default=uuid.uuid4, editable=False)
     content = models.TextField()
     content_hash = models.CharField(max_length=64, editable=False)
@@ -187,6 +213,12 @@ class Memory(WorkspaceModel):
 
     def __str__(self) -> str:
         return self.content if len(self.content) <= 80 else f"{self.content[:79]}…"
+
+    @property
+    def is_live(self) -> bool:
+        """Tell whether nothing hides the memory but, perhaps, its expiry."""
+        stamps = (self.forgotten_at, self.culled_at, self.retired_at, self.superseded_at)
+        return all(stamp is None for stamp in stamps)
 
     def state(self, at: datetime | None = None) -> State:
         """Return the strongest state that applies at `at` (default: now)."""

@@ -7,7 +7,7 @@ import uuid
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
-from engram.kernel.models import ApiKey
+from engram.kernel.models import ApiKey, Workspace
 from engram.kernel.tenancy import WorkspaceModel
 from memories.models.memory import Memory, Provenance
 
@@ -16,7 +16,8 @@ class Observation(WorkspaceModel):
     """One statement exactly as it was sent; nothing committed is ever lost."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    memory = models.ForeignKey(Memory, models.CASCADE, related_name="observations")
+    workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+", db_index=False)
+    memory = models.ForeignKey(Memory, models.CASCADE, related_name="observations", db_index=False)
     content = models.TextField()
     content_hash = models.CharField(max_length=64, default="", editable=False)
     fields = models.JSONField(default=dict)  # everything else that was sent with it

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Mapping
 from uuid import UUID
 
 import numpy as np
 from django.db import connection
+from psycopg import sql
 
 from engram.kernel.tenancy import current_workspace_id
 from memories.core.text import terms
@@ -15,12 +17,20 @@ from memories.models import Memory, MemoryTokens, MemoryVector, Posting
 from memories.services.tokens import write_tokens
 
 MAX_FREQUENCY = 32767
+# pgvector indexes so many dimensions, as numbers of four bytes and of two.
+VECTOR_MAX_WIDTH, HALF_MAX_WIDTH = 2_000, 4_000
 
 
 def index_vectors(memory: Memory, vectors: np.ndarray | tuple[()], model: str) -> None:
-    """Write the windows (n, dim) of a memory that has none for this model."""
+    """Write the windows (n, dim) of a memory that has none for this model.
+
+    A memory that might be hidden meanwhile is locked by the caller.
+    """
+    is_live = memory.is_live
     MemoryVector.objects.bulk_create(
-        MemoryVector(memory=memory, model=model, position=position, embedding=vector)
+        MemoryVector(
+            memory=memory, model=model, position=position, embedding=vector, is_live=is_live
+        )
         for position, vector in enumerate(vectors)
     )
     write_tokens(memory, vectors, model)
@@ -31,6 +41,41 @@ def reindex_vectors(memory: Memory, vectors: np.ndarray | tuple[()], model: str)
     MemoryVector.objects.filter(memory=memory).delete()
     MemoryTokens.objects.filter(memory=memory).delete()
     index_vectors(memory, vectors, model)
+
+
+def ensure_vector_index(model: str, width: int) -> None:
+    """Make the HNSW index over a model's live vectors, unless there is one.
+
+    Outside of a transaction nobody waits for it. Vectors of more dimensions than pgvector indexes
+    are scanned.
+    """
+    if width > HALF_MAX_WIDTH:
+        return
+    kind = "vector" if width <= VECTOR_MAX_WIDTH else "halfvec"
+    digest = hashlib.sha256(f"{model}@{width}".encode()).hexdigest()[:10]
+    name = sql.Identifier(f"vector_nearest_{digest}")
+    is_concurrent = not connection.in_atomic_block
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(%s)",
+                       [f"vector_nearest_{digest}"])  # fmt: skip
+        if (found := cursor.fetchone()) is not None and found[0]:
+            return
+        if found is not None:  # an earlier attempt was interrupted
+            cursor.execute(sql.SQL("DROP INDEX {}").format(name))
+        cursor.execute(
+            sql.SQL(
+                "CREATE INDEX {concurrently} {name} ON memories_memoryvector"
+                " USING hnsw ((embedding::{kind}({width})) {operators})"
+                " WHERE is_live AND model = {model}"
+            ).format(
+                concurrently=sql.SQL("CONCURRENTLY" if is_concurrent else ""),
+                name=name,
+                kind=sql.SQL(kind),
+                width=sql.Literal(width),
+                operators=sql.SQL(f"{kind}_cosine_ops"),
+                model=sql.Literal(model),
+            )
+        )
 
 
 class WordIndex:
@@ -60,6 +105,12 @@ class WordIndex:
         self._new[memory_id] = terms(after)
         self._count(self._new[memory_id], 1)
 
+    def drop(self, memory_id: UUID, content: str) -> None:
+        """Take out a memory that is erased; its terms leave the counts as well."""
+        Posting.objects.filter(memory=memory_id).delete()
+        self._count(terms(content), -1)
+        self._memories -= 1
+
     def _count(self, frequencies: Counter[str], sign: int) -> None:
         for term in frequencies:
             self._changes[term] += sign
@@ -69,21 +120,27 @@ class WordIndex:
         """Write postings and counts."""
         if self._new:
             _insert_postings(self._new)
+        if self._new or self._memories:
             count_terms(self._changes, memories=self._memories, words=self._words)
 
 
 def _insert_postings(counts: Mapping[UUID, Counter[str]]) -> None:
-    workspace_id = current_workspace_id()
-    Posting.objects.bulk_create(
-        Posting(
-            workspace_id=workspace_id,
-            term=term,
-            memory_id=memory_id,
-            frequency=min(frequency, MAX_FREQUENCY),
-        )
+    rows = [
+        (term, memory_id, min(frequency, MAX_FREQUENCY), words)
         for memory_id, frequencies in counts.items()
+        for words in (frequencies.total(),)
         for term, frequency in frequencies.items()
-    )
+    ]
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            INSERT INTO memories_posting (workspace_id, term, memory_id, frequency, words)
+            SELECT %s, term, memory_id, frequency, words
+            FROM unnest(%s::text[], %s::uuid[], %s::int[], %s::int[])
+                AS posting (term, memory_id, frequency, words)
+            """,
+            [current_workspace_id(), *([row[i] for row in rows] for i in range(4))],
+        )
 
 
 def count_terms(changes: Mapping[str, int], *, memories: int, words: int) -> None:

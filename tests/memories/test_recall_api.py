@@ -12,7 +12,7 @@ from django.utils import timezone
 from engram.kernel.tenancy import in_workspace
 from memories.core.text import terms
 from memories.models import Memory, RecallRecord
-from memories.services import candidates
+from memories.services import words
 from memories.services.counting import count_recalls
 from tests.conftest import House
 
@@ -126,7 +126,11 @@ def test_superseded_and_expired_memories_are_hidden(house: House) -> None:
     )
     house.agent.post(
         "memories",
-        {"content": "The office cat is called Crumb.", "expires_at": "2020-01-01T00:00:00Z"},
+        {
+            "content": "The office cat is called Crumb.",
+            "observed_at": "2019-01-01T00:00:00Z",
+            "expires_at": "2020-01-01T00:00:00Z",
+        },
     )
     found = contents(recall(house, "what is the office pet called"))
     assert "The office dog is called Waffle." in found
@@ -248,9 +252,9 @@ def test_of_a_term_that_stands_everywhere_the_densest_postings_are_read(
         "The lighthouse feeds gulls.",
     ):
         house.agent.post("memories", {"content": content})
-    monkeypatch.setattr(candidates, "POSTINGS_READ", 2)
+    monkeypatch.setattr(words, "POSTINGS_READ", 2)
     with in_workspace(house.workspace):
-        vocabulary = candidates.vocabulary_of(terms("gulls"))
-        found = candidates.by_words(Memory.objects.recallable(), vocabulary)
+        vocabulary = words.vocabulary_of(terms("gulls"))
+        found = words.by_words(Memory.objects.recallable(), vocabulary, 100)
         texts = set(Memory.objects.filter(pk__in=found).values_list("content", flat=True))
     assert texts == {"Gulls nest on gulls' rock.", "The lighthouse feeds gulls."}

@@ -1,0 +1,39 @@
+"""The memories before and after others in their sessions: what one turn asks, the next answers."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Field, Func, OuterRef, QuerySet, Subquery
+from django.db.models.lookups import GreaterThan, LessThan
+
+from memories.models import Memory
+
+ORDER = ("observed_at", "created_at", "pk")
+
+
+class _Row(Func):
+    """A row of values: rows compare by their first difference, and an index serves that."""
+
+    function = "ROW"
+    output_field: Field[Any, Any] = Field()
+
+
+def neighbours(
+    recallable: QuerySet[Memory], ids: Collection[UUID]
+) -> dict[UUID, tuple[UUID | None, UUID | None]]:
+    """Return the recallable memory before and after each in its session, by two look-ups each."""
+    here = _Row(*ORDER)
+    there = _Row(*(OuterRef(name) for name in ORDER))
+    session = recallable.filter(session_key=OuterRef("session_key")).exclude(session_key="")
+    before = session.filter(LessThan(here, there)).order_by(*(f"-{name}" for name in ORDER))
+    after = session.filter(GreaterThan(here, there)).order_by(*ORDER)
+    rows = (
+        recallable.filter(pk__in=list(ids))
+        .exclude(session_key="")
+        .order_by()
+        .values_list("pk", Subquery(before.values("pk")[:1]), Subquery(after.values("pk")[:1]))
+    )
+    return {memory_id: (previous, following) for memory_id, previous, following in rows}

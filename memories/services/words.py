@@ -1,0 +1,140 @@
+"""BM25 over postings, in the database: `memories.core.bm25` says what the sums mean."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db import connection
+from django.db.models import OuterRef, QuerySet, Subquery
+
+from engram.kernel.tenancy import current_workspace_id
+from memories.core import bm25
+from memories.models import CorpusSize, Memory, Posting, TermCount
+
+# The pool comes from the rarest terms of a query until so many postings are read; commoner terms
+# only add to the scores of the pool.
+POSTINGS_READ = 4000
+# So many more are read than asked for: some are hidden or filtered out.
+SPARE = 100
+
+_GAIN = """
+    asked.weight * posting.frequency * %(k1_and_1)s / (
+        posting.frequency + %(k1)s * (1 - %(b)s + %(b)s * posting.words / %(average)s)
+    )
+"""
+_BEST = f"""
+    SELECT posting.memory_id, sum({_GAIN}) AS score
+    FROM unnest(%(terms)s::text[], %(weights)s::float8[]) AS asked (term, weight)
+    CROSS JOIN LATERAL (
+        SELECT memory_id, frequency, words FROM memories_posting
+        WHERE workspace_id = %(workspace)s AND term = asked.term
+        ORDER BY frequency DESC, words, memory_id LIMIT %(postings)s
+    ) AS posting
+    GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT %(limit)s
+"""  # noqa: S608  placeholders only
+_OF_MEMORIES = f"""
+    SELECT wanted.memory_id, sum({_GAIN} ORDER BY asked.term) AS score
+    FROM unnest(%(ids)s::uuid[]) AS wanted (memory_id)
+    CROSS JOIN unnest(%(terms)s::text[], %(weights)s::float8[]) AS asked (term, weight)
+    JOIN memories_posting AS posting
+        ON posting.workspace_id = %(workspace)s AND posting.term = asked.term
+        AND posting.memory_id = wanted.memory_id
+    GROUP BY 1
+"""  # noqa: S608  placeholders only
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """What BM25 needs to know of the corpus for one query."""
+
+    terms: tuple[str, ...]  # rarest first
+    frequencies: dict[str, int]
+    memories: int
+    average_words: float
+
+
+def vocabulary_of(query_terms: Collection[str]) -> Vocabulary:
+    """Look up how common the terms of a query are; unknown ones fall away from the search."""
+    counted = TermCount.objects.filter(term__in=list(query_terms), memories__gt=0)
+    frequencies = dict(counted.values_list("term", "memories"))
+    size = CorpusSize.objects.first()
+    memories = size.memories if size else 0
+    return Vocabulary(
+        terms=tuple(sorted(query_terms, key=lambda term: (frequencies.get(term, 0), term))),
+        frequencies=frequencies,
+        memories=memories,
+        average_words=size.words / memories if size and memories else 0.0,
+    )
+
+
+def by_words(recallable: QuerySet[Memory], vocabulary: Vocabulary, limit: int) -> list[UUID]:
+    """Return the best memories by BM25 over the rarest terms of the query, best first."""
+    read: list[str] = []
+    total = 0
+    for term in vocabulary.terms:
+        frequency = vocabulary.frequencies.get(term, 0)
+        if read and total + frequency > POSTINGS_READ:
+            break
+        if frequency:
+            read.append(term)
+            total += frequency
+    if not read:
+        return []
+    wanted = limit + SPARE
+    best = list(_scores(_BEST, vocabulary, read, limit=wanted, postings=POSTINGS_READ))
+    allowed = set(recallable.filter(pk__in=best).order_by().values_list("pk", flat=True))
+    kept = [memory_id for memory_id in best if memory_id in allowed][:limit]
+    if len(kept) == limit or (len(best) < wanted and total <= POSTINGS_READ):
+        return kept
+    return _by_filtered_words(recallable, vocabulary, read, limit)
+
+
+def _by_filtered_words(
+    recallable: QuerySet[Memory], vocabulary: Vocabulary, read: list[str], limit: int
+) -> list[UUID]:
+    """Ask of every posting whether its memory may be recalled: filters leave few of the best.
+
+    The sub-select (not EXISTS, which would be turned into a join) is asked posting by posting.
+    """
+    found = recallable.filter(pk=OuterRef("memory_id")).order_by().values("pk")[:1]
+    ids: set[UUID] = set()
+    for term in read:
+        rows = Posting.objects.filter(term=term).alias(allowed=Subquery(found))
+        rows = rows.filter(allowed__isnull=False).order_by("-frequency", "words", "memory")
+        ids.update(rows.values_list("memory_id", flat=True)[:POSTINGS_READ])
+    scores = _scores(_OF_MEMORIES, vocabulary, read, ids=list(ids))
+    return sorted(scores, key=lambda memory_id: (-scores[memory_id], memory_id))[:limit]
+
+
+def words_of(ids: Collection[UUID], vocabulary: Vocabulary) -> dict[UUID, float]:
+    """Return BM25 over all terms of the query, as a share of what the query asks for."""
+    known = [term for term in vocabulary.terms if term in vocabulary.frequencies]
+    if not ids or not known:
+        return {}
+    return bm25.share(
+        _scores(_OF_MEMORIES, vocabulary, known, ids=list(ids)),
+        vocabulary.terms,
+        vocabulary.frequencies,
+        vocabulary.memories,
+    )
+
+
+def _scores(
+    sql: str, vocabulary: Vocabulary, query_terms: list[str], **more: Any
+) -> dict[UUID, float]:
+    weights = [bm25.idf(vocabulary.frequencies[term], vocabulary.memories) for term in query_terms]
+    constants: dict[str, Any] = {
+        "k1": bm25.K1,
+        "k1_and_1": bm25.K1 + 1,
+        "b": bm25.B,
+        "average": max(vocabulary.average_words, 1.0),
+        "workspace": current_workspace_id(),
+        "terms": query_terms,
+        "weights": weights,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(sql, constants | more)
+        return dict(cursor.fetchall())
