@@ -11,14 +11,16 @@ from contextlib import contextmanager
 from datetime import datetime
 from uuid import uuid4
 
-from django.db import transaction
+from django.db import OperationalError, connection, transaction
 
 from engram.kernel.actors import Actor
 from engram.kernel.models import Role, Workspace
 from engram.kernel.refusals import InvalidError
+from memories.models import Memory, MemoryVector, Posting, TermCount
 from memories.services.commit import Committed, commit_all
 from memories.services.draft import Draft
 
+ANALYZED = [model._meta.db_table for model in (Memory, MemoryVector, Posting, TermCount)]
 EVALUATOR = Actor(kind="system", id="", label="evaluate", role=Role.ADMIN)
 
 
@@ -38,6 +40,22 @@ def scratch_workspace() -> Iterator[Workspace]:
     with rolled_back():
         slug = f"evaluate-{uuid4().hex[:12]}"
         yield Workspace.objects.create(slug=slug, name="Evaluation")
+
+
+def refresh_statistics() -> None:
+    """Tell the planner of the rows that only this transaction sees; without it, it guesses badly.
+
+    ANALYZE keeps others from analysing the same tables until the transaction ends: when somebody
+    else is at it, the run goes on without.
+    """
+    try:
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("SET LOCAL lock_timeout = '200ms'")
+            for table in ANALYZED:
+                cursor.execute(f"ANALYZE {connection.ops.quote_name(table)}")
+            cursor.execute("SET LOCAL lock_timeout TO DEFAULT")
+    except OperationalError:
+        return
 
 
 def commit_rows(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from argparse import ArgumentParser
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from time import monotonic
@@ -15,7 +16,8 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 from tqdm import tqdm
 
-from engram.console.evaluation import histories, pairs, retrieval, stories
+from engram.console.demo.story import STORY
+from engram.console.evaluation import histories, pairs, probes, retrieval, stories, weights
 from engram.console.evaluation.baseline import read_baseline, regressions
 from engram.console.evaluation.lines import InputError
 from engram.console.evaluation.outcome import (
@@ -39,25 +41,52 @@ class RunFile(Protocol):
         """Measure a file."""
 
 
-# Name of the option: what runs it, how many steps it takes, what it reads, what it asks.
-FILE_MODES: dict[str, tuple[RunFile, Callable[[Path], int], str, str]] = {
-    "conflicts": (
+@dataclass(frozen=True)
+class FileMode:
+    """A mode with one input file."""
+
+    run: RunFile
+    size: Callable[[Path], int]  # how many steps it takes
+    metavar: str
+    question: str
+    shipped: Path | None = None  # read when the option names no file
+    also_read: tuple[Path, ...] = ()
+
+
+FILE_MODES: dict[str, FileMode] = {
+    "conflicts": FileMode(
         stories.run,
         lambda path: len(stories.read(path)),
         "STORIES",
         "does the detective find what contradicts itself, and only that?",
     ),
-    "histories": (
+    "histories": FileMode(
         histories.run,
         histories.size,
         "HISTORIES",
         "does it flag documents whose status came back, and few others?",
     ),
-    "gate": (
+    "gate": FileMode(
         pairs.run,
         lambda path: len(pairs.read(path)),
         "PAIRS",
         "what does a commit do with a statement near to a stored one?",
+    ),
+    "probes": FileMode(
+        probes.run,
+        probes.size,
+        "PROBES",
+        "does recall find what a team needs, in the demo's story? (default: the shipped probes)",
+        shipped=probes.PROBES,
+        also_read=(STORY,),
+    ),
+    "weights": FileMode(
+        weights.run,
+        probes.size,
+        "PROBES",
+        "which provenance weights serve best? (default: the shipped probes)",
+        shipped=probes.PROBES,
+        also_read=(STORY,),
     ),
 }
 
@@ -80,8 +109,15 @@ class Command(BaseCommand):
             metavar=("MEMORIES", "QUESTIONS"),
             help="does recall find what answers a question?",
         )
-        for name, (_, _, metavar, meaning) in FILE_MODES.items():
-            modes.add_argument(f"--{name}", type=Path, metavar=metavar, help=meaning)
+        for name, mode in FILE_MODES.items():
+            modes.add_argument(
+                f"--{name}",
+                type=Path,
+                nargs="?" if mode.shipped else None,
+                const=mode.shipped,
+                metavar=mode.metavar,
+                help=mode.question,
+            )
         parser.add_argument("--json", type=Path, metavar="OUT", help="write figures here")
         parser.add_argument(
             "--predictions", type=Path, metavar="OUT", help="write every answer here, a row each"
@@ -126,9 +162,10 @@ class Command(BaseCommand):
     ) -> tuple[list[Path], Callable[[], int], Callable[[Advance], Outcome]]:
         """Return the input files of the mode, its number of steps, and what runs it."""
         seed = options["seed"]
-        for name, (run, size, _, _) in FILE_MODES.items():
+        for name, mode in FILE_MODES.items():
             if path := options[name]:
-                return [path], partial(size, path), partial(_run_file, run, path, seed)
+                inputs = [path, *mode.also_read]
+                return inputs, partial(mode.size, path), partial(_run_file, mode.run, path, seed)
         memories, questions = options["retrieval"]
         return (
             [memories, questions],

@@ -1,4 +1,4 @@
-"""The demo workspace: a small team's memories, committed through the real services.
+"""The demo workspace: nine months of a software team, told through the real services.
 
 Everything that the pages show of it (cards, runs, history) is made by the product itself.
 """
@@ -8,8 +8,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
-from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -17,18 +16,12 @@ from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.utils import timezone
 
+from engram.console.demo.story import TELLER, tell_once
 from engram.kernel import keys
-from engram.kernel.actors import Actor
 from engram.kernel.models import Membership, Role, Workspace
-from engram.kernel.tenancy import in_workspace
-from memories.models import Memory
-from memories.services.commit import commit_all
-from memories.services.draft import Draft
 
 SLUG = "demo"
 USERNAME = "demo"
-STORY = Path(__file__).with_name("demo_memories.jsonl")
-TELLER = Actor(kind="system", id="", label="demo", role=Role.ADMIN)
 
 
 def demo_file() -> Path:
@@ -45,7 +38,7 @@ def ensure_demo(now: datetime | None = None) -> Path:
         _write_privately(path, _credentials(workspace, moment))
     else:
         _write_privately(path, json.loads(path.read_text()) | {"url": _url()})
-    _tell_story(workspace, moment)
+    tell_once(workspace, moment)
     return path
 
 
@@ -103,17 +96,3 @@ def _write_privately(path: Path, content: dict[str, Any]) -> None:
         json.dump(content, file, indent=2)
         file.write("\n")
     draft.replace(path)
-
-
-def _story(now: datetime) -> Iterator[Draft]:
-    for line in STORY.read_text().splitlines():
-        row = json.loads(line)
-        yield Draft(observed_at=now - timedelta(days=row.pop("days_ago")), **row)
-
-
-def _tell_story(workspace: Workspace, now: datetime) -> None:
-    """Commit the story whole, unless the workspace holds memories already."""
-    with in_workspace(workspace):
-        if Memory.objects.exists():
-            return
-    commit_all(workspace, list(_story(now)), actor=TELLER, now=now)

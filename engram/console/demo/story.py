@@ -1,0 +1,200 @@
+"""The demo's story: steps in time order, each through the service that a caller would reach.
+
+A step may carry a label, by which later steps (and the probes) name the memory that it became. Each
+step happens at its own time, so that history, revisions and counters spread over the months.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+
+from engram.kernel.actors import Actor
+from engram.kernel.models import Role, Workspace
+from engram.kernel.tenancy import in_workspace
+from memories.models import Memory
+from memories.services.commit import Prepared, prepare, write
+from memories.services.draft import Draft
+from memories.services.forget import forget, restore
+from memories.services.recall import Query, recall
+from memories.services.revise import revise
+from memories.signals import memories_written
+
+STORY = Path(__file__).with_name("story.jsonl")
+TELLER = Actor(kind="system", id="", label="demo", role=Role.ADMIN)
+PAUSE = timedelta(minutes=7)  # between steps of one day
+
+Labels = dict[str, UUID]
+
+
+class Step(BaseModel):
+    """What happened, and how long ago."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    days_ago: float = Field(gt=0)
+
+
+class CommitStep(Step):
+    """An agent commits a memory."""
+
+    do: Literal["commit"]
+    label: str = ""
+    agent: str = ""
+    session_key: str = ""
+    scope: str = ""
+    project: str = ""
+    kind: str = "semantic"
+    provenance: str = "assistant_derived"
+    confidence: float | None = None
+    is_pinned: bool = False
+    tags: tuple[str, ...] = ()
+    supersedes: str | None = None
+    derived_from: tuple[str, ...] = ()
+    expires_in_days: float | None = None
+    content: str
+
+    def draft(self, labels: Labels, at: datetime) -> Draft:
+        """Return what the agent sends."""
+        given = {"do", "days_ago", "label", "supersedes", "derived_from", "expires_in_days"}
+        return Draft(
+            **self.model_dump(exclude=given),
+            supersedes=labels[self.supersedes] if self.supersedes else None,
+            derived_from=tuple(labels[label] for label in self.derived_from),
+            expires_at=at + timedelta(days=self.expires_in_days) if self.expires_in_days else None,
+            observed_at=at,
+        )
+
+
+class ReviseStep(Step):
+    """A person changes a memory in place."""
+
+    do: Literal["revise"]
+    of: str
+    by: str
+    changes: dict[str, Any]
+
+
+class ForgetStep(Step):
+    """A person forgets memories, or brings them back."""
+
+    do: Literal["forget", "restore"]
+    of: tuple[str, ...]
+    by: str
+
+
+class RecallStep(Step):
+    """An agent asks."""
+
+    do: Literal["recall"]
+    query: str
+    scope: str = ""
+
+
+AnyStep = CommitStep | ReviseStep | ForgetStep | RecallStep
+_STEP: TypeAdapter[AnyStep] = TypeAdapter(Annotated[AnyStep, Field(discriminator="do")])
+
+
+def read_story(path: Path = STORY) -> list[AnyStep]:
+    """Read the steps of a story."""
+    return [_STEP.validate_json(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def tell_once(workspace: Workspace, now: datetime, *, path: Path = STORY) -> None:
+    """Tell the story whole or not at all, unless the workspace holds memories already."""
+    steps = read_story(path)
+    with in_workspace(workspace):
+        if Memory.objects.exists():
+            return
+    embedded = embed_story(workspace, steps)
+    with in_workspace(workspace):
+        Workspace.objects.select_for_update().get(pk=workspace.pk)  # one teller at a time
+        if Memory.objects.exists():
+            return
+        tell(workspace, steps, embedded, now=now)
+        memories_written.send(
+            Memory,
+            memory_ids=list(Memory.objects.recallable(now).values_list("pk", flat=True)),
+            first_in_line=set(),
+            now=now,
+        )
+
+
+def embed_story(workspace: Workspace, steps: list[AnyStep]) -> list[Prepared]:
+    """Return what every commit of the story needs before its transaction, embedded at once."""
+    drafts = [Draft(content=step.content) for step in steps if isinstance(step, CommitStep)]
+    ready = prepare(drafts, workspace.embedding_model)
+    rows = zip(ready.drafts, ready.hashes, ready.windows, strict=True)
+    return [
+        replace(ready, drafts=(draft,), hashes=(digest,), windows=(windows,))
+        for draft, digest, windows in rows
+    ]
+
+
+def tell(
+    workspace: Workspace,
+    steps: list[AnyStep],
+    embedded: list[Prepared],
+    *,
+    now: datetime,
+    advance: Callable[[int], object] = lambda steps: None,
+) -> Labels:
+    """Take every step at its time; return the memory that each label became.
+
+    The detective is not woken: it would take the months for the time that it made people wait.
+    """
+    quiet = Workspace.objects.get(pk=workspace.pk)
+    quiet.settings = quiet.settings | {"detection_enabled": False}
+    labels: Labels = {}
+    unused = iter(embedded)
+    for step, at in _timed(steps, now):
+        if isinstance(step, CommitStep):
+            _commit(quiet, step, next(unused), labels, at)
+        else:
+            _take(quiet, step, labels, at)
+        advance(1)
+    return labels
+
+
+def _timed(steps: list[AnyStep], now: datetime) -> Iterator[tuple[AnyStep, datetime]]:
+    told: Counter[float] = Counter()
+    for step in steps:
+        yield step, now - timedelta(days=step.days_ago) + told[step.days_ago] * PAUSE
+        told[step.days_ago] += 1
+
+
+def _commit(
+    workspace: Workspace, step: CommitStep, embedded: Prepared, labels: Labels, at: datetime
+) -> None:
+    agent = Actor(kind="system", id="", label=step.agent, role=Role.AGENT)
+    whole = replace(embedded, drafts=(step.draft(labels, at),))
+    (done,) = write(workspace, whole, actor=agent, now=at)
+    if step.label and done.memory:
+        labels[step.label] = done.memory.id
+
+
+def _take(
+    workspace: Workspace,
+    step: ReviseStep | ForgetStep | RecallStep,
+    labels: Labels,
+    at: datetime,
+) -> None:
+    match step:
+        case ReviseStep():
+            revise(workspace, labels[step.of], step.changes, actor=_person(step.by), now=at)
+        case ForgetStep():
+            act = forget if step.do == "forget" else restore
+            act(workspace, [labels[i] for i in step.of], actor=_person(step.by), now=at)
+        case RecallStep():
+            recall(workspace, Query(step.query, scope=step.scope), now=at)
+
+
+def _person(name: str) -> Actor:
+    return Actor(kind="system", id="", label=name, role=Role.REVIEWER)

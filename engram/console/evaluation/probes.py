@@ -1,0 +1,192 @@
+"""`--probes [FILE]`: does recall find what a team needs, in the demo's story?
+
+The story (corrections, open contradictions, forgotten and expired memories) is told anew in a
+scratch workspace, then every question is asked. A memory goes by the first label that became it.
+p@1 and p@3 are the shares of probes with an answer among the first one or three; what must not be
+returned at all (`forbidden`) is counted wherever it stands. What is pinned where a probe looks
+comes first whatever was asked, so ranks are counted behind it, unless it is the answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from engram.console.demo.story import STORY, AnyStep, CommitStep, embed_story, read_story, tell
+from engram.console.evaluation.lines import InputError, Row, read_rows, refuse_repeated_ids
+from engram.console.evaluation.outcome import Figure, Outcome
+from engram.console.evaluation.scratch import refresh_statistics, scratch_workspace
+from engram.kernel.models import Workspace
+from memories.core.metrics import Interval, bootstrap, reciprocal_rank
+from memories.services.recall import Query, Recalled, recall
+
+PROBES = STORY.with_name("probes.jsonl")
+NOW = datetime(2026, 6, 1, 12, 0, tzinfo=UTC)
+RANKED_MAX = 50
+
+Measure = Callable[[Sequence[str], Sequence[str]], float]
+MEASURES: dict[str, Measure] = {
+    "p@1": lambda ranked, gold: float(not set(gold).isdisjoint(ranked[:1])),
+    "p@3": lambda ranked, gold: float(not set(gold).isdisjoint(ranked[:3])),
+    "mrr": reciprocal_rank,
+}
+
+
+class ProbeRow(Row):
+    """A question, the labels of what answers it, and of what must not be returned."""
+
+    id: str = Field(min_length=1)
+    category: str = ""
+    question: str = Field(min_length=1)
+    scope: str = ""
+    project: str = ""
+    gold: tuple[str, ...] = ()
+    forbidden: tuple[str, ...] = ()
+
+    @model_validator(mode="after")
+    def _asks_for_something(self) -> ProbeRow:
+        if not (self.gold or self.forbidden):
+            raise ValueError("neither gold nor forbidden")
+        return self
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """The story in a workspace: which memory each label became, and each memory's first label."""
+
+    workspace: Workspace
+    memories: Mapping[str, UUID]
+    names: Mapping[UUID, str]
+
+    def name(self, label: str) -> str:
+        """Return the first label of the memory that `label` became."""
+        return self.names[self.memories[label]]
+
+    def ask(self, probe: ProbeRow, *, k: int) -> tuple[Recalled, ...]:
+        """Return what recall answers but for pins, without a trace."""
+        query = Query(
+            probe.question, k=k, scope=probe.scope, project=probe.project, is_recorded=False
+        )
+        results = recall(self.workspace, query, now=NOW).results
+        wanted = {self.memories[label] for label in probe.gold}
+        has_pins = bool(probe.scope or probe.project)
+        return tuple(
+            result
+            for result in results
+            if result.memory.id in wanted or not (has_pins and result.memory.is_pinned)
+        )
+
+
+def run(path: Path, *, seed: int, advance: Callable[[int], object]) -> Outcome:
+    """Tell the story, ask every probe, and measure what came back."""
+    probes, steps = read(path), read_story()
+    predictions = []
+    with told(path, probes, steps, advance=advance) as story:
+        for probe in probes:
+            predictions.append(
+                {
+                    "id": probe.id,
+                    "ranked": [
+                        story.names[result.memory.id] for result in story.ask(probe, k=RANKED_MAX)
+                    ],
+                    "gold": [story.name(label) for label in probe.gold],
+                    "forbidden": [story.name(label) for label in probe.forbidden],
+                }
+            )
+            advance(1)
+    return score(probes, predictions, seed=seed)
+
+
+def read(path: Path) -> list[ProbeRow]:
+    """Read the probes."""
+    probes = read_rows(path, ProbeRow)
+    refuse_repeated_ids(path, [probe.id for probe in probes])
+    return probes
+
+
+def size(path: Path) -> int:
+    """Return how many steps `run` takes."""
+    return len(read(path)) + len(read_story())
+
+
+@contextmanager
+def told(
+    path: Path,
+    probes: Sequence[ProbeRow],
+    steps: list[AnyStep],
+    *,
+    advance: Callable[[int], object],
+) -> Iterator[Told]:
+    """Tell the story in a scratch workspace; refuse probes that name what is not in it."""
+    named = {label for probe in probes for label in (*probe.gold, *probe.forbidden)}
+    _refuse(path, named - {step.label for step in steps if isinstance(step, CommitStep)})
+    with scratch_workspace() as workspace:
+        embedded = embed_story(workspace, steps)
+        memories = tell(workspace, steps, embedded, now=NOW, advance=advance)
+        _refuse(path, named - set(memories))  # what was suppressed has no memory
+        refresh_statistics()
+        names: dict[UUID, str] = {}
+        for label, memory in memories.items():
+            names.setdefault(memory, label)
+        yield Told(workspace, memories, names)
+
+
+def _refuse(path: Path, unknown: set[str]) -> None:
+    if unknown:
+        raise InputError(f"{path.name}: the story has no {', '.join(sorted(unknown)[:5])}")
+
+
+def score(
+    probes: Sequence[ProbeRow], predictions: Sequence[Mapping[str, Any]], *, seed: int
+) -> Outcome:
+    """Average over the probes that have an answer, and count what must not have come back."""
+    answered = [row for row in predictions if row["gold"]]
+    figures = {
+        name: Figure(
+            bootstrap(
+                [measure(row["ranked"], row["gold"]) for row in answered],
+                rng=np.random.default_rng(seed),
+            )
+        )
+        for name, measure in MEASURES.items()
+        if answered
+    }
+    leaks = {row["id"]: sorted(set(row["ranked"]) & set(row["forbidden"])) for row in predictions}
+    wary = sum(bool(row["forbidden"]) for row in predictions)
+    # A count, not a sample: one more than before is a regression.
+    count = float(sum(map(len, leaks.values())))
+    figures["forbidden_returned"] = Figure(Interval(count, count, count, wary), True)
+    details = {
+        "probes": len(probes),
+        "by category": _by_category(probes, predictions),
+        "not among the first three": [
+            row["id"] for row in answered if not MEASURES["p@3"](row["ranked"], row["gold"])
+        ],
+        "returned though forbidden": {i: found for i, found in leaks.items() if found},
+    }
+    return Outcome("probes", figures, predictions, details)
+
+
+def _by_category(
+    probes: Sequence[ProbeRow], predictions: Sequence[Mapping[str, Any]]
+) -> dict[str, dict[str, float]]:
+    groups: dict[str, list[Mapping[str, Any]]] = {}
+    for probe, row in zip(probes, predictions, strict=True):
+        if row["gold"]:
+            groups.setdefault(probe.category, []).append(row)
+    return {
+        category: {"n": float(len(rows))}
+        | {
+            name: float(np.mean([measure(row["ranked"], row["gold"]) for row in rows]))
+            for name, measure in MEASURES.items()
+        }
+        for category, rows in sorted(groups.items())
+    }

@@ -1,0 +1,108 @@
+"""The demo's story, told through the real services."""
+
+import json
+from collections import Counter
+from datetime import timedelta
+
+import pytest
+
+from conflicts.models import DetectionDue
+from engram.console.demo.story import CommitStep, ReviseStep, read_story, tell_once
+from engram.kernel.models import Event
+from engram.kernel.tenancy import in_workspace
+from memories.models import Derivation, Memory, Observation, RecallRecord, Revision, State
+from tests.conftest import NOW
+
+
+@pytest.fixture
+def short(tmp_path):
+    """Return a function that writes a story of a few steps."""
+
+    def write(*steps):
+        path = tmp_path / "story.jsonl"
+        path.write_text("".join(json.dumps(step) + "\n" for step in steps))
+        return path
+
+    return write
+
+
+def commit(days_ago, content, **more):
+    return {"do": "commit", "days_ago": days_ago, "content": content, **more}
+
+
+def test_story_shows_every_state_and_outcome(house, neighbour):
+    tell_once(house.workspace, NOW)
+
+    with in_workspace(house.workspace):
+        states = Counter(memory.state(NOW) for memory in Memory.objects.all())
+        outcomes = set(Observation.objects.values_list("outcome", flat=True))
+        told = set(Event.objects.values_list("type", flat=True))
+        oldest = Memory.objects.order_by("created_at")[0]
+        assert set(states) >= {State.ACTIVE, State.FORGOTTEN, State.SUPERSEDED, State.EXPIRED}
+        assert states[State.ACTIVE] > 200
+        assert outcomes >= {"created", "merged", "suggested", "kept_apart"}
+        assert told >= {"memory.suppressed", "memory.restored", "memory.revised"}
+        assert Revision.objects.filter(reason="revise").count() == sum(
+            isinstance(step, ReviseStep) for step in read_story()
+        )
+        assert Derivation.objects.count() > 20
+        assert Memory.objects.filter(is_pinned=True, kind="constraint").count() >= 4
+        assert RecallRecord.objects.count() >= 25
+        assert oldest.created_at < NOW - timedelta(days=260)
+        # The detective reads it all at once, and is not said to be months late.
+        assert DetectionDue.objects.count() == Memory.objects.recallable(NOW).count()
+        assert DetectionDue.objects.order_by("since")[0].since > NOW - timedelta(hours=1)
+    with in_workspace(neighbour.workspace):
+        assert Memory.objects.count() == 0
+
+
+def test_story_is_told_once(house, short):
+    path = short(commit(3, "Tea is at four.", label="tea"))
+    tell_once(house.workspace, NOW, path=path)
+    tell_once(house.workspace, NOW, path=short(commit(2, "Coffee is at ten.")))
+
+    with in_workspace(house.workspace):
+        assert [m.content for m in Memory.objects.all()] == ["Tea is at four."]
+
+
+def test_story_that_breaks_off_leaves_nothing(house, short):
+    path = short(
+        commit(3, "Tea is at four."),
+        {"do": "forget", "days_ago": 2, "of": ["nobody-said-this"], "by": "mira"},
+    )
+    with pytest.raises(KeyError):
+        tell_once(house.workspace, NOW, path=path)
+
+    with in_workspace(house.workspace):
+        assert (Memory.objects.count(), Event.objects.filter(type="memory.committed").count()) == (
+            0,
+            0,
+        )
+
+
+def test_steps_happen_at_their_own_time(house, short):
+    path = short(
+        commit(9, "The gate opens at six.", label="gate", expires_in_days=4),
+        commit(9, "The kiosk sells tickets.", label="kiosk"),
+        {"do": "revise", "days_ago": 5, "of": "kiosk", "by": "ines", "changes": {"scope": "port"}},
+        {"do": "forget", "days_ago": 1, "of": ["kiosk"], "by": "ines"},
+    )
+    tell_once(house.workspace, NOW, path=path)
+
+    with in_workspace(house.workspace):
+        gate, kiosk = Memory.objects.order_by("observed_at")
+        assert gate.observed_at == NOW - timedelta(days=9)
+        assert gate.expires_at == NOW - timedelta(days=5)
+        assert kiosk.observed_at == NOW - timedelta(days=9) + timedelta(minutes=7)
+        assert kiosk.forgotten_at == NOW - timedelta(days=1)
+        revision = Revision.objects.get(memory=kiosk)
+        assert (revision.created_at, revision.actor_label) == (NOW - timedelta(days=5), "ines")
+
+
+def test_shipped_story_is_in_time_order_and_names_nobody_twice():
+    steps = read_story()
+    labels = [step.label for step in steps if isinstance(step, CommitStep)]
+    assert [s.days_ago for s in steps] == sorted((s.days_ago for s in steps), reverse=True)
+    assert "" not in labels
+    assert len(labels) == len(set(labels))
+    assert len(steps) > 300
