@@ -58,14 +58,19 @@ def candidates(rules: Rules, now: datetime) -> QuerySet[Memory]:
     return unused.filter(due, created_at__lte=oldest).order_by("created_at", "pk")
 
 
-def batch_after(rules: Rules, now: datetime, after: Place | None) -> list[Memory]:
-    """Return the next candidates after a place in the order of age."""
+def page_after(rules: Rules, now: datetime, after: Place | None) -> QuerySet[Memory]:
+    """Return the query of the next candidates after a place in the order of age."""
     found = candidates(rules, now)
     if after is not None:
         created_at, memory_id = after
         later = Q(created_at__gt=created_at) | Q(pk__gt=memory_id)
         found = found.filter(later, created_at__gte=created_at)
-    return list(found[:BATCH])
+    return found[:BATCH]
+
+
+def batch_after(rules: Rules, now: datetime, after: Place | None) -> list[Memory]:
+    """Return the next candidates after a place in the order of age."""
+    return list(page_after(rules, now, after))
 
 
 def batches(rules: Rules, now: datetime) -> Iterator[list[Memory]]:

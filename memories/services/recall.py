@@ -17,9 +17,10 @@ from engram.kernel.planning import without_nested_loops
 from engram.kernel.tenancy import in_workspace
 from memories.core.fusion import Candidate, Factors, agents_named, freshness, fuse
 from memories.core.text import terms
-from memories.models import Kind, Memory, RecallRecord
+from memories.models import Kind, Memory
 from memories.models.memory import in_scope
 from memories.services.candidates import Pool, by_meaning, gather
+from memories.services.recall_log import note_recall
 
 SECONDS_A_DAY = 86_400.0
 PINNED_MAX = 20
@@ -93,11 +94,11 @@ def recall(workspace: Workspace, query: Query, *, now: datetime) -> Answer:
         memories = Memory.objects.in_bulk([f.id for f in best])
         if query.is_recorded:
             noise_score = workspace.config.noise_score
-            RecallRecord.objects.create(
-                memory_ids=[f.id for f in best],
+            note_recall(
+                [f.id for f in best],
                 noise_count=sum(f.score < noise_score for f in best),
                 session_key=query.session_key,
-                at=now,
+                now=now,
             )
         return Answer(
             tuple(
