@@ -49,8 +49,29 @@ def main() -> None:
             if sys.argv[1] != "doctor":  # which says what is wrong
                 sys.exit(f"engram: {error}")
     from django.core.management import execute_from_command_line
+    from django.db import ProgrammingError
 
-    execute_from_command_line(sys.argv)
+    try:
+        execute_from_command_line(sys.argv)
+    except ProgrammingError as error:
+        if not is_not_migrated(error):
+            raise
+        sys.exit(
+            "engram: the database lacks tables that this version of Engram needs "
+            f"({str(error).splitlines()[0]}); run `manage.py up` or `manage.py migrate` first."
+        )
+
+
+def is_not_migrated(error: Exception) -> bool:
+    """Tell whether something is missing in the database, and migrations are."""
+    from django.db import connection
+    from django.db.migrations.executor import MigrationExecutor
+    from psycopg.errors import UndefinedColumn, UndefinedFunction, UndefinedTable
+
+    if not isinstance(error.__cause__, UndefinedTable | UndefinedColumn | UndefinedFunction):
+        return False
+    executor = MigrationExecutor(connection)
+    return bool(executor.migration_plan(executor.loader.graph.leaf_nodes()))
 
 
 if __name__ == "__main__":

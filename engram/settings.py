@@ -181,6 +181,10 @@ SPECTACULAR_SETTINGS = {
     "SERVE_AUTHENTICATION": [],
     "COMPONENT_SPLIT_REQUEST": True,
     "SCHEMA_PATH_PREFIX": "/api/v1",
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "engram.kernel.openapi.close_bodies",
+    ],
     "ENUM_NAME_OVERRIDES": {
         "MemoryKindEnum": "memories.models.Kind",
         "ConflictKindEnum": "conflicts.models.card.ConflictKind",

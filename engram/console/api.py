@@ -6,9 +6,9 @@ from typing import Any
 from uuid import UUID
 
 import django_filters
+from django.db.models import Q, QuerySet
 from django.http import HttpRequest, JsonResponse
 from django.utils import timezone
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework.generics import ListAPIView
 from rest_framework.request import Request
@@ -18,8 +18,10 @@ from engram.console import serializers as shapes
 from engram.console.health import readiness
 from engram.kernel import keys
 from engram.kernel.api import WorkspaceView, validated
+from engram.kernel.configuration import WorkspaceSettings
 from engram.kernel.filters import StrictFilterSet
 from engram.kernel.models import ApiKey, Event, Role
+from engram.kernel.openapi import changes_of
 from engram.kernel.pagination import NewestEventFirst
 from engram.kernel.refusals import InvalidError, MissingError
 from engram.kernel.services import change_settings, describe_settings
@@ -83,12 +85,16 @@ class EventFilter(StrictFilterSet):
 
     type = django_filters.CharFilter(field_name="type")
     object = django_filters.CharFilter(field_name="object_id")
-    actor = django_filters.CharFilter(field_name="actor_label")
+    actor = django_filters.CharFilter(method="by_actor", label="Name or id of who did it")
     since = django_filters.IsoDateTimeFilter(field_name="at", lookup_expr="gte")
 
     class Meta:
         model = Event
         fields: list[str] = []
+
+    def by_actor(self, queryset: QuerySet[Event], name: str, value: str) -> QuerySet[Event]:
+        """Keep what one key or person did."""
+        return queryset.filter(Q(actor_label=value) | Q(actor_id=value))
 
 
 class EventCollection(WorkspaceView, ListAPIView):  # type: ignore[type-arg]
@@ -113,7 +119,10 @@ class WorkspaceSettingsView(WorkspaceView):
         """Show every setting with its value, meaning and range."""
         return Response(describe_settings(self.workspace))
 
-    @extend_schema(request=OpenApiTypes.OBJECT, responses=shapes.SettingsSerializer)
+    @extend_schema(
+        request={"application/json": changes_of(WorkspaceSettings)},
+        responses=shapes.SettingsSerializer,
+    )
     def patch(self, request: Request) -> Response:
         """Change settings by name; all or none."""
         changes = request.data

@@ -68,6 +68,7 @@ class EventSerializer(serializers.ModelSerializer[Event]):
             "object_type",
             "object",
             "actor_kind",
+            "actor_id",
             "actor",
             "session_key",
             "data",

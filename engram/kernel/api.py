@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from itertools import islice
 from typing import Any, ClassVar
 
 from django.db import connection
 from django.utils import timezone
 from rest_framework import permissions
+from rest_framework.exceptions import ValidationError
 from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -18,9 +20,12 @@ from rest_framework.views import APIView
 from engram.kernel import idempotency
 from engram.kernel.actors import Actor
 from engram.kernel.authentication import Caller
+from engram.kernel.fields import unknown_names
 from engram.kernel.idempotency import Answer, Ask
 from engram.kernel.models import Role, Workspace
 from engram.kernel.tenancy import in_workspace
+
+UNKNOWN_TOLD = 20  # so many unknown names of a body are listed
 
 
 class WorkspaceView(APIView):
@@ -133,7 +138,12 @@ class WorkspaceView(APIView):
 
 
 def validated(shape: type[Serializer[Any]], request: Request) -> Serializer[Any]:
-    """Return the body as the shape demands, or raise a validation error."""
+    """Return the body as the shape demands, or raise a validation error.
+
+    A name that the shape does not know is an error: a typo must not pass for a default.
+    """
     serializer = shape(data=request.data)
+    if unknown := list(islice(unknown_names(serializer, request.data), UNKNOWN_TOLD)):
+        raise ValidationError(dict.fromkeys(unknown, "There is no such field."))
     serializer.is_valid(raise_exception=True)
     return serializer

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 from django.utils import timezone
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 EARLIEST = datetime(1900, 1, 1, tzinfo=UTC)
@@ -109,6 +111,7 @@ class PastMoment(Moment):
         return min(moment, now)
 
 
+@extend_schema_field({"type": "object", "additionalProperties": {}})
 class JsonObject(serializers.JSONField):
     """A free JSON object of bounded size."""
 
@@ -123,3 +126,19 @@ class JsonObject(serializers.JSONField):
         if len(json.dumps(value, ensure_ascii=False).encode()) > self.max_bytes:
             raise serializers.ValidationError(f"Must not be larger than {self.max_bytes} bytes.")
         return value
+
+
+def unknown_names(shape: Any, value: Any, path: str = "") -> Iterator[str]:
+    """Yield the paths of the names in a body that its serializer does not know: typos, mostly."""
+    if isinstance(shape, serializers.Serializer) and isinstance(value, dict):
+        known = {field.field_name: field for field in shape._writable_fields}
+        for name, inner in value.items():
+            own = f"{path}.{name}" if path else name
+            if name not in known:
+                yield own
+            elif isinstance(inner, dict | list):
+                yield from unknown_names(known[name], inner, own)
+    elif isinstance(shape, serializers.ListField) and isinstance(value, list):
+        for position, inner in enumerate(value):
+            if isinstance(inner, dict):
+                yield from unknown_names(shape.child, inner, f"{path}.{position}")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import secrets
 import threading
-from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -96,30 +95,53 @@ def find(token: str) -> FoundKey | None:
     return FoundKey(key_id, workspace_id, name, Role(role), expires_at, revoked_at, is_exempt)
 
 
+@dataclass(slots=True)
+class _Uses:
+    """Requests of one key that are not written yet."""
+
+    workspace_id: UUID
+    count: int
+    last_at: datetime
+
+
 class UseCounter:
     """Counts requests per key in memory and writes them at most once an interval.
 
     A write per request would double the cost of a recall; a crash loses at most one interval.
+    What a key that fell silent leaves is written with the next request of any key.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._counts: Counter[UUID] = Counter()
-        self._flushed_at: dict[UUID, datetime] = {}
+        self._waiting: dict[UUID, _Uses] = {}
+        self._written_at: dict[UUID, datetime] = {}
+        self._swept_at: datetime | None = None
 
     def count(self, key: FoundKey, now: datetime) -> None:
-        """Count one request, and write the sum when the interval has passed."""
+        """Count one request, and write the sums whose interval has passed."""
         with self._lock:
-            self._counts[key.id] += 1
-            flushed_at = self._flushed_at.get(key.id)
-            if flushed_at is not None and now - flushed_at < USE_FLUSH_INTERVAL:
-                return
-            uses = self._counts.pop(key.id)
-            self._flushed_at[key.id] = now
-        with in_workspace(key.workspace_id):
-            ApiKey.objects.filter(pk=key.id).update(
-                last_used_at=now, use_count=F("use_count") + uses
-            )
+            uses = self._waiting.setdefault(key.id, _Uses(key.workspace_id, 0, now))
+            uses.count += 1
+            uses.last_at = now
+            due = {key_id: self._waiting.pop(key_id) for key_id in self._due(key.id, now)}
+            self._written_at.update(dict.fromkeys(due, now))
+        for key_id, uses in due.items():
+            with in_workspace(uses.workspace_id):
+                ApiKey.objects.filter(pk=key_id).update(
+                    last_used_at=uses.last_at, use_count=F("use_count") + uses.count
+                )
+
+    def _due(self, key_id: UUID, now: datetime) -> list[UUID]:
+        """Return the keys to write: this one, or once an interval all that wait so long."""
+
+        def is_due(key_id: UUID) -> bool:
+            written_at = self._written_at.get(key_id)
+            return written_at is None or now - written_at >= USE_FLUSH_INTERVAL
+
+        if self._swept_at is None or now - self._swept_at >= USE_FLUSH_INTERVAL:
+            self._swept_at = now
+            return [waiting for waiting in self._waiting if is_due(waiting)]
+        return [key_id] if is_due(key_id) else []
 
 
 uses = UseCounter()

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Literal
 
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.utils import OpenApiParameter
+from pydantic import BaseModel
 from rest_framework import serializers
 
+from engram.kernel.api import WorkspaceView
+from engram.kernel.idempotency import HEADER, KEY_PATTERN
 from engram.kernel.problems import CONTENT_TYPE
 from engram.kernel.tenancy import without_rows
 
@@ -31,8 +36,23 @@ class ProblemSerializer(serializers.Serializer[Any]):
     errors = FieldErrorSerializer(many=True, required=False)  # type: ignore[assignment]
 
 
-ALWAYS = ("400", "401", "403", "405", "406", "503")
+ALWAYS = ("400", "401", "403", "405", "406", "429", "503")
 WITH_BODY = ("409", "413", "415", "422")
+RETRY_AFTER = {
+    "Retry-After": {
+        "description": "Seconds until it is worth trying again.",
+        "schema": {"type": "integer", "minimum": 1},
+    }
+}
+SENT_AGAIN = OpenApiParameter(
+    HEADER,
+    {"type": "string", "minLength": 1, "maxLength": 255, "pattern": KEY_PATTERN},
+    OpenApiParameter.HEADER,
+    description=(
+        "Any name of this write. The same key and body within 24 hours return the first answer "
+        "and do nothing again; the same key with another body is 409."
+    ),
+)
 
 
 class ProblemAutoSchema(AutoSchema):
@@ -42,6 +62,12 @@ class ProblemAutoSchema(AutoSchema):
         """Describe an operation; nobody's rows are needed for that."""
         with without_rows():
             return super().get_operation(*args, **kwargs)
+
+    def get_override_parameters(self) -> list[Any]:
+        """Add the header that makes a write safe to send again."""
+        parameters: list[Any] = super().get_override_parameters()
+        is_write = isinstance(self.view, WorkspaceView) and not self.view.is_read(self.method)
+        return [*parameters, SENT_AGAIN] if self.method == "POST" and is_write else parameters
 
     def _get_response_bodies(self, direction: Direction = "response") -> dict[str, Any]:
         responses: dict[str, Any] = super()._get_response_bodies(direction)
@@ -57,8 +83,58 @@ class ProblemAutoSchema(AutoSchema):
             responses[code] = {
                 "content": {CONTENT_TYPE: {"schema": reference}},
                 "description": "A problem document.",
+                **({"headers": RETRY_AFTER} if code in {"429", "503"} else {}),
             }
         return responses
+
+
+def close_bodies(result: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
+    """Say that a body with a name that is not described is refused (a hook of the generator)."""
+    components = result.get("components", {}).get("schemas", {})
+    waiting = [
+        name
+        for path in result["paths"].values()
+        for operation in path.values()
+        for name in _references(operation.get("requestBody"))
+    ]
+    seen: set[str] = set()
+    while waiting:
+        name = waiting.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        shape = components[name]
+        if "properties" in shape:
+            shape["additionalProperties"] = False
+        waiting += _references(shape)
+    return result
+
+
+def _references(shape: Any) -> Iterator[str]:
+    """Yield the names of the components that a part of the document refers to."""
+    if isinstance(shape, dict):
+        for name, inner in shape.items():
+            if name == "$ref":
+                yield str(inner).rpartition("/")[2]
+            else:
+                yield from _references(inner)
+    elif isinstance(shape, list):
+        for inner in shape:
+            yield from _references(inner)
+
+
+def changes_of(model: type[BaseModel]) -> dict[str, Any]:
+    """Return the schema of a body that changes some fields of a pydantic model."""
+    properties = model.model_json_schema()["properties"]
+    for shape in properties.values():
+        for bound, exclusive in (
+            ("minimum", "exclusiveMinimum"),
+            ("maximum", "exclusiveMaximum"),
+        ):
+            if exclusive in shape:  # a number in JSON Schema, a flag in OpenAPI 3.0
+                shape[bound] = shape[exclusive]
+                shape[exclusive] = True
+    return {"type": "object", "properties": properties, "additionalProperties": False}
 
 
 class KeyScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]

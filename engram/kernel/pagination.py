@@ -11,6 +11,7 @@ from rest_framework.request import Request
 
 MAX_LIMIT = 200
 MAX_SEQ_DIGITS = 18
+PAGE_NAMES = frozenset({"limit", "cursor"})
 
 
 class NewestFirst(CursorPagination):
@@ -29,6 +30,18 @@ class NewestFirst(CursorPagination):
         if not (asked.isascii() and asked.isdigit() and 1 <= int(asked[:9]) <= MAX_LIMIT):
             raise ValidationError({"limit": f"Must be a whole number from 1 to {MAX_LIMIT}."})
         return int(asked)
+
+    def get_schema_operation_parameters(self, view: Any) -> list[dict[str, Any]]:
+        """Describe the parameters, the limit with its bounds."""
+        parameters: list[dict[str, Any]] = super().get_schema_operation_parameters(view)
+        for parameter in parameters:
+            if parameter["name"] == self.page_size_query_param:
+                parameter["schema"] |= {
+                    "minimum": 1,
+                    "maximum": MAX_LIMIT,
+                    "default": self.page_size,
+                }
+        return parameters
 
     def decode_cursor(self, request: Request) -> Any:
         """Return the cursor; what is not one of ours is a validation error."""

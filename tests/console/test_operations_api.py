@@ -11,6 +11,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from engram.kernel import keys
 from engram.kernel.models import ApiKey
 from engram.kernel.tenancy import in_workspace
 from tests.conftest import Caller, House
@@ -116,6 +117,67 @@ def test_events_tell_what_happened_newest_first(house: House) -> None:
     assert "attic" not in str(events)
     typed = house.reader.get("events", {"type": "memory.forgotten"}).json()["results"]
     assert [e["object"] for e in typed] == [memory["id"]]
+
+
+def test_events_are_filtered_by_actor_and_time(house: House, neighbour: House) -> None:
+    house.agent.post("memories", {"content": "The attic is dry."})
+    neighbour.agent.post("memories", {"content": "The cellar of Zenith is wet."})
+    before = timezone.now()
+    house.reviewer.post("memories", {"content": "The stairs creak."})
+
+    def found(**filters: str) -> list[str]:
+        rows = house.reader.get("events", filters).json()["results"]
+        return [row["actor"] for row in rows if row["type"] == "memory.committed"]
+
+    assert found() == ["acme reviewer", "acme agent"]
+    assert found(actor="acme agent") == ["acme agent"]
+    (event,) = house.reader.get("events", {"actor": "acme agent"}).json()["results"]
+    assert found(actor=event["actor_id"]) == ["acme agent"]
+    assert found(since=before.isoformat()) == ["acme reviewer"]
+    assert found(actor="zenith agent") == []
+    assert found(actor="acme agent", since=before.isoformat()) == []
+
+
+def test_keys_tell_their_last_use_and_how_often(house: House) -> None:
+    first = timezone.now()
+    busy, quiet = (issue(house, role="reader") for _ in range(2))
+    counter = keys.UseCounter()
+
+    def use(made: dict[str, Any], seconds: int) -> None:
+        key = keys.find(made["key"])
+        assert key is not None
+        counter.count(key, first + timedelta(seconds=seconds))
+
+    def shown(made: dict[str, Any]) -> tuple[int, str]:
+        row = house.admin.get(f"keys/{made['id']}").json()
+        return row["use_count"], row["last_used_at"]
+
+    def at(seconds: int) -> str:
+        return (first + timedelta(seconds=seconds)).isoformat().replace("+00:00", "Z")
+
+    for seconds in (0, 1, 2):
+        use(busy, seconds)
+        use(quiet, seconds)
+    assert (shown(busy), shown(quiet)) == ((1, at(0)), (1, at(0)))
+    use(busy, 40)  # the other key is silent meanwhile
+    assert (shown(busy), shown(quiet)) == ((4, at(40)), (3, at(2)))
+
+
+def test_a_key_of_another_workspace_cannot_be_revoked(house: House, neighbour: House) -> None:
+    theirs = issue(neighbour, role="reader")
+    assert house.admin.delete(f"keys/{theirs['id']}").status_code == 404
+    assert Caller(theirs["key"], Client()).get("memories").status_code == 200
+
+
+def test_the_description_of_settings_lists_every_range(house: House) -> None:
+    document = house.reader.get("schema/?format=json").json()
+    body = document["paths"]["/api/v1/workspace/settings"]["patch"]["requestBody"]
+    shape = body["content"]["application/json"]["schema"]
+    described = house.reader.get("workspace/settings").json()["settings"]
+    assert set(shape["properties"]) == set(described)
+    assert shape["additionalProperties"] is False
+    weight = shape["properties"]["weight_user_stated"]
+    assert (weight["minimum"], weight["exclusiveMinimum"], weight["maximum"]) == (0, True, 1.0)
 
 
 def test_lists_page_through_everything_once(house: House) -> None:

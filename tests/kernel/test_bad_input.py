@@ -93,6 +93,42 @@ def test_errors_name_the_fields(house: House) -> None:
     assert {e["field"] for e in answer.json()["errors"]} == {"content", "confidence"}
 
 
+@pytest.mark.parametrize(
+    ("path", "body", "fields"),
+    [
+        ("memories", {"content": "x", "importence": 1, "tag": []}, {"importence", "tag"}),
+        ("memories", {"content": "x", "is_pinned": True}, {"is_pinned"}),
+        (
+            "memories/batch",
+            {"memories": [{"content": "x"}, {"content": "y", "scop": "z"}]},
+            {"memories.1.scop"},
+        ),
+        ("memories/recall", {"query": "x", "limit": 5}, {"limit"}),
+        ("memories/forget", {"ids": [], "confirmed": True}, {"confirmed"}),
+        ("conflicts/detect", {"memory": None}, {"memory"}),
+    ],
+)
+def test_a_misspelt_field_is_named_and_nothing_is_stored(
+    house: House, path: str, body: dict[str, Any], fields: set[str]
+) -> None:
+    answer = house.agent.post(path, body)
+    assert answer.status_code == 422
+    assert {e["field"] for e in answer.json()["errors"]} == fields
+    with in_workspace(house.workspace):
+        assert Memory.objects.count() == 0
+
+
+def test_metadata_may_hold_any_name(house: House) -> None:
+    body = {"content": "x", "metadata": {"any": {"name": [{"at": "all"}]}}}
+    assert house.agent.post("memories", body).status_code == 201
+
+
+def test_thousands_of_unknown_fields_are_answered_shortly(house: House) -> None:
+    answer = house.agent.post("memories", {"content": "x"} | {f"f{n}": n for n in range(5000)})
+    assert answer.status_code == 422
+    assert len(answer.json()["errors"]) == 20
+
+
 def test_content_of_8000_characters_is_stored_whole_and_8001_refused(house: House) -> None:
     longest = ("word " * 1600)[:8000]
     stored = house.agent.post("memories", {"content": longest})
@@ -141,6 +177,9 @@ def test_other_media_types_are_415(house: House, kind: str) -> None:
         ("conflicts", {"memory_id": "x"}),
         ("conflicts", {"since": "0000-00-00"}),
         ("events", {"since": "x"}),
+        ("events", {"typ": "memory.committed"}),
+        ("memories", {"sope": "infra"}),
+        ("conflicts", {"state": "open"}),
         ("events", {"cursor": "%00"}),
     ],
 )
