@@ -8,7 +8,7 @@ class ConflictsConfig(AppConfig):
 
     def ready(self) -> None:
         """Hear of memories through the seam that `memories` offers."""
-        from conflicts.services import due, lapse
+        from conflicts.services import due, erase, lapse
         from memories import signals
 
         signals.memories_written.connect(lapse.note_reworded, dispatch_uid="conflicts.reworded")
@@ -16,3 +16,4 @@ class ConflictsConfig(AppConfig):
         signals.memories_revived.connect(lapse.note_revived, dispatch_uid="conflicts.reopen")
         signals.memories_revived.connect(due.note_revived, dispatch_uid="conflicts.revived")
         signals.memories_hidden.connect(lapse.note_hidden, dispatch_uid="conflicts.lapse")
+        signals.memories_erased.connect(erase.note_erased, dispatch_uid="conflicts.erased")

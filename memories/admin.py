@@ -166,7 +166,7 @@ class MemoryAdmin(RoleAdmin):
             except RefusalError as error:
                 self.message_user(request, error.detail, level="ERROR")
                 return 0
-            return len(done)
+            return len(done.memories)
 
         return self.confirmed(
             request,

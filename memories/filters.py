@@ -9,7 +9,16 @@ from django.db.models import QuerySet
 
 from engram.kernel.filters import StrictFilterSet
 from memories.core.text import terms
-from memories.models import Kind, Memory, MemoryTag, Posting, Provenance, State
+from memories.models import (
+    Kind,
+    Memory,
+    MemoryTag,
+    Posting,
+    Provenance,
+    Review,
+    ReviewStatus,
+    State,
+)
 from memories.models.memory import in_scope
 
 
@@ -29,6 +38,11 @@ class MemoryFilter(StrictFilterSet):
         choices=[(s.value, s.label) for s in State] + [("all", "All")],
         label="State (default: active)",
     )
+    trust = django_filters.ChoiceFilter(
+        method="by_trust",
+        choices=[("pending", "Pending")],
+        label="pending: waits for a person (in any state)",
+    )
     created_after = django_filters.IsoDateTimeFilter(field_name="created_at", lookup_expr="gte")
     created_before = django_filters.IsoDateTimeFilter(field_name="created_at", lookup_expr="lt")
 
@@ -38,7 +52,8 @@ class MemoryFilter(StrictFilterSet):
 
     def filter_queryset(self, queryset: Any) -> Any:
         """Show what is active unless a state is asked for."""
-        if not self.form.cleaned_data.get("state"):
+        asked = self.form.cleaned_data
+        if not (asked.get("state") or asked.get("trust")):
             queryset = queryset.recallable()
         return super().filter_queryset(queryset)
 
@@ -60,3 +75,8 @@ class MemoryFilter(StrictFilterSet):
     def by_state(self, queryset: Any, name: str, value: str) -> Any:
         """Keep memories whose strongest state is the one asked for."""
         return queryset if value == "all" else queryset.in_state(value)
+
+    def by_trust(self, queryset: QuerySet[Memory], name: str, value: str) -> QuerySet[Memory]:
+        """Keep memories that a pending review is about."""
+        waiting = Review.objects.filter(status=ReviewStatus.PENDING)
+        return queryset.filter(pk__in=waiting.values("memory_id"))

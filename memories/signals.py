@@ -9,3 +9,7 @@ memories_written = Signal()
 # Memories left (or came back to) what is recallable. Arguments: memory_ids, now.
 memories_hidden = Signal()
 memories_revived = Signal()
+
+# Memories are about to be erased for good. Arguments: memory_ids, quoted_in (tells whether a text
+# holds any of their wordings), now.
+memories_erased = Signal()

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from memories.api import forgetting, janitor, memories, recall
+from memories.api import forgetting, janitor, memories, recall, reviews
 
 urlpatterns = [
     path("memories", memories.MemoryCollection.as_view(), name="memories"),
@@ -10,6 +10,7 @@ urlpatterns = [
     path("memories/recall", recall.Recall.as_view(), name="memories-recall"),
     path("memories/forget", forgetting.Forget.as_view(), name="memories-forget"),
     path("memories/restore", forgetting.Restore.as_view(), name="memories-restore"),
+    path("memories/rollback", forgetting.Rollback.as_view(), name="memories-rollback"),
     path("memories/<uuid:memory_id>", memories.MemoryDetail.as_view(), name="memory"),
     path(
         "memories/<uuid:memory_id>/history", memories.MemoryHistory.as_view(), name="memory-history"
@@ -31,4 +32,8 @@ urlpatterns = [
         janitor.JanitorActionUndo.as_view(),
         name="janitor-action-undo",
     ),
+    path("reviews", reviews.Reviews.as_view(), name="reviews"),
+    path("reviews/<uuid:review_id>", reviews.ReviewDetail.as_view(), name="review"),
+    path("reviews/<uuid:review_id>/accept", reviews.AcceptReview.as_view(), name="review-accept"),
+    path("reviews/<uuid:review_id>/reject", reviews.RejectReview.as_view(), name="review-reject"),
 ]

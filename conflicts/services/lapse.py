@@ -30,7 +30,7 @@ def note_hidden(sender: Any, *, memory_ids: Sequence[UUID], now: datetime, **_: 
 def note_revived(sender: Any, *, memory_ids: Sequence[UUID], now: datetime, **_: Any) -> None:
     """Open lapsed cards again whose memories are back, unless another card asks by now."""
     for card in _locked(Q(is_lapsed=True), memory_ids):
-        live = {m.lineage for m in _live(card, now)}
+        live = {m.lineage for m in live_members(card, now)}
         if not card.pairs.filter(lineage_low__in=live, lineage_high__in=live).exists():
             continue
         card.status = ConflictStatus.OPEN
@@ -57,10 +57,10 @@ def note_reworded(sender: Any, *, memory_ids: Sequence[UUID], now: datetime, **_
         if all(says_the_same(before[m.pk], m.memory.content) for m in changed):
             continue
         if card.detected_by == ["rules"]:
-            _lapse(card, now=now)
+            lapse(card, now=now)
             card.pairs.all().delete()
         else:
-            _ask_anew(card, now=now)
+            ask_anew(card, now=now)
 
 
 def lapse_expired(now: datetime) -> None:
@@ -80,25 +80,27 @@ def _locked(wanted: Q, memory_ids: Collection[UUID] | None = None) -> Iterable[C
     return list(cards.order_by("pk").select_for_update())
 
 
-def _live(card: Conflict, now: datetime) -> list[ConflictMember]:
+def live_members(card: Conflict, now: datetime) -> list[ConflictMember]:
+    """Return the members of a card that agents recall."""
     members = card.members.select_related("memory")
     return [m for m in members if m.memory.state(now) == State.ACTIVE]
 
 
 def _narrow(card: Conflict, *, now: datetime) -> None:
     """Close a card with fewer than two live memories; take forgotten ones out of a wider one."""
-    if len(_live(card, now)) < 2:
-        _lapse(card, now=now)
+    if len(live_members(card, now)) < 2:
+        lapse(card, now=now)
         return
     forgotten = card.members.exclude(memory__forgotten_at=None)
     if lineages := list(forgotten.values_list("lineage", flat=True)):
         of_them = Q(lineage_low__in=lineages) | Q(lineage_high__in=lineages)
         ConflictPair.objects.filter(of_them, conflict=card).delete()
         forgotten.delete()
-        _ask_anew(card, now=now)
+        ask_anew(card, now=now)
 
 
-def _lapse(card: Conflict, *, now: datetime) -> None:
+def lapse(card: Conflict, *, now: datetime) -> None:
+    """Close a locked card that has no question any more."""
     card.status = ConflictStatus.RESOLVED
     card.is_lapsed = True
     _save(card, "status", "is_lapsed", now=now)
@@ -111,9 +113,9 @@ def _lapse(card: Conflict, *, now: datetime) -> None:
     )
 
 
-def _ask_anew(card: Conflict, *, now: datetime) -> None:
+def ask_anew(card: Conflict, *, now: datetime) -> None:
     """Make the question from what the live members say now; nothing of the old text stays."""
-    live = _live(card, now)
+    live = live_members(card, now)
     if len(live) < 2:
         return
     named = next((m for m in reversed(live) if m.says_yes), live[-1])

@@ -27,6 +27,9 @@ from memories.services.draft import Draft
 from memories.services.lifecycle import LIFECYCLE_FIELDS, hide
 from memories.services.statements import lock_statements
 
+# Verdicts that say which memories are true: agents do not overrule these alone any more.
+UPHOLDING = frozenset({Verdict.YES, Verdict.NO, Verdict.KEEP})
+
 
 @dataclass(frozen=True, slots=True)
 class Consequences:
@@ -153,6 +156,10 @@ def resolve(
             decided_by_kind=actor.kind,
             decided_at=now,
         )
+        if verdict in UPHOLDING:
+            for memory in plan.kept:
+                told = {"conflict": str(conflict.id)}
+                record("memory.upheld", of=("memory", memory.id), actor=actor, now=now, data=told)
         record(
             "conflict.resolved",
             of=("conflict", conflict.id),

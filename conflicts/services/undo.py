@@ -11,6 +11,7 @@ from django.db import IntegrityError
 from conflicts.models import Conflict, Decision
 from conflicts.models.card import ConflictStatus
 from conflicts.services.lookup import locked_conflict
+from conflicts.services.resolve import UPHOLDING
 from engram.kernel.actors import Actor
 from engram.kernel.history import record
 from engram.kernel.models import Workspace
@@ -66,6 +67,8 @@ def _undo(conflict_id: UUID, *, actor: Actor, now: datetime) -> Conflict:
                 memories[memory_id], _values(effect["before"]),
                 actor=actor, now=now, because=because,
             )  # fmt: skip
+    for memory_id in decision.kept if decision.verdict in UPHOLDING else ():
+        record("memory.released", of=("memory", memory_id), actor=actor, now=now, data=because)
     record(
         "conflict.reopened",
         of=("conflict", conflict.id),

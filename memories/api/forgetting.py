@@ -1,8 +1,8 @@
-"""Forgetting and bringing back."""
+"""Forgetting, bringing back, rolling a writer back."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
@@ -10,9 +10,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from engram.kernel.api import WorkspaceView, validated
+from engram.kernel.models import Role
 from engram.kernel.tenancy import in_workspace
 from memories import serializers as shapes
-from memories.services import forget, recall
+from memories.services import forget, rollback
 
 
 class Forget(WorkspaceView):
@@ -23,34 +24,83 @@ class Forget(WorkspaceView):
         """Preview, or with `confirm` hide, memories named by ids or by a query."""
         asked = validated(shapes.ForgetSerializer, request).validated_data
         now = timezone.now()
+        told: dict[str, Any] = {}
         ids = asked.get("ids")
         if ids is None:
-            found = recall.relevant(
+            found = forget.meant(
                 self.workspace,
                 asked["query"],
                 min_relevance=asked["min_relevance"],
-                kinds=tuple(asked["kinds"]),
+                kinds=asked["kinds"],
+                scope=asked["scope"],
+                project=asked["project"],
                 now=now,
             )
-            if found.reason and not found.results:
-                none: dict[str, Any] = {"forgotten": 0, "ids": []}
-                answer = none if asked["confirm"] else {"would_forget": []}
-                return Response(answer | {"reason": found.reason})
-            ids = [result.memory.id for result in found.results]
+            ids = found.ids
+            told = {"reason": found.reason} if found.reason else {"capped": found.is_capped}
         if not asked["confirm"]:
             with in_workspace(self.workspace):
                 would = forget.preview(self.workspace, ids)
-                return Response({"would_forget": shapes.present(would)})
+                return Response({"would_forget": shapes.present(would)} | told)
         forgotten = forget.forget(self.workspace, ids, actor=self.actor, now=now)
-        return Response({"forgotten": len(forgotten), "ids": [memory.id for memory in forgotten]})
+        gone = [memory.id for memory in forgotten]
+        return Response({"forgotten": len(gone), "ids": gone} | told)
 
 
 class Restore(WorkspaceView):
     """Undoing a forget."""
 
-    @extend_schema(request=shapes.IdsSerializer, responses=shapes.RestoreAnswerSerializer)
+    @extend_schema(
+        request=shapes.RestoreSerializer,
+        responses={200: shapes.RestoreAnswerSerializer, 202: shapes.RestoreAnswerSerializer},
+    )
     def post(self, request: Request) -> Response:
-        """Bring forgotten memories back."""
-        ids = validated(shapes.IdsSerializer, request).validated_data["ids"]
-        restored = forget.restore(self.workspace, ids, actor=self.actor, now=timezone.now())
-        return Response({"restored": len(restored), "ids": [memory.id for memory in restored]})
+        """Bring forgotten memories back; 202 when all of them wait for a person."""
+        asked = validated(shapes.RestoreSerializer, request).validated_data
+        now = timezone.now()
+        if "rollback" in asked:
+            restored = rollback.undo(self.workspace, asked["rollback"], actor=self.actor, now=now)
+        else:
+            restored = forget.restore(self.workspace, asked["ids"], actor=self.actor, now=now)
+        hidden = forget.still_hidden(restored.memories, now)
+        body = {
+            "restored": len(restored.memories),
+            "ids": [memory.id for memory in restored.memories],
+            "still_hidden": [{"id": i, "state": state} for i, state in hidden.items()],
+            "pending": [{"id": i, "review": review} for i, review in restored.pending.items()],
+        }
+        is_waiting = bool(restored.pending) and not restored.memories
+        return Response(body, status=202 if is_waiting else 200)
+
+
+class Rollback(WorkspaceView):
+    """Taking back what a writer wrote."""
+
+    roles: ClassVar = {"POST": Role.ADMIN}
+
+    @extend_schema(request=shapes.RollbackSerializer, responses=shapes.RollbackAnswerSerializer)
+    def post(self, request: Request) -> Response:
+        """Preview, or with `confirm` forget, all that a writer wrote since a time."""
+        asked = validated(shapes.RollbackSerializer, request).validated_data
+        writer = rollback.Writer(asked["agent"], asked["session_key"], asked["key_id"])
+        now = timezone.now()
+        if not asked["confirm"]:
+            with in_workspace(self.workspace):
+                plan = rollback.preview(self.workspace, writer, asked["since"])
+                return Response(
+                    {
+                        "would_forget": shapes.present(plan.newest),
+                        "total": plan.total,
+                        "would_bring_back": plan.superseded,
+                        "would_reword": plan.reworded,
+                    }
+                )
+        done = rollback.roll_back(self.workspace, writer, asked["since"], actor=self.actor, now=now)
+        return Response(
+            {
+                "rollback": done.id,
+                "forgotten": done.forgotten,
+                "brought_back": done.brought_back,
+                "reworded": done.reworded,
+            }
+        )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 from uuid import UUID
 
 from django.utils import timezone
@@ -18,9 +18,10 @@ from engram.kernel.refusals import MissingError
 from engram.kernel.tenancy import in_workspace
 from memories import serializers as shapes
 from memories.filters import MemoryFilter
-from memories.models import Memory
+from memories.models import Memory, Review
 from memories.services import history
 from memories.services.commit import Committed, commit, commit_all
+from memories.services.erase import erase
 from memories.services.revise import revise
 
 CREATED = {"created", "kept_apart", "suggested"}
@@ -50,12 +51,18 @@ class MemoryCollection(WorkspaceView, ListAPIView):  # type: ignore[type-arg]
 
     @extend_schema(
         request=shapes.DraftSerializer,
-        responses={201: shapes.CommittedSerializer, 200: shapes.CommittedSerializer},
+        responses={
+            201: shapes.CommittedSerializer,
+            200: shapes.CommittedSerializer,
+            202: shapes.PendingSerializer,
+        },
     )
     def post(self, request: Request) -> Response:
         """Commit one memory."""
         body: Any = validated(shapes.DraftSerializer, request)
         result = commit(self.workspace, body.as_draft(), actor=self.actor, now=timezone.now())
+        if result.review is not None:
+            return Response({"status": "pending", "review": result.review}, status=202)
         answer = self.show([result])[0]
         return Response(answer, status=201 if result.outcome in CREATED else 200)
 
@@ -76,11 +83,15 @@ class MemoryBatch(MemoryCollection):
         body = validated(shapes.BatchSerializer, request)
         drafts = [shapes.draft_of(fields) for fields in body.validated_data["memories"]]
         results = commit_all(self.workspace, drafts, actor=self.actor, now=timezone.now())
-        return Response({"results": self.show(results)}, status=201)
+        shown = zip(self.show(results), results, strict=True)
+        answers = [answer | {"review": result.review} for answer, result in shown]
+        return Response({"results": answers}, status=201)
 
 
 class MemoryDetail(WorkspaceView):
     """One memory."""
+
+    roles: ClassVar = {"DELETE": Role.ADMIN}
 
     @extend_schema(responses=shapes.MemorySerializer)
     def get(self, request: Request, memory_id: UUID) -> Response:
@@ -90,15 +101,26 @@ class MemoryDetail(WorkspaceView):
             raise MissingError("There is no such memory.")
         return Response(shapes.present_one(memory))
 
-    @extend_schema(request=shapes.RevisionSerializer, responses=shapes.MemorySerializer)
+    @extend_schema(
+        request=shapes.RevisionSerializer,
+        responses={200: shapes.MemorySerializer, 202: shapes.PendingSerializer},
+    )
     def patch(self, request: Request, memory_id: UUID) -> Response:
         """Change a memory: a new revision, the old wording stays in its history."""
         body = validated(shapes.RevisionSerializer, request)
         memory = revise(
             self.workspace, memory_id, body.validated_data, actor=self.actor, now=timezone.now()
         )
+        if isinstance(memory, Review):
+            return Response({"status": "pending", "review": memory.id}, status=202)
         with in_workspace(self.workspace):
             return Response(shapes.present_one(memory))
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, memory_id: UUID) -> Response:
+        """Erase a memory for good, and every copy of its words; history keeps that it was done."""
+        erase(self.workspace, memory_id, actor=self.actor, now=timezone.now())
+        return Response(status=204)
 
 
 class MemoryHistory(WorkspaceView, ListAPIView):  # type: ignore[type-arg]

@@ -5,6 +5,7 @@ from memories.serializers.commit import (
     BatchSerializer,
     CommittedSerializer,
     DraftSerializer,
+    PendingSerializer,
     RevisionSerializer,
     draft_of,
     present_committed,
@@ -12,14 +13,18 @@ from memories.serializers.commit import (
 from memories.serializers.forgetting import (
     ForgetAnswerSerializer,
     ForgetSerializer,
-    IdsSerializer,
     RestoreAnswerSerializer,
+    RestoreSerializer,
+    RollbackAnswerSerializer,
+    RollbackSerializer,
 )
 from memories.serializers.history import HistoryEntrySerializer
 from memories.serializers.memory import MemorySerializer, present, present_one
 from memories.serializers.recall import RecallAnswerSerializer, RecallSerializer
+from memories.serializers.review import AnswerSerializer, ReviewSerializer, present_reviews
 
 __all__ = [
+    "AnswerSerializer",
     "BatchAnswerSerializer",
     "BatchSerializer",
     "CommittedSerializer",
@@ -27,14 +32,19 @@ __all__ = [
     "ForgetAnswerSerializer",
     "ForgetSerializer",
     "HistoryEntrySerializer",
-    "IdsSerializer",
     "MemorySerializer",
+    "PendingSerializer",
     "RecallAnswerSerializer",
     "RecallSerializer",
     "RestoreAnswerSerializer",
+    "RestoreSerializer",
+    "ReviewSerializer",
     "RevisionSerializer",
+    "RollbackAnswerSerializer",
+    "RollbackSerializer",
     "draft_of",
     "present",
     "present_committed",
     "present_one",
+    "present_reviews",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.utils import timezone
@@ -28,6 +28,7 @@ from memories.services.draft import Draft
 
 TEN_YEARS_SECONDS = 10 * 366 * 86_400
 MAX_TAGS = 50
+OUTCOMES = ["created", "merged", "duplicate", "kept_apart", "suggested", "suppressed"]
 
 
 class MemoryFields(serializers.Serializer[Any]):
@@ -75,6 +76,13 @@ class DraftSerializer(MemoryFields):
         required=False, source="is_revival", help_text="Bring back what was forgotten before."
     )
 
+    def validate(self, fields: dict[str, Any]) -> dict[str, Any]:
+        """Refuse what has expired before it is said, unless history is told with its times."""
+        fields = super().validate(fields)
+        said_at = fields.get("observed_at") or timezone.now()
+        _refuse_past(fields.get("expires_at"), said_at)
+        return fields
+
     def as_draft(self) -> Draft:
         """Return the validated body as a draft."""
         return draft_of(self.validated_data)
@@ -88,6 +96,12 @@ def draft_of(fields: dict[str, Any]) -> Draft:
     return Draft(**values)
 
 
+def _refuse_past(expires_at: datetime | None, said_at: datetime) -> None:
+    if expires_at is not None and expires_at <= said_at:
+        message = "Must lie after the time when it was said; to hide a memory now, forget it."
+        raise serializers.ValidationError({"expires_at": message})
+
+
 class RevisionSerializer(MemoryFields):
     """The body of a PATCH: any of the fields that do not say who asserted it."""
 
@@ -99,6 +113,7 @@ class RevisionSerializer(MemoryFields):
         fields = super().validate(fields)
         if not fields:
             raise serializers.ValidationError("Name at least one field to change.")
+        _refuse_past(fields.get("expires_at"), timezone.now())
         return fields
 
 
@@ -132,9 +147,7 @@ class DetectionStatusSerializer(serializers.Serializer[Any]):
 class CommittedSerializer(serializers.Serializer[Any]):
     """The answer to a commit."""
 
-    outcome = serializers.ChoiceField(
-        ["created", "merged", "duplicate", "kept_apart", "suggested", "suppressed"]
-    )
+    outcome = serializers.ChoiceField(OUTCOMES)
     memory = MemorySerializer(allow_null=True)
     gate = GateSerializer()
     nearby = NearbySerializer(many=True)
@@ -164,7 +177,21 @@ class BatchSerializer(serializers.Serializer[Any]):
     memories = serializers.ListField(child=DraftSerializer(), allow_empty=False, max_length=500)
 
 
+class BatchedSerializer(CommittedSerializer):
+    """One answer of a batch; `pending` waits for a person while the others are written."""
+
+    outcome = serializers.ChoiceField([*OUTCOMES, "pending"])
+    review = serializers.UUIDField(allow_null=True)
+
+
 class BatchAnswerSerializer(serializers.Serializer[Any]):
     """The answers to a batch, in order."""
 
-    results = CommittedSerializer(many=True)
+    results = BatchedSerializer(many=True)
+
+
+class PendingSerializer(serializers.Serializer[Any]):
+    """The answer to what waits for a person; nothing has changed yet."""
+
+    status = serializers.ChoiceField(["pending"])
+    review = serializers.UUIDField()

@@ -1,4 +1,4 @@
-"""The bodies of forgetting and bringing back, and their answers."""
+"""The bodies of forgetting, bringing back and rolling back, and their answers."""
 
 from __future__ import annotations
 
@@ -10,18 +10,14 @@ from engram.kernel.fields import (
     Flag,
     Id,
     Number,
+    PastMoment,
+    Path,
     Text,
 )
-from memories.models import Kind
+from memories.models import Kind, State
 from memories.serializers.memory import MemorySerializer
 
 QUERY_MAX_CHARS = 20_000
-
-
-class IdsSerializer(serializers.Serializer[Any]):
-    """Ids of memories."""
-
-    ids = serializers.ListField(child=Id(), allow_empty=False, max_length=1000)
 
 
 class ForgetSerializer(serializers.Serializer[Any]):
@@ -29,8 +25,16 @@ class ForgetSerializer(serializers.Serializer[Any]):
 
     ids = serializers.ListField(child=Id(), max_length=1000, required=False)
     query = Text(max_length=QUERY_MAX_CHARS, required=False)
-    min_relevance = Number(min_value=0, max_value=1, default=0.6)
+    min_relevance = Number(
+        min_value=0,
+        max_value=1,
+        allow_null=True,
+        default=None,
+        help_text="Least cosine of a memory with the query; null: the workspace's setting.",
+    )
     kinds = serializers.ListField(child=serializers.ChoiceField(Kind.choices), default=list)
+    scope = Path(max_length=300, allow_blank=True, default="", help_text="And all below it.")
+    project = Text(max_length=200, allow_blank=True, default="")
     confirm = Flag(default=False)
 
     def validate(self, fields: dict[str, Any]) -> dict[str, Any]:
@@ -46,7 +50,37 @@ class ForgetAnswerSerializer(serializers.Serializer[Any]):
     would_forget = MemorySerializer(many=True, required=False)
     forgotten = serializers.IntegerField(required=False)
     ids = serializers.ListField(child=serializers.UUIDField(), required=False)
-    reason = serializers.CharField(required=False)
+    capped = serializers.BooleanField(
+        required=False, help_text="The query means more than one call takes: ask again for more."
+    )
+    reason = serializers.CharField(required=False, help_text="Why the query means nothing.")
+
+
+class RestoreSerializer(serializers.Serializer[Any]):
+    """Memories by id, or all that one rollback hid."""
+
+    ids = serializers.ListField(child=Id(), allow_empty=False, max_length=1000, required=False)
+    rollback = Id(required=False)
+
+    def validate(self, fields: dict[str, Any]) -> dict[str, Any]:
+        """Demand one way of naming memories."""
+        if ("ids" in fields) == ("rollback" in fields):
+            raise serializers.ValidationError({"ids": "Give either ids or a rollback."})
+        return fields
+
+
+class StillHiddenSerializer(serializers.Serializer[Any]):
+    """A memory that was brought back and is hidden by something else all the same."""
+
+    id = serializers.UUIDField()
+    state = serializers.ChoiceField(State.choices)
+
+
+class WaitingSerializer(serializers.Serializer[Any]):
+    """A memory that a person made Engram forget: a reviewer is asked."""
+
+    id = serializers.UUIDField()
+    review = serializers.UUIDField()
 
 
 class RestoreAnswerSerializer(serializers.Serializer[Any]):
@@ -54,3 +88,34 @@ class RestoreAnswerSerializer(serializers.Serializer[Any]):
 
     restored = serializers.IntegerField()
     ids = serializers.ListField(child=serializers.UUIDField())
+    still_hidden = StillHiddenSerializer(many=True)
+    pending = WaitingSerializer(many=True)
+
+
+class RollbackSerializer(serializers.Serializer[Any]):
+    """A writer by at least one of its names, and since when; a preview unless confirmed."""
+
+    agent = Text(max_length=200, allow_blank=True, default="")
+    session_key = Text(max_length=200, allow_blank=True, default="")
+    key_id = Id(allow_null=True, default=None)
+    since = PastMoment()
+    confirm = Flag(default=False)
+
+    def validate(self, fields: dict[str, Any]) -> dict[str, Any]:
+        """Demand a writer: nobody rolls the whole workspace back by a slip."""
+        if not (fields["agent"] or fields["session_key"] or fields["key_id"]):
+            raise serializers.ValidationError({"agent": "Name an agent, a session or a key."})
+        return fields
+
+
+class RollbackAnswerSerializer(serializers.Serializer[Any]):
+    """What was rolled back, or would be."""
+
+    would_forget = MemorySerializer(many=True, required=False, help_text="The newest 100.")
+    total = serializers.IntegerField(required=False, help_text="All that would be forgotten.")
+    would_bring_back = serializers.IntegerField(required=False)
+    would_reword = serializers.IntegerField(required=False)
+    rollback = serializers.UUIDField(required=False)
+    forgotten = serializers.IntegerField(required=False)
+    brought_back = serializers.IntegerField(required=False)
+    reworded = serializers.IntegerField(required=False)

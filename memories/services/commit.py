@@ -19,15 +19,15 @@ from engram.kernel.refusals import InvalidError, StaleError
 from engram.kernel.tenancy import in_workspace
 from memories.core.content import content_hash, credential_in
 from memories.core.text import terms
-from memories.models import Derivation, Memory, MemoryTag, Observation, State
+from memories.models import Derivation, Memory, MemoryTag, Observation, ReviewKind, State
 from memories.services import gate
 from memories.services.draft import Draft
-from memories.services.forget import refuse_strangers_will
 from memories.services.index import WordIndex, index_vectors, reindex_vectors
 from memories.services.lifecycle import hide, lock, put_back
 from memories.services.merge import merge_into
+from memories.services.review import ask
 from memories.services.statements import forgotten_memory, lock_statements
-from memories.services.trust import refuse_lower_trust
+from memories.services.trust import ReviewNeededError, demand_leave, demand_trust
 from memories.signals import memories_written
 
 log = logging.getLogger(__name__)
@@ -42,6 +42,7 @@ class Committed:
     memory: Memory | None
     gate: gate.GateReport = field(default_factory=gate.GateReport)
     is_detection_queued: bool = False
+    review: UUID | None = None  # what waits for a person, when the outcome is `pending`
 
 
 def commit(workspace: Workspace, draft: Draft, *, actor: Actor, now: datetime) -> Committed:
@@ -184,8 +185,15 @@ class _Run:
         self.kept_apart: set[UUID] = set()
 
     def commit_one(self, draft: Draft, digest: str, vectors: np.ndarray | None) -> Committed:
-        """Decide about one draft and write it; each a microsecond later, to keep their order."""
-        self.now += MICROSECOND
+        """Decide about one draft and write it, or let it wait for a person."""
+        self.now += MICROSECOND  # each a little later, to keep their order
+        try:
+            return self._decide(draft, digest, vectors)
+        except ReviewNeededError as needed:  # raised before anything was written
+            review = ask(needed, draft.as_json(), actor=self.actor, now=self.now)
+            return Committed("pending", None, review=review.id)
+
+    def _decide(self, draft: Draft, digest: str, vectors: np.ndarray | None) -> Committed:
         twins = list(Memory.objects.filter(content_hash=digest).order_by("created_at"))
         live = [m for m in twins if _is_twin(m, draft, self.now)]
         if live:
@@ -227,11 +235,14 @@ class _Run:
 
     def _revive(self, memory: Memory, draft: Draft) -> Committed | None:
         """Bring a forgotten memory back; None when it was retired or replaced as well."""
-        refuse_strangers_will([memory], self.actor)
+        replaced = self._replaced(draft)
         locked = lock([memory.id])[0]
+        demand_leave(locked, actor=self.actor)
         put_back(locked, {"forgotten_at": None}, actor=self.actor, now=self.now)
         if locked.state(self.now) != State.ACTIVE:
             return None
+        if replaced is not None:
+            hide([replaced], "superseded_at", actor=self.actor, now=self.now, successor=locked)
         self._observe(locked, draft, "revived")
         self.written.append(locked.id)
         return Committed("created", locked)
@@ -303,7 +314,9 @@ class _Run:
             raise InvalidError("supersedes", "There is no such memory.")
         if found[0].superseded_at is not None:
             raise InvalidError("supersedes", "That memory was superseded already.")
-        refuse_lower_trust(found[0], draft.provenance, self.actor)
+        demand_trust(
+            found[0], kind=ReviewKind.SUPERSEDE, provenance=draft.provenance, actor=self.actor
+        )
         return found[0]
 
     def _derive(self, memory: Memory, draft: Draft) -> None:

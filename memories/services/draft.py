@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import datetime
-from typing import Any
+from typing import Any, Self
 from uuid import UUID
 
 from memories.models import Kind, Provenance
@@ -62,9 +62,37 @@ class Draft:
             "derived_from": [str(source) for source in self.derived_from],
         }
 
+    def as_json(self) -> dict[str, Any]:
+        """Return every field as JSON can hold it; `from_json` reads it back."""
+        return {f.name: _plain(getattr(self, f.name)) for f in fields(self)}
+
+    @classmethod
+    def from_json(cls, kept: Mapping[str, Any]) -> Self:
+        """Return the draft that `as_json` kept; names that a release dropped are ignored."""
+        values = {f.name: kept[f.name] for f in fields(cls) if f.name in kept}
+        for name in ("observed_at", "expires_at"):
+            if values.get(name) is not None:
+                values[name] = datetime.fromisoformat(values[name])
+        if values.get("supersedes") is not None:
+            values["supersedes"] = UUID(values["supersedes"])
+        values["tags"] = tuple(values.get("tags", ()))
+        values["derived_from"] = tuple(UUID(i) for i in values.get("derived_from", ()))
+        return cls(**values)
+
     @property
     def stated_confidence(self) -> float:
         """Return the confidence, 0..1, defaulting by provenance."""
         if self.confidence is not None:
             return self.confidence
         return DEFAULT_CONFIDENCE.get(Provenance(self.provenance), OTHER_CONFIDENCE)
+
+
+def _plain(value: Any) -> Any:
+    """Return a field's value as JSON can hold it."""
+    if isinstance(value, UUID):
+        return str(value)
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
+    return dict(value) if isinstance(value, Mapping) else value

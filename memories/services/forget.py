@@ -1,37 +1,92 @@
-"""Forgetting by id and bringing back; a tombstone, never a deletion."""
+"""Forgetting by id or by meaning, and bringing back; a tombstone, never a deletion."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
 from django.db import IntegrityError
 
 from engram.kernel.actors import Actor
-from engram.kernel.models import Event, Role, Workspace
-from engram.kernel.refusals import ForbiddenError, StaleError
+from engram.kernel.embedding import EmbeddingUnavailableError, embed_query
+from engram.kernel.models import Workspace
+from engram.kernel.planning import without_nested_loops
+from engram.kernel.refusals import StaleError
 from engram.kernel.tenancy import in_workspace
-from memories.models import Memory
+from memories.models import Memory, State
+from memories.models.memory import in_scope
+from memories.services.candidates import nearest
 from memories.services.lifecycle import hide, lock, put_back
+from memories.services.review import ask
 from memories.services.statements import lock_statements
+from memories.services.trust import ReviewNeededError, demand_leave
+
+# A query takes no more at a time: a weak one must not sweep a workspace away.
+MEANT_MAX = 50
+NOT_EMBEDDABLE = "query not embeddable: its meaning is unknown right now; name the ids instead"
+SAID_AGAIN = "The same statement was committed again meanwhile; forget that one first."
+NOTHING_RELEVANT = "nothing is that relevant to the query"
 
 
-def refuse_strangers_will(memories: Collection[Memory], actor: Actor) -> None:
-    """Refuse an agent that would bring back what a person made Engram forget."""
-    if actor.role.includes(Role.REVIEWER):
-        return
-    for memory in memories:
-        told = Event.objects.filter(object_id=str(memory.id), type="memory.forgotten")
-        event = told.order_by("-seq").first()
-        if event is not None and event.actor_kind == "user":
-            raise ForbiddenError("A person forgot this; bringing it back needs a reviewer.")
+@dataclass(frozen=True, slots=True)
+class Meant:
+    """The memories that a query-forget means, nearest first; `reason` says why there are none."""
+
+    ids: tuple[UUID, ...] = ()
+    is_capped: bool = False
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """What came back, and which requests wait for a person instead."""
+
+    memories: tuple[Memory, ...]
+    pending: dict[UUID, UUID]  # memory → review
+
+
+def meant(
+    workspace: Workspace,
+    query: str,
+    *,
+    min_relevance: float | None = None,
+    kinds: Collection[str] = (),
+    scope: str = "",
+    project: str = "",
+    now: datetime,
+) -> Meant:
+    """Return what a query-forget means: live memories whose own cosine is high enough.
+
+    No words, no neighbours, a cap. The least relevance is the workspace's unless given.
+    """
+    try:
+        vector = embed_query(query, workspace.embedding_model)
+    except EmbeddingUnavailableError:
+        return Meant(reason=NOT_EMBEDDABLE)
+    least = workspace.config.forget_min_relevance if min_relevance is None else min_relevance
+    with in_workspace(workspace):
+        recallable = Memory.objects.recallable(now)
+        if kinds:
+            recallable = recallable.filter(kind__in=kinds)
+        if scope:
+            recallable = recallable.filter(in_scope(scope))
+        if project:
+            recallable = recallable.filter(project=project)
+        with without_nested_loops():
+            near = nearest(recallable, vector, workspace.embedding_model, MEANT_MAX + 1)
+    ids = [memory_id for memory_id, cosine in near.items() if cosine >= least]
+    if not ids:
+        return Meant(reason=NOTHING_RELEVANT)
+    return Meant(tuple(ids[:MEANT_MAX]), is_capped=len(ids) > MEANT_MAX)
 
 
 def preview(workspace: Workspace, ids: Collection[UUID]) -> list[Memory]:
-    """Return what `forget` would stamp, changing nothing."""
+    """Return what `forget` would stamp in the order of `ids`, changing nothing."""
     with in_workspace(workspace):
-        return list(Memory.objects.filter(pk__in=ids, forgotten_at=None))
+        found = Memory.objects.filter(forgotten_at=None).in_bulk(list(ids))
+        return [found[i] for i in dict.fromkeys(ids) if i in found]
 
 
 def forget(
@@ -44,19 +99,52 @@ def forget(
 
 def restore(
     workspace: Workspace, ids: Collection[UUID], *, actor: Actor, now: datetime
-) -> list[Memory]:
-    """Undo `forget`; return what was brought back. Other reasons to be hidden stay in force."""
+) -> Restored:
+    """Undo `forget`. Other reasons to be hidden stay in force; a person's will asks a person."""
     try:
         with in_workspace(workspace):
             lock_statements(
                 Memory.objects.filter(pk__in=ids).values_list("content_hash", flat=True)
             )
-            restored = [memory for memory in lock(ids) if memory.forgotten_at is not None]
-            refuse_strangers_will(restored, actor)
+            restored = []
+            pending = {}
+            for memory in [m for m in lock(ids) if m.forgotten_at is not None]:
+                try:
+                    demand_leave(memory, actor=actor)
+                except ReviewNeededError as needed:
+                    pending[memory.id] = ask(needed, {}, actor=actor, now=now).id
+                else:
+                    restored.append(memory)
+            _refuse_twins(restored, now)
             for memory in restored:
                 put_back(memory, {"forgotten_at": None}, actor=actor, now=now)
-            return restored
+            return Restored(tuple(restored), pending)
     except IntegrityError:
-        raise StaleError(
-            "The same statement was committed again meanwhile; forget that one first."
-        ) from None
+        raise StaleError(SAID_AGAIN) from None
+
+
+def _refuse_twins(restored: Collection[Memory], now: datetime) -> None:
+    """Refuse to bring back what stands again: two rows would say the same in the same place."""
+    hashes = {memory.content_hash for memory in restored}
+    standing = {
+        (memory.scope, memory.project, memory.content_hash): memory.id
+        for memory in Memory.objects.recallable(now).filter(content_hash__in=hashes)
+    }
+    coming = [memory for memory in restored if _would_live(memory, now)]
+    places = [(memory.scope, memory.project, memory.content_hash) for memory in coming]
+    twins = sorted({standing[place] for place in places if place in standing})
+    if twins or len(set(places)) < len(places):
+        raise StaleError(SAID_AGAIN, twins)
+
+
+def _would_live(memory: Memory, now: datetime) -> bool:
+    """Tell whether nothing but forgetting hides a memory."""
+    stamps = (memory.culled_at, memory.retired_at, memory.superseded_at)
+    is_over = memory.expires_at is not None and memory.expires_at <= now
+    return not any(stamps) and not is_over
+
+
+def still_hidden(memories: Collection[Memory], now: datetime) -> dict[UUID, State]:
+    """Return what else hides memories that were brought back."""
+    states = {memory.id: memory.state(now) for memory in memories}
+    return {i: state for i, state in states.items() if state != State.ACTIVE}

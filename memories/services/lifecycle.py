@@ -9,7 +9,9 @@ from uuid import UUID
 
 from engram.kernel.actors import Actor
 from engram.kernel.history import record
+from engram.kernel.idempotency import forget_answers
 from memories.models import Derivation, Memory, MemoryVector
+from memories.services.review import flag_derived, lapse_of, unflag_derived
 from memories.signals import memories_hidden, memories_revived
 
 Stamp = Literal["forgotten_at", "culled_at", "retired_at", "superseded_at"]
@@ -53,24 +55,14 @@ def hide(
         record(_EVENT[stamp], of=("memory", memory.id), actor=actor, now=now, data=detail)
     if stamped:
         MemoryVector.objects.filter(memory__in=stamped).update(is_live=False)
-    if stamped and stamp == "forgotten_at":
-        _flag_derived(stamped, actor=actor, now=now)
     if stamped:
-        memories_hidden.send(Memory, memory_ids=[memory.id for memory in stamped], now=now)
+        ids = [memory.id for memory in stamped]
+        lapse_of(ids, now=now, with_flags=stamp == "forgotten_at")
+        if stamp == "forgotten_at":
+            forget_answers(ids)
+            flag_derived(ids, actor=actor, now=now)
+        memories_hidden.send(Memory, memory_ids=ids, now=now)
     return stamped
-
-
-def _flag_derived(forgotten: list[Memory], *, actor: Actor, now: datetime) -> None:
-    """Tell history of each memory that summarises a forgotten one: a person should look at it."""
-    rows = Derivation.objects.filter(source__in=forgotten, derived__forgotten_at=None)
-    for row in rows.order_by("pk"):
-        record(
-            "memory.source_forgotten",
-            of=("memory", row.derived_id),
-            actor=actor,
-            now=now,
-            data={"source": str(row.source_id)},
-        )
 
 
 def put_back(
@@ -91,4 +83,9 @@ def put_back(
     record(
         "memory.restored", of=("memory", memory.id), actor=actor, now=now, data=dict(because or {})
     )
+    lapse_of([memory.id], now=now)
+    if "forgotten_at" in before and memory.forgotten_at is None:
+        unflag_derived([memory.id], actor=actor, now=now)
+        gone = Derivation.objects.filter(derived=memory).exclude(source__forgotten_at=None)
+        flag_derived(gone.values_list("source_id", flat=True), actor=actor, now=now)
     memories_revived.send(Memory, memory_ids=[memory.id], now=now)

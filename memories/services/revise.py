@@ -17,12 +17,13 @@ from engram.kernel.refusals import InvalidError, MissingError, StaleError
 from engram.kernel.tenancy import in_workspace
 from memories.core.content import content_hash, credential_in
 from memories.core.text import terms
-from memories.models import Memory, MemoryTag, Provenance
+from memories.models import Memory, MemoryTag, Provenance, Review, ReviewKind, State
 from memories.services.index import WordIndex, reindex_vectors
 from memories.services.lifecycle import lock
 from memories.services.merge import keep_revision
+from memories.services.review import ask, lapse_of
 from memories.services.statements import forgotten_memory, lock_statements
-from memories.services.trust import refuse_lower_trust
+from memories.services.trust import ReviewNeededError, demand_trust
 from memories.signals import memories_written
 
 # What a caller may change; everything else tells who said it, and stays.
@@ -50,22 +51,26 @@ def revise(
     *,
     actor: Actor,
     now: datetime,
-) -> Memory:
-    """Apply changes (names from CHANGEABLE) to a memory that is not forgotten."""
-    content = changes.get("content")
-    vectors = None
-    if content is not None:
-        if found := credential_in(content):
-            raise InvalidError("content", f"This looks like {found}; secrets are not stored.")
-        try:
-            vectors = embed_windows([content], workspace.embedding_model)[0]
-        except EmbeddingUnavailableError:
-            vectors = None
+) -> Memory | Review:
+    """Apply changes (names from CHANGEABLE) to a memory, or return what a person is asked first."""
+    vectors = embedded(changes.get("content"), workspace.embedding_model)
     try:
         with in_workspace(workspace):
             return _revise(workspace, memory_id, changes, vectors, actor=actor, now=now)
     except IntegrityError:
         raise StaleError("Another live memory says exactly this in the same place.") from None
+
+
+def embedded(content: str | None, model: str) -> Any:
+    """Return the vectors of a wording without secrets; None when it cannot be embedded now."""
+    if content is None:
+        return None
+    if found := credential_in(content):
+        raise InvalidError("content", f"This looks like {found}; secrets are not stored.")
+    try:
+        return embed_windows([content], model)[0]
+    except EmbeddingUnavailableError:
+        return None
 
 
 def _revise(
@@ -76,16 +81,31 @@ def _revise(
     *,
     actor: Actor,
     now: datetime,
-) -> Memory:
+) -> Memory | Review:
     if (content := changes.get("content")) is not None:
         lock_statements([content_hash(content)])
-        if forgotten_memory(content_hash(content)) is not None:
-            raise InvalidError("content", "Exactly this was forgotten before; restore it instead.")
-    found = [memory for memory in lock([memory_id]) if memory.forgotten_at is None]
-    if not found:
-        raise MissingError("There is no such memory.")
-    memory = found[0]
-    refuse_lower_trust(memory, Provenance.ASSISTANT_DERIVED, actor)
+    memory = _changeable(memory_id, now)
+    try:
+        demand_trust(
+            memory, kind=ReviewKind.REVISE, provenance=Provenance.ASSISTANT_DERIVED, actor=actor
+        )
+    except ReviewNeededError as needed:
+        return ask(needed, _kept(changes), actor=actor, now=now)
+    return apply_revision(workspace, memory, changes, vectors, actor=actor, now=now)
+
+
+def apply_revision(
+    workspace: Workspace,
+    memory: Memory,
+    changes: Mapping[str, Any],
+    vectors: Any,
+    *,
+    actor: Actor,
+    now: datetime,
+) -> Memory:
+    """Write changes to a locked memory, its wording locked and embedded (None: later)."""
+    if (content := changes.get("content")) is not None and forgotten_memory(content_hash(content)):
+        raise InvalidError("content", "Exactly this was forgotten before; restore it instead.")
     keep_revision(memory, "revise", actor=actor, now=now)
     before = memory.content
     for name, value in changes.items():
@@ -115,7 +135,37 @@ def _revise(
         now=now,
         data={"revision": memory.revision, "fields": sorted(changes)},
     )
+    lapse_of([memory.id], now=now)
     words.write()
     if is_reworded and workspace.config.detection_enabled:
         memories_written.send(Memory, memory_ids=[memory.id], first_in_line=set(), now=now)
     return memory
+
+
+def _changeable(memory_id: UUID, now: datetime) -> Memory:
+    """Return the locked memory; what took its place meanwhile won, and is told."""
+    found = [memory for memory in lock([memory_id]) if memory.forgotten_at is None]
+    if not found:
+        raise MissingError("There is no such memory.")
+    memory = found[0]
+    state = memory.state(now)
+    if state not in {State.ACTIVE, State.EXPIRED}:
+        successor = [memory.superseded_by_id] if memory.superseded_by_id else []
+        raise StaleError(f"This memory is {state} and is not changed any more.", successor)
+    return memory
+
+
+def _kept(changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return changes as JSON can hold them."""
+    return {
+        name: value.isoformat() if isinstance(value, datetime) else value
+        for name, value in changes.items()
+    }
+
+
+def revision_of(kept: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the changes that a review kept."""
+    changes = dict(kept)
+    if changes.get("expires_at") is not None:
+        changes["expires_at"] = datetime.fromisoformat(changes["expires_at"])
+    return changes

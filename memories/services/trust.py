@@ -1,18 +1,60 @@
-"""Trust has an order: an agent does not change what a more trusted class said."""
+"""Trust has an order: an agent overrules neither a more trusted class nor a person."""
 
 from __future__ import annotations
 
 from engram.kernel.actors import Actor
-from engram.kernel.models import Role
-from engram.kernel.refusals import ForbiddenError
+from engram.kernel.models import Event, Role
 from memories.models import Memory, Provenance
 
+# What a person does to a memory that makes it a decision of theirs.
+_WILL = frozenset(
+    {
+        "memory.committed", "memory.revised", "memory.merged", "memory.split", "memory.forgotten",
+        "memory.restored", "memory.retired", "memory.superseded", "memory.culled", "memory.upheld",
+        "review.accepted", "review.rejected",
+    }
+)  # fmt: skip
 
-def refuse_lower_trust(memory: Memory, provenance: str, actor: Actor) -> None:
-    """Refuse an agent that would change a memory of a higher class than its own statement."""
-    is_agent = not actor.role.includes(Role.REVIEWER)
-    if is_agent and Provenance(provenance).trust < Provenance(memory.provenance).trust:
-        raise ForbiddenError(
-            f"That memory is {memory.provenance}: changing it needs a reviewer,"
-            " or a statement of the same class."
-        )
+
+class ReviewNeededError(Exception):
+    """What an agent asks for needs a reviewer; raised before anything is written."""
+
+    def __init__(self, kind: str, memory: Memory, reason: str):
+        super().__init__(reason)
+        self.kind = kind
+        self.memory = memory
+        self.reason = reason
+
+
+def demand_trust(memory: Memory, *, kind: str, provenance: str, actor: Actor) -> None:
+    """Raise `ReviewNeededError` when an agent may not replace or change a locked memory alone."""
+    if actor.role.includes(Role.REVIEWER):
+        return
+    if Provenance(provenance).trust < Provenance(memory.provenance).trust:
+        reason = f"That memory is {memory.provenance}, what is asked is {provenance}."
+        raise ReviewNeededError(kind, memory, reason)
+    if is_persons_word(memory):
+        raise ReviewNeededError(kind, memory, "A person wrote that memory or decided about it.")
+
+
+def demand_leave(memory: Memory, *, actor: Actor) -> None:
+    """Raise `ReviewNeededError` when an agent would bring back what a person made us forget."""
+    if actor.role.includes(Role.REVIEWER):
+        return
+    told = Event.objects.filter(object_id=str(memory.id), type="memory.forgotten")
+    event = told.order_by("-seq").first()
+    if event is not None and event.actor_kind == "user":
+        raise ReviewNeededError("revive", memory, "A person made Engram forget this.")
+
+
+def is_persons_word(memory: Memory) -> bool:
+    """Tell whether a person wrote, changed, hid, kept or answered for a memory.
+
+    A verdict that kept it counts until it is undone.
+    """
+    told = Event.objects.filter(object_id=str(memory.id), actor_kind="user").order_by("seq")
+    types = list(told.values_list("type", flat=True))
+    if "memory.released" in types:
+        last = len(types) - 1 - types[::-1].index("memory.released")
+        types = [t for n, t in enumerate(types) if t != "memory.upheld" or n > last]
+    return not _WILL.isdisjoint(types)

@@ -6,7 +6,7 @@ A route that is not in EXPECTED fails: whoever adds one says who may call it.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import timedelta
 from typing import Any
 from uuid import uuid4
@@ -22,7 +22,7 @@ from engram.kernel import keys
 from engram.kernel.actors import SYSTEM
 from engram.kernel.models import ApiKey, Role
 from engram.kernel.tenancy import in_workspace
-from memories.models import JanitorAction, JanitorRun, Memory
+from memories.models import JanitorAction, JanitorRun, Memory, Review
 from memories.services.janitor import run as run_janitor
 from tests.conftest import NOW, Caller, House, build_house
 
@@ -37,8 +37,13 @@ EXPECTED: dict[str, dict[str, str]] = {
     "memories/recall": {"post": "reader"},
     "memories/forget": {"post": "agent"},
     "memories/restore": {"post": "agent"},
-    "memories/<uuid:memory_id>": {"get": "reader", "patch": "agent"},
+    "memories/rollback": {"post": "admin"},
+    "memories/<uuid:memory_id>": {"get": "reader", "patch": "agent", "delete": "admin"},
     "memories/<uuid:memory_id>/history": {"get": "reader"},
+    "reviews": {"get": "agent"},
+    "reviews/<uuid:review_id>": {"get": "agent"},
+    "reviews/<uuid:review_id>/accept": {"post": "reviewer"},
+    "reviews/<uuid:review_id>/reject": {"post": "reviewer"},
     "conflicts": {"get": "reader", "post": "agent"},
     "conflicts/detect": {"post": "agent"},
     "conflicts/<uuid:conflict_id>": {"get": "reader"},
@@ -73,6 +78,10 @@ BODIES: dict[tuple[str, str], dict[str, Any]] = {
     ("post", "conflicts/<uuid:conflict_id>/assign"): {"assignee": None},
     ("post", "conflicts/<uuid:conflict_id>/comments"): {"text": "taken"},
     ("get", "memories/<uuid:memory_id>"): {},
+    ("delete", "memories/<uuid:memory_id>"): {},
+    ("get", "reviews/<uuid:review_id>"): {},
+    ("post", "reviews/<uuid:review_id>/accept"): {"note": "taken"},
+    ("post", "reviews/<uuid:review_id>/reject"): {"note": "taken"},
     ("get", "memories/<uuid:memory_id>/history"): {},
     ("get", "conflicts/<uuid:conflict_id>"): {},
     ("get", "janitor/runs/<uuid:janitor_run_id>/actions"): {},
@@ -104,19 +113,18 @@ class Ids:
     key_id: str
     janitor_run_id: str
     janitor_action_id: str
+    review_id: str
 
     def fill(self, route: str) -> str:
         """Return the route with this workspace's ids in it."""
-        for name in (
-            "memory_id",
-            "conflict_id",
-            "run_id",
-            "key_id",
-            "janitor_run_id",
-            "janitor_action_id",
-        ):
-            route = route.replace(f"<uuid:{name}>", getattr(self, name))
+        for field in fields(self):
+            route = route.replace(f"<uuid:{field.name}>", getattr(self, field.name))
         return route
+
+
+def of_nobody() -> Ids:
+    """Return ids that no workspace has."""
+    return Ids(*[str(uuid4()) for _ in fields(Ids)])
 
 
 def furnish(house: House) -> Ids:
@@ -132,8 +140,17 @@ def furnish(house: House) -> Ids:
     swept = run_janitor(house.workspace, actor=SYSTEM, now=timezone.now() + timedelta(days=200))
     with in_workspace(house.workspace):
         action_id = JanitorAction.objects.filter(run=swept)[0].pk
+    stated = {"content": f"{SECRET}: said by hand.", "scope": "z", "provenance": "user_stated"}
+    guarded = house.agent.post("memories", stated).json()["memory"]["id"]
+    asked = house.agent.patch(f"memories/{guarded}", {"content": f"{SECRET}: no more."})
     return Ids(
-        memory_id, card.json()["id"], str(runs[0].id), str(key_id), str(swept.pk), str(action_id)
+        memory_id,
+        card.json()["id"],
+        str(runs[0].id),
+        str(key_id),
+        str(swept.pk),
+        str(action_id),
+        asked.json()["review"],
     )
 
 
@@ -153,6 +170,7 @@ def kept_rows(house: House) -> list[Any]:
             list(Conflict.objects.order_by("pk").values()),
             list(ConflictComment.objects.order_by("pk").values()),
             list(Decision.objects.order_by("pk").values()),
+            list(Review.objects.order_by("pk").values()),
             list(JanitorRun.objects.order_by("pk").values()),
             list(JanitorAction.objects.order_by("pk").values()),
             list(ApiKey.objects.order_by("pk").values_list("pk", "revoked_at")),
@@ -165,14 +183,14 @@ def test_every_route_is_listed_here() -> None:
 
 @pytest.mark.parametrize("route", EXPECTED)
 def test_only_the_listed_methods_exist(route: str, house: House) -> None:
-    ids = Ids(*[str(uuid4())] * 6)
+    ids = of_nobody()
     refused = {m for m in METHODS if call(house.admin, m, ids.fill(route)).status_code == 405}
     assert refused == set(METHODS) - set(EXPECTED[route])
 
 
 @pytest.mark.parametrize("route", EXPECTED)
 def test_each_role_may_do_what_is_listed(route: str, house: House) -> None:
-    ids = Ids(*[str(uuid4())] * 6)
+    ids = of_nobody()
     for method, least in EXPECTED[route].items():
         if least == ANYBODY:
             continue
@@ -192,7 +210,7 @@ def test_reading_the_whole_story_again_is_for_reviewers(house: House) -> None:
 
 @pytest.mark.parametrize("route", EXPECTED)
 def test_callers_without_a_valid_key_get_401(route: str, house: House) -> None:
-    ids = Ids(*[str(uuid4())] * 6)
+    ids = of_nobody()
     _, token = keys.issue(
         house.workspace, name="old", role=Role.ADMIN, actor=SYSTEM, now=NOW, expires_at=NOW
     )
@@ -231,7 +249,7 @@ def test_nothing_of_another_workspace_is_shown_or_changed(house: House, neighbou
     for (method, route), body in BODIES.items():
         answer = call(house.admin, method, foreign.fill(route), body)
         assert (answer.status_code, method, route) == (404, method, route)
-        unknown = call(house.admin, method, Ids(*[str(uuid4())] * 6).fill(route), body)
+        unknown = call(house.admin, method, of_nobody().fill(route), body)
         assert unknown.json() | {"instance": ""} == answer.json() | {"instance": ""}
     assert kept_rows(neighbour) == before
 

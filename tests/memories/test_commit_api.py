@@ -183,8 +183,11 @@ def test_time_to_live_becomes_an_expiry(house: House) -> None:
 
 
 def test_expired_memories_leave_the_list(house: House) -> None:
-    past = (timezone.now() - timedelta(seconds=1)).isoformat()
-    house.agent.post("memories", {"content": "Old news.", "expires_at": past})
+    said, past = ((timezone.now() - timedelta(hours=n)).isoformat() for n in (2, 1))
+    told = {"content": "Old news.", "observed_at": said, "expires_at": past}
+    assert house.agent.post("memories", told).status_code == 201
+    told_late = {"content": "Old news.", "expires_at": past}
+    assert house.agent.post("memories", told_late).status_code == 422
     assert house.agent.get("memories").json()["results"] == []
     expired = house.agent.get("memories", {"state": "expired"}).json()["results"]
     assert [m["content"] for m in expired] == ["Old news."]

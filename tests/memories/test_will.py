@@ -89,18 +89,22 @@ def test_an_agent_does_not_undo_a_persons_forgetting(house: House, member: Any) 
         {"ids": [memory["id"]], "confirm": True},
         content_type="application/json",
     )
-    assert house.agent.post("memories/restore", {"ids": [memory["id"]]}).status_code == 403
+    asked = house.agent.post("memories/restore", {"ids": [memory["id"]]})
+    assert (asked.status_code, asked.json()["restored"]) == (202, 0)
     revival = {"content": "Rita sings in a choir.", "revive": True}
-    assert house.agent.post("memories", revival).status_code == 403
+    assert house.agent.post("memories", revival).status_code == 202
+    assert house.agent.get(f"memories/{memory['id']}").json()["state"] == "forgotten"
     assert house.reviewer.post("memories/restore", {"ids": [memory["id"]]}).json()["restored"] == 1
 
 
 def test_an_agent_does_not_change_what_a_user_stated(house: House) -> None:
     stated = commit(house.agent, "The budget is 5000 euros.", provenance="user_stated")["memory"]
     derived = {"content": "The budget is 9 euros.", "supersedes": stated["id"]}
-    assert house.agent.post("memories", derived).status_code == 403
-    assert house.agent.patch(f"memories/{stated['id']}", {"content": "None."}).status_code == 403
-    assert house.agent.get(f"memories/{stated['id']}").json()["state"] == "active"
+    assert house.agent.post("memories", derived).status_code == 202
+    assert house.agent.patch(f"memories/{stated['id']}", {"content": "None."}).status_code == 202
+    assert house.agent.get(f"memories/{stated['id']}").json() == stated | {
+        "disputed": False, "conflicts": []
+    }  # fmt: skip
     same_class = derived | {"provenance": "user_stated"}
     assert house.agent.post("memories", same_class).status_code == 201
 
@@ -110,8 +114,8 @@ def test_a_derived_memory_is_flagged_when_its_source_is_forgotten(house: House) 
     summary = commit(house.agent, "Rita is musical.", derived_from=[source["id"]])["memory"]
     forget(house.agent, source)
     events = house.agent.get("events", {"object": summary["id"]}).json()["results"]
-    assert events[0]["type"] == "memory.source_forgotten"
-    assert events[0]["data"] == {"source": source["id"]}
+    flagged = next(event for event in events if event["type"] == "memory.source_forgotten")
+    assert flagged["data"] == {"source": source["id"]}
 
 
 def test_powers_are_not_digits(house: House) -> None:

@@ -1,0 +1,116 @@
+"""What waits for a person because trust would be overruled."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+from uuid import UUID
+
+import django_filters
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework.generics import ListAPIView
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from engram.kernel.api import WorkspaceView, validated
+from engram.kernel.filters import StrictFilterSet
+from engram.kernel.models import Role
+from engram.kernel.refusals import MissingError
+from engram.kernel.tenancy import in_workspace
+from memories import serializers as shapes
+from memories.models import Review, ReviewKind, ReviewStatus
+from memories.services import decide
+
+
+class ReviewFilter(StrictFilterSet):
+    """`GET /reviews` filters; those that wait unless asked otherwise."""
+
+    status = django_filters.ChoiceFilter(
+        method="by_status",
+        choices=[*ReviewStatus.choices, ("all", "All")],
+        label="Status (default: pending)",
+    )
+    kind = django_filters.ChoiceFilter(choices=ReviewKind.choices)
+    memory_id = django_filters.UUIDFilter(field_name="memory")
+
+    class Meta:
+        model = Review
+        fields: list[str] = []
+
+    def filter_queryset(self, queryset: Any) -> Any:
+        """Show what waits unless a status is asked for."""
+        if not self.form.cleaned_data.get("status"):
+            queryset = queryset.filter(status=ReviewStatus.PENDING)
+        return super().filter_queryset(queryset)
+
+    def by_status(self, queryset: Any, name: str, value: str) -> Any:
+        """Keep the reviews of a status."""
+        return queryset if value == "all" else queryset.filter(status=value)
+
+
+class Reviews(WorkspaceView, ListAPIView):  # type: ignore[type-arg]
+    """The requests that wait for a person, and what became of others."""
+
+    # They may be about what was forgotten, which readers do not see.
+    default_read_role = Role.AGENT
+    serializer_class = shapes.ReviewSerializer
+    filterset_class = ReviewFilter
+
+    def get_queryset(self) -> Any:
+        """Return all reviews with what they are about."""
+        return Review.objects.select_related("memory")
+
+    @extend_schema(responses=shapes.ReviewSerializer(many=True))
+    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """List reviews, newest first."""
+        page = self.paginate_queryset(self.filter_queryset(self.get_queryset()))
+        return self.get_paginated_response(shapes.present_reviews(page or []))
+
+
+class ReviewDetail(WorkspaceView):
+    """One review."""
+
+    default_read_role = Role.AGENT
+
+    @extend_schema(responses=shapes.ReviewSerializer)
+    def get(self, request: Request, review_id: UUID) -> Response:
+        """Show one request."""
+        review = Review.objects.select_related("memory").filter(pk=review_id).first()
+        if review is None:
+            raise MissingError("There is no such review.")
+        return Response(shapes.present_reviews([review])[0])
+
+
+class _Answer(WorkspaceView):
+    roles: ClassVar = {"POST": Role.REVIEWER}
+    verb: Any = None
+
+    def answer(self, request: Request, review_id: UUID) -> Response:
+        note = validated(shapes.AnswerSerializer, request).validated_data["note"]
+        now = timezone.now()
+        review = type(self).verb(self.workspace, review_id, note=note, actor=self.actor, now=now)
+        with in_workspace(self.workspace):
+            shown = Review.objects.select_related("memory").get(pk=review.pk)
+            return Response(shapes.present_reviews([shown])[0])
+
+
+class AcceptReview(_Answer):
+    """Agreeing."""
+
+    verb = staticmethod(decide.accept)
+
+    @extend_schema(request=shapes.AnswerSerializer, responses=shapes.ReviewSerializer)
+    def post(self, request: Request, review_id: UUID) -> Response:
+        """Do what was asked; 409 when its memory changed meanwhile."""
+        return self.answer(request, review_id)
+
+
+class RejectReview(_Answer):
+    """Declining."""
+
+    verb = staticmethod(decide.reject)
+
+    @extend_schema(request=shapes.AnswerSerializer, responses=shapes.ReviewSerializer)
+    def post(self, request: Request, review_id: UUID) -> Response:
+        """Leave everything as it is."""
+        return self.answer(request, review_id)

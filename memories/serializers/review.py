@@ -1,0 +1,70 @@
+"""What waits for a person, as callers see it, and the body of the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from rest_framework import serializers
+
+from engram.kernel.fields import Text
+from memories.models import Review, ReviewKind, ReviewStatus
+from memories.serializers.memory import MemorySerializer, present
+
+
+class AskedBySerializer(serializers.Serializer[Any]):
+    """Who asked, as history names them."""
+
+    kind = serializers.ChoiceField(["key", "user", "system"])
+    label = serializers.CharField()  # type: ignore[assignment]  # the contract's word, DRF's attribute
+
+
+class ReviewSerializer(serializers.Serializer[Any]):
+    """One request that changes nothing until a reviewer agrees."""
+
+    id = serializers.UUIDField()
+    kind = serializers.ChoiceField(ReviewKind.choices)
+    status = serializers.ChoiceField(ReviewStatus.choices)
+    reason = serializers.CharField(help_text="Why a person is asked.")
+    memory = MemorySerializer(help_text="What it is about, as it is now.")
+    request = serializers.DictField(
+        help_text="The fields of the commit or of the change; `sources` that were forgotten."
+    )
+    asked_by = AskedBySerializer()
+    created_at = serializers.DateTimeField()
+    decided_at = serializers.DateTimeField(allow_null=True)
+    decided_by = serializers.CharField(allow_blank=True)
+    note = serializers.CharField(allow_blank=True)
+    result = serializers.UUIDField(allow_null=True, help_text="What an accepted one wrote.")
+
+
+class AnswerSerializer(serializers.Serializer[Any]):
+    """What a reviewer says beside yes or no."""
+
+    note = Text(max_length=1000, allow_blank=True, default="")
+
+
+def present_reviews(reviews: Sequence[Review]) -> list[dict[str, Any]]:
+    """Return reviews of the current workspace as callers see them."""
+    memories = {
+        row["id"]: row for row in present(list({r.memory_id: r.memory for r in reviews}.values()))
+    }
+    return [
+        {
+            "id": review.id,
+            "kind": review.kind,
+            "status": review.status,
+            "reason": review.reason,
+            "memory": memories[str(review.memory_id)],
+            "request": review.request.get("fields", {})
+            if review.kind != ReviewKind.SOURCE_FORGOTTEN
+            else {"sources": review.request["sources"]},
+            "asked_by": {"kind": review.actor_kind, "label": review.actor_label},
+            "created_at": review.created_at,
+            "decided_at": review.decided_at,
+            "decided_by": review.decided_by,
+            "note": review.note,
+            "result": review.result_id,
+        }
+        for review in reviews
+    ]

@@ -1,0 +1,152 @@
+"""A reviewer's answer to what waits: what was asked is done as the one who asked, or left."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db import IntegrityError
+
+from engram.kernel.actors import Actor
+from engram.kernel.models import Role, Workspace
+from engram.kernel.refusals import InvalidError, MissingError, RefusalError, StaleError
+from engram.kernel.tenancy import in_workspace
+from memories.core.content import content_hash
+from memories.models import Memory, Review, ReviewKind, ReviewStatus
+from memories.services import commit
+from memories.services.draft import Draft
+from memories.services.forget import restore
+from memories.services.lifecycle import hide, lock
+from memories.services.review import close, seen
+from memories.services.revise import apply_revision, embedded, revision_of
+from memories.services.statements import lock_statements
+
+CHANGED = "What this is about has changed meanwhile; the request has lapsed."
+
+
+@dataclass(frozen=True, slots=True)
+class _Ready:
+    """What a request needs that must not be computed while anything is locked."""
+
+    prepared: commit.Prepared | None = None
+    changes: dict[str, Any] | None = None
+    vectors: Any = None
+    hashes: tuple[str, ...] = ()
+
+
+def accept(
+    workspace: Workspace, review_id: UUID, *, note: str = "", actor: Actor, now: datetime
+) -> Review:
+    """Do what was asked: the memory keeps the one who asked as its writer, and their provenance.
+
+    Raise `StaleError` when the memory is not any more what it was when the request was made; the
+    request has lapsed then.
+    """
+    with in_workspace(workspace):
+        asked = _found(review_id)
+    ready = _prepare(asked, workspace)
+    try:
+        with in_workspace(workspace):
+            review, memory = _locked(review_id, ready.hashes)
+            if not _is_as_seen(review, memory, now):
+                raise StaleError(CHANGED, [memory.id])
+            review.status = ReviewStatus.ACCEPTED  # hiding the memory must not lapse this one
+            review.save(update_fields=["status"])
+            result = _perform(workspace, review, memory, ready, actor=actor, now=now)
+            close([review], ReviewStatus.ACCEPTED, actor=actor, now=now, note=note, result=result)
+            return review
+    except (StaleError, InvalidError, IntegrityError) as error:
+        _lapse(workspace, review_id, actor=actor, now=now)
+        if isinstance(error, StaleError):
+            raise
+        raise StaleError(CHANGED) from error
+
+
+def reject(
+    workspace: Workspace, review_id: UUID, *, note: str = "", actor: Actor, now: datetime
+) -> Review:
+    """Leave everything as it is."""
+    with in_workspace(workspace):
+        review, _ = _locked(review_id)
+        close([review], ReviewStatus.REJECTED, actor=actor, now=now, note=note)
+        return review
+
+
+def _found(review_id: UUID) -> Review:
+    review = Review.objects.filter(pk=review_id).first()
+    if review is None:
+        raise MissingError("There is no such review.")
+    return review
+
+
+def _locked(review_id: UUID, hashes: Sequence[str] = ()) -> tuple[Review, Memory]:
+    """Return a waiting review with its memory; statements, memories and reviews lock in order."""
+    lock_statements(hashes)
+    memories = lock([_found(review_id).memory_id])
+    review = Review.objects.select_for_update().filter(pk=review_id).first()
+    if review is None or not memories:
+        raise MissingError("There is no such review.")
+    if review.status != ReviewStatus.PENDING:
+        raise StaleError(f"This review is {review.status} already.")
+    return review, memories[0]
+
+
+def _prepare(review: Review, workspace: Workspace) -> _Ready:
+    fields = review.request.get("fields", {})
+    if review.status != ReviewStatus.PENDING or not fields:
+        return _Ready()
+    if review.kind == ReviewKind.REVISE:
+        changes = revision_of(fields)
+        content = changes.get("content")
+        vectors = embedded(content, workspace.embedding_model)
+        return _Ready(None, changes, vectors, (content_hash(content),) if content else ())
+    prepared = commit.prepare([Draft.from_json(fields)], workspace.embedding_model)
+    return _Ready(prepared, hashes=prepared.hashes)
+
+
+def _is_as_seen(review: Review, memory: Memory, now: datetime) -> bool:
+    if review.kind == ReviewKind.SOURCE_FORGOTTEN:
+        return memory.forgotten_at is None
+    return bool(review.request["seen"] == seen(memory, now))
+
+
+def _perform(
+    workspace: Workspace,
+    review: Review,
+    memory: Memory,
+    ready: _Ready,
+    *,
+    actor: Actor,
+    now: datetime,
+) -> Memory | None:
+    """Do what was asked, as the one who asked would with a reviewer's trust."""
+    if review.kind == ReviewKind.SOURCE_FORGOTTEN:
+        hide([memory], "forgotten_at", actor=actor, now=now, because={"review": str(review.id)})
+        return None
+    asker = Actor(
+        kind=review.actor_kind,  # type: ignore[arg-type]  # what `Actor.kind` said once
+        id=review.actor_id,
+        label=review.actor_label,
+        role=Role.REVIEWER,
+    )
+    if ready.changes is not None:
+        return apply_revision(workspace, memory, ready.changes, ready.vectors, actor=asker, now=now)
+    if ready.prepared is None:
+        return restore(workspace, [memory.id], actor=asker, now=now).memories[0]
+    written = commit.write(workspace, ready.prepared, actor=asker, now=now)[0]
+    if written.memory is None:
+        raise StaleError("Exactly this was forgotten meanwhile; the request has lapsed.")
+    return written.memory
+
+
+def _lapse(workspace: Workspace, review_id: UUID, *, actor: Actor, now: datetime) -> None:
+    """Close a request that cannot be done any more, if it still waits."""
+    with in_workspace(workspace):
+        try:
+            review, _ = _locked(review_id)
+        except RefusalError:
+            return
+        close([review], ReviewStatus.LAPSED, actor=actor, now=now)
