@@ -138,12 +138,20 @@ class WorkspaceView(APIView):
 
 
 def validated(shape: type[Serializer[Any]], request: Request) -> Serializer[Any]:
-    """Return the body as the shape demands, or raise a validation error.
+    """Return the body as the shape demands, or raise a validation error."""
+    return _checked(shape, request.data)
 
-    A name that the shape does not know is an error: a typo must not pass for a default.
-    """
-    serializer = shape(data=request.data)
-    if unknown := list(islice(unknown_names(serializer, request.data), UNKNOWN_TOLD)):
+
+def asked(shape: type[Serializer[Any]], request: Request) -> dict[str, Any]:
+    """Return the query parameters as the shape demands, or raise a validation error."""
+    fields: dict[str, Any] = _checked(shape, request.query_params.dict()).validated_data
+    return fields
+
+
+def _checked(shape: type[Serializer[Any]], sent: Any) -> Serializer[Any]:
+    """Validate; a name that the shape does not know is an error: a typo is no default."""
+    serializer = shape(data=sent)
+    if unknown := list(islice(unknown_names(serializer, sent), UNKNOWN_TOLD)):
         raise ValidationError(dict.fromkeys(unknown, "There is no such field."))
     serializer.is_valid(raise_exception=True)
     return serializer

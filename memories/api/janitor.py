@@ -12,7 +12,7 @@ from rest_framework.generics import ListAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from engram.kernel.api import WorkspaceView, validated
+from engram.kernel.api import WorkspaceView, asked, validated
 from engram.kernel.models import Role
 from engram.kernel.pagination import NewestFirst
 from engram.kernel.refusals import MissingError
@@ -75,13 +75,13 @@ class JanitorRuns(WorkspaceView, ListAPIView):  # type: ignore[type-arg]
     )
     def post(self, request: Request) -> Response:
         """Run now: demote what nobody needs, with `cull` hide it; `dry_run` answers a preview."""
-        asked = validated(shapes.JanitorRequestSerializer, request).validated_data
+        body = validated(shapes.JanitorRequestSerializer, request).validated_data
         now, limit = timezone.now(), NewestFirst.page_size
-        if asked["dry_run"]:
-            found = preview(self.workspace, now=now, may_cull=asked["cull"], limit=limit)
+        if body["dry_run"]:
+            found = preview(self.workspace, now=now, may_cull=body["cull"], limit=limit)
             with in_workspace(self.workspace):
                 return Response(shown(found, request, limit=limit))
-        done = run(self.workspace, actor=self.actor, now=now, may_cull=asked["cull"])
+        done = run(self.workspace, actor=self.actor, now=now, may_cull=body["cull"])
         return Response(shapes.JanitorRunSerializer(done).data, status=201)
 
 
@@ -95,17 +95,15 @@ class JanitorPreview(WorkspaceView):
     )
     def get(self, request: Request) -> Response:
         """Say exactly what a run would do now, changing nothing."""
-        query = shapes.PreviewQuerySerializer(data=request.query_params)
-        query.is_valid(raise_exception=True)
-        asked = query.validated_data
+        query = asked(shapes.PreviewQuerySerializer, request)
         found = preview(
             self.workspace,
             now=timezone.now(),
-            may_cull=asked["cull"],
-            limit=asked["limit"],
-            after=asked["after"],
+            may_cull=query["cull"],
+            limit=query["limit"],
+            after=query["after"],
         )
-        return Response(shown(found, request, limit=asked["limit"]))
+        return Response(shown(found, request, limit=query["limit"]))
 
 
 class JanitorActions(WorkspaceView, ListAPIView):  # type: ignore[type-arg]
