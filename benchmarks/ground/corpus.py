@@ -21,6 +21,7 @@ from engram.kernel.embedding import embed, model_name
 from engram.kernel.models import Workspace
 from memories.core.content import content_hash
 from memories.core.text import terms
+from memories.services.index import ensure_vector_index
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 SESSION = 20
@@ -87,13 +88,22 @@ def load(corpus: Corpus, workspaces: Sequence[Workspace], each: int) -> None:
     """Give each workspace so many memories with vectors, postings and counts; as one COPY.
 
     COPY is refused under row-level security, so the owner steps out of it for this transaction.
+    The graph of vectors is built afterwards, as a restore would. Statistics stay as they were.
     """
+    model, width = model_name(), corpus.centres.shape[1]
     with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SET LOCAL maintenance_work_mem = '512MB'")
+        cursor.execute(
+            "SELECT indexname FROM pg_indexes WHERE indexname LIKE 'vector\\_nearest\\_%%'"
+        )
+        for (name,) in cursor.fetchall():
+            cursor.execute(f"DROP INDEX {name}")
         for table in TABLES:
             cursor.execute(f"ALTER TABLE {table} NO FORCE ROW LEVEL SECURITY")
         for workspace in workspaces:
             _load_one(cursor, corpus, workspace.pk, each)
         cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+        ensure_vector_index(model, width)
         for table in TABLES:
             cursor.execute(f"ALTER TABLE {table} FORCE ROW LEVEL SECURITY")
 
