@@ -10,6 +10,7 @@ from django.utils import timezone
 from engram.kernel.jobs import wake
 from engram.kernel.models import Workspace
 from memories.services import counting, heal, janitor
+from memories.services.fill_tokens import fill_tokens
 
 JANITOR_TASK = "memories.janitor_run"
 
@@ -25,6 +26,8 @@ def embed_pending() -> None:
     """Embed what could not be embedded before."""
     for workspace in Workspace.objects.all():
         while heal.embed_pending(workspace):
+            pass
+        while fill_tokens(workspace):
             pass
 
 

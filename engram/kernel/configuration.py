@@ -36,7 +36,7 @@ class WorkspaceSettings(BaseModel):
         0.25, ge=0, le=1.0, description="Score under which a recalled memory counts as noise."
     )
     rerank_enabled: bool = Field(
-        False, description="Whether recall compares token by token in a second stage."
+        True, description="Whether recall compares token by token in a second stage."
     )
     diversity: float = Field(
         0.0, ge=0, le=1.0, description="How strongly recall damps memories that repeat one above."

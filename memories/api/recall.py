@@ -14,6 +14,7 @@ from engram.kernel.api import WorkspaceView, validated
 from engram.kernel.tenancy import in_workspace
 from memories import serializers as shapes
 from memories.services import recall
+from memories.services.asking import Query
 
 
 class Recall(WorkspaceView):
@@ -26,13 +27,16 @@ class Recall(WorkspaceView):
         """Return the memories that answer a query, best first."""
         started = perf_counter()
         asked = validated(shapes.RecallSerializer, request).validated_data
-        query = recall.Query(
+        query = Query(
             text=asked["query"],
             k=asked["k"],
             scope=asked["scope"],
             project=asked["project"],
             kinds=tuple(asked["kinds"]),
             min_score=asked["min_score"],
+            as_of=asked["as_of"],
+            is_reranked=asked["rerank"],
+            weights=asked["weights"] or {},
             is_recorded=asked["record"],
             session_key=asked["session_key"] or "",
         )

@@ -10,6 +10,7 @@ from rest_framework import serializers
 from engram.kernel.fields import (
     Flag,
     Number,
+    PastMoment,
     Path,
     Text,
     Whole,
@@ -18,6 +19,7 @@ from memories.models import Kind
 from memories.serializers.memory import MemorySerializer
 
 QUERY_MAX_CHARS = 20_000
+MIN_WEIGHT = 1e-6
 
 
 @extend_schema_field({"type": "string", "nullable": True, "maxLength": 0, "minLength": 1})
@@ -36,6 +38,22 @@ class NotYet(serializers.Field[Any, Any, Any, Any]):
         return value
 
 
+class Weights(serializers.Serializer[Any]):
+    """Provenance weights for one call; a class that is left out keeps the workspace's weight."""
+
+    user_stated = Number(min_value=MIN_WEIGHT, max_value=1, required=False)
+    episode_summary = Number(min_value=MIN_WEIGHT, max_value=1, required=False)
+    assistant_derived = Number(min_value=MIN_WEIGHT, max_value=1, required=False)
+
+    def to_internal_value(self, data: Any) -> Any:
+        """Refuse what is no class, so that a misspelt one is not ignored."""
+        if isinstance(data, dict) and (unknown := sorted(set(data) - set(self.fields))):
+            raise serializers.ValidationError(
+                {str(name): ["There is no such class."] for name in unknown[:5]}
+            )
+        return super().to_internal_value(data)
+
+
 class RecallSerializer(serializers.Serializer[Any]):
     """The body of a recall."""
 
@@ -48,10 +66,20 @@ class RecallSerializer(serializers.Serializer[Any]):
     explain = Flag(default=False)
     record = Flag(default=True)
     session_key = Text(max_length=200, allow_null=True, allow_blank=True, default=None)
-    as_of = NotYet(help_text="Answering from the past is not available yet: leave it null.")
+    as_of = PastMoment(
+        allow_null=True,
+        default=None,
+        help_text="Answer from what was active then, in the wording of then.",
+    )
     graph = NotYet(help_text="Null: the workspace's default (off). Others are not available yet.")
-    rerank = NotYet(help_text="Null: the workspace's default (off). Others are not available yet.")
-    weights = NotYet(help_text="Null: the workspace's weights. Others are not available yet.")
+    rerank = Flag(
+        allow_null=True,
+        default=None,
+        help_text="Whether the best are compared token by token; null: the workspace's setting.",
+    )
+    weights = Weights(
+        allow_null=True, default=None, help_text="Null: the workspace's provenance weights."
+    )
 
 
 class RecalledSerializer(serializers.Serializer[Any]):

@@ -2,49 +2,37 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Collection
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-import numpy as np
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 
-from engram.kernel.configuration import WorkspaceSettings
-from engram.kernel.embedding import EmbeddingUnavailableError, embed_query
+from engram.kernel.embedding import EmbeddingUnavailableError, QueryReading, read_query
 from engram.kernel.models import Workspace
-from engram.kernel.planning import without_nested_loops
 from engram.kernel.tenancy import in_workspace
-from memories.core.fusion import Candidate, Factors, agents_named, freshness, fuse
 from memories.core.text import terms
-from memories.models import Kind, Memory
-from memories.models.memory import in_scope
+from memories.models import Memory, MemoryQuerySet
+from memories.services import past
+from memories.services.asking import Query, matching
 from memories.services.candidates import Pool, by_meaning, gather
+from memories.services.rank import Asked, Past, Ranked, rank
 from memories.services.recall_log import note_recall
 
-SECONDS_A_DAY = 86_400.0
 PINNED_MAX = 20
 FORGET_MAX = 50
 
 NO_MEMORIES = "no memories: nothing in this workspace can be recalled"
+NO_MEMORIES_THEN = "no memories: nothing was known at that moment"
 ALL_FILTERED = "all filtered: no memory is left within the scope, project and kinds"
 NOTHING_RELATED = "nothing related: no memory shares a word or a meaning with the query"
+NOTHING_ASKED = "nothing asked: the query holds nothing but punctuation"
 BELOW_MIN_SCORE = "below min_score: every memory that was found scores less"
 NOT_EMBEDDABLE = "query not embeddable: its meaning is unknown right now"
 
-
-@dataclass(frozen=True, slots=True)
-class Query:
-    """What is asked, and within what."""
-
-    text: str
-    k: int = 10
-    scope: str = ""
-    project: str = ""
-    kinds: tuple[str, ...] = ()
-    min_score: float | None = None
-    is_recorded: bool = True
-    session_key: str = ""
+__all__ = ["Answer", "Query", "Recalled", "matching", "ranking", "recall", "relevant"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,46 +54,64 @@ class Answer:
 
 
 def recall(workspace: Workspace, query: Query, *, now: datetime) -> Answer:
-    """Answer a query from what may be recalled.
+    """Answer a query from what may be recalled, or could be at the moment asked about.
 
-    1. Embed, outside of any transaction. 2. A pool by meaning and by words. 3. Fuse and weigh.
-    4. Note the recall, to be counted later.
+    1. Embed, outside of any transaction. 2. A pool by meaning and by words. 3. Fuse, read the best
+    token by token, weigh. 4. Note the recall, to be counted later.
     """
-    vector = _embedded(query.text, workspace.embedding_model)
-    query_terms = terms(query.text)
+    reading = read(query, workspace.embedding_model)
+    then = None if query.as_of is None else past.former(workspace, query, reading)
     with in_workspace(workspace):
-        recallable = Memory.objects.recallable(now).filter(matching(query))
-        pinned = _pinned(recallable, query)
-        with without_nested_loops():
-            pool = gather(recallable, vector, workspace.embedding_model, query_terms, always=pinned)
-        ranked = _rank(
-            pool,
-            query,
-            workspace.config,
-            pinned=pinned,
-            has_vector=vector is not None,
-            has_terms=bool(query_terms),
-            now=now,
-        )
-        kept = [f for f in ranked if query.min_score is None or f.score >= query.min_score]
+        ranked = ranking(workspace, query, reading, then, now=now)
+        kept = [one for one in ranked if query.min_score is None or one.score >= query.min_score]
         best = kept[: query.k]
         if not best:
-            return Answer((), _reason(query, now, vector, had_any=bool(ranked)))
-        memories = Memory.objects.in_bulk([f.id for f in best])
+            return Answer((), _reason(query, now, reading, had_any=bool(ranked)))
+        memories = Memory.objects.in_bulk([one.id for one in best])
+        if then is not None:
+            memories |= {i: m for i, m in then.memories.items() if i in memories}
         if query.is_recorded:
             noise_score = workspace.config.noise_score
             note_recall(
-                [f.id for f in best],
-                noise_count=sum(f.score < noise_score for f in best),
+                [one.id for one in best],
+                noise_count=sum(one.score < noise_score for one in best),
                 session_key=query.session_key,
                 now=now,
             )
-        return Answer(
-            tuple(
-                Recalled(memories[f.id], f.score, pool.cosines.get(f.id), _explain(f, pool))
-                for f in best
-            )
-        )
+        return Answer(tuple(Recalled(memories[o.id], o.score, o.cosine, o.explain) for o in best))
+
+
+def ranking(
+    workspace: Workspace,
+    query: Query,
+    reading: QueryReading | None,
+    then: past.Former | None = None,
+    *,
+    always: Collection[UUID] = (),
+    now: datetime,
+) -> list[Ranked]:
+    """Return all that is related to a query, in order, and `always` whatever it is worth."""
+    model = workspace.embedding_model
+    asked = Asked(query, reading, model, workspace.config, query.as_of or now)
+    if then is None:
+        recallable = Memory.objects.recallable(now).filter(matching(query))
+        pinned = _pinned(recallable, query)
+        pool = _pool(recallable, query, reading, model, [*pinned, *always])
+        return rank(asked, pool, pinned=pinned, always=always)
+    unrevised = past.unrevised(asked.now).filter(matching(query))
+    pinned = _pinned(unrevised, query)
+    pool = past.gather_then(unrevised, query, reading, model, then, always=pinned)
+    return rank(asked, pool, pinned=pinned, past=Past(then.memories, past.states_of(then)))
+
+
+def read(query: Query, model: str) -> QueryReading | None:
+    """Return what the model makes of a query; None when it cannot be had, or nothing is asked."""
+    if not query.asks_something:
+        return None
+    try:
+        return read_query(query.text, model)
+    except EmbeddingUnavailableError:
+        return None
 
 
 def relevant(
@@ -120,43 +126,29 @@ def relevant(
 
     No neighbours, no words, a cap: a weak query must not sweep a workspace away.
     """
-    vector = _embedded(text, workspace.embedding_model)
-    if vector is None:
+    reading = read(Query(text), workspace.embedding_model)
+    if reading is None:
         return Answer((), NOT_EMBEDDABLE)
     with in_workspace(workspace):
         recallable = Memory.objects.recallable(now)
         if kinds:
             recallable = recallable.filter(kind__in=kinds)
-        with without_nested_loops():
-            near = by_meaning(recallable, vector, workspace.embedding_model)
+        near = by_meaning(recallable, reading.vector, workspace.embedding_model)
         chosen = [i for i, cosine in near.items() if cosine >= min_relevance][:FORGET_MAX]
         memories = Memory.objects.in_bulk(chosen)
         found = tuple(Recalled(memories[i], near[i], near[i], {}) for i in chosen)
     return Answer(found, "" if found else "nothing is that relevant")
 
 
-def matching(query: Query) -> Q:
-    """Return the filter of a query: its scope and below, its project, its kinds.
-
-    Constraints of enclosing scopes, and those of no project, hold inside as well.
-    """
-    condition = Q()
-    if query.scope:
-        parts = query.scope.split("/")
-        above = ["", *("/".join(parts[:n]) for n in range(1, len(parts)))]
-        condition &= in_scope(query.scope) | Q(kind=Kind.CONSTRAINT, scope__in=above)
-    if query.project:
-        condition &= Q(project=query.project) | Q(kind=Kind.CONSTRAINT, project="")
-    if query.kinds:
-        condition &= Q(kind__in=query.kinds)
-    return condition
-
-
-def _embedded(text: str, model: str) -> np.ndarray | None:
-    try:
-        return embed_query(text, model)
-    except EmbeddingUnavailableError:
-        return None
+def _pool(
+    recallable: MemoryQuerySet,
+    query: Query,
+    reading: QueryReading | None,
+    model: str,
+    always: Collection[UUID],
+) -> Pool:
+    vector = None if reading is None else reading.vector
+    return gather(recallable, vector, model, terms(query.text), always=always)
 
 
 def _pinned(recallable: QuerySet[Memory], query: Query) -> list[UUID]:
@@ -167,72 +159,17 @@ def _pinned(recallable: QuerySet[Memory], query: Query) -> list[UUID]:
     return list(pins.values_list("pk", flat=True)[:PINNED_MAX])
 
 
-def _rank(
-    pool: Pool,
-    query: Query,
-    config: WorkspaceSettings,
-    *,
-    pinned: list[UUID],
-    has_vector: bool,
-    has_terms: bool,
-    now: datetime,
-) -> list[Factors[UUID]]:
-    """Score the pool; pins first, then by score."""
-    rows = Memory.objects.filter(pk__in=pool.ids).values_list(
-        "pk", "agent", "provenance", "confidence", "observed_at", "is_pinned"
-    )
-    candidates = []
-    for memory_id, agent, provenance, confidence, observed_at, is_pinned in rows.order_by("pk"):
-        age_days = (now - observed_at).total_seconds() / SECONDS_A_DAY
-        candidates.append(
-            Candidate(
-                id=memory_id,
-                cosine=pool.cosines.get(memory_id),
-                text=pool.words.get(memory_id),
-                previous=pool.previous.get(memory_id),
-                next=pool.next.get(memory_id),
-                agent=agent,
-                provenance_weight=config.provenance_weight(provenance),
-                confidence=confidence,
-                freshness=1.0 if is_pinned else freshness(age_days),
-            )
-        )
-    factors = fuse(
-        candidates,
-        named_agents=agents_named(query.text, {c.agent for c in candidates if c.agent}),
-        has_vector=has_vector,
-        has_terms=has_terms,
-    )
-    related = [f for f in factors if f.score > 0 or f.id in pinned]
-    return sorted(related, key=lambda f: (f.id not in pinned, -f.score))
-
-
-def _explain(factors: Factors[UUID], pool: Pool) -> dict[str, Any]:
-    """Return every factor of a score, and the ranks by meaning and by words in the pool."""
-    shown = {name: value for name, value in asdict(factors).items() if name != "id"}
-    return shown | {
-        "vector_rank": _rank_in(pool.cosines, factors.id),
-        "text_rank": _rank_in(pool.words, factors.id),
-        "neighbours": [
-            str(neighbour)
-            for neighbour in (pool.previous.get(factors.id), pool.next.get(factors.id))
-            if neighbour is not None
-        ],
-    }
-
-
-def _rank_in(scores: dict[UUID, float], memory_id: UUID) -> int | None:
-    own = scores.get(memory_id)
-    return None if own is None else 1 + sum(score > own for score in scores.values())
-
-
-def _reason(query: Query, now: datetime, vector: np.ndarray | None, *, had_any: bool) -> str:
+def _reason(query: Query, now: datetime, reading: QueryReading | None, *, had_any: bool) -> str:
     """Say why nothing was found."""
     if had_any:
         return BELOW_MIN_SCORE
     recallable = Memory.objects.recallable(now)
+    if query.as_of is not None:
+        recallable = Memory.objects.recallable_then(query.as_of)
     if not recallable.exists():
-        return NO_MEMORIES
+        return NO_MEMORIES if query.as_of is None else NO_MEMORIES_THEN
     if not recallable.filter(matching(query)).exists():
         return ALL_FILTERED
-    return NOT_EMBEDDABLE if vector is None else NOTHING_RELATED
+    if not query.asks_something:
+        return NOTHING_ASKED
+    return NOT_EMBEDDABLE if reading is None else NOTHING_RELATED

@@ -1,5 +1,7 @@
 """One score, recomputable from its factors."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,7 +14,7 @@ from memories.core.fusion import (
     fuse,
 )
 
-ALONE = FusionWeights(text=0.5, previous=0.0, next=0.0, other_agent=1.0)
+ALONE = FusionWeights(text=0.5, late=0.5, previous=0.0, next=0.0, session=0.0, other_agent=1.0)
 share = st.floats(0, 1)
 candidates = st.lists(
     st.builds(
@@ -26,16 +28,14 @@ candidates = st.lists(
         provenance_weight=share,
         confidence=share,
         freshness=st.floats(0.85, 1),
+        late=st.none() | share,
+        session=st.sampled_from(["", "s1", "s2"]),
+        hour=st.floats(0, 3),
+        weight_factor=st.floats(0.2, 1),
+        confidence_factor=st.floats(0.2, 1),
     ),
     max_size=10,
-).map(lambda found: [Candidate(i, *_rest(c)) for i, c in enumerate(found)])
-
-
-def _rest(c):
-    return (
-        c.cosine, c.text, c.previous, c.next, c.agent, c.provenance_weight, c.confidence,
-        c.freshness,
-    )  # fmt: skip
+).map(lambda found: [replace(c, id=i) for i, c in enumerate(found)])
 
 
 def ids(factors):
@@ -68,7 +68,7 @@ def test_a_query_without_terms_is_judged_by_its_vector_alone():
 
 
 def test_neighbours_in_a_session_lend_part_of_their_score():
-    weights = FusionWeights(text=0.5, previous=0.5, next=0.25)
+    weights = FusionWeights(text=0.5, previous=0.5, next=0.25, session=0.0)
     found = [
         Candidate("question", cosine=0.8, text=0.8, next="answer"),
         Candidate("answer", cosine=0.4, text=0.0, previous="question"),
@@ -109,21 +109,66 @@ def test_ties_keep_the_order_they_came_in():
 @given(candidates, st.sets(st.sampled_from(["Ada", "Bob"])))
 def test_every_score_can_be_recomputed_and_stays_in_range(found, named):
     for f in fuse(found, named_agents=named):
-        own = f.text_weight * f.text + (1 - f.text_weight) * f.vector
-        fused = (own + (1 - own) * f.context) * f.agent
-        score = fused * f.provenance_weight * (0.5 + 0.5 * f.confidence) * f.freshness
-        assert (f.own, f.fused, f.score) == pytest.approx((own, fused, score))
+        first = f.text_weight * f.text + (1 - f.text_weight) * f.vector
+        own = (1 - f.late_weight) * first + f.late_weight * (f.late or 0.0)
+        turn = (own + (1 - own) * f.context) * f.agent
+        fused = (1 - f.session_weight) * turn + f.session_weight * f.session
+        term = max(0.2, (0.5 + 0.5 * f.confidence) * f.confidence_factor)
+        score = fused * f.provenance_weight * f.weight_factor * term * f.freshness
+        assert (f.own, f.turn, f.fused, f.score) == pytest.approx((own, turn, fused, score))
         assert -1e-12 <= f.score <= f.fused <= 1 + 1e-12
+        assert f.session >= f.turn
 
 
 @given(candidates)
 def test_without_distrust_the_order_is_the_fused_order(found):
-    trusted = [Candidate(c.id, c.cosine, c.text, c.previous, c.next, c.agent) for c in found]
+    trusted = [
+        replace(
+            c,
+            provenance_weight=1.0,
+            weight_factor=1.0,
+            confidence=1.0,
+            confidence_factor=1.0,
+            freshness=1.0,
+        )
+        for c in found
+    ]
 
     factors = fuse(trusted)
 
     assert [f.score for f in factors] == [f.fused for f in factors]
     assert [f.fused for f in factors] == sorted((f.fused for f in factors), reverse=True)
+
+
+def test_the_confidence_term_has_a_floor():
+    [factors] = fuse([Candidate("a", 1.0, 1.0, confidence=0.0, confidence_factor=0.2)])
+
+    assert factors.confidence_term == 0.2
+
+
+def test_what_the_second_stage_read_is_mixed_in_and_what_it_did_not_read_is_not():
+    found = [Candidate("a", cosine=0.4, text=0.4, late=0.8), Candidate("b", cosine=0.4, text=0.4)]
+
+    read, unread = fuse(found, weights=ALONE)
+
+    assert (read.own, read.late_weight) == (pytest.approx(0.6), 0.5)
+    assert (unread.own, unread.late, unread.late_weight) == (pytest.approx(0.4), None, 0.0)
+
+
+def test_the_best_turn_of_a_session_lifts_what_was_said_within_the_hour():
+    weights = replace(ALONE, session=0.25)
+    found = [
+        Candidate("best", cosine=0.8, text=0.8, session="s", hour=0.0),
+        Candidate("near", cosine=0.4, text=0.4, session="s", hour=0.9),
+        Candidate("later", cosine=0.4, text=0.4, session="s", hour=2.5),
+        Candidate("elsewhere", cosine=0.4, text=0.4),
+    ]
+
+    fused = {f.id: f.fused for f in fuse(found, weights=weights)}
+
+    assert fused == pytest.approx(
+        {"best": 0.8, "near": 0.75 * 0.4 + 0.25 * 0.8, "later": 0.4, "elsewhere": 0.4}
+    )
 
 
 @given(candidates, candidates)

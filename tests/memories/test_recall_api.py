@@ -63,19 +63,100 @@ def test_the_best_answer_comes_first(house: House, query: str, expected: int) ->
     assert body["took_ms"] > 0
 
 
-def test_a_person_can_recompute_the_score(house: House) -> None:
-    fill(house)
-    for result in recall(house, "Which port does the invoice service use?", explain=True)[
-        "results"
-    ]:
+def recomputed(why: dict[str, Any]) -> float:
+    """Multiply a score out, as `memories.core.fusion` and `memories.core.diversity` say it."""
+    first = why["text_weight"] * why["text"] + (1 - why["text_weight"]) * why["vector"]
+    own = (1 - why["late_weight"]) * first + why["late_weight"] * (why["late"] or 0)
+    turn = (own + (1 - own) * why["context"]) * why["agent"]
+    fused = (1 - why["session_weight"]) * turn + why["session_weight"] * why["session"]
+    assert (own, turn, fused) == pytest.approx((why["own"], why["turn"], why["fused"]), abs=1e-12)
+    term = max(0.2, (0.5 + 0.5 * why["confidence"]) * why["confidence_factor"])
+    trust = why["provenance_weight"] * why["weight_factor"] * term
+    score: float = fused * trust * why["freshness"] * why["diversity"]
+    return score
+
+
+@pytest.mark.parametrize("asked", [{}, {"rerank": False}, {"weights": {"assistant_derived": 0.4}}])
+def test_a_person_can_recompute_the_score(house: House, asked: dict[str, Any]) -> None:
+    ids = fill(house)
+    house.agent.post(
+        "memories/batch",
+        {
+            "memories": [
+                {"content": "Which port does the metrics service use?", "session_key": "s1"},
+                {"content": "It is 9100.", "session_key": "s1", "confidence": 0.4},
+                {"content": "Thanks, noted.", "session_key": "s1"},
+            ]
+        },
+    )
+    with in_workspace(house.workspace):
+        Memory.objects.filter(pk=ids[0]).update(weight_factor=0.81, confidence_factor=0.64)
+    found = recall(house, "Which port does the invoice service use?", explain=True, **asked)
+    assert len(found["results"]) == 7
+    for result in found["results"]:
         why = result["explain"]
-        own = why["text_weight"] * why["text"] + (1 - why["text_weight"]) * why["vector"]
-        assert own == pytest.approx(why["own"])
-        fused = (own + (1 - own) * why["context"]) * why["agent"]
-        assert fused == pytest.approx(why["fused"])
-        trust = why["provenance_weight"] * (0.5 + 0.5 * why["confidence"])
-        assert fused * trust * why["freshness"] == pytest.approx(result["score"])
+        assert recomputed(why) == pytest.approx(result["score"], abs=1e-9)
         assert max(0.0, result["cosine"]) == pytest.approx(why["vector"])
+    demoted = next(r for r in found["results"] if r["memory"]["id"] == ids[0])["explain"]
+    assert (demoted["weight_factor"], demoted["confidence_factor"]) == (0.81, 0.64)
+
+
+def test_the_second_stage_reads_words_that_mean_the_same(house: House) -> None:
+    fill(house)
+    [on] = recall(house, "what is the dog's name", k=1, explain=True)["results"]
+    [off] = recall(house, "what is the dog's name", k=1, explain=True, rerank=False)["results"]
+    assert on["memory"]["id"] == off["memory"]["id"]
+    assert (on["explain"]["rerank"], on["explain"]["late_weight"]) == ("on", 0.6)
+    assert 0.3 < on["explain"]["late"] <= 1
+    assert (off["explain"]["rerank"], off["explain"]["late"]) == ("off", None)
+
+
+def test_a_workspace_may_switch_the_second_stage_off(house: House) -> None:
+    fill(house)
+    house.workspace.settings = {"rerank_enabled": False}
+    house.workspace.save()
+    [default] = recall(house, "the office dog", k=1, explain=True)["results"]
+    [asked] = recall(house, "the office dog", k=1, explain=True, rerank=True)["results"]
+    assert (default["explain"]["rerank"], asked["explain"]["rerank"]) == ("off", "on")
+
+
+def test_weights_of_one_call_overrule_those_of_the_workspace(house: House) -> None:
+    for content, provenance in (
+        ("The gate code of the north yard is 4711.", "user_stated"),
+        ("The gate code of the south yard is 4712.", "assistant_derived"),
+    ):
+        house.agent.post(
+            "memories", {"content": content, "provenance": provenance, "confidence": 1.0}
+        )
+    query = "gate code of the yard"
+    usual = recall(house, query, explain=True)["results"]
+    assert [r["explain"]["provenance_weight"] for r in usual] == [1.0, 0.9]
+    turned = recall(house, query, explain=True, weights={"user_stated": 0.3})["results"]
+    assert [r["explain"]["provenance_weight"] for r in turned] == [0.9, 0.3]
+    plain = dict.fromkeys(["user_stated", "episode_summary", "assistant_derived"], 1.0)
+    for result in recall(house, query, explain=True, weights=plain)["results"]:
+        fused = result["explain"]["fused"] * result["explain"]["freshness"]
+        assert result["score"] == pytest.approx(fused, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    "weights",
+    [
+        {"user_stated": 0},
+        {"user_stated": 1.01},
+        {"user_stated": None},
+        {"user_stated": "1"},
+        {"user_said": 0.5},
+        {"assistant_derived": True},
+        [],
+        "high",
+        0.5,
+    ],
+)
+def test_weights_out_of_range_are_refused(house: House, weights: Any) -> None:
+    answer = house.reader.post("memories/recall", {"query": "x", "weights": weights})
+    assert answer.status_code == 422
+    assert answer.json()["errors"][0]["field"].startswith("weights")
 
 
 def test_k_limits_the_answer(house: House) -> None:
@@ -160,7 +241,19 @@ def test_an_empty_workspace_says_so(house: House, neighbour: House) -> None:
 
 def test_a_query_without_words_is_answered_by_meaning(house: House) -> None:
     fill(house)
-    assert recall(house, "🐶")["results"] != []
+    for query in ("🐶", "what is it about?"):
+        found = recall(house, query, explain=True)["results"]
+        assert found != []
+        assert {r["explain"]["text_weight"] for r in found} == {0.0}
+        assert {r["explain"]["rerank"] for r in found} == {"off: the query holds no index term"}
+
+
+@pytest.mark.parametrize("query", ["???", " ... !", "—", "\u200b"])
+def test_a_query_of_punctuation_asks_nothing(house: House, query: str) -> None:
+    fill(house)
+    body = recall(house, query)
+    assert body["results"] == []
+    assert body["reason"].startswith("nothing asked")
 
 
 def test_recalls_are_counted_once_and_only_when_recorded(house: House) -> None:
@@ -230,9 +323,7 @@ def test_age_lowers_a_score_but_never_hides(house: House) -> None:
     assert 0.85 <= old["explain"]["freshness"] < 0.86
 
 
-@pytest.mark.parametrize(
-    "asked", [{"as_of": "2020-01-01T00:00:00Z"}, {"graph": True}, {"rerank": True}, {"weights": {}}]
-)
+@pytest.mark.parametrize("asked", [{"graph": True}, {"graph": False}, {"rerank": "yes"}])
 def test_what_is_not_available_yet_is_refused_not_ignored(
     house: House, asked: dict[str, Any]
 ) -> None:

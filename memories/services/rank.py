@@ -1,0 +1,185 @@
+"""Ranking a pool: fused, read token by token, damped where it repeats itself, and explained."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from engram.kernel.configuration import WorkspaceSettings
+from engram.kernel.embedding import QueryReading
+from memories.core import late
+from memories.core.diversity import Damped, damp
+from memories.core.fusion import Candidate, Factors, agents_named, freshness, fuse
+from memories.core.text import terms
+from memories.models import Memory, MemoryVector
+from memories.services import rerank
+from memories.services.asking import Query
+from memories.services.candidates import Pool
+
+SECONDS_AN_HOUR = 3600.0
+HOURS_A_DAY = 24.0
+DAMPED_MAX = 150
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A query with what the model makes of it, and where and when it is asked."""
+
+    query: Query
+    reading: QueryReading | None
+    model: str
+    config: WorkspaceSettings
+    now: datetime  # the moment that is asked about
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """Memories that read otherwise at the moment asked about, and their token states then."""
+
+    memories: Mapping[UUID, Memory] = field(default_factory=dict)
+    states: Mapping[UUID, late.Bytes] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """One memory in its place."""
+
+    id: UUID
+    score: float
+    cosine: float | None
+    explain: dict[str, Any]
+
+
+def rank(
+    asked: Asked,
+    pool: Pool,
+    *,
+    pinned: Collection[UUID] = (),
+    always: Collection[UUID] = (),
+    past: Past | None = None,
+) -> list[Ranked]:
+    """Return what is related of a pool, pins first, then by score.
+
+    With the second stage only the best hundred remain, with the pins and with `always`.
+    """
+    past = past or Past()
+    candidates = _candidates(asked, pool, past)
+    named = agents_named(asked.query.text, {c.agent for c in candidates if c.agent})
+
+    def fused(found: Sequence[Candidate[UUID]]) -> list[Factors[UUID]]:
+        return fuse(
+            found,
+            named_agents=named,
+            has_vector=asked.reading is not None,
+            has_terms=bool(terms(asked.query.text)),
+        )
+
+    kept = fused(candidates)
+    stage = _stage(asked)
+    if stage == rerank.ON and asked.reading is not None:
+        best = {f.id for f in kept[: rerank.DEPTH]} | set(pinned) | set(always)
+        scores = rerank.late_scores(
+            asked.reading,
+            asked.query.text,
+            asked.model,
+            pool=pool,
+            ids=best,
+            besides=past.states,
+        )
+        read = [replace(c, late=scores.get(c.id)) for c in candidates]
+        kept = [f for f in fused(read) if f.id in best]
+    lasting = {*pinned, *always}
+    related = [f for f in kept if f.score > 0 or f.id in lasting]
+    damped = _damped(related, asked)
+    by_id = {f.id: f for f in related}
+    ranked = [
+        Ranked(
+            d.id,
+            by_id[d.id].score * d.damping,
+            pool.cosines.get(d.id),
+            _explain(by_id[d.id], d, pool, stage),
+        )
+        for d in damped
+    ]
+    return sorted(ranked, key=lambda one: (one.id not in pinned, -one.score))
+
+
+def _stage(asked: Asked) -> str:
+    wanted = asked.query.is_reranked
+    is_wanted = asked.config.rerank_enabled if wanted is None else wanted
+    return rerank.stage(asked.reading, asked.query.text, asked.model, is_wanted=is_wanted)
+
+
+def _candidates(asked: Asked, pool: Pool, past: Past) -> list[Candidate[UUID]]:
+    found = []
+    for memory in _rows(pool.ids, past):
+        hours = (asked.now - memory.observed_at).total_seconds() / SECONDS_AN_HOUR
+        found.append(
+            Candidate(
+                id=memory.id,
+                cosine=pool.cosines.get(memory.id),
+                text=pool.words.get(memory.id),
+                previous=pool.previous.get(memory.id),
+                next=pool.next.get(memory.id),
+                agent=memory.agent,
+                session=memory.session_key,
+                hour=-hours,
+                provenance_weight=asked.query.provenance_weight(memory.provenance, asked.config),
+                weight_factor=memory.weight_factor,
+                confidence=memory.confidence,
+                confidence_factor=memory.confidence_factor,
+                freshness=1.0 if memory.is_pinned else freshness(hours / HOURS_A_DAY),
+            )
+        )
+    return found
+
+
+def _rows(ids: Collection[UUID], past: Past) -> list[Memory]:
+    """Return what ranking needs of the memories, in the order of their ids."""
+    rows = Memory.objects.filter(pk__in=ids).order_by("pk")
+    rows = rows.only(
+        "pk", "workspace_id", "agent", "session_key", "provenance", "confidence",
+        "weight_factor", "confidence_factor", "observed_at", "is_pinned",
+    )  # fmt: skip
+    return [past.memories.get(memory.id, memory) for memory in rows]
+
+
+def _damped(related: Sequence[Factors[UUID]], asked: Asked) -> list[Damped[UUID]]:
+    """Damp what repeats something better placed; what lies far behind stays as it is."""
+    strength = asked.config.diversity
+    if not strength:
+        return [Damped(f.id, 1.0, None) for f in related]
+    head, tail = related[:DAMPED_MAX], related[DAMPED_MAX:]
+    rows = MemoryVector.objects.filter(
+        memory__in=[f.id for f in head], model=asked.model, position=0
+    )
+    vectors = dict(rows.values_list("memory_id", "embedding"))
+    placed = damp([(f.id, f.score) for f in head], vectors, strength)
+    return [*placed, *(Damped(f.id, 1.0, None) for f in tail)]
+
+
+def _explain(
+    factors: Factors[UUID], damped: Damped[UUID], pool: Pool, stage: str
+) -> dict[str, Any]:
+    """Return every factor of a score (`memories.core.fusion`), and where it stood in the pool."""
+    shown = {name: value for name, value in asdict(factors).items() if name not in {"id", "score"}}
+    return shown | {
+        "diversity": damped.damping,
+        "repeats": None if damped.repeats is None else str(damped.repeats),
+        "rerank": stage,
+        "vector_rank": _rank_in(pool.cosines, factors.id),
+        "text_rank": _rank_in(pool.words, factors.id),
+        "neighbours": [
+            str(neighbour)
+            for neighbour in (pool.previous.get(factors.id), pool.next.get(factors.id))
+            if neighbour is not None
+        ],
+    }
+
+
+def _rank_in(scores: dict[UUID, float], memory_id: UUID) -> int | None:
+    own = scores.get(memory_id)
+    return None if own is None else 1 + sum(score > own for score in scores.values())
