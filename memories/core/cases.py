@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from memories.core.alignment import Alignment, Pair, align, weigh
-from memories.core.lexicon import EXCLUSIVE_SUBJECT, interchangeable
+from memories.core.lexicon import EXCLUSIVE_SUBJECT, concept_of, interchangeable
 from memories.core.statements import Claim, Term
 from memories.core.vocabulary import ADDITIVES
 from memories.core.words import stem
@@ -31,6 +31,13 @@ _MEASURE_NOUNS = frozenset(["maximum", "minimum", "limit", "size", "length", "am
                             "default", "date", "day", "hour", "version", "releas", "budget",
                             "ratio", "share", "deep", "long", "high", "wide",
                             "heavi", "old"])  # fmt: skip
+# Words that head a note of any content: "Decision: …" limits nothing.
+_HEADINGS = frozenset(
+    concept_of(word)
+    for word in ["note", "reminder", "decision", "fyi", "update", "info", "information", "summary",
+                 "important", "attention", "rule", "policy", "fact", "memo", "convention",
+                 "agreement", "hint", "tip"]
+)  # fmt: skip
 _LIMITERS = frozenset(["not", "except", "unless", "until", "only", "partly", "mostly", "almost",
                        "rarely", "sometimes", "temporarily", "seldom",
                        "occasionally"])  # fmt: skip
@@ -173,6 +180,7 @@ def only_adds(terms: Sequence[Term]) -> bool:
         or (term.region == "subject" and term.key not in _IDLE_MODIFIERS)
         or term.key in _LIMITERS
         or (term.prep in ("until", "unless", "except") and term.kind != "date")
+        or (term.prep == ":" and term.key not in _HEADINGS)
         for term in terms
     )
 

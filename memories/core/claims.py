@@ -14,7 +14,7 @@ folded onto one key ("erased" and "deleted" are both "delet").
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from memories.core.measures import Quantity
@@ -27,6 +27,8 @@ __all__ = ["Claim", "Comparison", "Modality", "Quantity", "Reading", "Relation",
            "Transition", "compare", "read", "relate"]  # fmt: skip
 
 _CANDIDATES = 3  # claims of the other text that one claim is compared with
+_SHORT = 7  # words and values of the usual statement
+_LENGTH_DISCOUNT = 0.05  # for each one beyond
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,9 @@ class Comparison:
         For `refines`, which text says more.
     pair : tuple of int or None
         Indices of the claims that decided it.
+    likeness : float
+        For `different`, the share of their words that both have, less for long texts, which meet
+        by chance; 1 otherwise. What no rule can tell may still be the same in other words.
     """
 
     relation: Relation
@@ -51,6 +56,7 @@ class Comparison:
     confidence: float
     more_specific: Literal["a", "b"] | None
     pair: tuple[int, int] | None
+    likeness: float = 1.0
 
 
 def compare(a: Reading | str, b: Reading | str) -> Comparison:
@@ -85,7 +91,12 @@ def _flip(found: Comparison, left: Reading, right: Reading) -> Comparison:
         again = relate(left.claims[pair[0]], right.claims[pair[1]])
         reasons = again.reasons if again.relation == found.relation else reasons
     return Comparison(
-        found.relation, reasons, found.confidence, specific.get(found.more_specific), pair
+        found.relation,
+        reasons,
+        found.confidence,
+        specific.get(found.more_specific),
+        pair,
+        found.likeness,
     )
 
 
@@ -99,7 +110,16 @@ def _compare(a: Reading, b: Reading) -> Comparison:
     if against:
         _, pair = max(against, key=lambda item: (item[0], -item[1][0], -item[1][1]))
         return _answer(verdicts[pair], pair)
-    return _agreement(a, b, verdicts)
+    found = _agreement(a, b, verdicts)
+    return replace(found, likeness=_likeness(a, b)) if found.relation == "different" else found
+
+
+def _likeness(a: Reading, b: Reading) -> float:
+    shorter = min(len(a.keys), len(b.keys))
+    if not shorter:
+        return 0.0
+    share = 2 * len(a.keys & b.keys) / (len(a.keys) + len(b.keys))
+    return max(0.0, share - _LENGTH_DISCOUNT * max(0, shorter - _SHORT))
 
 
 def _answer(verdict: Verdict, pair: tuple[int, int]) -> Comparison:

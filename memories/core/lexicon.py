@@ -362,7 +362,8 @@ _INCLUSIVE = (
 CONVERSES = {"belong": ("own", "to"), "come": ("suppli", "from"), "origin": ("suppli", "from")}
 # Pairs of verbs that say the same of what stands where ("runs in", "is hosted in").
 _INTERCHANGEABLE = """
-run host deploy live sit operate
+run host deploy live operate
+host sit live stay stand
 use run employ work
 put keep place pass
 go send route ship

@@ -7,18 +7,30 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
+from typing import Literal
 
 from memories.core.clauses import Clause, fold_phrases, split
+from memories.core.lexicon import concept_of
 from memories.core.modality import modality_of
 from memories.core.statements import Claim, Reading, Term, Transition
 from memories.core.terms import read_terms
 from memories.core.transitions import Change, change_in
-from memories.core.vocabulary import ADDITIVES, IRREGULAR_PAST, RESTRICTORS
+from memories.core.vocabulary import (
+    ADDITIVES,
+    DETERMINERS,
+    IRREGULAR_PAST,
+    OPERATORS,
+    PREPOSITIONS,
+    RESTRICTORS,
+)
 from memories.core.words import Token, normalise, sentences, tokenise
 
 _MAX_TOKENS = 120  # of one sentence: longer ones (pasted dumps) are cut into stretches
 CARRIED_WEIGHT = 0.5
 _POINTERS = frozenset(["it", "they", "this", "that", "these", "those", "he", "she", "its"])
+_PAST_AUXILIARIES = frozenset(["was", "were", "did"])
+_PRESENT = frozenset(["is", "are", "do", "does", "must", "may", "can", "should", "shall"])
+_LINKS = DETERMINERS | PREPOSITIONS
 _MAX_KEPT = 1000  # characters
 _HYPHENATED = re.compile(r"\b[A-Za-z]\w*(?:-\w+)+\b")
 _FORCES = {"must": "must", "shall": "must", "required": "must", "may": "may", "can": "may",
@@ -45,7 +57,8 @@ def read(text: str) -> Reading:
             for clause in split(fold_phrases(tokens[start : start + _MAX_TOKENS])):
                 claims.append(_claim(clause, sentence, claims[-1] if claims else None))
     words = frozenset(word for claim in claims for word in claim.words)
-    return Reading(text, tuple(claims), words)
+    keys = frozenset(term.key for claim in claims for term in claim.terms if term.weight == 1)
+    return Reading(text, tuple(claims), words, keys)
 
 
 def read_cached(text: str) -> Reading:
@@ -84,6 +97,8 @@ def _claim(clause: Clause, sentence: str, previous: Claim | None) -> Claim:
         is_past=_is_past(clause),
         force=_force(clause),
         cues=frozenset(lower for lower in lowers if lower in ADDITIVES or lower in RESTRICTORS),
+        operators=_operators(lowers),
+        tense=_tense(clause),
     )
 
 
@@ -130,6 +145,32 @@ def _is_past(clause: Clause) -> bool:
     lower = clause.tokens[clause.verb].lower
     is_past_form = lower.endswith("ed") or lower in IRREGULAR_PAST
     return is_past_form and clause.aux < 0
+
+
+def _operators(lowers: Sequence[str]) -> frozenset[tuple[str, str]]:
+    found = set()
+    for index, lower in enumerate(lowers):
+        if lower not in OPERATORS:
+            continue
+        governed = ""
+        if lower == "or":
+            governed = concept_of(lowers[index - 1]) if index else ""
+        elif lower not in ("unless", "except"):
+            rest = lowers[index + 1 : index + 5]
+            governed = next((concept_of(word) for word in rest if word not in _LINKS), "")
+        found.add((lower, governed))
+    return frozenset(found)
+
+
+def _tense(clause: Clause) -> Literal["past", "present", ""]:
+    if _is_past(clause):
+        return "past"
+    if clause.aux >= 0:
+        lower = clause.tokens[clause.aux].lower
+        return "past" if lower in _PAST_AUXILIARIES else "present" if lower in _PRESENT else ""
+    if clause.verb < 0 or clause.tokens[clause.verb].kind != "word" or clause.is_imperative:
+        return ""
+    return "present"
 
 
 def _force(clause: Clause) -> str:

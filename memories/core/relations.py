@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import combinations
 from typing import Literal
 
 from memories.core.alignment import Pair
@@ -34,7 +35,10 @@ from memories.core.vocabulary import TELLING_PREPOSITIONS
 __all__ = ["Relation", "Verdict", "relate"]
 
 _POSSESSIVE = re.compile(r"\b([^\W\d_]\w{0,40})['\u2019]s\b")
+_MAX_NAMES = 12  # shared names that are looked at for exchanged places
 _WORD = re.compile(r"\w+")
+# Leads to a time or place that another of them may replace; "" stands for "during" and "when".
+_WITHIN = frozenset(["", "in", "on", "at", "for", "of", "within", "every"])
 _ONE = re.compile(r"\bone\b", re.IGNORECASE)
 
 
@@ -48,7 +52,10 @@ def relate(a: Claim, b: Claim) -> Verdict:
     """
     case = lay_out(a, b)
     if not on_topic(case):
-        return different("they speak of different things", confidence=0.5)
+        # Few words in common tell nothing of a paraphrase; values that differ as well do.
+        is_clear = bool(case.found.clashes or case.found.opposed)
+        confidence = 0.5 if is_clear else 0.45
+        return different("they speak of different things", confidence=confidence)
     if a.modality != b.modality:
         return different(f"one is a {a.modality}, the other a {b.modality}", confidence=0.6)
     if reason := _other_subject(case):
@@ -57,6 +64,8 @@ def relate(a: Claim, b: Claim) -> Verdict:
         for rule in RULES:
             if verdict := rule(case):
                 return verdict
+    if reason := _substituted(case):
+        return different(reason, confidence=0.6)
     return _agreement(case)
 
 
@@ -83,9 +92,14 @@ def _other_item(case: Case) -> str:
     if labels and len(clashes) > len(labels):
         return f"other item: {labels[0].a.text} vs {labels[0].b.text}"
     for pair in case.found.same:
-        if pair.a.region == pair.b.region == "condition" and pair.a.prep != pair.b.prep:
+        if pair.a.region == pair.b.region == "condition" and _leads_differ(pair):
             return f"other condition: {pair.a.prep} vs {pair.b.prep} {pair.a.text}"
     return ""
+
+
+def _leads_differ(pair: Pair) -> bool:
+    """ "Before the audit" and "after the audit", but not "in summer" and "during summer"."""
+    return not {pair.a.prep, pair.b.prep} <= _WITHIN and pair.a.prep != pair.b.prep
 
 
 def _is_claimed(pair: Pair, *, alone: bool) -> bool:
@@ -143,6 +157,15 @@ def _why_unsure(case: Case) -> str:
         return "only one side denies a word"
     if _order_differs(case) or _possessors_differ(case):
         return "the same words in another order"
+    return _other_terms(case)
+
+
+def _other_terms(case: Case) -> str:
+    """What small words make of two claims whose words agree: of how many, when, how firmly."""
+    if any(not key or key in case.shared for _, key in case.a.operators ^ case.b.operators):
+        return "all, some, or and unless are not the same"
+    if {case.a.tense, case.b.tense} == {"past", "present"}:
+        return "one tells of the past"
     return "another number" if _pointed_number_differs(case) else _other_force(case)
 
 
@@ -170,6 +193,54 @@ def _pointed_number_differs(case: Case) -> bool:
     )
 
 
+def _names_exchanged(case: Case) -> bool:
+    """True when two names changed places and no verb was found that tells their roles.
+
+    Neighbours may change places: "German and English" is "English and German".
+    """
+    is_bare = not case.a.verb and not case.b.verb
+    named = [
+        pair
+        for pair in case.found.same
+        if pair.a.kind in ("word", "name") and (is_bare or "name" in (pair.a.kind, pair.b.kind))
+    ]
+    spots = _spots(case, named[:_MAX_NAMES])
+    return any(
+        b_second < b_first
+        and (a_second - a_first > 1 or b_first - b_second > 1 or region != other_region)
+        for (a_first, b_first, region), (a_second, b_second, other_region) in combinations(spots, 2)
+    )
+
+
+def _spots(case: Case, pairs: Sequence[Pair]) -> list[tuple[int, int, str]]:
+    """Where the two terms of each pair stand among the terms of their claims, by the first."""
+    at_a = {id(term): index for index, term in enumerate(case.a.terms)}
+    at_b = {id(term): index for index, term in enumerate(case.b.terms)}
+    return sorted((at_a[id(pair.a)], at_b[id(pair.b)], pair.a.region) for pair in pairs)
+
+
+def _substituted(case: Case) -> str:
+    """A reason when both say one sentence with other words in one slot, "" otherwise.
+
+    Who says the same again builds another sentence; who fills the same frame anew ("picks her up
+    from school", "picks her up from violin lessons") tells another fact.
+    """
+    left_a, left_b = case.left_a, case.left_b
+    if not case.both_left or case.a.verb != case.b.verb or case.parity_differs:
+        return ""
+    if any(term.is_verb for term in left_a + left_b):
+        return ""
+    if {(t.region, t.prep) for t in left_a} != {(t.region, t.prep) for t in left_b}:
+        return ""
+    pairs = case.found.same
+    if any((p.a.region, p.a.prep) != (p.b.region, p.b.prep) for p in pairs) or len(pairs) < 3:
+        return ""
+    follows = [b for _, b, _ in _spots(case, pairs)]
+    if follows != sorted(follows):
+        return ""
+    return f"one sentence of two things: {names(left_a)} vs {names(left_b)}"
+
+
 def _order_differs(case: Case) -> bool:
     """True when roles or telling prepositions moved and no passive or converse explains it."""
     for pair in case.found.same:
@@ -181,7 +252,9 @@ def _order_differs(case: Case) -> bool:
             return True
         if led <= DIRECTED or (led & TELLING_PREPOSITIONS and in_predicate):
             return True
-    if not case.a.verb or not case.b.verb or case.a.verb in SYMMETRIC:
+    if not case.a.verb or not case.b.verb:
+        return _names_exchanged(case)
+    if case.a.verb in SYMMETRIC:
         return False
     is_one_verb = case.a.verb == case.b.verb
     read_roles = roles if is_one_verb else places

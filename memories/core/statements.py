@@ -73,7 +73,9 @@ class Claim:
     `verb` the concept of the main verb ("" when none was found), `agent_prep` the preposition that
     leads to who acts when the sentence is turned round ("by" in the passive, "to" after "belongs"),
     `force` the modal ("must", "may", ""), `is_past` a simple past, `cues` additive and
-    restricting words.
+    restricting words, `operators` words that say of how many or unless what, each with the
+    word that it governs (("some", "user"), ("or", "redis"), ("unless", "")), `tense` the tense of
+    the main verb where it shows.
     """
 
     text: str
@@ -92,12 +94,15 @@ class Claim:
     is_past: bool = False
     force: str = ""
     cues: frozenset[str] = frozenset()
+    operators: frozenset[tuple[str, str]] = frozenset()
+    tense: Literal["past", "present", ""] = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A whole text, read once and kept."""
+    """A whole text, read once and kept; `keys` are its words and values of full weight."""
 
     text: str
     claims: tuple[Claim, ...]
     words: frozenset[str]
+    keys: frozenset[str] = frozenset()

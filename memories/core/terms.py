@@ -54,6 +54,8 @@ def read_terms(clause: Clause, change: Change | None) -> Parsed:
     if change is not None and opens_in_subject and _is_by_agent(clause, change):
         opening = "aside"  # who changed it is not what was changed
     scan = Scan(clause, change, opening)
+    if lead and lead_region == "aside":
+        scan.prep = ":"  # "Preview envs: …" may say what the statement holds for
     index = 0
     while index < len(clause.tokens):
         if index < lead:

@@ -47,12 +47,15 @@ FILLERS = _words(
     " also too already still even then thus therefore hence however please note well as so such"
     " own itself again else nowhere rather fairly pretty always ever e.g i.e etc vs yes okay ok"
     " nowadays overall entirely completely fully directly properly explicitly officially"
+    " throughout altogether"
 ) | _words("that this these those which who whom whose what there here where how")
 # Adverbs that restrict or widen; they are content for `same`, never silently dropped.
 RESTRICTORS = _words("only solely exclusively except unless partly partially mostly mainly"
                      " sometimes occasionally often rarely seldom almost nearly temporarily"
                      " provisionally half")  # fmt: skip
 ADDITIVES = _words("also too additionally besides another both along plus alongside furthermore")
+# Words that change of how many, or under which condition, a statement holds.
+OPERATORS = _words("unless except some several most many few half or either neither")
 EXCLUSIVES = _words("only solely exclusively just sole")
 
 # Verbs so general that a difference between two of them is no difference.
@@ -270,6 +273,7 @@ PHRASES: dict[tuple[str, ...], str] = {
         "went live": "launched", "shut down": "stopped", "at the moment": "", "at present": "",
         "for now": "", "right now": "", "these days": "", "in general": "", "as a rule": "",
         "of course": "", "in fact": "", "as of now": "", "the fact that": "", "it is": "it is",
+        "plant based": "vegan", "end of life": "retired", "by hand": "manually",
         "a group of": "", "a couple of": "", "a lot of": "many", "lots of": "many",
         "a number of": "", "a piece of": "", "a kind of": "", "a bit": "", "kind of": "",
     }.items()

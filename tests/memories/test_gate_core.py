@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -48,6 +49,13 @@ def test_a_contradiction_is_kept_apart() -> None:
 def test_different_is_suggested_when_unsure_and_created_when_clear() -> None:
     assert outcome(compared("different", 0.3)) == ("suggested", "stored")
     assert outcome(compared("different", 0.7)) == ("created", "stored")
+
+
+def test_the_fewer_words_two_texts_share_the_closer_their_vectors_must_be() -> None:
+    unsure = replace(compared("different", 0.3), likeness=0.3)
+    assert outcome(unsure, cosine=0.82) == ("suggested", "stored")
+    assert outcome(replace(unsure, likeness=0.1), cosine=0.82) == ("created", "stored")
+    assert outcome(replace(unsure, confidence=0.6), cosine=0.99) == ("created", "stored")
 
 
 def test_below_the_threshold_nothing_happens() -> None:
