@@ -10,7 +10,15 @@ from conflicts.models import DetectionDue
 from engram.console.demo.story import CommitStep, ReviseStep, read_story, tell_once
 from engram.kernel.models import Event
 from engram.kernel.tenancy import in_workspace
-from memories.models import Derivation, Memory, Observation, RecallRecord, Revision, State
+from memories.models import (
+    Derivation,
+    Memory,
+    Observation,
+    RecallRecord,
+    Review,
+    Revision,
+    State,
+)
 from tests.conftest import NOW
 
 
@@ -48,6 +56,10 @@ def test_story_shows_every_state_and_outcome(house, neighbour):
         assert Derivation.objects.count() > 20
         assert Memory.objects.filter(is_pinned=True, kind="constraint").count() >= 4
         assert RecallRecord.objects.count() >= 25
+        assert set(Review.objects.values_list("kind", flat=True)) == {
+            "supersede",
+            "source_forgotten",
+        }
         assert oldest.created_at < NOW - timedelta(days=260)
         # The detective reads it all at once, and is not said to be months late.
         assert DetectionDue.objects.count() == Memory.objects.recallable(NOW).count()
@@ -102,7 +114,8 @@ def test_steps_happen_at_their_own_time(house, short):
 def test_shipped_story_is_in_time_order_and_names_nobody_twice():
     steps = read_story()
     labels = [step.label for step in steps if isinstance(step, CommitStep)]
-    assert [s.days_ago for s in steps] == sorted((s.days_ago for s in steps), reverse=True)
+    ages = [step.days_ago for step in steps]
+    assert ages == sorted(ages, reverse=True)
     assert "" not in labels
     assert len(labels) == len(set(labels))
     assert len(steps) > 300

@@ -17,7 +17,7 @@ from pydantic import Field, field_validator, model_validator
 
 from engram.console.evaluation.lines import InputError, Row, read_rows, refuse_repeated_ids
 from engram.console.evaluation.outcome import Figure, Outcome
-from engram.console.evaluation.scratch import commit_rows, scratch_workspace
+from engram.console.evaluation.scratch import commit_rows, refresh_statistics, scratch_workspace
 from engram.kernel.models import Workspace
 from memories.core.metrics import bootstrap, ndcg_at, precision_at, recall_at, reciprocal_rank
 from memories.services.draft import Draft
@@ -128,6 +128,7 @@ def run(memories: Path, questions: Path, *, seed: int, advance: Callable[[int], 
         with scratch_workspace() as workspace:
             now = max((row.time for row in rows if row.time), default=UNDATED) + timedelta(hours=1)
             names = store(workspace, rows, now=now, advance=advance)
+            refresh_statistics()
             for question in asked.get(group, ()):
                 ranked = ask(workspace, question.question, names, now=now)
                 predictions.append({"id": question.id, "ranked": ranked})
