@@ -34,6 +34,8 @@ from memories.services.review import flag_derived
 from memories.services.statements import lock_statements
 from memories.signals import memories_erased
 
+QUOTE_CHARS = 16
+
 
 @dataclass(frozen=True, slots=True)
 class _Words:
@@ -43,10 +45,15 @@ class _Words:
     texts: frozenset[str]  # normalised
 
     def quoted_in(self, value: Any) -> bool:
-        """Tell whether a text, or any text within a JSON value, holds one of the wordings."""
+        """Tell whether a text, or any text within a JSON value, holds one of the wordings.
+
+        A short wording ("Yes.") is only found where it stands alone.
+        """
         if isinstance(value, str):
             text = normalised(value)
-            return any(wording in text for wording in self.texts)
+            return text in self.texts or any(
+                len(wording) >= QUOTE_CHARS and wording in text for wording in self.texts
+            )
         if isinstance(value, dict):
             return any(self.quoted_in(item) for item in value.values())
         return isinstance(value, list) and any(self.quoted_in(item) for item in value)

@@ -1,0 +1,197 @@
+"""Erasing for good (census pitfall 39): a canary takes part in everything, then is nowhere."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import psycopg
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from conflicts.services.detect import detect_due
+from engram import embedded
+from engram.kernel import broker
+from engram.kernel.models import Event
+from engram.kernel.tenancy import in_workspace
+from memories.models import CorpusSize, Memory, TermCount
+from tests.conftest import Caller, House, build_house
+
+CANARY = "zyzzyvaquux"
+STATEMENT = f"The vault word of the north tower is {CANARY} and it changes every week."
+
+
+def commit(caller: Caller, content: str, **fields: Any) -> dict[str, Any]:
+    answer = caller.post("memories", {"content": content, **fields})
+    assert answer.status_code in {200, 201}, answer.json()
+    memory: dict[str, Any] = answer.json()["memory"]
+    return memory
+
+
+def tables_holding(needle: str) -> dict[str, int]:
+    """Return how many rows of each table hold a text, read as the owner past row security."""
+    found = {}
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")
+        names = [row[0] for row in cursor.fetchall()]
+        cursor.execute("SELECT id FROM kernel_workspace")
+        workspaces = [row[0] for row in cursor.fetchall()]
+        for name in names:
+            hits = 0
+            for workspace in workspaces:
+                cursor.execute("SELECT set_config('engram.workspace', %s, true)", [str(workspace)])
+                cursor.execute(
+                    f'SELECT count(*) FROM "{name}" AS t WHERE t::text ILIKE %s',  # noqa: S608
+                    [f"%{needle}%"],
+                )
+                hits += cursor.fetchone()[0]
+            if hits:
+                found[name] = hits
+        cursor.execute("SELECT set_config('engram.workspace', '', true)")
+    return found
+
+
+def redis_keys_holding(needle: str) -> list[str]:
+    """Return the keys of the broker whose name or value holds a text."""
+    client = broker.client()
+    found = []
+    for key in client.scan_iter():
+        value = client.dump(key) or b""
+        if needle.encode() in key or needle.encode() in value:
+            found.append(repr(key))
+    return found
+
+
+def log_files_holding(needle: str) -> list[str]:
+    """Return the log files of this home that hold a text."""
+    logs = embedded.home_folder() / "logs"
+    assert logs.is_dir()
+    return [
+        str(p) for p in logs.rglob("*") if p.is_file() and needle in p.read_text("utf-8", "replace")
+    ]
+
+
+def let_it_take_part(house: House) -> dict[str, Any]:
+    """Let the canary leave its words wherever memories leave them."""
+    place = {"scope": "tower", "tags": [CANARY], "metadata": {"word": CANARY}, "source": CANARY}
+    memory = commit(
+        house.agent,
+        "The vault word of the north tower is secret for now.",
+        provenance="user_stated",
+    )
+    house.reviewer.patch(f"memories/{memory['id']}", {"content": STATEMENT, **place})
+    house.reviewer.patch(f"memories/{memory['id']}", {"importance": 0.9})
+    house.agent.post(
+        "memories", {"content": STATEMENT, "scope": "tower"}, **{"Idempotency-Key": "k1"}
+    )
+    commit(house.agent, STATEMENT, scope="elsewhere")
+    rival = commit(house.agent, "The vault word of the north tower is swordfish.", scope="tower")
+    card = house.agent.post("conflicts", {"memory_ids": [memory["id"], rival["id"]]}).json()
+    path = f"conflicts/{card['id']}"
+    house.reviewer.post(f"{path}/comments", {"text": f"Is {CANARY} still right?"})
+    verdict = {"verdict": "keep", "keep": [rival["id"]], "note": f"not {CANARY}"}
+    assert house.reviewer.post(f"{path}/resolve", verdict).status_code == 200
+    assert house.reviewer.post(f"{path}/undo", {}).status_code == 200
+    summary = commit(house.agent, "The tower has a vault.", derived_from=[memory["id"]])
+    guarded = commit(house.agent, "The moat is deep.", provenance="user_stated", scope="moat")
+    asked = {"content": STATEMENT.upper(), "supersedes": guarded["id"], "scope": "moat"}
+    assert house.agent.post("memories", asked).status_code == 202
+    assert house.agent.patch(f"memories/{memory['id']}", {"tags": ["x"]}).status_code == 202
+    house.reader.post("memories/recall", {"query": f"vault word {CANARY}", "session_key": "s"})
+    house.agent.post("memories/forget", {"query": STATEMENT, "min_relevance": 0.99})
+    detect_due(house.workspace, clock=timezone.now)
+    return {**memory, "summary": summary["id"], "card": card["id"], "rival": rival["id"]}
+
+
+def test_a_canary_is_nowhere_after_erasing(house: House) -> None:
+    memory = let_it_take_part(house)
+    assert set(tables_holding(CANARY)) >= {
+        "memories_memory", "memories_observation", "memories_revision", "memories_posting",
+        "memories_termcount", "memories_memorytag", "memories_review", "conflicts_conflict",
+        "conflicts_conflictcomment", "conflicts_decision", "kernel_idempotentanswer",
+    }  # fmt: skip
+    assert house.admin.delete(f"memories/{memory['id']}").status_code == 204
+    assert tables_holding(CANARY) == {}
+    assert redis_keys_holding(CANARY) == []
+    assert log_files_holding(CANARY) == []
+
+
+def test_erasing_leaves_one_event_without_content(house: House) -> None:
+    memory = let_it_take_part(house)
+    house.admin.delete(f"memories/{memory['id']}")
+    told = house.admin.get("events", {"object": memory["id"]}).json()["results"]
+    assert told[0]["type"] == "memory.erased"
+    assert told[0]["data"] == {"copies": 1, "flagged": 1}
+    assert all(event["data"] == {} for event in told[1:])
+    with in_workspace(house.workspace):
+        assert Event.objects.filter(type="memory.erased").count() == 1
+
+
+def test_what_others_said_outlives_an_erased_memory(house: House) -> None:
+    memory = let_it_take_part(house)
+    house.admin.delete(f"memories/{memory['id']}")
+    for path in ("", "/history"):
+        assert house.admin.get(f"memories/{memory['id']}{path}").status_code == 404
+    assert house.admin.delete(f"memories/{memory['id']}").status_code == 404
+    assert house.reader.get(f"memories/{memory['rival']}").json()["state"] == "active"
+    waiting = house.reviewer.get("reviews", {"kind": "source_forgotten"}).json()["results"]
+    assert [row["memory"]["id"] for row in waiting] == [memory["summary"]]
+    card = house.reader.get(f"conflicts/{memory['card']}").json()
+    assert (card["status"], len(card["memories"])) == ("resolved", 1)
+    assert [c["text"] for c in card["comments"]] == ["Erased."]
+
+
+def test_erasing_keeps_the_counts_of_words_right(house: House) -> None:
+    kept = commit(house.agent, "The cedar crate is heavy.")
+    gone = commit(house.agent, "The cedar crate smells of pine.", scope="x")
+    house.admin.delete(f"memories/{gone['id']}")
+    with in_workspace(house.workspace):
+        assert CorpusSize.objects.get().memories == Memory.objects.count() == 1
+        assert CorpusSize.objects.get().words == Memory.objects.get(pk=kept["id"]).word_count
+        assert TermCount.objects.get(term="cedar").memories == 1
+        assert not TermCount.objects.filter(term="pine").exists()
+
+
+def test_what_was_erased_may_be_said_again(house: House) -> None:
+    memory = commit(house.agent, STATEMENT)
+    house.agent.post("memories/forget", {"ids": [memory["id"]], "confirm": True})
+    house.admin.delete(f"memories/{memory['id']}")
+    assert house.agent.post("memories", {"content": STATEMENT}).json()["outcome"] == "created"
+
+
+def test_a_short_wording_erases_no_bystander(house: House) -> None:
+    short = commit(house.agent, "Yes.")
+    a, b = (commit(house.agent, f"Yes, the gate opens at {n}.", scope="g") for n in (8, 9))
+    card = house.agent.post("conflicts", {"memory_ids": [a["id"], b["id"]]}).json()
+    house.admin.delete(f"memories/{short['id']}")
+    assert house.reader.get(f"conflicts/{card['id']}").json()["question"] == card["question"]
+
+
+def test_erasing_is_for_admins_of_the_workspace(house: House, neighbour: House) -> None:
+    memory = commit(house.agent, STATEMENT)
+    for caller in (house.reader, house.agent, house.reviewer):
+        assert caller.delete(f"memories/{memory['id']}").status_code == 403
+    other = commit(neighbour.agent, STATEMENT)
+    assert house.admin.delete(f"memories/{other['id']}").status_code == 404
+    house.admin.delete(f"memories/{memory['id']}")
+    assert neighbour.agent.get(f"memories/{other['id']}").json()["content"] == STATEMENT
+
+
+def test_a_failed_write_leaves_no_text_in_the_log_of_the_database(
+    transactional_db: None,
+) -> None:
+    """PostgreSQL would quote the statement, or the row, of an error."""
+    house = build_house("busy")
+    memory = commit(house.agent, STATEMENT)
+    with psycopg.connect(
+        os.environ["DATABASE_URL"], dbname=connection.settings_dict["NAME"]
+    ) as raw:
+        raw.execute("SELECT set_config('engram.workspace', %s, true)", [str(house.workspace.pk)])
+        with pytest.raises(psycopg.errors.CheckViolation):
+            raw.execute(
+                f"UPDATE memories_memory SET confidence = 7, content = '{STATEMENT}' WHERE id = %s",  # noqa: S608
+                [memory["id"]],
+            )
+    assert log_files_holding(CANARY) == []
+    assert (embedded.home_folder() / "logs" / "postgres.log").exists()
