@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from memories.api import forgetting, janitor, memories, recall, reviews
+from memories.api import forgetting, gate, janitor, memories, recall, reviews
 
 urlpatterns = [
     path("memories", memories.MemoryCollection.as_view(), name="memories"),
@@ -32,6 +32,21 @@ urlpatterns = [
         janitor.JanitorActionUndo.as_view(),
         name="janitor-action-undo",
     ),
+    path("memories/<uuid:memory_id>/split", gate.MemorySplit.as_view(), name="memory-split"),
+    path("merge-suggestions", gate.Suggestions.as_view(), name="merge-suggestions"),
+    path(
+        "merge-suggestions/<uuid:suggestion_id>/accept",
+        gate.AcceptSuggestion.as_view(),
+        name="merge-suggestion-accept",
+    ),
+    path(
+        "merge-suggestions/<uuid:suggestion_id>/reject",
+        gate.RejectSuggestion.as_view(),
+        name="merge-suggestion-reject",
+    ),
+    path("gate/metrics", gate.GateMetrics.as_view(), name="gate-metrics"),
+    path("gate/audit", gate.GateAudit.as_view(), name="gate-audit"),
+    path("gate/audit/<uuid:merge_id>", gate.GateAuditAnswer.as_view(), name="gate-audit-answer"),
     path("reviews", reviews.Reviews.as_view(), name="reviews"),
     path("reviews/<uuid:review_id>", reviews.ReviewDetail.as_view(), name="review"),
     path("reviews/<uuid:review_id>/accept", reviews.AcceptReview.as_view(), name="review-accept"),

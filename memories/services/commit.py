@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from uuid import UUID, uuid4
@@ -27,11 +27,13 @@ from memories.services.lifecycle import hide, lock, put_back
 from memories.services.merge import merge_into
 from memories.services.review import ask
 from memories.services.statements import forgotten_memory, lock_statements
+from memories.services.suggest import suggest
 from memories.services.trust import ReviewNeededError, demand_leave, demand_trust
 from memories.signals import memories_written
 
 log = logging.getLogger(__name__)
 MICROSECOND = timedelta(microseconds=1)
+LOOKS = 3  # how often the gate looks when others keep changing what it saw
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,22 +208,54 @@ class _Run:
                 return Committed("suppressed", None)
             if (revived := self._revive(forgotten, draft)) is not None:
                 return revived
-        report = gate.GateReport()
         if self.is_gated and vectors is not None and draft.supersedes is None:
-            report = gate.examine(draft, vectors, self.model, self.workspace.config, self.now)
-        if report.outcome == "merged" and vectors is not None:
-            return self._merge(draft, digest, vectors, report)
-        return self._keep(draft, digest, vectors, report)
+            return self._gated(draft, digest, vectors)
+        return self._keep(draft, digest, vectors, gate.GateReport())
+
+    def _gated(self, draft: Draft, digest: str, vectors: np.ndarray) -> Committed:
+        """Ask the gate; look again when the neighbour to merge into changed meanwhile."""
+        for _ in range(LOOKS):
+            report = self._examine(draft, digest, vectors)
+            if report.outcome != "merged" or report.best is None:
+                return self._keep(draft, digest, vectors, report)
+            seen = report.best.memory
+            stored = next(iter(lock([seen.id])), None)
+            if stored is not None and (stored.revision, stored.updated_at) == (
+                seen.revision,
+                seen.updated_at,
+            ):
+                return self._merge(stored, draft, vectors, report)
+        return self._keep(draft, digest, vectors, gate.GateReport())
+
+    def _examine(self, draft: Draft, digest: str, vectors: np.ndarray) -> gate.GateReport:
+        statement = gate.Statement(
+            draft.content, digest, draft.scope, draft.project, draft.provenance
+        )
+        config = self.workspace.config
+        return gate.examine(statement, vectors, self.model, config, actor=self.actor, now=self.now)
 
     def _keep(
         self, draft: Draft, digest: str, vectors: np.ndarray | None, report: gate.GateReport
     ) -> Committed:
         """Write a memory of its own; one that contradicts its neighbour is read first."""
         memory = self._create(draft, digest, vectors)
+        self._observe(memory, draft, report.outcome, report)
+        if report.outcome == "suggested" and report.best is not None:
+            self._suggest(memory, [report.best])
         if report.outcome == "kept_apart":
             self.kept_apart.add(memory.id)
-        self._observe(memory, draft, report.outcome, report)
+            self._suggest(memory, report.also)
         return Committed(report.outcome, memory, report)
+
+    def _suggest(self, memory: Memory, known: Iterable[gate.Judged]) -> None:
+        """Ask a person about neighbours that probably say the same."""
+        for judged in known:
+            suggest(
+                judged.memory, memory,
+                relation=judged.comparison.relation, similarity=judged.similarity,
+                reasons=judged.decision.reasons, detected_by="gate",
+                actor=self.actor, now=self.now,
+            )  # fmt: skip
 
     def _state_again(self, memory: Memory, draft: Draft) -> Committed:
         """Count what is known; said anew after something else, it is news to the story."""
@@ -248,21 +282,23 @@ class _Run:
         return Committed("created", locked)
 
     def _merge(
-        self, draft: Draft, digest: str, vectors: np.ndarray, report: gate.GateReport
+        self, stored: Memory, draft: Draft, vectors: np.ndarray, report: gate.GateReport
     ) -> Committed:
-        """Keep the better wording in the stored row; what was sent stays as an observation."""
-        assert report.nearest is not None and report.decision is not None  # noqa: S101, PT018
-        stored = lock([report.nearest.id])[0]
-        if stored.state(self.now) != State.ACTIVE:  # hidden since the gate looked
-            return self._keep(draft, digest, vectors, gate.GateReport())
-        changed = merge_into(
-            stored, draft, digest, report.decision,
-            words=self.words, actor=self.actor, now=self.now,
-        )  # fmt: skip
-        if changed:
+        """Keep the better wording in the locked row; what was sent stays as an observation.
+
+        A reworded survivor says what the gate has just compared with all neighbours: those that
+        probably say the same are put to a person, and nothing is merged further.
+        """
+        assert report.best is not None  # noqa: S101
+        self._sources(draft)
+        observation = self._observe(stored, draft, "merged", report)
+        is_reworded = merge_into(
+            stored, observation, report.best, words=self.words, actor=self.actor, now=self.now
+        )
+        if is_reworded:
             reindex_vectors(stored, vectors, self.model)
+            self._suggest(stored, report.also)
         self.written.append(stored.id)
-        self._observe(stored, draft, "merged", report)
         return Committed("merged", stored, report)
 
     def _create(self, draft: Draft, digest: str, vectors: np.ndarray | None) -> Memory:
@@ -320,8 +356,14 @@ class _Run:
         return found[0]
 
     def _derive(self, memory: Memory, draft: Draft) -> None:
+        Derivation.objects.bulk_create(
+            Derivation(source_id=source, derived=memory) for source in self._sources(draft)
+        )
+
+    def _sources(self, draft: Draft) -> list[UUID]:
+        """Return the memories that a draft is derived from; refuse unknown ones."""
         if not draft.derived_from:
-            return
+            return []
         known = set(
             Memory.objects.filter(pk__in=draft.derived_from, forgotten_at=None).values_list(
                 "pk", flat=True
@@ -330,9 +372,7 @@ class _Run:
         missing = [str(i) for i in draft.derived_from if i not in known]
         if missing:
             raise InvalidError("derived_from", f"There is no memory {missing[0]}.")
-        Derivation.objects.bulk_create(
-            Derivation(source_id=source, derived=memory) for source in sorted(known)
-        )
+        return sorted(known)
 
     def _observe(
         self,
@@ -340,7 +380,7 @@ class _Run:
         draft: Draft,
         outcome: str,
         report: gate.GateReport | None = None,
-    ) -> None:
+    ) -> Observation:
         """Keep what was sent, and tell history."""
         observation = Observation.objects.create(
             memory=memory,
@@ -355,7 +395,7 @@ class _Run:
             key_id=self.actor.key_id,
             observed_at=draft.observed_at or self.now,
             created_at=self.now,
-            gate=report.as_record() if report else {},
+            gate=report.as_record() | {"triggered": report.is_triggered} if report else {},
         )
         record(
             "memory.committed",
@@ -370,6 +410,7 @@ class _Run:
                 "agent": draft.agent,
             },
         )
+        return observation
 
 
 def _is_twin(memory: Memory, draft: Draft, now: datetime) -> bool:

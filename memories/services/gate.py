@@ -2,26 +2,52 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any
+from uuid import UUID
 
 import numpy as np
 
+from engram.kernel.actors import Actor
 from engram.kernel.configuration import WorkspaceSettings
+from engram.kernel.models import Role
 from engram.kernel.planning import without_nested_loops
-from memories.core.claims import Comparison, compare, read
-from memories.core.gate import Decision, better_wording, decide
+from memories.core.claims import Comparison, Reading, compare, read
+from memories.core.gate import Decision, Outcome, better_wording, decide
 from memories.core.reading import read_cached
 from memories.models import Memory
-from memories.services.candidates import nearest
-from memories.services.draft import Draft
+from memories.services.nearest import nearest
+from memories.services.rejections import apart_from
+from memories.services.trust import is_persons_word
 
-Outcome = Literal["created", "merged", "kept_apart", "suggested"]
 NEIGHBOURS = 5
 NEARBY_COSINE = 0.5
 NEARBY_MAX = 3
-_RANK = {"kept_apart": 0, "merged": 1, "suggested": 2, "created": 3}
+_RANK: dict[Outcome, int] = {"kept_apart": 0, "merged": 1, "suggested": 2, "created": 3}
+_PROBABLY_KNOWN = frozenset(["merged", "suggested"])
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """What the gate compares with its neighbours."""
+
+    content: str
+    digest: str
+    scope: str
+    project: str
+    provenance: str
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """One neighbour beside the statement, and what the gate would do with the two alone."""
+
+    memory: Memory
+    similarity: float | None
+    comparison: Comparison
+    decision: Decision
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,19 +55,39 @@ class GateReport:
     """What the gate saw and decided for one draft."""
 
     outcome: Outcome = "created"
-    nearest: Memory | None = None
-    similarity: float | None = None
-    comparison: Comparison | None = None
-    decision: Decision | None = None
+    best: Judged | None = None
     nearby: tuple[Memory, ...] = ()
+    # Other neighbours that probably say the same; a person is asked about them.
+    also: tuple[Judged, ...] = ()
+    is_triggered: bool = False  # some neighbour was near enough to be compared
+
+    @property
+    def nearest(self) -> Memory | None:
+        """Return the neighbour that decided."""
+        return self.best.memory if self.best else None
+
+    @property
+    def similarity(self) -> float | None:
+        """Return its cosine."""
+        return self.best.similarity if self.best else None
+
+    @property
+    def comparison(self) -> Comparison | None:
+        """Return how the two relate."""
+        return self.best.comparison if self.best else None
+
+    @property
+    def decision(self) -> Decision | None:
+        """Return what was decided about the two."""
+        return self.best.decision if self.best else None
 
     def as_record(self) -> dict[str, Any]:
-        """Return what the observation keeps of it."""
+        """Return what callers see of it."""
         return {
-            "nearest_id": str(self.nearest.id) if self.nearest else None,
-            "similarity": self.similarity,
-            "relation": self.comparison.relation if self.comparison else None,
-            "reasons": list(self.decision.reasons) if self.decision else [],
+            "nearest_id": str(self.best.memory.id) if self.best else None,
+            "similarity": self.best.similarity if self.best else None,
+            "relation": self.best.comparison.relation if self.best else None,
+            "reasons": list(self.best.decision.reasons) if self.best else [],
         }
 
 
@@ -57,41 +103,89 @@ def neighbours(
 
 
 def examine(
-    draft: Draft, vectors: np.ndarray, model: str, config: WorkspaceSettings, now: datetime
+    statement: Statement,
+    vectors: np.ndarray,
+    model: str,
+    config: WorkspaceSettings,
+    *,
+    actor: Actor,
+    now: datetime,
+    besides: Collection[UUID] = (),
 ) -> GateReport:
-    """Compare a draft with its neighbours; a contradiction weighs more than a merge."""
-    found = neighbours(vectors[0], model, now, scope=draft.scope, project=draft.project)
-    if not found:
+    """Compare a statement with its neighbours; a contradiction weighs more than a merge.
+
+    `besides` are memories that are not looked at: the statement's own, say.
+    """
+    found = neighbours(vectors[0], model, now, scope=statement.scope, project=statement.project)
+    judged = _judge(statement, [row for row in found if row[0].id not in besides], config)
+    judged = _heed_persons(statement, judged, actor)
+    if not judged:
         return GateReport()
-    incoming = read(draft.content)
-    best: GateReport | None = None
-    nearby: list[Memory] = []
+    best = min(judged, key=lambda one: _RANK[one.decision.outcome])
+    nearby = [
+        one.memory
+        for one in judged
+        if one.comparison.relation == "different" and (one.similarity or 0.0) >= NEARBY_COSINE
+    ]
+    return GateReport(
+        outcome=best.decision.outcome,
+        best=best,
+        nearby=tuple(nearby[:NEARBY_MAX]),
+        also=tuple(
+            one for one in judged if one is not best and one.decision.outcome in _PROBABLY_KNOWN
+        ),
+        is_triggered=(judged[0].similarity or 0.0) >= config.gate_threshold,
+    )
+
+
+def _judge(
+    statement: Statement, found: Iterable[tuple[Memory, float]], config: WorkspaceSettings
+) -> list[Judged]:
+    """Judge the neighbours that are near; the nearest one's relation is always told."""
+    judged: list[Judged] = []
+    incoming: Reading | None = None
     for memory, cosine in found:
-        if best is not None and cosine < min(config.gate_threshold, NEARBY_COSINE):
-            break  # the others are farther still; the nearest one's relation is always told
+        if judged and cosine < min(config.gate_threshold, NEARBY_COSINE):
+            break  # the others are farther still
+        incoming = incoming or read(statement.content)
         stored = read_cached(memory.content)
         comparison = compare(stored, incoming)
-        better = better_wording(memory.content, draft.content, stored, incoming)
+        better = better_wording(memory.content, statement.content, stored, incoming)
         decision = decide(
             comparison,
             cosine,
             threshold=config.gate_threshold,
             policy=config.gate_policy,
             provenance_stored=memory.provenance,
-            provenance_incoming=draft.provenance,
+            provenance_incoming=statement.provenance,
             better="stored" if better == "a" else "incoming",
         )
-        report = GateReport(decision.outcome, memory, cosine, comparison, decision)
-        if best is None or _RANK[report.outcome] < _RANK[best.outcome]:
-            best = report
-        if comparison.relation == "different" and cosine >= NEARBY_COSINE:
-            nearby.append(memory)
-    assert best is not None  # noqa: S101  found is not empty
-    return GateReport(
-        best.outcome,
-        best.nearest,
-        best.similarity,
-        best.comparison,
-        best.decision,
-        tuple(nearby[:NEARBY_MAX]),
-    )
+        judged.append(Judged(memory, cosine, comparison, decision))
+    return judged
+
+
+def _heed_persons(statement: Statement, judged: list[Judged], actor: Actor) -> list[Judged]:
+    """Leave apart what a person keeps apart, and a person's wording as the person put it."""
+    known = [one for one in judged if one.decision.outcome in _PROBABLY_KNOWN]
+    if not known:
+        return judged
+    apart = apart_from(statement.digest, [one.memory.content_hash for one in known])
+    heeded = []
+    for one in judged:
+        if one in known and one.memory.content_hash in apart:
+            decision = Decision("created", "stored", ("a person keeps these two apart",))
+            heeded.append(replace(one, decision=decision))
+        elif one.decision.outcome == "merged" and one.decision.survivor == "incoming":
+            heeded.append(_spare_persons_wording(one, actor))
+        else:
+            heeded.append(one)
+    return heeded
+
+
+def _spare_persons_wording(one: Judged, actor: Actor) -> Judged:
+    """What a person wrote is not reworded by an agent: it stays, or a person is asked."""
+    if actor.role.includes(Role.REVIEWER) or not is_persons_word(one.memory):
+        return one
+    reasons = (*one.decision.reasons, "a person wrote the stored wording")
+    outcome: Outcome = "merged" if one.comparison.relation == "same" else "suggested"
+    return replace(one, decision=Decision(outcome, "stored", reasons))

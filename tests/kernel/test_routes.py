@@ -22,7 +22,7 @@ from engram.kernel import keys
 from engram.kernel.actors import SYSTEM
 from engram.kernel.models import ApiKey, Role
 from engram.kernel.tenancy import in_workspace
-from memories.models import JanitorAction, JanitorRun, Memory, Review
+from memories.models import JanitorAction, JanitorRun, Memory, Merge, MergeSuggestion, Review
 from memories.services.janitor import run as run_janitor
 from tests.conftest import NOW, Caller, House, build_house
 
@@ -44,6 +44,13 @@ EXPECTED: dict[str, dict[str, str]] = {
     "reviews/<uuid:review_id>": {"get": "agent"},
     "reviews/<uuid:review_id>/accept": {"post": "reviewer"},
     "reviews/<uuid:review_id>/reject": {"post": "reviewer"},
+    "memories/<uuid:memory_id>/split": {"post": "agent"},
+    "merge-suggestions": {"get": "reader"},
+    "merge-suggestions/<uuid:suggestion_id>/accept": {"post": "reviewer"},
+    "merge-suggestions/<uuid:suggestion_id>/reject": {"post": "reviewer"},
+    "gate/metrics": {"get": "reader"},
+    "gate/audit": {"get": "reader"},
+    "gate/audit/<uuid:merge_id>": {"post": "reviewer"},
     "conflicts": {"get": "reader", "post": "agent"},
     "conflicts/detect": {"post": "agent"},
     "conflicts/<uuid:conflict_id>": {"get": "reader"},
@@ -83,6 +90,10 @@ BODIES: dict[tuple[str, str], dict[str, Any]] = {
     ("post", "reviews/<uuid:review_id>/accept"): {"note": "taken"},
     ("post", "reviews/<uuid:review_id>/reject"): {"note": "taken"},
     ("get", "memories/<uuid:memory_id>/history"): {},
+    ("post", "memories/<uuid:memory_id>/split"): {"observation_id": "<uuid:observation_id>"},
+    ("post", "merge-suggestions/<uuid:suggestion_id>/accept"): {},
+    ("post", "merge-suggestions/<uuid:suggestion_id>/reject"): {},
+    ("post", "gate/audit/<uuid:merge_id>"): {"correct": False, "split": True},
     ("get", "conflicts/<uuid:conflict_id>"): {},
     ("get", "janitor/runs/<uuid:janitor_run_id>/actions"): {},
     ("post", "janitor/runs/<uuid:janitor_run_id>/undo"): {},
@@ -114,12 +125,19 @@ class Ids:
     janitor_run_id: str
     janitor_action_id: str
     review_id: str
+    suggestion_id: str
+    merge_id: str
+    observation_id: str
 
     def fill(self, route: str) -> str:
         """Return the route with this workspace's ids in it."""
         for field in fields(self):
             route = route.replace(f"<uuid:{field.name}>", getattr(self, field.name))
         return route
+
+    def fill_body(self, body: dict[str, Any]) -> dict[str, Any]:
+        """Return the body with this workspace's ids in it."""
+        return {k: self.fill(v) if isinstance(v, str) else v for k, v in body.items()}
 
 
 def of_nobody() -> Ids:
@@ -132,11 +150,15 @@ def furnish(house: House) -> Ids:
     low = house.agent.post("memories", {"content": f"{SECRET}: 1000 of them.", "scope": "x"})
     house.agent.post("memories", {"content": f"{SECRET}: 5000 of them.", "scope": "y"})
     memory_id = low.json()["memory"]["id"]
+    house.agent.post("memories", {"content": f"{SECRET}: 1000 of them in Lisbon.", "scope": "x"})
+    finer = {"content": f"{SECRET}: 5000 of them in Porto.", "provenance": "user_stated"}
+    house.agent.post("memories", {**finer, "scope": "y"})
     other = house.agent.get("memories").json()["results"][0]["id"]
     card = house.agent.post("conflicts", {"memory_ids": [memory_id, other]})
     runs = detect_due(house.workspace, clock=timezone.now)
     with in_workspace(house.workspace):
         key_id = ApiKey.objects.get(name__endswith="reader").pk
+        suggested, merge = MergeSuggestion.objects.get(), Merge.objects.get()
     swept = run_janitor(house.workspace, actor=SYSTEM, now=timezone.now() + timedelta(days=200))
     with in_workspace(house.workspace):
         action_id = JanitorAction.objects.filter(run=swept)[0].pk
@@ -151,6 +173,9 @@ def furnish(house: House) -> Ids:
         str(swept.pk),
         str(action_id),
         asked.json()["review"],
+        str(suggested.pk),
+        str(merge.pk),
+        str(merge.observation_id),
     )
 
 
@@ -167,6 +192,8 @@ def kept_rows(house: House) -> list[Any]:
     with in_workspace(house.workspace):
         return [
             list(Memory.objects.order_by("pk").values()),
+            list(Merge.objects.order_by("pk").values()),
+            list(MergeSuggestion.objects.order_by("pk").values()),
             list(Conflict.objects.order_by("pk").values()),
             list(ConflictComment.objects.order_by("pk").values()),
             list(Decision.objects.order_by("pk").values()),
@@ -239,7 +266,7 @@ def test_every_lookup_has_a_valid_body_here() -> None:
 @pytest.mark.parametrize(("method", "route"), BODIES)
 def test_bodies_of_lookups_are_valid(house: House, method: str, route: str) -> None:
     ids = furnish(house)
-    answer = call(house.admin, method, ids.fill(route), BODIES[method, route])
+    answer = call(house.admin, method, ids.fill(route), ids.fill_body(BODIES[method, route]))
     assert answer.status_code in ({409} if route.endswith("conflict_id>/undo") else {200, 201, 204})
 
 
@@ -247,9 +274,10 @@ def test_nothing_of_another_workspace_is_shown_or_changed(house: House, neighbou
     foreign = furnish(neighbour)
     before = kept_rows(neighbour)
     for (method, route), body in BODIES.items():
-        answer = call(house.admin, method, foreign.fill(route), body)
+        answer = call(house.admin, method, foreign.fill(route), foreign.fill_body(body))
         assert (answer.status_code, method, route) == (404, method, route)
-        unknown = call(house.admin, method, of_nobody().fill(route), body)
+        nobody = of_nobody()
+        unknown = call(house.admin, method, nobody.fill(route), nobody.fill_body(body))
         assert unknown.json() | {"instance": ""} == answer.json() | {"instance": ""}
     assert kept_rows(neighbour) == before
 

@@ -1,0 +1,202 @@
+"""What the redundancy gate did: splitting merges, answering suggestions, figures, the audit."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+import django_filters
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework.generics import ListAPIView
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from engram.kernel.api import WorkspaceView, validated
+from engram.kernel.filters import StrictFilterSet
+from engram.kernel.models import Role
+from engram.kernel.pagination import NewestFirst
+from engram.kernel.tenancy import in_workspace
+from memories.models import Merge, MergeSuggestion, SuggestionStatus
+from memories.serializers import gate as shapes
+from memories.services import answer_suggestion, gate_metrics
+from memories.services.audit import audit, sample
+from memories.services.split import split
+from memories.services.suggest import in_status
+
+
+class MemorySplit(WorkspaceView):
+    """Undoing one merge."""
+
+    @extend_schema(request=shapes.SplitSerializer, responses=shapes.SplitAnswerSerializer)
+    def post(self, request: Request, memory_id: UUID) -> Response:
+        """Take a merged statement out of a memory: it becomes a memory of its own again.
+
+        The survivor's wording, class and confidence go back to what they would be without it. What
+        somebody changed since stays, and `kept` names it. The gate leaves the two apart from now
+        on. A merge that a reviewer accepted is split by reviewers only.
+        """
+        body = validated(shapes.SplitSerializer, request).validated_data
+        done = split(
+            self.workspace,
+            memory_id,
+            body["observation_id"],
+            actor=self.actor,
+            now=timezone.now(),
+        )
+        with in_workspace(self.workspace):
+            return Response(shapes.present_split(done))
+
+
+class SuggestionFilter(StrictFilterSet):
+    """`GET /merge-suggestions` filters; open ones unless asked otherwise."""
+
+    status = django_filters.ChoiceFilter(
+        method="by_status",
+        choices=[*SuggestionStatus.choices, ("all", "All")],
+        label="Status (default: open)",
+    )
+    memory_id = django_filters.UUIDFilter(method="by_memory", label="One of the two memories")
+
+    class Meta:
+        model = MergeSuggestion
+        fields: list[str] = []
+
+    def filter_queryset(self, queryset: Any) -> Any:
+        """Show open suggestions unless a status is asked for."""
+        if not self.form.cleaned_data.get("status"):
+            queryset = in_status(SuggestionStatus.OPEN, timezone.now())
+        return super().filter_queryset(queryset)
+
+    def by_status(self, queryset: Any, name: str, value: str) -> Any:
+        """Keep suggestions of a status as it holds now."""
+        return queryset if value == "all" else in_status(value, timezone.now())
+
+    def by_memory(self, queryset: QuerySet[Any], name: str, value: UUID) -> QuerySet[Any]:
+        """Keep suggestions about a memory."""
+        return queryset.filter(Q(memory=value) | Q(other=value))
+
+
+class Suggestions(WorkspaceView, ListAPIView):  # type: ignore[type-arg]
+    """Pairs that probably say the same."""
+
+    serializer_class = shapes.SuggestionSerializer
+    filterset_class = SuggestionFilter
+
+    def get_queryset(self) -> Any:
+        """Return all suggestions; the filter keeps open ones unless asked otherwise."""
+        return MergeSuggestion.objects.all()
+
+    @extend_schema(responses=shapes.SuggestionSerializer(many=True))
+    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """List merge suggestions, newest first."""
+        rows = self.filter_queryset(self.get_queryset()).select_related("memory", "other")
+        page = self.paginate_queryset(rows) or []
+        return self.get_paginated_response(shapes.present_suggestions(page, timezone.now()))
+
+
+class SuggestionAnswer(WorkspaceView):
+    """What both answers share."""
+
+    roles = {"POST": Role.REVIEWER}
+
+    def show(self, suggestion_id: UUID) -> Response:
+        """Return the suggestion as it is now."""
+        with in_workspace(self.workspace):
+            both = MergeSuggestion.objects.select_related("memory", "other")
+            rows = both.filter(pk=suggestion_id)
+            return Response(shapes.present_suggestions(rows, timezone.now())[0])
+
+
+class AcceptSuggestion(SuggestionAnswer):
+    """Merging the two."""
+
+    @extend_schema(request=shapes.AcceptSerializer, responses=shapes.SuggestionSerializer)
+    def post(self, request: Request, suggestion_id: UUID) -> Response:
+        """Merge both memories: the older one stays, the other is superseded by it.
+
+        The better wording survives (or that of `keep`), counters add up, and `split` undoes it.
+        409 when one of the two was changed or hidden meanwhile.
+        """
+        keep = validated(shapes.AcceptSerializer, request).validated_data["keep"]
+        answer_suggestion.accept(
+            self.workspace, suggestion_id, keep=keep, actor=self.actor, now=timezone.now()
+        )
+        return self.show(suggestion_id)
+
+
+class RejectSuggestion(SuggestionAnswer):
+    """Keeping the two apart."""
+
+    @extend_schema(request=None, responses=shapes.SuggestionSerializer)
+    def post(self, request: Request, suggestion_id: UUID) -> Response:
+        """Keep both: they are not suggested or merged again until one is reworded."""
+        answer_suggestion.reject(
+            self.workspace, suggestion_id, actor=self.actor, now=timezone.now()
+        )
+        return self.show(suggestion_id)
+
+
+class GateMetrics(WorkspaceView):
+    """The gate's figures."""
+
+    @extend_schema(parameters=[shapes.PeriodSerializer], responses=shapes.GateMetricsSerializer)
+    def get(self, request: Request) -> Response:
+        """Return what the gate did, by week, with the false-merge rate and its interval."""
+        period = shapes.PeriodSerializer(data=request.query_params)
+        period.is_valid(raise_exception=True)
+        since = period.validated_data["since"]
+        return Response(
+            shapes.present_metrics(gate_metrics.measure(since=since, now=timezone.now()))
+        )
+
+
+class InSampleOrder(NewestFirst):
+    """Pages through merges in the order of the sample."""
+
+    ordering = ("id",)
+
+    def check_position(self, position: str) -> None:
+        """Raise `ValueError` when a cursor does not point to an id."""
+        UUID(position)
+
+
+class GateAudit(WorkspaceView, ListAPIView):  # type: ignore[type-arg]
+    """Merges that wait for a judgement."""
+
+    serializer_class = shapes.MergeSerializer
+    pagination_class = InSampleOrder
+    filter_backends = ()
+
+    def get_queryset(self) -> Any:
+        """Return the sample."""
+        return sample()
+
+    @extend_schema(responses=shapes.MergeSerializer(many=True))
+    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """List merges that nobody has judged, in the stable random order of the sample."""
+        page = self.paginate_queryset(self.get_queryset()) or []
+        return self.get_paginated_response(shapes.present_merges(page))
+
+
+class GateAuditAnswer(WorkspaceView):
+    """Judging one merge."""
+
+    roles = {"POST": Role.REVIEWER}
+
+    @extend_schema(request=shapes.AuditSerializer, responses=shapes.MergeSerializer)
+    def post(self, request: Request, merge_id: UUID) -> Response:
+        """Note whether a merge was right; `split` also takes a wrong one apart."""
+        body = validated(shapes.AuditSerializer, request).validated_data
+        audit(
+            self.workspace,
+            merge_id,
+            is_correct=body["correct"],
+            is_split=body["split"],
+            actor=self.actor,
+            now=timezone.now(),
+        )
+        with in_workspace(self.workspace):
+            merges = Merge.objects.select_related("memory", "observation", "absorbed")
+            return Response(shapes.present_merges(merges.filter(pk=merge_id))[0])

@@ -1,0 +1,285 @@
+"""Merges, suggestions and the gate's figures as callers see them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.utils import timezone
+from rest_framework import serializers
+
+from engram.kernel.fields import Flag, Id
+from memories.core.metrics import Interval
+from memories.models import (
+    Memory,
+    Merge,
+    MergeSuggestion,
+    Provenance,
+    Relation,
+    State,
+    SuggestionStatus,
+)
+from memories.serializers.memory import MemorySerializer, present
+from memories.services.gate_metrics import GateMetrics
+from memories.services.split import Split
+
+DEFAULT_WEEKS, MAX_WEEKS = 12, 260
+
+
+class SplitSerializer(serializers.Serializer[Any]):
+    """The body of a split."""
+
+    observation_id = Id(help_text="The observation whose statement was merged.")
+
+
+class SplitAnswerSerializer(serializers.Serializer[Any]):
+    """Both memories after a split."""
+
+    memory = MemorySerializer(help_text="The statement, a memory of its own again.")
+    survivor = MemorySerializer(help_text="What it had been merged into, as it is now.")
+    kept = serializers.ListField(
+        child=serializers.CharField(),
+        help_text="Fields of the survivor that were changed after the merge and stay as they are.",
+    )
+
+
+def present_split(done: Split) -> dict[str, Any]:
+    """Return the answer to a split."""
+    memory, survivor = present([done.memory, done.survivor])
+    return {"memory": memory, "survivor": survivor, "kept": list(done.kept)}
+
+
+class MemberSerializer(serializers.Serializer[Any]):
+    """One of the two memories of a suggestion; the text of a forgotten one is null."""
+
+    id = serializers.UUIDField()
+    content = serializers.CharField(allow_null=True)
+    scope = serializers.CharField()
+    project = serializers.CharField()
+    provenance = serializers.ChoiceField(Provenance.choices)
+    confidence = serializers.FloatField()
+    agent = serializers.CharField()
+    state = serializers.ChoiceField(State.choices)
+    observed_at = serializers.DateTimeField()
+    created_at = serializers.DateTimeField()
+
+
+class SuggestionSerializer(serializers.Serializer[Any]):
+    """Two memories that probably say the same."""
+
+    id = serializers.UUIDField()
+    status = serializers.ChoiceField(SuggestionStatus.choices)
+    relation = serializers.ChoiceField(Relation.choices)
+    similarity = serializers.FloatField(allow_null=True)
+    reasons = serializers.ListField(child=serializers.CharField())
+    detected_by = serializers.ChoiceField(["gate", "agent", "person", "split"])
+    memories = MemberSerializer(many=True, help_text="Both, the older one first: it stays.")
+    created_at = serializers.DateTimeField()
+    decided_at = serializers.DateTimeField(allow_null=True)
+    decided_by = serializers.CharField(allow_blank=True)
+
+
+class AcceptSerializer(serializers.Serializer[Any]):
+    """What a reviewer may choose when accepting."""
+
+    keep = Id(
+        required=False, allow_null=True, default=None,
+        help_text="The memory whose wording survives; without it the gate's rules choose.",
+    )  # fmt: skip
+
+
+def present_suggestions(
+    suggestions: Iterable[MergeSuggestion], now: datetime
+) -> list[dict[str, Any]]:
+    """Return suggestions (their memories fetched); `status` says what holds now."""
+    return [_suggestion(row, now) for row in suggestions]
+
+
+def _suggestion(row: MergeSuggestion, now: datetime) -> dict[str, Any]:
+    members = sorted((row.memory, row.other), key=lambda memory: (memory.created_at, memory.id))
+    is_withheld = any(memory.forgotten_at for memory in members)
+    return {
+        "id": row.id,
+        "status": standing(row, now),
+        "relation": row.relation,
+        "similarity": row.similarity,
+        "reasons": [] if is_withheld else row.reasons,  # they quote the two
+        "detected_by": row.detected_by,
+        "memories": [_member(memory, now) for memory in members],
+        "created_at": row.created_at,
+        "decided_at": row.decided_at,
+        "decided_by": row.decided_by,
+    }
+
+
+def standing(row: MergeSuggestion, now: datetime) -> str:
+    """Return the status that holds now: an open one whose memories changed counts as lapsed."""
+    if row.status != SuggestionStatus.OPEN:
+        return row.status
+    hashes = ":".join(sorted((row.memory.content_hash, row.other.content_hash)))
+    is_live = all(m.state(now) == State.ACTIVE for m in (row.memory, row.other))
+    places = {(m.scope, m.project) for m in (row.memory, row.other)}
+    stands = is_live and hashes == row.wordings and len(places) == 1
+    return str(SuggestionStatus.OPEN if stands else SuggestionStatus.LAPSED)
+
+
+def _member(memory: Memory, now: datetime) -> dict[str, Any]:
+    return {
+        "id": memory.id,
+        "content": None if memory.forgotten_at else memory.content,
+        "scope": memory.scope,
+        "project": memory.project,
+        "provenance": memory.provenance,
+        "confidence": memory.confidence,
+        "agent": memory.agent,
+        "state": memory.state(now),
+        "observed_at": memory.observed_at,
+        "created_at": memory.created_at,
+    }
+
+
+class MergeSerializer(serializers.Serializer[Any]):
+    """One merge as the audit shows it; texts of a forgotten memory are null."""
+
+    id = serializers.UUIDField()
+    memory_id = serializers.UUIDField()
+    observation_id = serializers.UUIDField(allow_null=True)
+    statement = serializers.CharField(allow_null=True, help_text="What was merged.")
+    before = serializers.CharField(allow_null=True, help_text="The survivor's wording before.")
+    after = serializers.CharField(allow_null=True, help_text="The survivor's wording after.")
+    similarity = serializers.FloatField(allow_null=True)
+    relation = serializers.ChoiceField(Relation.choices)
+    reasons = serializers.ListField(child=serializers.CharField())
+    merged_by = serializers.CharField(allow_blank=True)
+    created_at = serializers.DateTimeField()
+    split_at = serializers.DateTimeField(allow_null=True)
+    correct = serializers.BooleanField(allow_null=True)
+    audited_by = serializers.CharField(allow_blank=True)
+    audited_at = serializers.DateTimeField(allow_null=True)
+
+
+class AuditSerializer(serializers.Serializer[Any]):
+    """A judgement of one merge."""
+
+    correct = Flag(help_text="Whether the two state the same.")
+    split = Flag(default=False, help_text="Also take a wrong merge apart.")
+
+    def validate(self, fields: dict[str, Any]) -> dict[str, Any]:
+        """Refuse to split what is right."""
+        if fields["correct"] and fields["split"]:
+            raise serializers.ValidationError({"split": "A correct merge is not split."})
+        return fields
+
+
+def present_merges(merges: Iterable[Merge]) -> list[dict[str, Any]]:
+    """Return merges (memory, observation and absorbed fetched) as callers see them."""
+    return [_merge(merge) for merge in merges]
+
+
+def _merge(merge: Merge) -> dict[str, Any]:
+    absorbed = merge.absorbed
+    is_withheld = bool(merge.memory.forgotten_at or (absorbed and absorbed.forgotten_at))
+    statement = merge.observation.content if merge.observation else None
+    return {
+        "id": merge.id,
+        "memory_id": merge.memory_id,
+        "observation_id": merge.observation_id,
+        "statement": None if is_withheld else statement,
+        "before": None if is_withheld else merge.before.get("content"),
+        "after": None if is_withheld else merge.after.get("content"),
+        "similarity": merge.similarity,
+        "relation": merge.relation,
+        "reasons": [] if is_withheld else merge.reasons,
+        "merged_by": merge.actor_label,
+        "created_at": merge.created_at,
+        "split_at": merge.split_at,
+        "correct": merge.is_correct,
+        "audited_by": merge.audited_by,
+        "audited_at": merge.audited_at,
+    }
+
+
+class PeriodSerializer(serializers.Serializer[Any]):
+    """The period of the figures."""
+
+    since = serializers.DateTimeField(required=False, help_text="From here; instead of `weeks`.")
+    weeks = serializers.IntegerField(
+        required=False, min_value=1, max_value=MAX_WEEKS, help_text="So many weeks back (12)."
+    )
+
+    def validate(self, fields: dict[str, Any]) -> dict[str, Any]:
+        """Refuse two beginnings, and those in the future or too long ago."""
+        now = timezone.now()
+        since = fields.get("since")
+        if since is None:
+            return {"since": now - timedelta(weeks=fields.get("weeks", DEFAULT_WEEKS))}
+        if "weeks" in fields:
+            raise serializers.ValidationError({"weeks": "Give this or since."})
+        if not now - timedelta(weeks=MAX_WEEKS) <= since <= now:
+            raise serializers.ValidationError({"since": f"Must lie in the last {MAX_WEEKS} weeks."})
+        return {"since": since}
+
+
+class ShareSerializer(serializers.Serializer[Any]):
+    """A share of `n` with its 95 % interval; of nothing it is null, anywhere in 0..1."""
+
+    share = serializers.FloatField(allow_null=True)
+    low = serializers.FloatField()
+    high = serializers.FloatField()
+    n = serializers.IntegerField()
+
+
+class WeekSerializer(serializers.Serializer[Any]):
+    """One week, from Monday (UTC)."""
+
+    start = serializers.DateField()
+    commits = serializers.IntegerField()
+    triggered = serializers.IntegerField()
+    merged = serializers.IntegerField()
+    kept_apart = serializers.IntegerField()
+    suggested = serializers.IntegerField()
+    duplicates = serializers.IntegerField()
+    redundant = serializers.IntegerField()
+    returned = serializers.IntegerField(help_text="Memories that recalls returned.")
+    noise = serializers.IntegerField(help_text="Those of them below the noise score.")
+
+
+class GateMetricsSerializer(serializers.Serializer[Any]):
+    """How the gate does."""
+
+    since = serializers.DateTimeField()
+    until = serializers.DateTimeField()
+    commits = serializers.IntegerField()
+    trigger_rate = ShareSerializer(help_text="Commits with a neighbour near enough to compare.")
+    merged = serializers.IntegerField()
+    kept_apart = serializers.IntegerField()
+    suggested = serializers.IntegerField()
+    duplicates = serializers.IntegerField()
+    splits = serializers.IntegerField()
+    suggestions_open = serializers.IntegerField()
+    suggestions_accepted = serializers.IntegerField()
+    suggestions_rejected = serializers.IntegerField()
+    redundant_a_week = serializers.FloatField()
+    noise_share = ShareSerializer(help_text="Recalled memories below the noise score.")
+    false_merge_rate = ShareSerializer(help_text="Merges judged wrong or split, of those judged.")
+    judged_wrong = serializers.IntegerField()
+    weeks = WeekSerializer(many=True)
+
+
+def present_metrics(metrics: GateMetrics) -> dict[str, Any]:
+    """Return the figures as callers see them."""
+    shown = asdict(metrics)
+    for name in ("trigger_rate", "noise_share", "false_merge_rate"):
+        shown[name] = _share(getattr(metrics, name))
+    return dict(GateMetricsSerializer(shown).data)
+
+
+def _share(interval: Interval) -> dict[str, Any]:
+    return {
+        "share": interval.mean if interval.n else None,
+        "low": interval.low,
+        "high": interval.high,
+        "n": interval.n,
+    }

@@ -1,0 +1,299 @@
+"""Taking one merge apart: the statement is a memory of its own again, the survivor goes back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID, uuid4
+
+import numpy as np
+from django.db import IntegrityError
+
+from engram.kernel.actors import Actor
+from engram.kernel.embedding import EmbeddingUnavailableError, embed_windows
+from engram.kernel.history import record
+from engram.kernel.models import Role, Workspace
+from engram.kernel.refusals import ForbiddenError, InvalidError, MissingError, StaleError
+from engram.kernel.tenancy import in_workspace
+from memories.core.content import content_hash
+from memories.core.merging import Step, Undone, without
+from memories.core.text import terms
+from memories.models import (
+    Derivation,
+    Memory,
+    MemoryTag,
+    Merge,
+    MergeSuggestion,
+    Observation,
+    State,
+    SuggestionStatus,
+)
+from memories.services.index import WordIndex, index_vectors, reindex_vectors
+from memories.services.lifecycle import lock, put_back
+from memories.services.merge import fields_of, fields_sent, put_fields
+from memories.services.rejections import pair_of, wordings_of
+from memories.services.statements import forgotten_memory, lock_statements
+from memories.signals import memories_written
+
+COUNTERS = ("recall_count", "injected_count", "hit_count", "used_count")
+Vectors = dict[str, np.ndarray]
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """What became of both; `kept` are fields of the survivor that were changed since the merge."""
+
+    memory: Memory
+    survivor: Memory
+    kept: tuple[str, ...]
+
+
+def split(
+    workspace: Workspace, memory_id: UUID, observation_id: UUID, *, actor: Actor, now: datetime
+) -> Split:
+    """Undo the merge of one observed statement into a memory."""
+    with in_workspace(workspace):
+        merge = _merge_of(memory_id, observation_id)
+        before = _undone(merge, merge.memory).fields["content"]
+        texts = sorted({before, _statement(merge).content})
+    vectors = _embedded(texts, workspace.embedding_model)
+    try:
+        with in_workspace(workspace):
+            lock_statements([content_hash(text) for text in texts])
+            return _split(workspace, memory_id, observation_id, vectors, actor=actor, now=now)
+    except IntegrityError:
+        raise StaleError("Another caller wrote the same meanwhile; try again.") from None
+
+
+def _embedded(texts: Sequence[str], model: str) -> Vectors:
+    """Embed outside of any transaction; what cannot be embedded now is embedded later."""
+    try:
+        return dict(zip(texts, embed_windows(list(texts), model), strict=True))
+    except EmbeddingUnavailableError:
+        return {}
+
+
+def _merge_of(memory_id: UUID, observation_id: UUID) -> Merge:
+    """Return the standing merge of an observation into a memory, or say why there is none."""
+    if not Memory.objects.filter(pk=memory_id).exists():
+        raise MissingError("There is no such memory.")
+    merges = Merge.objects.select_related("memory", "observation", "absorbed")
+    merge = merges.filter(memory=memory_id, observation=observation_id).first()
+    if merge is None:
+        sent = Observation.objects.filter(pk=observation_id, memory=memory_id).first()
+        if sent is None:
+            raise InvalidError("observation_id", "This memory has no such observation.")
+        raise InvalidError(
+            "observation_id",
+            f"Nothing was merged by that observation ({sent.outcome}), so there is nothing to"
+            " split off.",
+        )
+    if merge.split_at is not None:
+        raise StaleError("That merge was split already.", [_statement(merge).memory_id])
+    return merge
+
+
+def _statement(merge: Merge) -> Observation:
+    assert merge.observation is not None  # noqa: S101  a merge goes with its observation
+    return merge.observation
+
+
+def _later(merge: Merge) -> list[Merge]:
+    """Return the standing merges into the same memory after this one, oldest first."""
+    later = Merge.objects.filter(
+        memory=merge.memory_id, split_at=None, created_at__gt=merge.created_at
+    )
+    return list(later.select_related("observation").order_by("created_at", "id"))
+
+
+def _step(merge: Merge) -> Step:
+    return Step(merge.before, fields_sent(_statement(merge)), merge.after)
+
+
+def _undone(merge: Merge, survivor: Memory) -> Undone:
+    steps = [_step(later) for later in _later(merge)]
+    return without(_step(merge), steps, fields_of(survivor))
+
+
+def _split(
+    workspace: Workspace,
+    memory_id: UUID,
+    observation_id: UUID,
+    vectors: Vectors,
+    *,
+    actor: Actor,
+    now: datetime,
+) -> Split:
+    """1. Lock both memories. 2. Put the survivor back. 3. Let the statement stand by itself.
+
+    4. Remember that a person keeps the two apart. 5. Words and detection last.
+    """
+    absorbed_id = _merge_of(memory_id, observation_id).absorbed_id
+    locked = {m.id: m for m in lock([memory_id, *([absorbed_id] if absorbed_id else [])])}
+    merge = _merge_of(memory_id, observation_id)  # as it stands under the lock
+    survivor, absorbed = locked[memory_id], locked.get(absorbed_id) if absorbed_id else None
+    _refuse(merge, survivor, absorbed, actor=actor, now=now)
+    words = WordIndex()
+    undone = _put_survivor_back(
+        merge, survivor, vectors, workspace, words=words, actor=actor, now=now
+    )
+    statement = _statement(merge)
+    if absorbed is not None:
+        memory = _bring_back(absorbed, survivor, actor=actor, now=now)
+    else:
+        memory = _stand_alone(statement, vectors, workspace, words=words, now=now)
+    Observation.objects.filter(pk=statement.pk).update(memory=memory)
+    merge.split_at = now
+    merge.save(update_fields=["split_at"])
+    _keep_apart(survivor, memory, merge, actor=actor, now=now)
+    _tell(merge, survivor, memory, undone, actor=actor, now=now)
+    words.write()
+    if workspace.config.detection_enabled:
+        ids = [survivor.id, memory.id]
+        memories_written.send(Memory, memory_ids=ids, first_in_line=set(), now=now)
+    return Split(memory, survivor, undone.kept)
+
+
+def _refuse(
+    merge: Merge, survivor: Memory, absorbed: Memory | None, *, actor: Actor, now: datetime
+) -> None:
+    state = survivor.state(now)
+    if state not in {State.ACTIVE, State.EXPIRED}:
+        raise StaleError(f"This memory is {state}; bring it back before splitting it.")
+    if forgotten_memory(_statement(merge).content_hash) is not None:
+        raise StaleError("Exactly this statement was forgotten; restore it instead.")
+    if merge.absorbed_id is None:
+        return
+    if not actor.role.includes(Role.REVIEWER):
+        raise ForbiddenError("A reviewer merged these two; splitting them needs a reviewer.")
+    if absorbed is None or absorbed.superseded_by_id != survivor.id:
+        raise StaleError("The merged memory is not hidden by this one any more.")
+    if absorbed.forgotten_at or absorbed.retired_at or absorbed.culled_at:
+        raise StaleError(f"The merged memory is {absorbed.state(now)}; bring it back first.")
+
+
+def _put_survivor_back(
+    merge: Merge,
+    survivor: Memory,
+    vectors: Vectors,
+    workspace: Workspace,
+    *,
+    words: WordIndex,
+    actor: Actor,
+    now: datetime,
+) -> Undone:
+    """Take the merged statement out of the survivor, and out of the merges after it."""
+    later = _later(merge)
+    current = fields_of(survivor)
+    undone = without(_step(merge), [_step(row) for row in later], current)
+    for row, step in zip(later, undone.later, strict=True):
+        row.before, row.after = dict(step.before), dict(step.after)
+        row.save(update_fields=["before", "after"])
+    if put_fields(
+        survivor, current, undone.fields, words=words, reason="split", actor=actor, now=now
+    ):
+        found = vectors.get(survivor.content)
+        reindex_vectors(survivor, () if found is None else found, workspace.embedding_model)
+        survivor.is_embedding_due = found is None
+        survivor.save(update_fields=["is_embedding_due"])
+    return undone
+
+
+def _bring_back(absorbed: Memory, survivor: Memory, *, actor: Actor, now: datetime) -> Memory:
+    """Show the absorbed memory again, with the counters that it had."""
+    for name in COUNTERS:
+        left = getattr(survivor, name) - getattr(absorbed, name)
+        setattr(survivor, name, max(left, 0))
+    survivor.save(update_fields=COUNTERS)
+    before = {"superseded_at": None, "superseded_by_id": None}
+    put_back(absorbed, before, actor=actor, now=now, because={"reason": "split"})
+    return absorbed
+
+
+def _stand_alone(
+    sent: Observation, vectors: Vectors, workspace: Workspace, *, words: WordIndex, now: datetime
+) -> Memory:
+    """Write the statement as the memory that it would have been."""
+    fields = fields_sent(sent)
+    scope, project = sent.fields.get("scope", ""), sent.fields.get("project", "")
+    same = Memory.objects.recallable(now).filter(
+        content_hash=sent.content_hash, scope=scope, project=project
+    )
+    if (twin := same.first()) is not None:
+        raise StaleError("A live memory says exactly this already.", [twin.id])
+    found = vectors.get(sent.content)
+    expires_at = fields["expires_at"]
+    memory_id = uuid4()
+    memory = Memory.objects.create(
+        id=memory_id,
+        lineage=memory_id,
+        content=sent.content,
+        content_hash=sent.content_hash,
+        word_count=terms(sent.content).total(),
+        scope=scope,
+        project=project,
+        kind=fields["kind"],
+        provenance=sent.provenance,
+        confidence=sent.confidence,
+        importance=fields["importance"],
+        is_pinned=fields["pinned"],
+        metadata=fields["metadata"],
+        source=fields["source"],
+        agent=sent.agent,
+        session_key=sent.session_key,
+        key_id=sent.key_id,
+        observed_at=sent.observed_at,
+        expires_at=datetime.fromisoformat(expires_at) if expires_at else None,
+        created_at=now,
+        updated_at=now,
+        is_embedding_due=found is None,
+    )
+    if found is not None:
+        index_vectors(memory, found, workspace.embedding_model)
+    MemoryTag.objects.bulk_create(MemoryTag(memory=memory, tag=tag) for tag in fields["tags"])
+    sources = Memory.objects.filter(pk__in=fields["derived_from"]).order_by("pk")
+    Derivation.objects.bulk_create(Derivation(source=row, derived=memory) for row in sources)
+    words.add(memory.id, memory.content)
+    return memory
+
+
+def _keep_apart(
+    survivor: Memory, memory: Memory, merge: Merge, *, actor: Actor, now: datetime
+) -> None:
+    """Remember the two wordings as rejected, so that the gate leaves them apart from now on."""
+    MergeSuggestion.objects.create(
+        memory=survivor,
+        other=memory,
+        pair=pair_of(survivor.id, memory.id),
+        wordings=wordings_of(survivor.content_hash, memory.content_hash),
+        similarity=merge.similarity,
+        relation=merge.relation,
+        reasons=merge.reasons,
+        detected_by="split",
+        status=SuggestionStatus.REJECTED,
+        created_at=now,
+        decided_at=now,
+        decided_by=actor.label,
+    )
+
+
+def _tell(
+    merge: Merge, survivor: Memory, memory: Memory, undone: Undone, *, actor: Actor, now: datetime
+) -> None:
+    observation = str(merge.observation_id)
+    record(
+        "memory.split",
+        of=("memory", survivor.id),
+        actor=actor,
+        now=now,
+        data={
+            "revision": survivor.revision,
+            "into": str(memory.id),
+            "merged": observation,
+            "kept": list(undone.kept),
+        },
+    )
+    if merge.absorbed_id is None:  # an absorbed memory's history tells that it was brought back
+        told = {"observation": observation, "from": str(survivor.id)}
+        record("memory.separated", of=("memory", memory.id), actor=actor, now=now, data=told)

@@ -1,0 +1,90 @@
+"""Proposing merges to people: once a pair, and not again what a person turned down."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Literal
+
+from django.db.models import F, Q, QuerySet, Value
+from django.db.models.functions import Concat
+
+from engram.kernel.actors import Actor
+from engram.kernel.history import record
+from engram.kernel.refusals import InvalidError
+from memories.models import Memory, MergeSuggestion, SuggestionStatus
+from memories.services.rejections import apart_from, pair_of, wordings_of
+
+STAMPS = ("forgotten_at", "culled_at", "retired_at", "superseded_at")
+DetectedBy = Literal["gate", "agent", "person"]
+
+
+def suggest(
+    memory: Memory,
+    other: Memory,
+    *,
+    relation: str,
+    detected_by: DetectedBy,
+    actor: Actor,
+    now: datetime,
+    similarity: float | None = None,
+    reasons: Sequence[str] = (),
+) -> MergeSuggestion | None:
+    """Propose that two live memories of one place are one; runs in the caller's transaction.
+
+    Returns the suggestion that is open for the pair now, or None when a person keeps these two
+    wordings apart.
+    """
+    if memory.id == other.id:
+        raise InvalidError("other", "A memory is not merged with itself.")
+    if (memory.scope, memory.project) != (other.scope, other.project):
+        raise InvalidError("other", "Only memories of one scope and project are merged.")
+    if apart_from(memory.content_hash, [other.content_hash]):
+        return None
+    wordings = wordings_of(memory.content_hash, other.content_hash)
+    pair = pair_of(memory.id, other.id)
+    opened = MergeSuggestion.objects.filter(pair=pair, status=SuggestionStatus.OPEN)
+    opened.exclude(wordings=wordings).update(status=SuggestionStatus.LAPSED, decided_at=now)
+    suggestion = MergeSuggestion(
+        memory=memory,
+        other=other,
+        pair=pair,
+        wordings=wordings,
+        similarity=similarity,
+        relation=relation,
+        reasons=list(reasons),
+        detected_by=detected_by,
+        created_at=now,
+    )
+    MergeSuggestion.objects.bulk_create([suggestion], ignore_conflicts=True)
+    standing = opened.get()
+    if standing.id == suggestion.id:
+        data = {"suggestion": str(standing.id), "other": str(other.id), "detected_by": detected_by}
+        record("merge.suggested", of=("memory", memory.id), actor=actor, now=now, data=data)
+    return standing
+
+
+def _is_live(member: str, now: datetime) -> Q:
+    live = Q(**{f"{member}__{stamp}": None for stamp in STAMPS})
+    return live & (Q(**{f"{member}__expires_at": None}) | Q(**{f"{member}__expires_at__gt": now}))
+
+
+def in_status(status: str, now: datetime) -> QuerySet[MergeSuggestion]:
+    """Return suggestions by what became of them.
+
+    An open one whose member was hidden or reworded counts as lapsed: nobody is asked about it. It
+    stands again when the member comes back as it was.
+    """
+    rows = MergeSuggestion.objects.annotate(
+        one=Concat(F("memory__content_hash"), Value(":"), F("other__content_hash")),
+        two=Concat(F("other__content_hash"), Value(":"), F("memory__content_hash")),
+    )
+    same_place = Q(memory__scope=F("other__scope"), memory__project=F("other__project"))
+    same_wording = Q(wordings=F("one")) | Q(wordings=F("two"))
+    stands = _is_live("memory", now) & _is_live("other", now) & same_wording & same_place
+    is_open = Q(status=SuggestionStatus.OPEN)
+    if status == SuggestionStatus.OPEN:
+        return rows.filter(is_open & stands)
+    if status == SuggestionStatus.LAPSED:
+        return rows.filter(Q(status=SuggestionStatus.LAPSED) | (is_open & ~stands))
+    return rows.filter(status=status)
