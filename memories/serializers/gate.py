@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.utils import timezone
+from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
 from engram.kernel.fields import Flag, Id
@@ -51,6 +52,7 @@ def present_split(done: Split) -> dict[str, Any]:
     return {"memory": memory, "survivor": survivor, "kept": list(done.kept)}
 
 
+@extend_schema_serializer(component_name="SuggestionMember")
 class MemberSerializer(serializers.Serializer[Any]):
     """One of the two memories of a suggestion; the text of a forgotten one is null."""
 
@@ -66,6 +68,7 @@ class MemberSerializer(serializers.Serializer[Any]):
     created_at = serializers.DateTimeField()
 
 
+@extend_schema_serializer(component_name="MergeSuggestion")
 class SuggestionSerializer(serializers.Serializer[Any]):
     """Two memories that probably say the same."""
 
