@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from engram.kernel.jobs import wake
 from engram.kernel.models import Workspace
-from memories.services import counting, heal, janitor
+from memories.services import counting, heal, janitor, reembed
 from memories.services.fill_tokens import fill_tokens
 
 JANITOR_TASK = "memories.janitor_run"
@@ -23,8 +23,9 @@ def count_recalls() -> None:
 
 @shared_task(name="memories.embed_pending")
 def embed_pending() -> None:
-    """Embed what could not be embedded before."""
+    """Embed what could not be embedded before, or was written while the model changed."""
     for workspace in Workspace.objects.all():
+        reembed.mark_stragglers(workspace, now=timezone.now())
         while heal.embed_pending(workspace):
             pass
         while fill_tokens(workspace):

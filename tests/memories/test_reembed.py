@@ -1,0 +1,214 @@
+"""Another embedding model while the service answers: vectors of two models are never compared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.core.management.base import CommandError
+
+from engram.kernel.actors import SYSTEM
+from engram.kernel.embedding import EmbeddingUnavailableError
+from engram.kernel.models import Event, Workspace
+from engram.kernel.tenancy import in_workspace
+from memories.models import Memory, MemoryVector
+from memories.services import heal, reembed
+from memories.services.commit import commit
+from memories.services.draft import Draft
+from memories.services.index import ensure_vector_index
+from tests.conftest import NOW, House
+from tests.model_server import Answer, ModelServer, Request
+
+LOCAL = "all-MiniLM-L6-v2"
+OTHER = "spelling@8"  # the stand-in's model: nearness is shared letters
+TEXTS = ["Postgres is the database", "The kettle is in the kitchen", "Deploys run on Tuesday"]
+
+
+def letters(texts: list[str]) -> list[list[float]]:
+    """Return how often each of eight groups of letters stands in a text."""
+    groups = ["abc", "def", "ghi", "jkl", "mno", "pqr", "stu", "vwxyz"]
+    return [[1.0 + sum(text.lower().count(c) for c in group) for group in groups] for text in texts]
+
+
+@pytest.fixture(autouse=True)
+def index(db: None) -> None:
+    """Make the index of the other model while nothing is stored: a test is one transaction."""
+    ensure_vector_index(OTHER, 8)
+
+
+@pytest.fixture
+def server(settings: Any) -> Iterator[ModelServer]:
+    with ModelServer() as running:
+        running.answer_embeddings(letters)
+        settings.ENGRAM_EMBEDDING = settings.ENGRAM_EMBEDDING | {
+            "base_url": running.base_url,
+            "api_key": "sk-test",
+            "timeout_seconds": 2.0,
+        }
+        yield running
+
+
+@pytest.fixture
+def stored(house: House) -> list[Memory]:
+    found = []
+    for text in TEXTS:
+        result = commit(house.workspace, Draft(content=text), actor=SYSTEM, now=NOW)
+        assert result.memory is not None
+        found.append(result.memory)
+    return found
+
+
+def models_of(workspace: Workspace) -> dict[str, int]:
+    with in_workspace(workspace):
+        rows = list(MemoryVector.objects.values_list("model", flat=True))
+    return {name: rows.count(name) for name in set(rows)}
+
+
+def cosines(house: House, query: str) -> dict[str, float]:
+    answer = house.agent.post("memories/recall", {"query": query, "record": False})
+    assert answer.status_code == 200
+    return {r["memory"]["content"]: r["cosine"] for r in answer.json()["results"]}
+
+
+def test_reembed_moves_every_workspace_and_drops_the_old_vectors(
+    house: House, neighbour: House, stored: list[Memory], server: ModelServer
+) -> None:
+    commit(neighbour.workspace, Draft(content="Zenith's own"), actor=SYSTEM, now=NOW)
+    out = StringIO()
+
+    call_command("reembed", model=OTHER, settle_seconds=0, stdout=out)
+
+    assert models_of(house.workspace) == {OTHER: 3}
+    assert models_of(neighbour.workspace) == {OTHER: 1}
+    assert out.getvalue().splitlines()[0] == f"acme now uses {OTHER}: 3 memories embedded."
+    assert cosines(house, TEXTS[0])[TEXTS[0]] == pytest.approx(1.0, abs=1e-6)
+    created = house.agent.post("memories", {"content": "A fourth thing was decided"})
+    assert created.status_code == 201
+    assert models_of(house.workspace) == {OTHER: 4}
+    with in_workspace(house.workspace):
+        told = Event.objects.get(type="workspace.reembedded")
+    assert told.data == {"from": LOCAL, "to": OTHER}
+
+
+def test_one_workspace_moves_alone(
+    house: House, neighbour: House, stored: list[Memory], server: ModelServer
+) -> None:
+    commit(neighbour.workspace, Draft(content="Zenith's own"), actor=SYSTEM, now=NOW)
+
+    call_command("reembed", model=OTHER, workspace="acme", settle_seconds=0, stdout=StringIO())
+
+    assert models_of(house.workspace) == {OTHER: 3}
+    assert models_of(neighbour.workspace) == {LOCAL: 1}
+
+
+def test_vectors_of_two_models_are_never_compared(
+    house: House, stored: list[Memory], server: ModelServer
+) -> None:
+    before = cosines(house, "Which database do we run?")
+
+    reembed.embed_missing(house.workspace, OTHER, advance=lambda _: None)
+
+    assert models_of(house.workspace) == {LOCAL: 3, OTHER: 3}
+    assert cosines(house, "Which database do we run?") == before
+    reembed.switch(house.workspace, OTHER, actor=SYSTEM, now=NOW)
+    after = cosines(house, "Which database do we run?")
+    assert set(after) == set(TEXTS)
+    assert min(after.values()) > 0.6  # all texts share letters; MiniLM's are far below
+    assert min(before.values()) < 0.3
+
+
+def test_a_provider_that_fails_loses_nothing_and_the_next_run_goes_on(
+    house: House, stored: list[Memory], server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reembed, "MEMORIES_A_TURN", 1)
+    asked: list[list[str]] = []
+
+    def fail_at_the_third(request: Request) -> Answer:
+        asked.append(request.body["input"])
+        if len(asked) == 3:
+            return Answer({"error": {"message": "overloaded"}}, 400)
+        rows = [
+            {"object": "embedding", "index": i, "embedding": vector}
+            for i, vector in enumerate(letters(request.body["input"]))
+        ]
+        return Answer({"object": "list", "model": "spelling", "data": rows})
+
+    server.answer("/embeddings", fail_at_the_third)
+
+    with pytest.raises(CommandError, match="Run the same command to go on"):
+        call_command("reembed", model=OTHER, settle_seconds=0, stdout=StringIO())
+
+    house.workspace.refresh_from_db()
+    assert house.workspace.embedding_model == LOCAL
+    assert models_of(house.workspace) == {LOCAL: 3, OTHER: 1}
+    asked.append([])  # the fourth request and all after it are answered
+    call_command("reembed", model=OTHER, settle_seconds=0, stdout=StringIO())
+    assert models_of(house.workspace) == {OTHER: 3}
+    assert len([texts for texts in asked[4:] if texts != ["Is anybody there?"]]) == 2
+
+
+def test_a_model_that_cannot_be_had_changes_nothing(house: House, stored: list[Memory]) -> None:
+    with pytest.raises(CommandError, match="Nothing was changed: gone did not answer"):
+        call_command("reembed", model="gone", settle_seconds=0, stdout=StringIO())
+
+    house.workspace.refresh_from_db()
+    assert house.workspace.embedding_model == LOCAL
+    assert models_of(house.workspace) == {LOCAL: 3}
+
+
+def test_what_was_reworded_meanwhile_is_embedded_by_its_new_words(
+    house: House, stored: list[Memory], server: ModelServer
+) -> None:
+    reembed.embed_missing(house.workspace, OTHER, advance=lambda _: None)
+    changed = house.reviewer.patch(f"memories/{stored[0].id}", {"content": "MariaDB it is"})
+    assert changed.status_code == 200
+
+    assert reembed.count_missing(house.workspace, OTHER) == 1
+    call_command("reembed", model=OTHER, settle_seconds=0, stdout=StringIO())
+
+    assert cosines(house, "MariaDB it is")["MariaDB it is"] == pytest.approx(1.0, abs=1e-6)
+
+
+def test_a_forgotten_memory_is_embedded_too_and_stays_forgotten(
+    house: House, stored: list[Memory], server: ModelServer
+) -> None:
+    ids = [str(stored[0].id)]
+    house.agent.post("memories/forget", {"ids": ids, "confirm": True})
+
+    call_command("reembed", model=OTHER, settle_seconds=0, stdout=StringIO())
+
+    assert TEXTS[0] not in cosines(house, TEXTS[0])
+    assert house.reviewer.post("memories/restore", {"ids": ids}).json()["restored"] == 1
+    assert cosines(house, TEXTS[0])[TEXTS[0]] == pytest.approx(1.0, abs=1e-6)
+
+
+def test_what_a_late_writer_adds_by_the_old_model_is_healed(
+    house: House, stored: list[Memory], server: ModelServer
+) -> None:
+    late = Workspace.objects.get(pk=house.workspace.pk)  # as a request read it before the change
+    call_command("reembed", model=OTHER, settle_seconds=0, stdout=StringIO())
+    commit(late, Draft(content="Written by a late request"), actor=SYSTEM, now=NOW)
+    moved = Workspace.objects.get(pk=house.workspace.pk)
+    assert moved.embedding_changed_at is not None
+    soon = moved.embedding_changed_at + timedelta(minutes=1)
+
+    assert reembed.mark_stragglers(moved, now=soon + timedelta(hours=1)) == 0
+    assert reembed.mark_stragglers(moved, now=soon) == 1
+    assert heal.embed_pending(moved) == 1
+
+    assert models_of(moved) == {OTHER: 4}
+
+
+def test_the_wrong_width_is_refused_loudly(
+    house: House, stored: list[Memory], server: ModelServer
+) -> None:
+    server.answer_embeddings(lambda texts: [[1.0, 2.0] for _ in texts])
+
+    with pytest.raises(EmbeddingUnavailableError, match="2 dimensions instead of 9"):
+        reembed.embed_missing(house.workspace, "spelling@9", advance=lambda _: None)
+
+    assert models_of(house.workspace) == {LOCAL: 3}
