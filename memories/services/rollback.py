@@ -16,11 +16,12 @@ from engram.kernel.tenancy import in_workspace
 from memories.core.content import content_hash
 from memories.core.text import terms
 from memories.models import Memory, MemoryQuerySet, Observation, Revision, State
+from memories.models.memory import LIVE
 from memories.services.forget import Restored, restore
 from memories.services.index import WordIndex, reindex_vectors
 from memories.services.lifecycle import hide, lock, put_back
 from memories.services.merge import keep_revision
-from memories.services.statements import lock_statements
+from memories.services.statements import forgotten_memory, lock_statements
 
 SHOWN_MAX = 100
 
@@ -147,8 +148,9 @@ def _written(writer: Writer, since: datetime) -> MemoryQuerySet:
 
 
 def _superseded_by(written: MemoryQuerySet) -> MemoryQuerySet:
-    """Return the memories of others that the written ones replaced."""
-    replaced = Memory.objects.filter(superseded_by__in=written.order_by().values("pk"))
+    """Return the memories of others that the written ones replace at present."""
+    standing = written.filter(LIVE).order_by().values("pk")
+    replaced = Memory.objects.filter(superseded_by__in=standing)
     return replaced.exclude(pk__in=written.order_by().values("pk"))
 
 
@@ -180,40 +182,37 @@ def _bring_back(
 
 
 def _wordings(writer: Writer, since: datetime) -> list[_Wording]:
-    """Return the memories of others whose present wording comes from the writer.
+    """Return the memories of others whose last changes are the writer's, with what was before.
 
     A merge is the writer's by its observation; a change in place is known by the key alone.
     """
     merged = Observation.objects.filter(created_at__gte=since, outcome="merged", **writer.names)
-    changed = {
-        (row.memory_id, row.content_hash)
-        for row in merged.exclude(memory__in=_written(writer, since).order_by())
-    }
-    ids = {memory_id for memory_id, _ in changed}
-    revised: dict[UUID, int] = {}
+    times: dict[UUID, set[datetime]] = {}
+    for memory_id, at in merged.values_list("memory_id", "created_at"):
+        times.setdefault(memory_id, set()).add(at)
+    numbers: dict[UUID, set[int]] = {}
     if writer.names.keys() == {"key_id"}:
-        for event in Event.objects.filter(
-            type="memory.revised", at__gte=since, actor_id=str(writer.key_id)
-        ).order_by("seq"):
-            revised[UUID(event.object_id)] = event.data["revision"]
-    own = set(_written(writer, since).values_list("pk", flat=True))
+        told = Event.objects.filter(type="memory.revised", at__gte=since)
+        for event in told.filter(actor_kind="key", actor_id=str(writer.key_id)):
+            numbers.setdefault(UUID(event.object_id), set()).add(event.data["revision"])
+    others = Memory.objects.filter(pk__in=times.keys() | numbers.keys(), forgotten_at=None)
+    others = others.exclude(pk__in=_written(writer, since).order_by().values("pk"))
     found = []
-    for memory in Memory.objects.filter(pk__in=ids | revised.keys(), forgotten_at=None).order_by(
-        "pk"
-    ):
-        is_merge = (memory.id, memory.content_hash) in changed
-        if memory.id in own or not (is_merge or revised.get(memory.id) == memory.revision):
-            continue
-        before = _before(memory, writer, since, is_merge=is_merge)
-        if before is not None and before.content_hash != memory.content_hash:
+    for memory in others.order_by("pk"):
+        before = _before(memory, times.get(memory.id, set()), numbers.get(memory.id, set()))
+        if before is not None and before.content != memory.content:
             found.append(_Wording(memory.id, memory.revision, before))
     return found
 
 
-def _before(memory: Memory, writer: Writer, since: datetime, *, is_merge: bool) -> Revision | None:
-    """Return the last wording from before the writer touched the memory."""
-    kept = Revision.objects.filter(memory=memory, created_at__gte=since).order_by("number")
-    return kept.first()
+def _before(memory: Memory, times: set[datetime], numbers: set[int]) -> Revision | None:
+    """Return the wording before the unbroken run of the writer's changes at the end."""
+    before = None
+    for kept in Revision.objects.filter(memory=memory).order_by("-number"):
+        if kept.created_at not in times and kept.number + 1 not in numbers:
+            break
+        before = kept
+    return before
 
 
 def _reword(
@@ -228,8 +227,8 @@ def _reword(
     words = WordIndex()
     done = 0
     for wording in wordings:
-        memory = locked[wording.memory_id]
-        if memory.revision != wording.revision:
+        memory = locked.get(wording.memory_id)
+        if memory is None or memory.revision != wording.revision or _is_taken(memory, wording):
             continue
         keep_revision(memory, "rollback", actor=actor, now=now)
         gone, kept = memory.content, wording.before
@@ -253,3 +252,12 @@ def _reword(
         done += 1
     words.write()
     return done
+
+
+def _is_taken(memory: Memory, wording: _Wording) -> bool:
+    """Tell whether the earlier wording was forgotten or said anew in the same place meanwhile."""
+    digest = content_hash(wording.before.content)
+    same = Memory.objects.recallable().filter(
+        content_hash=digest, scope=memory.scope, project=memory.project
+    )
+    return forgotten_memory(digest) is not None or same.exclude(pk=memory.pk).exists()
