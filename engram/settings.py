@@ -188,6 +188,7 @@ SPECTACULAR_SETTINGS = {
     "ENUM_NAME_OVERRIDES": {
         "MemoryKindEnum": "memories.models.Kind",
         "ConflictKindEnum": "conflicts.models.card.ConflictKind",
+        "RelationEnum": "memories.models.gate.Relation",
     },
 }
 

@@ -12,6 +12,7 @@ from pydantic import BaseModel
 from rest_framework import serializers
 
 from engram.kernel.api import WorkspaceView
+from engram.kernel.fields import Text
 from engram.kernel.idempotency import HEADER, KEY_PATTERN
 from engram.kernel.problems import CONTENT_TYPE
 from engram.kernel.tenancy import without_rows
@@ -68,6 +69,17 @@ class ProblemAutoSchema(AutoSchema):
         parameters: list[Any] = super().get_override_parameters()
         is_write = isinstance(self.view, WorkspaceView) and not self.view.is_read(self.method)
         return [*parameters, SENT_AGAIN] if self.method == "POST" and is_write else parameters
+
+    def _map_serializer_field(
+        self, field: Any, direction: Direction, bypass_extensions: bool = False
+    ) -> dict[str, Any]:
+        """Say of texts that white space alone does not fill them."""
+        shape: dict[str, Any] = super()._map_serializer_field(  # type: ignore[no-untyped-call]
+            field, direction, bypass_extensions
+        )
+        if direction == "request" and isinstance(field, Text) and not field.allow_blank:
+            return shape | {"pattern": r"\S"}
+        return shape
 
     def _get_response_bodies(self, direction: Direction = "response") -> dict[str, Any]:
         responses: dict[str, Any] = super()._get_response_bodies(direction)
