@@ -47,6 +47,7 @@ PLACES: tuple[tuple[str, tuple[Place, ...]], ...] = (
                 also="/admin/conflicts/conflict/",
             ),
             Place("Detection runs", "admin:conflicts_detectionrun_changelist", "runs", "radar"),
+            Place("Janitor", "admin:memories_janitorrun_changelist", "broom", "cleaning_services"),
             Place("History", "admin:kernel_event_changelist", "events", "history"),
         ),
     ),

@@ -1,5 +1,7 @@
 """The admin of memories and of what looks after them."""
 
+from memories.admin.janitor import JanitorRunAdmin
 from memories.admin.memories import MemoryAdmin
+from memories.admin.reviews import ReviewAdmin
 
-__all__ = ["MemoryAdmin"]
+__all__ = ["JanitorRunAdmin", "MemoryAdmin", "ReviewAdmin"]

@@ -26,11 +26,13 @@ from tests.console.cards import NEW, OLD, QUESTION, disagree, remember, state, s
 
 Member = Callable[[str], Client]
 MEMORIES = "/admin/memories/memory/"
+JANITOR = "/admin/memories/janitorrun/"
 CONFLICTS = "/admin/conflicts/conflict/"
 KEYS = "/admin/kernel/apikey/"
 MEMBERS = "/admin/kernel/membership/"
 LISTS = [
-    MEMORIES, CONFLICTS, "/admin/conflicts/detectionrun/", "/admin/kernel/event/", KEYS, MEMBERS,
+    MEMORIES, JANITOR, CONFLICTS,
+    "/admin/conflicts/detectionrun/", "/admin/kernel/event/", KEYS, MEMBERS,
     "/admin/kernel/workspace/",
 ]  # fmt: skip
 ADMINS_ONLY = {KEYS, MEMBERS}
@@ -45,7 +47,8 @@ def test_every_model_of_ours_that_people_need_is_registered() -> None:
     registered = {model._meta.label for model in admin.site._registry}
     assert registered == {
         "auth.User", "auth.Group", "kernel.Workspace", "kernel.Membership", "kernel.ApiKey",
-        "kernel.Event", "memories.Memory", "conflicts.Conflict", "conflicts.DetectionRun",
+        "kernel.Event", "memories.Memory", "memories.JanitorRun",
+        "conflicts.Conflict", "conflicts.DetectionRun",
     }  # fmt: skip
 
 
