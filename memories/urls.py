@@ -32,6 +32,7 @@ urlpatterns = [
         janitor.JanitorActionUndo.as_view(),
         name="janitor-action-undo",
     ),
+    path("memories/<uuid:memory_id>/why-not", recall.WhyNot.as_view(), name="memory-why-not"),
     path("memories/<uuid:memory_id>/split", gate.MemorySplit.as_view(), name="memory-split"),
     path("merge-suggestions", gate.Suggestions.as_view(), name="merge-suggestions"),
     path(

@@ -41,6 +41,8 @@ class WorkspaceView(APIView):
     # Whether the answer to a POST may be kept for a caller who sends it again; not when it holds
     # a secret.
     keeps_answers: ClassVar[bool] = True
+    # Whether GET asks the embedding model: then it opens its own short transactions.
+    embeds: ClassVar[bool] = False
 
     def role_for(self, method: str | None) -> Role:
         """Return the role that a method needs."""
@@ -90,6 +92,8 @@ class WorkspaceView(APIView):
         if method is None:
             return
         if request.method in permissions.SAFE_METHODS:
+            if self.embeds:
+                return
             setattr(self, name, self._within_workspace(method))
         elif (
             request.method == "POST"

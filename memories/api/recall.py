@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from time import perf_counter
-from typing import Any
+from typing import Any, ClassVar
+from uuid import UUID
 
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from engram.kernel.api import WorkspaceView, validated
+from engram.kernel.api import WorkspaceView, asked, validated
+from engram.kernel.refusals import MissingError
 from engram.kernel.tenancy import in_workspace
 from memories import serializers as shapes
+from memories.api.memories import visible_to
 from memories.services import recall
 from memories.services.asking import Query
+from memories.services.why_not import why_not
 
 
 class Recall(WorkspaceView):
@@ -26,19 +30,19 @@ class Recall(WorkspaceView):
     def post(self, request: Request) -> Response:
         """Return the memories that answer a query, best first."""
         started = perf_counter()
-        asked = validated(shapes.RecallSerializer, request).validated_data
+        sent = validated(shapes.RecallSerializer, request).validated_data
         query = Query(
-            text=asked["query"],
-            k=asked["k"],
-            scope=asked["scope"],
-            project=asked["project"],
-            kinds=tuple(asked["kinds"]),
-            min_score=asked["min_score"],
-            as_of=asked["as_of"],
-            is_reranked=asked["rerank"],
-            weights=asked["weights"] or {},
-            is_recorded=asked["record"],
-            session_key=asked["session_key"] or "",
+            text=sent["query"],
+            k=sent["k"],
+            scope=sent["scope"],
+            project=sent["project"],
+            kinds=tuple(sent["kinds"]),
+            min_score=sent["min_score"],
+            as_of=sent["as_of"],
+            is_reranked=sent["rerank"],
+            weights=sent["weights"] or {},
+            is_recorded=sent["record"],
+            session_key=sent["session_key"] or "",
         )
         answer = recall.recall(self.workspace, query, now=timezone.now())
         with in_workspace(self.workspace):
@@ -52,7 +56,7 @@ class Recall(WorkspaceView):
                     "rank": rank,
                     "disputed": memory["disputed"],
                     "conflicts": memory["conflicts"],
-                    **({"explain": found.explain} if asked["explain"] else {}),
+                    **({"explain": found.explain} if sent["explain"] else {}),
                 }
                 for rank, (memory, found) in enumerate(
                     zip(shown, answer.results, strict=True), start=1
@@ -64,3 +68,42 @@ class Recall(WorkspaceView):
         if answer.reason:
             body["reason"] = answer.reason
         return Response(body)
+
+
+class WhyNot(WorkspaceView):
+    """Why a recall returns a memory, or does not."""
+
+    embeds: ClassVar[bool] = True
+
+    @extend_schema(parameters=[shapes.WhyNotQuerySerializer], responses=shapes.WhyNotSerializer)
+    def get(self, request: Request, memory_id: UUID) -> Response:
+        """Say what became of a memory in a recall: state, filters, rank, factors, threshold."""
+        sent = asked(shapes.WhyNotQuerySerializer, request)
+        with in_workspace(self.workspace):
+            memory = visible_to(self.actor.role).filter(pk=memory_id).first()
+        if memory is None:
+            raise MissingError("There is no such memory.")
+        query = Query(
+            text=sent["query"],
+            k=sent["k"],
+            scope=sent["scope"],
+            project=sent["project"],
+            kinds=tuple(sent.get("kinds", ())),
+            min_score=sent["min_score"],
+        )
+        found = why_not(self.workspace, memory, query, now=timezone.now())
+        return Response(
+            {
+                "memory": memory.id,
+                "returned": found.is_returned,
+                "state": found.state,
+                "reasons": [
+                    {"code": reason.code, "message": reason.message} for reason in found.reasons
+                ],
+                "rank": found.rank,
+                "score": found.score,
+                "cosine": found.cosine,
+                "threshold": found.threshold,
+                "explain": found.explain,
+            }
+        )

@@ -20,7 +20,12 @@ from memories.serializers.forgetting import (
 )
 from memories.serializers.history import HistoryEntrySerializer
 from memories.serializers.memory import MemorySerializer, present, present_one
-from memories.serializers.recall import RecallAnswerSerializer, RecallSerializer
+from memories.serializers.recall import (
+    RecallAnswerSerializer,
+    RecallSerializer,
+    WhyNotQuerySerializer,
+    WhyNotSerializer,
+)
 from memories.serializers.review import AnswerSerializer, ReviewSerializer, present_reviews
 
 __all__ = [
@@ -42,6 +47,8 @@ __all__ = [
     "RevisionSerializer",
     "RollbackAnswerSerializer",
     "RollbackSerializer",
+    "WhyNotQuerySerializer",
+    "WhyNotSerializer",
     "draft_of",
     "present",
     "present_committed",

@@ -15,8 +15,9 @@ from engram.kernel.fields import (
     Text,
     Whole,
 )
-from memories.models import Kind
+from memories.models import Kind, State
 from memories.serializers.memory import MemorySerializer
+from memories.services.why_not import CODES
 
 QUERY_MAX_CHARS = 20_000
 MIN_WEIGHT = 1e-6
@@ -45,14 +46,6 @@ class Weights(serializers.Serializer[Any]):
     episode_summary = Number(min_value=MIN_WEIGHT, max_value=1, required=False)
     assistant_derived = Number(min_value=MIN_WEIGHT, max_value=1, required=False)
 
-    def to_internal_value(self, data: Any) -> Any:
-        """Refuse what is no class, so that a misspelt one is not ignored."""
-        if isinstance(data, dict) and (unknown := sorted(set(data) - set(self.fields))):
-            raise serializers.ValidationError(
-                {str(name): ["There is no such class."] for name in unknown[:5]}
-            )
-        return super().to_internal_value(data)
-
 
 class RecallSerializer(serializers.Serializer[Any]):
     """The body of a recall."""
@@ -80,6 +73,64 @@ class RecallSerializer(serializers.Serializer[Any]):
     weights = Weights(
         allow_null=True, default=None, help_text="Null: the workspace's provenance weights."
     )
+
+
+class KindList(serializers.CharField):
+    """Kinds in a query parameter, between commas."""
+
+    def to_internal_value(self, value: Any) -> Any:
+        """Return the kinds."""
+        kinds = [part.strip() for part in super().to_internal_value(value).split(",")]
+        if unknown := [kind for kind in kinds if kind not in Kind.values]:
+            raise serializers.ValidationError(f"There is no kind {unknown[0][:40]!r}.")
+        return kinds
+
+
+class Score(serializers.FloatField):
+    """A score in a query parameter; "nan" lies in no range."""
+
+    def to_internal_value(self, value: Any) -> float:
+        """Return the number."""
+        number = float(super().to_internal_value(value))
+        if not 0 <= number <= 1:
+            raise serializers.ValidationError("Must lie between 0 and 1.")
+        return number
+
+
+class WhyNotQuerySerializer(serializers.Serializer[Any]):
+    """What is asked about a memory: a recall, as `POST /memories/recall` would answer it."""
+
+    query = Text(max_length=QUERY_MAX_CHARS)
+    k = serializers.IntegerField(min_value=1, max_value=100, default=10)
+    scope = Path(max_length=300, allow_blank=True, default="")
+    project = Text(max_length=200, allow_blank=True, default="")
+    kinds = KindList(required=False, help_text="Kinds, between commas.")
+    min_score = Score(required=False, allow_null=True, default=None)
+
+
+class ReasonSerializer(serializers.Serializer[Any]):
+    """One reason, as a name for programs and a sentence for people."""
+
+    code = serializers.ChoiceField(list(CODES))
+    message = serializers.CharField()
+
+
+class WhyNotSerializer(serializers.Serializer[Any]):
+    """Why a recall returns a memory, or does not."""
+
+    memory = serializers.UUIDField()
+    returned = serializers.BooleanField()
+    state = serializers.ChoiceField(State.choices)
+    reasons = ReasonSerializer(many=True)
+    rank = serializers.IntegerField(
+        allow_null=True, help_text="Its place among all that is related; null: in none."
+    )
+    score = serializers.FloatField(allow_null=True)
+    cosine = serializers.FloatField(allow_null=True)
+    threshold = serializers.FloatField(
+        allow_null=True, help_text="The score that it had to reach; null: none, there was room."
+    )
+    explain = serializers.DictField(allow_null=True)
 
 
 class RecalledSerializer(serializers.Serializer[Any]):
