@@ -46,7 +46,8 @@ def refresh_statistics() -> None:
     """Tell the planner of the rows that only this transaction sees; without it, it guesses badly.
 
     ANALYZE keeps others from analysing the same tables until the transaction ends: when somebody
-    else is at it, the run goes on without.
+    else is at it, the run goes on without. What stays behind is PostgreSQL's estimate of the number
+    of rows, until it next analyses the tables by itself.
     """
     try:
         with transaction.atomic(), connection.cursor() as cursor:
