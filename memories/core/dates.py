@@ -47,6 +47,12 @@ _QUARTER = re.compile(r"q([1-4])$")
 _ORDINAL_DAY = re.compile(r"(\d{1,2})(?:st|nd|rd|th)$")
 
 
+# Words that may open a date; every other word is none.
+OPENERS = _RELATIVE.keys() | _WEEKDAYS.keys() | _MONTHS.keys() | {
+    "noon", "midday", "midnight", "q1", "q2", "q3", "q4",
+}  # fmt: skip
+
+
 def date_at(tokens: Sequence[Token], index: int) -> tuple[int, str] | None:
     """Read a date, weekday or clock time that starts at a token: the index after it and its ISO."""
     token = tokens[index]

@@ -426,6 +426,7 @@ for _kind, _members in (PRODUCT_KINDS | OTHER_KINDS).items():
     for _member in _members.split():
         _key = concept_of(_member)
         KINDS[_key] = KINDS.get(_key, frozenset()) | {_kind}
+_PRODUCTS = frozenset(key for key, kinds in KINDS.items() if kinds & PRODUCT_KINDS.keys())
 FUNCTIONAL = _concepts(_FUNCTIONAL)
 EXCLUSIVE_OBJECT = {
     concept_of(verb): frozenset(preps.split()) or frozenset([""])
@@ -461,4 +462,4 @@ def opposed(a: str, b: str) -> bool:
 
 def is_product(concept_: str) -> bool:
     """True for names of software and formats ("postgres", "json")."""
-    return any(kind in PRODUCT_KINDS for kind in KINDS.get(concept_, ()))
+    return concept_ in _PRODUCTS

@@ -54,7 +54,8 @@ def modality_of(clause: Clause, sentence: str) -> Modality:
     lowers = [token.lower for token in clause.tokens]
     if len(lowers) > 1 and lowers[1] == ":" and lowers[0] in _LABELS:
         return _LABELS[lowers[0]]
-    ranks = [rank for index in range(len(lowers)) for rank in _cues_at(lowers, index)]
+    heads = [index for index, lower in enumerate(lowers) if lower in _CUES_BY_HEAD]
+    ranks = [rank for index in heads for rank in _cues_at(lowers, index)]
     if ranks:
         return _CUES[min(ranks)][0]
     return _from_verbs(clause, lowers)

@@ -41,6 +41,16 @@ _RISES = frozenset(["went", "goes", "go", "gone", "rose", "moved", "came", "bump
 _PER = frozenset(["per", "a", "an", "each", "every", "/"])
 
 
+# Words that may open an amount; every other word is none.
+OPENERS = (
+    _BOUND_HEADS
+    | NUMBER_WORDS.keys()
+    | FREQUENCIES.keys()
+    | CURRENCIES.keys()
+    | {"a", "an", "between", "half", "every", "each", "once", "twice", "thrice"}
+)
+
+
 def range_at(tokens: Sequence[Token], index: int) -> tuple[int, Quantity] | None:
     """Read "3-5 days", "3 to 5 days" or "between 3 and 5 days" that starts at a token."""
     start = index + (tokens[index].lower == "between")

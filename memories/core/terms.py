@@ -11,7 +11,7 @@ from memories.core.scan import LIGHT_WEIGHT, Scan
 from memories.core.statements import Region, Term, TermKind
 from memories.core.transitions import CHANGING, Change
 from memories.core.units import NAME_SUFFIXES, ORDINALS
-from memories.core.values import ORDINAL, SILENT, is_name, read_value, read_version
+from memories.core.values import ORDINAL, SILENT, is_name, opens_value, read_value, read_version
 from memories.core.vocabulary import (
     AUXILIARIES,
     CONJUNCTIONS,
@@ -95,7 +95,7 @@ def _step(scan: Scan, index: int) -> int:
         return _verb(scan, index)
     if index in (scan.clause.aux, scan.clause.verb):
         return _auxiliary(scan, index)
-    if value_end := read_value(scan, index):
+    if opens_value(token) and (value_end := read_value(scan, index)):
         return value_end
     if token.kind == "symbol":
         return _symbol(scan, index)

@@ -40,6 +40,15 @@ _ACTIVE_AUX = frozenset(["has", "have", "had", "was", "were", "is", "are", "been
 CHANGING = _SWITCH | _RETURN | stems("replace swap")
 
 
+# Without one of these words or verbs a clause tells of no change.
+_CHANGES = _SWITCH | _END | _RETURN | _START
+_CUES = frozenset(
+    ["back", "rolled", "returned", "went", "replaced", "replaces", "replace", "replacing",
+     "swapped", "superseded", "instead", "favor", "favour", "no", "any", "anymore", "stopped",
+     "gone", "as", "from", "now", "effective", "starting", "nowadays", "since"]
+)  # fmt: skip
+
+
 @dataclass(frozen=True, slots=True)
 class Change:
     """A transition by token positions of its clause."""
@@ -54,6 +63,8 @@ def change_in(clause: Clause) -> Change | None:
     """The transition a clause tells, the most telling first, or None."""
     tokens = clause.tokens
     lowers = [token.lower for token in tokens]
+    if _CUES.isdisjoint(lowers) and _CHANGES.isdisjoint(map(lemma, lowers)):
+        return None
     return (
         _return(clause, lowers)
         or _replacement(clause, lowers)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from memories.core import measures, quantities
+from memories.core.dates import OPENERS as DATE_OPENERS
 from memories.core.dates import date_at, dimension
 from memories.core.lexicon import concept_of, is_product
 from memories.core.scan import LIGHT_WEIGHT, Scan
@@ -23,6 +24,7 @@ from memories.core.words import Token
 ORDINAL = re.compile(r"(\d+)(?:st|nd|rd|th)$")
 SILENT = DETERMINERS | PRONOUNS | AUXILIARIES | {"not"}
 _VERSION_NOUNS = frozenset(["version", "release", "http", "tls", "v"])
+_OPENERS = DATE_OPENERS | quantities.OPENERS | {"per"}
 _CAMEL = re.compile(r"[a-z][A-Z]")
 
 
@@ -31,11 +33,16 @@ def is_name(token: Token, key: str, *, is_first: bool) -> bool:
     text = token.text
     if is_product(key):
         return True
-    if any(not char.isalpha() for char in text) or _CAMEL.search(text):
+    if not text.isalpha() or _CAMEL.search(text):
         return True
     if len(text) > 1 and text.isupper():
         return True
     return text[:1].isupper() and not is_first
+
+
+def opens_value(token: Token) -> bool:
+    """False for the many words that no value starts with."""
+    return token.kind != "word" or token.lower in _OPENERS
 
 
 def read_value(scan: Scan, index: int) -> int:

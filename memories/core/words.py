@@ -6,8 +6,8 @@ The lowest layer of claim comparison. Nothing here knows what a word means.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 import snowballstemmer  # type: ignore[import-untyped]
 
@@ -50,8 +50,7 @@ _GLUE_PREFIXES = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """A piece of a sentence: `kind` is "word", "number", "iso", "clock" or "symbol".
 
     `is_possessive` tells of a word that has lost its ending ("Bob's" is "Bob").
