@@ -2,6 +2,5 @@
 
 from memories.admin.janitor import JanitorRunAdmin
 from memories.admin.memories import MemoryAdmin
-from memories.admin.reviews import ReviewAdmin
 
-__all__ = ["JanitorRunAdmin", "MemoryAdmin", "ReviewAdmin"]
+__all__ = ["JanitorRunAdmin", "MemoryAdmin"]
