@@ -12,13 +12,12 @@ from django.db import IntegrityError
 from engram.kernel.actors import Actor
 from engram.kernel.embedding import EmbeddingUnavailableError, embed_query
 from engram.kernel.models import Workspace
-from engram.kernel.planning import without_nested_loops
 from engram.kernel.refusals import StaleError
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, State
 from memories.models.memory import in_scope
-from memories.services.candidates import nearest
 from memories.services.lifecycle import hide, lock, put_back
+from memories.services.nearest import nearest
 from memories.services.review import ask
 from memories.services.statements import lock_statements
 from memories.services.trust import ReviewNeededError, demand_leave
@@ -74,8 +73,7 @@ def meant(
             recallable = recallable.filter(in_scope(scope))
         if project:
             recallable = recallable.filter(project=project)
-        with without_nested_loops():
-            near = nearest(recallable, vector, workspace.embedding_model, MEANT_MAX + 1)
+        near = nearest(recallable, vector, workspace.embedding_model, MEANT_MAX + 1)
     ids = [memory_id for memory_id, cosine in near.items() if cosine >= least]
     if not ids:
         return Meant(reason=NOTHING_RELEVANT)

@@ -81,7 +81,7 @@ def _scanned(
     with by_index():
         nearest_first = live.annotate(distance=CosineDistance("embedding", vector))
         rows = list(
-            nearest_first.order_by("distance", "memory").values_list("memory_id", "distance")[
+            nearest_first.order_by("distance", "memory_id").values_list("memory_id", "distance")[
                 :wanted
             ]
         )

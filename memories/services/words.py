@@ -21,8 +21,9 @@ POSTINGS_READ = 4000
 SPARE = 100
 
 _GAIN = """
-    asked.weight * posting.frequency * %(k1_and_1)s / (
-        posting.frequency + %(k1)s * (1 - %(b)s + %(b)s * posting.words / %(average)s)
+    asked.weight * posting.frequency * %(k1_and_1)s::float8 / (
+        posting.frequency
+        + %(k1)s::float8 * (%(one_less_b)s::float8 + posting.words * %(b_a_word)s::float8)
     )
 """
 _BEST = f"""
@@ -35,13 +36,16 @@ _BEST = f"""
     ) AS posting
     GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT %(limit)s
 """  # noqa: S608  placeholders only
+# Term by term, so that the primary key is searched for them and not all words of the memories.
 _OF_MEMORIES = f"""
-    SELECT wanted.memory_id, sum({_GAIN} ORDER BY asked.term) AS score
-    FROM unnest(%(ids)s::uuid[]) AS wanted (memory_id)
-    CROSS JOIN unnest(%(terms)s::text[], %(weights)s::float8[]) AS asked (term, weight)
-    JOIN memories_posting AS posting
-        ON posting.workspace_id = %(workspace)s AND posting.term = asked.term
-        AND posting.memory_id = wanted.memory_id
+    SELECT posting.memory_id, sum({_GAIN} ORDER BY asked.term) AS score
+    FROM unnest(%(terms)s::text[], %(weights)s::float8[]) AS asked (term, weight)
+    CROSS JOIN LATERAL (
+        SELECT memory_id, frequency, words FROM memories_posting
+        WHERE workspace_id = %(workspace)s AND term = asked.term
+            AND memory_id = ANY(%(ids)s::uuid[])
+        OFFSET 0
+    ) AS posting
     GROUP BY 1
 """  # noqa: S608  placeholders only
 
@@ -103,7 +107,7 @@ def _by_filtered_words(
     ids: set[UUID] = set()
     for term in read:
         rows = Posting.objects.filter(term=term).alias(allowed=Subquery(found))
-        rows = rows.filter(allowed__isnull=False).order_by("-frequency", "words", "memory")
+        rows = rows.filter(allowed__isnull=False).order_by("-frequency", "words", "memory_id")
         ids.update(rows.values_list("memory_id", flat=True)[:POSTINGS_READ])
     scores = _scores(_OF_MEMORIES, vocabulary, read, ids=list(ids))
     return sorted(scores, key=lambda memory_id: (-scores[memory_id], memory_id))[:limit]
@@ -129,8 +133,8 @@ def _scores(
     constants: dict[str, Any] = {
         "k1": bm25.K1,
         "k1_and_1": bm25.K1 + 1,
-        "b": bm25.B,
-        "average": max(vocabulary.average_words, 1.0),
+        "one_less_b": 1 - bm25.B,
+        "b_a_word": bm25.B / max(vocabulary.average_words, 1.0),
         "workspace": current_workspace_id(),
         "terms": query_terms,
         "weights": weights,
