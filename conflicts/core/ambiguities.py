@@ -7,12 +7,12 @@ from typing import Final
 
 from conflicts.core import disagreements
 from conflicts.core.cues import Cue
-from conflicts.core.predicates import excluding_ways
 from conflicts.core.rules import is_comparable, is_real
 from conflicts.core.statements import Statement
 from conflicts.core.timeline import Timeline
 from conflicts.core.words import named_stems
 from memories.core import claims
+from memories.core.exclusions import excluding_ways
 
 MIN_CONFIDENCE: Final = 0.5
 PLAIN_CONFIDENCE: Final = 0.6

@@ -11,11 +11,11 @@ import pytest
 from conflicts.core.cues import Cue, cues
 from conflicts.core.detective import Fact, detect
 from conflicts.core.facts import DetectiveSettings
-from conflicts.core.predicates import excluding_ways
 from conflicts.core.qualifiers import qualifiers
 from conflicts.core.severity import severity_of
 from conflicts.core.states import state_of
 from conflicts.core.timeline import Timeline, conversations
+from memories.core.exclusions import excluding_ways
 from tests.conflicts.test_core_detective import NOW, START, blind, similar, story, summary
 
 

@@ -1,6 +1,7 @@
 """Ways of doing that exclude each other: to keep or to discard, to refuse or to accept.
 
-Phrases rather than words, which the lexicon of claim comparison cannot hold; general English.
+Phrases rather than words, which the lexicon cannot hold; general English. The detective reads
+them over neighbours that tell of one thing in other words.
 """
 
 from __future__ import annotations
