@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from django.contrib import admin
 from django.contrib.admin.utils import unquote
 from django.core.exceptions import PermissionDenied
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.utils import timezone
@@ -20,7 +20,14 @@ from engram.kernel.pages import has_role, staff_of
 from engram.kernel.refusals import RefusalError
 from engram.kernel.staff import DefaultedFilter, RoleAdmin, moment_column
 from memories.core.text import terms
-from memories.models import Memory, Posting, State
+from memories.models import (
+    Memory,
+    MergeSuggestion,
+    Posting,
+    ReviewStatus,
+    State,
+    SuggestionStatus,
+)
 from memories.models.memory import in_scope
 from memories.services import forget, history
 
@@ -58,17 +65,46 @@ class ScopeFilter(TextFilter):  # type: ignore[misc]
         return queryset.filter(in_scope(scope)) if scope else queryset
 
 
+class UseFilter(admin.SimpleListFilter):
+    """By what recalls and the janitor made of a memory."""
+
+    title = "use"
+    parameter_name = "use"
+    conditions: ClassVar[dict[str, Q]] = {
+        "never": Q(recall_count=0),
+        "unused": Q(recall_count=0, hit_count=0, used_count=0),
+        "demoted": Q(demotion_count__gt=0),
+    }
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        """Offer the conditions."""
+        return [
+            ("never", "Never recalled"),
+            ("unused", "Of no use so far"),
+            ("demoted", "Demoted by the janitor"),
+        ]
+
+    def queryset(self, request: HttpRequest, queryset: Any) -> Any:
+        """Keep memories of the condition."""
+        condition = self.conditions.get(self.value() or "")
+        return queryset if condition is None else queryset.filter(condition)
+
+
 @admin.register(Memory)
 class MemoryAdmin(RoleAdmin):
     """Memories are read here; agents write them, verdicts change them."""
 
     roles = {"view": Role.READER, "act": Role.REVIEWER}
-    list_display = ["shown", "condition", "kind", "provenance", "scope", "agent", "learned"]
+    list_display = [
+        "shown", "condition", "kind", "provenance", "place", "agent", "recalls", "weight",
+        "learned",
+    ]  # fmt: skip
     list_filter = [
         StateFilter,
         ("kind", ChoicesDropdownFilter),
         ("provenance", ChoicesDropdownFilter),
         ScopeFilter,
+        UseFilter,
     ]
     list_filter_submit = True
     search_fields = ["content"]
@@ -96,6 +132,21 @@ class MemoryAdmin(RoleAdmin):
     def condition(self, memory: Memory) -> str:
         """Return the strongest state that applies now."""
         return str(memory.state())
+
+    @display(description="scope", ordering="scope")
+    def place(self, memory: Memory) -> str:
+        """Return the scope, which breaks where it must."""
+        return format_html('<span class="eg-path">{}</span>', memory.scope)
+
+    @display(description="recalled", ordering="recall_count")
+    def recalls(self, memory: Memory) -> str:
+        """Return how often recalls returned it."""
+        return f"{memory.recall_count}×" if memory.recall_count else "never"
+
+    @display(description="weight", ordering="weight_factor")
+    def weight(self, memory: Memory) -> str:
+        """Return what the janitor left of its weight."""
+        return f"{memory.weight_factor:.2f}" if memory.demotion_count else "full"
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Memory], search_term: str
@@ -128,6 +179,12 @@ class MemoryAdmin(RoleAdmin):
             "memory": memory,
             "state": memory.state(),
             "tags": [row.tag for row in memory.tags.all()],
+            "sources": [row.source for row in memory.derived_from.select_related("source")],
+            "derived": [row.derived for row in memory.derivations.select_related("derived")],
+            "suggestions": MergeSuggestion.objects.filter(
+                Q(memory=memory) | Q(other=memory), status=SuggestionStatus.OPEN
+            ).count(),
+            "reviews": memory.reviews.filter(status=ReviewStatus.PENDING).count(),
             "history": history.add_wordings(memory.pk, list(events)),
             "may_act": has_role(request, Role.REVIEWER),
         }
