@@ -1,26 +1,10 @@
-"""A database of a benchmark's own, on the embedded server, as the application's role.
-
-Importing this module prepares Django; one thread for the linear algebra, as in production.
-"""
+"""A database of a benchmark's own, on the embedded server, as the application's role."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-os.environ.setdefault("DJANGO_SETTINGS_MODULE", "engram.settings")
-os.environ.setdefault("ENGRAM_TEST_DATABASE", f"test_engram_{os.getpid()}_bench")
-
-from engram import embedded
-
-embedded.export_environment()
-
-import django
-
-django.setup()
 
 from django.db import connection
 from django.test.utils import setup_test_environment, teardown_test_environment

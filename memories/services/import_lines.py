@@ -9,16 +9,19 @@ from datetime import datetime
 from itertools import islice
 from pathlib import Path
 
+from django.db import connection
+
 from engram.kernel.actors import Actor
 from engram.kernel.models import Role, Workspace
 from engram.kernel.refusals import InvalidError
 from engram.kernel.tenancy import in_workspace
-from memories.models import ImportProgress
+from memories.models import ImportProgress, Memory, MemoryVector, Observation, Posting
 from memories.services.commit import prepare, write
 from memories.services.draft import Draft
 
 IMPORTER = Actor(kind="system", id="", label="import", role=Role.ADMIN)
 LINES_A_TRANSACTION = 100
+LINES_THAT_COUNT = 1_000  # so many new rows may mislead PostgreSQL's planner
 
 ParseLine = Callable[[str], Draft]
 
@@ -110,4 +113,14 @@ def import_file(
         for result in results:
             outcomes[result.outcome] = outcomes.get(result.outcome, 0) + 1
         advance(len(batch))
-    return Imported(progress.lines_done - skipped, skipped, outcomes)
+    done = progress.lines_done - skipped
+    if done >= LINES_THAT_COUNT:
+        _tell_planner()
+    return Imported(done, skipped, outcomes)
+
+
+def _tell_planner() -> None:
+    """Renew the statistics of the tables that grew, instead of waiting for autovacuum to come."""
+    with connection.cursor() as cursor:
+        for model in (Memory, MemoryVector, Posting, Observation):
+            cursor.execute(f"ANALYZE {model._meta.db_table}")

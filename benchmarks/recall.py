@@ -1,0 +1,85 @@
+"""How long does a recall take in one workspace, and does it find what an exact search finds?
+
+    BENCH_SIZE=full PYTHONPATH=. python benchmarks/recall.py
+
+One client, in this process: the service, and the whole HTTP stack (key, middleware, JSON). Every
+query is new, so that its embedding is part of the time. Needs 2 GB of disk and some minutes at full
+size, in a database of its own.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from uuid import UUID
+
+from django.test import Client
+from django.utils import timezone
+
+from benchmarks.ground.corpus import Corpus, load
+from benchmarks.ground.database import IS_FULL, own_database
+from benchmarks.ground.timing import measure, report
+from engram.kernel import keys
+from engram.kernel.actors import SYSTEM
+from engram.kernel.embedding import embed_query
+from engram.kernel.models import Role, Workspace
+from engram.kernel.tenancy import in_workspace
+from memories.models import Memory
+from memories.services.nearest import nearest, nearest_among
+from memories.services.recall import Query, recall
+
+SIZES = [1_000, 10_000, 100_000] if IS_FULL else [200]
+if given := os.environ.get("BENCH_MEMORIES"):
+    SIZES = [int(size) for size in given.split(",")]
+CALLS = 100 if IS_FULL else 10
+
+
+def overlap(workspace: Workspace, questions: list[str]) -> float:
+    """Return recall@10 of the first stage by meaning against an exact scan."""
+    hits = 0
+    for question in questions:
+        vector = embed_query(question, workspace.embedding_model)
+        with in_workspace(workspace):
+            some = Memory.objects.recallable(timezone.now())
+            model = workspace.embedding_model
+            exact: set[UUID] = set(nearest_among(some, vector, model, 10))
+            hits += len(exact & set(list(nearest(some, vector, model, 100))[:10]))
+    return round(hits / (10 * len(questions)), 3)
+
+
+def main() -> None:
+    """Measure each size."""
+    rows: dict[str, dict[str, float]] = {}
+    with own_database():
+        for size in SIZES:
+            corpus = Corpus(0, topics=max(20, size // 200))
+            workspace = Workspace.objects.create(slug=f"bench-{size}", name="Benchmark")
+            load(corpus, [workspace], size)
+            _, token = keys.issue(
+                workspace, name="bench", role=Role.AGENT, actor=SYSTEM, now=timezone.now()
+            )
+            client = Client(headers={"Authorization": f"Bearer {token}"})
+
+            def ask(text: str, workspace: Workspace = workspace) -> None:
+                recall(workspace, Query(text=text), now=timezone.now())
+
+            def send(text: str, client: Client = client) -> None:
+                answer = client.post(
+                    "/api/v1/memories/recall", {"query": text}, content_type="application/json"
+                )
+                if answer.status_code != 200:
+                    raise SystemExit(answer.content.decode())
+
+            def embed(text: str, workspace: Workspace = workspace) -> None:
+                embed_query(text, workspace.embedding_model)
+
+            for title, call in (("embedding", embed), ("recall", ask), ("recall, HTTP", send)):
+                texts = [corpus.question() for _ in range(CALLS)]
+                rows[f"{size:,}: {title}"] = measure([partial(call, text) for text in texts])
+            found = overlap(workspace, [corpus.question() for _ in range(20)])
+            rows[f"{size:,}: recall@10, by meaning"] = {"of_exact": found}
+    report("recall", rows)
+
+
+if __name__ == "__main__":
+    main()
