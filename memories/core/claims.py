@@ -4,9 +4,9 @@ The one place that decides by rule whether two memories say the same: the gate a
 drift check and the detective all ask here. `read` takes a text apart once, `compare` sets two
 readings side by side. The parts live in sibling modules: `words` (tokens), `clauses` (verbs),
 `quantities`, `dates` and `values` (numbers, dates, versions), `terms` (words with their place),
-`transitions`, `modality`, `vocabulary`, `lexicon` and `kinds` (meaning), `alignment` and `cases`
-(two claims side by side), `contradictions` and `relations` (the rules), `exclusions` (phrases that
-exclude each other, for texts of other wording).
+`transitions`, `modality`, `vocabulary`, `lexicon`, `meanings` and `kinds` (meaning), `alignment`
+and `cases` (two claims side by side), `contradictions`, `agreements` and `relations` (the rules),
+`exclusions` (phrases that exclude each other, for texts of other wording).
 
 Words in `Claim.words`, `Claim.subject` and `Transition` are concepts: stemmed, and synonyms
 folded onto one key ("erased" and "deleted" are both "delet").

@@ -7,11 +7,7 @@ What no rule can judge is `different`: precision before reach.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
-from itertools import combinations
-from typing import Literal
-
+from memories.core.agreements import agreement, spots
 from memories.core.alignment import Pair
 from memories.core.cases import (
     Case,
@@ -19,27 +15,16 @@ from memories.core.cases import (
     Verdict,
     is_agent_slot,
     lay_out,
-    moves,
     names,
     on_topic,
-    only_adds,
-    places,
-    roles,
-    verbs_differ,
 )
-from memories.core.contradictions import DIRECTED, RULES, different
-from memories.core.lexicon import SYMMETRIC
-from memories.core.statements import Claim, Term
-from memories.core.vocabulary import TELLING_PREPOSITIONS
+from memories.core.contradictions import RULES, different
+from memories.core.statements import Claim
 
 __all__ = ["Relation", "Verdict", "relate"]
 
-_POSSESSIVE = re.compile(r"\b([^\W\d_]\w{0,40})['\u2019]s\b")
-_MAX_NAMES = 12  # shared names that are looked at for exchanged places
-_WORD = re.compile(r"\w+")
 # Leads to a time or place that another of them may replace; "" stands for "during" and "when".
 _WITHIN = frozenset(["", "in", "on", "at", "for", "of", "within", "every"])
-_ONE = re.compile(r"\bone\b", re.IGNORECASE)
 
 
 def relate(a: Claim, b: Claim) -> Verdict:
@@ -66,7 +51,7 @@ def relate(a: Claim, b: Claim) -> Verdict:
                 return verdict
     if reason := _substituted(case):
         return different(reason, confidence=0.6)
-    return _agreement(case)
+    return agreement(case)
 
 
 def _other_subject(case: Case) -> str:
@@ -108,117 +93,6 @@ def _is_claimed(pair: Pair, *, alone: bool) -> bool:
     return pair.a.is_verb or (is_count and alone)
 
 
-def _agreement(case: Case) -> Verdict:
-    """`same` when nothing is left, `refines` when one side only says more."""
-    if reason := _why_unsure(case):
-        return different(reason)
-    found = case.found
-    idle = _idle(found.same + found.finer)
-    rest_a = [term for term in found.left_a if term.weight == 1 and term.key not in idle]
-    rest_b = [term for term in found.left_b if term.weight == 1 and term.key not in idle]
-    finer = {pair.reason for pair in found.finer}
-    if not rest_a and not rest_b and not finer:
-        return Verdict("same", ("every word has its match",), 0.7 if found.opposed else 0.95)
-    if any(term.is_verb for term in rest_a + rest_b):
-        return different("one side says it by a verb of its own")
-    if not rest_a and finer <= {"b"} and only_adds(rest_b):
-        return _refinement(rest_b, "b")
-    if not rest_b and finer <= {"a"} and only_adds(rest_a):
-        return _refinement(rest_a, "a")
-    return different("no rule decides", confidence=0.3)
-
-
-def _idle(pairs: Sequence[Pair]) -> frozenset[str]:
-    """Nouns that a matched value makes superfluous: the "date" of "end date: 31 March"."""
-    kinds = {pair.a.kind for pair in pairs}
-    idle: set[str] = set()
-    if "date" in kinds:
-        idle |= {"time", "date", "hour", "day"}
-    if "version" in kinds:
-        idle |= {"version", "releas"}
-    if "quantity" in kinds:
-        idle |= {"rate", "valu", "amount", "number", "count"}
-    return frozenset(idle)
-
-
-def _refinement(rest: Sequence[Term], side: Literal["a", "b"]) -> Verdict:
-    reason = f"adds {names(rest)}" if rest else "says the value more exactly"
-    return Verdict("refines", (reason,), 0.8, side)
-
-
-def _why_unsure(case: Case) -> str:
-    """What keeps two claims from being called alike, "" when nothing does."""
-    found = case.found
-    if found.clashes or found.loose or verbs_differ(case):
-        return "no rule decides"
-    if bool(found.opposed) != case.parity_differs:
-        return "no rule decides"
-    if any(pair.a.is_denied != pair.b.is_denied for pair in found.same):
-        return "only one side denies a word"
-    if _order_differs(case) or _possessors_differ(case):
-        return "the same words in another order"
-    return _other_terms(case)
-
-
-def _other_terms(case: Case) -> str:
-    """What small words make of two claims whose words agree: of how many, when, how firmly."""
-    if any(not key or key in case.shared for _, key in case.a.operators ^ case.b.operators):
-        return "all, some, or and unless are not the same"
-    if {case.a.tense, case.b.tense} == {"past", "present"}:
-        return "one tells of the past"
-    return "another number" if _pointed_number_differs(case) else _other_force(case)
-
-
-def _other_force(case: Case) -> str:
-    forces = {case.a.force, case.b.force}
-    if len(forces) == 2 and forces & {"need", "may", "should"} and forces != {"may", ""}:
-        return "another obligation"
-    return ""
-
-
-def _possessors_differ(case: Case) -> bool:
-    """True when each side makes an owner of a word of the other: "Bob's", "Alice's"."""
-    left = {name.lower() for name in _POSSESSIVE.findall(case.a.text)}
-    right = {name.lower() for name in _POSSESSIVE.findall(case.b.text)}
-    words_a, words_b = (frozenset(_WORD.findall(c.text.lower())) for c in (case.a, case.b))
-    return bool((left - right) & words_b) and bool((right - left) & words_a)
-
-
-def _pointed_number_differs(case: Case) -> bool:
-    """True for "idem one" beside "idem two", where "one" was read as a pronoun."""
-    sides = ((case.a.text, case.found.left_b), (case.b.text, case.found.left_a))
-    return any(
-        _ONE.search(text) and any(term.kind in ("quantity", "label") for term in left)
-        for text, left in sides
-    )
-
-
-def _names_exchanged(case: Case) -> bool:
-    """True when two names changed places and no verb was found that tells their roles.
-
-    Neighbours may change places: "German and English" is "English and German".
-    """
-    is_bare = not case.a.verb and not case.b.verb
-    named = [
-        pair
-        for pair in case.found.same
-        if pair.a.kind in ("word", "name") and (is_bare or "name" in (pair.a.kind, pair.b.kind))
-    ]
-    spots = _spots(case, named[:_MAX_NAMES])
-    return any(
-        b_second < b_first
-        and (a_second - a_first > 1 or b_first - b_second > 1 or region != other_region)
-        for (a_first, b_first, region), (a_second, b_second, other_region) in combinations(spots, 2)
-    )
-
-
-def _spots(case: Case, pairs: Sequence[Pair]) -> list[tuple[int, int, str]]:
-    """Where the two terms of each pair stand among the terms of their claims, by the first."""
-    at_a = {id(term): index for index, term in enumerate(case.a.terms)}
-    at_b = {id(term): index for index, term in enumerate(case.b.terms)}
-    return sorted((at_a[id(pair.a)], at_b[id(pair.b)], pair.a.region) for pair in pairs)
-
-
 def _substituted(case: Case) -> str:
     """A reason when both say one sentence with other words in one slot, "" otherwise.
 
@@ -235,29 +109,7 @@ def _substituted(case: Case) -> str:
     pairs = case.found.same
     if any((p.a.region, p.a.prep) != (p.b.region, p.b.prep) for p in pairs) or len(pairs) < 3:
         return ""
-    follows = [b for _, b, _ in _spots(case, pairs)]
+    follows = [b for _, b, _ in spots(case, pairs)]
     if follows != sorted(follows):
         return ""
     return f"one sentence of two things: {names(left_a)} vs {names(left_b)}"
-
-
-def _order_differs(case: Case) -> bool:
-    """True when roles or telling prepositions moved and no passive or converse explains it."""
-    for pair in case.found.same:
-        led = {pair.a.prep, pair.b.prep}
-        if len(led) < 2:
-            continue
-        in_predicate = pair.a.region == pair.b.region == "predicate"
-        if led == {"from", ""} and in_predicate and case.a.verb == case.b.verb:
-            return True
-        if led <= DIRECTED or (led & TELLING_PREPOSITIONS and in_predicate):
-            return True
-    if not case.a.verb or not case.b.verb:
-        return _names_exchanged(case)
-    if case.a.verb in SYMMETRIC:
-        return False
-    is_one_verb = case.a.verb == case.b.verb
-    read_roles = roles if is_one_verb else places
-    found = moves(case.found.same, read_roles(case.a), read_roles(case.b))
-    is_crossed = bool(found & {("agent", "patient"), ("patient", "agent")})
-    return is_crossed and (is_one_verb or ("agent", "agent") not in found)
