@@ -42,13 +42,18 @@ class JanitorRunAdmin(RoleAdmin):
 
     roles = {"view": Role.READER, "act": Role.ADMIN}
     list_display = [
-        "ran_at", "actor_label", "examined", "demoted", "culled", "reported", "condition",
+        "ran_at", "by", "examined", "demoted", "culled", "reported", "condition",
     ]  # fmt: skip
     actions = ["undo"]
     actions_list = ["run_now"]
     ordering = ["-started_at", "-id"]
 
     ran_at = moment_column("started_at", "ran")
+
+    @display(description="by", ordering="actor_label")
+    def by(self, done: JanitorRun) -> str:
+        """Return who ran it."""
+        return done.actor_label
 
     @display(description="state", label={"undone": "warning", "stands": "success"})
     def condition(self, done: JanitorRun) -> str:

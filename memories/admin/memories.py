@@ -11,7 +11,8 @@ from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.utils import timezone
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import mark_safe
 from unfold.contrib.filters.admin import ChoicesDropdownFilter, TextFilter
 from unfold.decorators import action, display
 
@@ -136,7 +137,8 @@ class MemoryAdmin(RoleAdmin):
     @display(description="scope", ordering="scope")
     def place(self, memory: Memory) -> str:
         """Return the scope, which breaks where it must."""
-        return format_html('<span class="eg-path">{}</span>', memory.scope)
+        parts = format_html_join(mark_safe("/<wbr>"), "{}", ((p,) for p in memory.scope.split("/")))
+        return format_html('<span class="eg-path">{}</span>', parts)
 
     @display(description="recalled", ordering="recall_count")
     def recalls(self, memory: Memory) -> str:

@@ -58,3 +58,9 @@ def test_sources_are_linked_and_forgotten_ones_withheld(house: House, member: Me
     assert SUBJECTS[0] in html
     assert SUBJECTS[1] not in html
     assert "a forgotten memory" in html
+
+
+def test_scopes_break_at_slashes_and_are_no_markup(house: House, member: Member) -> None:
+    remember(house.workspace, SUBJECTS[0], scope="infra/<i>eu</i>")
+    html = member("reader").get(MEMORIES).content.decode()
+    assert '<span class="eg-path">infra/<wbr>&lt;i&gt;eu&lt;/<wbr>i&gt;</span>' in html
