@@ -115,36 +115,39 @@ def _stage(asked: Asked) -> str:
 
 def _candidates(asked: Asked, pool: Pool, past: Past) -> list[Candidate[UUID]]:
     found = []
-    for memory in _rows(pool.ids, past):
-        hours = (asked.now - memory.observed_at).total_seconds() / SECONDS_AN_HOUR
+    for row in _rows(pool.ids, past):
+        hours = (asked.now - row.observed_at).total_seconds() / SECONDS_AN_HOUR
         found.append(
             Candidate(
-                id=memory.id,
-                cosine=pool.cosines.get(memory.id),
-                text=pool.words.get(memory.id),
-                previous=pool.previous.get(memory.id),
-                next=pool.next.get(memory.id),
-                agent=memory.agent,
-                session=memory.session_key,
+                id=row.pk,
+                cosine=pool.cosines.get(row.pk),
+                text=pool.words.get(row.pk),
+                previous=pool.previous.get(row.pk),
+                next=pool.next.get(row.pk),
+                agent=row.agent,
+                session=row.session_key,
                 hour=-hours,
-                provenance_weight=asked.query.provenance_weight(memory.provenance, asked.config),
-                weight_factor=memory.weight_factor,
-                confidence=memory.confidence,
-                confidence_factor=memory.confidence_factor,
-                freshness=1.0 if memory.is_pinned else freshness(hours / HOURS_A_DAY),
+                provenance_weight=asked.query.provenance_weight(row.provenance, asked.config),
+                weight_factor=row.weight_factor,
+                confidence=row.confidence,
+                confidence_factor=row.confidence_factor,
+                freshness=1.0 if row.is_pinned else freshness(hours / HOURS_A_DAY),
             )
         )
     return found
 
 
-def _rows(ids: Collection[UUID], past: Past) -> list[Memory]:
+def _rows(ids: Collection[UUID], past: Past) -> list[Any]:
     """Return what ranking needs of the memories, in the order of their ids."""
-    rows = Memory.objects.filter(pk__in=ids).order_by("pk")
-    rows = rows.only(
-        "pk", "workspace_id", "agent", "session_key", "provenance", "confidence",
-        "weight_factor", "confidence_factor", "observed_at", "is_pinned",
+    rows = (
+        Memory.objects.filter(pk__in=ids)
+        .order_by("pk")
+        .values_list(
+            "pk", "agent", "session_key", "provenance", "confidence", "weight_factor",
+            "confidence_factor", "observed_at", "is_pinned", named=True,
+        )
     )  # fmt: skip
-    return [past.memories.get(memory.id, memory) for memory in rows]
+    return [past.memories.get(row.pk, row) for row in rows]
 
 
 def _damped(related: Sequence[Factors[UUID]], asked: Asked) -> list[Damped[UUID]]:
