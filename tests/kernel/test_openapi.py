@@ -9,6 +9,8 @@ import pytest
 from drf_spectacular.drainage import GENERATOR_STATS
 from drf_spectacular.generators import SchemaGenerator
 
+from engram.kernel.configuration import WorkspaceSettings
+
 # What a reader may POST changes nothing.
 QUERIES = {"/api/v1/memories/recall"}
 
@@ -60,3 +62,12 @@ def test_limits_of_pages_are_told(document: dict[str, Any]) -> None:
         parameters = document["paths"][path]["get"]["parameters"]
         (limit,) = (p["schema"] for p in parameters if p["name"] == "limit")
         assert limit == {"type": "integer", "minimum": 1, "maximum": 200, "default": 50}
+
+
+def test_settings_are_described_with_their_ranges(document: dict[str, Any]) -> None:
+    body = document["paths"]["/api/v1/workspace/settings"]["patch"]["requestBody"]
+    shape = body["content"]["application/json"]["schema"]
+    assert set(shape["properties"]) == set(WorkspaceSettings.model_fields)
+    assert shape["additionalProperties"] is False
+    weight = shape["properties"]["weight_user_stated"]
+    assert (weight["minimum"], weight["exclusiveMinimum"], weight["maximum"]) == (0, True, 1.0)
