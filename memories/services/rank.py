@@ -89,8 +89,8 @@ def rank(
             ids=best,
             besides=past.states,
         )
-        read = [replace(c, late=scores.get(c.id)) for c in candidates]
-        kept = [f for f in fused(read) if f.id in best]
+        # Turns that were not read token by token lend nothing: their scores are of another scale.
+        kept = fused([replace(c, late=scores.get(c.id)) for c in candidates if c.id in best])
     lasting = {*pinned, *always}
     related = [f for f in kept if f.score > 0 or f.id in lasting]
     damped = _damped(related, asked)
