@@ -46,6 +46,10 @@ PLACES: tuple[tuple[str, tuple[Place, ...]], ...] = (
                 "Conflicts", "console:conflicts", "conflicts", "call_split",
                 also="/admin/conflicts/conflict/",
             ),
+            Place(
+                "Reviews", "admin:memories_review_changelist", "talk", "how_to_reg",
+                needs=Role.AGENT,
+            ),
             Place("Detection runs", "admin:conflicts_detectionrun_changelist", "runs", "radar"),
             Place("Janitor", "admin:memories_janitorrun_changelist", "broom", "cleaning_services"),
             Place("History", "admin:kernel_event_changelist", "events", "history"),

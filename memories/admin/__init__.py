@@ -2,5 +2,6 @@
 
 from memories.admin.janitor import JanitorRunAdmin
 from memories.admin.memories import MemoryAdmin
+from memories.admin.reviews import ReviewAdmin
 
-__all__ = ["JanitorRunAdmin", "MemoryAdmin"]
+__all__ = ["JanitorRunAdmin", "MemoryAdmin", "ReviewAdmin"]

@@ -134,6 +134,11 @@ class MemoryAdmin(RoleAdmin):
         """Return the strongest state that applies now."""
         return str(memory.state())
 
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Memory]:
+        """Show what was forgotten to those who may bring it back, as the API does."""
+        rows: QuerySet[Memory] = super().get_queryset(request)
+        return rows if has_role(request, Role.AGENT) else rows.filter(forgotten_at=None)
+
     @display(description="scope", ordering="scope")
     def place(self, memory: Memory) -> str:
         """Return the scope, which breaks where it must."""

@@ -29,6 +29,7 @@ MEMORIES = "/admin/memories/memory/"
 JANITOR = "/admin/memories/janitorrun/"
 CONFLICTS = "/admin/conflicts/conflict/"
 KEYS = "/admin/kernel/apikey/"
+REVIEWS = "/admin/memories/review/"
 MEMBERS = "/admin/kernel/membership/"
 LISTS = [
     MEMORIES, JANITOR, CONFLICTS,
@@ -48,7 +49,7 @@ def test_every_model_of_ours_that_people_need_is_registered() -> None:
     assert registered == {
         "auth.User", "auth.Group", "kernel.Workspace", "kernel.Membership", "kernel.ApiKey",
         "kernel.Event", "memories.Memory", "memories.JanitorRun",
-        "conflicts.Conflict", "conflicts.DetectionRun",
+        "memories.Review", "conflicts.Conflict", "conflicts.DetectionRun",
     }  # fmt: skip
 
 
@@ -145,7 +146,7 @@ def test_memories_are_found_by_words_state_and_scope(house: House, member: Membe
     disagree(house.workspace)
     gone = remember(house.workspace, "Invoices leave on Mondays.", scope="billing")
     forget.forget(house.workspace, [gone.pk], actor=SYSTEM, now=timezone.now())
-    client = member("reader")
+    client = member("agent")
 
     def shown(query: str) -> list[str]:
         html = client.get(f"{MEMORIES}?{query}").content.decode()
@@ -155,6 +156,7 @@ def test_memories_are_found_by_words_state_and_scope(house: House, member: Membe
     assert shown("q=limits+5000") == [NEW]
     assert shown("q=%00") in ([], sorted([OLD, NEW]))
     assert shown("state=forgotten") == ["Invoices leave on Mondays."]
+    assert "Invoices" not in member("reader").get(f"{MEMORIES}?state=forgotten").content.decode()
     assert shown("state=all&scope=billing") == ["Invoices leave on Mondays."]
     assert shown("state=nonsense") == []
 
@@ -349,3 +351,30 @@ def test_lists_are_not_sorted_by_text(house: House, member: Member, path: str) -
     sortable = {int(column) for column in re.findall(r'href="\?[^"]*o=-?(\d+)', page)}
     assert 0 not in sortable
     assert sortable
+
+
+def test_reviews_are_read_and_answered_in_the_admin(house: House, member: Member) -> None:
+    memory, rival = (
+        house.agent.post(
+            "memories", {"content": text, "provenance": "user_stated", "scope": text[-4:]}
+        ).json()["memory"]["id"]
+        for text in ("The budget is 5000 euros.", "The <b>moat</b> is deep.")
+    )
+    asked = [
+        house.agent.post("memories", {"content": text, "supersedes": i}).json()["review"]
+        for text, i in (("The budget is 9 euros.", memory), ("The <i>moat</i> is dry.", rival))
+    ]
+    reviewer = member("reviewer")
+    page = reviewer.get(REVIEWS).content.decode()
+    assert "The budget is 9 euros." in page
+    assert "<i>moat</i>" not in page
+    assert "The budget is 9 euros." in reviewer.get(f"{REVIEWS}{asked[0]}/change/").content.decode()
+    act(reviewer, REVIEWS, "accept", [asked[0]], confirmed=False)
+    assert house.agent.get(f"reviews/{asked[0]}").json()["status"] == "pending"
+    act(reviewer, REVIEWS, "accept", [asked[0]], confirmed=True)
+    act(reviewer, REVIEWS, "reject", [asked[1]], confirmed=True)
+    shown = [house.agent.get(f"reviews/{review}").json() for review in asked]
+    assert [row["status"] for row in shown] == ["accepted", "rejected"]
+    assert house.agent.get(f"memories/{memory}").json()["state"] == "superseded"
+    assert member("reader").get(REVIEWS).status_code == 403
+    assert act(member("agent"), REVIEWS, "accept", [asked[1]], confirmed=True).status_code == 403

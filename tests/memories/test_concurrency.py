@@ -139,3 +139,109 @@ def test_a_commit_and_a_rewording_to_the_same_words_have_one_winner(shared_house
     assert set(at_once(write)) <= {200, 201, 409}
     live = shared_house.agent.get("memories").json()["results"]
     assert [m["content"] for m in live].count("The pond is deep.") == 1
+
+
+def test_a_merge_racing_a_forget_has_one_winner(shared_house: House) -> None:
+    """Merged into what is forgotten at once, or kept as a memory of its own: nothing is lost."""
+    said = "Deploys of the billing service take 9 minutes."
+    again = "Deploys of the billing service take nine minutes."
+    memory = shared_house.agent.post("memories", {"content": said}).json()["memory"]
+
+    def act(number: int) -> tuple[int, str]:
+        if number == 0:
+            body = {"ids": [memory["id"]], "confirm": True}
+            answer = shared_house.agent.post("memories/forget", body)
+        else:
+            answer = shared_house.agent.post("memories", {"content": again})
+        return answer.status_code, answer.json().get("outcome", "forgotten")
+
+    answers = at_once(act)
+    assert {status for status, _ in answers} <= {200, 201}
+    assert shared_house.agent.get(f"memories/{memory['id']}").json()["state"] == "forgotten"
+    live = shared_house.agent.get("memories").json()["results"]
+    kept = sum(outcome == "created" for _, outcome in answers)
+    assert len(live) == kept <= 1
+    with in_workspace(shared_house.workspace):
+        suppressed = sum(outcome == "suppressed" for _, outcome in answers)
+        assert Observation.objects.count() == CALLERS - suppressed
+
+
+def test_a_supersede_racing_a_change_has_one_winner(shared_house: House) -> None:
+    memory = shared_house.agent.post("memories", {"content": "The pond is shallow."}).json()
+    old = memory["memory"]["id"]
+
+    def act(number: int) -> int:
+        if number == 0:
+            body = {"content": "The pond was filled in.", "supersedes": old}
+            return int(shared_house.agent.post("memories", body).status_code)
+        change = {"content": f"The pond is {number} metres deep."}
+        return int(shared_house.agent.patch(f"memories/{old}", change).status_code)
+
+    statuses = at_once(act)
+    assert statuses[0] == 201
+    assert set(statuses[1:]) <= {200, 409}
+    shown = shared_house.agent.get(f"memories/{old}").json()
+    assert shown["state"] == "superseded"
+    assert shown["revision"] == 1 + statuses.count(200)
+    live = shared_house.agent.get("memories").json()["results"]
+    assert [row["content"] for row in live] == ["The pond was filled in."]
+
+
+def test_several_supersedes_of_one_memory_have_one_winner(shared_house: House) -> None:
+    memory = shared_house.agent.post("memories", {"content": "The pond is shallow."}).json()
+    old = memory["memory"]["id"]
+    answers = at_once(
+        lambda n: shared_house.agent.post(
+            "memories", {"content": f"The pond is {n + 2} metres deep.", "supersedes": old}
+        )
+    )
+    assert sorted(answer.status_code for answer in answers) == [201] + [422] * (CALLERS - 1)
+    assert len(shared_house.agent.get("memories").json()["results"]) == 1
+
+
+def test_a_restore_racing_the_same_statement_leaves_one_live_row(shared_house: House) -> None:
+    said = {"content": "The pond is shallow."}
+    memory = shared_house.agent.post("memories", said).json()["memory"]
+    body = {"ids": [memory["id"]], "confirm": True}
+    shared_house.agent.post("memories/forget", body)
+
+    def act(number: int) -> int:
+        if number % 2:
+            answer = shared_house.agent.post("memories/restore", {"ids": [memory["id"]]})
+        else:
+            answer = shared_house.agent.post("memories", said | {"revive": True})
+        return int(answer.status_code)
+
+    assert set(at_once(act)) <= {200, 201, 409}
+    assert len(shared_house.agent.get("memories").json()["results"]) == 1
+
+
+def test_one_of_several_reviewers_accepts(shared_house: House) -> None:
+    stated = {"content": "The budget is 5000 euros.", "provenance": "user_stated"}
+    memory = shared_house.agent.post("memories", stated).json()["memory"]
+    asked = {"content": "The budget is 9 euros.", "supersedes": memory["id"]}
+    reviews = at_once(lambda n: shared_house.agent.post("memories", asked).json()["review"])
+    assert len(set(reviews)) == 1
+    path = f"reviews/{reviews[0]}"
+    answers = at_once(
+        lambda n: shared_house.reviewer.post(f"{path}/{'accept' if n % 2 else 'reject'}", {})
+    )
+    assert sorted(a.status_code for a in answers) == [200] + [409] * (CALLERS - 1)
+
+
+def test_erasing_beside_commits_and_forgets_does_not_deadlock(shared_house: House) -> None:
+    said = {"content": "Deploys of the billing service take 9 minutes."}
+    for _ in range(3):
+        memory = shared_house.agent.post("memories", said | {"revive": True}).json()["memory"]
+
+        def act(number: int, erased: str = memory["id"]) -> int:
+            if number == 0:
+                return int(shared_house.admin.delete(f"memories/{erased}").status_code)
+            if number == 1:
+                body = {"ids": [erased], "confirm": True}
+                return int(shared_house.agent.post("memories/forget", body).status_code)
+            return int(shared_house.agent.post("memories", said).status_code)
+
+        assert set(at_once(act)) <= {200, 201, 204}
+    with in_workspace(shared_house.workspace):
+        assert CorpusSize.objects.get().memories == Memory.objects.count()

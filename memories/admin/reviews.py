@@ -1,0 +1,159 @@
+"""The admin of reviews: what agents asked for and may not do alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from django.contrib import admin
+from django.contrib.admin.utils import unquote
+from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.utils import timezone
+from django.utils.html import format_html
+from unfold.decorators import action, display
+
+from engram.kernel.models import Role
+from engram.kernel.pages import has_role, staff_of
+from engram.kernel.refusals import RefusalError
+from engram.kernel.staff import DefaultedFilter, RoleAdmin, moment_column
+from memories.models import Review, ReviewKind, ReviewStatus
+from memories.services import decide
+
+SHOWN_CHARS = 120
+NOT_SHOWN = frozenset({"content", "supersedes", "is_revival"})
+
+
+class StatusFilter(DefaultedFilter):
+    """By what became of a review; waiting ones unless asked otherwise."""
+
+    title = "status"
+    parameter_name = "status"
+    default = ReviewStatus.PENDING
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        """Offer every status, those that wait first."""
+        return [*ReviewStatus.choices, (self.all_value, "All")]
+
+    def queryset(self, request: HttpRequest, queryset: Any) -> Any:
+        """Keep the reviews of the status."""
+        chosen = self.value()
+        return queryset if chosen == self.all_value else queryset.filter(status=chosen)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= SHOWN_CHARS else f"{text[: SHOWN_CHARS - 1]}…"
+
+
+@admin.register(Review)
+class ReviewAdmin(RoleAdmin):
+    """Reviewers accept or reject; readers, who do not see what was forgotten, do not look."""
+
+    roles = {"view": Role.AGENT, "act": Role.REVIEWER}
+    list_display = ["about", "asked", "kind", "asker", "condition", "opened"]
+    list_filter = [StatusFilter, "kind"]
+    list_filter_submit = True
+    list_select_related = ["memory"]
+    actions = ["accept", "reject"]
+
+    opened = moment_column("created_at", "asked at")
+
+    @display(description="memory")
+    def about(self, review: Review) -> str:
+        """Return what the memory says now, cut."""
+        return format_html('<span class="eg-cell">{}</span>', _short(review.memory.content))
+
+    @display(description="asked for")
+    def asked(self, review: Review) -> str:
+        """Return the wording that is asked for, cut."""
+        wording = review.request.get("fields", {}).get("content", "")
+        return format_html('<span class="eg-cell">{}</span>', _short(wording) or "–")
+
+    @display(description="by")
+    def asker(self, review: Review) -> str:
+        """Return who asked."""
+        return review.actor_label
+
+    @display(
+        description="status",
+        label={
+            ReviewStatus.PENDING: "warning",
+            ReviewStatus.ACCEPTED: "success",
+            ReviewStatus.REJECTED: "danger",
+        },
+    )
+    def condition(self, review: Review) -> str:
+        """Return what became of it."""
+        return review.status
+
+    def name_of(self, row: Review) -> str:
+        """Name a review by what it is about."""
+        return f"{row.get_kind_display()}: {_short(row.memory.content)}"
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
+    ) -> HttpResponse:
+        """Show one request beside what it is about; nothing is edited here."""
+        if not self.has_view_permission(request) or request.method != "GET":
+            raise PermissionDenied
+        review = self.get_object(request, unquote(object_id))
+        if review is None:
+            raise Http404
+        fields = review.request.get("fields", {})
+        context = {
+            **self.admin_site.each_context(request),
+            "title": "Review",
+            "opts": self.opts,
+            "review": review,
+            "memory": review.memory,
+            "state": review.memory.state(),
+            "wording": fields.get("content", ""),
+            "others": [(n, v) for n, v in fields.items() if n not in NOT_SHOWN and v],
+            "is_flag": review.kind == ReviewKind.SOURCE_FORGOTTEN,
+            "may_act": has_role(request, Role.REVIEWER) and review.status == ReviewStatus.PENDING,
+        }
+        return TemplateResponse(request, "admin/memories/review/detail.html", context)
+
+    @action(description="Accept", permissions=["act"])
+    def accept(self, request: HttpRequest, rows: QuerySet[Review]) -> HttpResponse | None:
+        """Do what was asked."""
+        return self.confirmed(
+            request,
+            rows.filter(status=ReviewStatus.PENDING),
+            question="Accept {n} requests?",
+            consequence="Each is carried out as the one who asked: what they replace is superseded,"
+            " and a summary whose source was forgotten is forgotten too.",
+            button="Accept",
+            done="{n} requests accepted.",
+            work=lambda chosen: self._answer(request, chosen, decide.accept),
+        )
+
+    @action(description="Reject", permissions=["act"])
+    def reject(self, request: HttpRequest, rows: QuerySet[Review]) -> HttpResponse | None:
+        """Leave everything as it is."""
+        return self.confirmed(
+            request,
+            rows.filter(status=ReviewStatus.PENDING),
+            question="Reject {n} requests?",
+            consequence="Nothing changes; a summary whose source was forgotten stays.",
+            button="Reject",
+            done="{n} requests rejected.",
+            work=lambda chosen: self._answer(request, chosen, decide.reject),
+            is_grave=False,
+        )
+
+    def _answer(
+        self, request: HttpRequest, chosen: QuerySet[Review], verb: Callable[..., Review]
+    ) -> int:
+        """Answer one by one: a request that has lapsed meanwhile must not stop the others."""
+        staff = staff_of(request)
+        done = 0
+        for review_id in list(chosen.values_list("pk", flat=True)):
+            try:
+                verb(staff.workspace, review_id, actor=staff.actor, now=timezone.now())
+                done += 1
+            except RefusalError as error:
+                self.message_user(request, error.detail, level="ERROR")
+        return done
