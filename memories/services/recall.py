@@ -17,12 +17,11 @@ from memories.core.text import terms
 from memories.models import Memory, MemoryQuerySet
 from memories.services import past
 from memories.services.asking import Query, matching
-from memories.services.candidates import Pool, by_meaning, gather
+from memories.services.candidates import Pool, gather
 from memories.services.rank import Asked, Past, Ranked, rank
 from memories.services.recall_log import note_recall
 
 PINNED_MAX = 20
-FORGET_MAX = 50
 
 NO_MEMORIES = "no memories: nothing in this workspace can be recalled"
 NO_MEMORIES_THEN = "no memories: nothing was known at that moment"
@@ -32,7 +31,7 @@ NOTHING_ASKED = "nothing asked: the query holds nothing but punctuation"
 BELOW_MIN_SCORE = "below min_score: every memory that was found scores less"
 NOT_EMBEDDABLE = "query not embeddable: its meaning is unknown right now"
 
-__all__ = ["Answer", "Query", "Recalled", "matching", "ranking", "recall", "relevant"]
+__all__ = ["Answer", "Query", "Recalled", "matching", "ranking", "recall"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,32 +111,6 @@ def read(query: Query, model: str) -> QueryReading | None:
         return read_query(query.text, model)
     except EmbeddingUnavailableError:
         return None
-
-
-def relevant(
-    workspace: Workspace,
-    text: str,
-    *,
-    min_relevance: float,
-    kinds: tuple[str, ...],
-    now: datetime,
-) -> Answer:
-    """Return what a query-forget would mean: memories whose cosine is at least `min_relevance`.
-
-    No neighbours, no words, a cap: a weak query must not sweep a workspace away.
-    """
-    reading = read(Query(text), workspace.embedding_model)
-    if reading is None:
-        return Answer((), NOT_EMBEDDABLE)
-    with in_workspace(workspace):
-        recallable = Memory.objects.recallable(now)
-        if kinds:
-            recallable = recallable.filter(kind__in=kinds)
-        near = by_meaning(recallable, reading.vector, workspace.embedding_model)
-        chosen = [i for i, cosine in near.items() if cosine >= min_relevance][:FORGET_MAX]
-        memories = Memory.objects.in_bulk(chosen)
-        found = tuple(Recalled(memories[i], near[i], near[i], {}) for i in chosen)
-    return Answer(found, "" if found else "nothing is that relevant")
 
 
 def _pool(
