@@ -15,7 +15,7 @@ from memories.core.alignment import Pair
 from memories.core.cases import Case, Verdict, moves, names, only_adds, places, roles, verbs_differ
 from memories.core.contradictions import DIRECTED, different
 from memories.core.lexicon import SYMMETRIC
-from memories.core.statements import Term
+from memories.core.statements import Claim, Term
 from memories.core.vocabulary import TELLING_PREPOSITIONS
 
 _POSSESSIVE = re.compile(r"\b([^\W\d_]\w{0,40})['\u2019]s\b")
@@ -35,13 +35,31 @@ def agreement(case: Case) -> Verdict:
     finer = {pair.reason for pair in found.finer}
     if not rest_a and not rest_b and not finer:
         return Verdict("same", ("every word has its match",), 0.7 if found.opposed else 0.95)
-    if any(term.is_verb for term in rest_a + rest_b):
-        return different("one side says it by a verb of its own")
+    if reason := _why_no_refinement(case, rest_a, rest_b):
+        return different(reason)
     if not rest_a and finer <= {"b"} and only_adds(rest_b):
         return _refinement(rest_b, "b")
     if not rest_b and finer <= {"a"} and only_adds(rest_a):
         return _refinement(rest_a, "a")
     return different("no rule decides", confidence=0.3)
+
+
+def _why_no_refinement(case: Case, rest_a: Sequence[Term], rest_b: Sequence[Term]) -> str:
+    if any(term.is_verb for term in (*rest_a, *rest_b)):
+        return "one side says it by a verb of its own"
+    if _opens(case.a, rest_a) or _opens(case.b, rest_b):
+        return "one may speak of fewer"
+    return ""
+
+
+def _opens(claim: Claim, rest: Sequence[Term]) -> bool:
+    """True when a word of no answer opens a claim without a verb: "Premium customers who ring".
+
+    Where the verb is not found, nothing tells that the word narrows the subject.
+    """
+    first = claim.terms[0] if claim.terms else None
+    is_plain = first is not None and first.kind in ("word", "name") and first.prep != ":"
+    return not claim.verb and is_plain and any(term is first for term in rest)
 
 
 def _idle(pairs: Sequence[Pair]) -> frozenset[str]:

@@ -20,6 +20,10 @@ from memories.core.gate import CLEARLY_DIFFERENT
         ("Backups run every night.", "Backups ran every night."),
         ("The office was in Bern.", "The office is in Bern."),
         ("Preview envs: GitHub Actions deploys catalog.", "GitHub Actions deploys catalog."),
+        (
+            "Premium customers who ring reach the engineer.",
+            "Customers who ring reach the engineer.",
+        ),
         ("A man is sitting in a field.", "A man is running in a field."),
         ("Joanna encourages Nate.", "Nate encourages Joanna."),
         ("Caroline: Thanks, Melanie!", "Melanie: Thanks, Caroline!"),
