@@ -50,6 +50,7 @@ PLACES: tuple[tuple[str, tuple[Place, ...]], ...] = (
                 "Reviews", "admin:memories_review_changelist", "talk", "how_to_reg",
                 needs=Role.AGENT,
             ),
+            Place("Gate", "console:gate", "merge", "merge"),
             Place("Detection runs", "admin:conflicts_detectionrun_changelist", "runs", "radar"),
             Place("Janitor", "admin:memories_janitorrun_changelist", "broom", "cleaning_services"),
             Place("History", "admin:kernel_event_changelist", "events", "history"),

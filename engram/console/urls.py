@@ -3,12 +3,15 @@
 from django.urls import path
 
 from conflicts import pages as conflicts
-from engram.console import pages
+from engram.console import gate_pages, pages
 
 app_name = "console"
 urlpatterns = [
     path("", pages.dashboard, name="dashboard"),
     path("api/docs/", pages.api_docs, name="api-docs"),
+    path("console/gate/", gate_pages.gate, name="gate"),
+    path("console/gate/suggestions/<uuid:suggestion_id>/", gate_pages.answer, name="gate-answer"),
+    path("console/gate/merges/<uuid:merge_id>/", gate_pages.judge, name="gate-judge"),
     path("console/numbers/", pages.numbers, name="numbers"),
     path("console/switch/", pages.switch, name="switch"),
     path("console/sign-out/", pages.sign_out, name="sign-out"),

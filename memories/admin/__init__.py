@@ -1,7 +1,14 @@
 """The admin of memories and of what looks after them."""
 
+from memories.admin.gate import MergeAdmin, MergeSuggestionAdmin
 from memories.admin.janitor import JanitorRunAdmin
 from memories.admin.memories import MemoryAdmin
 from memories.admin.reviews import ReviewAdmin
 
-__all__ = ["JanitorRunAdmin", "MemoryAdmin", "ReviewAdmin"]
+__all__ = [
+    "JanitorRunAdmin",
+    "MemoryAdmin",
+    "MergeAdmin",
+    "MergeSuggestionAdmin",
+    "ReviewAdmin",
+]

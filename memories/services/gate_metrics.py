@@ -22,6 +22,7 @@ from memories.models import (
 from memories.services.suggest import in_status
 
 WEEK = timedelta(weeks=1)
+LEAST_DAYS = 7
 SEED = 7  # of the resampling: the same rows give the same interval
 
 
@@ -182,8 +183,13 @@ def _monday(day: date) -> date:
 
 
 def _noise(recalls: Iterable[RecallDay]) -> Interval:
-    """Return the share of returned memories below the noise score, resampled by day."""
+    """Return the share of returned memories below the noise score, resampled by day.
+
+    A few days cannot be resampled: then each memory counts by itself.
+    """
     rows = [row for row in recalls if row.returned]
+    if len(rows) < LEAST_DAYS:
+        return wilson(sum(row.noise for row in rows), sum(row.returned for row in rows))
     return bootstrap_ratio(
         [row.noise for row in rows],
         [row.returned for row in rows],

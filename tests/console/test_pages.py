@@ -19,7 +19,7 @@ from tests.conftest import House
 from tests.console.cards import NEW, OLD, QUESTION, disagree, remember
 
 Member = Callable[[str], Client]
-PAGES = ["/", "/console/triage/", "/console/conflicts/", "/console/numbers/"]
+PAGES = ["/", "/console/triage/", "/console/conflicts/", "/console/gate/", "/console/numbers/"]
 
 
 @pytest.mark.parametrize("path", PAGES)
@@ -180,5 +180,5 @@ def test_every_console_route_is_covered_by_these_tests() -> None:
     assert names == {
         "dashboard", "api-docs", "numbers", "switch", "sign-out", "no-workspace", "triage",
         "conflicts", "conflict", "conflict-resolve", "conflict-undo", "conflict-snooze",
-        "conflict-assign", "conflict-comment",
+        "conflict-assign", "conflict-comment", "gate", "gate-answer", "gate-judge",
     }  # fmt: skip

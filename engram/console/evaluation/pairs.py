@@ -85,6 +85,7 @@ def score(pairs: Sequence[PairRow], predictions: Sequence[Mapping[str, Any]]) ->
             False,
         ),
         "different_merged": ({"different"}, lambda r: r["outcome"] in JOINED, True),
+        "different_suggested": ({"different"}, lambda r: r["outcome"] == "suggested", True),
         "entailments_vetoed": ({"entailment"}, lambda r: r["relation"] == "contradicts", True),
     }
     figures = {

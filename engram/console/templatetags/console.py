@@ -78,6 +78,13 @@ def duration(seconds: float | None) -> str:
 
 
 @register.filter
+def percent(share: float) -> str:
+    """Say a share in percent, with a decimal where it is small."""
+    value = share * 100
+    return f"{value:.0f} %" if value >= 10 or value == 0 else f"{value:.1f} %"
+
+
+@register.filter
 def provenance_words(provenance: str) -> str:
     """Say who asserted a memory."""
     return {

@@ -1,0 +1,130 @@
+"""The page of the redundancy gate: how it does, what it is not sure of, what it merged."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+
+from conflicts.core.wording import word_diff
+from engram.kernel.models import Role
+from engram.kernel.pages import has_role, member_page, staff_of
+from engram.kernel.refusals import RefusalError
+from memories.models import Merge, MergeSuggestion, SuggestionStatus
+from memories.services import answer_suggestion, gate_metrics
+from memories.services.audit import audit, sample
+from memories.services.suggest import in_status
+
+WEEKS = 12
+SHOWN = 10
+
+
+@require_safe
+@member_page()
+def gate(request: HttpRequest) -> HttpResponse:
+    """Show the gate's figures, open suggestions and merges to judge."""
+    now = timezone.now()
+    suggestions = in_status(SuggestionStatus.OPEN, now).select_related("memory", "other")
+    merges = sample()
+    return render(
+        request,
+        "console/gate.html",
+        {
+            "metrics": gate_metrics.measure(since=now - timedelta(weeks=WEEKS), now=now),
+            "weeks_back": WEEKS,
+            "policy": staff_of(request).workspace.config.gate_policy,
+            "suggestions": [_suggested(row) for row in suggestions[:SHOWN]],
+            "suggestions_total": suggestions.count(),
+            "merges": [_merged(row) for row in merges[:SHOWN]],
+            "merges_total": merges.count(),
+            "may_decide": has_role(request, Role.REVIEWER),
+        },
+    )
+
+
+def _suggested(row: MergeSuggestion) -> dict[str, Any]:
+    older, newer = sorted((row.memory, row.other), key=lambda m: (m.created_at, m.id))
+    difference = word_diff(older.content, newer.content)
+    return {
+        "row": row,
+        "members": [
+            {"memory": older, "spans": difference.before, "stays": True},
+            {"memory": newer, "spans": difference.after, "stays": False},
+        ],
+    }
+
+
+def _merged(row: Merge) -> dict[str, Any]:
+    statement = row.observation.content if row.observation else ""
+    difference = word_diff(row.before["content"], statement)
+    return {
+        "row": row,
+        "before": difference.before,
+        "statement": difference.after,
+        "took_wording": row.after["content"] != row.before["content"],
+    }
+
+
+@member_page()
+def answer(request: HttpRequest, suggestion_id: UUID) -> HttpResponse:
+    """Accept or reject a suggestion."""
+    if request.method == "POST":
+        staff = staff_of(request)
+        keep = request.POST.get("keep", "")
+        try:
+            if request.POST.get("answer") == "reject":
+                answer_suggestion.reject(
+                    staff.workspace, suggestion_id, actor=staff.actor, now=timezone.now()
+                )
+                messages.success(
+                    request, "Kept apart: the gate will not ask about these two again."
+                )
+            else:
+                answer_suggestion.accept(
+                    staff.workspace,
+                    suggestion_id,
+                    keep=_id_of(keep),
+                    actor=staff.actor,
+                    now=timezone.now(),
+                )
+                messages.success(request, "Merged. Both texts are kept; a split takes them apart.")
+        except RefusalError as error:
+            messages.warning(request, getattr(error, "message", error.detail))
+    return redirect("console:gate")
+
+
+def _id_of(text: str) -> UUID | None:
+    try:
+        return UUID(text)
+    except ValueError:
+        return None
+
+
+@member_page()
+def judge(request: HttpRequest, merge_id: UUID) -> HttpResponse:
+    """Confirm a merge, or take it apart."""
+    if request.method == "POST":
+        staff = staff_of(request)
+        is_correct = request.POST.get("answer") == "right"
+        try:
+            audit(
+                staff.workspace,
+                merge_id,
+                is_correct=is_correct,
+                is_split=not is_correct,
+                actor=staff.actor,
+                now=timezone.now(),
+            )
+            said = (
+                "Noted: a right merge." if is_correct else "Taken apart: both are recalled again."
+            )
+            messages.success(request, said)
+        except RefusalError as error:
+            messages.warning(request, getattr(error, "message", error.detail))
+    return redirect("console:gate")

@@ -1,0 +1,85 @@
+"""The admin of the gate: what was merged, and what a person is asked; both are only read here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.html import format_html
+from unfold.contrib.filters.admin import ChoicesDropdownFilter
+from unfold.decorators import display
+
+from engram.kernel.staff import ReadOnlyAdmin, moment_column
+from memories.models import Memory, Merge, MergeSuggestion
+
+SHOWN_CHARS = 120
+
+
+def _cell(memory: Memory) -> str:
+    """Return a link that says what a memory says, unless it was forgotten."""
+    text = "(forgotten)" if memory.forgotten_at else memory.content
+    short = text if len(text) <= SHOWN_CHARS else f"{text[: SHOWN_CHARS - 1]}…"
+    url = reverse("admin:memories_memory_change", args=[memory.pk])
+    return format_html('<a class="eg-cell" href="{}">{}</a>', url, short)
+
+
+class GateAdmin(ReadOnlyAdmin):
+    """Lists with links to the memories; the Gate page is where people answer."""
+
+    list_filter_submit = True
+    list_display_links = None
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Show the list alone: a row's own page would show texts of forgotten memories."""
+        return obj is None and super().has_view_permission(request)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        """Fetch the memories with the rows."""
+        rows: QuerySet[Any] = super().get_queryset(request)
+        return rows.select_related(*self.list_select_related)
+
+
+@admin.register(Merge)
+class MergeAdmin(GateAdmin):
+    """What became part of what."""
+
+    list_display = ["survivor", "relation", "similarity", "judged", "merged", "taken_apart"]
+    list_filter = [("relation", ChoicesDropdownFilter), "is_correct"]
+    list_select_related = ["memory"]
+
+    merged = moment_column("created_at", "merged")
+    taken_apart = moment_column("split_at", "split")
+
+    @display(description="memory")
+    def survivor(self, merge: Merge) -> str:
+        """Return the memory that took the statement in."""
+        return _cell(merge.memory)
+
+    @display(description="judged", label={"right": "success", "wrong": "danger"})
+    def judged(self, merge: Merge) -> str | None:
+        """Return what the audit said."""
+        return {True: "right", False: "wrong"}.get(merge.is_correct)  # type: ignore[arg-type]
+
+
+@admin.register(MergeSuggestion)
+class MergeSuggestionAdmin(GateAdmin):
+    """What a person is asked, and what was answered."""
+
+    list_display = ["one", "two", "relation", "status", "detected_by", "asked", "decided_by"]
+    list_filter = [("status", ChoicesDropdownFilter), ("relation", ChoicesDropdownFilter)]
+    list_select_related = ["memory", "other"]
+
+    asked = moment_column("created_at", "asked")
+
+    @display(description="memory")
+    def one(self, suggestion: MergeSuggestion) -> str:
+        """Return the one memory."""
+        return _cell(suggestion.memory)
+
+    @display(description="and")
+    def two(self, suggestion: MergeSuggestion) -> str:
+        """Return the other."""
+        return _cell(suggestion.other)

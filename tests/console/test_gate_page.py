@@ -1,0 +1,126 @@
+"""The gate's page: figures, suggestions and merges that people decide about."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from engram.kernel.tenancy import in_workspace
+from memories.models import Memory, Merge, MergeSuggestion
+from tests.conftest import House
+
+Member = Callable[[str], Client]
+PAGE = "/console/gate/"
+PLAIN = "The deploy runs on Thursday."
+FINER = "The deploy runs on Thursday at 14:00 UTC."
+
+
+def furnish(house: House, scope: str = "infra/deploys") -> None:
+    """Let the gate merge one pair and suggest another."""
+    for content in (PLAIN, FINER):
+        house.agent.post("memories", {"content": content, "scope": scope, "agent": "ops-bot"})
+    stated = {"content": PLAIN, "scope": f"{scope}/x", "provenance": "user_stated"}
+    house.agent.post("memories", stated)
+    house.agent.post("memories", {"content": FINER, "scope": f"{scope}/x"})
+
+
+def shown(client: Client) -> str:
+    return client.get(PAGE).content.decode()
+
+
+def test_an_empty_gate_teaches(house: House, neighbour: House, member: Member) -> None:
+    furnish(neighbour)
+    html = shown(member("reader"))
+    assert "Nothing has come to the gate yet" in html
+    assert "infra/deploys" not in html
+
+
+def test_suggestions_and_merges_stand_with_their_differences(house: House, member: Member) -> None:
+    furnish(house)
+    html = shown(member("reader"))
+    assert html.count('<mark class="new"> at 14:00 UTC</mark>') == 2
+    assert "Same: merge" not in html  # a reader looks on
+    assert "unknown until somebody judges" in html
+
+
+def test_a_reviewer_merges_a_suggestion_and_splits_a_merge(house: House, member: Member) -> None:
+    furnish(house)
+    client = member("reviewer")
+    with in_workspace(house.workspace):
+        suggestion, merge = MergeSuggestion.objects.get(), Merge.objects.get()
+        newer = suggestion.other_id
+    answered = client.post(
+        f"/console/gate/suggestions/{suggestion.pk}/", {"keep": str(newer)}, follow=True
+    )
+    assert "Merged. Both texts are kept" in answered.content.decode()
+    judged = client.post(f"/console/gate/merges/{merge.pk}/", {"answer": "wrong"}, follow=True)
+    assert "Taken apart" in judged.content.decode()
+    with in_workspace(house.workspace):
+        kept = Memory.objects.recallable().values_list("content", "scope")
+        assert sorted(kept) == [
+            (FINER, "infra/deploys"),
+            (FINER, "infra/deploys/x"),
+            (PLAIN, "infra/deploys"),
+        ]
+
+
+def test_stale_answers_are_refused_kindly(house: House, member: Member) -> None:
+    furnish(house)
+    client = member("reviewer")
+    with in_workspace(house.workspace):
+        suggestion = MergeSuggestion.objects.get()
+    house.agent.post("memories/forget", {"ids": [str(suggestion.other_id)], "confirm": True})
+    path = f"/console/gate/suggestions/{suggestion.pk}/"
+    html = client.post(path, {"answer": "accept"}, follow=True).content.decode()
+    assert "One of the two memories was changed or hidden meanwhile." in html
+    assert html.count("at 14:00 UTC") == 1  # the merge to judge; the forgotten one is gone
+
+
+def test_readers_decide_nothing(house: House, member: Member) -> None:
+    furnish(house)
+    with in_workspace(house.workspace):
+        suggestion, merge = MergeSuggestion.objects.get(), Merge.objects.get()
+    client = member("agent")
+    for path in (f"suggestions/{suggestion.pk}/", f"merges/{merge.pk}/"):
+        assert client.post(f"{PAGE}{path}", {"answer": "accept"}).status_code == 403
+
+
+@pytest.mark.parametrize("kind", ["suggestions", "merges"])
+def test_answers_about_another_workspace_change_nothing(
+    house: House, neighbour: House, member: Member, kind: str
+) -> None:
+    furnish(neighbour)
+    with in_workspace(neighbour.workspace):
+        foreign = (MergeSuggestion if kind == "suggestions" else Merge).objects.get().pk
+    answered = member("reviewer").post(f"{PAGE}{kind}/{foreign}/", {"answer": "x"}, follow=True)
+    assert "There is no such merge" in answered.content.decode()
+    with in_workspace(neighbour.workspace):
+        assert MergeSuggestion.objects.get().status == "open"
+        assert Merge.objects.get().is_correct is None
+
+
+def test_markup_in_memories_is_text(house: House, member: Member) -> None:
+    for content in ("The <b>deploy</b> runs on Thursday.", "Our <b>deploy</b> runs on Thursday."):
+        house.agent.post("memories", {"content": content, "scope": "<i>s</i>"})
+    house.admin.patch("workspace/settings", {"gate_policy": "suggest"})
+    for content in ("The <u>lift</u> runs on Monday.", "The <u>lift</u> runs on Monday at 9:00."):
+        house.agent.post("memories", {"content": content})
+    html = shown(member("reviewer"))
+    assert "&lt;b&gt;" in html
+    assert not [tag for tag in ("<b>", "<i>", "<u>") if tag in html]
+
+
+def test_the_page_asks_as_often_for_many_as_for_one(house: House, member: Member) -> None:
+    client = member("reader")
+    furnish(house)
+    with CaptureQueriesContext(connection) as one:
+        shown(client)
+    for number in range(3):
+        furnish(house, f"s{number}")
+    with CaptureQueriesContext(connection) as many:
+        shown(client)
+    assert len(many) == len(one)
