@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -22,6 +23,7 @@ from memories.services.candidates import Pool
 SECONDS_AN_HOUR = 3600.0
 HOURS_A_DAY = 24.0
 DAMPED_MAX = 150
+_SHOWN = [f.name for f in fields(Factors) if f.name not in {"id", "score"}]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,12 +97,13 @@ def rank(
     related = [f for f in kept if f.score > 0 or f.id in lasting]
     damped = _damped(related, asked)
     by_id = {f.id: f for f in related}
+    standing = sorted(pool.cosines.values()), sorted(pool.words.values())
     ranked = [
         Ranked(
             d.id,
             by_id[d.id].score * d.damping,
             pool.cosines.get(d.id),
-            _explain(by_id[d.id], d, pool, stage),
+            _explain(by_id[d.id], d, pool, stage, standing),
         )
         for d in damped
     ]
@@ -165,16 +168,20 @@ def _damped(related: Sequence[Factors[UUID]], asked: Asked) -> list[Damped[UUID]
 
 
 def _explain(
-    factors: Factors[UUID], damped: Damped[UUID], pool: Pool, stage: str
+    factors: Factors[UUID],
+    damped: Damped[UUID],
+    pool: Pool,
+    stage: str,
+    standing: tuple[list[float], list[float]],
 ) -> dict[str, Any]:
     """Return every factor of a score (`memories.core.fusion`), and where it stood in the pool."""
-    shown = {name: value for name, value in asdict(factors).items() if name not in {"id", "score"}}
-    return shown | {
+    by_meaning, by_words = standing
+    return {name: getattr(factors, name) for name in _SHOWN} | {
         "diversity": damped.damping,
         "repeats": None if damped.repeats is None else str(damped.repeats),
         "rerank": stage,
-        "vector_rank": _rank_in(pool.cosines, factors.id),
-        "text_rank": _rank_in(pool.words, factors.id),
+        "vector_rank": _rank_in(by_meaning, pool.cosines.get(factors.id)),
+        "text_rank": _rank_in(by_words, pool.words.get(factors.id)),
         "neighbours": [
             str(neighbour)
             for neighbour in (pool.previous.get(factors.id), pool.next.get(factors.id))
@@ -183,6 +190,5 @@ def _explain(
     }
 
 
-def _rank_in(scores: dict[UUID, float], memory_id: UUID) -> int | None:
-    own = scores.get(memory_id)
-    return None if own is None else 1 + sum(score > own for score in scores.values())
+def _rank_in(ascending: list[float], own: float | None) -> int | None:
+    return None if own is None else 1 + len(ascending) - bisect_right(ascending, own)
