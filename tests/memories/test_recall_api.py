@@ -120,6 +120,28 @@ def test_a_workspace_may_switch_the_second_stage_off(house: House) -> None:
     assert (default["explain"]["rerank"], asked["explain"]["rerank"]) == ("off", "on")
 
 
+def test_a_near_copy_is_damped_where_the_workspace_wants_it(house: House, neighbour: House) -> None:
+    copies = ["The office dog is called Biscuit.", "The office dog is called Biscuit!!"]
+    for place in (house, neighbour):
+        place.workspace.settings = {"gate_policy": "off"}
+        place.workspace.save()
+        for content in (*copies, "Dogs are welcome in the office on Fridays."):
+            place.agent.post("memories", {"content": content})
+    plain = recall(house, "the office dog", explain=True)["results"]
+    assert {r["explain"]["diversity"] for r in plain} == {1.0}
+    house.workspace.settings = {"gate_policy": "off", "diversity": 1.0}
+    house.workspace.save()
+    damped = recall(house, "the office dog", explain=True)["results"]
+    assert {r["memory"]["id"] for r in damped} == {r["memory"]["id"] for r in plain}
+    [copy] = [r for r in damped if r["explain"]["repeats"]]
+    assert copy["rank"] == 3
+    assert copy["memory"]["content"] in copies
+    assert copy["explain"]["repeats"] == damped[0]["memory"]["id"]
+    assert copy["explain"]["diversity"] < 0.6
+    for result in damped:
+        assert recomputed(result["explain"]) == pytest.approx(result["score"], abs=1e-9)
+
+
 def test_weights_of_one_call_overrule_those_of_the_workspace(house: House) -> None:
     for content, provenance in (
         ("The gate code of the north yard is 4711.", "user_stated"),
