@@ -53,6 +53,7 @@ def _near(triggers: Collection[UUID], model: str) -> list[UUID]:
                 SELECT other.memory_id, other.embedding <=> own.embedding AS distance
                 FROM memories_memoryvector AS other
                 WHERE other.workspace_id = %(workspace)s AND other.model = %(model)s
+                    AND other.is_live
                 ORDER BY distance LIMIT %(limit)s
             ) AS near
             WHERE own.workspace_id = %(workspace)s AND own.model = %(model)s
