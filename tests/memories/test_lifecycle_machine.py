@@ -1,4 +1,4 @@
-"""Every order of commit, merge, supersede, forget, restore and expiry, against a simple model.
+"""Every order of commit, merge, split, supersede, forget, restore and expiry, against a model.
 
 The model knows statements only: who said what where, and what became of it. It takes the gate's
 word for whether two wordings are one, and checks that nothing is lost, that hidden stays hidden,
@@ -38,9 +38,10 @@ from memories.models import Memory, MemoryVector, Observation, Posting
 from memories.services import forget
 from memories.services.commit import Committed, commit
 from memories.services.draft import Draft
+from memories.services.split import split
 from tests.conftest import NOW
 
-SERVICES = ["Billing", "Search"]
+SERVICES = ["Billing", "Search", "Gateway", "Mailer"]
 VALUES = [3, 7]
 WORDINGS = [
     "{name} retries a failed request {value} times.",
@@ -78,8 +79,11 @@ class Known:
     expires_at: datetime | None = None
     is_forgotten: bool = False
     is_superseded: bool = False
-    recalls: int = 0
-    digests: set[str] = field(default_factory=set)
+    worded: set[str] = field(default_factory=set)  # what its own wording ever was
+
+    @property
+    def digests(self) -> set[str]:
+        return self.worded | {said.digest for said in self.said}
 
     def state(self, now: datetime) -> str:
         if self.is_forgotten:
@@ -126,7 +130,7 @@ class Lifecycle(RuleBasedStateMachine):
         memory_id = result.memory.id
         if result.outcome in {"created", "kept_apart", "suggested"} and memory_id not in self.known:
             self.known[memory_id] = Known(
-                draft.scope, [said], expires_at=draft.expires_at, digests={said.digest}
+                draft.scope, [said], expires_at=draft.expires_at, worded={said.digest}
             )
             return memory_id
         stored = self.known[memory_id]
@@ -134,7 +138,8 @@ class Lifecycle(RuleBasedStateMachine):
         for other in stored.said:
             assert (other.name, other.value) == (said.name, said.value), "another value was merged"
         stored.said.append(said)
-        stored.digests.add(said.digest)
+        stored.worded.add(result.memory.content_hash)
+        stored.expires_at = result.memory.expires_at
         return memory_id
 
     @rule(
@@ -146,9 +151,15 @@ class Lifecycle(RuleBasedStateMachine):
         days=st.one_of(st.none(), st.integers(1, 5)),
         revive=st.booleans(),
     )
+    def commit_any(
+        self, name: str, value: int, wording: int, place: str, days: int | None, *, revive: bool
+    ) -> object:
+        return self.commit(name, value, wording, place, days, revive=revive)
+
     def commit(
         self, name: str, value: int, wording: int, place: str, days: int | None, *, revive: bool
     ) -> object:
+        """Commit a statement and check what became of it."""
         self.tick()
         said = Said(name, value, wording)
         expires_at = None if days is None else self.now + timedelta(days=days)
@@ -169,6 +180,15 @@ class Lifecycle(RuleBasedStateMachine):
             assert result.outcome in {"created", "merged", "kept_apart", "suggested"}
         came_back = self.accept_revival(result)
         return self.learn(said, draft, result, is_elsewhere=came_back)
+
+    @rule(target=memories, memory_id=memories)
+    def restate(self, memory_id: UUID) -> object:
+        """Say it again in nearly the same words: what the gate merges."""
+        first = self.known[memory_id].said[0]
+        wording = 0 if first.wording == 2 else 2
+        return self.commit(
+            first.name, first.value, wording, self.known[memory_id].place, None, revive=False
+        )
 
     def accept_revival(self, result: Committed) -> bool:
         """Take note of what a revival brought back, in its own place; a replaced one stays so."""
@@ -231,6 +251,35 @@ class Lifecycle(RuleBasedStateMachine):
             taken = [m for m in others.exclude(pk=memory_id) if m.superseded_at is None]
         assert known.is_forgotten
         assert taken, "a restore was refused although nothing else says the same there"
+
+    @rule(target=memories, memory_id=memories)
+    def split(self, memory_id: UUID) -> object:
+        """Take one merged statement out again."""
+        self.tick()
+        known = self.known[memory_id]
+        with in_workspace(self.workspace):
+            sent = list(Observation.objects.filter(memory=memory_id).order_by("created_at", "pk"))
+        merged = [observation for observation in sent if observation.outcome == "merged"]
+        chosen = (merged or sent)[0]
+        said = next(one for one in known.said if one.text == chosen.content)
+        may = known.state(self.now) in {"active", "expired"} and not self.is_suppressed(said)
+        if not merged or not may or self.live_twin(said, known.place) not in {None, memory_id}:
+            with pytest.raises((InvalidError, StaleError)):
+                split(self.workspace, memory_id, chosen.id, actor=SYSTEM, now=self.now)
+            return multiple()
+        try:
+            done = split(self.workspace, memory_id, chosen.id, actor=SYSTEM, now=self.now)
+        except StaleError:  # the wording that the survivor goes back to is live elsewhere by now
+            first = known.said[0]
+            assert self.live_twin(first, known.place) not in {None, memory_id}
+            return multiple()
+        known.said.remove(said)
+        known.worded.add(done.survivor.content_hash)
+        known.expires_at = done.survivor.expires_at
+        self.known[done.memory.id] = Known(
+            known.place, [said], expires_at=done.memory.expires_at, worded={said.digest}
+        )
+        return done.memory.id
 
     @rule(days=st.integers(1, 3))
     def wait(self, days: int) -> None:
