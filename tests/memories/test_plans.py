@@ -1,0 +1,145 @@
+"""At 10,000 memories every look-up uses an index, as the application's role (census pitfall 43).
+
+Each query is explained at the moment it runs, with the planner's settings of that moment: freshly
+loaded tables, whose statistics say that they are empty, and analysed ones.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from django.db import connection
+
+from engram.kernel.tenancy import in_workspace
+from memories.models import Memory, MemoryTag
+from memories.services import nearest
+from memories.services.index import ensure_vector_index
+from tests.conftest import NOW, House
+from tests.memories.scale import MODEL, VOCABULARY, WIDTH, clustered, fill
+
+ROWS = 10_000
+LARGE = {
+    "memories_memory",
+    "memories_memoryvector",
+    "memories_posting",
+    "memories_observation",
+    "memories_memorytag",
+}
+
+
+NEAREST = "vector_nearest_8deee326a9"
+LISTS = [
+    ({}, "memory_newest"),
+    ({"tag": "tag-7"}, "tag_lookup"),
+    ({"q": VOCABULARY[0]}, "posting_best"),
+    ({"scope": "team/a"}, "memory_newest"),
+    ({"state": "forgotten"}, "memory_newest"),
+]
+
+
+class Plans:
+    """The plans of the queries that ran."""
+
+    def __init__(self) -> None:
+        self.nodes: list[dict[str, Any]] = []
+
+    def __call__(
+        self, execute: Callable[..., Any], sql: str, params: Any, many: bool, context: Any
+    ) -> Any:
+        """Explain a query, then run it."""
+        if sql.lstrip().startswith(("SELECT", "WITH")) and "_config(" not in sql:
+            with connection.connection.cursor() as cursor:
+                cursor.execute(f"EXPLAIN (FORMAT JSON) {sql}", params)
+                plan = cursor.fetchone()[0]
+            self._walk((json.loads(plan) if isinstance(plan, str) else plan)[0]["Plan"])
+        return execute(sql, params, many, context)
+
+    def _walk(self, node: dict[str, Any]) -> None:
+        self.nodes.append(node)
+        for inner in node.get("Plans", []):
+            self._walk(inner)
+
+    @property
+    def scanned_whole(self) -> set[str]:
+        """Return the large tables that a plan reads whole."""
+        scans = {n["Relation Name"] for n in self.nodes if n["Node Type"] == "Seq Scan"}
+        return scans & LARGE
+
+    @property
+    def indexes(self) -> set[str]:
+        """Return the indexes that the plans use."""
+        return {n["Index Name"] for n in self.nodes if "Index Name" in n}
+
+
+@contextmanager
+def explained() -> Iterator[Plans]:
+    """Collect the plans of the block's queries."""
+    plans = Plans()
+    with connection.execute_wrapper(plans):
+        yield plans
+
+
+@pytest.fixture
+def full(house: House, neighbour: House) -> House:
+    """Return a workspace of 10,000 memories beside one of 2,000, freshly loaded."""
+    with connection.cursor() as cursor:  # a graph of so many is made faster at once
+        cursor.execute(f"DROP INDEX {NEAREST}")
+    fill(neighbour.workspace, clustered(2000, seed=1), words=6, seed=1)
+    fill(house.workspace, clustered(ROWS - 2000, seed=2), words=6, scope="team/a", seed=2)
+    fill(house.workspace, clustered(1000, seed=3), words=6, is_forgotten=True, seed=3)
+    ids = fill(house.workspace, clustered(1000, seed=4), words=6, seed=4)
+    with connection.cursor() as cursor:
+        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+    ensure_vector_index(MODEL, WIDTH)
+    with in_workspace(house.workspace):
+        MemoryTag.objects.bulk_create(MemoryTag(memory_id=i, tag=f"tag-{i.int % 50}") for i in ids)
+    return house
+
+
+@pytest.mark.parametrize("state", ["fresh", "analysed"])
+def test_no_large_table_is_read_whole(
+    full: House, monkeypatch: pytest.MonkeyPatch, state: str
+) -> None:
+    if state == "analysed":
+        with connection.cursor() as cursor:
+            cursor.execute("ANALYZE " + ", ".join(sorted(LARGE)))
+    monkeypatch.setattr(nearest, "EXACT_MAX", ROWS * 2)
+    assert indexes_of_recall(full) >= {"vector_live", "posting_best", "memory_session_order"}
+    monkeypatch.setattr(nearest, "EXACT_MAX", 0)
+    by_graph = indexes_of_recall(full)
+    assert by_graph >= {NEAREST, "posting_best", "memory_session_order"}
+    assert "vector_live" not in by_graph
+
+    with explained() as plans:
+        body = {"content": "The barn owl nests in the chapel tower.", "tags": ["birds"]}
+        assert full.agent.post("memories", body).status_code == 201
+    assert plans.scanned_whole == set()
+    assert plans.indexes >= {NEAREST, "memory_hash"}
+
+    for params, index in LISTS:
+        with explained() as plans:
+            assert full.admin.get("memories", params).status_code == 200
+        assert (params, plans.scanned_whole) == (params, set())
+        # With unknown statistics a list may be sorted; never is the table read whole.
+        assert state == "fresh" or index in plans.indexes, (params, plans.indexes)
+
+    with in_workspace(full.workspace):
+        memory = Memory.objects.recallable(NOW).first()
+    assert memory is not None
+    with explained() as plans:
+        assert full.reader.get(f"memories/{memory.pk}").status_code == 200
+        assert full.reader.get(f"memories/{memory.pk}/history").status_code == 200
+    assert plans.scanned_whole == set()
+
+
+def indexes_of_recall(house: House) -> set[str]:
+    """Recall, and return the indexes that were used; no large table is read whole."""
+    query = f"where do {VOCABULARY[0]} and {VOCABULARY[1]} meet?"
+    with explained() as plans:
+        assert house.reader.post("memories/recall", {"query": query}).json()["results"] != []
+    assert plans.scanned_whole == set()
+    return plans.indexes
