@@ -73,12 +73,14 @@ class ProblemAutoSchema(AutoSchema):
     def _map_serializer_field(
         self, field: Any, direction: Direction, bypass_extensions: bool = False
     ) -> dict[str, Any]:
-        """Say of texts that white space alone does not fill them."""
+        """Say of texts that white space does not fill them, of lists that one must be there."""
         shape: dict[str, Any] = super()._map_serializer_field(  # type: ignore[no-untyped-call]
             field, direction, bypass_extensions
         )
         if direction == "request" and isinstance(field, Text) and not field.allow_blank:
             return shape | {"pattern": r"\S"}
+        if isinstance(field, serializers.ListField) and not field.allow_empty:
+            return shape | {"minItems": max(1, shape.get("minItems", 1))}
         return shape
 
     def _get_response_bodies(self, direction: Direction = "response") -> dict[str, Any]:

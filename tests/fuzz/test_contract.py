@@ -27,6 +27,7 @@ ONLY_THE_CLOCK_OR_THE_STORE_CAN_TELL = {
     "": "fields that go together",
     "action": "what the thing named allows",
     "after": "a cursor",
+    "agent": "or a session, or a key",
     "answer": "goes with one verdict",
     "as_of": "in the past",
     "assignee": "a member of the workspace",
@@ -37,6 +38,7 @@ ONLY_THE_CLOCK_OR_THE_STORE_CAN_TELL = {
     "expires_at": "to come",
     "ids": "together with a query",
     "keep": "members of the card",
+    "kinds": "a list of words in one query parameter",
     "memory_ids": "stored memories, two at least",
     "metadata": "bounded in bytes",
     "observed_at": "in the past",
@@ -44,11 +46,13 @@ ONLY_THE_CLOCK_OR_THE_STORE_CAN_TELL = {
     "query": "together with ids",
     "scope": "printable",
     "since": "a time that exists",
+    "split": "goes with one answer",
     "supersedes": "a stored memory",
     "time_zone": "one that exists",
     "ttl_seconds": "together with expires_at",
     "until": "to come",
     "verdict": "goes with what it keeps",
+    "weeks": "or since",
 }
 
 
