@@ -183,7 +183,7 @@ def furnish(house: House) -> Ids:
 
 def call(caller: Caller, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
     if method == "get":
-        return caller.get(path)
+        return caller.get(path, body)
     if method == "delete":
         return caller.delete(path)
     return caller._send(method, path, body or {}, {})
