@@ -15,23 +15,6 @@ urlpatterns = [
     path(
         "memories/<uuid:memory_id>/history", memories.MemoryHistory.as_view(), name="memory-history"
     ),
-    path("janitor/preview", janitor.JanitorPreview.as_view(), name="janitor-preview"),
-    path("janitor/runs", janitor.JanitorRuns.as_view(), name="janitor-runs"),
-    path(
-        "janitor/runs/<uuid:janitor_run_id>/actions",
-        janitor.JanitorActions.as_view(),
-        name="janitor-actions",
-    ),
-    path(
-        "janitor/runs/<uuid:janitor_run_id>/undo",
-        janitor.JanitorRunUndo.as_view(),
-        name="janitor-run-undo",
-    ),
-    path(
-        "janitor/actions/<uuid:janitor_action_id>/undo",
-        janitor.JanitorActionUndo.as_view(),
-        name="janitor-action-undo",
-    ),
     path("memories/<uuid:memory_id>/why-not", recall.WhyNot.as_view(), name="memory-why-not"),
     path("memories/<uuid:memory_id>/split", gate.MemorySplit.as_view(), name="memory-split"),
     path("merge-suggestions", gate.Suggestions.as_view(), name="merge-suggestions"),
@@ -52,4 +35,21 @@ urlpatterns = [
     path("reviews/<uuid:review_id>", reviews.ReviewDetail.as_view(), name="review"),
     path("reviews/<uuid:review_id>/accept", reviews.AcceptReview.as_view(), name="review-accept"),
     path("reviews/<uuid:review_id>/reject", reviews.RejectReview.as_view(), name="review-reject"),
+    path("janitor/preview", janitor.JanitorPreview.as_view(), name="janitor-preview"),
+    path("janitor/runs", janitor.JanitorRuns.as_view(), name="janitor-runs"),
+    path(
+        "janitor/runs/<uuid:janitor_run_id>/actions",
+        janitor.JanitorActions.as_view(),
+        name="janitor-actions",
+    ),
+    path(
+        "janitor/runs/<uuid:janitor_run_id>/undo",
+        janitor.JanitorRunUndo.as_view(),
+        name="janitor-run-undo",
+    ),
+    path(
+        "janitor/actions/<uuid:janitor_action_id>/undo",
+        janitor.JanitorActionUndo.as_view(),
+        name="janitor-action-undo",
+    ),
 ]
