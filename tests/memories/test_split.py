@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from conflicts.models import DetectionDue
 from engram.kernel.tenancy import in_workspace
@@ -257,3 +259,17 @@ def test_a_merge_with_an_unknown_source_is_refused_whole(house: House) -> None:
     )
     assert answer.status_code == 422
     assert house.reader.get(f"memories/{stored['id']}").json() == stored
+
+
+def test_a_merge_asks_as_often_among_many_memories_as_among_few(house: House) -> None:
+    def merging(scope: str, others: int) -> int:
+        commit(house, PLAIN, scope=scope)
+        for number in range(others):
+            commit(house, f"Crate {number} smells of cedar.", scope=scope)
+        with CaptureQueriesContext(connection) as asked:
+            assert commit(house, FINER, scope=scope)["outcome"] == "merged"
+        return len(asked)
+
+    merging("warm", 0)
+    few, many = merging("few", 1), merging("many", 12)
+    assert (few, many <= 70) == (many, True)
