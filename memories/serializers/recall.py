@@ -75,6 +75,10 @@ class RecallSerializer(serializers.Serializer[Any]):
     )
 
 
+_ANY_KIND = f"({'|'.join(Kind.values)})"
+
+
+@extend_schema_field({"type": "string", "pattern": f"^{_ANY_KIND}(,{_ANY_KIND})*$"})
 class KindList(serializers.CharField):
     """Kinds in a query parameter, between commas."""
 
@@ -105,7 +109,7 @@ class WhyNotQuerySerializer(serializers.Serializer[Any]):
     scope = Path(max_length=300, allow_blank=True, default="")
     project = Text(max_length=200, allow_blank=True, default="")
     kinds = KindList(required=False, help_text="Kinds, between commas.")
-    min_score = Score(required=False, allow_null=True, default=None)
+    min_score = Score(min_value=0, max_value=1, required=False, default=None)
 
 
 class ReasonSerializer(serializers.Serializer[Any]):
