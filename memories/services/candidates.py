@@ -9,7 +9,7 @@ from uuid import UUID
 import numpy as np
 from django.db.models import QuerySet
 
-from engram.kernel.planning import by_index
+from engram.kernel.planning import by_index, in_index_order
 from memories.models import Memory
 from memories.services.nearest import cosines_of, nearest, nearest_among
 from memories.services.sessions import neighbours
@@ -53,7 +53,8 @@ def gather(
     with by_index():
         found = by_words(recallable, vocabulary, BY_WORDS)
         pool.ids = {*pool.cosines, *found, *always}
-        _add_neighbours(pool, recallable)
+        with in_index_order():
+            _add_neighbours(pool, recallable)
         if vector is not None:
             pool.cosines |= cosines_of(list(pool.ids - pool.cosines.keys()), vector, model)
         pool.words = words_of(pool.ids, vocabulary)
