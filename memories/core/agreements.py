@@ -22,6 +22,11 @@ _POSSESSIVE = re.compile(r"\b([^\W\d_]\w{0,40})['\u2019]s\b")
 _MAX_NAMES = 12  # shared names that are looked at for exchanged places
 _WORD = re.compile(r"\w+")
 _ONE = re.compile(r"\bone\b", re.IGNORECASE)
+# "Every second Monday" and "twice monthly" say how often, not more of the same.
+_RECURRENCE = re.compile(
+    r"\b(?:other|alternate|first|second|third|fourth|fifth|last|once|twice|thrice)\b",
+    re.IGNORECASE,
+)
 
 
 def agreement(case: Case) -> Verdict:
@@ -49,6 +54,8 @@ def _why_no_refinement(case: Case, rest_a: Sequence[Term], rest_b: Sequence[Term
         return "one side says it by a verb of its own"
     if _opens(case.a, rest_a) or _opens(case.b, rest_b):
         return "one may speak of fewer"
+    if any(_RECURRENCE.search(term.text) for term in (*rest_a, *rest_b)):
+        return "one may happen less often"
     return ""
 
 

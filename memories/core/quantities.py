@@ -38,6 +38,7 @@ _BOUNDS = {
 }
 _BOUND_HEADS = frozenset(phrase[0] for phrase in _BOUNDS)
 _RISES = frozenset(["went", "goes", "go", "gone", "rose", "moved", "came", "bumped", "scaled"])
+_TURNS = {"other": 2.0, "second": 2.0, "third": 3.0, "fourth": 4.0, "fifth": 5.0}
 _PER = frozenset(["per", "a", "an", "each", "every", "/"])
 
 
@@ -338,12 +339,14 @@ def _every(tokens: Sequence[Token], index: int) -> tuple[int, Quantity] | None:
     """ "every 5 minutes", "every other week", "each night": a frequency."""
     if index + 1 >= len(tokens):
         return None
-    if tokens[index + 1].lower in TIME_SECONDS:
+    turn = _TURNS.get(tokens[index + 1].lower)
+    is_turn = turn and index + 2 < len(tokens) and tokens[index + 2].lower in TIME_SECONDS
+    if tokens[index + 1].lower in TIME_SECONDS and not is_turn:  # "every second hour" is a turn
         seconds = TIME_SECONDS[tokens[index + 1].lower]
         return index + 2, Quantity(1 / seconds, "count/s", _between(tokens, index, index + 2))
     number = _number(tokens, index + 1)
-    if number is None and tokens[index + 1].lower in ("other", "second"):
-        number = (index + 2, 2.0)
+    if turn and (is_turn or number is None):
+        number = (index + 2, turn)
     if number is None:
         return None
     unit = _unit(tokens, number[0])

@@ -76,3 +76,22 @@ def test_likeness_is_the_share_of_words_that_both_have() -> None:
     assert near.likeness > 0.8
     assert far.likeness == 0.0
     assert compare("The lock is 5 s.", "The lock is 5 s.").likeness == 1.0
+
+
+def test_the_second_hour_is_the_other_hour() -> None:
+    said, again = "The job runs every other hour.", "The job runs every second hour."
+    assert compare(said, again).relation == "same"
+
+
+@pytest.mark.parametrize(
+    ("often", "less_often"),
+    [
+        ("Salaries are paid out every Monday.", "Salaries are paid out every second Monday."),
+        ("Invoices are sent monthly.", "Invoices are sent twice monthly."),
+        ("The team meets on Monday.", "The team meets on the first Monday."),
+        ("The job runs every night.", "The job runs every third night."),
+    ],
+)
+def test_how_often_is_never_more_of_the_same(often: str, less_often: str) -> None:
+    for a, b in ((often, less_often), (less_often, often)):
+        assert compare(a, b).relation in {"contradicts", "different"}
