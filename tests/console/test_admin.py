@@ -48,8 +48,9 @@ def test_every_model_of_ours_that_people_need_is_registered() -> None:
     registered = {model._meta.label for model in admin.site._registry}
     assert registered == {
         "auth.User", "auth.Group", "kernel.Workspace", "kernel.Membership", "kernel.ApiKey",
-        "kernel.Event", "memories.Memory", "memories.JanitorRun",
-        "memories.Review", "conflicts.Conflict", "conflicts.DetectionRun",
+        "kernel.Event", "memories.Memory", "memories.JanitorRun", "memories.Merge",
+        "memories.MergeSuggestion", "memories.Review", "conflicts.Conflict",
+        "conflicts.DetectionRun",
     }  # fmt: skip
 
 
