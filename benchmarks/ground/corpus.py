@@ -3,13 +3,14 @@
 A corpus has topics. The embedding of a topic's sentence is the centre of its memories' vectors, so
 that a question about the topic, embedded by the local model, falls among them. A memory's text
 holds words of its topic and words of a vocabulary of pseudo-words drawn by rank^-1, some 60 tokens
-in all; twenty memories follow each other in a session.
+in all; twenty memories follow each other in a session. Each has the states of 20 tokens, drawn from
+a stock: what they say is noise, what they cost to read is not.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from struct import pack
 from uuid import UUID
@@ -28,9 +29,11 @@ SESSION = 20
 WORDS = 34
 TOPIC_WORDS = 6
 VOCABULARY = 40_000
+TOKENS, STOCK = 20, 2_000
 TABLES = (
     "memories_memory",
     "memories_memoryvector",
+    "memories_memorytokens",
     "memories_posting",
     "memories_termcount",
     "memories_corpussize",
@@ -54,6 +57,9 @@ class Corpus:
             for _ in range(topics)
         ]
         self.centres = embed(self.topics)  # (topics, dimension)
+        drawn = self.rng.normal(size=(STOCK, self.centres.shape[1]))
+        drawn *= 127 / np.linalg.norm(drawn, axis=1, keepdims=True)
+        self.stock = np.rint(drawn).astype(np.int8)
         words: dict[str, None] = {}
         while len(words) < VOCABULARY:
             word = "".join(draw(_SYLLABLES, size=3)) + "k"
@@ -70,6 +76,10 @@ class Corpus:
         noise = self.rng.normal(size=(count, width)) / np.sqrt(width)
         mixed = self.centres[topics] + 0.4 * other + 0.6 * noise
         return np.asarray(mixed / np.linalg.norm(mixed, axis=1, keepdims=True), np.float32)
+
+    def states(self) -> bytes:
+        """Return the states of a memory's tokens."""
+        return self.stock[self.rng.integers(STOCK, size=TOKENS)].tobytes()
 
     def text(self, topic: int) -> str:
         """Return a statement of a topic."""
@@ -133,18 +143,24 @@ def _load_one(cursor, corpus: Corpus, workspace: UUID, each: int) -> None:  # ty
     vectors = corpus.vectors(topics)
     width, model = vectors.shape[1], model_name()
     swapped = vectors.astype(">f4")
-    with cursor.copy(
-        "COPY memories_memoryvector (workspace_id, memory_id, model, position, embedding, is_live)"
-        " FROM STDIN (FORMAT binary)"
-    ) as copy:
-        copy.write(b"PGCOPY\n\xff\r\n\0" + pack("!ii", 0, 0))
-        for i in order:
-            fields = (
-                workspace.bytes, ids[i].bytes, model.encode(), pack("!h", 0),
-                pack("!hh", width, 0) + swapped[i].tobytes(), b"\1",
-            )  # fmt: skip
-            copy.write(pack("!h", len(fields)) + b"".join(pack("!i", len(f)) + f for f in fields))
-        copy.write(pack("!h", -1))
+    _copy_binary(
+        cursor,
+        "memories_memoryvector (workspace_id, memory_id, model, position, embedding, is_live)",
+        (
+            (workspace.bytes, ids[i].bytes, model.encode(), pack("!h", 0),
+             pack("!hh", width, 0) + swapped[i].tobytes(), b"\1")
+            for i in order
+        ),
+    )  # fmt: skip
+    _copy_binary(
+        cursor,
+        "memories_memorytokens (workspace_id, memory_id, model, count, width, states)",
+        (
+            (workspace.bytes, ids[i].bytes, model.encode(), pack("!h", TOKENS), pack("!h", width),
+             corpus.states())
+            for i in order
+        ),
+    )  # fmt: skip
     with cursor.copy(
         "COPY memories_posting (workspace_id, term, memory_id, frequency, words) FROM STDIN"
     ) as copy:
@@ -159,3 +175,11 @@ def _load_one(cursor, corpus: Corpus, workspace: UUID, each: int) -> None:  # ty
         "INSERT INTO memories_corpussize (workspace_id, memories, words) VALUES (%s, %s, %s)",
         [workspace, each, sum(count.total() for count in counts)],
     )
+
+
+def _copy_binary(cursor, columns: str, rows: Iterable[tuple[bytes, ...]]) -> None:  # type: ignore[no-untyped-def]
+    with cursor.copy(f"COPY {columns} FROM STDIN (FORMAT binary)") as copy:
+        copy.write(b"PGCOPY\n\xff\r\n\0" + pack("!ii", 0, 0))
+        for fields in rows:
+            copy.write(pack("!h", len(fields)) + b"".join(pack("!i", len(f)) + f for f in fields))
+        copy.write(pack("!h", -1))

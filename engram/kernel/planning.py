@@ -3,15 +3,20 @@
 Tables that grew since they were last analysed (a new database, an import, a transaction that is
 rolled back), and workspaces that were small then, look empty to the planner. It then joins two of
 them row by row without an index, or reads one whole. Queries whose shape says which index serves
-them tell it so. Settings hold within the block and within the transaction.
+them tell it so. Settings hold within the block and within the transaction; a block within a block
+that made the same settings costs nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+from uuid import UUID
 
 from django.db import connection
+from django.db.models import Lookup
 
 _BY_INDEX = {
     "enable_seqscan": "off",
@@ -29,9 +34,42 @@ _IN_ORDER = {
 }
 
 
+_AS_EVER = {"enable_sort": "on", "enable_bitmapscan": "on"}
+_standing: ContextVar[Mapping[str, str]] = ContextVar("engram_planned", default={})  # noqa: B039
+
+
+class Among(Lookup):
+    """An id is one of many: one parameter, where `__in` compiles and sends one for each."""
+
+    prepare_rhs = False
+    lookup_name = "among"
+
+    def __init__(self, lhs: Any, ids: Collection[UUID]) -> None:
+        super().__init__(lhs, "{%s}" % ",".join(map(str, ids)))  # noqa: UP031
+
+    def as_sql(self, compiler: Any, connection: Any) -> tuple[str, tuple[Any, ...]]:
+        """Return `column = ANY(array)`."""
+        column, parameters = self.process_lhs(compiler, connection)
+        return f"{column} = ANY(%s::uuid[])", (*parameters, self.rhs)
+
+
 @contextmanager
 def _planned(settings: dict[str, str]) -> Iterator[None]:
     """Apply settings within the block, and give those before it back; one round trip each."""
+    standing = _standing.get()
+    if settings.items() <= standing.items():
+        yield
+        return
+    token = _standing.set({**standing, **settings})
+    try:
+        with _applied(settings):
+            yield
+    finally:
+        _standing.reset(token)
+
+
+@contextmanager
+def _applied(settings: dict[str, str]) -> Iterator[None]:
     with connection.cursor() as cursor:
         columns = ", ".join(["current_setting(%s, true), set_config(%s, %s, true)"] * len(settings))
         cursor.execute(
@@ -65,4 +103,18 @@ def by_index() -> Iterator[None]:
 def in_index_order() -> Iterator[None]:
     """Read rows in the order of an index (nearest first, by HNSW) instead of sorting them."""
     with _planned(_IN_ORDER):
+        yield
+
+
+@contextmanager
+def by_index_in_order() -> Iterator[None]:
+    """Do both: what recall does all the way."""
+    with _planned(_BY_INDEX | _IN_ORDER):
+        yield
+
+
+@contextmanager
+def by_index_sorted() -> Iterator[None]:
+    """Look every row up by an index and sort what was found, within a block that would not."""
+    with _planned(_BY_INDEX | _AS_EVER):
         yield

@@ -54,7 +54,10 @@ class FusionWeights:
     other_agent: float = 0.7  # factor of memories by others when the query names an agent
 
 
-@dataclass(frozen=True, slots=True)
+_CHOSEN = FusionWeights()
+
+
+@dataclass(slots=True)  # made by the hundred in a recall: frozen ones take three times as long
 class Candidate(Generic[Id]):
     """One memory that a first stage found, with what is known of it for this query."""
 
@@ -74,7 +77,7 @@ class Candidate(Generic[Id]):
     confidence_factor: float = 1.0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Factors(Generic[Id]):
     """A candidate's score and every factor of it, as the module's formula names them."""
 
@@ -118,8 +121,8 @@ def fuse(
     named_agents : agents the query names (`agents_named`); empty when it names none.
     has_vector, has_terms : whether the query could be embedded, and has index terms.
     """
-    weights = weights or FusionWeights()
-    text_weight = weights.text if has_vector and has_terms else float(has_terms)
+    weights = weights or _CHOSEN
+    text_weight = _text_weight(weights, has_vector=has_vector, has_terms=has_terms)
     own = {c.id: _own(c, text_weight, weights) for c in candidates}
     named = frozenset(named_agents)
     agent = {
@@ -163,6 +166,14 @@ def fuse(
     return sorted(factors, key=lambda f: -f.score)
 
 
+def first_score(
+    cosine: float | None, text: float | None, *, has_vector: bool, has_terms: bool
+) -> float:
+    """Return `first` of the module's formula: what a memory is worth before anything else."""
+    text_weight = _text_weight(_CHOSEN, has_vector=has_vector, has_terms=has_terms)
+    return _first(cosine, text, text_weight)
+
+
 def agents_named(query: str, agents: Iterable[str]) -> frozenset[str]:
     """Which of ``agents`` the query names.
 
@@ -185,9 +196,16 @@ def freshness(age_days: float) -> float:
     return MIN_FRESHNESS + (1 - MIN_FRESHNESS) * faded
 
 
+def _text_weight(weights: FusionWeights, *, has_vector: bool, has_terms: bool) -> float:
+    return weights.text if has_vector and has_terms else float(has_terms)
+
+
+def _first(cosine: float | None, text: float | None, text_weight: float) -> float:
+    return text_weight * (text or 0.0) + (1 - text_weight) * max(0.0, cosine or 0.0)
+
+
 def _own(candidate: Candidate[Id], text_weight: float, weights: FusionWeights) -> float:
-    first = text_weight * (candidate.text or 0.0)
-    first += (1 - text_weight) * max(0.0, candidate.cosine or 0.0)
+    first = _first(candidate.cosine, candidate.text, text_weight)
     if candidate.late is None:
         return first
     return (1 - weights.late) * first + weights.late * candidate.late

@@ -10,11 +10,11 @@ from collections.abc import Iterable, Sequence
 from uuid import UUID
 
 import numpy as np
-from django.db.models import Min, OuterRef, QuerySet, Subquery
+from django.db.models import F, Min, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Cast
 from pgvector.django import CosineDistance, HalfVectorField, VectorField
 
-from engram.kernel.planning import by_index, in_index_order
+from engram.kernel.planning import Among, by_index, by_index_in_order, by_index_sorted
 from memories.models import CorpusSize, Memory, MemoryVector
 from memories.services.index import VECTOR_MAX_WIDTH
 
@@ -27,16 +27,21 @@ Rows = Iterable[tuple[UUID, float]]
 
 
 def nearest(
-    recallable: QuerySet[Memory], vector: np.ndarray, model: str, limit: int
+    recallable: QuerySet[Memory],
+    vector: np.ndarray,
+    model: str,
+    limit: int,
+    *,
+    size: int | None = None,
 ) -> dict[UUID, float]:
     """Return the nearest live memories, nearest first, with the cosine of their nearest window.
 
     `recallable` is a part of `Memory.objects.recallable()`; for what may hold hidden memories as
-    well there is `nearest_among`.
+    well there is `nearest_among`. `size` is `corpus_size()`, for callers who know it.
     """
     wanted = limit + max(limit // 2, SPARE)
     live = MemoryVector.objects.filter(model=model, is_live=True).order_by()
-    if corpus_size() <= EXACT_MAX:
+    if (corpus_size() if size is None else size) <= EXACT_MAX:
         near, is_all = _scanned(live, recallable, vector, wanted)
     else:
         near, is_all = _by_graph(live, recallable, vector, wanted), False
@@ -49,7 +54,7 @@ def nearest_among(
     memories: QuerySet[Memory], vector: np.ndarray, model: str, limit: int
 ) -> dict[UUID, float]:
     """Return the nearest of any memories, exactly: each one's vectors are looked up."""
-    with by_index():
+    with by_index_sorted():
         rows = list(
             memories.filter(vectors__model=model)
             .order_by()
@@ -62,7 +67,7 @@ def nearest_among(
 
 def cosines_of(ids: Sequence[UUID], vector: np.ndarray, model: str) -> dict[UUID, float]:
     """Return the cosine of the nearest window of each named memory that has vectors."""
-    rows = MemoryVector.objects.filter(memory__in=ids, model=model).order_by()
+    rows = MemoryVector.objects.filter(Among(F("memory_id"), ids), model=model).order_by()
     return _best(rows.values_list("memory_id", CosineDistance("embedding", vector)))
 
 
@@ -86,7 +91,7 @@ def _scanned(
             ]
         )
         allowed = set(
-            recallable.filter(pk__in=[memory_id for memory_id, _ in rows])
+            recallable.filter(Among(F("pk"), {memory_id for memory_id, _ in rows}))
             .order_by()
             .values_list("pk", flat=True)
         )
@@ -113,7 +118,7 @@ def _by_graph(
         .order_by(CosineDistance(Cast("embedding", typed), vector))
         .values_list("memory_id", CosineDistance("embedding", vector))[:wanted]
     )
-    with by_index(), in_index_order():
+    with by_index_in_order():
         return _best(list(rows))
 
 

@@ -22,7 +22,7 @@ from memories.core import bm25, late
 from memories.core.text import terms
 from memories.models import Kind, Memory, MemoryQuerySet, Revision
 from memories.services.asking import Query
-from memories.services.candidates import Pool, gather
+from memories.services.candidates import BREADTH, Pool, gather
 from memories.services.nearest import cosines_of
 from memories.services.words import vocabulary_of
 
@@ -77,7 +77,13 @@ def gather_then(
     """Return the pool of then: an exact scan, and what was revised since by its old wording."""
     vector = None if reading is None else reading.vector
     pool = gather(
-        unrevised_matching, vector, model, terms(query.text), always=always, is_present=False
+        unrevised_matching,
+        vector,
+        model,
+        terms(query.text),
+        always,
+        breadth=max(BREADTH, query.k),
+        is_present=False,
     )
     still = set(
         Memory.objects.filter(pk__in=then.memories, forgotten_at=None).values_list("pk", flat=True)

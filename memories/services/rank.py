@@ -9,8 +9,11 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from django.db.models import F
+
 from engram.kernel.configuration import WorkspaceSettings
 from engram.kernel.embedding import QueryReading
+from engram.kernel.planning import Among
 from memories.core import late
 from memories.core.diversity import Damped, damp
 from memories.core.fusion import Candidate, Factors, agents_named, freshness, fuse
@@ -18,7 +21,7 @@ from memories.core.text import terms
 from memories.models import Memory, MemoryVector
 from memories.services import rerank
 from memories.services.asking import Query
-from memories.services.candidates import Pool
+from memories.services.candidates import BREADTH, Pool
 
 SECONDS_AN_HOUR = 3600.0
 HOURS_A_DAY = 24.0
@@ -52,7 +55,24 @@ class Ranked:
     id: UUID
     score: float
     cosine: float | None
-    explain: dict[str, Any]
+    _factors: Factors[UUID]
+    _damped: Damped[UUID]
+    _board: _Board
+
+    @property
+    def explain(self) -> dict[str, Any]:
+        """Every factor of the score (`memories.core.fusion`), and where it stood in the pool."""
+        return _explain(self._factors, self._damped, self._board)
+
+
+@dataclass(frozen=True, slots=True)
+class _Board:
+    """What the factors of a score are read against."""
+
+    pool: Pool
+    stage: str
+    cosines: list[float]  # ascending
+    words: list[float]
 
 
 def rank(
@@ -65,7 +85,8 @@ def rank(
 ) -> list[Ranked]:
     """Return what is related of a pool, pins first, then by score.
 
-    With the second stage only the best hundred remain, with the pins and with `always`.
+    With the second stage only the best `BREADTH` remain, with the pins and with `always`; all that
+    are asked for, when those are more.
     """
     past = past or Past()
     candidates = _candidates(asked, pool, past)
@@ -82,10 +103,9 @@ def rank(
     kept = fused(candidates)
     stage = _stage(asked)
     if stage == rerank.ON and asked.reading is not None:
-        best = {f.id for f in kept[: rerank.DEPTH]} | set(pinned) | set(always)
+        best = {f.id for f in kept[: max(BREADTH, asked.query.k)]} | set(pinned) | set(always)
         scores = rerank.late_scores(
             asked.reading,
-            asked.query.text,
             asked.model,
             pool=pool,
             ids=best,
@@ -97,13 +117,15 @@ def rank(
     related = [f for f in kept if f.score > 0 or f.id in lasting]
     damped = _damped(related, asked)
     by_id = {f.id: f for f in related}
-    standing = sorted(pool.cosines.values()), sorted(pool.words.values())
+    board = _Board(pool, stage, sorted(pool.cosines.values()), sorted(pool.words.values()))
     ranked = [
         Ranked(
             d.id,
             by_id[d.id].score * d.damping,
             pool.cosines.get(d.id),
-            _explain(by_id[d.id], d, pool, stage, standing),
+            by_id[d.id],
+            d,
+            board,
         )
         for d in damped
     ]
@@ -143,7 +165,7 @@ def _candidates(asked: Asked, pool: Pool, past: Past) -> list[Candidate[UUID]]:
 def _rows(ids: Collection[UUID], past: Past) -> list[Any]:
     """Return what ranking needs of the memories, in the order of their ids."""
     rows = (
-        Memory.objects.filter(pk__in=ids)
+        Memory.objects.filter(Among(F("pk"), ids))
         .order_by("pk")
         .values_list(
             "pk", "agent", "session_key", "provenance", "confidence", "weight_factor",
@@ -160,28 +182,21 @@ def _damped(related: Sequence[Factors[UUID]], asked: Asked) -> list[Damped[UUID]
         return [Damped(f.id, 1.0, None) for f in related]
     head, tail = related[:DAMPED_MAX], related[DAMPED_MAX:]
     rows = MemoryVector.objects.filter(
-        memory__in=[f.id for f in head], model=asked.model, position=0
+        Among(F("memory_id"), [f.id for f in head]), model=asked.model, position=0
     )
     vectors = dict(rows.values_list("memory_id", "embedding"))
     placed = damp([(f.id, f.score) for f in head], vectors, strength)
     return [*placed, *(Damped(f.id, 1.0, None) for f in tail)]
 
 
-def _explain(
-    factors: Factors[UUID],
-    damped: Damped[UUID],
-    pool: Pool,
-    stage: str,
-    standing: tuple[list[float], list[float]],
-) -> dict[str, Any]:
-    """Return every factor of a score (`memories.core.fusion`), and where it stood in the pool."""
-    by_meaning, by_words = standing
+def _explain(factors: Factors[UUID], damped: Damped[UUID], board: _Board) -> dict[str, Any]:
+    pool = board.pool
     return {name: getattr(factors, name) for name in _SHOWN} | {
         "diversity": damped.damping,
         "repeats": None if damped.repeats is None else str(damped.repeats),
-        "rerank": stage,
-        "vector_rank": _rank_in(by_meaning, pool.cosines.get(factors.id)),
-        "text_rank": _rank_in(by_words, pool.words.get(factors.id)),
+        "rerank": board.stage,
+        "vector_rank": _rank_in(board.cosines, pool.cosines.get(factors.id)),
+        "text_rank": _rank_in(board.words, pool.words.get(factors.id)),
         "neighbours": [
             str(neighbour)
             for neighbour in (pool.previous.get(factors.id), pool.next.get(factors.id))

@@ -17,7 +17,7 @@ from memories.core.text import terms
 from memories.models import Memory, MemoryQuerySet
 from memories.services import past
 from memories.services.asking import Query, matching
-from memories.services.candidates import Pool, gather
+from memories.services.candidates import BREADTH, Pool, gather
 from memories.services.rank import Asked, Past, Ranked, rank
 from memories.services.recall_log import note_recall
 
@@ -121,7 +121,8 @@ def _pool(
     always: Collection[UUID],
 ) -> Pool:
     vector = None if reading is None else reading.vector
-    return gather(recallable, vector, model, terms(query.text), always=always)
+    breadth = max(BREADTH, query.k)
+    return gather(recallable, vector, model, terms(query.text), always, breadth=breadth)
 
 
 def _pinned(recallable: QuerySet[Memory], query: Query) -> list[UUID]:

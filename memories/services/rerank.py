@@ -10,9 +10,6 @@ from memories.core import bm25, late
 from memories.core.text import terms
 from memories.services.candidates import Pool
 from memories.services.tokens import tokens_of
-from memories.services.words import vocabulary_of
-
-DEPTH = 100  # recall answers at most so many
 
 ON = "on"
 NOT_ASKED = "off"
@@ -31,7 +28,6 @@ def stage(reading: QueryReading | None, query: str, model: str, *, is_wanted: bo
 
 def late_scores(
     reading: QueryReading,
-    query: str,
     model: str,
     *,
     pool: Pool,
@@ -44,7 +40,7 @@ def late_scores(
     """
     if reading.tokens is None:
         return {}
-    vocabulary = vocabulary_of(terms(query))
+    vocabulary = pool.vocabulary
     size = vocabulary.memories
     weights = late.weigh(
         reading.tokens.words,

@@ -6,12 +6,15 @@ from collections.abc import Collection
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Field, Func, OuterRef, QuerySet, Subquery
+from django.contrib.postgres.expressions import ArraySubquery
+from django.db.models import F, Field, Func, OuterRef, QuerySet
 from django.db.models.lookups import GreaterThan, LessThan
 
+from engram.kernel.planning import Among
 from memories.models import Memory
 
 ORDER = ("observed_at", "created_at", "pk")
+REACH = 2  # what stands around a memory, and around that
 
 
 class _Row(Func):
@@ -23,17 +26,21 @@ class _Row(Func):
 
 def neighbours(
     recallable: QuerySet[Memory], ids: Collection[UUID]
-) -> dict[UUID, tuple[UUID | None, UUID | None]]:
-    """Return the recallable memory before and after each in its session, by two look-ups each."""
+) -> dict[UUID, tuple[list[UUID], list[UUID]]]:
+    """Return the two recallable memories before and after each in its session, nearest first."""
     here = _Row(*ORDER)
     there = _Row(*(OuterRef(name) for name in ORDER))
     session = recallable.filter(session_key=OuterRef("session_key")).exclude(session_key="")
     before = session.filter(LessThan(here, there)).order_by(*(f"-{name}" for name in ORDER))
     after = session.filter(GreaterThan(here, there)).order_by(*ORDER)
     rows = (
-        recallable.filter(pk__in=list(ids))
+        recallable.filter(Among(F("pk"), ids))
         .exclude(session_key="")
         .order_by()
-        .values_list("pk", Subquery(before.values("pk")[:1]), Subquery(after.values("pk")[:1]))
+        .values_list(
+            "pk",
+            ArraySubquery(before.values("pk")[:REACH]),
+            ArraySubquery(after.values("pk")[:REACH]),
+        )
     )
     return {memory_id: (previous, following) for memory_id, previous, following in rows}

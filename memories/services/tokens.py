@@ -7,15 +7,22 @@ from uuid import UUID
 
 import numpy as np
 
+from engram.kernel.binary import binary_cursor
 from engram.kernel.embedding import Windows
+from engram.kernel.tenancy import current_workspace_id
 from memories.core import late
 from memories.models import Memory, MemoryTokens
 
+_STORED = """
+    SELECT memory_id, count, width, states FROM memories_memorytokens
+    WHERE workspace_id = %s AND model = %s AND memory_id = ANY(%s::uuid[])
+"""
 
-def write_tokens(memory: Memory, vectors: np.ndarray | tuple[()], model: str) -> None:
-    """Write what `vectors` know of a memory's tokens, in place of what was written before."""
+
+def token_rows(memory: Memory, vectors: np.ndarray | tuple[()], model: str) -> list[MemoryTokens]:
+    """Return the row of what `vectors` know of a memory's tokens; none when they know nothing."""
     if not isinstance(vectors, Windows) or vectors.tokens is None:
-        return
+        return []
     states = late.choose(vectors.tokens.states, vectors.tokens.words)
     row = MemoryTokens(
         memory=memory,
@@ -24,8 +31,13 @@ def write_tokens(memory: Memory, vectors: np.ndarray | tuple[()], model: str) ->
         width=states.shape[1],
         states=states.tobytes(),
     )
+    return [row]
+
+
+def write_tokens(memory: Memory, vectors: np.ndarray | tuple[()], model: str) -> None:
+    """Write what `vectors` know of a memory's tokens, in place of what was written before."""
     MemoryTokens.objects.bulk_create(
-        [row],
+        token_rows(memory, vectors, model),
         update_conflicts=True,
         unique_fields=["memory", "model"],
         update_fields=["count", "width", "states"],
@@ -34,10 +46,9 @@ def write_tokens(memory: Memory, vectors: np.ndarray | tuple[()], model: str) ->
 
 def tokens_of(ids: Collection[UUID], model: str) -> dict[UUID, late.Bytes]:
     """Return the token states (count, width) of those memories that have them."""
-    rows = MemoryTokens.objects.filter(memory__in=list(ids), model=model)
-    return {
-        memory_id: np.frombuffer(states, dtype=np.int8).reshape(count, width)
-        for memory_id, count, width, states in rows.values_list(
-            "memory_id", "count", "width", "states"
-        )
-    }
+    with binary_cursor() as cursor:
+        cursor.execute(_STORED, [current_workspace_id(), model, list(ids)])
+        return {
+            memory_id: np.frombuffer(states, dtype=np.int8).reshape(count, width)
+            for memory_id, count, width, states in cursor.fetchall()
+        }

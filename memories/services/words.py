@@ -8,11 +8,12 @@ from typing import Any
 from uuid import UUID
 
 from django.db import connection
-from django.db.models import OuterRef, QuerySet, Subquery
+from django.db.models import F, OuterRef, QuerySet, Subquery
 
+from engram.kernel.planning import Among
 from engram.kernel.tenancy import current_workspace_id
 from memories.core import bm25
-from memories.models import CorpusSize, Memory, Posting, TermCount
+from memories.models import Memory, Posting
 
 # The pool comes from the rarest terms of a query until so many postings are read; commoner terms
 # only add to the scores of the pool.
@@ -20,6 +21,12 @@ POSTINGS_READ = 4000
 # So many more are read than asked for: some are hidden or filtered out.
 SPARE = 100
 
+_COUNTS = """
+    SELECT term, memories, 0 FROM memories_termcount
+    WHERE workspace_id = %(workspace)s AND term = ANY(%(terms)s::text[]) AND memories > 0
+    UNION ALL
+    SELECT NULL, memories, words FROM memories_corpussize WHERE workspace_id = %(workspace)s
+"""
 _GAIN = """
     asked.weight * posting.frequency * %(k1_and_1)s::float8 / (
         posting.frequency
@@ -62,15 +69,17 @@ class Vocabulary:
 
 def vocabulary_of(query_terms: Collection[str]) -> Vocabulary:
     """Look up how common the terms of a query are; unknown ones fall away from the search."""
-    counted = TermCount.objects.filter(term__in=list(query_terms), memories__gt=0)
-    frequencies = dict(counted.values_list("term", "memories"))
-    size = CorpusSize.objects.first()
-    memories = size.memories if size else 0
+    asked: dict[str, Any] = {"workspace": current_workspace_id(), "terms": list(query_terms)}
+    with connection.cursor() as cursor:
+        cursor.execute(_COUNTS, asked)
+        counted = {term: (memories, words) for term, memories, words in cursor.fetchall()}
+    memories, words = counted.pop(None, (0, 0))
+    frequencies = {term: standing for term, (standing, _) in counted.items()}
     return Vocabulary(
         terms=tuple(sorted(query_terms, key=lambda term: (frequencies.get(term, 0), term))),
         frequencies=frequencies,
         memories=memories,
-        average_words=size.words / memories if size and memories else 0.0,
+        average_words=words / memories if memories else 0.0,
     )
 
 
@@ -89,7 +98,7 @@ def by_words(recallable: QuerySet[Memory], vocabulary: Vocabulary, limit: int) -
         return []
     wanted = limit + SPARE
     best = list(_scores(_BEST, vocabulary, read, limit=wanted, postings=POSTINGS_READ))
-    allowed = set(recallable.filter(pk__in=best).order_by().values_list("pk", flat=True))
+    allowed = set(recallable.filter(Among(F("pk"), best)).order_by().values_list("pk", flat=True))
     kept = [memory_id for memory_id in best if memory_id in allowed][:limit]
     if len(kept) == limit or (len(best) < wanted and total <= POSTINGS_READ):
         return kept
@@ -139,6 +148,8 @@ def _scores(
         "terms": query_terms,
         "weights": weights,
     }
+    if "ids" in more:
+        more["ids"] = "{%s}" % ",".join(map(str, more["ids"]))  # noqa: UP031
     with connection.cursor() as cursor:
         cursor.execute(sql, constants | more)
         return dict(cursor.fetchall())

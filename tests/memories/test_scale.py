@@ -163,11 +163,9 @@ def test_neighbours_are_those_of_the_whole_session_in_order(house: House, neighb
             sessions.setdefault(memory.session_key, []).append(memory.pk)
         sessions.pop("")
         expected = {
-            memory: (before, after)
+            memory: (session[max(at - 2, 0) : at][::-1], session[at + 1 : at + 3])
             for session in sessions.values()
-            for before, memory, after in zip(
-                [None, *session[:-1]], session, [*session[1:], None], strict=True
-            )
+            for at, memory in enumerate(session)
         }
         everything = Memory.objects.values_list("pk", flat=True)
         assert neighbours(recallable, set(everything)) == expected
