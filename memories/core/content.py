@@ -17,12 +17,24 @@ _CREDENTIALS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("a secret API key", re.compile(r"\b[sr]k[-_](?:live|test|proj|ant)[-_][A-Za-z0-9_-]{16,}")),
     ("an API key of this service", re.compile(r"\begr_[A-Za-z0-9_-]{40,}")),
     ("a JSON web token", re.compile(r"\beyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{10,}")),
-    ("a password in a URL", re.compile(r"\b[a-z][a-z0-9+.-]*://[^\s/:@]+:[^\s/:@]{3,}@", re.I)),
+    (
+        "a password in a URL",
+        re.compile(r"\b[a-z][a-z0-9+.-]{1,30}://[^\s/:@]+:[^\s/:@]{3,}@", re.I),
+    ),
     (
         "a password",
         re.compile(
-            r"\b(?:password|passwd|secret|api[_ -]?key|access[_ -]?token)\s*(?:is|=|:)\s*"
+            r"(?<![A-Za-z0-9])"
+            r"(?:password|passwd|secret|api[_ -]?key|access[_ -]?key|access[_ -]?token)\s*(?:is|=|:)\s*"
             r"['\"]?(?=[^\s'\"]*\d)(?=[^\s'\"]*[A-Za-z])[^\s'\"]{12,}",
+            re.I,
+        ),
+    ),
+    (
+        "a token",
+        re.compile(
+            r"(?<![A-Za-z0-9])token\s*[=:]\s*"
+            r"['\"]?(?=[A-Za-z+/_-]*\d)(?=[^a-z]*[a-z])[A-Za-z0-9+/_-]{20,}",
             re.I,
         ),
     ),

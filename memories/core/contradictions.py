@@ -123,7 +123,9 @@ def value(case: Case) -> Verdict | None:
         return None
     reasons = tuple(pair.reason for pair in clashes)
     if doubt := _doubt_about(case, clashes):
-        return different(*reasons, doubt)
+        # Words may be other names of one thing; other numbers never say the same.
+        is_number = all(pair.a.kind not in ("word", "name") for pair in clashes)
+        return different(*reasons, doubt, confidence=0.5 if is_number else 0.4)
     return Verdict("contradicts", reasons, 0.9 if is_exact(case) else 0.7)
 
 
