@@ -16,7 +16,7 @@ from engram.kernel.refusals import StaleError
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, State
 from memories.models.memory import in_scope
-from memories.services.lifecycle import hide, lock, put_back
+from memories.services.lifecycle import absorbed_by, hide, lock, put_back
 from memories.services.nearest import nearest
 from memories.services.review import ask
 from memories.services.statements import lock_statements
@@ -84,7 +84,8 @@ def preview(workspace: Workspace, ids: Collection[UUID]) -> list[Memory]:
     """Return what `forget` would stamp in the order of `ids`, changing nothing."""
     with in_workspace(workspace):
         found = Memory.objects.filter(forgotten_at=None).in_bulk(list(ids))
-        return [found[i] for i in dict.fromkeys(ids) if i in found]
+        named = [found[i] for i in dict.fromkeys(ids) if i in found]
+        return named + [m for m in absorbed_by(named) if m.forgotten_at is None]
 
 
 def forget(
@@ -114,9 +115,12 @@ def restore(
                 else:
                     restored.append(memory)
             _refuse_twins(restored, now)
+            back: dict[UUID, Memory] = {}
             for memory in restored:
-                put_back(memory, {"forgotten_at": None}, actor=actor, now=now)
-            return Restored(tuple(restored), pending)
+                if memory.id not in back:
+                    came = put_back(memory, {"forgotten_at": None}, actor=actor, now=now)
+                    back |= {one.id: one for one in came}
+            return Restored(tuple(back.values()), pending)
     except IntegrityError:
         raise StaleError(SAID_AGAIN) from None
 

@@ -10,7 +10,7 @@ from uuid import UUID
 from engram.kernel.actors import Actor
 from engram.kernel.history import record
 from engram.kernel.idempotency import forget_answers
-from memories.models import Derivation, Memory, MemoryVector
+from memories.models import Derivation, Memory, MemoryVector, Merge
 from memories.services.review import flag_derived, lapse_of, unflag_derived
 from memories.signals import memories_hidden, memories_revived
 
@@ -29,6 +29,21 @@ def lock(ids: Collection[UUID]) -> list[Memory]:
     return list(Memory.objects.filter(pk__in=ids).order_by("pk").select_for_update(no_key=True))
 
 
+def absorbed_by(memories: Iterable[Memory]) -> list[Memory]:
+    """Lock and return what accepted merges made part of these memories, however indirectly."""
+    known = {memory.id for memory in memories}
+    found: list[Memory] = []
+    frontier = set(known)
+    while frontier:
+        into = Merge.objects.filter(memory__in=frontier, split_at=None)
+        ids = set(into.exclude(absorbed=None).values_list("absorbed_id", flat=True)) - known
+        wider = [memory for memory in lock(ids) if memory.superseded_by_id in known]
+        frontier = {memory.id for memory in wider}
+        known |= frontier
+        found += wider
+    return found
+
+
 def hide(
     memories: Iterable[Memory],
     stamp: Stamp,
@@ -40,8 +55,12 @@ def hide(
 ) -> list[Memory]:
     """Stamp locked memories that do not carry the stamp yet; return those newly stamped.
 
-    Touches neither counters nor confidence.
+    What an accepted merge made part of a forgotten memory is forgotten with it: its words live on
+    in the survivor. Touches neither counters nor confidence.
     """
+    if stamp == "forgotten_at":
+        memories = list(memories)
+        memories += absorbed_by(memories)
     stamped = [memory for memory in memories if getattr(memory, stamp) is None]
     for memory in stamped:
         setattr(memory, stamp, now)
@@ -50,6 +69,8 @@ def hide(
         memory.updated_at = now
         memory.save(update_fields=[stamp, "superseded_by", "updated_at"])
         detail = dict(because or {})
+        if stamp == "forgotten_at":
+            detail["role"] = str(actor.role)  # whose leave bringing it back takes
         if successor is not None:
             detail["by"] = str(successor.id)
         record(_EVENT[stamp], of=("memory", memory.id), actor=actor, now=now, data=detail)
@@ -72,8 +93,29 @@ def put_back(
     actor: Actor,
     now: datetime,
     because: dict[str, Any] | None = None,
+) -> list[Memory]:
+    """Return a locked memory's lifecycle fields to `before` (names from LIFECYCLE_FIELDS).
+
+    Return what came back: the memory, and what was forgotten with it.
+    """
+    forgotten_at = memory.forgotten_at
+    _put_back(memory, before, actor=actor, now=now, because=because)
+    back = [memory]
+    if forgotten_at is not None and memory.forgotten_at is None:
+        back += [one for one in absorbed_by(back) if one.forgotten_at == forgotten_at]
+    for absorbed in back[1:]:
+        _put_back(absorbed, {"forgotten_at": None}, actor=actor, now=now, because=because)
+    return back
+
+
+def _put_back(
+    memory: Memory,
+    before: dict[str, Any],
+    *,
+    actor: Actor,
+    now: datetime,
+    because: dict[str, Any] | None,
 ) -> None:
-    """Return a locked memory's lifecycle fields to `before` (names from LIFECYCLE_FIELDS)."""
     for name, value in before.items():
         setattr(memory, name, value)
     memory.updated_at = now

@@ -10,8 +10,8 @@ from uuid import UUID, uuid4
 
 from engram.kernel.actors import Actor
 from engram.kernel.history import record
-from engram.kernel.models import Event, Workspace
-from engram.kernel.refusals import MissingError
+from engram.kernel.models import Event, Role, Workspace
+from engram.kernel.refusals import ForbiddenError, MissingError
 from engram.kernel.tenancy import in_workspace
 from memories.core.content import content_hash
 from memories.core.text import terms
@@ -119,7 +119,12 @@ def roll_back(
 
 
 def undo(workspace: Workspace, rollback_id: UUID, *, actor: Actor, now: datetime) -> Restored:
-    """Bring back what a rollback hid; what it had replaced is replaced again."""
+    """Bring back what a rollback hid; what it had replaced is replaced again.
+
+    Whoever may not roll back may not undo it either.
+    """
+    if not actor.role.includes(Role.ADMIN):
+        raise ForbiddenError("Undoing a rollback needs the role admin.")
     with in_workspace(workspace):
         rollbacks = Event.objects.filter(object_id=str(rollback_id), type="writer.rolled_back")
         told = rollbacks.first()

@@ -38,13 +38,21 @@ def demand_trust(memory: Memory, *, kind: str, provenance: str, actor: Actor) ->
 
 
 def demand_leave(memory: Memory, *, actor: Actor) -> None:
-    """Raise `ReviewNeededError` when an agent would bring back what a person made us forget."""
+    """Raise `ReviewNeededError` when an agent would bring back what its betters made us forget.
+
+    A person, a reviewer's or admin's key, a rollback or an accepted review.
+    """
     if actor.role.includes(Role.REVIEWER):
         return
     told = Event.objects.filter(object_id=str(memory.id), type="memory.forgotten")
     event = told.order_by("-seq").first()
-    if event is not None and event.actor_kind == "user":
+    if event is None:
+        return
+    if event.actor_kind == "user":
         raise ReviewNeededError("revive", memory, "A person made Engram forget this.")
+    forgot = Role(event.data.get("role", Role.AGENT))
+    if forgot.includes(Role.REVIEWER) or not {"rollback", "review"}.isdisjoint(event.data):
+        raise ReviewNeededError("revive", memory, f"A caller of the role {forgot} forgot this.")
 
 
 def is_persons_word(memory: Memory) -> bool:

@@ -1,0 +1,87 @@
+"""Who may bring back what was forgotten, and what is forgotten along."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from tests.conftest import Caller, House
+
+PLAIN = "The deploy runs on Thursday."
+FINER = "The deploy runs on Thursday at 14:00 UTC."
+
+
+def commit(caller: Caller, content: str, **fields: Any) -> dict[str, Any]:
+    answer = caller.post("memories", {"content": content, **fields})
+    assert answer.status_code in {200, 201}, answer.json()
+    memory: dict[str, Any] = answer.json()["memory"]
+    return memory
+
+
+def state(house: House, memory_id: str) -> str:
+    found: str = house.agent.get(f"memories/{memory_id}").json()["state"]
+    return found
+
+
+@pytest.fixture
+def merged(house: House) -> tuple[str, str, str]:
+    """Return the survivor and the absorbed part of an accepted merge, and a time before it."""
+    older = commit(house.agent, PLAIN, provenance="user_stated")["id"]
+    newer = commit(house.agent, FINER)["id"]
+    (row,) = house.reader.get("merge-suggestions").json()["results"]
+    before = timezone.now().isoformat()
+    assert house.reviewer.post(f"merge-suggestions/{row['id']}/accept", {}).status_code == 200
+    return older, newer, before
+
+
+def test_an_agent_does_not_undo_a_rollback(house: House) -> None:
+    since = timezone.now().isoformat()
+    bad = commit(house.agent, "The vault is left open.", agent="mallory")
+    body = {"since": since, "agent": "mallory", "confirm": True}
+    done = house.admin.post("memories/rollback", body).json()
+    for caller in (house.agent, house.reviewer):
+        undone = caller.post("memories/restore", {"rollback": done["rollback"]})
+        assert undone.status_code == 403
+    assert house.agent.post("memories/restore", {"ids": [bad["id"]]}).status_code == 202
+    revival = {"content": "The vault is left open.", "revive": True}
+    assert house.agent.post("memories", revival).status_code == 202
+    assert state(house, bad["id"]) == "forgotten"
+    undone = house.admin.post("memories/restore", {"rollback": done["rollback"]})
+    assert undone.json()["ids"] == [bad["id"]]
+
+
+@pytest.mark.parametrize(("by", "status"), [("agent", 200), ("reviewer", 202), ("admin", 202)])
+def test_an_agent_brings_back_what_agents_forgot(house: House, by: str, status: int) -> None:
+    memory = commit(house.agent, "Rita sings in a choir.")
+    house.caller(by).post("memories/forget", {"ids": [memory["id"]], "confirm": True})
+    asked = house.agent.post("memories/restore", {"ids": [memory["id"]]})
+    assert asked.status_code == status
+
+
+def test_what_was_merged_is_forgotten_and_restored_with_its_survivor(
+    house: House, merged: tuple[str, str, str]
+) -> None:
+    older, newer, before = merged
+    would = house.agent.post("memories/forget", {"ids": [older]}).json()["would_forget"]
+    gone = house.agent.post("memories/forget", {"ids": [older], "confirm": True}).json()
+    assert {row["id"] for row in would} == set(gone["ids"]) == {older, newer}
+    asked = {"query": "when does the deploy run", "as_of": before}
+    assert house.reader.post("memories/recall", asked).json()["results"] == []
+    superseded = {"state": "superseded"}
+    assert house.reader.get("memories", superseded).json()["results"] == []
+
+    back = house.agent.post("memories/restore", {"ids": [older]}).json()
+    assert set(back["ids"]) == {older, newer}
+    assert (state(house, older), state(house, newer)) == ("active", "superseded")
+
+
+def test_what_was_forgotten_before_its_survivor_stays_forgotten(
+    house: House, merged: tuple[str, str, str]
+) -> None:
+    older, newer, _ = merged
+    for memory_id in (newer, older):
+        house.agent.post("memories/forget", {"ids": [memory_id], "confirm": True})
+    house.agent.post("memories/restore", {"ids": [older]})
+    assert (state(house, older), state(house, newer)) == ("active", "forgotten")
