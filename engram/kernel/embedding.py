@@ -183,6 +183,10 @@ class OpenAIProvider:
     """An endpoint that speaks OpenAI's embeddings protocol."""
 
     def __init__(self, options: dict[str, Any]) -> None:
+        if not (options.get("base_url") or options.get("api_key")):
+            raise EmbeddingUnavailableError(
+                f"{_model_name(options)} needs an endpoint: set OPENAI_BASE_URL or OPENAI_API_KEY"
+            )
         from openai import OpenAI  # half a second and 50 MB that the local provider can spare
 
         self.name = _model_name(options)

@@ -25,7 +25,8 @@ _CREDENTIALS: tuple[tuple[str, re.Pattern[str]], ...] = (
         "a password",
         re.compile(
             r"(?<![A-Za-z0-9])"
-            r"(?:password|passwd|secret|api[_ -]?key|access[_ -]?key|access[_ -]?token)\s*(?:is|=|:)\s*"
+            r"(?:password|passwd|secret|api[_ -]?key|access[_ -]?key|access[_ -]?token)"
+            r"\s*(?:is|=|:)\s*"
             r"['\"]?(?=[^\s'\"]*\d)(?=[^\s'\"]*[A-Za-z])[^\s'\"]{12,}",
             re.I,
         ),
