@@ -35,11 +35,15 @@ _POINTERS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What the gate does, which wording stays when it merges, and why."""
+    """What the gate does, which wording stays when it merges, and why.
+
+    A merge that does not fold only counts one more witness: the stored memory stays as it is.
+    """
 
     outcome: Outcome
     survivor: Side
     reasons: tuple[str, ...]
+    folds: bool = True
 
 
 def decide(

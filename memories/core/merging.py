@@ -46,6 +46,11 @@ def fold(stored: Fields, incoming: Fields, *, takes_wording: bool) -> dict[str, 
     }
 
 
+def witnessed(stored: Fields) -> dict[str, Any]:
+    """Return the fields of a memory after a statement was merged that changes nothing of it."""
+    return {**stored, "folded": False}
+
+
 def _most_trusted(stored: Fields, incoming: Fields) -> tuple[str, float]:
     old = PROVENANCE_RANK.get(stored["provenance"], 0)
     new = PROVENANCE_RANK.get(incoming["provenance"], 0)
@@ -79,6 +84,11 @@ class Step:
         took = self.after["content"] == self.incoming["content"]
         return bool(took and self.after["content"] != self.before["content"])
 
+    @property
+    def folds(self) -> bool:
+        """Tell whether the statement's fields went into the memory (else see `witnessed`)."""
+        return bool(self.after.get("folded", True))
+
 
 @dataclass(frozen=True, slots=True)
 class Undone:
@@ -102,8 +112,10 @@ def without(step: Step, later: Sequence[Step], current: Fields) -> Undone:
     for following in later:
         kept |= _take_changes(fields, held, following.before)
         before = dict(fields)
-        fields = fold(before, following.incoming, takes_wording=following.takes_wording)
-        replayed.append(Step(before, following.incoming, dict(fields)))
+        if following.folds:
+            fields = fold(before, following.incoming, takes_wording=following.takes_wording)
+        after = dict(fields) if following.folds else witnessed(fields)
+        replayed.append(Step(before, following.incoming, after))
         held = following.after
     kept |= _take_changes(fields, held, current)
     return Undone(fields, tuple(replayed), tuple(sorted(kept)))

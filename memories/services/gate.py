@@ -13,11 +13,10 @@ import numpy as np
 from engram.kernel.actors import Actor
 from engram.kernel.configuration import WorkspaceSettings
 from engram.kernel.models import Role
-from engram.kernel.planning import without_nested_loops
 from memories.core.claims import Comparison, Reading, compare, read
 from memories.core.gate import Decision, Outcome, better_wording, decide
 from memories.core.reading import read_cached
-from memories.models import Memory
+from memories.models import Memory, Provenance
 from memories.services.nearest import nearest
 from memories.services.rejections import apart_from
 from memories.services.trust import is_persons_word
@@ -96,8 +95,7 @@ def neighbours(
 ) -> list[tuple[Memory, float]]:
     """Return the nearest live memories of the same scope and project with their cosine."""
     place = Memory.objects.recallable(now).filter(scope=scope, project=project)
-    with without_nested_loops():
-        cosines = nearest(place, vector, model, NEIGHBOURS)
+    cosines = nearest(place, vector, model, NEIGHBOURS)
     memories = Memory.objects.in_bulk(list(cosines))
     return [(memories[memory_id], cosine) for memory_id, cosine in cosines.items()]
 
@@ -165,7 +163,7 @@ def _judge(
 
 
 def _heed_persons(statement: Statement, judged: list[Judged], actor: Actor) -> list[Judged]:
-    """Leave apart what a person keeps apart, and a person's wording as the person put it."""
+    """Leave apart what was split or rejected, and a trusted memory as it was put."""
     known = [one for one in judged if one.decision.outcome in _PROBABLY_KNOWN]
     if not known:
         return judged
@@ -173,19 +171,32 @@ def _heed_persons(statement: Statement, judged: list[Judged], actor: Actor) -> l
     heeded = []
     for one in judged:
         if one in known and one.memory.content_hash in apart:
-            decision = Decision("created", "stored", ("a person keeps these two apart",))
+            decision = Decision(
+                "created", "stored", ("these two are kept apart since a split or a rejection",)
+            )
             heeded.append(replace(one, decision=decision))
-        elif one.decision.outcome == "merged" and one.decision.survivor == "incoming":
-            heeded.append(_spare_persons_wording(one, actor))
+        elif one.decision.outcome == "merged":
+            heeded.append(_spare_trusted(one, statement, actor))
         else:
             heeded.append(one)
     return heeded
 
 
-def _spare_persons_wording(one: Judged, actor: Actor) -> Judged:
-    """What a person wrote is not reworded by an agent: it stays, or a person is asked."""
-    if actor.role.includes(Role.REVIEWER) or not is_persons_word(one.memory):
+def _spare_trusted(one: Judged, statement: Statement, actor: Actor) -> Judged:
+    """Change by a merge no more than by a revision: a trusted memory stays, or a person is asked.
+
+    What an agent says beside a more trusted class or a person's word only counts as a witness.
+    """
+    stored = one.memory
+    if actor.role.includes(Role.REVIEWER):
         return one
-    reasons = (*one.decision.reasons, "a person wrote the stored wording")
-    outcome: Outcome = "merged" if one.comparison.relation == "same" else "suggested"
-    return replace(one, decision=Decision(outcome, "stored", reasons))
+    if Provenance(statement.provenance).trust < Provenance(stored.provenance).trust:
+        reason = f"the stored memory is {stored.provenance} and stays as it is"
+    elif is_persons_word(stored):
+        reason = "a person wrote the stored memory or decided about it"
+    else:
+        return one
+    says_more = one.decision.survivor == "incoming" and one.comparison.relation != "same"
+    reasons = (*one.decision.reasons, reason)
+    outcome: Outcome = "suggested" if says_more else "merged"
+    return replace(one, decision=Decision(outcome, "stored", reasons, folds=False))

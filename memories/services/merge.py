@@ -10,7 +10,7 @@ from uuid import UUID
 from engram.kernel.actors import Actor
 from engram.kernel.history import record
 from memories.core.content import content_hash
-from memories.core.merging import fold
+from memories.core.merging import fold, witnessed
 from memories.core.text import terms
 from memories.models import Derivation, Memory, MemoryTag, Merge, Observation, Revision
 from memories.models.memory import LIVE
@@ -162,13 +162,17 @@ def merge_into(
     `absorbed` is the stored memory that the observation keeps the statement of, if it had a row.
     """
     before = fields_of(stored)
-    takes_wording = judged.decision.survivor == "incoming"
-    after = fold(before, fields_sent(observation), takes_wording=takes_wording)
-    if before["expires_at"] and not after["expires_at"] and _has_lasting_twin(stored):
-        after["expires_at"] = before["expires_at"]  # the twin says it for good
-    is_reworded = put_fields(
-        stored, before, after, words=words, reason="merge", actor=actor, now=now
-    )
+    is_reworded = False
+    if judged.decision.folds:
+        takes_wording = judged.decision.survivor == "incoming"
+        after = fold(before, fields_sent(observation), takes_wording=takes_wording)
+        if before["expires_at"] and not after["expires_at"] and _has_lasting_twin(stored):
+            after["expires_at"] = before["expires_at"]  # the twin says it for good
+        is_reworded = put_fields(
+            stored, before, after, words=words, reason="merge", actor=actor, now=now
+        )
+    else:
+        after = witnessed(before)
     Merge.objects.create(
         memory=stored,
         observation=observation,

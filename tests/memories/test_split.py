@@ -129,7 +129,7 @@ def test_the_gate_never_merges_a_split_pair_again(house: House) -> None:
     house.admin.patch(f"memories/{memory['id']}", {"scope": "elsewhere"})
     answer = commit(house, FINER)
     assert answer["outcome"] == "created"
-    assert answer["gate"]["reasons"] == ["a person keeps these two apart"]
+    assert answer["gate"]["reasons"] == ["these two are kept apart since a split or a rejection"]
     with in_workspace(house.workspace):
         assert Merge.objects.filter(split_at=None).count() == 0
 

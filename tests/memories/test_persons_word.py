@@ -1,0 +1,94 @@
+"""What a person said is changed by no agent: neither by merging, nor by splitting, nor after."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from engram.kernel.actors import Actor
+from engram.kernel.models import Role
+from engram.kernel.tenancy import in_workspace
+from memories.models import Merge, Observation
+from memories.services.commit import Committed
+from memories.services.commit import commit as write
+from memories.services.draft import Draft
+from tests.conftest import House
+
+PLAIN = "The deploy runs on Thursday."
+FINER = "The deploy runs on Thursday at 14:00 UTC."
+SAID = "Our deploys go out on Thursday mornings."
+SAID_TOO = "Deploys go out on Thursday mornings."
+PERSON = Actor(kind="user", id="1", label="ann", role=Role.ADMIN)
+LOUD = {
+    "pinned": True, "kind": "constraint", "confidence": 1.0, "importance": 1.0,
+    "metadata": {"by": "agent"}, "tags": ["loud"], "source": "rumour",
+}  # fmt: skip
+
+
+def say(house: House, content: str, **fields: Any) -> Committed:
+    """Commit as a person."""
+    draft = Draft(content=content, **fields)
+    return write(house.workspace, draft, actor=PERSON, now=timezone.now())
+
+
+def commit(house: House, content: str, **fields: Any) -> Any:
+    return house.agent.post("memories", {"content": content, **fields}).json()
+
+
+def supersede(house: House, memory_id: Any) -> int:
+    """Let an agent replace a memory; 202 when a person is asked first."""
+    sent = {"content": "The deploy is off.", "provenance": "user_stated"}
+    answer = house.agent.post("memories", {**sent, "supersedes": str(memory_id)})
+    status: int = answer.status_code
+    return status
+
+
+@pytest.mark.parametrize("provenance", ["assistant_derived", "user_stated"])
+def test_an_agents_paraphrase_changes_nothing_of_a_persons_memory(
+    house: House, provenance: str
+) -> None:
+    until = timezone.now() + timedelta(hours=1)
+    stored = say(house, SAID, confidence=0.3, importance=0.2, expires_at=until).memory
+    assert stored is not None
+    before = house.reader.get(f"memories/{stored.id}").json()
+    answer = commit(house, SAID_TOO, provenance=provenance, **LOUD)
+    assert (answer["outcome"], answer["memory"]["id"]) == ("merged", str(stored.id))
+    assert answer["memory"] == before
+    with in_workspace(house.workspace):
+        kept = Observation.objects.get(outcome="merged")
+        assert (kept.content, kept.fields["pinned"]) == (SAID_TOO, True)
+
+
+def test_an_agents_guess_changes_nothing_of_what_a_user_stated(house: House) -> None:
+    stored = commit(house, SAID, provenance="user_stated")["memory"]
+    answer = commit(house, SAID_TOO, **LOUD)
+    assert (answer["outcome"], answer["memory"]) == ("merged", stored)
+    asked = {"content": SAID_TOO, **LOUD}
+    answer = house.reviewer.post(
+        "memories", {**asked, "content": "The deploys go out on Thursday mornings."}
+    )
+    assert (answer.json()["outcome"], answer.json()["memory"]["pinned"]) == ("merged", True)
+
+
+def test_what_only_witnessed_stays_out_of_the_memory_when_an_earlier_merge_is_split(
+    house: House,
+) -> None:
+    stored = say(house, SAID).memory
+    assert stored is not None
+    before = house.reader.get(f"memories/{stored.id}").json()
+    first = house.reviewer.post("memories", {"content": SAID_TOO, "pinned": True}).json()
+    assert (first["outcome"], first["memory"]["pinned"]) == ("merged", True)
+    again = commit(house, "The deploys go out on Thursday mornings.", **LOUD)
+    assert again["outcome"] == "merged"
+    with in_workspace(house.workspace):
+        one, two = Merge.objects.order_by("created_at").values_list("observation_id", flat=True)
+    changing = {"updated_at", "revision"}
+    for observation in (one, two):
+        body = {"observation_id": str(observation)}
+        done = house.reviewer.post(f"memories/{stored.id}/split", body).json()
+        survivor = {k: v for k, v in done["survivor"].items() if k not in changing}
+        assert survivor == {k: v for k, v in before.items() if k not in changing}
+    assert done["memory"]["tags"] == ["loud"]
