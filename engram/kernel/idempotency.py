@@ -16,6 +16,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import connection
+from django.db.models import Q
 
 from engram.kernel.models import AnsweredThing, IdempotentAnswer, Workspace
 from engram.kernel.refusals import InvalidError, StaleError
@@ -25,6 +26,7 @@ HEADER = "Idempotency-Key"
 KEY_PATTERN = r"^[!-~]{1,255}$"
 KEPT_FOR = timedelta(hours=24)
 PATH_CHARS = 300
+_WORD = re.compile(r"[a-z0-9]+")
 _UUID = re.compile(r"\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b")
 
 
@@ -135,6 +137,20 @@ def forget_answers(ids: Iterable[UUID]) -> int:
     """
     shown = AnsweredThing.objects.filter(thing_id__in=list(ids)).values("answer_id")
     return IdempotentAnswer.objects.filter(pk__in=shown).exclude(body=None).update(body=None)
+
+
+def forget_quotes(quoted_in: Callable[[Any], bool], texts: Iterable[str]) -> int:
+    """Take the text out of every kept answer that quotes one of these texts without naming its id.
+
+    Read are only the answers that hold the longest plain word of one of them.
+    """
+    near = Q()
+    for text in texts:
+        words = _WORD.findall(text)
+        near |= Q(body__icontains=max(words, key=len)) if words else ~Q(body=None)
+    kept = IdempotentAnswer.objects.exclude(body=None).filter(near)
+    quoting = [row.pk for row in kept.iterator() if quoted_in(json.loads(row.body or "null"))]
+    return IdempotentAnswer.objects.filter(pk__in=quoting).update(body=None)
 
 
 def drop_old_answers(workspace: Workspace, *, now: datetime) -> int:

@@ -13,7 +13,7 @@ from django.db.models import Q
 
 from engram.kernel.actors import Actor
 from engram.kernel.history import record
-from engram.kernel.idempotency import forget_answers
+from engram.kernel.idempotency import forget_answers, forget_quotes
 from engram.kernel.models import Event, Workspace
 from engram.kernel.refusals import MissingError
 from engram.kernel.tenancy import current_workspace_id, in_workspace
@@ -29,7 +29,7 @@ from memories.models import (
     TermCount,
 )
 from memories.services.index import WordIndex
-from memories.services.lifecycle import lock
+from memories.services.lifecycle import absorbed_ids, lock
 from memories.services.review import flag_derived
 from memories.services.statements import lock_statements
 from memories.signals import memories_erased
@@ -62,7 +62,8 @@ class _Words:
 def erase(workspace: Workspace, memory_id: UUID, *, actor: Actor, now: datetime) -> None:
     """Erase a memory of any state in one transaction; history keeps that it was done, and by whom.
 
-    A memory elsewhere in the workspace that says exactly the same is a copy, and goes with it.
+    A memory elsewhere in the workspace that says exactly the same is a copy, and goes with it; so
+    does what accepted merges made part of it.
     What was derived from it stays and is flagged: a person decides.
     """
     with in_workspace(workspace):
@@ -70,7 +71,9 @@ def erase(workspace: Workspace, memory_id: UUID, *, actor: Actor, now: datetime)
         if digest is None:
             raise MissingError("There is no such memory.")
         lock_statements([digest])
-        copies = Memory.objects.filter(Q(pk=memory_id) | Q(content_hash=digest))
+        same = Memory.objects.filter(Q(pk=memory_id) | Q(content_hash=digest))
+        said_so = list(same.values_list("pk", flat=True))
+        copies = Memory.objects.filter(pk__in=[*said_so, *absorbed_ids(said_so)])
         memories = lock(list(copies.values_list("pk", flat=True)))
         if memory_id not in {memory.id for memory in memories}:
             raise MissingError("There is no such memory.")
@@ -123,6 +126,11 @@ def _erase_elsewhere(ids: Collection[UUID], said: _Words) -> None:
         row.save(update_fields=["gate"])
     _delete(Review.objects.filter(result__in=ids))
     _delete(row for row in Review.objects.iterator() if said.quoted_in(row.request))
+    for row in Review.objects.exclude(note="").iterator():
+        if said.quoted_in(row.note):
+            row.note = "Erased."
+            row.save(update_fields=["note"])
+    forget_quotes(said.quoted_in, said.texts)
     _delete(
         row
         for row in Merge.objects.iterator()

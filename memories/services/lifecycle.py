@@ -7,6 +7,8 @@ from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID
 
+from django.db.models import F
+
 from engram.kernel.actors import Actor
 from engram.kernel.history import record
 from engram.kernel.idempotency import forget_answers
@@ -29,19 +31,21 @@ def lock(ids: Collection[UUID]) -> list[Memory]:
     return list(Memory.objects.filter(pk__in=ids).order_by("pk").select_for_update(no_key=True))
 
 
-def absorbed_by(memories: Iterable[Memory]) -> list[Memory]:
-    """Lock and return what accepted merges made part of these memories, however indirectly."""
-    known = {memory.id for memory in memories}
-    found: list[Memory] = []
-    frontier = set(known)
+def absorbed_ids(ids: Collection[UUID]) -> set[UUID]:
+    """Return what accepted merges made part of these memories, however indirectly."""
+    known = frontier = set(ids)
     while frontier:
-        into = Merge.objects.filter(memory__in=frontier, split_at=None)
-        ids = set(into.exclude(absorbed=None).values_list("absorbed_id", flat=True)) - known
-        wider = [memory for memory in lock(ids) if memory.superseded_by_id in known]
-        frontier = {memory.id for memory in wider}
-        known |= frontier
-        found += wider
-    return found
+        into = Merge.objects.filter(
+            memory__in=frontier, split_at=None, absorbed__superseded_by=F("memory")
+        )
+        frontier = set(into.order_by().values_list("absorbed_id", flat=True)) - known
+        known = known | frontier
+    return known - set(ids)
+
+
+def absorbed_by(memories: Iterable[Memory]) -> list[Memory]:
+    """Lock and return the memories of `absorbed_ids`."""
+    return lock(absorbed_ids([memory.id for memory in memories]))
 
 
 def hide(

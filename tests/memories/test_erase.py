@@ -195,3 +195,34 @@ def test_a_failed_write_leaves_no_text_in_the_log_of_the_database(
             )
     assert log_files_holding(CANARY) == []
     assert (embedded.home_folder() / "logs" / "postgres.log").exists()
+
+
+def test_what_was_merged_is_erased_with_its_survivor(house: House) -> None:
+    older = commit(house.agent, STATEMENT, provenance="user_stated")
+    newer = commit(house.agent, STATEMENT.replace("every week", "every week at 14:00 UTC"))
+    (row,) = house.reader.get("merge-suggestions").json()["results"]
+    assert house.reviewer.post(f"merge-suggestions/{row['id']}/accept", {}).status_code == 200
+    assert house.admin.delete(f"memories/{older['id']}").status_code == 204
+    assert house.admin.get(f"memories/{newer['id']}").status_code == 404
+    assert tables_holding(CANARY) == {}
+
+
+def test_notes_and_kept_answers_that_quote_it_are_emptied(house: House) -> None:
+    pears = commit(house.reviewer, "Pears ripen in August.", provenance="user_stated")
+    asked = [
+        house.agent.patch(f"memories/{pears['id']}", change).json()["review"]
+        for change in ({"confidence": 0.2}, {"content": STATEMENT.upper()})
+    ]
+    bystander = house.agent.post(
+        "memories", {"content": "The north tower is old."}, **{"Idempotency-Key": "k2"}
+    )
+    memory = commit(house.agent, STATEMENT)
+    house.reviewer.post(f"reviews/{asked[0]}/reject", {"note": f"No: {STATEMENT}"})
+    house.reviewer.post(f"reviews/{asked[1]}/reject", {}, **{"Idempotency-Key": "k1"})
+    house.admin.delete(f"memories/{memory['id']}")
+    assert tables_holding(CANARY) == {}
+    assert house.agent.get(f"reviews/{asked[0]}").json()["note"] == "Erased."
+    again = house.agent.post(
+        "memories", {"content": "The north tower is old."}, **{"Idempotency-Key": "k2"}
+    )
+    assert again.json() == bystander.json()
