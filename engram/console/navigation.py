@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +15,7 @@ from conflicts.models import Conflict
 from engram.kernel.middleware import StaffWorkspace
 from engram.kernel.models import Role
 from engram.kernel.tenancy import has_workspace
+from memories.models import Review, ReviewStatus
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +28,19 @@ class Place:
     symbol: str
     needs: Role = Role.READER
     also: str = ""
-    is_counted: bool = False
+    waiting: Callable[[], int] | None = None  # how much waits for a person there
     is_for_superusers: bool = False
+
+
+def open_conflicts() -> int:
+    """Return how many cards wait in the workspace being served."""
+    return Conflict.objects.waiting().count() if has_workspace() else 0
+
+
+def pending_reviews() -> int:
+    """Return how many requests wait for a reviewer in the workspace being served."""
+    pending = ReviewStatus.PENDING
+    return Review.objects.filter(status=pending).count() if has_workspace() else 0
 
 
 PLACES: tuple[tuple[str, tuple[Place, ...]], ...] = (
@@ -35,7 +48,7 @@ PLACES: tuple[tuple[str, tuple[Place, ...]], ...] = (
         "",
         (
             Place("Dashboard", "console:dashboard", "dashboard", "dashboard"),
-            Place("Triage", "console:triage", "triage", "inbox", is_counted=True),
+            Place("Triage", "console:triage", "triage", "inbox", waiting=open_conflicts),
         ),
     ),
     (
@@ -48,7 +61,7 @@ PLACES: tuple[tuple[str, tuple[Place, ...]], ...] = (
             ),
             Place(
                 "Reviews", "admin:memories_review_changelist", "talk", "how_to_reg",
-                needs=Role.AGENT,
+                needs=Role.AGENT, waiting=pending_reviews,
             ),
             Place("Gate", "console:gate", "merge", "merge"),
             Place("Detection runs", "admin:conflicts_detectionrun_changelist", "runs", "radar"),
@@ -81,14 +94,8 @@ def _is_shown(request: HttpRequest, place: Place) -> bool:
     return staff is not None and staff.actor.role.includes(place.needs)
 
 
-def open_conflicts() -> int:
-    """Return how many cards wait in the workspace being served."""
-    return Conflict.objects.waiting().count() if has_workspace() else 0
-
-
 def console_sidebar(request: HttpRequest) -> list[dict[str, Any]]:
     """Return the groups of the console's sidebar, the current place marked."""
-    waiting = open_conflicts()
     groups = []
     for title, places in PLACES:
         items = [
@@ -96,7 +103,8 @@ def console_sidebar(request: HttpRequest) -> list[dict[str, Any]]:
                 "title": place.title,
                 "link": reverse(place.route),
                 "icon": place.icon,
-                "count": waiting if place.is_counted else None,
+                "count": place.waiting() if place.waiting else None,
+                "is_live": place.waiting is open_conflicts,
                 "is_current": _is_current(request, place),
             }
             for place in places
@@ -115,7 +123,6 @@ def _is_current(request: HttpRequest, place: Place) -> bool:
 
 def admin_sidebar(request: HttpRequest) -> list[dict[str, Any]]:
     """Return the same places in the form that the admin's theme wants."""
-    waiting = open_conflicts()
     groups = []
     for title, places in PLACES:
         items: list[dict[str, Any]] = []
@@ -129,8 +136,8 @@ def admin_sidebar(request: HttpRequest) -> list[dict[str, Any]]:
                 "link": link,
                 "active": _is_current(request, place),
             }
-            if place.is_counted and waiting:
-                item |= {"badge": str(waiting), "badge_variant": "primary"}
+            if place.waiting and (count := place.waiting()):
+                item |= {"badge": str(count), "badge_variant": "primary"}
             items.append(item)
         if items:
             groups.append({"title": title, "separator": bool(title), "items": items})
