@@ -8,6 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from engram.kernel.actors import Actor
+from engram.kernel.inserting import insert
 from engram.kernel.live import publish
 from engram.kernel.models import Event
 
@@ -22,7 +23,23 @@ def record(
     data: Mapping[str, Any] | None = None,
 ) -> Event:
     """Write one event about the object `of` (its type and id) and send it live after commit."""
-    event = Event.objects.create(
+    told = event(type, of=of, actor=actor, now=now, session_key=session_key, data=data)
+    insert([told])
+    send(told)
+    return told
+
+
+def event(
+    type: str,  # noqa: A002  the contract's word
+    *,
+    of: tuple[str, UUID | str],
+    actor: Actor,
+    now: datetime,
+    session_key: str = "",
+    data: Mapping[str, Any] | None = None,
+) -> Event:
+    """Return an event for callers who insert it beside other rows, then `send` it."""
+    return Event(
         type=type,
         object_type=of[0],
         object_id=str(of[1]),
@@ -33,14 +50,17 @@ def record(
         data=dict(data or {}),
         at=now,
     )
+
+
+def send(written: Event) -> None:
+    """Send a written event live once the transaction has committed."""
     publish(
-        event.workspace_id,
-        type,
-        {"object": event.object_id, "actor": actor.label, **event.data},
-        seq=event.seq,
-        at=now,
+        written.workspace_id,
+        written.type,
+        {"object": written.object_id, "actor": written.actor_label, **written.data},
+        seq=written.seq,
+        at=written.at,
     )
-    return event
 
 
 def record_unsent(
@@ -55,16 +75,6 @@ def record_unsent(
 
     For sweeps that touch thousands of rows: watchers are told by the sweep's own event.
     """
-    Event.objects.bulk_create(
-        Event(
-            type=type,
-            object_type=of,
-            object_id=str(object_id),
-            actor_kind=actor.kind,
-            actor_id=actor.id,
-            actor_label=actor.label,
-            data=dict(data),
-            at=now,
-        )
-        for object_id, data in rows
+    insert(
+        event(type, of=(of, object_id), actor=actor, now=now, data=data) for object_id, data in rows
     )

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from django.db import connection, transaction
+from django.db import connection
 from django.db.models import F
 
 from engram.kernel.actors import Actor
@@ -86,7 +86,7 @@ def revoke(key: ApiKey, *, actor: Actor, now: datetime) -> bool:
 
 def find(token: str) -> FoundKey | None:
     """Look a presented key up, across workspaces, through the one function that may do so."""
-    with transaction.atomic(), connection.cursor() as cursor:
+    with connection.cursor() as cursor:
         cursor.execute("SELECT * FROM engram_find_key(%s)", [digest_of(token)])
         row = cursor.fetchone()
     if row is None:

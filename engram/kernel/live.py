@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
+import logging
+import os
+import threading
 from collections.abc import Mapping
 from datetime import datetime
+from functools import partial
+from queue import Full, Queue
+from time import monotonic, sleep
 from typing import Any
 from uuid import UUID
 
-from asgiref.sync import async_to_sync
 from channels.layers import get_channel_layer
 from django.db import transaction
 
 from engram.kernel.broker import Knocker
 
+log = logging.getLogger(__name__)
+
 SEND_TIMEOUT_SECONDS = 1.0
-_knock = Knocker("live events")
+EXIT_TIMEOUT_SECONDS = 2.0
+WAITING_MAX = 10_000
+Post = tuple[str, dict[str, Any]]  # a group, and the message for it
 
 
 def group_name(workspace_id: UUID) -> str:
@@ -41,13 +51,63 @@ def publish(
         "type": "live.event",
         "event": {"type": type, "seq": seq, "at": at.isoformat(), "data": dict(data)},
     }
+    transaction.on_commit(lambda: _postman.take((group_name(workspace_id), message)))
 
+
+class Postman:
+    """Sends what it takes, in order, from a thread of its own: no caller waits for the broker.
+
+    The thread keeps one event loop, and so one connection; a process has it once it publishes.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._process: int | None = None
+        self._waiting: Queue[Post] = Queue(WAITING_MAX)
+        self._knock = Knocker("live events")
+
+    def take(self, post: Post) -> None:
+        """Take a message, or drop it when too many wait."""
+        with self._lock:
+            if self._process != os.getpid():  # a forked process has no thread of its parent's
+                self._process = os.getpid()
+                self._waiting = Queue(WAITING_MAX)
+                threading.Thread(
+                    target=self._run, args=(self._waiting,), name="live-events", daemon=True
+                ).start()
+                atexit.register(self._finish, self._waiting)
+        try:
+            self._waiting.put_nowait(post)
+        except Full:
+            log.warning("live events: %s was dropped, too many wait", post[1]["event"]["type"])
+
+    def _run(self, waiting: Queue[Post]) -> None:
+        with asyncio.Runner() as runner:
+            while True:
+                post = waiting.get()
+                try:
+                    self._knock(partial(_send_in, runner, post), post[1]["event"]["type"])
+                except Exception:
+                    log.exception("live events: one was not sent")
+                finally:
+                    waiting.task_done()
+
+    def _finish(self, waiting: Queue[Post]) -> None:
+        """Let the last events of a process that ends be sent."""
+        until = monotonic() + EXIT_TIMEOUT_SECONDS
+        while waiting.unfinished_tasks and monotonic() < until:
+            sleep(0.01)
+
+
+def _send_in(runner: asyncio.Runner, post: Post) -> None:
+    runner.run(_send(*post))
+
+
+async def _send(group: str, message: dict[str, Any]) -> None:
     layer = get_channel_layer()
-    if layer is None:
-        return
-
-    async def send() -> None:
+    if layer is not None:
         async with asyncio.timeout(SEND_TIMEOUT_SECONDS):
-            await layer.group_send(group_name(workspace_id), message)
+            await layer.group_send(group, message)
 
-    transaction.on_commit(lambda: _knock(async_to_sync(send), type))
+
+_postman = Postman()

@@ -68,6 +68,8 @@ class MemoryCollection(WorkspaceView, ListAPIView):  # type: ignore[type-arg]
 
     def show(self, results: list[Committed]) -> list[dict[str, Any]]:
         """Return the answers to commits."""
+        if all(result.links is not None for result in results):  # nothing is left to look up
+            return shapes.present_committed(results)
         with in_workspace(self.workspace):
             return shapes.present_committed(results)
 

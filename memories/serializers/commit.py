@@ -158,7 +158,9 @@ def present_committed(results: Iterable[Committed]) -> list[dict[str, Any]]:
     """Return the answers to commits, in order."""
     ordered = list(results)
     memories = [result.memory for result in ordered if result.memory is not None]
-    shown = {row["id"]: row for row in present(memories)}
+    latest = {result.memory.id: result for result in ordered if result.memory is not None}
+    fresh = {i: result.links for i, result in latest.items() if result.links is not None}
+    shown = {row["id"]: row for row in present(memories, fresh=fresh)}
     return [
         {
             "outcome": result.outcome,

@@ -9,21 +9,24 @@ from datetime import datetime, timedelta
 from uuid import UUID, uuid4
 
 import numpy as np
-from django.db import IntegrityError
+from django.db import DatabaseError
 
 from engram.kernel.actors import Actor
+from engram.kernel.collisions import AGAIN, is_collision
 from engram.kernel.embedding import EmbeddingUnavailableError, embed_windows
-from engram.kernel.history import record
-from engram.kernel.models import Workspace
+from engram.kernel.history import event, record, send
+from engram.kernel.inserting import insert
+from engram.kernel.models import Event, Workspace
 from engram.kernel.refusals import InvalidError, StaleError
 from engram.kernel.tenancy import in_workspace
 from memories.core.content import content_hash, credential_in
-from memories.core.text import terms
-from memories.models import Derivation, Memory, MemoryTag, Observation, ReviewKind, State
+from memories.models import Memory, Observation, ReviewKind, State
 from memories.services import gate
+from memories.services.create import create
 from memories.services.draft import Draft
-from memories.services.index import WordIndex, index_vectors, reindex_vectors
-from memories.services.lifecycle import hide, lock, put_back
+from memories.services.index import WordIndex, reindex_vectors
+from memories.services.lifecycle import hide, hold, lock, put_back
+from memories.services.links import Links
 from memories.services.merge import merge_into
 from memories.services.review import ask
 from memories.services.statements import forgotten_memory, lock_statements
@@ -33,6 +36,7 @@ from memories.signals import memories_written
 
 log = logging.getLogger(__name__)
 MICROSECOND = timedelta(microseconds=1)
+ATTEMPTS = 3  # how often drafts are written when other writers are faster
 LOOKS = 3  # how often the gate looks when others keep changing what it saw
 
 
@@ -44,6 +48,7 @@ class Committed:
     memory: Memory | None
     gate: gate.GateReport = field(default_factory=gate.GateReport)
     is_detection_queued: bool = False
+    links: Links | None = None  # what hangs on a memory that was written now, as it stands there
     review: UUID | None = None  # what waits for a person, when the outcome is `pending`
 
 
@@ -119,16 +124,18 @@ def write(
     is_gated: bool = True,
     is_detected: bool = True,
 ) -> list[Committed]:
-    """Write prepared drafts, all or none; once more when another writer was faster."""
-    for is_last in (False, True):
+    """Write prepared drafts, all or none; again when another writer was faster."""
+    for attempt in range(ATTEMPTS):
         try:
             return _write(
                 workspace, prepared, actor=actor, now=now,
                 is_gated=is_gated, is_detected=is_detected,
             )  # fmt: skip
-        except IntegrityError as error:
-            if is_last:
-                raise StaleError("Another caller wrote the same meanwhile; try again.") from error
+        except DatabaseError as error:
+            if not is_collision(error):
+                raise
+            if attempt == ATTEMPTS - 1:
+                raise StaleError(AGAIN) from error
     raise AssertionError  # the loop returns or raises
 
 
@@ -148,8 +155,9 @@ def _write(
     """
     is_detected = is_detected and workspace.config.detection_enabled
     with in_workspace(workspace):
-        lock_statements(prepared.hashes)
-        run = _Run(workspace, actor, now, prepared.model, is_gated=is_gated)
+        known = lock_statements(prepared.hashes)
+        _lock_named(prepared.drafts)
+        run = _Run(workspace, actor, now, prepared.model, known, is_gated=is_gated)
         rows = zip(prepared.drafts, prepared.hashes, prepared.windows, strict=True)
         results = []
         for position, (draft, digest, vectors) in enumerate(rows):
@@ -171,16 +179,32 @@ def _write(
     ]
 
 
+def _lock_named(drafts: Sequence[Draft]) -> None:
+    """Lock what drafts replace, and hold what they are derived from, whatever their order."""
+    if replaced := {draft.supersedes for draft in drafts if draft.supersedes is not None}:
+        lock(replaced)
+    if sources := {source for draft in drafts for source in draft.derived_from}:
+        hold(sources)
+
+
 class _Run:
     """One transaction's commits."""
 
     def __init__(
-        self, workspace: Workspace, actor: Actor, now: datetime, model: str, *, is_gated: bool
+        self,
+        workspace: Workspace,
+        actor: Actor,
+        now: datetime,
+        model: str,
+        known: set[str],
+        *,
+        is_gated: bool,
     ):
         self.workspace = workspace
         self.actor = actor
         self.now = now
         self.model = model
+        self.known = known  # the statements that somebody has said before, by hash
         self.is_gated = is_gated
         self.words = WordIndex()
         self.written: list[UUID] = []
@@ -190,12 +214,15 @@ class _Run:
         """Decide about one draft and write it, or let it wait for a person."""
         self.now += MICROSECOND  # each a little later, to keep their order
         try:
-            return self._decide(draft, digest, vectors)
+            known = self._restate(draft, digest) if digest in self.known else None
+            self.known.add(digest)
+            return known or self._decide(draft, digest, vectors)
         except ReviewNeededError as needed:  # raised before anything was written
             review = ask(needed, draft.as_json(), actor=self.actor, now=self.now)
             return Committed("pending", None, review=review.id)
 
-    def _decide(self, draft: Draft, digest: str, vectors: np.ndarray | None) -> Committed:
+    def _restate(self, draft: Draft, digest: str) -> Committed | None:
+        """Decide about what was said before; None when nothing of it lives in this place."""
         twins = list(Memory.objects.filter(content_hash=digest).order_by("created_at"))
         live = [m for m in twins if _is_twin(m, draft, self.now)]
         if live:
@@ -208,6 +235,10 @@ class _Run:
                 return Committed("suppressed", None)
             if (revived := self._revive(forgotten, draft)) is not None:
                 return revived
+        return None
+
+    def _decide(self, draft: Draft, digest: str, vectors: np.ndarray | None) -> Committed:
+        """Keep a statement, or what the gate makes of it."""
         if self.is_gated and vectors is not None and draft.supersedes is None:
             return self._gated(draft, digest, vectors)
         return self._keep(draft, digest, vectors, gate.GateReport())
@@ -238,14 +269,13 @@ class _Run:
         self, draft: Draft, digest: str, vectors: np.ndarray | None, report: gate.GateReport
     ) -> Committed:
         """Write a memory of its own; one that contradicts its neighbour is read first."""
-        memory = self._create(draft, digest, vectors)
-        self._observe(memory, draft, report.outcome, report)
+        memory, links = self._create(draft, digest, vectors, report)
         if report.outcome == "suggested" and report.best is not None:
             self._suggest(memory, [report.best])
         if report.outcome == "kept_apart":
             self.kept_apart.add(memory.id)
             self._suggest(memory, report.also)
-        return Committed(report.outcome, memory, report)
+        return Committed(report.outcome, memory, report, links=links)
 
     def _suggest(self, memory: Memory, known: Iterable[gate.Judged]) -> None:
         """Ask a person about neighbours that probably say the same."""
@@ -301,11 +331,13 @@ class _Run:
         self.written.append(stored.id)
         return Committed("merged", stored, report)
 
-    def _create(self, draft: Draft, digest: str, vectors: np.ndarray | None) -> Memory:
-        """Write the row, its vectors, tags and derivations; supersede what it replaces."""
+    def _create(
+        self, draft: Draft, digest: str, vectors: np.ndarray | None, report: gate.GateReport
+    ) -> tuple[Memory, Links]:
+        """Write a memory of its own, with what was sent; supersede what it replaces."""
         replaced = self._replaced(draft)
         memory_id = uuid4()
-        memory = Memory.objects.create(
+        memory = Memory(
             id=memory_id,
             lineage=replaced.lineage if replaced else memory_id,
             content=draft.content,
@@ -326,21 +358,19 @@ class _Run:
             expires_at=draft.expires_at,
             created_at=self.now,
             updated_at=self.now,
-            is_embedding_due=vectors is None,
-            word_count=terms(draft.content).total(),
         )
-        if vectors is not None:
-            index_vectors(memory, vectors, self.model)
-        if draft.tags:
-            MemoryTag.objects.bulk_create(
-                MemoryTag(memory=memory, tag=tag) for tag in dict.fromkeys(draft.tags)
-            )
-        self._derive(memory, draft)
+        observation, told = self._observation(memory, draft, report.outcome, report)
+        links = Links(
+            tags=sorted(set(draft.tags)),
+            sources=self._sources(draft),
+            replaced=replaced.id if replaced else None,
+        )
+        create(memory, links, vectors, self.model, words=self.words, beside=[observation, told])
+        send(told)
         if replaced:
             hide([replaced], "superseded_at", actor=self.actor, now=self.now, successor=memory)
-        self.words.add(memory.id, draft.content)
         self.written.append(memory.id)
-        return memory
+        return memory, links
 
     def _replaced(self, draft: Draft) -> Memory | None:
         if draft.supersedes is None:
@@ -354,11 +384,6 @@ class _Run:
             found[0], kind=ReviewKind.SUPERSEDE, provenance=draft.provenance, actor=self.actor
         )
         return found[0]
-
-    def _derive(self, memory: Memory, draft: Draft) -> None:
-        Derivation.objects.bulk_create(
-            Derivation(source_id=source, derived=memory) for source in self._sources(draft)
-        )
 
     def _sources(self, draft: Draft) -> list[UUID]:
         """Return the memories that a draft is derived from; refuse unknown ones."""
@@ -382,7 +407,16 @@ class _Run:
         report: gate.GateReport | None = None,
     ) -> Observation:
         """Keep what was sent, and tell history."""
-        observation = Observation.objects.create(
+        observation, told = self._observation(memory, draft, outcome, report)
+        insert([observation, told])
+        send(told)
+        return observation
+
+    def _observation(
+        self, memory: Memory, draft: Draft, outcome: str, report: gate.GateReport | None
+    ) -> tuple[Observation, Event]:
+        """Return the rows that keep what was sent and tell history of it."""
+        observation = Observation(
             memory=memory,
             content=draft.content,
             content_hash=content_hash(draft.content),
@@ -397,7 +431,7 @@ class _Run:
             created_at=self.now,
             gate=report.as_record() | {"triggered": report.is_triggered} if report else {},
         )
-        record(
+        told = event(
             "memory.committed",
             of=("memory", memory.id),
             actor=self.actor,
@@ -410,7 +444,7 @@ class _Run:
                 "agent": draft.agent,
             },
         )
-        return observation
+        return observation, told
 
 
 def _is_twin(memory: Memory, draft: Draft, now: datetime) -> bool:

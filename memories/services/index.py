@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 from uuid import UUID
 
 import numpy as np
 from django.db import connection
 from psycopg import sql
 
+from engram.kernel.inserting import insert
 from engram.kernel.tenancy import current_workspace_id
 from memories.core.text import terms
 from memories.models import Memory, MemoryTokens, MemoryVector, Posting
 from memories.services.tokens import write_tokens
+
+Statement = tuple[str, list[Any]]
 
 MAX_FREQUENCY = 32767
 # pgvector indexes so many dimensions, as numbers of four bytes and of two.
@@ -26,14 +30,19 @@ def index_vectors(memory: Memory, vectors: np.ndarray | tuple[()], model: str) -
 
     A memory that might be hidden meanwhile is locked by the caller.
     """
+    insert(vector_rows(memory, vectors, model))
+    write_tokens(memory, vectors, model)
+
+
+def vector_rows(memory: Memory, vectors: np.ndarray | tuple[()], model: str) -> list[MemoryVector]:
+    """Return the rows of a memory's windows."""
     is_live = memory.is_live
-    MemoryVector.objects.bulk_create(
+    return [
         MemoryVector(
             memory=memory, model=model, position=position, embedding=vector, is_live=is_live
         )
         for position, vector in enumerate(vectors)
-    )
-    write_tokens(memory, vectors, model)
+    ]
 
 
 def reindex_vectors(memory: Memory, vectors: np.ndarray | tuple[()], model: str) -> None:
@@ -91,11 +100,12 @@ class WordIndex:
         self._memories = 0
         self._words = 0
 
-    def add(self, memory_id: UUID, content: str) -> None:
-        """Take a new memory in."""
+    def add(self, memory_id: UUID, content: str) -> int:
+        """Take a new memory in; return how many words it has."""
         self._new[memory_id] = terms(content)
         self._count(self._new[memory_id], 1)
         self._memories += 1
+        return self._new[memory_id].total()
 
     def reword(self, memory_id: UUID, before: str, after: str) -> None:
         """Replace the words of a memory that the caller has locked or created."""
@@ -117,30 +127,42 @@ class WordIndex:
         self._words += sign * frequencies.total()
 
     def write(self) -> None:
-        """Write postings and counts."""
-        if self._new:
-            _insert_postings(self._new)
+        """Write postings and counts, in one round trip."""
         if self._new or self._memories:
-            count_terms(self._changes, memories=self._memories, words=self._words)
+            _run(
+                [
+                    *_postings(self._new),
+                    *_counts(self._changes, memories=self._memories, words=self._words),
+                ]
+            )
 
 
-def _insert_postings(counts: Mapping[UUID, Counter[str]]) -> None:
+def _run(statements: Sequence[Statement]) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            ";".join(text for text, _ in statements),
+            [value for _, values in statements for value in values],
+        )
+
+
+def _postings(counts: Mapping[UUID, Counter[str]]) -> Iterator[Statement]:
+    if not counts:
+        return
     rows = [
         (term, memory_id, min(frequency, MAX_FREQUENCY), words)
         for memory_id, frequencies in counts.items()
         for words in (frequencies.total(),)
         for term, frequency in frequencies.items()
     ]
-    with connection.cursor() as cursor:
-        cursor.execute(
-            """
-            INSERT INTO memories_posting (workspace_id, term, memory_id, frequency, words)
-            SELECT %s, term, memory_id, frequency, words
-            FROM unnest(%s::text[], %s::uuid[], %s::int[], %s::int[])
-                AS posting (term, memory_id, frequency, words)
-            """,
-            [current_workspace_id(), *([row[i] for row in rows] for i in range(4))],
-        )
+    yield (
+        """
+        INSERT INTO memories_posting (workspace_id, term, memory_id, frequency, words)
+        SELECT %s, term, memory_id, frequency, words
+        FROM unnest(%s::text[], %s::uuid[], %s::int[], %s::int[])
+            AS posting (term, memory_id, frequency, words)
+        """,
+        [current_workspace_id(), *([row[i] for row in rows] for i in range(4))],
+    )
 
 
 def count_terms(changes: Mapping[str, int], *, memories: int, words: int) -> None:
@@ -149,26 +171,29 @@ def count_terms(changes: Mapping[str, int], *, memories: int, words: int) -> Non
     Two commits of one workspace meet on these rows: they are written last in the transaction and
     in the order of the terms, so that locks are short and cannot deadlock.
     """
+    _run(list(_counts(changes, memories=memories, words=words)))
+
+
+def _counts(changes: Mapping[str, int], *, memories: int, words: int) -> Iterator[Statement]:
     workspace_id = current_workspace_id()
     ordered = sorted((term, change) for term, change in changes.items() if change)
-    with connection.cursor() as cursor:
-        if ordered:
-            cursor.execute(
-                """
-                INSERT INTO memories_termcount AS kept (workspace_id, term, memories)
-                SELECT %s, term, change
-                FROM unnest(%s::text[], %s::int[]) AS changed (term, change) ORDER BY term
-                ON CONFLICT (workspace_id, term)
-                DO UPDATE SET memories = kept.memories + excluded.memories
-                """,
-                [workspace_id, [t for t, _ in ordered], [c for _, c in ordered]],
-            )
-        cursor.execute(
+    if ordered:
+        yield (
             """
-            INSERT INTO memories_corpussize AS kept (workspace_id, memories, words)
-            VALUES (%s, %s, %s)
-            ON CONFLICT (workspace_id) DO UPDATE
-            SET memories = kept.memories + excluded.memories, words = kept.words + excluded.words
+            INSERT INTO memories_termcount AS kept (workspace_id, term, memories)
+            SELECT %s, term, change
+            FROM unnest(%s::text[], %s::int[]) AS changed (term, change) ORDER BY term
+            ON CONFLICT (workspace_id, term)
+            DO UPDATE SET memories = kept.memories + excluded.memories
             """,
-            [workspace_id, memories, words],
+            [workspace_id, [t for t, _ in ordered], [c for _, c in ordered]],
         )
+    yield (
+        """
+        INSERT INTO memories_corpussize AS kept (workspace_id, memories, words)
+        VALUES (%s, %s, %s)
+        ON CONFLICT (workspace_id) DO UPDATE
+        SET memories = kept.memories + excluded.memories, words = kept.words + excluded.words
+        """,
+        [workspace_id, memories, words],
+    )

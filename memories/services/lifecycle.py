@@ -7,11 +7,13 @@ from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID
 
+from django.db import connection
 from django.db.models import F
 
 from engram.kernel.actors import Actor
 from engram.kernel.history import record
 from engram.kernel.idempotency import forget_answers
+from engram.kernel.tenancy import current_workspace_id
 from memories.models import Derivation, Memory, MemoryVector, Merge
 from memories.services.review import flag_derived, lapse_of, unflag_derived
 from memories.signals import memories_hidden, memories_revived
@@ -26,9 +28,26 @@ _EVENT = {
 }
 
 
-def lock(ids: Collection[UUID]) -> list[Memory]:
-    """Lock memories in the order of their ids, so that two transactions cannot deadlock."""
-    return list(Memory.objects.filter(pk__in=ids).order_by("pk").select_for_update(no_key=True))
+def lock(ids: Collection[UUID], *, to_erase: bool = False) -> list[Memory]:
+    """Lock memories in the order of their ids, so that two transactions cannot deadlock.
+
+    `to_erase` also waits for those who `hold` them.
+    """
+    memories = Memory.objects.filter(pk__in=ids).order_by("pk")
+    return list(memories.select_for_update(no_key=not to_erase))
+
+
+def hold(ids: Collection[UUID]) -> None:
+    """Keep memories from being erased until the transaction ends; they may change meanwhile.
+
+    For rows that refer to them: the database checks references last, when it is too late to wait.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT 1 FROM memories_memory WHERE workspace_id = %s AND id = ANY(%s)"
+            " ORDER BY id FOR KEY SHARE",
+            [current_workspace_id(), list(ids)],
+        )
 
 
 def absorbed_ids(ids: Collection[UUID]) -> set[UUID]:

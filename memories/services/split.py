@@ -18,19 +18,18 @@ from engram.kernel.refusals import ForbiddenError, InvalidError, MissingError, S
 from engram.kernel.tenancy import in_workspace
 from memories.core.content import content_hash
 from memories.core.merging import Step, Undone, without
-from memories.core.text import terms
 from memories.models import (
-    Derivation,
     Memory,
-    MemoryTag,
     Merge,
     MergeSuggestion,
     Observation,
     State,
     SuggestionStatus,
 )
-from memories.services.index import WordIndex, index_vectors, reindex_vectors
+from memories.services.create import create
+from memories.services.index import WordIndex, reindex_vectors
 from memories.services.lifecycle import lock, put_back
+from memories.services.links import Links
 from memories.services.merge import fields_of, fields_sent, put_fields
 from memories.services.rejections import pair_of, wordings_of
 from memories.services.statements import forgotten_memory, lock_statements
@@ -225,12 +224,11 @@ def _stand_alone(
     found = vectors.get(sent.content)
     expires_at = fields["expires_at"]
     memory_id = uuid4()
-    memory = Memory.objects.create(
+    memory = Memory(
         id=memory_id,
         lineage=memory_id,
         content=sent.content,
         content_hash=sent.content_hash,
-        word_count=terms(sent.content).total(),
         scope=scope,
         project=project,
         kind=fields["kind"],
@@ -247,14 +245,12 @@ def _stand_alone(
         expires_at=datetime.fromisoformat(expires_at) if expires_at else None,
         created_at=now,
         updated_at=now,
-        is_embedding_due=found is None,
     )
-    if found is not None:
-        index_vectors(memory, found, workspace.embedding_model)
-    MemoryTag.objects.bulk_create(MemoryTag(memory=memory, tag=tag) for tag in fields["tags"])
-    sources = Memory.objects.filter(pk__in=fields["derived_from"]).order_by("pk")
-    Derivation.objects.bulk_create(Derivation(source=row, derived=memory) for row in sources)
-    words.add(memory.id, memory.content)
+    known = Memory.objects.filter(pk__in=fields["derived_from"]).values_list("pk", flat=True)
+    create(
+        memory, Links(sorted(set(fields["tags"])), sorted(known)), found, workspace.embedding_model,
+        words=words,
+    )  # fmt: skip
     return memory
 
 

@@ -10,18 +10,31 @@ from engram.kernel.tenancy import current_workspace_id
 from memories.models import Memory
 
 
-def lock_statements(hashes: Iterable[str]) -> None:
+def lock_statements(hashes: Iterable[str]) -> set[str]:
     """Let one transaction at a time decide about a statement; sorted, so that none can deadlock.
 
-    Taken before any row is locked.
+    Taken before any row is locked. Returns those that somebody has said before, in whatever state
+    and place; the second statement of the round trip sees what the locks waited for.
     """
     workspace_id = current_workspace_id()
+    wanted = sorted(set(hashes))
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT pg_advisory_xact_lock(hashtextextended(statement, 0))"
-            " FROM unnest(%s::text[]) AS locks (statement)",
-            [sorted({f"{workspace_id}:{digest}" for digest in hashes})],
+            """
+            SELECT pg_advisory_xact_lock(hashtextextended(statement, 0))
+            FROM unnest(%s::text[]) AS locks (statement);
+            SELECT digest FROM unnest(%s::text[]) AS wanted (digest)
+            WHERE EXISTS (SELECT 1 FROM memories_memory
+                          WHERE workspace_id = %s AND content_hash = digest)
+                OR EXISTS (SELECT 1 FROM memories_observation
+                           WHERE workspace_id = %s AND content_hash = digest)
+                OR EXISTS (SELECT 1 FROM memories_revision
+                           WHERE workspace_id = %s AND content_hash = digest)
+            """,
+            [[f"{workspace_id}:{digest}" for digest in wanted], wanted, *[workspace_id] * 3],
         )
+        cursor.nextset()
+        return {digest for (digest,) in cursor.fetchall()}
 
 
 def forgotten_memory(digest: str) -> Memory | None:

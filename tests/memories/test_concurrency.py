@@ -245,3 +245,31 @@ def test_erasing_beside_commits_and_forgets_does_not_deadlock(shared_house: Hous
         assert set(at_once(act)) <= {200, 201, 204}
     with in_workspace(shared_house.workspace):
         assert CorpusSize.objects.get().memories == Memory.objects.count()
+
+
+def test_batches_that_merge_into_the_same_memories_in_opposite_order_end_well(
+    shared_house: House,
+) -> None:
+    names = ["Billing", "Gateway", "Mailer", "Search"]
+    for name in names:
+        stated = {"content": f"{name} retries a failed request 3 times."}
+        assert shared_house.agent.post("memories", stated).json()["outcome"] == "created"
+
+    def restate(number: int) -> Any:
+        again = [
+            {"content": f"{name} retries a failed request 3 times" + "!" * (number + 1)}
+            for name in names
+        ]
+        ordered = again if number % 2 else again[::-1]
+        return shared_house.agent.post("memories/batch", {"memories": ordered})
+
+    answers = at_once(restate)
+
+    written = [answer for answer in answers if answer.status_code == 201]
+    assert written
+    assert {answer.status_code for answer in answers} <= {201, 409}
+    outcomes = {row["outcome"] for answer in written for row in answer.json()["results"]}
+    assert outcomes == {"merged"}
+    with in_workspace(shared_house.workspace):
+        assert Memory.objects.count() == len(names)
+        assert Observation.objects.count() == len(names) * (len(written) + 1)

@@ -1,0 +1,58 @@
+"""Inserting new rows of several tables in one round trip to the database."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from itertools import groupby
+from typing import Any
+
+from django.db import connection
+from django.db.models import Field, Model
+
+from engram.kernel.tenancy import stamp
+
+
+def insert(rows: Iterable[Model]) -> None:
+    """Insert rows in their order; those whose key the database makes are given it.
+
+    For rows that nothing listens to: no signal is sent, as in `bulk_create`.
+    """
+    groups = [list(group) for _, group in groupby(rows, key=type)]
+    if not groups:
+        return
+    statements: list[str] = []
+    parameters: list[Any] = []
+    for group in groups:
+        fields, head, one, returning = _shape(type(group[0]))
+        statements.append(f"{head} {', '.join([one] * len(group))}{returning}")
+        for row in group:
+            stamp(row)
+            parameters.extend(_values(row, fields))
+    with connection.cursor() as cursor:
+        cursor.execute("; ".join(statements), parameters)
+        for position, group in enumerate(groups):
+            if position:
+                cursor.nextset()
+            keys = cursor.fetchall() if cursor.description else [(row.pk,) for row in group]
+            for row, (key,) in zip(group, keys, strict=True):
+                row.pk = key
+                row._state.adding = False
+
+
+@lru_cache(maxsize=64)
+def _shape(model: type[Model]) -> tuple[Sequence[Field[Any, Any]], str, str, str]:
+    """Return the fields to write of a model, and the parts of its statement."""
+    meta = model._meta
+    quote = connection.ops.quote_name
+    made = meta.auto_field
+    fields = [field for field in meta.local_concrete_fields if field is not made]
+    columns = ", ".join(quote(str(field.column)) for field in fields)
+    head = f"INSERT INTO {quote(meta.db_table)} ({columns}) VALUES"
+    one = f"({', '.join(['%s'] * len(fields))})"
+    return fields, head, one, f" RETURNING {quote(str(made.column))}" if made is not None else ""
+
+
+def _values(row: Model, fields: Sequence[Field[Any, Any]]) -> Iterable[Any]:
+    for field in fields:
+        yield field.get_db_prep_save(field.pre_save(row, add=True), connection)

@@ -1,0 +1,37 @@
+"""Writing the rows of a memory that is new: one mechanism for commits and for what is split off."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from django.db.models import Model
+
+from engram.kernel.inserting import insert
+from memories.models import Derivation, Memory, MemoryTag
+from memories.services.index import WordIndex, vector_rows
+from memories.services.links import Links
+from memories.services.tokens import token_rows
+
+
+def create(
+    memory: Memory,
+    links: Links,
+    vectors: np.ndarray | None,
+    model: str,
+    *,
+    words: WordIndex,
+    beside: Sequence[Model] = (),
+) -> None:
+    """Insert a memory with its vectors, tags and sources, and rows `beside` it, all at once.
+
+    Its words join the index when the caller writes that. Without vectors it is embedded later.
+    """
+    memory.is_embedding_due = vectors is None
+    memory.word_count = words.add(memory.id, memory.content)
+    rows: list[Model] = [memory]
+    if vectors is not None:
+        rows += [*vector_rows(memory, vectors, model), *token_rows(memory, vectors, model)]
+    rows += [MemoryTag(memory=memory, tag=tag) for tag in links.tags]
+    rows += [Derivation(source_id=source, derived=memory) for source in links.sources]
+    insert([*rows, *beside])
