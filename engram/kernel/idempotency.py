@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -15,13 +16,15 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from django.db import connection
+from django.db import DatabaseError, connection
 from django.db.models import Q
 
+from engram.kernel.collisions import AGAIN, is_collision, is_deadlock
 from engram.kernel.models import AnsweredThing, IdempotentAnswer, Workspace
 from engram.kernel.refusals import InvalidError, StaleError
 from engram.kernel.tenancy import in_one_transaction, in_workspace
 
+log = logging.getLogger(__name__)
 HEADER = "Idempotency-Key"
 KEY_PATTERN = r"^[!-~]{1,255}$"
 KEPT_FOR = timedelta(hours=24)
@@ -91,6 +94,12 @@ def once(ask: Ask, work: Callable[[], Answer]) -> Answer | None:
                 "is not kept: it held a secret, or showed what was forgotten since."
             ) from None
         return known.answer
+    except DatabaseError as error:  # references are checked when the transaction ends
+        if not is_collision(error):
+            raise
+        if is_deadlock(error):
+            log.warning("a write under a key met another in a deadlock")
+        raise StaleError(AGAIN) from error
     return None
 
 

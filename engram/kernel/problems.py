@@ -9,12 +9,13 @@ from http import HTTPStatus
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
-from django.db import InterfaceError, OperationalError
+from django.db import DatabaseError, InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, JsonResponse
 from psycopg_pool import PoolTimeout
 from rest_framework import exceptions, status
 from rest_framework.response import Response
 
+from engram.kernel.collisions import AGAIN, is_collision, is_deadlock
 from engram.kernel.refusals import (
     ForbiddenError,
     InvalidError,
@@ -84,6 +85,10 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response | N
         code, detail = 404, "There is no such thing here."
     elif isinstance(error, PermissionDenied):
         code, detail = 403, str(error) or "This is not allowed."
+    elif isinstance(error, DatabaseError) and is_collision(error):
+        # Not the message: it quotes the values of rows.
+        log.warning("two writers met: %s", "a deadlock" if is_deadlock(error) else "a constraint")
+        code, detail = 409, AGAIN
     elif isinstance(error, OperationalError | InterfaceError | PoolTimeout):
         log.error("the database did not answer: %s", error)
         code, detail = 503, "The database is not available right now; try again."

@@ -74,7 +74,7 @@ def erase(workspace: Workspace, memory_id: UUID, *, actor: Actor, now: datetime)
         same = Memory.objects.filter(Q(pk=memory_id) | Q(content_hash=digest))
         said_so = list(same.values_list("pk", flat=True))
         copies = Memory.objects.filter(pk__in=[*said_so, *absorbed_ids(said_so)])
-        memories = lock(list(copies.values_list("pk", flat=True)))
+        memories = lock(list(copies.values_list("pk", flat=True)), to_erase=True)
         if memory_id not in {memory.id for memory in memories}:
             raise MissingError("There is no such memory.")
         ids = [memory.id for memory in memories]

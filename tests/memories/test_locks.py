@@ -1,0 +1,110 @@
+"""Writers that meet on the same rows: none is left standing, none is told that we broke."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier, Thread
+from typing import Any
+
+import pytest
+from django.db import connections
+
+from engram.kernel import idempotency
+from engram.kernel.tenancy import in_workspace
+from memories.models import Memory
+from memories.services.index import WordIndex
+from tests.conftest import House, build_house
+
+CRATES = ("apples", "bolts", "cedar", "dates", "eggs", "figs")
+
+
+@pytest.fixture
+def shared_house(transactional_db: None) -> House:
+    """Return a workspace that several connections see."""
+    return build_house("locks")
+
+
+def closing(call: Callable[..., Any], *args: Any) -> Any:
+    """Call from a thread that leaves no connection behind."""
+    try:
+        return call(*args)
+    finally:
+        connections.close_all()
+
+
+def committed(house: House, content: str) -> str:
+    """Commit a memory; return its id."""
+    memory_id: str = house.agent.post("memories", {"content": content}).json()["memory"]["id"]
+    return memory_id
+
+
+def test_batches_that_supersede_in_opposite_order_wait_for_each_other(shared_house: House) -> None:
+    start = Barrier(2)
+
+    def supersede(name: str, ids: list[str]) -> int:
+        drafts = [
+            {"content": f"{name} number {n} is new and green.", "supersedes": memory_id}
+            for n, memory_id in enumerate(ids)
+        ]
+        start.wait()
+        answer = shared_house.agent.post("memories/batch", {"memories": drafts})
+        status: int = answer.status_code
+        return status
+
+    for turn in range(3):
+        ids = [committed(shared_house, f"Crate {turn} {n} holds {n}.") for n in CRATES]
+        with ThreadPoolExecutor(2) as pool:
+            there = pool.submit(closing, supersede, f"Lorry {turn}", ids)
+            back = pool.submit(closing, supersede, f"Van {turn}", ids[::-1])
+            # The second finds its memories superseded: an answer, after the wait.
+            assert sorted([there.result(), back.result()]) == [201, 422]
+
+
+@pytest.mark.parametrize("headers", [{}, {"Idempotency-Key": "q"}])
+def test_a_source_erased_beside_a_commit_waits_for_it(
+    shared_house: House, monkeypatch: pytest.MonkeyPatch, headers: dict[str, str]
+) -> None:
+    source = committed(shared_house, "Pears ripen in August.")
+    erased: list[int] = []
+    eraser = Thread(
+        target=lambda: closing(
+            lambda: erased.append(shared_house.admin.delete(f"memories/{source}").status_code)
+        )
+    )
+    write = WordIndex.write
+
+    def slow(words: WordIndex) -> None:
+        if eraser.ident is None:  # ours: nothing was counted yet
+            eraser.start()
+            eraser.join(2)
+        write(words)
+
+    monkeypatch.setattr(WordIndex, "write", slow)
+    draft = {"content": "Fruit is ready late in summer.", "derived_from": [source]}
+    answer = shared_house.agent.post("memories", draft, **headers)
+    eraser.join(20)
+    assert (answer.status_code, erased) == (201, [204])
+    with in_workspace(shared_house.workspace):
+        assert [m.content for m in Memory.objects.all()] == ["Fruit is ready late in summer."]
+
+
+def test_a_keyed_write_whose_transaction_cannot_end_is_a_conflict(
+    shared_house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory_id = committed(shared_house, "Pears ripen in August.")
+    keep = idempotency._keep
+
+    def unsound(ask: Any, answer: Any) -> None:
+        """Leave a row that refers to nothing: the database says so when the transaction ends."""
+        keep(ask, answer)
+        Memory.objects.filter(pk=memory_id).update(superseded_by_id=shared_house.workspace.pk)
+
+    monkeypatch.setattr(idempotency, "_keep", unsound)
+    answer = shared_house.agent.post(
+        "memories", {"content": "Figs too."}, **{"Idempotency-Key": "k"}
+    )
+    assert answer.status_code == 409
+    assert answer.json()["title"] == "Conflict"
+    with in_workspace(shared_house.workspace):
+        assert Memory.objects.count() == 1
