@@ -35,7 +35,8 @@ class MemorySplit(WorkspaceView):
 
         The survivor's wording, class and confidence go back to what they would be without it. What
         somebody changed since stays, and `kept` names it. The gate leaves the two apart from now
-        on. A merge that a reviewer accepted is split by reviewers only.
+        on. A merge that a reviewer accepted or judged, or that is in a person's memory, is split by
+        reviewers only.
         """
         body = validated(shapes.SplitSerializer, request).validated_data
         done = split(

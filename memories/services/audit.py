@@ -38,14 +38,16 @@ def audit(
 ) -> Merge:
     """Note whether a merge was right; with `is_split` also take a wrong one apart.
 
-    A later judgement replaces an earlier one. Judging alone changes no memory.
+    A later judgement replaces an earlier one. Judging alone changes no memory. What cannot be taken
+    apart is not judged either. A split comes first: it locks statements and memories before merges.
     """
     with in_workspace(workspace):
-        merge = Merge.objects.filter(pk=merge_id).select_for_update(no_key=True).first()
-        if merge is None:
-            raise MissingError("There is no such merge.")
-        if merge.split_at is not None and is_correct:
-            raise StaleError("That merge was split already.")
+        merge = _judgeable(Merge.objects.filter(pk=merge_id), is_correct)
+    if is_split and not is_correct and merge.split_at is None and merge.observation_id is not None:
+        split(workspace, merge.memory_id, merge.observation_id, actor=actor, now=now)
+    with in_workspace(workspace):
+        locked = Merge.objects.filter(pk=merge_id).select_for_update(no_key=True)
+        merge = _judgeable(locked, is_correct)
         if merge.is_correct is not is_correct:
             merge.is_correct = is_correct
             merge.audited_by = actor.label
@@ -53,10 +55,13 @@ def audit(
             merge.save(update_fields=["is_correct", "audited_by", "audited_at"])
             told = {"merge": str(merge.id), "correct": is_correct}
             record("merge.audited", of=("memory", merge.memory_id), actor=actor, now=now, data=told)
-        is_standing = merge.split_at is None and merge.observation_id is not None
-    if is_split and not is_correct and is_standing:
-        assert merge.observation_id is not None  # noqa: S101
-        split(workspace, merge.memory_id, merge.observation_id, actor=actor, now=now)
-        with in_workspace(workspace):
-            merge.refresh_from_db()
+        return merge
+
+
+def _judgeable(merges: QuerySet[Merge], is_correct: bool) -> Merge:
+    merge = merges.first()
+    if merge is None:
+        raise MissingError("There is no such merge.")
+    if merge.split_at is not None and is_correct:
+        raise StaleError("That merge was split already.")
     return merge

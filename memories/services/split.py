@@ -13,7 +13,7 @@ from django.db import IntegrityError
 from engram.kernel.actors import Actor
 from engram.kernel.embedding import EmbeddingUnavailableError, embed_windows
 from engram.kernel.history import record
-from engram.kernel.models import Role, Workspace
+from engram.kernel.models import Event, Role, Workspace
 from engram.kernel.refusals import ForbiddenError, InvalidError, MissingError, StaleError
 from engram.kernel.tenancy import in_workspace
 from memories.core.content import content_hash
@@ -33,6 +33,7 @@ from memories.services.links import Links
 from memories.services.merge import fields_of, fields_sent, put_fields
 from memories.services.rejections import pair_of, wordings_of
 from memories.services.statements import forgotten_memory, lock_statements
+from memories.services.trust import is_persons_word
 from memories.signals import memories_written
 
 COUNTERS = ("recall_count", "injected_count", "hit_count", "used_count")
@@ -162,14 +163,23 @@ def _refuse(
         raise StaleError(f"This memory is {state}; bring it back before splitting it.")
     if forgotten_memory(_statement(merge).content_hash) is not None:
         raise StaleError("Exactly this statement was forgotten; restore it instead.")
+    if not actor.role.includes(Role.REVIEWER) and (reason := _reviewers_matter(merge, survivor)):
+        raise ForbiddenError(f"{reason}; splitting this needs a reviewer.")
     if merge.absorbed_id is None:
         return
-    if not actor.role.includes(Role.REVIEWER):
-        raise ForbiddenError("A reviewer merged these two; splitting them needs a reviewer.")
     if absorbed is None or absorbed.superseded_by_id != survivor.id:
         raise StaleError("The merged memory is not hidden by this one any more.")
     if absorbed.forgotten_at or absorbed.retired_at or absorbed.culled_at:
         raise StaleError(f"The merged memory is {absorbed.state(now)}; bring it back first.")
+
+
+def _reviewers_matter(merge: Merge, survivor: Memory) -> str:
+    """Return why no agent may split a merge; a person's statement makes the survivor theirs."""
+    if merge.absorbed_id is not None:
+        return "A reviewer merged these two"
+    if merge.is_correct is not None:
+        return "A reviewer judged this merge"
+    return "A person wrote or decided about this memory" if is_persons_word(survivor) else ""
 
 
 def _put_survivor_back(
@@ -291,5 +301,16 @@ def _tell(
         },
     )
     if merge.absorbed_id is None:  # an absorbed memory's history tells that it was brought back
-        told = {"observation": observation, "from": str(survivor.id)}
+        told = {
+            "observation": observation,
+            "from": str(survivor.id),
+            "said_by": _said_by(observation, survivor),
+        }
         record("memory.separated", of=("memory", memory.id), actor=actor, now=now, data=told)
+
+
+def _said_by(observation: str, survivor: Memory) -> str:
+    """Return the kind of actor that committed a statement, or an empty text when nobody knows."""
+    told = Event.objects.filter(object_id=str(survivor.id), type="memory.committed")
+    kinds = told.filter(data__observation=observation).values_list("actor_kind", flat=True)
+    return next(iter(kinds), "")

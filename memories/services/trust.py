@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from django.db.models import Q
+
 from engram.kernel.actors import Actor
 from engram.kernel.models import Event, Role
-from memories.models import Memory, Provenance
+from memories.models import Memory, Merge, Provenance
 
 # What a person does to a memory that makes it a decision of theirs.
 _WILL = frozenset(
     {
         "memory.committed", "memory.revised", "memory.merged", "memory.split", "memory.forgotten",
         "memory.restored", "memory.retired", "memory.superseded", "memory.culled", "memory.upheld",
-        "review.accepted", "review.rejected",
+        "memory.separated", "review.accepted", "review.rejected",
     }
 )  # fmt: skip
 
@@ -58,11 +60,23 @@ def demand_leave(memory: Memory, *, actor: Actor) -> None:
 def is_persons_word(memory: Memory) -> bool:
     """Tell whether a person wrote, changed, hid, kept or answered for a memory.
 
-    A verdict that kept it counts until it is undone.
+    A verdict that kept it counts until it is undone. What was merged into it counts, and what it
+    was split from when a person said it there, whoever merged or split.
     """
-    told = Event.objects.filter(object_id=str(memory.id), actor_kind="user").order_by("seq")
-    types = list(told.values_list("type", flat=True))
+    told = Event.objects.filter(object_id__in=_merged_with(memory)).order_by("seq")
+    by_person = Q(actor_kind="user") | Q(type="memory.separated", data__said_by="user")
+    types = list(told.filter(by_person).values_list("type", flat=True))
     if "memory.released" in types:
         last = len(types) - 1 - types[::-1].index("memory.released")
         types = [t for n, t in enumerate(types) if t != "memory.upheld" or n > last]
     return not _WILL.isdisjoint(types)
+
+
+def _merged_with(memory: Memory) -> set[str]:
+    """Return the ids of a memory and of those that were merged into it, however indirectly."""
+    known = new = {memory.id}
+    while new:
+        merges = Merge.objects.filter(memory__in=new, split_at=None).exclude(absorbed=None)
+        new = set(merges.values_list("absorbed_id", flat=True)) - known
+        known = known | new
+    return {str(memory_id) for memory_id in known}

@@ -6,6 +6,8 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from engram.kernel.tenancy import in_workspace
@@ -116,6 +118,18 @@ def test_a_wrong_merge_is_split_when_asked(house: House) -> None:
     again = house.reviewer.post(path, {"correct": False, "split": True})
     assert again.status_code == 200
     assert house.reviewer.post(path, {"correct": True}).status_code == 409
+
+
+def test_a_split_by_a_judgement_locks_memories_before_the_merge(house: House) -> None:
+    """As every split does: two at once wait for each other, and neither deadlocks."""
+    merge_some(house, 1)
+    (row,) = audited(house)
+    body, key = {"correct": False, "split": True}, {"Idempotency-Key": "once"}
+    with CaptureQueriesContext(connection) as asked:
+        house.reviewer.post(f"gate/audit/{row['id']}", body, **key)
+    locks = [query["sql"] for query in asked if "FOR NO KEY UPDATE" in query["sql"]]
+    tables = [sql.split('FROM "')[1].split('"')[0] for sql in locks]
+    assert tables.index("memories_memory") < tables.index("memories_merge")
 
 
 def test_a_judgement_may_be_changed_and_history_tells(house: House) -> None:

@@ -92,3 +92,54 @@ def test_what_only_witnessed_stays_out_of_the_memory_when_an_earlier_merge_is_sp
         survivor = {k: v for k, v in done["survivor"].items() if k not in changing}
         assert survivor == {k: v for k, v in before.items() if k not in changing}
     assert done["memory"]["tags"] == ["loud"]
+
+
+def merged_observation(house: House) -> str:
+    with in_workspace(house.workspace):
+        return str(Observation.objects.get(outcome="merged").pk)
+
+
+def test_an_agent_does_not_split_off_what_a_person_said(house: House) -> None:
+    memory = commit(house, PLAIN)["memory"]["id"]
+    done = say(house, FINER)
+    assert (done.outcome, str(done.memory and done.memory.id)) == ("merged", memory)
+    assert supersede(house, memory) == 202
+    body = {"observation_id": merged_observation(house)}
+    assert house.agent.post(f"memories/{memory}/split", body).status_code == 403
+    assert house.reader.get(f"memories/{memory}").json()["content"] == FINER
+
+
+def test_what_a_person_said_stays_theirs_whoever_splits_it_off(house: House) -> None:
+    memory = commit(house, PLAIN)["memory"]["id"]
+    say(house, FINER)
+    body = {"observation_id": merged_observation(house)}
+    off = house.reviewer.post(f"memories/{memory}/split", body).json()["memory"]
+    assert off["content"] == FINER
+    assert house.agent.patch(f"memories/{off['id']}", {"content": "No deploys."}).status_code == 202
+    assert supersede(house, off["id"]) == 202
+
+
+def test_an_agent_does_not_split_what_a_reviewer_judged(house: House) -> None:
+    memory = commit(house, PLAIN)["memory"]["id"]
+    commit(house, FINER)
+    (row,) = house.reviewer.get("gate/audit").json()["results"]
+    house.reviewer.post(f"gate/audit/{row['id']}", {"correct": True})
+    body = {"observation_id": row["observation_id"]}
+    assert house.agent.post(f"memories/{memory}/split", body).status_code == 403
+    assert house.reviewer.post(f"memories/{memory}/split", body).status_code == 200
+
+
+def test_accepting_a_merge_launders_no_persons_word(house: House) -> None:
+    older = commit(house, PLAIN, provenance="user_stated")["memory"]["id"]
+    newer = say(house, FINER).memory
+    assert newer is not None
+    (row,) = house.reader.get("merge-suggestions").json()["results"]
+    path = f"merge-suggestions/{row['id']}/accept"
+    assert house.reviewer.post(path, {"keep": str(newer.id)}).status_code == 200
+    assert house.reader.get(f"memories/{older}").json()["content"] == FINER
+    assert supersede(house, older) == 202
+    with in_workspace(house.workspace):
+        absorbed = Observation.objects.get(outcome="absorbed")
+    body = {"observation_id": str(absorbed.pk)}
+    assert house.reviewer.post(f"memories/{older}/split", body).status_code == 200
+    assert (supersede(house, newer.id), supersede(house, older)) == (202, 201)
