@@ -98,7 +98,8 @@ def load(corpus: Corpus, workspaces: Sequence[Workspace], each: int) -> None:
     """Give each workspace so many memories with vectors, postings and counts; as one COPY.
 
     COPY is refused under row-level security, so the owner steps out of it for this transaction.
-    The graph of vectors is built afterwards, as a restore would. Statistics stay as they were.
+    The graph of vectors is built afterwards, as a restore would; then the tables are vacuumed, as
+    autovacuum would a minute later.
     """
     model, width = model_name(), corpus.centres.shape[1]
     with transaction.atomic(), connection.cursor() as cursor:
@@ -116,6 +117,8 @@ def load(corpus: Corpus, workspaces: Sequence[Workspace], each: int) -> None:
         ensure_vector_index(model, width)
         for table in TABLES:
             cursor.execute(f"ALTER TABLE {table} FORCE ROW LEVEL SECURITY")
+    with connection.cursor() as cursor:
+        cursor.execute("VACUUM ANALYZE " + ", ".join(TABLES))
 
 
 def _load_one(cursor, corpus: Corpus, workspace: UUID, each: int) -> None:  # type: ignore[no-untyped-def]

@@ -21,7 +21,7 @@ from memories.services.index import VECTOR_MAX_WIDTH
 # Memories of a workspace up to which its vectors are scanned.
 EXACT_MAX = 12_000
 # So many more are read than asked for: some are further windows of one memory, or filtered out.
-SPARE = 50
+SPARE = 30
 
 Rows = Iterable[tuple[UUID, float]]
 

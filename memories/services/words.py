@@ -55,6 +55,25 @@ _OF_MEMORIES = f"""
     ) AS posting
     GROUP BY 1
 """  # noqa: S608  placeholders only
+# Memory by memory: all its words are read. `array_position` serves no index, so that none but that
+# of memories is left.
+_BY_MEMORY = f"""
+    SELECT posting.memory_id, sum({_GAIN} ORDER BY asked.term) AS score
+    FROM unnest(%(ids)s::uuid[]) AS wanted (id)
+    CROSS JOIN LATERAL (
+        SELECT memory_id, frequency, words, array_position(%(terms)s::text[], term::text) AS place
+        FROM memories_posting
+        WHERE workspace_id = %(workspace)s AND memory_id = wanted.id
+        OFFSET 0
+    ) AS posting
+    CROSS JOIN LATERAL (
+        SELECT (%(terms)s::text[])[posting.place], (%(weights)s::float8[])[posting.place]
+    ) AS asked (term, weight)
+    WHERE posting.place IS NOT NULL
+    GROUP BY 1
+"""  # noqa: S608  placeholders only
+# A look-up of a term in the primary key costs what reading so many words in a row does.
+WORDS_A_LOOK_UP = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,8 +146,9 @@ def words_of(ids: Collection[UUID], vocabulary: Vocabulary) -> dict[UUID, float]
     known = [term for term in vocabulary.terms if term in vocabulary.frequencies]
     if not ids or not known:
         return {}
+    is_short = vocabulary.average_words < WORDS_A_LOOK_UP * len(known)
     return bm25.share(
-        _scores(_OF_MEMORIES, vocabulary, known, ids=list(ids)),
+        _scores(_BY_MEMORY if is_short else _OF_MEMORIES, vocabulary, known, ids=list(ids)),
         vocabulary.terms,
         vocabulary.frequencies,
         vocabulary.memories,
