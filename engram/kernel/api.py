@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from django.db import connection
 from django.utils import timezone
-from rest_framework import permissions
+from rest_framework import permissions, status
 from rest_framework.exceptions import ValidationError
 from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
@@ -23,6 +23,7 @@ from engram.kernel.authentication import Caller
 from engram.kernel.fields import unknown_names
 from engram.kernel.idempotency import Answer, Ask
 from engram.kernel.models import Role, Workspace
+from engram.kernel.problems import CONTENT_TYPE
 from engram.kernel.tenancy import in_workspace
 
 UNKNOWN_TOLD = 20  # so many unknown names of a body are listed
@@ -126,7 +127,12 @@ class WorkspaceView(APIView):
             if known is None:
                 return fresh[-1]
             body = json.loads(known.body) if known.body else None
-            return Response(body, status=known.status, headers={"Idempotency-Replayed": "true"})
+            return Response(
+                body,
+                status=known.status,
+                headers={"Idempotency-Replayed": "true"},
+                content_type=CONTENT_TYPE if known.status >= status.HTTP_400_BAD_REQUEST else None,
+            )
 
         return run
 

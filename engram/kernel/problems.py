@@ -119,6 +119,13 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response | N
     )
 
 
+def refused(error: RefusalError) -> Response:
+    """Return the answer to what a service refused, for a view that must not raise it."""
+    answer = exception_handler(error, {})
+    assert answer is not None  # noqa: S101  every refusal has an answer
+    return answer
+
+
 def as_response(code: int, detail: str) -> JsonResponse:
     """Return a problem document outside REST framework (routing, middleware)."""
     return JsonResponse(document(code, detail), status=code, content_type=CONTENT_TYPE)

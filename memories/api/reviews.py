@@ -15,6 +15,7 @@ from rest_framework.response import Response
 from engram.kernel.api import WorkspaceView, validated
 from engram.kernel.filters import StrictFilterSet
 from engram.kernel.models import Role
+from engram.kernel.problems import refused
 from engram.kernel.refusals import MissingError
 from engram.kernel.tenancy import in_workspace
 from memories import serializers as shapes
@@ -88,7 +89,14 @@ class _Answer(WorkspaceView):
     def answer(self, request: Request, review_id: UUID) -> Response:
         note = validated(shapes.AnswerSerializer, request).validated_data["note"]
         now = timezone.now()
-        review = type(self).verb(self.workspace, review_id, note=note, actor=self.actor, now=now)
+        try:
+            review = type(self).verb(
+                self.workspace, review_id, note=note, actor=self.actor, now=now
+            )
+        except decide.LapsedError as lapsed:
+            # Answered, not raised: of what raises under an Idempotency-Key nothing stays, and the
+            # request has to stay lapsed.
+            return refused(lapsed)
         with in_workspace(self.workspace):
             shown = Review.objects.select_related("memory").get(pk=review.pk)
             return Response(shapes.present_reviews([shown])[0])

@@ -11,6 +11,7 @@ from uuid import UUID
 from django.db import IntegrityError
 
 from engram.kernel.actors import Actor
+from engram.kernel.collisions import AGAIN
 from engram.kernel.models import Role, Workspace
 from engram.kernel.refusals import InvalidError, MissingError, RefusalError, StaleError
 from engram.kernel.tenancy import in_workspace
@@ -25,6 +26,10 @@ from memories.services.revise import apply_revision, embedded, revision_of
 from memories.services.statements import lock_statements
 
 CHANGED = "What this is about has changed meanwhile; the request has lapsed."
+
+
+class LapsedError(StaleError):
+    """A request cannot be done any more, and was closed as lapsed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +47,8 @@ def accept(
 ) -> Review:
     """Do what was asked: the memory keeps the one who asked as its writer, and their provenance.
 
-    Raise `StaleError` when the memory is not any more what it was when the request was made; the
-    request has lapsed then.
+    Raise `LapsedError` when the memory is not any more what it was when the request was made, or
+    what was asked is refused by now. Another writer who was faster lapses nothing.
     """
     with in_workspace(workspace):
         asked = _found(review_id)
@@ -52,17 +57,17 @@ def accept(
         with in_workspace(workspace):
             review, memory = _locked(review_id, ready.hashes)
             if not _is_as_seen(review, memory, now):
-                raise StaleError(CHANGED, [memory.id])
+                raise LapsedError(CHANGED, [memory.id])
             review.status = ReviewStatus.ACCEPTED  # hiding the memory must not lapse this one
             review.save(update_fields=["status"])
             result = _perform(workspace, review, memory, ready, actor=actor, now=now)
             close([review], ReviewStatus.ACCEPTED, actor=actor, now=now, note=note, result=result)
             return review
-    except (StaleError, InvalidError, IntegrityError) as error:
+    except (LapsedError, InvalidError) as error:
         _lapse(workspace, review_id, actor=actor, now=now)
-        if isinstance(error, StaleError):
-            raise
-        raise StaleError(CHANGED) from error
+        raise error if isinstance(error, LapsedError) else LapsedError(CHANGED) from error
+    except IntegrityError as error:
+        raise StaleError(AGAIN) from error
 
 
 def reject(
@@ -138,7 +143,7 @@ def _perform(
         return restore(workspace, [memory.id], actor=asker, now=now).memories[0]
     written = commit.write(workspace, ready.prepared, actor=asker, now=now)[0]
     if written.memory is None:
-        raise StaleError("Exactly this was forgotten meanwhile; the request has lapsed.")
+        raise LapsedError("Exactly this was forgotten meanwhile; the request has lapsed.")
     return written.memory
 
 

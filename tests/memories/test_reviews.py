@@ -125,6 +125,30 @@ def test_a_request_lapses_when_its_memory_changes(house: House, stated: dict[str
     assert shown(house, stated)["state"] == "active"
 
 
+def test_a_lapse_outlives_the_refusal_under_a_key(house: House, stated: dict[str, Any]) -> None:
+    review = ask_to_supersede(house, stated)
+    same = commit(house.agent, "The budget is 9 euros.", scope="elsewhere")
+    house.agent.post("memories/forget", {"ids": [same["id"]], "confirm": True})
+    key = {"Idempotency-Key": "accept-once"}
+    answers = [house.reviewer.post(f"reviews/{review}/accept", {}, **key) for _ in range(2)]
+    assert [answer.status_code for answer in answers] == [409, 409]
+    assert answers[0].json() == answers[1].json()
+    assert {answer["Content-Type"] for answer in answers} == {"application/problem+json"}
+    assert house.agent.get(f"reviews/{review}").json()["status"] == "lapsed"
+    assert shown(house, stated)["state"] == "active"
+
+
+def test_a_request_that_meets_another_writer_waits_on(house: House, stated: dict[str, Any]) -> None:
+    asked = house.agent.patch(f"memories/{stated['id']}", {"content": "The budget is 9 euros."})
+    review = asked.json()["review"]
+    twin = commit(house.agent, "The budget is 9 euros.")
+    assert house.reviewer.post(f"reviews/{review}/accept", {}).status_code == 409
+    assert house.agent.get(f"reviews/{review}").json()["status"] == "pending"
+    house.reviewer.patch(f"memories/{twin['id']}", {"content": "The spare budget is 9 euros."})
+    assert house.reviewer.post(f"reviews/{review}/accept", {}).status_code == 200
+    assert shown(house, stated)["content"] == "The budget is 9 euros."
+
+
 def test_a_request_lapses_when_its_memory_leaves(house: House, stated: dict[str, Any]) -> None:
     review = ask_to_supersede(house, stated)
     house.agent.post("memories/forget", {"ids": [stated["id"]], "confirm": True})
