@@ -32,11 +32,11 @@ from memories.services.commit import commit, commit_all
 from memories.services.draft import Draft
 from memories.services.import_lines import IMPORTER, import_file
 
-SIZES = [1_000, 100_000] if IS_FULL else [200]
+SIZES = [1_000, 100_000] if IS_FULL else [100]
 if given := os.environ.get("BENCH_MEMORIES"):
     SIZES = [int(size) for size in given.split(",")]
-CALLS = 100 if IS_FULL else 10
-BATCH = 500 if IS_FULL else 50
+CALLS = 100 if IS_FULL else 3
+BATCH = 500 if IS_FULL else 10
 THINGS = "gateway ledger invoice queue cache backup index worker mailer scheduler sensor"
 PLACES = "north south harbour cellar attic garden studio depot bakery chapel"
 VERBS = "reads writes drops keeps rotates compresses signs verifies archives reports"

@@ -23,6 +23,7 @@ RECORDING_PYTHON = """#!/bin/sh
 # Passes for make: what each of its two targets prints and returns comes from the environment.
 RECORDED_MAKE = """#!/bin/sh
 [ "$2" = check ] && exit "$CHECK"
+[ "$2" = bench ] && exit "$BENCH"
 echo "$PYTEST_SAID"
 [ "$TEST" = 0 ] || echo "make: *** [Makefile:17: test] Error $TEST" >&2
 exit "$TEST"
@@ -104,16 +105,17 @@ def test_missing_browser_is_loud_and_fails_ci(checkout: Path, ci: str, code: int
 
 
 @pytest.mark.parametrize(
-    ("check", "test", "said", "code"),
+    ("check", "bench", "test", "said", "code"),
     [
-        (0, 0, "== 3 passed in 2.50s ==", 0),
-        (0, 2, "== 1 failed, 3 passed in 2.50s ==", 2),
-        (0, 5, "== no tests ran in 0.01s ==", 5),
-        (2, 0, "== 3 passed in 2.50s (0:01:02) ==", 2),
+        (0, 0, 0, "== 3 passed in 2.50s ==", 0),
+        (0, 0, 2, "== 1 failed, 3 passed in 2.50s ==", 2),
+        (0, 0, 5, "== no tests ran in 0.01s ==", 5),
+        (2, 0, 0, "== 3 passed in 2.50s (0:01:02) ==", 2),
+        (0, 3, 0, "== 3 passed in 2.50s ==", 3),
     ],
 )
 def test_ci_ends_with_the_line_of_pytest_and_the_code_of_what_failed(
-    checkout: Path, check: int, test: int, said: str, code: int
+    checkout: Path, check: int, bench: int, test: int, said: str, code: int
 ) -> None:
     write_program(checkout / "programs" / "make", RECORDED_MAKE)
     done = run(
@@ -121,6 +123,7 @@ def test_ci_ends_with_the_line_of_pytest_and_the_code_of_what_failed(
         ".ci/run",
         PATH=f"{checkout / 'programs'}:{os.environ['PATH']}",
         CHECK=str(check),
+        BENCH=str(bench),
         TEST=str(test),
         PYTEST_SAID=said,
     )
