@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from datetime import timedelta
 from uuid import UUID
 
@@ -12,7 +14,7 @@ import pytest
 from django.db import connection
 
 from engram.kernel.models import Workspace
-from engram.kernel.planning import by_index
+from engram.kernel.planning import by_index, by_index_in_order, by_index_sorted, in_index_order
 from engram.kernel.tenancy import in_workspace
 from memories.core import bm25
 from memories.models import Memory, MemoryVector, Posting
@@ -173,7 +175,11 @@ def test_neighbours_are_those_of_the_whole_session_in_order(house: House, neighb
         assert neighbours(recallable, some) == {i: expected[i] for i in some}
 
 
-def test_words_score_in_the_database_as_bm25_says(house: House, neighbour: House) -> None:
+@pytest.mark.parametrize("words_a_look_up", [0, 1000])  # term by term, memory by memory
+def test_words_score_in_the_database_as_bm25_says(
+    house: House, neighbour: House, monkeypatch: pytest.MonkeyPatch, words_a_look_up: int
+) -> None:
+    monkeypatch.setattr(words, "WORDS_A_LOOK_UP", words_a_look_up)
     fill(neighbour.workspace, clustered(50, seed=15), words=12, seed=15)
     fill(house.workspace, clustered(30, seed=16), words=12, is_forgotten=True, seed=16)
     fill(house.workspace, clustered(300, seed=17), words=12, seed=17)
@@ -202,6 +208,38 @@ def test_words_score_in_the_database_as_bm25_says(house: House, neighbour: House
             given = words.by_words(recallable, vocabulary, limit)
             assert [round(scores[i], 9) for i in given] == [round(scores[i], 9) for i in best]
             assert set(given) <= allowed
+
+
+def test_recall_answers_as_many_as_are_asked_for(house: House) -> None:
+    """More than its usual breadth, and where nothing has neighbours to bring."""
+    ids = fill(house.workspace, clustered(130, seed=21), words=120, seed=21)
+    with in_workspace(house.workspace):
+        Memory.objects.filter(pk__in=ids).update(session_key="")
+    query = {"query": " ".join(VOCABULARY[:8]), "k": 100}
+    for stage in (True, False):
+        answer = house.reader.post("memories/recall", query | {"rerank": stage}).json()
+        assert len({r["memory"]["id"] for r in answer["results"]}) == 100
+
+
+def test_settings_of_the_planner_are_made_once_and_given_back(
+    house: House, django_assert_num_queries: Callable[[int], AbstractContextManager[object]]
+) -> None:
+    def standing() -> list[str]:
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT current_setting('enable_sort'), current_setting('enable_seqscan')"
+            )
+            return list(cursor.fetchone())
+
+    with in_workspace(house.workspace):
+        before = standing()
+        with django_assert_num_queries(2), by_index_in_order(), by_index(), in_index_order():
+            pass
+        with by_index_in_order():
+            with by_index_sorted():
+                assert standing() == ["on", "off"]
+            assert standing() == ["off", "off"]
+        assert standing() == before == ["on", "on"]
 
 
 def test_the_past_is_searched_exactly_hidden_memories_included(house: House) -> None:
