@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any, ClassVar
 
 from django.utils import timezone
@@ -93,6 +94,8 @@ class Rollback(WorkspaceView):
                         "total": plan.total,
                         "would_bring_back": plan.superseded,
                         "would_reword": plan.reworded,
+                        "would_take_out": plan.taken_out,
+                        "kept": [asdict(one) for one in plan.kept],
                     }
                 )
         done = rollback.roll_back(self.workspace, writer, asked["since"], actor=self.actor, now=now)
@@ -102,5 +105,7 @@ class Rollback(WorkspaceView):
                 "forgotten": done.forgotten,
                 "brought_back": done.brought_back,
                 "reworded": done.reworded,
+                "taken_out": done.taken_out,
+                "kept": [asdict(one) for one in done.kept],
             }
         )

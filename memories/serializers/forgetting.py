@@ -108,6 +108,13 @@ class RollbackSerializer(serializers.Serializer[Any]):
         return fields
 
 
+class KeptSerializer(serializers.Serializer[Any]):
+    """A memory of the writer's that is not forgotten, and why."""
+
+    id = serializers.UUIDField()
+    reason = serializers.CharField()
+
+
 class RollbackAnswerSerializer(serializers.Serializer[Any]):
     """What was rolled back, or would be."""
 
@@ -115,7 +122,12 @@ class RollbackAnswerSerializer(serializers.Serializer[Any]):
     total = serializers.IntegerField(required=False, help_text="All that would be forgotten.")
     would_bring_back = serializers.IntegerField(required=False)
     would_reword = serializers.IntegerField(required=False)
+    would_take_out = serializers.IntegerField(
+        required=False, help_text="Merges of the writer's statements into memories of others."
+    )
     rollback = serializers.UUIDField(required=False)
     forgotten = serializers.IntegerField(required=False)
     brought_back = serializers.IntegerField(required=False)
     reworded = serializers.IntegerField(required=False)
+    taken_out = serializers.IntegerField(required=False)
+    kept = KeptSerializer(many=True)

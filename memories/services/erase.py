@@ -126,10 +126,9 @@ def _erase_elsewhere(ids: Collection[UUID], said: _Words) -> None:
         row.save(update_fields=["gate"])
     _delete(Review.objects.filter(result__in=ids))
     _delete(row for row in Review.objects.iterator() if said.quoted_in(row.request))
-    for row in Review.objects.exclude(note="").iterator():
-        if said.quoted_in(row.note):
-            row.note = "Erased."
-            row.save(update_fields=["note"])
+    notes = Review.objects.exclude(note="")
+    quoting = [review.pk for review in notes.iterator() if said.quoted_in(review.note)]
+    notes.filter(pk__in=quoting).update(note="Erased.")
     forget_quotes(said.quoted_in, said.texts)
     _delete(
         row
