@@ -31,7 +31,7 @@ from memories.services.merge import merge_into
 from memories.services.review import ask
 from memories.services.statements import forgotten_memory, lock_statements
 from memories.services.suggest import suggest
-from memories.services.trust import ReviewNeededError, demand_leave, demand_trust
+from memories.services.trust import ReviewNeededError, demand_all, demand_leave, demand_trust
 from memories.signals import memories_written
 
 log = logging.getLogger(__name__)
@@ -271,7 +271,7 @@ class _Run:
         """Write a memory of its own; one that contradicts its neighbour is read first."""
         memory, links = self._create(draft, digest, vectors, report)
         if report.outcome == "suggested" and report.best is not None:
-            self._suggest(memory, [report.best])
+            self._suggest(memory, [report.best, *report.also])
         if report.outcome == "kept_apart":
             self.kept_apart.add(memory.id)
             self._suggest(memory, report.also)
@@ -299,9 +299,12 @@ class _Run:
 
     def _revive(self, memory: Memory, draft: Draft) -> Committed | None:
         """Bring a forgotten memory back; None when it was retired or replaced as well."""
-        replaced = self._replaced(draft)
+        replaced = self._to_replace(draft)
         locked = lock([memory.id])[0]
-        demand_leave(locked, actor=self.actor)
+        demand_all(  # one review for both: who accepts it decides both
+            lambda: self._demand_trust(replaced, draft),
+            lambda: demand_leave(locked, actor=self.actor),
+        )
         put_back(locked, {"forgotten_at": None}, actor=self.actor, now=self.now)
         if locked.state(self.now) != State.ACTIVE:
             return None
@@ -373,6 +376,17 @@ class _Run:
         return memory, links
 
     def _replaced(self, draft: Draft) -> Memory | None:
+        """Return the locked memory that a draft replaces and is trusted to replace."""
+        replaced = self._to_replace(draft)
+        self._demand_trust(replaced, draft)
+        return replaced
+
+    def _demand_trust(self, replaced: Memory | None, draft: Draft) -> None:
+        if replaced is not None:
+            kind, provenance = ReviewKind.SUPERSEDE, draft.provenance
+            demand_trust(replaced, kind=kind, provenance=provenance, actor=self.actor)
+
+    def _to_replace(self, draft: Draft) -> Memory | None:
         if draft.supersedes is None:
             return None
         found = [m for m in lock([draft.supersedes]) if m.forgotten_at is None]
@@ -380,9 +394,6 @@ class _Run:
             raise InvalidError("supersedes", "There is no such memory.")
         if found[0].superseded_at is not None:
             raise InvalidError("supersedes", "That memory was superseded already.")
-        demand_trust(
-            found[0], kind=ReviewKind.SUPERSEDE, provenance=draft.provenance, actor=self.actor
-        )
         return found[0]
 
     def _sources(self, draft: Draft) -> list[UUID]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from django.db.models import Q
 
 from engram.kernel.actors import Actor
@@ -26,6 +28,20 @@ class ReviewNeededError(Exception):
         self.kind = kind
         self.memory = memory
         self.reason = reason
+
+
+def demand_all(*demands: Callable[[], object]) -> None:
+    """Meet every demand, or raise one `ReviewNeededError` that names each reason."""
+    needed = []
+    for demand in demands:
+        try:
+            demand()
+        except ReviewNeededError as one:
+            needed.append(one)
+    if needed:
+        first, *others = needed
+        also = [f"It would also {one.kind} {one.memory.id}: {one.reason}" for one in others]
+        raise ReviewNeededError(first.kind, first.memory, " ".join([first.reason, *also]))
 
 
 def demand_trust(memory: Memory, *, kind: str, provenance: str, actor: Actor) -> None:

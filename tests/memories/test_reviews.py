@@ -248,6 +248,26 @@ def test_an_asked_revival_is_one_review_and_brings_it_back(house: House, member:
     assert shown(house, memory)["state"] == "active"
 
 
+def test_a_request_that_needs_two_decisions_names_both(
+    house: House, member: Any, stated: dict[str, Any]
+) -> None:
+    old = commit(house.agent, "Never deploy on Friday.")
+    body = {"ids": [old["id"]], "confirm": True}
+    member("reviewer").post("/api/v1/memories/forget", body, content_type=JSON)
+    sent = {"content": "Never deploy on Friday.", "revive": True, "supersedes": stated["id"]}
+    asked = house.agent.post("memories", sent)
+    assert asked.status_code == 202
+    review = house.reviewer.get(f"reviews/{asked.json()['review']}").json()
+    assert (review["kind"], review["memory"]["id"]) == ("supersede", stated["id"])
+    assert review["reason"] == (
+        "That memory is user_stated, what is asked is assistant_derived. "
+        f"It would also revive {old['id']}: A person made Engram forget this."
+    )
+    assert shown(house, old)["state"] == "forgotten"
+    assert house.reviewer.post(f"reviews/{review['id']}/accept", {}).status_code == 200
+    assert (shown(house, old)["state"], shown(house, stated)["state"]) == ("active", "superseded")
+
+
 def test_summaries_of_summaries_are_flagged_once_and_unflagged(house: House) -> None:
     """Pitfall 7: forget of a source flags derived summaries."""
     source = commit(house.agent, "Rita sings in a choir.")

@@ -213,6 +213,17 @@ def test_a_conflict_with_any_neighbour_keeps_apart_what_is_the_same_as_another(
     assert {m["id"] for m in row["memories"]} == {same, draft["memory"]["id"]}
 
 
+def test_every_neighbour_that_may_say_the_same_is_suggested(house: House) -> None:
+    house.admin.patch("workspace/settings", {"gate_policy": "off"})
+    said = ("Our deploys go out on Thursday mornings.", "The deploys go out on Thursday mornings.")
+    stored = {commit(house, content)["memory"]["id"] for content in said}
+    house.admin.patch("workspace/settings", {"gate_policy": "suggest"})
+    draft = commit(house, "Deploys go out on Thursday mornings.")
+    assert draft["outcome"] == "suggested"
+    pairs = [{m["id"] for m in row["memories"]} for row in listed(house)]
+    assert sorted(map(sorted, pairs)) == sorted(sorted([i, draft["memory"]["id"]]) for i in stored)
+
+
 def test_an_agent_does_not_reword_what_a_person_wrote(house: House) -> None:
     memory = commit(house, PLAIN)["memory"]["id"]
     with in_workspace(house.workspace):
