@@ -33,7 +33,9 @@ class WorkspaceView(APIView):
     """A view of one workspace.
 
     Reads run in one short transaction of the caller's workspace. Writes call services, which open
-    their own, so that embedding and model calls happen outside of any transaction.
+    their own, so that embedding and model calls happen outside of any transaction. A POST with an
+    Idempotency-Key is one transaction, from the first that a service opens (after what it reads
+    in `before_writing` and embeds) until its answer is kept; see `joins`.
     """
 
     roles: ClassVar[Mapping[str, Role]] = {}
@@ -42,6 +44,8 @@ class WorkspaceView(APIView):
     # Whether the answer to a POST may be kept for a caller who sends it again; not when it holds
     # a secret.
     keeps_answers: ClassVar[bool] = True
+    # Whether a POST with a key is one transaction; not when it is many short ones on purpose.
+    joins: ClassVar[bool] = True
     # Whether GET asks the embedding model: then it opens its own short transactions.
     embeds: ClassVar[bool] = False
 
@@ -123,7 +127,7 @@ class WorkspaceView(APIView):
                 text = JSONRenderer().render(response.data).decode() if self.keeps_answers else None
                 return Answer(response.status_code, text)
 
-            known = idempotency.once(self._ask(request), work)
+            known = idempotency.once(self._ask(request), work, is_joint=self.joins)
             if known is None:
                 return fresh[-1]
             body = json.loads(known.body) if known.body else None

@@ -1,6 +1,7 @@
 """Idempotency-Key: a write that is sent twice is done once, and answered alike.
 
-The answer is kept in the transaction of the work, so that a crash leaves both or neither. It is
+The answer is kept in the transaction of the work, so that a crash leaves both or neither (but for
+work of many transactions, which says that it bears being done again: the janitor's run). It is
 kept for 24 hours, and no longer than what it shows: forgetting takes the text out of it.
 """
 
@@ -74,15 +75,19 @@ def digest_of(path: str, body: Any) -> str:
     return hashlib.sha256(canonical.encode()).hexdigest()
 
 
-def once(ask: Ask, work: Callable[[], Answer]) -> Answer | None:
+def once(ask: Ask, work: Callable[[], Answer], *, is_joint: bool = True) -> Answer | None:
     """Return the first answer to a write that was done; else do it, keep its answer, return None.
 
     Two callers at once: the second waits for the first and gets its answer. What raises is not
-    kept, and nothing of it stays.
+    kept, and nothing of it stays. Unless `is_joint`, the work keeps its own transactions and must
+    bear being done again (at once, or after a crash); the answer that is kept first is the answer.
     """
     try:
         with in_workspace(ask.workspace):
             _raise_known(ask)
+        if not is_joint:
+            _keep_first(ask, work())
+            return None
         with in_one_transaction(lambda: _claim(ask)):
             answer = work()
             with in_workspace(ask.workspace):
@@ -122,6 +127,13 @@ def _raise_known(ask: Ask) -> None:
     if known.digest != ask.digest:
         raise StaleError(f"This {HEADER} was used for another request within 24 hours.")
     raise _AnsweredError(Answer(known.status, known.body))
+
+
+def _keep_first(ask: Ask, answer: Answer) -> None:
+    """Keep the answer of work that is done, or raise the one that was kept meanwhile."""
+    with in_workspace(ask.workspace):
+        _claim(ask)
+        _keep(ask, answer)
 
 
 def _keep(ask: Ask, answer: Answer) -> None:

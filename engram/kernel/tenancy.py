@@ -56,6 +56,23 @@ def in_workspace(workspace: Workspace | UUID) -> Iterator[None]:
     workspace_id = workspace if isinstance(workspace, UUID) else workspace.pk
     if _current.get() is None and (joint := _joint.get()) is not None:
         joint.open(workspace_id)
+    with _serving(workspace_id):
+        yield
+
+
+@contextmanager
+def before_writing(workspace: Workspace | UUID) -> Iterator[None]:
+    """Serve one workspace as `in_workspace` does, but begin no joint transaction.
+
+    For what a write reads before it embeds; whatever it relies on it reads again under its locks.
+    """
+    with _serving(workspace if isinstance(workspace, UUID) else workspace.pk):
+        yield
+
+
+@contextmanager
+def _serving(workspace_id: UUID) -> Iterator[None]:
+    """Open a transaction, or a savepoint within the one that serves this workspace already."""
     outer = _current.get()
     if outer is None:
         with _outermost(workspace_id):
@@ -98,8 +115,10 @@ class _Joint:
 def in_one_transaction(at_first: Callable[[], None]) -> Iterator[None]:
     """Make one transaction of all `in_workspace` blocks within: all of them last, or none.
 
-    It begins with the first of them, so that what comes before (embedding, above all) holds no
-    connection; `at_first` is called as soon as it is open.
+    It begins with the first of them, so that what comes before (embedding, above all, and what is
+    read in `before_writing`) holds no connection and no lock; `at_first` is called as soon as it
+    is open. Whatever is locked stays locked to the end: no block within may lock in another order
+    than one transaction would.
     """
     with ExitStack() as stack:
         token = _joint.set(_Joint(stack, at_first))

@@ -13,7 +13,7 @@ from engram.kernel.embedding import EmbeddingUnavailableError, embed_windows
 from engram.kernel.history import record
 from engram.kernel.models import Workspace
 from engram.kernel.refusals import InvalidError, MissingError, StaleError
-from engram.kernel.tenancy import in_workspace
+from engram.kernel.tenancy import before_writing, in_workspace
 from memories.core.claims import compare
 from memories.core.gate import Decision, Side, better_wording, surviving_wording
 from memories.core.reading import read_cached
@@ -56,7 +56,7 @@ def accept(
 
     `keep` names the memory whose wording survives; without it the gate's rules choose.
     """
-    with in_workspace(workspace):
+    with before_writing(workspace):
         suggestion = _asked(suggestion_id)
         texts = {m.id: m.content for m in (suggestion.memory, suggestion.other)}
         digests = [suggestion.memory.content_hash, suggestion.other.content_hash]

@@ -11,7 +11,7 @@ from engram.kernel.actors import Actor
 from engram.kernel.history import record
 from engram.kernel.models import Workspace
 from engram.kernel.refusals import MissingError, StaleError
-from engram.kernel.tenancy import in_workspace
+from engram.kernel.tenancy import before_writing, in_workspace
 from memories.models import Merge
 from memories.services.split import split
 
@@ -41,7 +41,7 @@ def audit(
     A later judgement replaces an earlier one. Judging alone changes no memory. What cannot be taken
     apart is not judged either. A split comes first: it locks statements and memories before merges.
     """
-    with in_workspace(workspace):
+    with before_writing(workspace):  # a split reads, then embeds
         merge = _judgeable(Merge.objects.filter(pk=merge_id), is_correct)
     if is_split and not is_correct and merge.split_at is None and merge.observation_id is not None:
         split(workspace, merge.memory_id, merge.observation_id, actor=actor, now=now)

@@ -14,7 +14,7 @@ from engram.kernel.actors import Actor
 from engram.kernel.collisions import AGAIN
 from engram.kernel.models import Role, Workspace
 from engram.kernel.refusals import InvalidError, MissingError, RefusalError, StaleError
-from engram.kernel.tenancy import in_workspace
+from engram.kernel.tenancy import before_writing, in_workspace
 from memories.core.content import content_hash
 from memories.models import Memory, Review, ReviewKind, ReviewStatus
 from memories.services import commit
@@ -50,7 +50,7 @@ def accept(
     Raise `LapsedError` when the memory is not any more what it was when the request was made, or
     what was asked is refused by now. Another writer who was faster lapses nothing.
     """
-    with in_workspace(workspace):
+    with before_writing(workspace):
         asked = _found(review_id)
     ready = _prepare(asked, workspace)
     try:

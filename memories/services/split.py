@@ -15,7 +15,7 @@ from engram.kernel.embedding import EmbeddingUnavailableError, embed_windows
 from engram.kernel.history import record
 from engram.kernel.models import Event, Role, Workspace
 from engram.kernel.refusals import ForbiddenError, InvalidError, MissingError, StaleError
-from engram.kernel.tenancy import in_workspace
+from engram.kernel.tenancy import before_writing, in_workspace
 from memories.core.content import content_hash
 from memories.core.merging import Step, Undone, without
 from memories.models import (
@@ -53,7 +53,7 @@ def split(
     workspace: Workspace, memory_id: UUID, observation_id: UUID, *, actor: Actor, now: datetime
 ) -> Split:
     """Undo the merge of one observed statement into a memory."""
-    with in_workspace(workspace):
+    with before_writing(workspace):
         merge = _merge_of(memory_id, observation_id)
         before = _undone(merge, merge.memory).fields["content"]
         texts = sorted({before, _statement(merge).content})

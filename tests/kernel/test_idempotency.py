@@ -14,7 +14,14 @@ from django.db import IntegrityError, connections, transaction
 from django.test import Client
 from django.utils import timezone
 
-from engram.kernel.idempotency import KEPT_FOR, drop_old_answers, forget_answers
+from engram.kernel.idempotency import (
+    KEPT_FOR,
+    Answer,
+    Ask,
+    drop_old_answers,
+    forget_answers,
+    once,
+)
 from engram.kernel.models import AnsweredThing, ApiKey, Event, IdempotentAnswer, Workspace
 from engram.kernel.tasks import drop_old_answers as sweep
 from engram.kernel.tenancy import in_one_transaction, in_workspace
@@ -240,6 +247,41 @@ def test_blocks_of_one_transaction_last_together_or_not_at_all(db: None) -> None
     work(is_bad=False)
     with in_workspace(workspace):
         assert sorted(ApiKey.objects.values_list("name", flat=True)) == ["first", "second"]
+
+
+def test_work_that_is_not_joint_keeps_its_own_transactions_and_the_first_answer(
+    house: House,
+) -> None:
+    ask = Ask(house.workspace, "key:1", "long", "/api/v1/janitor/runs", "d", timezone.now())
+
+    def write(name: str) -> None:
+        with in_workspace(house.workspace):
+            ApiKey.objects.create(name=name, digest=name, prefix="egr_")
+
+    def half() -> Answer:
+        write("first")
+        raise ZeroDivisionError
+
+    def slower() -> Answer:
+        write("second")
+        assert once(ask, lambda: Answer(201, "faster"), is_joint=False) is None
+        return Answer(201, "slower")
+
+    with pytest.raises(ZeroDivisionError):
+        once(ask, half, is_joint=False)
+    assert once(ask, slower, is_joint=False) == Answer(201, "faster")
+    assert once(ask, half, is_joint=False) == Answer(201, "faster")
+    with in_workspace(house.workspace):
+        named = ApiKey.objects.filter(name__in=["first", "second"])
+        assert sorted(named.values_list("name", flat=True)) == ["first", "second"]
+
+
+def test_a_janitor_run_under_a_key_is_answered_once(house: House) -> None:
+    first = send(house.admin, "weekly", {}, "janitor/runs")
+    again = send(house.admin, "weekly", {}, "janitor/runs")
+    assert (first.status_code, again.content) == (201, first.content)
+    assert again["Idempotency-Replayed"] == "true"
+    assert len(house.reader.get("janitor/runs").json()["results"]) == 1
 
 
 def at_once(call: Callable[[int], Any]) -> list[Any]:

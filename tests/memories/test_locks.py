@@ -10,12 +10,14 @@ from typing import Any
 import pytest
 from django.db import connections
 
-from engram.kernel import idempotency
-from engram.kernel.tenancy import in_workspace
-from memories.models import Memory
+from engram.kernel import embedding, idempotency
+from engram.kernel.tenancy import has_workspace, in_workspace
+from memories.models import Memory, Merge
 from memories.services.index import WordIndex
 from tests.conftest import House, build_house
 
+PLAIN = "The deploy runs on Thursday."
+FINER = "The deploy runs on Thursday at 14:00 UTC."
 CRATES = ("apples", "bolts", "cedar", "dates", "eggs", "figs")
 
 
@@ -108,3 +110,52 @@ def test_a_keyed_write_whose_transaction_cannot_end_is_a_conflict(
     assert answer.json()["title"] == "Conflict"
     with in_workspace(shared_house.workspace):
         assert Memory.objects.count() == 1
+
+
+def asked_pair(house: House) -> tuple[str, str]:
+    """Return a suggestion and the older one of its two memories."""
+    older = house.agent.post("memories", {"content": PLAIN, "provenance": "user_stated"}).json()
+    assert house.agent.post("memories", {"content": FINER}).json()["outcome"] == "suggested"
+    (row,) = house.reader.get("merge-suggestions").json()["results"]
+    return row["id"], older["memory"]["id"]
+
+
+def asked_review(house: House) -> str:
+    """Return a review of what an agent would put in the place of a person's word."""
+    body = {"content": "The office is in Ghent.", "provenance": "user_stated"}
+    known = house.reviewer.post("memories", body).json()["memory"]["id"]
+    asked = {"content": "The office is in Bruges.", "supersedes": known}
+    review: str = house.agent.post("memories", asked).json()["review"]
+    return review
+
+
+@pytest.mark.parametrize("work", ["accept", "split", "audit", "review"])
+def test_nothing_is_embedded_within_the_transaction_of_a_keyed_write(
+    house: House, monkeypatch: pytest.MonkeyPatch, work: str
+) -> None:
+    body: dict[str, Any] = {}
+    if work == "accept":
+        path = f"merge-suggestions/{asked_pair(house)[0]}/accept"
+    elif work == "review":
+        path = f"reviews/{asked_review(house)}/accept"
+    else:
+        for content in (PLAIN, FINER):
+            outcome = house.agent.post("memories", {"content": content}).json()["outcome"]
+        assert outcome == "merged"
+        with in_workspace(house.workspace):
+            merge = Merge.objects.get()
+        if work == "split":
+            path = f"memories/{merge.memory_id}/split"
+            body = {"observation_id": str(merge.observation_id)}
+        else:
+            path, body = f"gate/audit/{merge.id}", {"correct": False, "split": True}
+    within: list[bool] = []
+    provider = embedding._provider
+
+    def watched(model: str | None = None) -> Any:
+        within.append(has_workspace())
+        return provider(model)
+
+    monkeypatch.setattr(embedding, "_provider", watched)
+    answer = house.reviewer.post(path, body, **{"Idempotency-Key": "once"})
+    assert (answer.status_code, set(within)) == (200, {False})
