@@ -105,26 +105,24 @@ def test_missing_browser_is_loud_and_fails_ci(checkout: Path, ci: str, code: int
 
 
 @pytest.mark.parametrize(
-    ("check", "bench", "test", "said", "code"),
+    ("codes", "said", "code"),
     [
-        (0, 0, 0, "== 3 passed in 2.50s ==", 0),
-        (0, 0, 2, "== 1 failed, 3 passed in 2.50s ==", 2),
-        (0, 0, 5, "== no tests ran in 0.01s ==", 5),
-        (2, 0, 0, "== 3 passed in 2.50s (0:01:02) ==", 2),
-        (0, 3, 0, "== 3 passed in 2.50s ==", 3),
+        ((0, 0, 0), "== 3 passed in 2.50s ==", 0),
+        ((0, 0, 2), "== 1 failed, 3 passed in 2.50s ==", 2),
+        ((0, 0, 5), "== no tests ran in 0.01s ==", 5),
+        ((2, 0, 0), "== 3 passed in 2.50s (0:01:02) ==", 2),
+        ((0, 3, 0), "== 3 passed in 2.50s ==", 3),
     ],
 )
 def test_ci_ends_with_the_line_of_pytest_and_the_code_of_what_failed(
-    checkout: Path, check: int, bench: int, test: int, said: str, code: int
+    checkout: Path, codes: tuple[int, int, int], said: str, code: int
 ) -> None:
     write_program(checkout / "programs" / "make", RECORDED_MAKE)
     done = run(
         checkout,
         ".ci/run",
         PATH=f"{checkout / 'programs'}:{os.environ['PATH']}",
-        CHECK=str(check),
-        BENCH=str(bench),
-        TEST=str(test),
+        **dict(zip(("CHECK", "BENCH", "TEST"), map(str, codes), strict=True)),
         PYTEST_SAID=said,
     )
     assert (done.returncode, done.stdout.splitlines()[-1]) == (code, said)
