@@ -26,8 +26,7 @@ def embed_pending() -> None:
     """Embed what could not be embedded before, or was written while the model changed."""
     for workspace in Workspace.objects.all():
         reembed.mark_stragglers(workspace, now=timezone.now())
-        while heal.embed_pending(workspace):
-            pass
+        heal.embed_pending(workspace)
         while fill_tokens(workspace):
             pass
 

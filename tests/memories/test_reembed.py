@@ -203,6 +203,38 @@ def test_what_a_late_writer_adds_by_the_old_model_is_healed(
     assert models_of(moved) == {OTHER: 4}
 
 
+def test_a_text_that_the_provider_refuses_keeps_no_other_waiting(
+    house: House, server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def picky(request: Request) -> Answer:
+        texts = request.body["input"]
+        if any("Bad" in text for text in texts):
+            return Answer({"error": {"message": "refused"}}, 400)
+        rows = [{"index": i, "embedding": vector} for i, vector in enumerate(letters(texts))]
+        return Answer({"data": rows})
+
+    Workspace.objects.filter(pk=house.workspace.pk).update(embedding_model=OTHER)
+    moved = Workspace.objects.get(pk=house.workspace.pk)
+    server.answer("/embeddings", lambda request: Answer({"error": "down"}, 503))
+    texts = ["Bad text is here", *TEXTS, "Bad text is there", "Pears ripen in August"]
+    for text in texts:
+        commit(moved, Draft(content=text), actor=SYSTEM, now=NOW)
+    monkeypatch.setattr(heal, "MEMORIES_A_TURN", 2)  # the first turn is one of a refused text
+    asked = len(server.requests)
+    assert heal.embed_pending(moved) == 0  # nobody is there: asked no further
+    down = len(server.requests) - asked
+
+    server.answer("/embeddings", picky)
+    assert heal.embed_pending(moved) == 4
+    assert heal.embed_pending(moved) == 0
+
+    assert models_of(moved) == {OTHER: 4}
+    with in_workspace(moved):
+        left = Memory.objects.filter(is_embedding_due=True).values_list("content", flat=True)
+        assert sorted(left) == ["Bad text is here", "Bad text is there"]
+    assert down <= 6  # the turn and one harmless text, with retries
+
+
 def test_the_wrong_width_is_refused_loudly(
     house: House, stored: list[Memory], server: ModelServer
 ) -> None:
