@@ -11,6 +11,7 @@ from engram.kernel.jobs import wake
 from engram.kernel.models import Workspace
 from memories.services import counting, heal, janitor, reembed
 from memories.services.fill_tokens import fill_tokens
+from memories.services.index import ensure_index_in_use
 
 JANITOR_TASK = "memories.janitor_run"
 
@@ -27,6 +28,7 @@ def embed_pending() -> None:
     for workspace in Workspace.objects.all():
         reembed.mark_stragglers(workspace, now=timezone.now())
         heal.embed_pending(workspace)
+        ensure_index_in_use(workspace)
         while fill_tokens(workspace):
             pass
 

@@ -178,6 +178,7 @@ def server_findings() -> Iterator[Finding]:
         yield Finding(name, level, detail, "" if check["ok"] else REMEDIES.get(name, ""))
         if name == "migrations" and check["ok"]:
             yield detection()
+            yield vector_indexes()
         if name == "broker" and check["ok"]:
             yield worker()
 
@@ -213,6 +214,23 @@ def detection() -> Finding:
     detail = ", ".join(f"{count} set aside in {slug}" for slug, count in sorted(kept.items()))
     remedy = "see the runs that failed and the worker's log, then manage.py detect --workspace W"
     return Finding("detection", "warn", detail, remedy)
+
+
+def vector_indexes() -> Finding:
+    """Check that the nearest vectors are found by an index, for every model in use."""
+    from engram.kernel.models import Workspace
+    from memories.services.index import has_vector_index, width_in_use
+
+    missing = set()
+    for workspace in Workspace.objects.all():
+        width = width_in_use(workspace)
+        if width is not None and not has_vector_index(workspace.embedding_model, width):
+            missing.add(workspace.embedding_model)
+    if not missing:
+        return Finding("vectors", "ok", "an index for every model in use")
+    detail = f"no index over the vectors of {', '.join(sorted(missing))}: large searches are slow"
+    remedy = "start the worker, which makes it within a minute or two of work"
+    return Finding("vectors", "warn", detail, remedy)
 
 
 def worker() -> Finding:

@@ -13,7 +13,8 @@ from django.db import connection
 from psycopg import sql
 
 from engram.kernel.inserting import insert
-from engram.kernel.tenancy import current_workspace_id
+from engram.kernel.models import Workspace
+from engram.kernel.tenancy import current_workspace_id, in_workspace
 from memories.core.text import terms
 from memories.models import Memory, MemoryTokens, MemoryVector, Posting
 from memories.services.tokens import write_tokens
@@ -52,28 +53,65 @@ def reindex_vectors(memory: Memory, vectors: np.ndarray | tuple[()], model: str)
     index_vectors(memory, vectors, model)
 
 
+def width_in_use(workspace: Workspace) -> int | None:
+    """Return the width of the vectors that a workspace compares; None while it has none."""
+    with in_workspace(workspace):
+        stored = MemoryVector.objects.filter(model=workspace.embedding_model, is_live=True)
+        vector = next(iter(stored.values_list("embedding", flat=True)[:1]), None)
+        return None if vector is None else len(vector)
+
+
+def ensure_index_in_use(workspace: Workspace) -> None:
+    """Make the index over the vectors that a workspace compares, as soon as it has any."""
+    if (width := width_in_use(workspace)) is not None:
+        ensure_vector_index(workspace.embedding_model, width)
+
+
+def has_vector_index(model: str, width: int) -> bool:
+    """Tell whether the nearest of a model's vectors are found by an index, or need none."""
+    return width > HALF_MAX_WIDTH or _stands(_index_name(model, width)) is True
+
+
+def _index_name(model: str, width: int) -> str:
+    digest = hashlib.sha256(f"{model}@{width}".encode()).hexdigest()[:10]
+    return f"vector_nearest_{digest}"
+
+
+def _stands(name: str) -> bool | None:
+    """Tell whether an index is finished; None when there is none."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(%s)", [name])
+        found = cursor.fetchone()
+        return None if found is None else bool(found[0])
+
+
+def _is_being_made(name: str) -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT 1 FROM pg_stat_progress_create_index WHERE index_relid = to_regclass(%s)",
+            [name],
+        )
+        return cursor.fetchone() is not None
+
+
 def ensure_vector_index(model: str, width: int) -> None:
     """Make the HNSW index over a model's live vectors, unless there is one.
 
     Outside of a transaction nobody waits for it. Vectors of more dimensions than pgvector indexes
     are scanned.
     """
-    if width > HALF_MAX_WIDTH:
+    index = _index_name(model, width)
+    if has_vector_index(model, width) or _is_being_made(index):
         return
     kind = "vector" if width <= VECTOR_MAX_WIDTH else "halfvec"
-    digest = hashlib.sha256(f"{model}@{width}".encode()).hexdigest()[:10]
-    name = sql.Identifier(f"vector_nearest_{digest}")
+    name = sql.Identifier(index)
     is_concurrent = not connection.in_atomic_block
     with connection.cursor() as cursor:
-        cursor.execute("SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(%s)",
-                       [f"vector_nearest_{digest}"])  # fmt: skip
-        if (found := cursor.fetchone()) is not None and found[0]:
-            return
-        if found is not None:  # an earlier attempt was interrupted
-            cursor.execute(sql.SQL("DROP INDEX {}").format(name))
+        if _stands(index) is False:  # an earlier attempt was interrupted
+            cursor.execute(sql.SQL("DROP INDEX IF EXISTS {}").format(name))
         cursor.execute(
             sql.SQL(
-                "CREATE INDEX {concurrently} {name} ON memories_memoryvector"
+                "CREATE INDEX {concurrently} IF NOT EXISTS {name} ON memories_memoryvector"
                 " USING hnsw ((embedding::{kind}({width})) {operators})"
                 " WHERE is_live AND model = {model}"
             ).format(

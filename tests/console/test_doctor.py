@@ -8,10 +8,17 @@ import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
+from django.db import connection
 
 from engram.console import doctor
+from engram.kernel.models import Workspace
+from engram.kernel.tenancy import in_workspace
+from memories.models import Memory, MemoryVector
+from memories.services.index import _index_name, ensure_index_in_use
+from tests.conftest import build_house
 from tests.homes import ENVIRONMENT, SOURCE, throw_away
 
 NOW = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)
@@ -98,13 +105,36 @@ def test_clocks_may_differ_by_seconds(seconds: int, level: str) -> None:
     assert doctor.clock_difference(NOW + timedelta(seconds=seconds), NOW).level == level
 
 
-def test_taken_port_is_a_warning(settings: object, tmp_path: Path) -> None:
+def test_taken_port_is_a_warning(settings: Any, tmp_path: Path) -> None:
     settings.ENGRAM_HOME = tmp_path
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
         assert doctor.port("127.0.0.1", port).level == "warn"
     finding = doctor.port("127.0.0.1", port)
     assert (finding.level, finding.detail) == ("ok", f"127.0.0.1:{port} is free")
+
+
+def test_vectors_without_an_index_are_named_until_the_sweep_makes_it(
+    transactional_db: None,
+) -> None:
+    house = build_house("vectors")
+    assert house.agent.post("memories", {"content": "Pears ripen in August."}).status_code == 201
+    assert doctor.vector_indexes().level == "ok"
+    Workspace.objects.filter(pk=house.workspace.pk).update(embedding_model="other@3")
+    assert doctor.vector_indexes().level == "ok"  # nothing to search yet
+    moved = Workspace.objects.get(pk=house.workspace.pk)
+    with in_workspace(moved):
+        memory = Memory.objects.get()
+        MemoryVector.objects.create(memory=memory, model="other@3", embedding=[1.0, 0.0, 0.0])
+    found = doctor.vector_indexes()
+    assert (found.level, "other@3" in found.detail) == ("warn", True)
+    try:
+        ensure_index_in_use(moved)
+        assert doctor.vector_indexes().level == "ok"
+        ensure_index_in_use(moved)  # nothing to do
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute(f"DROP INDEX IF EXISTS {_index_name('other@3', 3)}")
 
 
 @pytest.mark.usefixtures("db")
