@@ -20,7 +20,7 @@ from memories.services.index import VECTOR_MAX_WIDTH
 
 # Memories of a workspace up to which its vectors are scanned. A scan costs the database 1 ms for a
 # thousand; the graph 5 ms where most of the table is the workspace's own, 23 ms where a tenth is,
-# 206 ms where half a percent is. In a table of 100,000 they meet near 15,000; alone, near 5,000.
+# 206 ms where half a percent is. Between these they meet near 15,000 of 100,000, alone near 5,000.
 EXACT_MAX = 12_000
 # So many more are read than asked for: some are further windows of one memory, or filtered out.
 SPARE = 30
