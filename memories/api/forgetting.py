@@ -70,8 +70,10 @@ class Restore(WorkspaceView):
             "still_hidden": [{"id": i, "state": state} for i, state in hidden.items()],
             "pending": [{"id": i, "review": review} for i, review in restored.pending.items()],
         }
-        is_waiting = bool(restored.pending) and not restored.memories
-        return Response(body, status=202 if is_waiting else 200)
+        if not restored.pending or restored.memories:
+            return Response(body)
+        first = next(iter(restored.pending.values()))
+        return Response({"status": "pending", "review": first} | body, status=202)
 
 
 class Rollback(WorkspaceView):

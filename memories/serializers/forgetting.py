@@ -84,8 +84,10 @@ class WaitingSerializer(serializers.Serializer[Any]):
 
 
 class RestoreAnswerSerializer(serializers.Serializer[Any]):
-    """What was brought back."""
+    """What was brought back; `status` and the first `review` when all of it waits for a person."""
 
+    status = serializers.CharField(required=False, help_text="`pending`")
+    review = serializers.UUIDField(required=False)
     restored = serializers.IntegerField()
     ids = serializers.ListField(child=serializers.UUIDField())
     still_hidden = StillHiddenSerializer(many=True)

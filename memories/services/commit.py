@@ -393,7 +393,10 @@ class _Run:
         if not found:
             raise InvalidError("supersedes", "There is no such memory.")
         if found[0].superseded_at is not None:
-            raise InvalidError("supersedes", "That memory was superseded already.")
+            raise StaleError(
+                "supersedes: that memory was superseded already; name its successor.",
+                [found[0].superseded_by_id] if found[0].superseded_by_id else [],
+            )
         return found[0]
 
     def _sources(self, draft: Draft) -> list[UUID]:

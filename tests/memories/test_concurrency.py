@@ -195,7 +195,7 @@ def test_several_supersedes_of_one_memory_have_one_winner(shared_house: House) -
             "memories", {"content": f"The pond is {n + 2} metres deep.", "supersedes": old}
         )
     )
-    assert sorted(answer.status_code for answer in answers) == [201] + [422] * (CALLERS - 1)
+    assert sorted(answer.status_code for answer in answers) == [201] + [409] * (CALLERS - 1)
     assert len(shared_house.agent.get("memories").json()["results"]) == 1
 
 
