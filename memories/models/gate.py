@@ -25,7 +25,8 @@ class Merge(WorkspaceModel):
     """One statement that became part of a memory, with all that is needed to take it out again.
 
     `absorbed` is the stored memory that an accepted suggestion hid; a statement merged at commit
-    never had a row of its own. `before` and `after` are the survivor's fields on either side.
+    never had a row of its own. `before` and `after` are the survivor's fields on either side. An
+    `after` that names `folded` false is that of a witness: the merge changed nothing.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
