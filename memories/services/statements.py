@@ -23,15 +23,14 @@ def lock_statements(hashes: Iterable[str]) -> set[str]:
             """
             SELECT pg_advisory_xact_lock(hashtextextended(statement, 0))
             FROM unnest(%s::text[]) AS locks (statement);
-            SELECT digest FROM unnest(%s::text[]) AS wanted (digest)
-            WHERE EXISTS (SELECT 1 FROM memories_memory
-                          WHERE workspace_id = %s AND content_hash = digest)
-                OR EXISTS (SELECT 1 FROM memories_observation
-                           WHERE workspace_id = %s AND content_hash = digest)
-                OR EXISTS (SELECT 1 FROM memories_revision
-                           WHERE workspace_id = %s AND content_hash = digest)
+            SELECT content_hash FROM memories_memory
+            WHERE workspace_id = %s AND content_hash = ANY(%s)
+            UNION SELECT content_hash FROM memories_observation
+            WHERE workspace_id = %s AND content_hash = ANY(%s)
+            UNION SELECT content_hash FROM memories_revision
+            WHERE workspace_id = %s AND content_hash = ANY(%s)
             """,
-            [[f"{workspace_id}:{digest}" for digest in wanted], wanted, *[workspace_id] * 3],
+            [[f"{workspace_id}:{digest}" for digest in wanted], *[workspace_id, wanted] * 3],
         )
         cursor.nextset()
         return {digest for (digest,) in cursor.fetchall()}

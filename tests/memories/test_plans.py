@@ -51,12 +51,21 @@ class Plans:
         self, execute: Callable[..., Any], sql: str, params: Any, many: bool, context: Any
     ) -> Any:
         """Explain a query, then run it."""
-        if sql.lstrip().startswith(("SELECT", "WITH")) and "_config(" not in sql:
-            with connection.connection.cursor() as cursor:
-                cursor.execute(f"EXPLAIN (FORMAT JSON) {sql}", params)
-                plan = cursor.fetchone()[0]
-            self._walk((json.loads(plan) if isinstance(plan, str) else plan)[0]["Plan"])
+        parts = sql.split(";")
+        position = 0
+        for part in parts:
+            count = part.count("%s")
+            own = params if len(parts) == 1 else params[position : position + count]
+            position += count
+            if part.lstrip().startswith(("SELECT", "WITH")) and "_config(" not in part:
+                self._explain(part, own)
         return execute(sql, params, many, context)
+
+    def _explain(self, sql: str, params: Any) -> None:
+        with connection.connection.cursor() as cursor:
+            cursor.execute(f"EXPLAIN (FORMAT JSON) {sql}", params)
+            plan = cursor.fetchone()[0]
+        self._walk((json.loads(plan) if isinstance(plan, str) else plan)[0]["Plan"])
 
     def _walk(self, node: dict[str, Any]) -> None:
         self.nodes.append(node)
