@@ -18,6 +18,7 @@ def lock_statements(hashes: Iterable[str]) -> set[str]:
     """
     workspace_id = current_workspace_id()
     wanted = sorted(set(hashes))
+    locks = [f"{workspace_id}:{digest}" for digest in wanted]
     with connection.cursor() as cursor:
         cursor.execute(
             """
@@ -30,7 +31,7 @@ def lock_statements(hashes: Iterable[str]) -> set[str]:
             UNION SELECT content_hash FROM memories_revision
             WHERE workspace_id = %s AND content_hash = ANY(%s)
             """,
-            [[f"{workspace_id}:{digest}" for digest in wanted], *[workspace_id, wanted] * 3],
+            [locks, workspace_id, wanted, workspace_id, wanted, workspace_id, wanted],
         )
         cursor.nextset()
         return {digest for (digest,) in cursor.fetchall()}
