@@ -105,7 +105,11 @@ def full(house: House, neighbour: House) -> House:
         cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
     ensure_vector_index(MODEL, WIDTH)
     with in_workspace(house.workspace):
-        MemoryTag.objects.bulk_create(MemoryTag(memory_id=i, tag=f"tag-{i.int % 50}") for i in ids)
+        MemoryTag.objects.bulk_create(
+            MemoryTag(memory_id=i, tag=f"{name}-{i.int % 500}")
+            for i in ids
+            for name in ("tag", "team", "city", "month", "tool")
+        )
         Observation.objects.bulk_create(
             Observation(
                 memory_id=i,
