@@ -144,7 +144,8 @@ def test_no_large_table_is_read_whole(
         body = {"content": "The barn owl nests in the chapel tower.", "tags": ["birds"]}
         assert full.agent.post("memories", body).status_code == 201
     assert plans.scanned_whole == set()
-    assert plans.indexes >= {NEAREST, "memory_hash"}
+    # Without statistics the planner may take another index of the workspace for the hashes.
+    assert plans.indexes >= {NEAREST} | ({"memory_hash"} if state == "analysed" else set())
 
     for params, known in LISTS:
         with explained() as plans:
