@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from memories.core import dates, measures
-from memories.core.lexicon import KINDS, concept_of, opposed
+from memories.core.lexicon import KINDS, concept_of, opposites_of
 from memories.core.statements import Claim, Term
 from memories.core.words import stem
 
 _PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 _GLUED_VERSION = re.compile(r"-?v?\d+$")
+_MAX_KEPT = 64  # characters of a key that is worth keeping what is known of it
 _LOOK = 8  # repetitions of one word that are looked at, so that cost stays linear
 _OPEN_DAYS = {"weekend": {"saturday", "sunday"}, "weekday": set(dates.WORKDAYS)}
 
@@ -67,26 +68,29 @@ _WORDS = frozenset(["word", "name"])
 
 def align(a: Claim, b: Claim) -> Alignment:
     """Lay two claims side by side, equal terms first, then related ones."""
-    found = Alignment()
-    found.keys_a = frozenset(term.key for term in a.terms)
-    found.keys_b = frozenset(term.key for term in b.terms)
+    found = Alignment(keys_a=a.keys, keys_b=b.keys)
     found.left_a, found.left_b = list(a.terms), list(b.terms)
     _match_equal(found, is_aside=False)
     if found.left_a and found.left_b:
         _match_parts(found)
         _match_values(found)
-        _match(found, _opposition, found.opposed, frozenset(["word"]))
-        _match(found, _kind_clash, found.clashes, _WORDS)
+        _match_opposites(found)
+        _match_kinds(found)
         _match_equal(found, is_aside=True)
     return found
 
 
 def _match_equal(found: Alignment, *, is_aside: bool) -> None:
     """Pair equal terms; what is said in passing answers only once the main words are settled."""
-    places: dict[str, list[Term]] = defaultdict(list)
+    shared = {term.key for term in found.left_a}.intersection(term.key for term in found.left_b)
+    if not shared:
+        return
+    places: dict[str, list[Term]] = {key: [] for key in shared}
     for term in found.left_b:
-        places[term.key].append(term)
+        if term.key in shared:
+            places[term.key].append(term)
     rest = []
+    answered = set()
     for term in found.left_a:
         candidates = [
             other
@@ -96,12 +100,14 @@ def _match_equal(found: Alignment, *, is_aside: bool) -> None:
         if not candidates:
             rest.append(term)
             continue
-        best = max(candidates, key=lambda other: _alike(term, other))
+        best = candidates[0]
+        if len(candidates) > 1:
+            best = max(candidates, key=lambda other: _alike(term, other))
         places[term.key].remove(best)
+        answered.add(id(best))
         found.same.append(Pair(term, best))
     found.left_a = rest
-    kept = {id(term) for terms in places.values() for term in terms}
-    found.left_b = [term for term in found.left_b if id(term) in kept]
+    found.left_b = [term for term in found.left_b if id(term) not in answered]
     _drop_counted_nouns(found)
 
 
@@ -125,29 +131,52 @@ def _alike(a: Term, b: Term) -> int:
 
 
 def _match(
-    found: Alignment, test: _Test, into: list[Pair], kinds: frozenset[str] = _VALUES
+    found: Alignment, test: _Test, into: list[Pair], terms: list[Term], others: list[Term]
 ) -> None:
-    """Pair off what is left by a test that names the difference, same region first."""
-    terms = [term for term in found.left_a if term.kind in kinds]
-    others = [term for term in found.left_b if term.kind in kinds]
-    for term in terms if others else ():
+    """Pair off some of what is left by a test that names the difference, same region first."""
+    for term in tuple(terms):
         hits = [(other, reason) for other in others if (reason := test(term, other, found))]
         if hits:
             other, reason = max(hits, key=lambda hit: _alike(term, hit[0]))
             into.append(Pair(term, other, reason))
-            others.remove(other)
-            found.left_a.remove(term)
-            found.left_b.remove(other)
+            for rest, answered in (
+                (terms, term), (others, other), (found.left_a, term), (found.left_b, other),
+            ):  # fmt: skip
+                rest.remove(answered)
+
+
+def _match_opposites(found: Alignment) -> None:
+    others = [term for term in found.left_b if term.kind == "word"]
+    keys = {term.key for term in others}
+    terms = [
+        term
+        for term in found.left_a
+        if term.kind == "word" and not opposites_of(term.key).isdisjoint(keys)
+    ]
+    _match(found, _opposition, found.opposed, terms, others)
+
+
+def _match_kinds(found: Alignment) -> None:
+    if terms := [term for term in found.left_a if _has_kind(term)]:
+        others = [term for term in found.left_b if _has_kind(term)]
+        _match(found, _kind_clash, found.clashes, terms, others)
 
 
 def _opposition(a: Term, b: Term, found: Alignment) -> str:
-    if not opposed(a.key, b.key):
+    if b.key not in opposites_of(a.key):
         return ""
     return f"{a.text.lower()} against {b.text.lower()}"
 
 
+def _has_kind(term: Term) -> bool:
+    """True for what `_kind_clash` could set against another word."""
+    if term.kind not in _WORDS or term.is_verb:
+        return False
+    return bool(kinds_of(term.key)) or term.key.startswith("ordinal ")
+
+
 def _kind_clash(a: Term, b: Term, found: Alignment) -> str:
-    if a.region != b.region or a.is_verb or b.is_verb:
+    if a.region != b.region:
         return ""
     if a.key.startswith("ordinal ") and b.key.startswith("ordinal "):
         return f"{a.text} against {b.text}"
@@ -157,7 +186,14 @@ def _kind_clash(a: Term, b: Term, found: Alignment) -> str:
 
 def kinds_of(key: str) -> frozenset[str]:
     """Kinds of a concept, a glued version left out ("uuidv7" is a uuid)."""
-    return KINDS.get(key) or KINDS.get(_GLUED_VERSION.sub("", key), frozenset())
+    return KINDS.get(key) or (_kinds_of(key) if len(key) <= _MAX_KEPT else _plain_kinds_of(key))
+
+
+def _plain_kinds_of(key: str) -> frozenset[str]:
+    return KINDS.get(_GLUED_VERSION.sub("", key), frozenset())
+
+
+_kinds_of = lru_cache(maxsize=16384)(_plain_kinds_of)
 
 
 def _match_parts(found: Alignment) -> None:
@@ -170,7 +206,7 @@ def _match_parts_of(
     names: list[Term], words: list[Term], found: Alignment, *, is_swapped: bool
 ) -> None:
     for name in list(names):
-        parts = name_parts(name) if name.kind == "name" else []
+        parts = name_parts(name) if name.kind == "name" else ()
         if len(parts) < 2:
             continue
         answers = [next((w for w in words if w.key == part), None) for part in parts]
@@ -184,19 +220,34 @@ def _match_parts_of(
             found.same.append(Pair(hit, name) if is_swapped else Pair(name, hit))
 
 
-def name_parts(term: Term) -> list[str]:
+def name_parts(term: Term) -> Sequence[str]:
     """Concepts of the words inside an identifier: "gateway_timeout_ms", "maxUploadSize"."""
     text = term.text if term.key == term.text.lower() else term.key
-    return [concept_of(part.lower()) for part in _PARTS.findall(text)][:8]
+    return _kept_parts_of(text) if len(text) <= _MAX_KEPT else _parts_of(text)
+
+
+def _parts_of(text: str) -> tuple[str, ...]:
+    return tuple(concept_of(part.lower()) for part in _PARTS.findall(text)[:8])
+
+
+_kept_parts_of = lru_cache(maxsize=16384)(_parts_of)
 
 
 def _match_values(found: Alignment) -> None:
-    _match(found, _agreeing, found.same)
-    _match(found, _subject_clash, found.clashes)
-    _match(found, _finer, found.finer)
+    terms, others = _values(found.left_a), _values(found.left_b)
+    if not terms or not others:
+        return
+    _match(found, _agreeing, found.same, terms, others)
+    _match(found, _subject_clash, found.clashes, terms, others)
+    _match(found, _finer, found.finer, terms, others)
     _drop_counted_nouns(found)
-    _match(found, _value_clash, found.clashes)
-    _match(found, _loose, found.loose)
+    terms, others = _values(found.left_a), _values(found.left_b)
+    _match(found, _value_clash, found.clashes, terms, others)
+    _match(found, _loose, found.loose, terms, others)
+
+
+def _values(terms: Sequence[Term]) -> list[Term]:
+    return [term for term in terms if term.kind in _VALUES]
 
 
 def _agreeing(a: Term, b: Term, found: Alignment) -> str:

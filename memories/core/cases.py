@@ -124,8 +124,10 @@ def _content(claim: Claim, terms: Iterable[Term]) -> tuple[Term, ...]:
     taken_up: frozenset[str] = frozenset()
     if claim.transition is not None and claim.transition.kind in ("switch", "return"):
         taken_up = claim.transition.new
-    # "The main database" is the database; "db-main" is one of several.
-    named = {stem(part) for name in _COMPOUND.findall(claim.text) for part in name.split("-")}
+    idle = _IDLE_MODIFIERS
+    if "-" in claim.text:  # "the main database" is the database; "db-main" is one of several
+        named = (part for name in _COMPOUND.findall(claim.text) for part in name.split("-"))
+        idle = idle.difference(map(stem, named))
     return tuple(
         term
         for term in terms
@@ -133,7 +135,7 @@ def _content(claim: Claim, terms: Iterable[Term]) -> tuple[Term, ...]:
         and term.region not in ("aside", "apposition")
         and not term.is_denied
         and term.key not in taken_up
-        and not (term.region == "subject" and term.key in _IDLE_MODIFIERS - named)
+        and not (term.region == "subject" and term.key in idle)
     )
 
 

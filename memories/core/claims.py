@@ -132,23 +132,33 @@ def _verdicts(a: Reading, b: Reading) -> dict[tuple[int, int], Verdict]:
     if len(a.claims) * len(b.claims) <= _CANDIDATES:
         pairs = {(i, j) for i in range(len(a.claims)) for j in range(len(b.claims))}
     else:
-        near_b, near_a = _nearest(a, b), _nearest(b, a)
-        pairs = {(i, j) for i, near in enumerate(near_b) for j in near}
-        pairs |= {(i, j) for j, near in enumerate(near_a) for i in near}
+        pairs = _near_pairs(a, b)
     return {(i, j): relate(a.claims[i], b.claims[j]) for i, j in sorted(pairs)}
+
+
+def _near_pairs(a: Reading, b: Reading) -> set[tuple[int, int]]:
+    if max(len(a.claims), len(b.claims)) <= _CANDIDATES:  # all that share a word are few enough
+        return {
+            (i, j)
+            for i, claim in enumerate(a.claims)
+            for j, other in enumerate(b.claims)
+            if not claim.topics.isdisjoint(other.topics)
+        }
+    pairs = {(i, j) for i, near in enumerate(_nearest(a, b)) for j in near}
+    return pairs | {(i, j) for j, near in enumerate(_nearest(b, a)) for i in near}
 
 
 def _nearest(a: Reading, b: Reading) -> list[list[int]]:
     """For each claim of a, the claims of b that share most of its words."""
     places: dict[str, list[int]] = {}
     for index, claim in enumerate(b.claims):
-        for key in claim.words | claim.subject:
+        for key in claim.topics:
             places.setdefault(key, []).append(index)
     common = max(20, len(b.claims) // 4)  # a word of every claim tells nothing
     nearest = []
     for claim in a.claims:
         counts: Counter[int] = Counter()
-        for key in claim.words | claim.subject:
+        for key in claim.topics:
             hits = places.get(key, ())
             if len(hits) <= common:
                 counts.update(hits)

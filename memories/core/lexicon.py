@@ -6,6 +6,8 @@ memory ("delete", "remove"); antonyms only where both cannot hold of one thing a
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from memories.core import meanings
 from memories.core.kinds import OTHER_KINDS, PRODUCT_KINDS
 from memories.core.vocabulary import lemma
@@ -70,29 +72,43 @@ EXCLUSIVE_OBJECT = {
 EXCLUSIVE_SUBJECT = _concepts(meanings.EXCLUSIVE_SUBJECT)
 INCLUSIVE = _concepts(meanings.INCLUSIVE)
 SYMMETRIC = _concepts(meanings.SYMMETRIC)
-_LIKE_VERBS = [_concepts(line) for line in meanings.INTERCHANGEABLE.strip().splitlines()]
+_LIKE_VERBS: dict[str, frozenset[str]] = {}
+for _line in meanings.INTERCHANGEABLE.strip().splitlines():
+    for _verb in (_verbs := _concepts(_line)):
+        _LIKE_VERBS[_verb] = _LIKE_VERBS.get(_verb, frozenset()) | _verbs
 
 
 def interchangeable(verb: str, other: str) -> bool:
     """True for two verbs that differ in nothing a claim could turn on ("run", "host")."""
-    return any(verb in verbs and other in verbs for verbs in _LIKE_VERBS)
+    return other in _LIKE_VERBS.get(verb, ())
 
 
 _NEGATIVE_PREFIXES = ("un", "non", "dis", "im", "ir", "il")
+_MIN_DENIED = 4  # letters of a word that a prefix may deny
+_MAX_KEPT = 64  # characters of a key whose opposites are kept
+
+
+def opposites_of(key: str) -> frozenset[str]:
+    """Concepts that exclude this one ("enable", "disable"; "signed", "unsigned")."""
+    return _kept_opposites_of(key) if len(key) <= _MAX_KEPT else _opposites_of(key)
+
+
+def _opposites_of(key: str) -> frozenset[str]:
+    found = set(OPPOSITES.get(key, ()))
+    for prefix in _NEGATIVE_PREFIXES:
+        if len(key) >= _MIN_DENIED:
+            found.add(prefix + key)
+        if key.startswith(prefix) and len(key) - len(prefix) >= _MIN_DENIED:
+            found.add(key[len(prefix) :])
+    return frozenset(found)
+
+
+_kept_opposites_of = lru_cache(maxsize=16384)(_opposites_of)
 
 
 def opposed(a: str, b: str) -> bool:
-    """True when two concepts exclude each other ("enable", "disable"; "signed", "unsigned")."""
-    if b in OPPOSITES.get(a, ()):
-        return True
-    short, long = (a, b) if len(a) < len(b) else (b, a)
-    gap = len(long) - len(short)
-    return (
-        gap in (2, 3)
-        and len(short) >= 4
-        and long.endswith(short)
-        and long[:gap] in _NEGATIVE_PREFIXES
-    )
+    """True when two concepts exclude each other."""
+    return b in opposites_of(a)
 
 
 def is_product(concept_: str) -> bool:

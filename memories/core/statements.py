@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from memories.core.measures import Quantity
@@ -96,6 +96,14 @@ class Claim:
     cues: frozenset[str] = frozenset()
     operators: frozenset[tuple[str, str]] = frozenset()
     tense: Literal["past", "present", ""] = ""
+    # What is asked of a claim beside every other: all keys of its terms, and what it is about.
+    keys: frozenset[str] = field(init=False, repr=False, compare=False)
+    topics: frozenset[str] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Gather what is asked often."""
+        object.__setattr__(self, "keys", frozenset([term.key for term in self.terms]))
+        object.__setattr__(self, "topics", self.words | self.subject)
 
 
 @dataclass(frozen=True, slots=True)
