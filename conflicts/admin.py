@@ -22,7 +22,6 @@ from conflicts.services import queue, show
 from conflicts.services.resolve import resolve
 from engram.kernel.models import Membership, Role
 from engram.kernel.pages import has_role, staff_of
-from engram.kernel.refusals import RefusalError
 from engram.kernel.staff import (
     DefaultedFilter,
     ReadOnlyAdmin,
@@ -83,6 +82,7 @@ class ConflictAdmin(RoleAdmin):
         FinderFilter,
     ]
     list_select_related = ["assignee"]
+    empty_text = "When two memories cannot both be true, the question to a person stands here."
     search_fields = ["question"]
     search_help_text = "Words of the question or of a memory"
     actions = ["dismiss"]
@@ -168,24 +168,18 @@ class ConflictAdmin(RoleAdmin):
         staff = staff_of(request)
 
         def work(chosen: QuerySet[Conflict]) -> int:
-            done = 0
-            for card in chosen:
-                try:
-                    resolve(
-                        staff.workspace,
-                        card.pk,
-                        verdict=Verdict.DISMISS,
-                        version=card.version,
-                        actor=staff.actor,
-                        now=timezone.now(),
-                    )
-                except RefusalError as error:
-                    self.message_user(
-                        request, f"{self.name_of(card)}: {error.detail}", level="WARNING"
-                    )
-                else:
-                    done += 1
-            return done
+            return self.one_by_one(
+                request,
+                chosen,
+                lambda card: resolve(
+                    staff.workspace,
+                    card.pk,
+                    verdict=Verdict.DISMISS,
+                    version=card.version,
+                    actor=staff.actor,
+                    now=timezone.now(),
+                ),
+            )
 
         return self.confirmed(
             request,
@@ -208,6 +202,7 @@ class DetectionRunAdmin(ReadOnlyAdmin):
         "joined", "skipped", "lag", "duration", "model",
     ]  # fmt: skip
     list_filter = ["status", "reason"]
+    empty_text = "The detective reads what is new within seconds of a commit; its runs stand here."
 
     read_at = moment_column("created_at", "read")
     lag = seconds_column("lag_seconds", "lag")

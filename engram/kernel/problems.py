@@ -12,7 +12,7 @@ from django.core.exceptions import PermissionDenied
 from django.db import DatabaseError, InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, JsonResponse
 from psycopg_pool import PoolTimeout
-from rest_framework import exceptions, status
+from rest_framework import exceptions
 from rest_framework.response import Response
 
 from engram.kernel.collisions import AGAIN, is_collision, is_deadlock
@@ -39,13 +39,6 @@ class ProblemError(exceptions.APIException):
         super().__init__(detail)
         self.status_code = status_code
         self.errors = errors
-
-
-class ConflictError(ProblemError):
-    """What the caller wants contradicts what is stored meanwhile."""
-
-    def __init__(self, detail: str):
-        super().__init__(status.HTTP_409_CONFLICT, detail)
 
 
 def document(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from datetime import datetime
 from typing import Any, ClassVar
 
 from django.contrib import admin, messages
@@ -11,21 +12,33 @@ from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.utils import timezone
+from django.utils.html import format_html
 from unfold.admin import ModelAdmin
 
 from engram.kernel.models import Role
 from engram.kernel.pages import has_role
+from engram.kernel.refusals import RefusalError
 
 Work = Callable[[QuerySet[Any]], int]
 
 
+def shown_moment(moment: datetime) -> str:
+    """Return a time briefly, in the pages' time zone."""
+    return f"{timezone.localtime(moment):%-d %b %Y, %H:%M}"
+
+
 def moment_column(field: str, title: str) -> Callable[[Any, Any], str]:
-    """Return a list column that shows a time briefly, in the pages' time zone."""
+    """Return a list column that shows a time; a narrow one breaks between day and hour only."""
 
     @admin.display(description=title, ordering=field)
     def shown(self: Any, row: Any) -> str:
         moment = getattr(row, field)
-        return "" if moment is None else f"{timezone.localtime(moment):%-d %b %Y, %H:%M}"
+        if moment is None:
+            return ""
+        day, hour = shown_moment(moment).split(", ")
+        return format_html(
+            '<span class="eg-whole">{},</span> <span class="eg-whole">{}</span>', day, hour
+        )
 
     return shown
 
@@ -55,6 +68,7 @@ class RoleAdmin(ModelAdmin):  # type: ignore[misc]
     """
 
     roles: ClassVar[dict[str, Role]] = {"view": Role.READER}
+    empty_text = ""  # what comes into the list, for one that finds it empty
     list_per_page = 50
     show_full_result_count = False
     list_fullwidth = True
@@ -155,6 +169,23 @@ class RoleAdmin(ModelAdmin):  # type: ignore[misc]
             "carried": carried,
         }
         return TemplateResponse(request, "admin/confirm.html", context)
+
+    def one_by_one(
+        self, request: HttpRequest, rows: Iterable[Any], work: Callable[[Any], object]
+    ) -> int:
+        """Do the work for each row and return for how many it was done.
+
+        A row for which it is refused is named with the reason, and does not stop the others.
+        """
+        done = 0
+        for row in rows:
+            try:
+                work(row)
+            except RefusalError as error:
+                messages.warning(request, f"{self.name_of(row)}: {error.detail}")
+            else:
+                done += 1
+        return done
 
 
 class ReadOnlyAdmin(RoleAdmin):

@@ -46,6 +46,7 @@ class GateAdmin(ReadOnlyAdmin):
 class MergeAdmin(GateAdmin):
     """What became part of what."""
 
+    empty_text = "When a commit says the same as a memory, both become one, and it stands here."
     list_display = ["survivor", "relation", "similarity", "judged", "merged", "taken_apart"]
     list_filter = [("relation", ChoicesDropdownFilter), "is_correct"]
     list_select_related = ["memory"]
@@ -68,6 +69,7 @@ class MergeAdmin(GateAdmin):
 class MergeSuggestionAdmin(GateAdmin):
     """What a person is asked, and what was answered."""
 
+    empty_text = "What the gate is not sure of stands here, and is answered on the Gate page."
     list_display = ["one", "two", "relation", "status", "detected_by", "asked", "decided_by"]
     list_filter = [("status", ChoicesDropdownFilter), ("relation", ChoicesDropdownFilter)]
     list_select_related = ["memory", "other"]

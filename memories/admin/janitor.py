@@ -45,6 +45,7 @@ class JanitorRunAdmin(RoleAdmin):
         "ran_at", "by", "examined", "demoted", "culled", "reported", "condition",
     ]  # fmt: skip
     actions = ["undo"]
+    empty_text = "The janitor runs weekly by itself. “Run now…” shows first what it would do today."
     actions_list = ["run_now"]
     ordering = ["-started_at", "-id"]
 
@@ -140,17 +141,13 @@ class JanitorRunAdmin(RoleAdmin):
         staff = staff_of(request)
 
         def work(chosen: QuerySet[JanitorRun]) -> int:
-            undone = 0
-            for done in chosen.order_by("-started_at", "-id"):  # the latest first, as it must be
-                try:
-                    undo_run(staff.workspace, done.pk, actor=staff.actor, now=timezone.now())
-                except RefusalError as error:
-                    self.message_user(
-                        request, f"{self.name_of(done)}: {error.detail}", level="WARNING"
-                    )
-                else:
-                    undone += 1
-            return undone
+            return self.one_by_one(
+                request,
+                chosen.order_by("-started_at", "-id"),  # the latest first, as it must be
+                lambda done: undo_run(
+                    staff.workspace, done.pk, actor=staff.actor, now=timezone.now()
+                ),
+            )
 
         return self.confirmed(
             request,

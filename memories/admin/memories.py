@@ -108,6 +108,7 @@ class MemoryAdmin(RoleAdmin):
         UseFilter,
     ]
     list_filter_submit = True
+    empty_text = "What agents commit through the API appears here."
     search_fields = ["content"]
     search_help_text = "All words, in any order"
     actions = ["forget", "restore"]

@@ -12,18 +12,21 @@ from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.utils import timezone
+from django.utils.dateparse import parse_datetime
 from django.utils.html import format_html
 from unfold.decorators import action, display
 
 from engram.kernel.models import Role
 from engram.kernel.pages import has_role, staff_of
-from engram.kernel.refusals import RefusalError
-from engram.kernel.staff import DefaultedFilter, RoleAdmin, moment_column
+from engram.kernel.staff import DefaultedFilter, RoleAdmin, moment_column, shown_moment
 from memories.models import Review, ReviewKind, ReviewStatus
+from memories.serializers.review import asked_fields
 from memories.services import decide
 
 SHOWN_CHARS = 120
-NOT_SHOWN = frozenset({"content", "supersedes", "is_revival"})
+NOT_SHOWN = frozenset({"content", "supersedes", "revive"})  # the page says them itself
+NOTHING: tuple[Any, ...] = (None, "", [], {}, False)
+TITLES = {"session_key": "Session", "derived_from": "Drawn from", "observed_at": "Learned at"}
 
 
 class StatusFilter(DefaultedFilter):
@@ -43,6 +46,30 @@ class StatusFilter(DefaultedFilter):
         return queryset if chosen == self.all_value else queryset.filter(status=chosen)
 
 
+def _told(review: Review, fields: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return the fields in words; of a commit only those that were not left at nothing."""
+    return [
+        (TITLES.get(name, name.replace("_", " ").capitalize()), _in_words(name, value))
+        for name, value in fields.items()
+        if name not in NOT_SHOWN and (value not in NOTHING or review.kind == ReviewKind.REVISE)
+    ]
+
+
+def _in_words(name: str, value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if value in NOTHING:
+        return "–"
+    if isinstance(value, list):
+        return ", ".join(str(item) for item in value)
+    if isinstance(value, dict):
+        return ", ".join(f"{key}: {inner}" for key, inner in value.items())
+    if name in {"kind", "provenance"}:
+        return str(value).replace("_", " ")
+    moment = parse_datetime(value) if name.endswith("_at") else None
+    return shown_moment(moment) if moment else str(value)
+
+
 def _short(text: str) -> str:
     return text if len(text) <= SHOWN_CHARS else f"{text[: SHOWN_CHARS - 1]}…"
 
@@ -57,6 +84,10 @@ class ReviewAdmin(RoleAdmin):
     list_filter_submit = True
     list_select_related = ["memory"]
     actions = ["accept", "reject"]
+    empty_text = (
+        "When an agent asks for what only a person may decide, such as replacing what a user"
+        " stated, the request waits here."
+    )
 
     opened = moment_column("created_at", "asked at")
 
@@ -101,7 +132,7 @@ class ReviewAdmin(RoleAdmin):
         review = self.get_object(request, unquote(object_id))
         if review is None:
             raise Http404
-        fields = review.request.get("fields", {})
+        fields = asked_fields(review)
         context = {
             **self.admin_site.each_context(request),
             "title": "Review",
@@ -110,7 +141,7 @@ class ReviewAdmin(RoleAdmin):
             "memory": review.memory,
             "state": review.memory.state(),
             "wording": fields.get("content", ""),
-            "others": [(n, v) for n, v in fields.items() if n not in NOT_SHOWN and v],
+            "others": _told(review, fields),
             "is_flag": review.kind == ReviewKind.SOURCE_FORGOTTEN,
             "may_act": has_role(request, Role.REVIEWER) and review.status == ReviewStatus.PENDING,
         }
@@ -149,11 +180,8 @@ class ReviewAdmin(RoleAdmin):
     ) -> int:
         """Answer one by one: a request that has lapsed meanwhile must not stop the others."""
         staff = staff_of(request)
-        done = 0
-        for review_id in list(chosen.values_list("pk", flat=True)):
-            try:
-                verb(staff.workspace, review_id, actor=staff.actor, now=timezone.now())
-                done += 1
-            except RefusalError as error:
-                self.message_user(request, error.detail, level="ERROR")
-        return done
+        return self.one_by_one(
+            request,
+            list(chosen.select_related("memory")),
+            lambda review: verb(staff.workspace, review.pk, actor=staff.actor, now=timezone.now()),
+        )

@@ -44,6 +44,18 @@ class AnswerSerializer(serializers.Serializer[Any]):
     note = Text(max_length=1000, allow_blank=True, default="")
 
 
+def asked_fields(review: Review) -> dict[str, Any]:
+    """Return what a review asks for, by the names that callers know.
+
+    That something is to come back is said by its kind, or by `revive` beside other fields.
+    """
+    fields = dict(review.request.get("fields", {}))
+    for own, told in (("is_pinned", "pinned"), ("is_revival", "revive")):
+        if own in fields:
+            fields[told] = fields.pop(own)
+    return fields
+
+
 def present_reviews(reviews: Sequence[Review]) -> list[dict[str, Any]]:
     """Return reviews of the current workspace as callers see them."""
     memories = {
@@ -56,7 +68,7 @@ def present_reviews(reviews: Sequence[Review]) -> list[dict[str, Any]]:
             "status": review.status,
             "reason": review.reason,
             "memory": memories[str(review.memory_id)],
-            "request": review.request.get("fields", {})
+            "request": asked_fields(review)
             if review.kind != ReviewKind.SOURCE_FORGOTTEN
             else {"sources": review.request["sources"]},
             "asked_by": {"kind": review.actor_kind, "label": review.actor_label},

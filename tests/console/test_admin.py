@@ -379,3 +379,84 @@ def test_reviews_are_read_and_answered_in_the_admin(house: House, member: Member
     assert house.agent.get(f"memories/{memory}").json()["state"] == "superseded"
     assert member("reader").get(REVIEWS).status_code == 403
     assert act(member("agent"), REVIEWS, "accept", [asked[1]], confirmed=True).status_code == 403
+
+
+def test_a_request_that_cannot_be_accepted_is_named_and_stops_no_other(
+    house: House, member: Member
+) -> None:
+    def post(text: str, **more: Any) -> Any:
+        return house.agent.post("memories", {"content": text, "scope": "money", **more}).json()
+
+    stated = post("The budget is 5000 euros.", provenance="user_stated")["memory"]["id"]
+    other = post("The auditor is Mira.", provenance="user_stated")["memory"]["id"]
+    asked = [
+        post("The budget is 9 euros.", supersedes=stated)["review"],
+        post("The budget is 7 euros.", supersedes=stated)["review"],
+        post("The auditor is Ines.", supersedes=other)["review"],
+    ]
+    client = member("reviewer")
+    act(client, REVIEWS, "accept", asked, confirmed=True)
+    html = client.get(REVIEWS).content.decode()
+    assert "2 requests accepted." in html
+    assert html.count("Replace a more trusted memory: The budget is 5000 euros.: ") == 1
+    shown = [house.agent.get(f"reviews/{review}").json()["status"] for review in asked]
+    assert sorted(shown) == ["accepted", "accepted", "lapsed"]
+
+
+def test_a_review_speaks_the_words_of_the_api(house: House, member: Member) -> None:
+    stated = house.agent.post(
+        "memories", {"content": "The budget is 5000 euros.", "provenance": "user_stated"}
+    ).json()["memory"]["id"]
+    asked = [
+        house.agent.post(
+            "memories",
+            {
+                "content": "The budget is 9 euros.", "supersedes": stated, "pinned": True,
+                "tags": ["guess", "money"], "session_key": "run-1",
+                "expires_at": "2099-01-02T03:04:00Z",
+            },
+        ).json()["review"],
+        house.agent.patch(f"memories/{stated}", {"pinned": False, "scope": "money"}).json()[
+            "review"
+        ],
+    ]  # fmt: skip
+    commit, change = (house.agent.get(f"reviews/{review}").json()["request"] for review in asked)
+    assert (commit["pinned"], commit["revive"], change) == (
+        True, False, {"pinned": False, "scope": "money"},
+    )  # fmt: skip
+    client = member("reviewer")
+    pages = [client.get(f"{REVIEWS}{review}/change/").content.decode() for review in asked]
+    told = [dict(re.findall(r"<dt>(.*?)</dt><dd>(.*?)</dd>", page)) for page in pages]
+    assert told[0] | {
+        "Pinned": "yes", "Tags": "guess, money", "Session": "run-1",
+        "Expires at": "2 Jan 2099, 03:04", "Provenance": "assistant derived",
+    } == told[0]  # fmt: skip
+    assert (told[1]["Pinned"], told[1]["Scope"]) == ("no", "money")
+    assert "is_pinned" not in "".join(pages)
+
+
+@pytest.mark.parametrize(
+    ("path", "title"),
+    [(MEMORIES, "Memories"), (REVIEWS, "Reviews"), (JANITOR, "Janitor runs")],
+)
+def test_a_list_is_titled_once_and_counts_what_was_asked_for(
+    house: House, member: Member, path: str, title: str
+) -> None:
+    def heading(query: str) -> str:
+        page = client.get(path + query).content.decode()
+        head = page[page.index("<h1") : page.index("</h1>") + 200]
+        return " ".join(re.sub(r"<[^>]*>?", " ", head).split())
+
+    client = member("admin")
+    assert heading("").startswith(title)
+    assert heading("").count(title) == 1
+    assert "Show all" not in heading("")
+    if path == MEMORIES:
+        assert heading("?q=lime").startswith(f"{title} 0 found Show all")
+
+
+@pytest.mark.parametrize("path", [MEMORIES, REVIEWS, JANITOR, CONFLICTS])
+def test_an_empty_list_says_what_comes_there(house: House, member: Member, path: str) -> None:
+    html = member("admin").get(path).content.decode()
+    assert "Nothing here yet" in html
+    assert re.search(r"Nothing here yet</h2>\s*<p>[A-Z“]", html)
