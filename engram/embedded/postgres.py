@@ -15,6 +15,7 @@ import subprocess
 from pathlib import Path
 from urllib.parse import quote
 
+from engram.embedded.memory import memory_mb, shared_buffers_mb
 from engram.embedded.places import Places, reachable
 from engram.embedded.privileges import (
     EmbeddedServicesError,
@@ -33,7 +34,6 @@ SETTINGS = {
     "unix_socket_permissions": "0700",
     "dynamic_shared_memory_type": "mmap",
     "max_connections": str(MAX_CONNECTIONS),
-    "shared_buffers": "128MB",
     "maintenance_work_mem": "128MB",
     "fsync": "on",
     "jit": "off",
@@ -94,7 +94,8 @@ class Postgres:
 
     def command(self) -> list[str]:
         """Return the server's command line."""
-        options = [part for key, value in SETTINGS.items() for part in ("-c", f"{key}={value}")]
+        settings = SETTINGS | {"shared_buffers": f"{shared_buffers_mb(memory_mb())}MB"}
+        options = [part for key, value in settings.items() for part in ("-c", f"{key}={value}")]
         program = str(self.programs / "postgres")
         return [program, "-D", str(self.places.data), "-k", str(self.places.run), *options]
 

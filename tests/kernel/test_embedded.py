@@ -15,6 +15,7 @@ import pytest
 import redis
 
 from engram.embedded import redis_client_url
+from engram.embedded.memory import memory_mb, shared_buffers_mb
 from tests.homes import eventually, pids, processes_of, start_python, throw_away
 
 POSTGRES, REDIS, KEEPER = r"bin/postgres -D", r"redis-server", r"-m engram\.embedded"
@@ -253,3 +254,26 @@ def test_commands_without_services_start_none(fresh_home: Path) -> None:
 )
 def test_redis_clients_get_the_form_they_know(broker: str, client: str) -> None:
     assert redis_client_url(broker) == client
+
+
+@pytest.mark.parametrize(
+    ("memory", "buffers"), [(512, 128), (1_024, 128), (4_096, 512), (8_192, 1_024), (65_536, 1_024)]
+)
+def test_database_keeps_pages_in_an_eighth_of_the_memory(memory: int, buffers: int) -> None:
+    assert shared_buffers_mb(memory) == buffers
+
+
+def test_limit_of_a_container_counts_where_it_is_less(tmp_path: Path) -> None:
+    limit, unlimited = tmp_path / "limit", tmp_path / "unlimited"
+    limit.write_text(f"{300 * 2**20}\n")
+    unlimited.write_text("max\n")
+    assert memory_mb((unlimited, limit, tmp_path / "missing")) == 300
+    assert memory_mb((unlimited,)) == memory_mb(()) > 300
+
+
+def test_database_runs_with_what_was_reckoned(holder: Holder) -> None:
+    with psycopg.connect(holder.database_url) as database:
+        kept = database.execute(
+            "SELECT setting::bigint / 128 FROM pg_settings WHERE name = %s", ["shared_buffers"]
+        ).fetchone()
+    assert kept == (shared_buffers_mb(memory_mb()),)
