@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -21,7 +21,7 @@ from memories.services import answer_suggestion, gate_metrics
 from memories.services.audit import audit, sample
 from memories.services.suggest import in_status
 
-WEEKS = 12
+WEEKS, YEAR = 12, 52
 SHOWN = 10
 
 
@@ -30,13 +30,16 @@ SHOWN = 10
 def gate(request: HttpRequest) -> HttpResponse:
     """Show the gate's figures, open suggestions and merges to judge."""
     now = timezone.now()
+    metrics = gate_metrics.measure(since=now - timedelta(weeks=WEEKS), now=now)
+    year = None if _has_decided(metrics) else _year(metrics, now)
     suggestions = in_status(SuggestionStatus.OPEN, now).select_related("memory", "other")
     merges = sample()
     return render(
         request,
         "console/gate.html",
         {
-            "metrics": gate_metrics.measure(since=now - timedelta(weeks=WEEKS), now=now),
+            "metrics": year or metrics,
+            "is_wide": year is not None,
             "weeks_back": WEEKS,
             "policy": staff_of(request).workspace.config.gate_policy,
             "suggestions": [_suggested(row) for row in suggestions[:SHOWN]],
@@ -46,6 +49,16 @@ def gate(request: HttpRequest) -> HttpResponse:
             "may_decide": has_role(request, Role.REVIEWER),
         },
     )
+
+
+def _year(recent: gate_metrics.GateMetrics, now: datetime) -> gate_metrics.GateMetrics | None:
+    """Return the figures of a year, where they tell more than those of the last weeks."""
+    year = gate_metrics.measure(since=now - timedelta(weeks=YEAR), now=now)
+    return year if _has_decided(year) or (year.commits and not recent.commits) else None
+
+
+def _has_decided(metrics: gate_metrics.GateMetrics) -> bool:
+    return bool(metrics.merged or metrics.kept_apart)
 
 
 def _suggested(row: MergeSuggestion) -> dict[str, Any]:

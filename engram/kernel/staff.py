@@ -12,13 +12,13 @@ from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.utils import timezone
-from django.utils.html import format_html
 from unfold.admin import ModelAdmin
 
 from engram.kernel.models import Role
 from engram.kernel.pages import has_role
 from engram.kernel.refusals import RefusalError
 
+UNBROKEN = "\u00a0"
 Work = Callable[[QuerySet[Any]], int]
 
 
@@ -33,12 +33,7 @@ def moment_column(field: str, title: str) -> Callable[[Any, Any], str]:
     @admin.display(description=title, ordering=field)
     def shown(self: Any, row: Any) -> str:
         moment = getattr(row, field)
-        if moment is None:
-            return ""
-        day, hour = shown_moment(moment).split(", ")
-        return format_html(
-            '<span class="eg-whole">{},</span> <span class="eg-whole">{}</span>', day, hour
-        )
+        return "" if moment is None else shown_moment(moment).replace(" ", UNBROKEN, 2)
 
     return shown
 

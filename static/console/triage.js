@@ -1,9 +1,9 @@
+import { listen } from "./keys.js";
 import { Live, setOpenCount, showPulse } from "./live.js";
 
 document.documentElement.dataset.js = ""; // In the admin nobody else says so.
 const card = document.querySelector("[data-card]");
 const pulse = document.querySelector("[data-pulse]");
-const help = document.getElementById("help");
 const arrivedPill = document.querySelector("[data-arrived]");
 const movedOn = document.querySelector("[data-moved-on]");
 const form = document.querySelector("[data-decide]");
@@ -30,33 +30,17 @@ function verdict(key) {
   if (button && !button.disabled) button.click();
 }
 
-const KEYS = {
-  j: () => follow("a[rel=next]"),
-  k: () => follow("a[rel=prev]"),
-  u: undo,
-  s: snooze,
-  a: () => arrivedPill && !arrivedPill.hidden && arrivedPill.click(),
-  "/": () => document.getElementById("search")?.focus(),
-  "?": () => help.showModal(),
-};
-
-function isTyping(target) {
-  return target.closest("input:not([type=checkbox]), textarea, select, [contenteditable]");
-}
-
-document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || help.open) return;
-  if (event.key === "Escape" && isTyping(event.target)) event.target.blur();
-  if (isTyping(event.target)) return;
-  if (/^[1-6]$/.test(event.key)) {
-    event.preventDefault();
-    if (!event.repeat) verdict(event.key);
-  } else if (KEYS[event.key]) {
-    event.preventDefault();
-    if (!event.repeat || "jk".includes(event.key)) KEYS[event.key]();
-  }
-});
-document.querySelector("[data-help]")?.addEventListener("click", () => help.showModal());
+listen(
+  {
+    j: () => follow("a[rel=next]"),
+    k: () => follow("a[rel=prev]"),
+    u: undo,
+    s: snooze,
+    a: () => arrivedPill && !arrivedPill.hidden && arrivedPill.click(),
+    "/": () => document.getElementById("search")?.focus(),
+  },
+  verdict,
+);
 
 // A verdict that needs ticks asks for them before it is sent, and none is sent twice.
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from datetime import timedelta
 
 import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from engram.kernel.tenancy import in_workspace
-from memories.models import Memory, Merge, MergeSuggestion
+from memories.models import Memory, Merge, MergeSuggestion, Observation
 from tests.conftest import House
 
 Member = Callable[[str], Client]
@@ -37,6 +40,40 @@ def test_an_empty_gate_teaches(house: House, neighbour: House, member: Member) -
     html = shown(member("reader"))
     assert "Nothing has come to the gate yet" in html
     assert "infra/deploys" not in html
+
+
+def test_figures_of_a_year_stand_in_for_weeks_without_decisions(
+    house: House, member: Member
+) -> None:
+    furnish(house)
+    client = member("reader")
+    assert "the last 12 weeks" in shown(client)
+    with in_workspace(house.workspace):
+        long_ago = timezone.now() - timedelta(weeks=20)
+        Observation.objects.update(created_at=long_ago)
+        Merge.objects.update(created_at=long_ago)
+    html = shown(client)
+    assert "the figures are those of the last year" in html
+    assert ">the last year<" in html
+    assert re.search(r"Merged</span><span class=.value.>1<", html)
+    house.agent.post("memories", {"content": PLAIN, "scope": "infra/elsewhere"})
+    assert "the figures are those of the last year" in shown(client)
+    furnish(house, "infra/new")
+    html = shown(client)
+    assert ("the last 12 weeks" in html, "of the last year" in html) == (True, False)
+
+
+def test_answers_have_the_keys_of_the_triage_page(house: House, member: Member) -> None:
+    furnish(house)
+    html = shown(member("reviewer"))
+    keys = re.findall(r'<button name="(\w+)" value="([\w-]+)"[^>]*data-key="(\d)"', html)
+    told = [(name, key) if name == "keep" else (value, key) for name, value, key in keys]
+    assert told == [
+        ("accept", "1"), ("reject", "2"), ("keep", "3"), ("keep", "4"),
+        ("right", "1"), ("wrong", "2"),
+    ]  # fmt: skip
+    assert "data-help" in html
+    assert "data-key" not in shown(member("reader"))
 
 
 def test_suggestions_and_merges_stand_with_their_differences(house: House, member: Member) -> None:

@@ -21,7 +21,7 @@ from tests.homes import ENVIRONMENT, SOURCE, eventually, processes_of, throw_awa
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("up")]
 
-TRIAGE = "/console/triage/"
+TRIAGE, GATE = "/console/triage/", "/console/gate/"
 Visit = Callable[..., Person]
 
 
@@ -149,6 +149,42 @@ def test_keyboard_leads_through_a_decision_and_back(
     assert person.complaints == []
 
 
+def test_keyboard_answers_the_gate(service: Service, visit: Visit, subject: str) -> None:
+    plain, finer = f"The {subject} runs on Monday.", f"The {subject} runs on Monday at 14:00 UTC."
+    for place, provenance in (("a", "user_stated"), ("b", "user_stated"), ("c", "")):
+        sent = {"content": plain, "scope": f"{subject}/{place}"}
+        if provenance:
+            sent["provenance"] = provenance
+        service.call("agent", "memories", sent)
+        service.call("agent", "memories", {"content": finer, "scope": f"{subject}/{place}"})
+    person = visit()
+    page = person.sign_in("maria", GATE)
+    suggestions = page.locator("[id^=suggestion-]")
+    merges = page.locator("[id^=merge-]")
+    expect(suggestions).to_have_count(2)
+    expect(merges).to_have_count(1)
+    page.keyboard.press("2")  # no pair is chosen yet
+    page.keyboard.press("j")
+    expect(suggestions.nth(0)).to_be_focused()
+    page.keyboard.press("j")
+    expect(suggestions.nth(1)).to_be_focused()
+    page.keyboard.press("k")
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog")).to_be_visible()
+    page.keyboard.press("2")
+    page.keyboard.press("Escape")
+    second = suggestions.nth(1).get_attribute("id")
+    page.keyboard.press("2")
+    expect(page.get_by_text("Kept apart: the gate will not ask")).to_be_visible()
+    expect(suggestions).to_have_count(1)
+    expect(page.locator(f"#{second}")).to_be_focused()
+    page.keyboard.press("1")
+    expect(page.get_by_text("Merged. Both texts are kept")).to_be_visible()
+    expect(suggestions).to_have_count(0)
+    expect(merges.nth(0)).to_be_focused()
+    assert person.complaints == []
+
+
 def test_what_arrives_is_counted_and_nothing_moves(
     service: Service, visit: Visit, subject: str
 ) -> None:
@@ -257,7 +293,10 @@ def test_no_page_is_wider_than_its_screen(
     _, _, card = contradict(service, f"{subject}{viewport['width']}")
     person = visit(viewport=viewport)
     page = person.sign_in("maria", "/")
-    for path in ("/", TRIAGE, "/console/conflicts/", f"/console/conflicts/{card}/", "/nowhere/"):
+    for path in (
+        "/", TRIAGE, "/console/conflicts/", f"/console/conflicts/{card}/", "/nowhere/",
+        GATE, "/admin/memories/memory/", "/admin/memories/review/", "/admin/memories/janitorrun/",
+    ):  # fmt: skip
         page.goto(path)
         over = page.evaluate(
             "document.documentElement.scrollWidth - document.documentElement.clientWidth"
@@ -286,7 +325,7 @@ def test_texts_have_contrast_and_nothing_is_refused_by_the_policy(
     person = visit(color_scheme=scheme)
     page = person.sign_in("maria", "/")
     for path in (
-        "/", TRIAGE, "/console/conflicts/", f"/console/conflicts/{card}/",
+        "/", TRIAGE, "/console/conflicts/", f"/console/conflicts/{card}/", GATE,
         f"/admin/conflicts/conflict/{card}/change/",
     ):  # fmt: skip
         page.goto(path)
