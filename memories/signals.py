@@ -3,7 +3,8 @@
 from django.dispatch import Signal
 
 # A memory was written or its content changed. Arguments: memory_ids (list of UUID), first_in_line
-# (set of UUID that the gate kept apart from a contradicting neighbour), now.
+# (set of UUID that the gate kept apart from a contradicting neighbour), created (those of them, as
+# far as the sender tells, that this transaction made: nothing hangs on them yet), now.
 memories_written = Signal()
 
 # Memories left (or came back to) what is recallable. Arguments: memory_ids, now.

@@ -26,7 +26,10 @@ def note_written(
     now: datetime,
     **_: Any,
 ) -> None:
-    """Write down that memories are to be read; the last statements of the commit's transaction."""
+    """Write down that memories are to be read; the last statements of the commit's transaction.
+
+    The second always takes the row lock: a runner about to say "nothing is due" waits for us.
+    """
     workspace_id = current_workspace_id()
     ordered = sorted(set(memory_ids))
     with connection.cursor() as cursor:
@@ -38,21 +41,16 @@ def note_written(
             FROM unnest(%s::uuid[]) AS written (memory_id) ORDER BY memory_id
             ON CONFLICT (memory_id) DO UPDATE SET turn = kept.turn + 1,
                 attempts = 0, not_before = NULL,
-                is_first_in_line = kept.is_first_in_line OR excluded.is_first_in_line
-            """,
-            [workspace_id, list(first_in_line), now, ordered],
-        )
-        # Always takes the row lock: a runner that is about to say "nothing is due" waits for us.
-        cursor.execute(
-            """
+                is_first_in_line = kept.is_first_in_line OR excluded.is_first_in_line;
             INSERT INTO conflicts_detectionlease AS kept (workspace_id, due_since)
             VALUES (%s, %s)
             ON CONFLICT (workspace_id)
             DO UPDATE SET due_since = least(kept.due_since, excluded.due_since)
             RETURNING due_since = %s
             """,
-            [workspace_id, now, now],
+            [workspace_id, list(first_in_line), now, ordered, workspace_id, now, now],
         )
+        cursor.nextset()
         (is_newly_due,) = cursor.fetchone()
     if is_newly_due:  # else a wake-up is under way or a runner is at it: a burst is woken once
         wake(DETECT_TASK, workspace_id)

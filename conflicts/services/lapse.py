@@ -41,13 +41,21 @@ def note_revived(sender: Any, *, memory_ids: Sequence[UUID], now: datetime, **_:
         _narrow(card, now=now)
 
 
-def note_reworded(sender: Any, *, memory_ids: Sequence[UUID], now: datetime, **_: Any) -> None:
+def note_reworded(
+    sender: Any,
+    *,
+    memory_ids: Sequence[UUID],
+    now: datetime,
+    created: Collection[UUID] = (),
+    **_: Any,
+) -> None:
     """Ask no longer about words that are gone.
 
     What the rules alone found lapses: they read the new words next and ask again if they still
-    disagree. What somebody reported is asked anew.
+    disagree. What somebody reported is asked anew. No card asks about what was just created.
     """
-    for card in _locked(Q(status__in=WAITING), memory_ids):
+    stood_before = [memory_id for memory_id in memory_ids if memory_id not in created]
+    for card in _locked(Q(status__in=WAITING), stood_before) if stood_before else ():
         members = list(card.members.select_related("memory"))
         before = wordings(members)
         changed = [m for m in members if m.revision != m.memory.revision]

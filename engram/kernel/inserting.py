@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from itertools import groupby
 from typing import Any
@@ -21,16 +21,9 @@ def insert(rows: Iterable[Model]) -> None:
     groups = [list(group) for _, group in groupby(rows, key=type)]
     if not groups:
         return
-    statements: list[str] = []
-    parameters: list[Any] = []
-    for group in groups:
-        fields, head, one, returning = _shape(type(group[0]))
-        statements.append(f"{head} {', '.join([one] * len(group))}{returning}")
-        for row in group:
-            stamp(row)
-            parameters.extend(_values(row, fields))
     with connection.cursor() as cursor:
-        cursor.execute("; ".join(statements), parameters)
+        # Bound row by row: what is longer or has more parameters is parsed anew every time.
+        cursor.execute("; ".join(_bound(group, cursor.mogrify) for group in groups))
         for position, group in enumerate(groups):
             if position:
                 cursor.nextset()
@@ -38,6 +31,15 @@ def insert(rows: Iterable[Model]) -> None:
             for row, (key,) in zip(group, keys, strict=True):
                 row.pk = key
                 row._state.adding = False
+
+
+def _bound(group: Sequence[Model], bind: Callable[[str, Sequence[Any]], str]) -> str:
+    fields, head, one, returning = _shape(type(group[0]))
+    rows = []
+    for row in group:
+        stamp(row)
+        rows.append(bind(one, list(_values(row, fields))))
+    return f"{head} {', '.join(rows)}{returning}"
 
 
 @lru_cache(maxsize=64)

@@ -17,6 +17,7 @@ from engram.kernel.embedding import EmbeddingUnavailableError, embed_windows
 from engram.kernel.history import event, record, send
 from engram.kernel.inserting import insert
 from engram.kernel.models import Event, Workspace
+from engram.kernel.planning import by_index
 from engram.kernel.refusals import InvalidError, StaleError
 from engram.kernel.tenancy import in_workspace
 from memories.core.content import content_hash, credential_in
@@ -155,23 +156,28 @@ def _write(
     """
     is_detected = is_detected and workspace.config.detection_enabled
     with in_workspace(workspace):
-        known = lock_statements(prepared.hashes)
+        known, size = lock_statements(prepared.hashes)
         _lock_named(prepared.drafts)
-        run = _Run(workspace, actor, now, prepared.model, known, is_gated=is_gated)
+        run = _Run(workspace, prepared.model, known, size, actor=actor, now=now, is_gated=is_gated)
         rows = zip(prepared.drafts, prepared.hashes, prepared.windows, strict=True)
         results = []
-        for position, (draft, digest, vectors) in enumerate(rows):
-            try:
-                results.append(run.commit_one(draft, digest, vectors))
-            except InvalidError as error:
-                if len(prepared.drafts) == 1:
-                    raise
-                field = f"memories.{position}.{error.field}"
-                raise InvalidError(field, error.message) from None
+        with by_index():  # once for all drafts
+            for position, (draft, digest, vectors) in enumerate(rows):
+                try:
+                    results.append(run.commit_one(draft, digest, vectors))
+                except InvalidError as error:
+                    if len(prepared.drafts) == 1:
+                        raise
+                    field = f"memories.{position}.{error.field}"
+                    raise InvalidError(field, error.message) from None
         run.words.write()
         if is_detected and run.written:
             memories_written.send(
-                Memory, memory_ids=run.written, first_in_line=run.kept_apart, now=now
+                Memory,
+                memory_ids=run.written,
+                first_in_line=run.kept_apart,
+                created=run.created,
+                now=now,
             )
     return [
         replace(result, is_detection_queued=is_detected and result.memory is not None)
@@ -193,11 +199,12 @@ class _Run:
     def __init__(
         self,
         workspace: Workspace,
-        actor: Actor,
-        now: datetime,
         model: str,
         known: set[str],
+        size: int,
         *,
+        actor: Actor,
+        now: datetime,
         is_gated: bool,
     ):
         self.workspace = workspace
@@ -205,9 +212,11 @@ class _Run:
         self.now = now
         self.model = model
         self.known = known  # the statements that somebody has said before, by hash
+        self.size = size  # how many memories the workspace had when it began
         self.is_gated = is_gated
         self.words = WordIndex()
         self.written: list[UUID] = []
+        self.created: set[UUID] = set()
         self.kept_apart: set[UUID] = set()
 
     def commit_one(self, draft: Draft, digest: str, vectors: np.ndarray | None) -> Committed:
@@ -263,7 +272,10 @@ class _Run:
             draft.content, digest, draft.scope, draft.project, draft.provenance
         )
         config = self.workspace.config
-        return gate.examine(statement, vectors, self.model, config, actor=self.actor, now=self.now)
+        return gate.examine(
+            statement, vectors, self.model, config,
+            actor=self.actor, now=self.now, size=self.size,
+        )  # fmt: skip
 
     def _keep(
         self, draft: Draft, digest: str, vectors: np.ndarray | None, report: gate.GateReport
@@ -373,6 +385,7 @@ class _Run:
         if replaced:
             hide([replaced], "superseded_at", actor=self.actor, now=self.now, successor=memory)
         self.written.append(memory.id)
+        self.created.add(memory.id)
         return memory, links
 
     def _replaced(self, draft: Draft) -> Memory | None:

@@ -17,7 +17,7 @@ from memories.core.claims import Comparison, Reading, compare, read
 from memories.core.gate import Decision, Outcome, better_wording, decide
 from memories.core.reading import read_cached
 from memories.models import Memory, Provenance
-from memories.services.nearest import nearest
+from memories.services.neighbours import nearest_in_place
 from memories.services.rejections import apart_from
 from memories.services.trust import is_persons_word
 
@@ -90,16 +90,6 @@ class GateReport:
         }
 
 
-def neighbours(
-    vector: np.ndarray, model: str, now: datetime, *, scope: str, project: str
-) -> list[tuple[Memory, float]]:
-    """Return the nearest live memories of the same scope and project with their cosine."""
-    place = Memory.objects.recallable(now).filter(scope=scope, project=project)
-    cosines = nearest(place, vector, model, NEIGHBOURS)
-    memories = Memory.objects.in_bulk(list(cosines))
-    return [(memories[memory_id], cosine) for memory_id, cosine in cosines.items()]
-
-
 def examine(
     statement: Statement,
     vectors: np.ndarray,
@@ -109,12 +99,17 @@ def examine(
     actor: Actor,
     now: datetime,
     besides: Collection[UUID] = (),
+    size: int | None = None,
 ) -> GateReport:
     """Compare a statement with its neighbours; a contradiction weighs more than a merge.
 
-    `besides` are memories that are not looked at: the statement's own, say.
+    `besides` are memories that are not looked at: the statement's own, say. `size` is
+    `corpus_size()`, for callers who know it.
     """
-    found = neighbours(vectors[0], model, now, scope=statement.scope, project=statement.project)
+    found = nearest_in_place(
+        vectors[0], model, NEIGHBOURS,
+        scope=statement.scope, project=statement.project, now=now, size=size,
+    )  # fmt: skip
     judged = _judge(statement, [row for row in found if row[0].id not in besides], config)
     judged = _heed_persons(statement, judged, actor)
     if not judged:

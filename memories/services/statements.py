@@ -10,11 +10,11 @@ from engram.kernel.tenancy import current_workspace_id
 from memories.models import Memory
 
 
-def lock_statements(hashes: Iterable[str]) -> set[str]:
+def lock_statements(hashes: Iterable[str]) -> tuple[set[str], int]:
     """Let one transaction at a time decide about a statement; sorted, so that none can deadlock.
 
     Taken before any row is locked. Returns those that somebody has said before, in whatever state
-    and place; the second statement of the round trip sees what the locks waited for.
+    and place, and `corpus_size()`; what is read after the locks sees what they waited for.
     """
     workspace_id = current_workspace_id()
     wanted = sorted(set(hashes))
@@ -29,12 +29,25 @@ def lock_statements(hashes: Iterable[str]) -> set[str]:
             UNION SELECT content_hash FROM memories_observation
             WHERE workspace_id = %s AND content_hash = ANY(%s)
             UNION SELECT content_hash FROM memories_revision
-            WHERE workspace_id = %s AND content_hash = ANY(%s)
+            WHERE workspace_id = %s AND content_hash = ANY(%s);
+            SELECT memories FROM memories_corpussize WHERE workspace_id = %s
             """,
-            [locks, workspace_id, wanted, workspace_id, wanted, workspace_id, wanted],
+            [
+                locks,
+                workspace_id,
+                wanted,
+                workspace_id,
+                wanted,
+                workspace_id,
+                wanted,
+                workspace_id,
+            ],
         )
         cursor.nextset()
-        return {digest for (digest,) in cursor.fetchall()}
+        known = {digest for (digest,) in cursor.fetchall()}
+        cursor.nextset()
+        counted = cursor.fetchone()
+        return known, counted[0] if counted else 0
 
 
 def forgotten_memory(digest: str) -> Memory | None:

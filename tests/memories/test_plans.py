@@ -55,7 +55,7 @@ class Plans:
         position = 0
         for part in parts:
             count = part.count("%s")
-            own = params if len(parts) == 1 else params[position : position + count]
+            own = params if len(parts) == 1 else (params or ())[position : position + count]
             position += count
             if part.lstrip().startswith(("SELECT", "WITH")) and "_config(" not in part:
                 self._explain(part, own)
