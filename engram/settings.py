@@ -231,6 +231,7 @@ _SWEEPS = {
     "memories.janitor": 3600.0,
     "conflicts.wake_snoozed": 60.0,
     "kernel.drop_old_answers": 3600.0,
+    "console.tell_stories": 10.0,
 }
 # A sweep that no worker took in time is left out: the next one does the same.
 CELERY_BEAT_SCHEDULE = {

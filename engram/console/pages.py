@@ -11,6 +11,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
 from engram.console import feed
+from engram.console.demo import telling_in
 from engram.console.overview import overview
 from engram.kernel.middleware import SESSION_SLOT
 from engram.kernel.models import Role
@@ -56,8 +57,14 @@ def numbers(request: HttpRequest) -> HttpResponse:
         "spark_line": now.sparkline.line,
         "spark_area": now.sparkline.area,
         "spark_peak": now.sparkline.peak,
+        "story": _story(request),
     }
     return JsonResponse(body)
+
+
+def _story(request: HttpRequest) -> dict[str, int] | None:
+    telling = telling_in(staff_of(request).workspace)
+    return {"told": telling.told, "steps": telling.steps} if telling else None
 
 
 @require_POST

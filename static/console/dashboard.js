@@ -11,8 +11,12 @@ let held = [];
 let isPaused = false;
 let state = "connecting";
 
+// The hour of what happened today, else the day.
 function clock(at) {
-  return new Date(at).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+  const moment = new Date(at);
+  return moment.toDateString() === new Date().toDateString()
+    ? moment.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" })
+    : moment.toLocaleDateString([], { day: "numeric", month: "short" });
 }
 
 function element(tag, css, text) {
@@ -98,7 +102,18 @@ async function refresh() {
   document.querySelector("[data-spark-area]").setAttribute("d", numbers.spark_area);
   const last = document.querySelector("[data-last-run]");
   last.dataset.lastRun = numbers.last_run_at ?? "";
+  showStory(numbers.story);
   showAges();
+}
+
+// The demo's story: how far it is, until it is told.
+function showStory(story) {
+  const notice = document.querySelector("[data-story]");
+  if (!notice) return;
+  notice.hidden = !story;
+  if (!story) return;
+  notice.querySelector("[data-story-told]").textContent = story.told;
+  notice.querySelector("progress").value = story.told;
 }
 
 function showAges() {

@@ -7,7 +7,8 @@ from datetime import timedelta
 import pytest
 
 from conflicts.models import DetectionDue
-from engram.console.demo.story import CommitStep, ReviseStep, read_story, tell_once
+from engram.console.demo.story import STORY, CommitStep, ReviseStep, read_story
+from engram.console.demo.telling import begin, go_on
 from engram.kernel.models import Event
 from engram.kernel.tenancy import in_workspace
 from memories.models import (
@@ -34,12 +35,19 @@ def short(tmp_path):
     return write
 
 
+def tell(workspace, path=STORY):
+    """Have a story told to its end."""
+    begin(workspace, NOW, path=path)
+    go_on(workspace, clock=lambda: NOW, path=path)
+
+
 def commit(days_ago, content, **more):
     return {"do": "commit", "days_ago": days_ago, "content": content, **more}
 
 
-def test_story_shows_every_state_and_outcome(house, neighbour):
-    tell_once(house.workspace, NOW)
+def test_story_shows_every_state_and_outcome(house, neighbour, caplog):
+    tell(house.workspace)
+    assert not [line for line in caplog.messages if "leaves step" in line]
 
     with in_workspace(house.workspace):
         states = Counter(memory.state(NOW) for memory in Memory.objects.all())
@@ -68,30 +76,6 @@ def test_story_shows_every_state_and_outcome(house, neighbour):
         assert Memory.objects.count() == 0
 
 
-def test_story_is_told_once(house, short):
-    path = short(commit(3, "Tea is at four.", label="tea"))
-    tell_once(house.workspace, NOW, path=path)
-    tell_once(house.workspace, NOW, path=short(commit(2, "Coffee is at ten.")))
-
-    with in_workspace(house.workspace):
-        assert [m.content for m in Memory.objects.all()] == ["Tea is at four."]
-
-
-def test_story_that_breaks_off_leaves_nothing(house, short):
-    path = short(
-        commit(3, "Tea is at four."),
-        {"do": "forget", "days_ago": 2, "of": ["nobody-said-this"], "by": "mira"},
-    )
-    with pytest.raises(KeyError):
-        tell_once(house.workspace, NOW, path=path)
-
-    with in_workspace(house.workspace):
-        assert (Memory.objects.count(), Event.objects.filter(type="memory.committed").count()) == (
-            0,
-            0,
-        )
-
-
 def test_steps_happen_at_their_own_time(house, short):
     path = short(
         commit(9, "The gate opens at six.", label="gate", expires_in_days=4),
@@ -99,7 +83,7 @@ def test_steps_happen_at_their_own_time(house, short):
         {"do": "revise", "days_ago": 5, "of": "kiosk", "by": "ines", "changes": {"scope": "port"}},
         {"do": "forget", "days_ago": 1, "of": ["kiosk"], "by": "ines"},
     )
-    tell_once(house.workspace, NOW, path=path)
+    tell(house.workspace, path)
 
     with in_workspace(house.workspace):
         gate, kiosk = Memory.objects.order_by("observed_at")

@@ -16,7 +16,9 @@ from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.utils import timezone
 
-from engram.console.demo.story import TELLER, tell_once
+from engram.console.demo.story import TELLER
+from engram.console.demo.telling import begin, progress
+from engram.console.models import Telling
 from engram.kernel import keys
 from engram.kernel.models import Membership, Role, Workspace
 
@@ -30,7 +32,10 @@ def demo_file() -> Path:
 
 
 def ensure_demo(now: datetime | None = None) -> Path:
-    """Create the demo workspace once; make new credentials when their file is gone."""
+    """Create the demo workspace once; make new credentials when their file is gone.
+
+    The credentials are there at once; a worker tells the story.
+    """
     moment = now or timezone.now()
     workspace, _ = Workspace.objects.get_or_create(slug=SLUG, defaults={"name": "Harbour team"})
     path = demo_file()
@@ -38,8 +43,13 @@ def ensure_demo(now: datetime | None = None) -> Path:
         _write_privately(path, _credentials(workspace, moment))
     else:
         _write_privately(path, json.loads(path.read_text()) | {"url": _url()})
-    tell_once(workspace, moment)
+    begin(workspace, moment)
     return path
+
+
+def telling_in(workspace: Workspace) -> Telling | None:
+    """Return how far the demo's story is, if it is being told in this workspace."""
+    return progress(workspace) if workspace.slug == SLUG else None
 
 
 def _is_valid(path: Path) -> bool:

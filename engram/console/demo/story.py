@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
+from copy import copy
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -18,14 +19,11 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from engram.kernel.actors import Actor
 from engram.kernel.models import Role, Workspace
-from engram.kernel.tenancy import in_workspace
-from memories.models import Memory
 from memories.services.commit import Prepared, prepare, write
 from memories.services.draft import Draft
 from memories.services.forget import forget, restore
 from memories.services.recall import Query, recall
 from memories.services.revise import revise
-from memories.signals import memories_written
 
 STORY = Path(__file__).with_name("story.jsonl")
 TELLER = Actor(kind="system", id="", label="demo", role=Role.ADMIN)
@@ -99,6 +97,7 @@ class RecallStep(Step):
 
 
 AnyStep = CommitStep | ReviseStep | ForgetStep | RecallStep
+TimedStep = tuple[AnyStep, datetime]
 _STEP: TypeAdapter[AnyStep] = TypeAdapter(Annotated[AnyStep, Field(discriminator="do")])
 
 
@@ -107,29 +106,11 @@ def read_story(path: Path = STORY) -> list[AnyStep]:
     return [_STEP.validate_json(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-def tell_once(workspace: Workspace, now: datetime, *, path: Path = STORY) -> None:
-    """Tell the story whole or not at all, unless the workspace holds memories already."""
-    steps = read_story(path)
-    with in_workspace(workspace):
-        if Memory.objects.exists():
-            return
-    embedded = embed_story(workspace, steps)
-    with in_workspace(workspace):
-        Workspace.objects.select_for_update().get(pk=workspace.pk)  # one teller at a time
-        if Memory.objects.exists():
-            return
-        tell(workspace, steps, embedded, now=now)
-        memories_written.send(
-            Memory,
-            memory_ids=list(Memory.objects.recallable(now).values_list("pk", flat=True)),
-            first_in_line=set(),
-            now=now,
-        )
-
-
 def embed_story(workspace: Workspace, steps: list[AnyStep]) -> list[Prepared]:
     """Return what every commit of the story needs before its transaction, embedded at once."""
     drafts = [Draft(content=step.content) for step in steps if isinstance(step, CommitStep)]
+    if not drafts:
+        return []
     ready = prepare(drafts, workspace.embedding_model)
     rows = zip(ready.drafts, ready.hashes, ready.windows, strict=True)
     return [
@@ -146,28 +127,41 @@ def tell(
     now: datetime,
     advance: Callable[[int], object] = lambda steps: None,
 ) -> Labels:
-    """Take every step at its time; return the memory that each label became.
-
-    The detective is not woken: it would take the months for the time that it made people wait.
-    """
-    quiet = Workspace.objects.get(pk=workspace.pk)
-    quiet.settings = quiet.settings | {"detection_enabled": False}
+    """Take every step at its time; return the memory that each label became."""
     labels: Labels = {}
     unused = iter(embedded)
-    for step, at in _timed(steps, now):
-        if isinstance(step, CommitStep):
-            _commit(quiet, step, next(unused), labels, at)
-        else:
-            _take(quiet, step, labels, at)
+    for step in timed(steps, now):
+        take(workspace, step, unused, labels)
         advance(1)
     return labels
 
 
-def _timed(steps: list[AnyStep], now: datetime) -> Iterator[tuple[AnyStep, datetime]]:
+def timed(steps: list[AnyStep], now: datetime) -> list[TimedStep]:
+    """Return the steps with their times."""
     told: Counter[float] = Counter()
+    times = []
     for step in steps:
-        yield step, now - timedelta(days=step.days_ago) + told[step.days_ago] * PAUSE
+        at = now - timedelta(days=step.days_ago) + told[step.days_ago] * PAUSE
+        times.append((step, at))
         told[step.days_ago] += 1
+    return times
+
+
+def take(
+    workspace: Workspace, timed_step: TimedStep, embedded: Iterator[Prepared], labels: Labels
+) -> None:
+    """Take one step; a commit takes the next of what was embedded.
+
+    The detective is not woken: it would take the months for the time that it made people wait.
+    """
+    step, at = timed_step
+    quiet = copy(workspace)
+    quiet.settings = workspace.settings | {"detection_enabled": False}
+    quiet.__dict__.pop("config", None)
+    if isinstance(step, CommitStep):
+        _commit(quiet, step, next(embedded), labels, at)
+    else:
+        _act(quiet, step, labels, at)
 
 
 def _commit(
@@ -180,7 +174,7 @@ def _commit(
         labels[step.label] = done.memory.id
 
 
-def _take(
+def _act(
     workspace: Workspace,
     step: ReviseStep | ForgetStep | RecallStep,
     labels: Labels,

@@ -13,6 +13,7 @@ from django.core.management.base import BaseCommand, CommandError
 from engram import supervisor
 from engram.console import static_files
 from engram.console.demo import ensure_demo
+from engram.console.demo.telling import unfinished
 from engram.console.doctor import connect
 
 
@@ -48,4 +49,6 @@ class Command(BaseCommand):
             self.stdout.write("static files collected")
         if not options["no_demo"]:
             ensure_demo()
+            if unfinished():
+                self.stdout.write("the worker tells the demo's story; it takes about 15 seconds")
         sys.stdout.flush()
