@@ -36,11 +36,11 @@ class KeyAuthentication(authentication.BaseAuthentication):
         if scheme.lower() != "bearer":
             return None
         now = timezone.now()
-        key = keys.find(token.strip())
-        if key is None or not key.is_usable(now):
+        found = keys.find_with_workspace(token.strip())
+        if found is None or not found[0].is_usable(now):
             raise exceptions.AuthenticationFailed("The key is unknown, revoked or expired.")
+        key, workspace = found
         keys.uses.count(key, now)
-        workspace = Workspace.objects.get(pk=key.workspace_id)
         actor = Actor(kind="key", id=str(key.id), label=key.name, role=key.role)
         return Caller(workspace, actor, is_exempt=key.is_exempt_from_throttle), key
 

@@ -15,9 +15,11 @@ from django.db.models import F
 from engram.kernel.actors import Actor
 from engram.kernel.history import record
 from engram.kernel.models import ApiKey, Role, Workspace
+from engram.kernel.rows import columns_of, from_row
 from engram.kernel.tenancy import in_workspace
 
 PREFIX = "egr_"
+KEY_COLUMNS = 7  # of what `engram_find_key` returns
 USE_FLUSH_INTERVAL = timedelta(seconds=30)
 
 
@@ -86,13 +88,29 @@ def revoke(key: ApiKey, *, actor: Actor, now: datetime) -> bool:
 
 def find(token: str) -> FoundKey | None:
     """Look a presented key up, across workspaces, through the one function that may do so."""
+    found = find_with_workspace(token)
+    return found[0] if found else None
+
+
+def find_with_workspace(token: str) -> tuple[FoundKey, Workspace] | None:
+    """Look a presented key and what it opens up."""
+    workspaces = connection.ops.quote_name(Workspace._meta.db_table)
     with connection.cursor() as cursor:
-        cursor.execute("SELECT * FROM engram_find_key(%s)", [digest_of(token)])
+        cursor.execute(
+            f"""
+            SELECT key.*, {columns_of(Workspace, "opened")} FROM engram_find_key(%s) AS key
+            CROSS JOIN LATERAL (
+                SELECT * FROM {workspaces} WHERE id = key.workspace_id LIMIT 1
+            ) AS opened
+            """,  # noqa: S608  names only
+            [digest_of(token)],
+        )
         row = cursor.fetchone()
     if row is None:
         return None
-    key_id, workspace_id, name, role, expires_at, revoked_at, is_exempt = row
-    return FoundKey(key_id, workspace_id, name, Role(role), expires_at, revoked_at, is_exempt)
+    key_id, workspace_id, name, role, *rest = row[:KEY_COLUMNS]
+    key = FoundKey(key_id, workspace_id, name, Role(role), *rest)
+    return key, from_row(Workspace, row[KEY_COLUMNS:])
 
 
 @dataclass(slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Any
 
 from django.utils import timezone
@@ -154,9 +155,16 @@ class CommittedSerializer(serializers.Serializer[Any]):
     detection = DetectionStatusSerializer()
 
 
+@lru_cache(maxsize=1)
+def _nearby() -> NearbySerializer:
+    """Return the one that is needed: it keeps nothing of what it shows."""
+    return NearbySerializer()
+
+
 def present_committed(results: Iterable[Committed]) -> list[dict[str, Any]]:
     """Return the answers to commits, in order."""
     ordered = list(results)
+    nearby = _nearby()
     memories = [result.memory for result in ordered if result.memory is not None]
     latest = {result.memory.id: result for result in ordered if result.memory is not None}
     fresh = {i: result.links for i, result in latest.items() if result.links is not None}
@@ -166,7 +174,7 @@ def present_committed(results: Iterable[Committed]) -> list[dict[str, Any]]:
             "outcome": result.outcome,
             "memory": shown[str(result.memory.id)] if result.memory else None,
             "gate": result.gate.as_record(),
-            "nearby": NearbySerializer(result.gate.nearby, many=True).data,
+            "nearby": [nearby.to_representation(memory) for memory in result.gate.nearby],
             "detection": {"status": "queued" if result.is_detection_queued else "off"},
         }
         for result in ordered

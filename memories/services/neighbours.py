@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
@@ -11,6 +10,7 @@ import numpy as np
 from django.db import connection
 
 from engram.kernel.planning import by_index
+from engram.kernel.rows import from_row
 from engram.kernel.tenancy import current_workspace_id
 from memories.models import Memory
 from memories.models.memory import MemoryQuerySet
@@ -35,13 +35,6 @@ _TABLE = connection.ops.quote_name(Memory._meta.db_table)
 _FOUND = f"""best CROSS JOIN LATERAL (
     SELECT * FROM {_TABLE} WHERE id = best.memory_id LIMIT 1
 ) AS {_TABLE}"""  # noqa: S608  names only
-_FIELDS = Memory._meta.concrete_fields
-_NAMES = [field.attname for field in _FIELDS]
-_READERS = [
-    (position, field.get_col(Memory._meta.db_table), field.from_db_value)
-    for position, field in enumerate(_FIELDS)
-    if hasattr(field, "from_db_value")
-]
 
 
 def nearest_in_place(
@@ -84,7 +77,7 @@ def _scanned(
             [str(vector.tolist()), mine, model, wanted, *(asked[name] for name in order), limit],
         )
         rows = cursor.fetchall()
-    found = [(_memory(row[2:]), row[1]) for row in rows if row[1] is not None]
+    found = [(from_row(Memory, row[2:]), row[1]) for row in rows if row[1] is not None]
     return found, rows[0][0] < wanted
 
 
@@ -106,10 +99,3 @@ def _statement() -> tuple[str, tuple[Any, ...]]:
     order = tuple(_WORKSPACE if value == mine else value for value in asked)
     of_found = f"SELECT cosine, {columns} FROM {_FOUND} {condition}"  # noqa: S608  names only
     return _NEAREST.replace("{place}", of_found), order
-
-
-def _memory(values: Sequence[Any]) -> Memory:
-    row = list(values)
-    for position, column, reader in _READERS:
-        row[position] = reader(row[position], column, connection)
-    return Memory.from_db(connection.alias, _NAMES, row)
