@@ -13,9 +13,9 @@ from memories.core.content import content_hash
 from memories.core.merging import fold, witnessed
 from memories.core.text import terms
 from memories.models import Derivation, Memory, MemoryTag, Merge, Observation, Revision
-from memories.models.memory import LIVE
 from memories.services.gate import Judged
 from memories.services.index import WordIndex
+from memories.services.statements import live_twins
 
 
 def keep_revision(memory: Memory, reason: str, *, actor: Actor, now: datetime) -> None:
@@ -166,7 +166,7 @@ def merge_into(
     if judged.decision.folds:
         takes_wording = judged.decision.survivor == "incoming"
         after = fold(before, fields_sent(observation), takes_wording=takes_wording)
-        if before["expires_at"] and not after["expires_at"] and _has_lasting_twin(stored):
+        if before["expires_at"] and not after["expires_at"] and _has_lasting_twin(stored, now):
             after["expires_at"] = before["expires_at"]  # the twin says it for good
         is_reworded = put_fields(
             stored, before, after, words=words, reason="merge", actor=actor, now=now
@@ -200,12 +200,6 @@ def merge_into(
     return is_reworded
 
 
-def _has_lasting_twin(memory: Memory) -> bool:
-    same = Memory.objects.filter(
-        LIVE,
-        content_hash=memory.content_hash,
-        scope=memory.scope,
-        project=memory.project,
-        expires_at=None,
-    )
-    return same.exclude(pk=memory.pk).exists()
+def _has_lasting_twin(memory: Memory, now: datetime) -> bool:
+    same = live_twins(memory.content_hash, scope=memory.scope, project=memory.project, now=now)
+    return same.filter(expires_at=None).exclude(pk=memory.pk).exists()

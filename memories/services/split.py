@@ -32,7 +32,7 @@ from memories.services.lifecycle import lock, put_back
 from memories.services.links import Links
 from memories.services.merge import fields_of, fields_sent, put_fields
 from memories.services.rejections import pair_of, wordings_of
-from memories.services.statements import forgotten_memory, lock_statements
+from memories.services.statements import forgotten_memory, live_twins, lock_statements
 from memories.services.trust import is_persons_word
 from memories.signals import memories_written
 
@@ -226,9 +226,7 @@ def _stand_alone(
     """Write the statement as the memory that it would have been."""
     fields = fields_sent(sent)
     scope, project = sent.fields.get("scope", ""), sent.fields.get("project", "")
-    same = Memory.objects.recallable(now).filter(
-        content_hash=sent.content_hash, scope=scope, project=project
-    )
+    same = live_twins(sent.content_hash, scope=scope, project=project, now=now)
     if (twin := same.first()) is not None:
         raise StaleError("A live memory says exactly this already.", [twin.id])
     found = vectors.get(sent.content)

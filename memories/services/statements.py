@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import datetime
 
 from django.db import connection
 
 from engram.kernel.tenancy import current_workspace_id
 from memories.models import Memory
+from memories.models.memory import MemoryQuerySet
 
 
 def lock_statements(hashes: Iterable[str]) -> tuple[set[str], int]:
@@ -48,6 +50,12 @@ def lock_statements(hashes: Iterable[str]) -> tuple[set[str], int]:
         cursor.nextset()
         counted = cursor.fetchone()
         return known, counted[0] if counted else 0
+
+
+def live_twins(digest: str, *, scope: str, project: str, now: datetime) -> MemoryQuerySet:
+    """Return the live memories that say exactly this in the same place: one that lasts at most."""
+    live = Memory.objects.recallable(now)
+    return live.filter(content_hash=digest, scope=scope, project=project)
 
 
 def forgotten_memory(digest: str) -> Memory | None:
