@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
@@ -12,9 +12,10 @@ from django.db.models import QuerySet
 from engram.kernel.planning import by_index_in_order
 from memories.core.fusion import first_score
 from memories.models import Memory
-from memories.services.nearest import cosines_of, nearest, nearest_among
+from memories.services.facts import Facts, facts_of
+from memories.services.nearest import nearest, nearest_among
 from memories.services.sessions import neighbours
-from memories.services.words import Vocabulary, by_words, vocabulary_of, words_of
+from memories.services.words import Vocabulary, by_words, vocabulary_of
 
 __all__ = ["BREADTH", "Pool", "gather", "nearest"]
 
@@ -33,6 +34,14 @@ class Pool:
     previous: dict[UUID, UUID | None] = field(default_factory=dict)
     next: dict[UUID, UUID | None] = field(default_factory=dict)
     ids: set[UUID] = field(default_factory=set)
+    facts: dict[UUID, Facts] = field(default_factory=dict)
+
+    def add(self, facts: Mapping[UUID, Facts]) -> None:
+        """Take members in."""
+        self.ids |= facts.keys()
+        self.facts |= facts
+        self.cosines |= {i: f.cosine for i, f in facts.items() if f.cosine is not None}
+        self.words |= {i: f.words for i, f in facts.items() if f.words is not None}
 
 
 def gather(
@@ -51,26 +60,18 @@ def gather(
     """
     with by_index_in_order():
         pool = Pool(vocabulary_of(query_terms))
+        near: Collection[UUID] = ()
         if vector is not None and is_present:
             size = pool.vocabulary.memories
-            pool.cosines = nearest(recallable, vector, model, breadth, size=size)
+            near = nearest(recallable, vector, model, breadth, size=size)
         elif vector is not None:
-            pool.cosines = nearest_among(recallable, vector, model, breadth)
-        pool.ids = {*pool.cosines, *by_words(recallable, pool.vocabulary, breadth), *always}
-        _score(pool, pool.ids, vector, model)
+            near = nearest_among(recallable, vector, model, breadth)
+        found = {*near, *by_words(recallable, pool.vocabulary, breadth), *always}
+        pool.add(facts_of(found, pool.vocabulary, vector, model))
         best = _best(pool, has_vector=vector is not None)[:breadth]
         added = _place(pool, recallable, {*best, *always})
-        pool.ids |= added
-        _score(pool, added, vector, model)
+        pool.add(facts_of(added, pool.vocabulary, vector, model))
     return pool
-
-
-def _score(pool: Pool, ids: Collection[UUID], vector: np.ndarray | None, model: str) -> None:
-    """Learn the raw scores of members."""
-    if vector is not None:
-        unknown = [i for i in ids if i not in pool.cosines]
-        pool.cosines |= cosines_of(unknown, vector, model)
-    pool.words |= words_of(ids, pool.vocabulary)
 
 
 def _best(pool: Pool, *, has_vector: bool) -> Sequence[UUID]:

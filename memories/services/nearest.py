@@ -6,16 +6,20 @@ vectors and drops the others'. Figures stand in `benchmarks/results`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from typing import Any
 from uuid import UUID
 
 import numpy as np
-from django.db.models import F, Min, OuterRef, QuerySet, Subquery
-from django.db.models.functions import Cast
-from pgvector.django import CosineDistance, HalfVectorField, VectorField
+from django.db.models import Min, QuerySet
+from pgvector import Vector
+from pgvector.django import CosineDistance
 
-from engram.kernel.planning import Among, by_index, by_index_in_order, by_index_sorted
-from memories.models import CorpusSize, Memory, MemoryVector
+from engram.kernel.binary import binary_cursor
+from engram.kernel.conditions import condition_of
+from engram.kernel.planning import by_index, by_index_in_order, by_index_sorted
+from engram.kernel.tenancy import current_workspace_id
+from memories.models import CorpusSize, Memory
 from memories.services.index import VECTOR_MAX_WIDTH
 
 # Memories of a workspace up to which its vectors are scanned. A scan costs the database 1 ms for a
@@ -26,6 +30,25 @@ EXACT_MAX = 12_000
 SPARE = 30
 
 Rows = Iterable[tuple[UUID, float]]
+
+_SCAN = """
+    SELECT near.memory_id, near.distance, EXISTS (
+        SELECT 1 FROM memories_memory WHERE id = near.memory_id AND {condition} OFFSET 0
+    )
+    FROM (
+        SELECT memory_id, embedding <=> %(vector)s::vector AS distance FROM memories_memoryvector
+        WHERE workspace_id = %(workspace)s AND model = %(model)s AND is_live
+        ORDER BY 2, 1 LIMIT %(wanted)s
+    ) AS near
+"""
+# The sub-select (not EXISTS, which would be turned into a join) is asked vector by vector.
+_GRAPH = """
+    SELECT memory_id, embedding <=> %(vector)s::vector FROM memories_memoryvector
+    WHERE workspace_id = %(workspace)s AND model = %(model)s AND is_live AND (
+        SELECT id FROM memories_memory WHERE id = memory_id AND {condition} LIMIT 1
+    ) IS NOT NULL
+    ORDER BY embedding::{kind} <=> %(vector)s::{kind} LIMIT %(wanted)s
+"""
 
 
 def nearest(
@@ -42,11 +65,10 @@ def nearest(
     well there is `nearest_among`. `size` is `corpus_size()`, for callers who know it.
     """
     wanted = limit + max(limit // 2, SPARE)
-    live = MemoryVector.objects.filter(model=model, is_live=True).order_by()
     if (corpus_size() if size is None else size) <= EXACT_MAX:
-        near, is_all = _scanned(live, recallable, vector, wanted)
+        near, is_all = _scanned(recallable, vector, model, wanted)
     else:
-        near, is_all = _by_graph(live, recallable, vector, wanted), False
+        near, is_all = _by_graph(recallable, vector, model, wanted), False
     if len(near) < limit and not is_all:  # the filters leave too few of the nearest
         return nearest_among(recallable, vector, model, limit)
     return dict(list(near.items())[:limit])
@@ -67,61 +89,61 @@ def nearest_among(
     return {memory_id: 1.0 - float(distance) for memory_id, distance in rows}
 
 
-def cosines_of(ids: Sequence[UUID], vector: np.ndarray, model: str) -> dict[UUID, float]:
-    """Return the cosine of the nearest window of each named memory that has vectors."""
-    rows = MemoryVector.objects.filter(Among(F("memory_id"), ids), model=model).order_by()
-    return _best(rows.values_list("memory_id", CosineDistance("embedding", vector)))
-
-
 def corpus_size() -> int:
     """Return how many memories the workspace's index holds, hidden ones too."""
     return CorpusSize.objects.values_list("memories", flat=True).first() or 0
 
 
 def _scanned(
-    live: QuerySet[MemoryVector], recallable: QuerySet[Memory], vector: np.ndarray, wanted: int
+    recallable: QuerySet[Memory], vector: np.ndarray, model: str, wanted: int
 ) -> tuple[dict[UUID, float], bool]:
     """Scan all vectors, then look the nearest up; tell whether these were all there are.
 
     The column itself has no width, so that no HNSW index serves this.
     """
     with by_index():
-        nearest_first = live.annotate(distance=CosineDistance("embedding", vector))
-        rows = list(
-            nearest_first.order_by("distance", "memory_id").values_list("memory_id", "distance")[
-                :wanted
-            ]
-        )
-        allowed = set(
-            recallable.filter(Among(F("pk"), {memory_id for memory_id, _ in rows}))
-            .order_by()
-            .values_list("pk", flat=True)
-        )
-    return _best(row for row in rows if row[0] in allowed), len(rows) < wanted
+        rows = _rows(_SCAN, recallable, vector, model, wanted)
+    return _best((i, d) for i, d, is_allowed in rows if is_allowed), len(rows) < wanted
 
 
 def _by_graph(
-    live: QuerySet[MemoryVector], recallable: QuerySet[Memory], vector: np.ndarray, wanted: int
+    recallable: QuerySet[Memory], vector: np.ndarray, model: str, wanted: int
 ) -> dict[UUID, float]:
-    """Ask the HNSW index, which goes on until enough of what it finds may be recalled.
-
-    The sub-select (not EXISTS, which would be turned into a join) is asked vector by vector.
-    """
-    found = recallable.filter(pk=OuterRef("memory_id")).order_by().values("pk")[:1]
+    """Ask the HNSW index, which goes on until enough of what it finds may be recalled."""
     width = len(vector)
-    typed = (
-        VectorField(dimensions=width)
-        if width <= VECTOR_MAX_WIDTH
-        else HalfVectorField(dimensions=width)
-    )
-    rows = (
-        live.alias(allowed=Subquery(found))
-        .filter(allowed__isnull=False)
-        .order_by(CosineDistance(Cast("embedding", typed), vector))
-        .values_list("memory_id", CosineDistance("embedding", vector))[:wanted]
-    )
+    kind = "vector" if width <= VECTOR_MAX_WIDTH else "halfvec"
     with by_index_in_order():
-        return _best(list(rows))
+        return _best(_rows(_GRAPH, recallable, vector, model, wanted, kind=f"{kind}({width})"))
+
+
+def _rows(
+    statement: str,
+    recallable: QuerySet[Memory],
+    vector: np.ndarray,
+    model: str,
+    wanted: int,
+    **words: str,
+) -> list[Any]:
+    condition = condition_of(recallable)
+    with binary_cursor() as cursor:
+        cursor.execute(
+            statement.format(condition=condition.sql, **words),
+            condition.parameters
+            | {
+                "workspace": current_workspace_id(),
+                "vector": written(vector),
+                "model": model,
+                "wanted": wanted,
+            },
+        )
+        rows: list[Any] = cursor.fetchall()
+        return rows
+
+
+def written(vector: np.ndarray) -> str:
+    """Return a vector as pgvector reads it."""
+    text: str = Vector(vector).to_text()
+    return text
 
 
 def _best(rows: Rows) -> dict[UUID, float]:

@@ -23,7 +23,7 @@ from memories.core.text import terms
 from memories.models import Kind, Memory, MemoryQuerySet, Revision
 from memories.services.asking import Query
 from memories.services.candidates import BREADTH, Pool, gather
-from memories.services.nearest import cosines_of
+from memories.services.facts import facts_of
 from memories.services.words import vocabulary_of
 
 REVISED_READ = 500  # memories revised since, the latest first
@@ -55,7 +55,7 @@ def former(workspace: Workspace, query: Query, reading: QueryReading | None) -> 
         if reading is None:
             return Former(found, reworded)
         shares = _shares(query, [found[i] for i in reworded])
-        near = cosines_of(list(reworded), reading.vector, workspace.embedding_model)
+        near = _cosines(reworded, reading.vector, workspace.embedding_model)
     promising = sorted(reworded, key=lambda i: (-(shares.get(i, 0.0) + near.get(i, 0.0)), i))
     chosen = promising[:EMBEDDED]
     try:
@@ -90,7 +90,7 @@ def gather_then(
     )
     kept = still - then.reworded
     if vector is not None:
-        pool.cosines |= cosines_of(list(kept), vector, model)
+        pool.cosines |= _cosines(kept, vector, model)
         for i in still & then.windows.keys():
             pool.cosines[i] = float(np.max(np.asarray(then.windows[i]) @ vector))
     pool.words |= _shares(query, [then.memories[i] for i in still])
@@ -152,6 +152,12 @@ def _matches(memory: Memory, query: Query) -> bool:
         or (is_constraint and not memory.project)
     )
     return in_place and in_project and (not query.kinds or memory.kind in query.kinds)
+
+
+def _cosines(ids: Collection[UUID], vector: np.ndarray, model: str) -> dict[UUID, float]:
+    """Return the cosine of the nearest window of each that has vectors."""
+    found = facts_of(ids, vocabulary_of(()), vector, model)
+    return {i: facts.cosine for i, facts in found.items() if facts.cosine is not None}
 
 
 def _shares(query: Query, memories: Collection[Memory]) -> dict[UUID, float]:

@@ -22,6 +22,7 @@ from memories.models import Memory, MemoryVector
 from memories.services import rerank
 from memories.services.asking import Query
 from memories.services.candidates import BREADTH, Pool
+from memories.services.facts import Facts
 
 SECONDS_AN_HOUR = 3600.0
 HOURS_A_DAY = 24.0
@@ -140,7 +141,7 @@ def _stage(asked: Asked) -> str:
 
 def _candidates(asked: Asked, pool: Pool, past: Past) -> list[Candidate[UUID]]:
     found = []
-    for row in _rows(pool.ids, past):
+    for row in _members(pool, past):
         hours = (asked.now - row.observed_at).total_seconds() / SECONDS_AN_HOUR
         found.append(
             Candidate(
@@ -162,17 +163,9 @@ def _candidates(asked: Asked, pool: Pool, past: Past) -> list[Candidate[UUID]]:
     return found
 
 
-def _rows(ids: Collection[UUID], past: Past) -> list[Any]:
+def _members(pool: Pool, past: Past) -> list[Facts | Memory]:
     """Return what ranking needs of the memories, in the order of their ids."""
-    rows = (
-        Memory.objects.filter(Among(F("pk"), ids))
-        .order_by("pk")
-        .values_list(
-            "pk", "agent", "session_key", "provenance", "confidence", "weight_factor",
-            "confidence_factor", "observed_at", "is_pinned", named=True,
-        )
-    )  # fmt: skip
-    return [past.memories.get(row.pk, row) for row in rows]
+    return [past.memories.get(i) or pool.facts[i] for i in sorted(pool.ids)]
 
 
 def _damped(related: Sequence[Factors[UUID]], asked: Asked) -> list[Damped[UUID]]:

@@ -3,44 +3,49 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
 from uuid import UUID
 
-from django.contrib.postgres.expressions import ArraySubquery
-from django.db.models import F, Field, Func, OuterRef, QuerySet
-from django.db.models.lookups import GreaterThan, LessThan
+from django.db.models import QuerySet
 
-from engram.kernel.planning import Among
+from engram.kernel.binary import binary_cursor
+from engram.kernel.conditions import condition_of
 from memories.models import Memory
 
-ORDER = ("observed_at", "created_at", "pk")
 REACH = 2  # what stands around a memory, and around that
 
-
-class _Row(Func):
-    """A row of values: rows compare by their first difference, and an index serves that."""
-
-    function = "ROW"
-    output_field: Field[Any, Any] = Field()
+# Rows of values compare by their first difference, and an index serves that.
+_AROUND = """
+    SELECT here.id,
+        ARRAY(
+            SELECT id FROM memories_memory
+            WHERE {condition} AND session_key <> '' AND session_key = here.session_key
+                AND (observed_at, created_at, id) < (here.observed_at, here.created_at, here.id)
+            ORDER BY observed_at DESC, created_at DESC, id DESC LIMIT {reach}
+        ),
+        ARRAY(
+            SELECT id FROM memories_memory
+            WHERE {condition} AND session_key <> '' AND session_key = here.session_key
+                AND (observed_at, created_at, id) > (here.observed_at, here.created_at, here.id)
+            ORDER BY observed_at, created_at, id LIMIT {reach}
+        )
+    FROM (
+        SELECT id, session_key, observed_at, created_at FROM memories_memory
+        WHERE {condition} AND session_key <> '' AND id = ANY(%(ids)s::uuid[])
+        OFFSET 0
+    ) AS here
+"""
 
 
 def neighbours(
     recallable: QuerySet[Memory], ids: Collection[UUID]
 ) -> dict[UUID, tuple[list[UUID], list[UUID]]]:
     """Return the two recallable memories before and after each in its session, nearest first."""
-    here = _Row(*ORDER)
-    there = _Row(*(OuterRef(name) for name in ORDER))
-    session = recallable.filter(session_key=OuterRef("session_key")).exclude(session_key="")
-    before = session.filter(LessThan(here, there)).order_by(*(f"-{name}" for name in ORDER))
-    after = session.filter(GreaterThan(here, there)).order_by(*ORDER)
-    rows = (
-        recallable.filter(Among(F("pk"), ids))
-        .exclude(session_key="")
-        .order_by()
-        .values_list(
-            "pk",
-            ArraySubquery(before.values("pk")[:REACH]),
-            ArraySubquery(after.values("pk")[:REACH]),
+    condition = condition_of(recallable)
+    with binary_cursor() as cursor:
+        cursor.execute(
+            _AROUND.format(condition=condition.sql, reach=REACH),
+            condition.parameters | {"ids": list(ids)},
         )
-    )
-    return {memory_id: (previous, following) for memory_id, previous, following in rows}
+        return {
+            memory_id: (previous, following) for memory_id, previous, following in cursor.fetchall()
+        }

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
 from django.db import connection
-from django.db.models import F, OuterRef, QuerySet, Subquery
+from django.db.models import OuterRef, QuerySet, Subquery
 
-from engram.kernel.planning import Among
+from engram.kernel.binary import binary_cursor
+from engram.kernel.conditions import condition_of
 from engram.kernel.tenancy import current_workspace_id
 from memories.core import bm25
 from memories.models import Memory, Posting
 
 # The pool comes from the rarest terms of a query until so many postings are read; commoner terms
 # only add to the scores of the pool.
-POSTINGS_READ = 4000
+POSTINGS_READ = 2000
 # So many more are read than asked for: some are hidden or filtered out.
 SPARE = 100
 
@@ -27,50 +28,52 @@ _COUNTS = """
     UNION ALL
     SELECT NULL, memories, words FROM memories_corpussize WHERE workspace_id = %(workspace)s
 """
-_GAIN = """
+GAIN = """
     asked.weight * posting.frequency * %(k1_and_1)s::float8 / (
         posting.frequency
         + %(k1)s::float8 * (%(one_less_b)s::float8 + posting.words * %(b_a_word)s::float8)
     )
 """
-_BEST = f"""
-    SELECT posting.memory_id, sum({_GAIN}) AS score
+_BEST = """
+    SELECT best.memory_id, EXISTS (
+        SELECT 1 FROM memories_memory WHERE id = best.memory_id AND {condition} OFFSET 0
+    )
+    FROM (
+        SELECT posting.memory_id, sum({gain}) AS score
+        FROM unnest(%(terms)s::text[], %(weights)s::float8[]) AS asked (term, weight)
+        CROSS JOIN LATERAL (
+            SELECT memory_id, frequency, words FROM memories_posting
+            WHERE workspace_id = %(workspace)s AND term = asked.term
+            ORDER BY frequency DESC, words, memory_id LIMIT %(postings)s
+        ) AS posting
+        GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT %(limit)s
+    ) AS best
+    ORDER BY best.score DESC, best.memory_id
+"""
+# Term by term: the primary key is searched for each of them.
+_BY_TERM = f"""
+    SELECT sum({GAIN} ORDER BY asked.term)
     FROM unnest(%(terms)s::text[], %(weights)s::float8[]) AS asked (term, weight)
     CROSS JOIN LATERAL (
-        SELECT memory_id, frequency, words FROM memories_posting
-        WHERE workspace_id = %(workspace)s AND term = asked.term
-        ORDER BY frequency DESC, words, memory_id LIMIT %(postings)s
-    ) AS posting
-    GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT %(limit)s
-"""  # noqa: S608  placeholders only
-# Term by term, so that the primary key is searched for them and not all words of the memories.
-_OF_MEMORIES = f"""
-    SELECT posting.memory_id, sum({_GAIN} ORDER BY asked.term) AS score
-    FROM unnest(%(terms)s::text[], %(weights)s::float8[]) AS asked (term, weight)
-    CROSS JOIN LATERAL (
-        SELECT memory_id, frequency, words FROM memories_posting
-        WHERE workspace_id = %(workspace)s AND term = asked.term
-            AND memory_id = ANY(%(ids)s::uuid[])
+        SELECT frequency, words FROM memories_posting
+        WHERE workspace_id = %(workspace)s AND term = asked.term AND memory_id = memories_memory.id
         OFFSET 0
     ) AS posting
-    GROUP BY 1
 """  # noqa: S608  placeholders only
-# Memory by memory: all its words are read. `array_position` serves no index, so that none but that
-# of memories is left.
+# All words of the memory are read. `array_position` serves no index, so that none but that of
+# memories is left.
 _BY_MEMORY = f"""
-    SELECT posting.memory_id, sum({_GAIN} ORDER BY asked.term) AS score
-    FROM unnest(%(ids)s::uuid[]) AS wanted (id)
-    CROSS JOIN LATERAL (
-        SELECT memory_id, frequency, words, array_position(%(terms)s::text[], term::text) AS place
+    SELECT sum({GAIN} ORDER BY asked.term)
+    FROM (
+        SELECT frequency, words, array_position(%(terms)s::text[], term::text) AS place
         FROM memories_posting
-        WHERE workspace_id = %(workspace)s AND memory_id = wanted.id
+        WHERE workspace_id = %(workspace)s AND memory_id = memories_memory.id
         OFFSET 0
     ) AS posting
     CROSS JOIN LATERAL (
         SELECT (%(terms)s::text[])[posting.place], (%(weights)s::float8[])[posting.place]
     ) AS asked (term, weight)
     WHERE posting.place IS NOT NULL
-    GROUP BY 1
 """  # noqa: S608  placeholders only
 # A look-up of a term in the primary key costs what reading so many words in a row does.
 WORDS_A_LOOK_UP = 12
@@ -84,6 +87,11 @@ class Vocabulary:
     frequencies: dict[str, int]
     memories: int
     average_words: float
+
+    @property
+    def known(self) -> list[str]:
+        """Terms that stand in some memory."""
+        return [term for term in self.terms if term in self.frequencies]
 
 
 def vocabulary_of(query_terms: Collection[str]) -> Vocabulary:
@@ -116,9 +124,16 @@ def by_words(recallable: QuerySet[Memory], vocabulary: Vocabulary, limit: int) -
     if not read:
         return []
     wanted = limit + SPARE
-    best = list(_scores(_BEST, vocabulary, read, limit=wanted, postings=POSTINGS_READ))
-    allowed = set(recallable.filter(Among(F("pk"), best)).order_by().values_list("pk", flat=True))
-    kept = [memory_id for memory_id in best if memory_id in allowed][:limit]
+    condition = condition_of(recallable)
+    with binary_cursor() as cursor:
+        cursor.execute(
+            _BEST.format(condition=condition.sql, gain=GAIN),
+            bm25_parameters(vocabulary, read)
+            | condition.parameters
+            | {"limit": wanted, "postings": POSTINGS_READ},
+        )
+        best = cursor.fetchall()
+    kept = [memory_id for memory_id, is_allowed in best if is_allowed][:limit]
     if len(kept) == limit or (len(best) < wanted and total <= POSTINGS_READ):
         return kept
     return _by_filtered_words(recallable, vocabulary, read, limit)
@@ -137,39 +152,36 @@ def _by_filtered_words(
         rows = Posting.objects.filter(term=term).alias(allowed=Subquery(found))
         rows = rows.filter(allowed__isnull=False).order_by("-frequency", "words", "memory_id")
         ids.update(rows.values_list("memory_id", flat=True)[:POSTINGS_READ])
-    scores = _scores(_OF_MEMORIES, vocabulary, read, ids=list(ids))
+    scores = _scores(list(ids), vocabulary, read)
     return sorted(scores, key=lambda memory_id: (-scores[memory_id], memory_id))[:limit]
 
 
-def words_of(ids: Collection[UUID], vocabulary: Vocabulary) -> dict[UUID, float]:
-    """Return BM25 over all terms of the query, as a share of what the query asks for."""
-    known = [term for term in vocabulary.terms if term in vocabulary.frequencies]
-    if not ids or not known:
-        return {}
-    is_short = vocabulary.average_words < WORDS_A_LOOK_UP * len(known)
-    return bm25.share(
-        _scores(_BY_MEMORY if is_short else _OF_MEMORIES, vocabulary, known, ids=list(ids)),
-        vocabulary.terms,
-        vocabulary.frequencies,
-        vocabulary.memories,
-    )
+def words_sql(vocabulary: Vocabulary) -> str:
+    """Return the sub-select that sums BM25 over the words of the row of `memories_memory`."""
+    is_short = vocabulary.average_words < WORDS_A_LOOK_UP * len(vocabulary.known)
+    return _BY_MEMORY if is_short else _BY_TERM
 
 
-def _scores(
-    sql: str, vocabulary: Vocabulary, query_terms: list[str], **more: Any
-) -> dict[UUID, float]:
-    weights = [bm25.idf(vocabulary.frequencies[term], vocabulary.memories) for term in query_terms]
-    constants: dict[str, Any] = {
+def bm25_parameters(vocabulary: Vocabulary, query_terms: Sequence[str]) -> dict[str, Any]:
+    """Return the named parameters of the sums."""
+    return {
         "k1": bm25.K1,
         "k1_and_1": bm25.K1 + 1,
         "one_less_b": 1 - bm25.B,
         "b_a_word": bm25.B / max(vocabulary.average_words, 1.0),
         "workspace": current_workspace_id(),
-        "terms": query_terms,
-        "weights": weights,
+        "terms": list(query_terms),
+        "weights": [bm25.idf(vocabulary.frequencies[t], vocabulary.memories) for t in query_terms],
     }
-    if "ids" in more:
-        more["ids"] = "{%s}" % ",".join(map(str, more["ids"]))  # noqa: UP031
-    with connection.cursor() as cursor:
-        cursor.execute(sql, constants | more)
+
+
+def _scores(
+    ids: Sequence[UUID], vocabulary: Vocabulary, query_terms: Sequence[str]
+) -> dict[UUID, float]:
+    sql = f"""
+        SELECT id, ({_BY_TERM}) FROM memories_memory
+        WHERE workspace_id = %(workspace)s AND id = ANY(%(ids)s::uuid[])
+    """  # noqa: S608  placeholders only
+    with binary_cursor() as cursor:
+        cursor.execute(sql, bm25_parameters(vocabulary, query_terms) | {"ids": ids})
         return dict(cursor.fetchall())

@@ -19,6 +19,7 @@ from engram.kernel.tenancy import in_workspace
 from memories.core import bm25
 from memories.models import Memory, MemoryVector, Posting
 from memories.services import nearest, words
+from memories.services.facts import facts_of
 from memories.services.index import ensure_vector_index, index_vectors, reindex_vectors
 from memories.services.nearest import nearest_among
 from memories.services.sessions import neighbours
@@ -202,7 +203,9 @@ def test_words_score_in_the_database_as_bm25_says(
             average_length=vocabulary.average_words,
         )
         shares = bm25.share(scores, asked, vocabulary.frequencies, vocabulary.memories)
-        assert words.words_of(list(lengths), vocabulary) == pytest.approx(shares)
+        found = facts_of(list(lengths), vocabulary, None, MODEL)
+        said = {i: facts.words for i, facts in found.items() if facts.words is not None}
+        assert said == pytest.approx(shares)
         for place, limit in (({}, 25), ({"scope": "attic"}, 25), ({}, 1000)):
             recallable = Memory.objects.recallable(NOW).filter(**place)
             allowed = set(recallable.values_list("pk", flat=True))
