@@ -182,10 +182,16 @@ class LiveConsumer(AsyncWebsocketConsumer):
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         """Run something beside the connection, and keep hold of it."""
-        task = asyncio.create_task(work)
+        task = asyncio.create_task(_while_connected(work))
         self.tasks.add(task)
         task.add_done_callback(self.tasks.discard)
         return task
+
+
+async def _while_connected(work: Coroutine[Any, Any, None]) -> None:
+    """Work until the client has gone: the server tells a sender first, and us a moment later."""
+    with contextlib.suppress(OSError):
+        await work
 
 
 class NoSuchSocket(AsyncWebsocketConsumer):

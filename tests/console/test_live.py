@@ -371,3 +371,13 @@ async def test_closing_leaves_no_task_behind(house: House) -> None:
         await ready(socket)
     await asyncio.sleep(0.1)
     assert {task for task in asyncio.all_tasks() - before if not task.done()} == set()
+
+
+async def test_client_that_has_gone_is_no_error() -> None:
+    async def gone(message: dict[str, Any]) -> None:
+        raise ConnectionResetError
+
+    consumer = LiveConsumer()
+    consumer.tasks, consumer.base_send = set(), gone
+    await consumer._spawn(consumer._send("heartbeat"))
+    assert consumer.tasks == set()
