@@ -13,7 +13,7 @@ import numpy as np
 from engram.kernel.actors import Actor
 from engram.kernel.configuration import WorkspaceSettings
 from engram.kernel.models import Role
-from memories.core.claims import Comparison, Reading, compare, read
+from memories.core.claims import Comparison, Reading, compare
 from memories.core.gate import Decision, Outcome, better_wording, decide
 from memories.core.reading import read_cached
 from memories.models import Memory, Provenance
@@ -140,7 +140,7 @@ def _judge(
     for memory, cosine in found:
         if judged and cosine < min(config.gate_threshold, NEARBY_COSINE):
             break  # the others are farther still
-        incoming = incoming or read(statement.content)
+        incoming = incoming or read_cached(statement.content)
         stored = read_cached(memory.content)
         comparison = compare(stored, incoming)
         better = better_wording(memory.content, statement.content, stored, incoming)
