@@ -2,9 +2,17 @@
 
 from conflicts.models.card import Conflict, ConflictComment, ConflictMember, ConflictPair
 from conflicts.models.decision import Decision
-from conflicts.models.detection import DetectionDue, DetectionLease, DetectionRun
+from conflicts.models.detection import (
+    Awaits,
+    DetectionDue,
+    DetectionLease,
+    DetectionRun,
+    Narrative,
+)
+from conflicts.models.judgement import JudgedRelation, Judgement
 
 __all__ = [
+    "Awaits",
     "Conflict",
     "ConflictComment",
     "ConflictMember",
@@ -13,4 +21,7 @@ __all__ = [
     "DetectionDue",
     "DetectionLease",
     "DetectionRun",
+    "JudgedRelation",
+    "Judgement",
+    "Narrative",
 ]

@@ -4,11 +4,29 @@ from __future__ import annotations
 
 import uuid
 
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import WorkspaceModel
 from memories.models import Memory
+
+
+class Awaits(models.TextChoices):
+    """Who has still to read a memory."""
+
+    ALL = "all", "Rules and model"
+    MODEL = "model", "The model only: rules have read it, the model could not be asked"
+
+
+class Narrative(models.TextChoices):
+    """What became of a run's narrative pass."""
+
+    OFF = "off", "Off: no model is configured, or the workspace does not want it"
+    NOT_NEEDED = "not_needed", "Nothing of what was new is for the model"
+    DONE = "done", "Done"
+    CAPPED = "capped", "Put off: the day's spend cap is reached"
+    FAILED = "failed", "Failed, to be tried again"
 
 
 class DetectionDue(WorkspaceModel):
@@ -22,6 +40,7 @@ class DetectionDue(WorkspaceModel):
     memory = models.OneToOneField(Memory, models.CASCADE, related_name="detection_due")
     turn = models.PositiveIntegerField(default=1)
     is_first_in_line = models.BooleanField(default=False)
+    awaits = models.CharField(max_length=5, choices=Awaits.choices, db_default=Awaits.ALL)
     since = models.DateTimeField()
     run = models.ForeignKey(
         "conflicts.DetectionRun", models.SET_NULL, null=True, related_name="reads"
@@ -74,6 +93,10 @@ class DetectionRun(WorkspaceModel):
     model = models.CharField(max_length=80, blank=True)
     tokens = models.PositiveIntegerField(default=0)
     cost_usd = models.FloatField(default=0)
+    narrative = models.CharField(max_length=10, choices=Narrative.choices, default=Narrative.OFF)
+    prompt_version = models.CharField(max_length=20, blank=True)
+    # The memories that the model was shown, when the story was longer than its budget.
+    survivors = ArrayField(models.UUIDField(), default=list)
     opened = models.PositiveIntegerField(default=0)
     joined = models.PositiveIntegerField(default=0)
     skipped = models.PositiveIntegerField(default=0)

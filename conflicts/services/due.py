@@ -40,7 +40,7 @@ def note_written(
             SELECT %s, memory_id, 1, memory_id = ANY(%s::uuid[]), %s, 0
             FROM unnest(%s::uuid[]) AS written (memory_id) ORDER BY memory_id
             ON CONFLICT (memory_id) DO UPDATE SET turn = kept.turn + 1,
-                attempts = 0, not_before = NULL,
+                attempts = 0, not_before = NULL, awaits = 'all',
                 is_first_in_line = kept.is_first_in_line OR excluded.is_first_in_line;
             INSERT INTO conflicts_detectionlease AS kept (workspace_id, due_since)
             VALUES (%s, %s)

@@ -58,6 +58,21 @@ class WorkspaceSettings(BaseModel):
         3000, ge=1, le=1_000_000, description="Reads a key may make in a minute."
     )
     detection_enabled: bool = Field(True, description="Whether the detective reads new memories.")
+    narrative_enabled: bool = Field(
+        True, description="Whether a language model reads the story, when one is configured."
+    )
+    narrative_daily_usd: float = Field(
+        1.0, ge=0, le=1000, description="US dollars that language models may cost in a day (UTC)."
+    )
+    story_budget_tokens: int = Field(
+        6000,
+        ge=500,
+        le=100_000,
+        description="Tokens a model reads at a time; longer stories are thinned and cut.",
+    )
+    judgements_per_hour: int = Field(
+        120, ge=1, le=100_000, description="Relations a key may judge in an hour."
+    )
     time_zone: str = Field("UTC", max_length=64, description="Time zone of the pages.")
 
     @field_validator("time_zone")

@@ -158,3 +158,20 @@ class AnsweredThing(WorkspaceModel):
 
     def __str__(self) -> str:
         return f"{self.thing_id} in {self.answer_id}"
+
+
+class ModelSpend(WorkspaceModel):
+    """What a workspace's calls of language models have cost on one day (UTC)."""
+
+    day = models.DateField()
+    calls = models.PositiveIntegerField(default=0)
+    tokens = models.PositiveIntegerField(default=0)
+    cost_usd = models.FloatField(default=0)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["workspace", "day"], name="spend_once_a_day")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.day}: {self.cost_usd:.4f} USD"
