@@ -9,6 +9,7 @@ from time import monotonic
 from traceback import format_tb
 from uuid import UUID, uuid4
 
+from conflicts.core.detective import DetectiveSettings
 from conflicts.core.detective import detect as find
 from conflicts.models import DetectionDue, DetectionRun
 from conflicts.services import backlog, lease
@@ -133,7 +134,10 @@ def _fill(
     with in_workspace(workspace), without_nested_loops():
         story = tell(ids, workspace.embedding_model)
     beat()
-    found = find(story.facts, story.vectors, now=now, triggers=story.facts_of(triggers))
+    found = find(
+        story.facts, story.vectors, now=now, triggers=story.facts_of(triggers),
+        settings=DetectiveSettings(min_confidence=workspace.config.detection_min_confidence),
+    )  # fmt: skip
     findings = [finding for raw in found if (finding := story.in_memories(raw))]
     beat()
     run.facts_considered = len(story.facts)

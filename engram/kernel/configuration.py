@@ -58,6 +58,12 @@ class WorkspaceSettings(BaseModel):
         3000, ge=1, le=1_000_000, description="Reads a key may make in a minute."
     )
     detection_enabled: bool = Field(True, description="Whether the detective reads new memories.")
+    detection_min_confidence: float = Field(
+        0.5,
+        ge=0,
+        le=1.0,
+        description="Confidence below which what the rules find opens no card.",
+    )
     narrative_enabled: bool = Field(
         True, description="Whether a language model reads the story, when one is configured."
     )

@@ -44,20 +44,25 @@ def describe_settings(workspace: Workspace) -> dict[str, Any]:
     }
 
 
+def settings_with(stored: Mapping[str, Any], changes: Mapping[str, Any]) -> WorkspaceSettings:
+    """Return stored settings as changed by name; raise `InvalidError` for the first wrong one."""
+    if unknown := sorted(set(changes) - set(WorkspaceSettings.model_fields)):
+        raise InvalidError(unknown[0], "There is no such setting.")
+    try:
+        return WorkspaceSettings.model_validate({**stored, **changes}, strict=True)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in first["loc"]) or "settings"
+        raise InvalidError(field, first["msg"]) from None
+
+
 def change_settings(
     workspace: Workspace, changes: Mapping[str, Any], *, actor: Actor, now: datetime
 ) -> WorkspaceSettings:
     """Change settings by name, all or none; raise `InvalidError` for the first wrong one."""
-    if unknown := sorted(set(changes) - set(WorkspaceSettings.model_fields)):
-        raise InvalidError(unknown[0], "There is no such setting.")
     with in_workspace(workspace):
         stored = Workspace.objects.select_for_update().get(pk=workspace.pk)
-        try:
-            config = WorkspaceSettings.model_validate({**stored.settings, **changes}, strict=True)
-        except ValidationError as error:
-            first = error.errors()[0]
-            field = ".".join(str(part) for part in first["loc"]) or "settings"
-            raise InvalidError(field, first["msg"]) from None
+        config = settings_with(stored.settings, changes)
         before = stored.config.model_dump()
         after = config.model_dump()
         stored.settings = {k: v for k, v in after.items() if k in {**stored.settings, **changes}}
