@@ -20,6 +20,13 @@ _WILL = frozenset(
 )  # fmt: skip
 
 
+_SAID = {
+    Provenance.USER_STATED: "what a user said",
+    Provenance.EPISODE_SUMMARY: "the summary of a session",
+    Provenance.ASSISTANT_DERIVED: "what an agent concluded",
+}
+
+
 class ReviewNeededError(Exception):
     """What an agent asks for needs a reviewer; raised before anything is written."""
 
@@ -49,7 +56,7 @@ def demand_trust(memory: Memory, *, kind: str, provenance: str, actor: Actor) ->
     if actor.role.includes(Role.REVIEWER):
         return
     if Provenance(provenance).trust < Provenance(memory.provenance).trust:
-        reason = f"That memory is {memory.provenance}, what is asked is {provenance}."
+        reason = f"That memory is {_SAID[memory.provenance]}, what is asked is {_SAID[provenance]}."
         raise ReviewNeededError(kind, memory, reason)
     if is_persons_word(memory):
         raise ReviewNeededError(kind, memory, "A person wrote that memory or decided about it.")

@@ -260,7 +260,7 @@ def test_a_request_that_needs_two_decisions_names_both(
     review = house.reviewer.get(f"reviews/{asked.json()['review']}").json()
     assert (review["kind"], review["memory"]["id"]) == ("supersede", stated["id"])
     assert review["reason"] == (
-        "That memory is user_stated, what is asked is assistant_derived. "
+        "That memory is what a user said, what is asked is what an agent concluded. "
         f"It would also revive {old['id']}: A person made Engram forget this."
     )
     assert shown(house, old)["state"] == "forgotten"
