@@ -4,9 +4,11 @@
 `ENGRAM_HOME`) or `production` (nothing is guessed: a missing secret stops the process).
 """
 
+import json
 import os
 import secrets
 from pathlib import Path
+from typing import Any
 
 import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
@@ -199,6 +201,42 @@ ENGRAM_EMBEDDING = {
     "base_url": os.environ.get("OPENAI_BASE_URL") or None,
     "api_key": os.environ.get("OPENAI_API_KEY") or None,
     "timeout_seconds": float(os.environ.get("EMBEDDING_TIMEOUT_SECONDS", "10")),
+}
+
+# Language models: any endpoint that speaks OpenAI's chat protocol, asked only when one is named.
+# Prices are US dollars per million tokens, in and out; what is not listed counts by the default.
+_PRICES = {
+    "gpt-4o-mini": (0.15, 0.60),
+    "gpt-4o": (2.50, 10.00),
+    "gpt-4.1-nano": (0.10, 0.40),
+    "gpt-4.1-mini": (0.40, 1.60),
+    "gpt-4.1": (2.00, 8.00),
+}
+
+
+def _own_prices() -> dict[str, tuple[float, float]]:
+    """Return what `ENGRAM_MODEL_PRICES` says: {"model": [in, out]}."""
+    try:
+        said = json.loads(os.environ.get("ENGRAM_MODEL_PRICES") or "{}")
+        prices = {str(name): (float(paid[0]), float(paid[1])) for name, paid in said.items()}
+    except (ValueError, TypeError, AttributeError, LookupError):
+        prices = {"": (-1.0, -1.0)}
+    if any(not 0 <= price < 1e6 for paid in prices.values() for price in paid):
+        raise ImproperlyConfigured(
+            'ENGRAM_MODEL_PRICES must be JSON such as {"my-model": [0.5, 1.5]} (US dollars per '
+            "million tokens, in and out)"
+        )
+    return prices
+
+
+ENGRAM_LLM: dict[str, Any] = {
+    "model": os.environ.get("ENGRAM_MODEL", "gpt-4o-mini"),
+    "base_url": os.environ.get("OPENAI_BASE_URL") or None,
+    "api_key": os.environ.get("OPENAI_API_KEY") or None,
+    "timeout_seconds": float(os.environ.get("ENGRAM_MODEL_TIMEOUT_SECONDS", "30")),
+    "total_seconds": float(os.environ.get("ENGRAM_MODEL_TOTAL_SECONDS", "90")),
+    "prices": _PRICES | _own_prices(),
+    "default_price": (2.50, 10.00),
 }
 
 # The seams: what upper apps plug into lower ones, by name.

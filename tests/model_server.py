@@ -11,8 +11,10 @@ Tests of provider code talk to it over a real socket; nothing is replaced inside
 from __future__ import annotations
 
 import json
+import socket
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -34,6 +36,28 @@ class Answer:
     body: Any
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
+    is_cut: bool = False  # hang up in the middle of the body
+    trickle_seconds: float = 0.0  # between two bytes of the body
+
+
+def completion(content: str | None, **message: Any) -> Answer:
+    """Return the answer of a chat model that says `content`."""
+    finish = message.pop("finish_reason", "stop")
+    return Answer(
+        {
+            "id": "chat-1",
+            "object": "chat.completion",
+            "model": "stand-in",
+            "choices": [
+                {
+                    "index": 0,
+                    "finish_reason": finish,
+                    "message": {"role": "assistant", "content": content, **message},
+                }
+            ],
+            "usage": {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120},
+        }
+    )
 
 
 Responder = Callable[[Request], Answer]
@@ -45,6 +69,7 @@ class ModelServer:
     def __init__(self) -> None:
         self.requests: list[Request] = []
         self._responders: dict[str, Responder] = {}
+        self._is_over = threading.Event()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self._thread = threading.Thread(
             target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
@@ -58,7 +83,12 @@ class ModelServer:
         self._thread.start()
         return self
 
+    def stall(self, seconds: float) -> bool:
+        """Wait within a responder, but not beyond the end of the test."""
+        return self._is_over.wait(seconds)
+
     def __exit__(self, *exc: object) -> None:
+        self._is_over.set()
         self._server.shutdown()
         self._thread.join()
         self._server.server_close()
@@ -80,6 +110,33 @@ class ModelServer:
 
         self.answer("/embeddings", respond)
 
+    def answer_chat(self, *answers: Answer | Callable[[Request], Answer]) -> None:
+        """Answer ``/chat/completions`` with each in turn, the last one for good."""
+        waiting = list(answers)
+        lock = threading.Lock()
+
+        def respond(request: Request) -> Answer:
+            with lock:
+                answer = waiting.pop(0) if len(waiting) > 1 else waiting[0]
+            return answer(request) if callable(answer) else answer
+
+        self.answer("/chat/completions", respond)
+
+    def _send(self, handler: BaseHTTPRequestHandler, answer: Answer, sent: bytes) -> None:
+        if answer.is_cut:
+            handler.wfile.write(sent[: len(sent) // 2])
+            handler.wfile.flush()
+            handler.connection.shutdown(socket.SHUT_RDWR)
+            return
+        if not answer.trickle_seconds:
+            handler.wfile.write(sent)
+            return
+        for byte in sent:
+            if self._is_over.wait(answer.trickle_seconds):
+                return
+            handler.wfile.write(bytes([byte]))
+            handler.wfile.flush()
+
     def _handler(self) -> type[BaseHTTPRequestHandler]:
         owner = self
 
@@ -100,7 +157,12 @@ class ModelServer:
                 for name, value in answer.headers.items():
                     self.send_header(name, value)
                 self.end_headers()
-                self.wfile.write(sent)
+                with suppress(OSError):  # a client that waited long enough has hung up
+                    owner._send(self, answer, sent)
+
+            def handle(self) -> None:
+                with suppress(ConnectionError):
+                    super().handle()
 
             def log_message(self, *args: object) -> None:
                 """Keep test output quiet."""

@@ -27,6 +27,10 @@ def _drop_left_databases(url: str) -> None:
                 connection.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
 
 
+# No test asks anybody's model.
+for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "EMBEDDING_PROVIDER", "ENGRAM_MODEL"):
+    os.environ.pop(name, None)
+
 if "PYTEST_XDIST_WORKER" not in os.environ:
     embedded.export_environment(embedded.home_folder() / "test")
     _drop_left_databases(os.environ["DATABASE_URL"])

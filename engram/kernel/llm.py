@@ -1,0 +1,423 @@
+"""Messages to schema-checked JSON, by any endpoint that speaks OpenAI's chat protocol.
+
+`settings.ENGRAM_LLM` names it: ``model``, ``base_url``, ``api_key``, ``timeout_seconds`` of one
+attempt, ``total_seconds`` of a whole question, ``prices`` (US dollars per million tokens in and
+out, by model) and ``default_price`` of models that are not listed. Nothing here touches the
+database, so that no connection and no lock is held while a model thinks; `kernel/spend.py` keeps
+the day's account. Errors carry kinds and numbers, never a key or a text.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any, Final, Generic, TypeGuard, TypeVar
+
+from django.conf import settings
+from pydantic import BaseModel, ValidationError
+
+T = TypeVar("T", bound=BaseModel)
+Message = Mapping[str, str]  # role and content
+
+ATTEMPTS: Final = 3
+FIRST_PAUSE_SECONDS: Final = 0.5
+MAX_PAUSE_SECONDS: Final = 10.0  # who asks for more is asked again by a later run
+CONNECT_SECONDS: Final = 5.0
+MAX_ANSWER_BYTES: Final = 1_000_000
+REPAIR_QUOTE_CHARS: Final = 4000
+ERRORS_TOLD: Final = 5
+MAX_CANDIDATES: Final = 20
+BYTES_PER_TOKEN: Final = 3  # upper side: English has four and more, Chinese three
+MESSAGE_TOKENS: Final = 8
+MAX_TOKENS_TOLD: Final = 10_000_000  # more is no count
+# Parameters that some servers do not know, in the order in which they are given up.
+_OPTIONAL: Final = ("response_format", "json_schema", "max_tokens", "temperature")
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of one or more calls; what a call that broke off has used is estimated."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    calls: int = 0
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            self.calls + other.calls,
+        )
+
+    @property
+    def tokens(self) -> int:
+        """Return the tokens both ways."""
+        return self.input_tokens + self.output_tokens
+
+
+class ModelError(Exception):
+    """There is no usable answer; `usage` is what was used all the same."""
+
+    def __init__(self, message: str, usage: Usage = Usage()):
+        super().__init__(message)
+        self.usage = usage
+
+
+class UnavailableError(ModelError):
+    """The endpoint cannot be reached or is overloaded; `retry_after_seconds` if it says when."""
+
+    def __init__(
+        self,
+        message: str,
+        usage: Usage = Usage(),
+        retry_after_seconds: float | None = None,
+    ):
+        super().__init__(message, usage)
+        self.retry_after_seconds = retry_after_seconds
+
+
+class RejectedError(ModelError):
+    """The endpoint does not take the request: its key, its model or its size."""
+
+
+class RefusedError(ModelError):
+    """The model declined to answer."""
+
+
+class MalformedError(ModelError):
+    """The model's answer does not fit the schema, not even when it was told so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer(Generic[T]):
+    """What a model answered, and what that took."""
+
+    value: T
+    model: str
+    usage: Usage
+    cost_usd: float
+
+
+def model_name() -> str:
+    """Return the name of the model, empty when none is configured."""
+    options = settings.ENGRAM_LLM
+    has_endpoint = bool(options.get("base_url") or options.get("api_key"))
+    return str(options["model"] or "") if has_endpoint else ""
+
+
+def estimated_tokens(text: str) -> int:
+    """Return an upper-side estimate of a text's tokens."""
+    return math.ceil(len(text.encode("utf-8", "replace")) / BYTES_PER_TOKEN)
+
+
+def cost_usd(usage: Usage, model: str) -> float:
+    """Return what tokens cost by the configured prices; a dated name costs what its family does."""
+    options = settings.ENGRAM_LLM
+    prices: Mapping[str, Sequence[float]] = options["prices"]
+    fitting = [name for name in prices if model == name or model.startswith(f"{name}-")]
+    price_in, price_out = prices[max(fitting, key=len)] if fitting else options["default_price"]
+    return (usage.input_tokens * price_in + usage.output_tokens * price_out) / 1_000_000
+
+
+def highest_cost_usd(messages: Sequence[Message], max_output_tokens: int) -> float:
+    """Return what a question is reserved at: the first attempt and its repair, both at full length.
+
+    An attempt that breaks off after the endpoint has read it may cost more; the account then shows
+    what was estimated for it.
+    """
+    asked = _estimated_input(messages)
+    both = Usage(2 * asked + max_output_tokens + REPAIR_QUOTE_CHARS, 2 * max_output_tokens)
+    return cost_usd(both, model_name())
+
+
+def ask(
+    messages: Sequence[Message],
+    shape: type[T],
+    *,
+    max_output_tokens: int = 2048,
+    sleep: Callable[[float], object] = time.sleep,
+) -> Answer[T]:
+    """Ask for JSON of a shape; an answer that does not fit is told why, once.
+
+    Raises
+    ------
+    ModelError
+        `UnavailableError`, `RejectedError`, `RefusedError` or `MalformedError`.
+    """
+    model = model_name()
+    if not model:
+        raise RejectedError("no model is configured")
+    question = _Question(_endpoint(), model, shape, max_output_tokens, sleep)
+    text = question.put(messages)
+    try:
+        value = _read(text, shape)
+    except _UnfitError as unfit:
+        told = f"That answer does not fit: {unfit}. Answer again, with the JSON object alone."
+        repaired = question.put(
+            [
+                *messages,
+                {"role": "assistant", "content": text[:REPAIR_QUOTE_CHARS] or "(nothing)"},
+                {"role": "user", "content": told},
+            ]
+        )
+        try:
+            value = _read(repaired, shape)
+        except _UnfitError:
+            raise MalformedError(f"{model} answered no fitting JSON", question.used) from None
+    return Answer(value, model, question.used, cost_usd(question.used, model))
+
+
+class _TransientError(Exception):
+    """Worth another attempt; `pause_seconds` is what the endpoint asks for."""
+
+    def __init__(self, what: str, pause_seconds: float | None = None):
+        super().__init__(what)
+        self.pause_seconds = pause_seconds
+
+
+@dataclass(slots=True)
+class _Question(Generic[T]):
+    """One question with its attempts: what was used so far, and until when it may last."""
+
+    endpoint: _Endpoint
+    model: str
+    shape: type[T]
+    max_output_tokens: int
+    sleep: Callable[[float], object]
+    used: Usage = Usage()
+    ends_at: float = field(
+        default_factory=lambda: time.monotonic() + settings.ENGRAM_LLM["total_seconds"]
+    )
+
+    def put(self, messages: Sequence[Message]) -> str:
+        """Return the text of an answer, trying again while that makes sense."""
+        wait: float | None = None
+        what = "timed out"
+        for attempt in range(ATTEMPTS):
+            if attempt:
+                pause = FIRST_PAUSE_SECONDS * 2 ** (attempt - 1) if wait is None else wait
+                if pause > min(MAX_PAUSE_SECONDS, self.ends_at - time.monotonic()):
+                    break
+                self.sleep(pause)
+            try:
+                return self._text(self._post(messages), messages)
+            except _TransientError as error:
+                what, wait = str(error), error.pause_seconds
+        raise UnavailableError(f"{self.model} did not answer: {what}", self.used, wait)
+
+    def _post(self, messages: Sequence[Message]) -> Any:
+        """Send once; a parameter that the server does not know is left out from then on."""
+        import httpx2
+        from openai import APIConnectionError, APIStatusError, OpenAIError
+
+        while True:
+            body = self._body(messages)
+            try:
+                return self.endpoint.post(body, seconds=self._seconds_left())
+            except APIStatusError as error:
+                if not self._gave_up_parameter(error, body):
+                    raise self._judged(error) from None
+            except (APIConnectionError, httpx2.HTTPError, TimeoutError) as error:
+                # It may have been read and be paid for though nothing came back.
+                self.used += Usage(_estimated_input(messages), 0, 1)
+                raise _TransientError(type(error).__name__) from None
+            except (OpenAIError, ValueError) as error:
+                self.used += Usage(_estimated_input(messages), 0, 1)
+                raise _TransientError(type(error).__name__) from None
+
+    def _seconds_left(self) -> float:
+        left = min(settings.ENGRAM_LLM["timeout_seconds"], self.ends_at - time.monotonic())
+        if left <= 0:
+            raise _TransientError("timed out")
+        return float(left)
+
+    def _body(self, messages: Sequence[Message]) -> dict[str, Any]:
+        unknown = self.endpoint.unknown_parameters(self.model)
+        schema = self.shape.model_json_schema()
+        sent = [dict(message) for message in messages]
+        body: dict[str, Any] = {"model": self.model, "messages": sent}
+        if "response_format" in unknown:
+            sent[0]["content"] += (
+                "\n\nAnswer with one JSON object and nothing else. It must fit this schema: "
+                + json.dumps(schema, separators=(",", ":"))
+            )
+        else:
+            named = {"name": self.shape.__name__.lower(), "strict": True, "schema": schema}
+            body["response_format"] = {"type": "json_schema", "json_schema": named}
+        if "temperature" not in unknown:
+            body["temperature"] = 0
+        limit = "max_completion_tokens" if "max_tokens" in unknown else "max_tokens"
+        return body | {limit: self.max_output_tokens}
+
+    def _gave_up_parameter(self, error: Any, body: Mapping[str, Any]) -> bool:
+        """Note which parameter a server complains of; False when that is not the matter."""
+        if error.status_code not in {400, 404, 415, 422, 501}:
+            return False
+        said = str(error.body if error.body is not None else error).lower()
+        named = [name for name in _OPTIONAL if name in said]
+        if not named and error.status_code != 404:
+            named = ["response_format"]
+        wanted = next((name.replace("json_schema", "response_format") for name in named), None)
+        if wanted is None or wanted not in body:
+            return False
+        self.endpoint.note_unknown(self.model, wanted)
+        return True
+
+    def _judged(self, error: Any) -> Exception:
+        status = error.status_code
+        if status in {408, 409, 425, 429} or status >= 500:
+            return _TransientError(f"status {status}", _retry_after(error.response.headers))
+        return RejectedError(f"{self.model} answered status {status}", self.used)
+
+    def _text(self, answer: Any, messages: Sequence[Message]) -> str:
+        """Return the text of a completion and count it."""
+        try:
+            choice = answer["choices"][0]
+            message = choice["message"]
+            text, refusal = message.get("content") or "", message.get("refusal")
+            if not isinstance(text, str):
+                raise TypeError
+        except (KeyError, IndexError, TypeError, AttributeError):
+            self.used += Usage(_estimated_input(messages), 0, 1)
+            raise _TransientError("what it answered is no completion") from None
+        self.used += _usage(answer.get("usage"), messages, text)
+        if refusal or choice.get("finish_reason") == "content_filter":
+            raise RefusedError(f"{self.model} declined", self.used)
+        return text
+
+
+class _Endpoint:
+    """A client, and what its server turned out not to know."""
+
+    def __init__(self, options: Mapping[str, Any]) -> None:
+        from openai import OpenAI  # half a second that processes without a model can spare
+
+        self._client = OpenAI(
+            base_url=options.get("base_url"),
+            api_key=options.get("api_key") or "none",  # local servers want no key
+            max_retries=0,
+        )
+        self._unknown: dict[str, set[str]] = {}
+
+    def unknown_parameters(self, model: str) -> frozenset[str]:
+        """Return the parameters that the server does not know for a model."""
+        return frozenset(self._unknown.get(model, ()))
+
+    def note_unknown(self, model: str, parameter: str) -> None:
+        """Do not send a parameter any more."""
+        self._unknown.setdefault(model, set()).add(parameter)
+
+    def post(self, body: Mapping[str, Any], *, seconds: float) -> Any:
+        """Return the JSON of an answer that came whole within the time, however it trickles."""
+        import httpx2
+
+        ends_at = time.monotonic() + seconds
+        limits = httpx2.Timeout(seconds, connect=min(CONNECT_SECONDS, seconds))
+        raw = self._client.chat.completions.with_streaming_response
+        received = bytearray()
+        with raw.create(**body, timeout=limits) as response:
+            for chunk in response.iter_bytes():
+                received += chunk
+                if time.monotonic() > ends_at:
+                    raise TimeoutError
+                if len(received) > MAX_ANSWER_BYTES:
+                    raise ValueError("too long")
+        return json.loads(received)
+
+
+_lock = threading.Lock()
+_endpoints: dict[tuple[Any, Any], _Endpoint] = {}
+
+
+def _endpoint() -> _Endpoint:
+    options = settings.ENGRAM_LLM
+    key = (options.get("base_url"), options.get("api_key"))
+    with _lock:
+        if key not in _endpoints:
+            _endpoints[key] = _Endpoint(options)
+        return _endpoints[key]
+
+
+def _retry_after(headers: Mapping[str, str]) -> float | None:
+    """Return the seconds that an endpoint asks to wait, given as seconds or as a date."""
+    said = headers.get("retry-after", "").strip()
+    try:
+        seconds = float(said)
+    except ValueError:
+        try:
+            at = parsedate_to_datetime(said)
+        except ValueError:
+            return None
+        at = at if at.tzinfo else at.replace(tzinfo=UTC)
+        seconds = (at - datetime.now(UTC)).total_seconds()
+    return max(0.0, seconds) if math.isfinite(seconds) else None
+
+
+def _estimated_input(messages: Sequence[Message]) -> int:
+    return sum(estimated_tokens(m["content"]) + MESSAGE_TOKENS for m in messages)
+
+
+def _usage(said: Any, messages: Sequence[Message], text: str) -> Usage:
+    """Return the tokens that an answer says it took; what it does not say is estimated."""
+    counts = said if isinstance(said, dict) else {}
+    asked, answered = counts.get("prompt_tokens"), counts.get("completion_tokens")
+    if _is_count(asked) and _is_count(answered):
+        return Usage(asked, answered, 1)
+    return Usage(_estimated_input(messages), estimated_tokens(text), 1)
+
+
+def _is_count(said: Any) -> TypeGuard[int]:
+    return isinstance(said, int) and 0 <= said <= MAX_TOKENS_TOLD
+
+
+class _UnfitError(Exception):
+    """Why a text is no JSON of the wanted shape, in words for the model."""
+
+
+def _read(text: str, shape: type[T]) -> T:
+    """Return the one JSON object of the shape in a text, which may have prose around it."""
+    try:
+        return shape.model_validate_json(text.strip())
+    except ValidationError as error:
+        first = error
+    fitting: list[T] = []
+    for candidate in _objects(text):
+        try:
+            fitting.append(shape.model_validate_json(candidate))
+        except ValidationError:
+            continue
+    if len(fitting) == 1:
+        return fitting[0]
+    raise _UnfitError(_described(first))
+
+
+def _objects(text: str) -> list[str]:
+    """Return the outermost JSON objects in a text."""
+    decoder = json.JSONDecoder()
+    found: list[str] = []
+    start = text.find("{")
+    for _ in range(MAX_CANDIDATES):
+        if start == -1:
+            break
+        try:
+            _, end = decoder.raw_decode(text, start)
+        except (ValueError, RecursionError):
+            end = start + 1
+        else:
+            found.append(text[start:end])
+        start = text.find("{", end)
+    return found
+
+
+def _described(error: ValidationError) -> str:
+    parts = [
+        f"{'.'.join(str(part) for part in row['loc']) or 'the answer'}: {row['msg']}"
+        for row in error.errors(include_input=False, include_url=False)[:ERRORS_TOLD]
+    ]
+    return "; ".join(parts)
