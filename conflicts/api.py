@@ -14,11 +14,11 @@ from rest_framework.response import Response
 from conflicts import serializers as shapes
 from conflicts.filters import ConflictFilter
 from conflicts.models import Conflict, DetectionRun
-from conflicts.services import discuss, report, snooze
+from conflicts.services import discuss, quality, report, snooze
 from conflicts.services.due import queue
 from conflicts.services.resolve import resolve
 from conflicts.services.undo import undo
-from engram.kernel.api import WorkspaceView, validated
+from engram.kernel.api import WorkspaceView, asked, validated
 from engram.kernel.models import Role
 from engram.kernel.refusals import ForbiddenError, MissingError
 from engram.kernel.tenancy import in_workspace
@@ -146,6 +146,21 @@ class ConflictComments(ConflictAnswer):
             self.workspace, conflict_id, text=text, actor=self.actor, now=timezone.now()
         )
         return self.show(conflict_id, status=201)
+
+
+class ConflictQuality(WorkspaceView):
+    """How good the detective is."""
+
+    @extend_schema(parameters=[shapes.QualityPeriodSerializer], responses=shapes.QualitySerializer)
+    def get(self, request: Request) -> Response:
+        """Return the shares of conflicts that people confirmed and dismissed, with 95 % intervals.
+
+        Counted are standing verdicts, by the time they were given. Confirmed is any verdict but
+        dismiss; both_valid is one of them and counted apart.
+        """
+        period = asked(shapes.QualityPeriodSerializer, request)
+        found = quality.measure(since=period["since"], until=period["until"] or timezone.now())
+        return Response(shapes.present_quality(found))
 
 
 class Detect(WorkspaceView):

@@ -7,6 +7,7 @@ from conflicts import api
 urlpatterns = [
     path("conflicts", api.ConflictCollection.as_view(), name="conflicts"),
     path("conflicts/detect", api.Detect.as_view(), name="conflicts-detect"),
+    path("conflicts/quality", api.ConflictQuality.as_view(), name="conflicts-quality"),
     path("conflicts/<uuid:conflict_id>", api.ConflictDetail.as_view(), name="conflict"),
     path(
         "conflicts/<uuid:conflict_id>/resolve",

@@ -54,6 +54,7 @@ EXPECTED: dict[str, dict[str, str]] = {
     "gate/audit/<uuid:merge_id>": {"post": "reviewer"},
     "conflicts": {"get": "reader", "post": "agent"},
     "conflicts/detect": {"post": "agent"},
+    "conflicts/quality": {"get": "reader"},
     "conflicts/<uuid:conflict_id>": {"get": "reader"},
     "conflicts/<uuid:conflict_id>/resolve": {"post": "reviewer"},
     "conflicts/<uuid:conflict_id>/undo": {"post": "reviewer"},

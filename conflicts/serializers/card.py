@@ -1,4 +1,4 @@
-"""Conflicts as callers send and see them."""
+"""A card as callers see it."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from uuid import UUID
 from django.db.models import Prefetch, prefetch_related_objects
 from rest_framework import serializers
 
-from conflicts.models import Conflict, ConflictMember, Decision, DetectionRun
+from conflicts.models import Conflict, ConflictMember, Decision
 from conflicts.models.card import ConflictKind, ConflictStatus, Severity
 from conflicts.models.decision import Verdict
-from engram.kernel.fields import Id, Moment, Text, Whole
 from memories.models import State
 
 WITHHELD = "A memory of this conflict was forgotten; its question is no longer shown."
@@ -169,78 +168,3 @@ def _resolution(card: Conflict) -> dict[str, Any] | None:
             "decided_at": card.updated_at,
         }
     return None
-
-
-class ReportSerializer(serializers.Serializer[Any]):
-    """A contradiction reported by hand."""
-
-    memory_ids = serializers.ListField(child=Id(), min_length=2, max_length=20)
-    note = Text(max_length=2000, allow_blank=True, default="")
-
-
-class VerdictSerializer(serializers.Serializer[Any]):
-    """A verdict on a card."""
-
-    verdict = serializers.ChoiceField(Verdict.choices)
-    keep = serializers.ListField(child=Id(), max_length=100, default=list)
-    answer = Text(max_length=8000, allow_blank=True, default="")
-    note = Text(max_length=2000, allow_blank=True, default="")
-    version = Whole(min_value=1, max_value=2**31 - 1, required=False, allow_null=True)
-
-
-class SnoozeSerializer(serializers.Serializer[Any]):
-    """Until when a card is put off."""
-
-    until = Moment()
-
-
-class CommentBodySerializer(serializers.Serializer[Any]):
-    """A comment on a card."""
-
-    text = Text(max_length=2000)
-
-
-class AssignSerializer(serializers.Serializer[Any]):
-    """Who looks after a card: the user name of a member, or null for nobody."""
-
-    assignee = Text(max_length=150, allow_null=True)
-
-
-class DetectSerializer(serializers.Serializer[Any]):
-    """What to read again: one memory, or the whole story."""
-
-    memory_id = Id(required=False, allow_null=True, default=None)
-
-
-class DetectAnswerSerializer(serializers.Serializer[Any]):
-    """What was queued."""
-
-    status = serializers.ChoiceField(["queued"])
-    memories = serializers.IntegerField()
-
-
-class DetectionRunSerializer(serializers.ModelSerializer[DetectionRun]):
-    """One reading of the story."""
-
-    class Meta:
-        model = DetectionRun
-        fields = [
-            "id",
-            "status",
-            "reason",
-            "trigger_count",
-            "facts_considered",
-            "facts_forgotten",
-            "batches",
-            "model",
-            "tokens",
-            "cost_usd",
-            "opened",
-            "joined",
-            "skipped",
-            "lag_seconds",
-            "duration_seconds",
-            "error",
-            "created_at",
-        ]
-        read_only_fields = fields

@@ -1,0 +1,37 @@
+"""Conflicts as callers send and see them."""
+
+from conflicts.serializers.bodies import (
+    AssignSerializer,
+    CommentBodySerializer,
+    ReportSerializer,
+    SnoozeSerializer,
+    VerdictSerializer,
+)
+from conflicts.serializers.card import ConflictSerializer, present, present_one
+from conflicts.serializers.detection import (
+    DetectAnswerSerializer,
+    DetectionRunSerializer,
+    DetectSerializer,
+)
+from conflicts.serializers.quality import (
+    QualityPeriodSerializer,
+    QualitySerializer,
+    present_quality,
+)
+
+__all__ = [
+    "AssignSerializer",
+    "CommentBodySerializer",
+    "ConflictSerializer",
+    "DetectAnswerSerializer",
+    "DetectSerializer",
+    "DetectionRunSerializer",
+    "QualityPeriodSerializer",
+    "QualitySerializer",
+    "ReportSerializer",
+    "SnoozeSerializer",
+    "VerdictSerializer",
+    "present",
+    "present_one",
+    "present_quality",
+]

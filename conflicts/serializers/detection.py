@@ -1,0 +1,50 @@
+"""The detective's runs as callers send for them and see them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+from conflicts.models import DetectionRun
+from engram.kernel.fields import Id
+
+
+class DetectSerializer(serializers.Serializer[Any]):
+    """What to read again: one memory, or the whole story."""
+
+    memory_id = Id(required=False, allow_null=True, default=None)
+
+
+class DetectAnswerSerializer(serializers.Serializer[Any]):
+    """What was queued."""
+
+    status = serializers.ChoiceField(["queued"])
+    memories = serializers.IntegerField()
+
+
+class DetectionRunSerializer(serializers.ModelSerializer[DetectionRun]):
+    """One reading of the story."""
+
+    class Meta:
+        model = DetectionRun
+        fields = [
+            "id",
+            "status",
+            "reason",
+            "trigger_count",
+            "facts_considered",
+            "facts_forgotten",
+            "batches",
+            "model",
+            "tokens",
+            "cost_usd",
+            "opened",
+            "joined",
+            "skipped",
+            "lag_seconds",
+            "duration_seconds",
+            "error",
+            "created_at",
+        ]
+        read_only_fields = fields

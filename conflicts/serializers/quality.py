@@ -1,0 +1,104 @@
+"""How good the detective is, as callers see it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any
+
+from rest_framework import serializers
+
+from conflicts.services.quality import Judged, Quality
+from engram.kernel.fields import Moment
+from memories.core.metrics import Interval
+from memories.serializers.gate import ShareSerializer
+
+
+class QualityPeriodSerializer(serializers.Serializer[Any]):
+    """The period of the verdicts; without bounds all of them."""
+
+    since = Moment(required=False, help_text="Verdicts from here on.")
+    until = Moment(required=False, help_text="Verdicts before this; else until now.")
+
+    def validate(self, fields: dict[str, Any]) -> dict[str, Any]:
+        """Refuse a period that ends before it begins."""
+        since: datetime | None = fields.get("since")
+        until: datetime | None = fields.get("until")
+        if since and until and since >= until:
+            raise serializers.ValidationError({"until": "Must lie after since."})
+        return {"since": since, "until": until}
+
+
+class JudgedSerializer(serializers.Serializer[Any]):
+    """What people said to some of the cards."""
+
+    decided = serializers.IntegerField()
+    confirmed = ShareSerializer(help_text="Any verdict but dismiss.")
+    dismissed = ShareSerializer(help_text="Verdicts that the detector was wrong.")
+    both_valid = serializers.IntegerField(
+        help_text="Those of the confirmed whose members do not exclude each other."
+    )
+
+
+class MonthSerializer(JudgedSerializer):
+    """One month (UTC)."""
+
+    month = serializers.DateField(help_text="Its first day.")
+
+
+class KindsSerializer(serializers.Serializer[Any]):
+    """The verdicts of each kind."""
+
+    reversal = JudgedSerializer()
+    ambiguity = JudgedSerializer()
+    stale = JudgedSerializer()
+
+
+class DetectorsSerializer(serializers.Serializer[Any]):
+    """The verdicts on what each detector found; a card that two found counts for both."""
+
+    rules = JudgedSerializer()
+    narrative = JudgedSerializer()
+    agent = JudgedSerializer()
+    person = JudgedSerializer()
+
+
+class QualitySerializer(JudgedSerializer):
+    """The standing verdicts of a period."""
+
+    since = serializers.DateTimeField(allow_null=True)
+    until = serializers.DateTimeField()
+    kinds = KindsSerializer()
+    detectors = DetectorsSerializer()
+    months = MonthSerializer(many=True)
+    undone = serializers.IntegerField(help_text="Verdicts that were taken back; not counted.")
+    lapsed = serializers.IntegerField(help_text="Cards that nobody had to answer; not counted.")
+    waiting = serializers.IntegerField(help_text="Cards that wait now.")
+
+
+def present_quality(quality: Quality) -> dict[str, Any]:
+    """Return the figures as callers see them."""
+    shown = {
+        **_judged(quality.total),
+        "since": quality.since,
+        "until": quality.until,
+        "kinds": {name: _judged(judged) for name, judged in quality.kinds.items()},
+        "detectors": {name: _judged(judged) for name, judged in quality.detectors.items()},
+        "months": [{"month": m.start, **_judged(m.judged)} for m in quality.months],
+        "undone": quality.undone,
+        "lapsed": quality.lapsed,
+        "waiting": quality.waiting,
+    }
+    return dict(QualitySerializer(shown).data)
+
+
+def _judged(judged: Judged) -> dict[str, Any]:
+    return asdict(judged) | {
+        "confirmed": _share(judged.confirmed),
+        "dismissed": _share(judged.dismissed),
+    }
+
+
+def _share(interval: Interval) -> dict[str, Any]:
+    share = interval.mean if interval.n else None
+    return {"share": share, "low": interval.low, "high": interval.high, "n": interval.n}

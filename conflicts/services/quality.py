@@ -1,0 +1,129 @@
+"""Is the detective any good: what became of its questions, with intervals.
+
+*Confirmed* is every verdict but `dismiss`: somebody found the question worth an answer. Among
+these `both_valid` is counted apart, because it says that the members do not exclude each other; who
+wants the strict share subtracts it. `dismiss` says that the detector was wrong. A verdict that was
+taken back does not count, and neither does a card that lapsed: nobody answered it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from typing import Final, NamedTuple
+
+from django.db.models import Count, F
+from django.db.models.functions import TruncMonth
+
+from conflicts.models import Conflict, Decision
+from conflicts.models.card import ConflictKind, ConflictStatus
+from conflicts.models.decision import Verdict
+from memories.core.metrics import Interval, wilson
+
+DETECTORS: Final = ("rules", "narrative", "agent", "person")
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What people said to some of the cards."""
+
+    decided: int
+    confirmed: Interval
+    dismissed: Interval
+    both_valid: int
+
+
+@dataclass(frozen=True, slots=True)
+class Month:
+    """The verdicts of one month (UTC)."""
+
+    start: date
+    judged: Judged
+
+
+@dataclass(frozen=True, slots=True)
+class Quality:
+    """The verdicts of a period; a card that two detectors found counts for both."""
+
+    since: datetime | None
+    until: datetime
+    total: Judged
+    kinds: dict[str, Judged]
+    detectors: dict[str, Judged]
+    months: tuple[Month, ...]
+    undone: int  # verdicts of the period that were taken back
+    lapsed: int  # cards of the period that went away before anybody answered
+    waiting: int  # cards that wait now, whenever they were opened
+
+
+class _Row(NamedTuple):
+    month: datetime
+    kind: str
+    detectors: list[str]
+    verdict: str
+    n: int
+
+
+def measure(*, since: datetime | None, until: datetime) -> Quality:
+    """Measure the verdicts of the workspace being served from `since` to before `until`."""
+    decisions = Decision.objects.filter(decided_at__lt=until)
+    lapsed = Conflict.objects.filter(is_lapsed=True, updated_at__lt=until)
+    if since is not None:
+        decisions = decisions.filter(decided_at__gte=since)
+        lapsed = lapsed.filter(updated_at__gte=since)
+    rows = _rows(decisions)
+    waiting = (ConflictStatus.OPEN, ConflictStatus.SNOOZED)
+    return Quality(
+        since=since,
+        until=until,
+        total=_judged(rows),
+        kinds=_by(rows, ConflictKind.values, lambda row: [row.kind]),
+        detectors=_by(rows, DETECTORS, lambda row: row.detectors),
+        months=tuple(_months(rows)),
+        undone=decisions.exclude(undone_at=None).count(),
+        lapsed=lapsed.count(),
+        waiting=Conflict.objects.filter(status__in=waiting).count(),
+    )
+
+
+def _rows(decisions: Iterable[Decision]) -> list[_Row]:
+    standing = decisions.filter(undone_at=None, conflict__is_lapsed=False)  # type: ignore[attr-defined]
+    counted = (
+        standing.order_by()
+        .annotate(month=TruncMonth("decided_at", tzinfo=UTC))
+        .values_list("month", F("conflict__kind"), F("conflict__detected_by"), "verdict")
+        .annotate(n=Count("pk"))
+    )
+    return [_Row(*row) for row in counted]
+
+
+def _judged(rows: Iterable[_Row]) -> Judged:
+    verdicts: Counter[str] = Counter()
+    for row in rows:
+        verdicts[row.verdict] += row.n
+    decided, dismissed = verdicts.total(), verdicts[Verdict.DISMISS]
+    return Judged(
+        decided=decided,
+        confirmed=wilson(decided - dismissed, decided),
+        dismissed=wilson(dismissed, decided),
+        both_valid=verdicts[Verdict.BOTH_VALID],
+    )
+
+
+def _by(
+    rows: list[_Row], names: Iterable[str], names_of: Callable[[_Row], Iterable[str]]
+) -> dict[str, Judged]:
+    return {name: _judged(row for row in rows if name in names_of(row)) for name in names}
+
+
+def _months(rows: list[_Row]) -> Iterator[Month]:
+    """Yield the months from the first to the last with a verdict, also those without any."""
+    starts = sorted({row.month.date() for row in rows})
+    if not starts:
+        return
+    start = starts[0]
+    while start <= starts[-1]:
+        yield Month(start, _judged(row for row in rows if row.month.date() == start))
+        start = date(start.year + start.month // 12, start.month % 12 + 1, 1)

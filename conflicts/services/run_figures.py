@@ -1,0 +1,90 @@
+"""What the detective's runs cost and how soon they came; the runs themselves, page by page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from uuid import UUID
+
+from django.db import connection
+from django.db.models import Q
+
+from conflicts.models import DetectionDue, DetectionRun
+from engram.kernel.models import ModelSpend
+from engram.kernel.tenancy import current_workspace_id
+
+
+@dataclass(frozen=True, slots=True)
+class RunFigures:
+    """All runs since a moment, and what models have cost today (UTC)."""
+
+    runs: int
+    failed: int
+    facts_read: int
+    tokens: int
+    cost_usd: float
+    lag_median: float | None
+    lag_p95: float | None
+    spent_today_usd: float
+    calls_today: int
+    due: int  # memories that wait to be read now
+
+
+def figures(*, since: datetime, now: datetime) -> RunFigures:
+    """Sum up the runs of the workspace being served."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            SELECT count(*), count(*) FILTER (WHERE status = 'failed'),
+                coalesce(sum(facts_considered), 0), coalesce(sum(tokens), 0),
+                coalesce(sum(cost_usd), 0),
+                percentile_cont(0.5) WITHIN GROUP (ORDER BY lag_seconds),
+                percentile_cont(0.95) WITHIN GROUP (ORDER BY lag_seconds)
+            FROM conflicts_detectionrun WHERE workspace_id = %s AND created_at >= %s
+            """,
+            [current_workspace_id(), since],
+        )
+        runs, failed, facts, tokens, cost, median, p95 = cursor.fetchone()
+    today = ModelSpend.objects.filter(day=now.astimezone(UTC).date()).first()
+    return RunFigures(
+        runs=runs,
+        failed=failed,
+        facts_read=int(facts),
+        tokens=int(tokens),
+        cost_usd=float(cost),
+        lag_median=median,
+        lag_p95=p95,
+        spent_today_usd=today.cost_usd if today else 0.0,
+        calls_today=today.calls if today else 0,
+        due=DetectionDue.objects.count(),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class RunPage:
+    """Some runs, newest first; `older` is the mark that the next page begins behind."""
+
+    rows: Sequence[DetectionRun]
+    older: str
+
+
+def page(*, before: str = "", size: int = 25) -> RunPage:
+    """Return runs behind a mark; a mark that is none of ours begins at the newest."""
+    found = DetectionRun.objects.order_by("-created_at", "-pk")
+    if mark := _parse(before):
+        moment, pk = mark
+        found = found.filter(Q(created_at__lt=moment) | Q(created_at=moment, pk__lt=pk))
+    rows = list(found[: size + 1])
+    has_more = len(rows) > size
+    rows = rows[:size]
+    return RunPage(rows, f"{rows[-1].created_at.isoformat()}_{rows[-1].pk}" if has_more else "")
+
+
+def _parse(mark: str) -> tuple[datetime, UUID] | None:
+    moment, _, pk = mark.partition("_")
+    try:
+        at = datetime.fromisoformat(moment)
+        return (at, UUID(pk)) if at.tzinfo else None
+    except ValueError:
+        return None

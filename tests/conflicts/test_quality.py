@@ -1,0 +1,164 @@
+"""How good the detective is: which verdicts count, and for whom."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from conflicts.core.facts import Finding
+from conflicts.models import Conflict
+from conflicts.services.cards import file_findings
+from conflicts.services.resolve import resolve
+from conflicts.services.undo import undo
+from engram.kernel.actors import SYSTEM
+from engram.kernel.models import Workspace
+from engram.kernel.tenancy import in_workspace
+from memories.core.metrics import wilson
+from memories.services import forget
+from memories.services.commit import commit
+from memories.services.draft import Draft
+from tests.conftest import NOW, House
+
+_numbers = count()
+Asked = Callable[..., Conflict]
+
+
+def ask(
+    workspace: Workspace,
+    *,
+    kind: Any = "ambiguity",
+    found_by: str = "rules",
+    confidence: float = 0.7,
+    at: datetime = NOW,
+) -> Conflict:
+    """Open a card about two memories of its own."""
+    number = next(_numbers)
+    made = [
+        commit(
+            workspace,
+            Draft(content=f"Door {number} of the depot is {colour}.", scope=f"depot/{number}/{n}"),
+            actor=SYSTEM,
+            now=at,
+        ).memory
+        for n, colour in enumerate(("red", "green"))
+    ]
+    ids = tuple(str(memory.id) for memory in made if memory)
+    finding = Finding(kind, ids, ids[1:], f"Is door {number} green?", "Two colours.",
+                      "medium", confidence, None)  # fmt: skip
+    with in_workspace(workspace):
+        filed = file_findings([finding], detected_by=found_by, now=at)
+        return Conflict.objects.get(pk=filed.cards[0])
+
+
+def decide(workspace: Workspace, verdict: str, *, at: datetime = NOW, **asked: Any) -> Conflict:
+    """Open a card and decide it."""
+    card = ask(workspace, at=at, **asked)
+    resolve(workspace, card.pk, verdict=verdict, actor=SYSTEM, now=at)
+    return card
+
+
+def quality(house: House, **period: str) -> dict[str, Any]:
+    answer = house.reader.get("conflicts/quality", period)
+    assert answer.status_code == 200, answer.json()
+    body: dict[str, Any] = answer.json()
+    return body
+
+
+def test_without_verdicts_nothing_is_known(house: House, neighbour: House) -> None:
+    decide(neighbour.workspace, "dismiss")
+    shown = quality(house)
+    unknown = {"share": None, "low": 0.0, "high": 1.0, "n": 0}
+    assert (shown["decided"], shown["confirmed"], shown["dismissed"]) == (0, unknown, unknown)
+    assert (shown["months"], shown["waiting"], shown["undone"], shown["lapsed"]) == ([], 0, 0, 0)
+
+
+def test_every_verdict_but_dismiss_confirms(house: House) -> None:
+    for verdict in ("yes", "no", "none_valid", "both_valid", "dismiss"):
+        decide(house.workspace, verdict)
+    card = ask(house.workspace)
+    with in_workspace(house.workspace):
+        kept = card.members.all()[0].memory_id
+    resolve(house.workspace, card.pk, verdict="keep", keep=[kept], actor=SYSTEM, now=NOW)
+    shown = quality(house)
+    assert (shown["decided"], shown["both_valid"]) == (6, 1)
+    expected = wilson(5, 6)
+    assert shown["confirmed"] == {
+        "share": expected.mean, "low": expected.low, "high": expected.high, "n": 6,
+    }  # fmt: skip
+    assert shown["dismissed"]["share"] == pytest.approx(1 / 6)
+
+
+def test_verdicts_are_told_apart_by_kind_and_detector(house: House) -> None:
+    decide(house.workspace, "yes", kind="reversal")
+    decide(house.workspace, "dismiss", kind="stale", found_by="narrative")
+    decide(house.workspace, "dismiss", kind="stale", found_by="agent")
+    both = decide(house.workspace, "yes", kind="stale")
+    with in_workspace(house.workspace):
+        Conflict.objects.filter(pk=both.pk).update(detected_by=["rules", "agent"])
+    shown = quality(house)
+    kinds = {k: (v["decided"], v["dismissed"]["share"]) for k, v in shown["kinds"].items()}
+    assert kinds == {
+        "reversal": (1, 0.0), "ambiguity": (0, None), "stale": (3, pytest.approx(2 / 3)),
+    }  # fmt: skip
+    found = {k: (v["decided"], v["dismissed"]["share"]) for k, v in shown["detectors"].items()}
+    assert found == {
+        "rules": (2, 0.0), "narrative": (1, 1.0), "agent": (2, 0.5), "person": (0, None),
+    }  # fmt: skip
+
+
+def test_undone_verdicts_and_lapsed_cards_do_not_count(house: House) -> None:
+    decide(house.workspace, "yes")
+    taken_back = decide(house.workspace, "dismiss")
+    undo(house.workspace, taken_back.pk, actor=SYSTEM, now=NOW)
+    lapsed = ask(house.workspace)
+    with in_workspace(house.workspace):
+        member = lapsed.members.all()[0].memory_id
+    forget.forget(house.workspace, [member], actor=SYSTEM, now=NOW)
+    shown = quality(house)
+    assert (shown["decided"], shown["confirmed"]["share"]) == (1, 1.0)
+    assert (shown["undone"], shown["lapsed"], shown["waiting"]) == (1, 1, 1)
+    resolve(house.workspace, taken_back.pk, verdict="yes", actor=SYSTEM, now=NOW)
+    assert (quality(house)["decided"], quality(house)["dismissed"]["share"]) == (2, 0.0)
+
+
+def test_a_period_takes_the_verdicts_within_it(house: House) -> None:
+    march = datetime(2026, 3, 10, tzinfo=UTC)
+    decide(house.workspace, "dismiss", at=march)
+    decide(house.workspace, "yes", at=march + timedelta(days=60))
+    one = quality(house, since="2026-03-01T00:00:00Z", until="2026-04-01T00:00:00Z")
+    assert (one["decided"], one["dismissed"]["share"]) == (1, 1.0)
+    at_its_end = quality(house, until="2026-03-10T00:00:00Z")
+    assert at_its_end["decided"] == 0
+    every = quality(house)
+    told = [(m["month"], m["decided"], m["confirmed"]["share"]) for m in every["months"]]
+    assert told == [("2026-03-01", 1, 0.0), ("2026-04-01", 0, None), ("2026-05-01", 1, 1.0)]
+
+
+@pytest.mark.parametrize(
+    "period",
+    [
+        {"since": "2026-03-01T00:00:00Z", "until": "2026-03-01T00:00:00Z"},
+        {"since": "yesterday"},
+        {"from": "2026-03-01T00:00:00Z"},
+    ],
+)
+def test_a_period_that_makes_no_sense_is_refused(house: House, period: dict[str, str]) -> None:
+    assert house.reader.get("conflicts/quality", period).status_code == 422
+
+
+def test_many_verdicts_cost_as_many_queries_as_one(house: House) -> None:
+    decide(house.workspace, "yes")
+    quality(house)
+    with CaptureQueriesContext(connection) as one:
+        quality(house)
+    for verdict in ("yes", "dismiss", "both_valid"):
+        decide(house.workspace, verdict, kind="stale", found_by="agent")
+    with CaptureQueriesContext(connection) as many:
+        quality(house)
+    assert len(many) == len(one)
