@@ -20,7 +20,7 @@ _WILL = frozenset(
 )  # fmt: skip
 
 
-_SAID = {
+_SAID: dict[str, str] = {
     Provenance.USER_STATED: "what a user said",
     Provenance.EPISODE_SUMMARY: "the summary of a session",
     Provenance.ASSISTANT_DERIVED: "what an agent concluded",
