@@ -1,10 +1,11 @@
-"""How far the demo's story has been told."""
+"""What the console remembers by itself: how far the demo’s story is, what was put off."""
 
 from __future__ import annotations
 
 from django.db import models
 
 from engram.kernel.models import Workspace
+from engram.kernel.tenancy import WorkspaceModel
 
 
 class Telling(models.Model):
@@ -23,3 +24,20 @@ class Telling(models.Model):
 
     def __str__(self) -> str:
         return f"{self.told} of {self.steps}"
+
+
+class PutOff(WorkspaceModel):
+    """An item of the inbox that somebody will look at later, where its kind has no snooze."""
+
+    source = models.CharField(max_length=20)
+    item = models.UUIDField()
+    until = models.DateTimeField()
+    by = models.CharField(max_length=150)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["workspace", "source", "item"], name="put_off_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.source} {self.item} until {self.until:%Y-%m-%d %H:%M}"
