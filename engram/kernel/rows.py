@@ -13,6 +13,7 @@ M = TypeVar("M", bound=Model)
 _Reader = tuple[int, Callable[..., Any], Any]
 
 
+@lru_cache(maxsize=64)
 def columns_of(model: type[Model], alias: str) -> str:
     """Return the columns of a model in the order that `from_row` reads them."""
     quote = connection.ops.quote_name
