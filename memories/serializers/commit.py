@@ -174,7 +174,7 @@ def present_committed(results: Iterable[Committed]) -> list[dict[str, Any]]:
             "outcome": result.outcome,
             "memory": shown[str(result.memory.id)] if result.memory else None,
             "gate": result.gate.as_record(),
-            "nearby": [nearby.to_representation(memory) for memory in result.gate.nearby],
+            "nearby": [nearby.to_representation(memory) for memory in result.nearby],
             "detection": {"status": "queued" if result.is_detection_queued else "off"},
         }
         for result in ordered

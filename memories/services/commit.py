@@ -136,7 +136,10 @@ def _write(
     with in_workspace(workspace):
         known, size = lock_statements(prepared.hashes)
         _lock_named(prepared.drafts)
-        run = Run(workspace, prepared.model, known, size, actor=actor, now=now, is_gated=is_gated)
+        run = Run(
+            workspace, prepared.model, known, size, actor=actor, now=now,
+            is_gated=is_gated, is_detected=is_detected,
+        )  # fmt: skip
         rows = zip(prepared.drafts, prepared.hashes, prepared.windows, strict=True)
         results = []
         with by_index():  # once for all drafts

@@ -23,6 +23,7 @@ from memories.services.index import WordIndex, reindex_vectors
 from memories.services.lifecycle import hide, lock, put_back
 from memories.services.links import Links
 from memories.services.merge import merge_into
+from memories.services.nearby import Said, worth_asking
 from memories.services.review import ask
 from memories.services.statements import forgotten_memory, live_twins
 from memories.services.suggest import suggest
@@ -40,6 +41,7 @@ class Committed:
     memory: Memory | None
     gate: gate.GateReport = field(default_factory=gate.GateReport)
     is_detection_queued: bool = False
+    nearby: tuple[Memory, ...] = ()  # what no rule could judge: the writer may tell
     links: Links | None = None  # what hangs on a memory that was written now, as it stands there
     review: UUID | None = None  # what waits for a person, when the outcome is `pending`
 
@@ -57,6 +59,7 @@ class Run:
         actor: Actor,
         now: datetime,
         is_gated: bool,
+        is_detected: bool,
     ):
         self.workspace = workspace
         self.actor = actor
@@ -65,6 +68,7 @@ class Run:
         self.known = known  # the statements that somebody has said before, by hash
         self.size = size  # how many memories the workspace had when it began
         self.is_gated = is_gated
+        self.is_detected = is_detected
         self.words = WordIndex()
         self.written: list[UUID] = []
         self.created: set[UUID] = set()
@@ -137,7 +141,11 @@ class Run:
         if report.outcome == "kept_apart":
             self.kept_apart.add(memory.id)
             self._suggest(memory, report.also)
-        return Committed(report.outcome, memory, report, links=links)
+        nearby: tuple[Memory, ...] = ()
+        if self.is_detected and report.around:
+            said = Said(memory.content, memory.session_key, memory.observed_at)
+            nearby = worth_asking(said, report.around)
+        return Committed(report.outcome, memory, report, nearby=nearby, links=links)
 
     def _suggest(self, memory: Memory, known: Iterable[gate.Judged]) -> None:
         """Ask a person about neighbours that probably say the same."""

@@ -17,13 +17,11 @@ from memories.core.claims import Comparison, Reading, compare
 from memories.core.gate import Decision, Outcome, better_wording, decide
 from memories.core.reading import read_cached
 from memories.models import Memory, Provenance
-from memories.services.neighbours import nearest_in_place
+from memories.services.neighbours import Row, look_around
 from memories.services.rejections import apart_from
 from memories.services.trust import is_persons_word
 
 NEIGHBOURS = 5
-NEARBY_COSINE = 0.5
-NEARBY_MAX = 3
 _RANK: dict[Outcome, int] = {"kept_apart": 0, "merged": 1, "suggested": 2, "created": 3}
 _PROBABLY_KNOWN = frozenset(["merged", "suggested"])
 
@@ -55,7 +53,8 @@ class GateReport:
 
     outcome: Outcome = "created"
     best: Judged | None = None
-    nearby: tuple[Memory, ...] = ()
+    # All that lies near, of this place and of other scopes, whatever became of it.
+    around: tuple[Row, ...] = ()
     # Other neighbours that probably say the same; a person is asked about them.
     also: tuple[Judged, ...] = ()
     is_triggered: bool = False  # some neighbour was near enough to be compared
@@ -106,29 +105,43 @@ def examine(
     `besides` are memories that are not looked at: the statement's own, say. `size` is
     `corpus_size()`, for callers who know it.
     """
-    found = nearest_in_place(
+    found = look_around(
         vectors[0], model, NEIGHBOURS,
         scope=statement.scope, project=statement.project, now=now, size=size,
     )  # fmt: skip
-    judged = _judge(statement, [row for row in found if row[0].id not in besides], config)
-    judged = _heed_persons(statement, judged, actor)
+    around = tuple(row for row in (*found.here, *found.elsewhere) if row[0].id not in besides)
+    here = [row for row in found.here[:NEIGHBOURS] if row[0].id not in besides]
+    judged = _heed_persons(statement, _judge(statement, here, config), actor)
     if not judged:
-        return GateReport()
+        return GateReport(around=around)
     best = min(judged, key=lambda one: _RANK[one.decision.outcome])
-    nearby = [
-        one.memory
-        for one in judged
-        if one.comparison.relation == "different" and (one.similarity or 0.0) >= NEARBY_COSINE
-    ]
     return GateReport(
         outcome=best.decision.outcome,
         best=best,
-        nearby=tuple(nearby[:NEARBY_MAX]),
+        around=around,
         also=tuple(
             one for one in judged if one is not best and one.decision.outcome in _PROBABLY_KNOWN
         ),
         is_triggered=(judged[0].similarity or 0.0) >= config.gate_threshold,
     )
+
+
+def foresee(
+    statement: Statement,
+    found: Iterable[tuple[Memory, float]],
+    config: WorkspaceSettings,
+    *,
+    actor: Actor,
+) -> Judged | None:
+    """Return the neighbour that would decide among given ones, nearest first, and how.
+
+    Without what people have kept apart since: a replay tells that beside it.
+    """
+    judged = [
+        _spare_trusted(one, statement, actor) if one.decision.outcome == "merged" else one
+        for one in _judge(statement, found, config)
+    ]
+    return min(judged, key=lambda one: _RANK[one.decision.outcome], default=None)
 
 
 def _judge(
@@ -138,7 +151,7 @@ def _judge(
     judged: list[Judged] = []
     incoming: Reading | None = None
     for memory, cosine in found:
-        if judged and cosine < min(config.gate_threshold, NEARBY_COSINE):
+        if judged and cosine < config.gate_threshold:
             break  # the others are farther still
         incoming = incoming or read_cached(statement.content)
         stored = read_cached(memory.content)

@@ -11,7 +11,7 @@ from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, MemoryVector
 from memories.services import nearest
-from memories.services.neighbours import nearest_in_place
+from memories.services.neighbours import look_around
 from tests.conftest import NOW, House
 from tests.memories.scale import MODEL, clustered, fill
 
@@ -24,7 +24,7 @@ def both(workspace: Workspace, scope: str = "") -> tuple[list[tuple[UUID, float]
     with in_workspace(workspace):
         place = Memory.objects.recallable(NOW).filter(scope=scope, project="")
         searched = nearest.nearest(place, QUERY, MODEL, LIMIT)
-        found = nearest_in_place(QUERY, MODEL, LIMIT, scope=scope, project="", now=NOW)
+        found = look_around(QUERY, MODEL, LIMIT, scope=scope, project="", now=NOW).here[:LIMIT]
         assert [(memory.id, cosine) for memory, cosine in found] == list(searched.items())
         read = Memory.objects.in_bulk(list(searched))
         for memory, _ in found:
