@@ -191,6 +191,7 @@ SPECTACULAR_SETTINGS = {
         "MemoryKindEnum": "memories.models.Kind",
         "ConflictKindEnum": "conflicts.models.card.ConflictKind",
         "RelationEnum": "memories.models.gate.Relation",
+        "GateOutcomeEnum": "memories.services.gate_replay.GATED",
     },
 }
 

@@ -13,6 +13,11 @@ api_v1: list[URLPattern | URLResolver] = [
     path("keys/<uuid:key_id>", operations.KeyDetail.as_view(), name="key"),
     path("events", operations.EventCollection.as_view(), name="events"),
     path(
+        "workspace/settings/replay",
+        operations.SettingsReplay.as_view(),
+        name="workspace-settings-replay",
+    ),
+    path(
         "workspace/settings",
         operations.WorkspaceSettingsView.as_view(),
         name="workspace-settings",

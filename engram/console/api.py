@@ -14,6 +14,8 @@ from rest_framework.generics import ListAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from conflicts.services.replay import replay
+from engram.console import replay_shapes
 from engram.console import serializers as shapes
 from engram.console.health import readiness
 from engram.kernel import keys
@@ -130,6 +132,22 @@ class WorkspaceSettingsView(WorkspaceView):
             raise InvalidError("body", "Must be a JSON object of settings.")
         change_settings(self.workspace, changes, actor=self.actor, now=timezone.now())
         return Response(describe_settings(self.workspace))
+
+
+class SettingsReplay(WorkspaceView):
+    """What other settings would have done."""
+
+    roles = {"POST": Role.REVIEWER}
+    joins = False  # nothing is written, and asking again does no harm
+
+    @extend_schema(
+        request=replay_shapes.ReplaySerializer, responses=replay_shapes.ReplayAnswerSerializer
+    )
+    def post(self, request: Request) -> Response:
+        """Say what the last days would have looked like under other settings; change nothing."""
+        body = validated(replay_shapes.ReplaySerializer, request).validated_data
+        done = replay(self.workspace, body["settings"], days=body["days"], now=timezone.now())
+        return Response(replay_shapes.present_replay(done))
 
 
 def healthz(request: HttpRequest) -> JsonResponse:

@@ -72,6 +72,7 @@ EXPECTED: dict[str, dict[str, str]] = {
     "keys/<uuid:key_id>": {"get": "admin", "delete": "admin"},
     "events": {"get": "reader"},
     "workspace/settings": {"get": "reader", "patch": "admin"},
+    "workspace/settings/replay": {"post": "reviewer"},
     "schema/": {"get": ANYBODY},
 }
 

@@ -1,0 +1,209 @@
+"""A what-if replay as callers ask for it and see it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from conflicts.models.card import ConflictKind
+from conflicts.services.replay import DetectionReplay, Replay
+from engram.kernel.configuration import WorkspaceSettings
+from engram.kernel.fields import Whole
+from engram.kernel.openapi import changes_of
+from memories.services.gate_replay import GATED, GateReplay
+
+MAX_DAYS = 92
+
+
+@extend_schema_field(changes_of(WorkspaceSettings))
+class SettingsField(serializers.DictField):
+    """Settings by name, as they would be saved; the service checks them."""
+
+    def to_internal_value(self, data: Any) -> dict[str, Any]:
+        """Return the object as it was sent."""
+        if not isinstance(data, dict):
+            raise serializers.ValidationError("Must be a JSON object of settings.")
+        return data
+
+
+class ReplaySerializer(serializers.Serializer[Any]):
+    """Which settings to try, and over how many of the last days."""
+
+    settings = SettingsField()
+    days = Whole(min_value=1, max_value=MAX_DAYS, default=30)
+
+
+class ChangeSerializer(serializers.Serializer[Any]):
+    """One setting that would change."""
+
+    name = serializers.CharField()
+    value = serializers.JSONField(help_text="As it is set now.")
+    asked = serializers.JSONField()
+
+
+class OutcomesSerializer(serializers.Serializer[Any]):
+    """Commits by what became of them."""
+
+    created = serializers.IntegerField()
+    merged = serializers.IntegerField()
+    suggested = serializers.IntegerField()
+    kept_apart = serializers.IntegerField()
+
+
+class MoveSerializer(serializers.Serializer[Any]):
+    """How many commits would become something else."""
+
+    before = serializers.ChoiceField(GATED)
+    after = serializers.ChoiceField(GATED)
+    commits = serializers.IntegerField()
+
+
+class MovedSerializer(serializers.Serializer[Any]):
+    """One commit that would become something else."""
+
+    observation = serializers.UUIDField()
+    memory = serializers.UUIDField()
+    nearest = serializers.UUIDField(allow_null=True)
+    similarity = serializers.FloatField(allow_null=True)
+    before = serializers.ChoiceField(GATED)
+    after = serializers.ChoiceField(GATED)
+    said = serializers.ChoiceField(
+        ["apart", "same"], allow_null=True, help_text="What people have said of the two since."
+    )
+
+
+class GateReplaySerializer(serializers.Serializer[Any]):
+    """What the gate would have done."""
+
+    commits = serializers.IntegerField(help_text="All of the period.")
+    replayed = serializers.IntegerField(help_text="Those that met the gate, the newest 1,000.")
+    is_cut = serializers.BooleanField(help_text="Whether there was more than a replay reads.")
+    as_set = OutcomesSerializer(help_text="Under the settings that stand, replayed likewise.")
+    as_asked = OutcomesSerializer()
+    moves = MoveSerializer(many=True)
+    examples = MovedSerializer(many=True, help_text="At most 50, those that people judged first.")
+    merged_against_people = serializers.IntegerField(
+        help_text="Newly merged, though people keep the two apart."
+    )
+    unmerged_against_people = serializers.IntegerField(
+        help_text="No longer merged, though people said that they are the same."
+    )
+
+
+class KindCountsSerializer(serializers.Serializer[Any]):
+    """Cards by kind."""
+
+    reversal = serializers.IntegerField()
+    ambiguity = serializers.IntegerField()
+    stale = serializers.IntegerField()
+
+
+class AlsoFoundSerializer(serializers.Serializer[Any]):
+    """What the rules would have asked in addition."""
+
+    kind = serializers.ChoiceField(ConflictKind.choices)
+    memories = serializers.ListField(child=serializers.UUIDField())
+    confidence = serializers.FloatField()
+
+
+class DetectionReplaySerializer(serializers.Serializer[Any]):
+    """Which cards would have come."""
+
+    cards = serializers.IntegerField(help_text="Opened in the period, the newest 2,000.")
+    is_cut = serializers.BooleanField(help_text="Whether there was more than a replay reads.")
+    as_set = KindCountsSerializer(help_text="Under the settings that stand, replayed likewise.")
+    as_asked = KindCountsSerializer()
+    dismissed_spared = serializers.ListField(
+        child=serializers.UUIDField(), help_text="Dismissed cards that would not have come."
+    )
+    confirmed_missed = serializers.ListField(
+        child=serializers.UUIDField(), help_text="Confirmed cards that would have been missed."
+    )
+    undecided_gone = serializers.ListField(child=serializers.UUIDField())
+    came_back = serializers.ListField(
+        child=serializers.UUIDField(), help_text="Cards that only the settings that stand refuse."
+    )
+    also = AlsoFoundSerializer(many=True, help_text="At most 50.")
+    also_count = serializers.IntegerField()
+
+
+class ReplayAnswerSerializer(serializers.Serializer[Any]):
+    """A period under the settings that stand and under those asked about; nothing was changed."""
+
+    since = serializers.DateTimeField()
+    until = serializers.DateTimeField()
+    changed = ChangeSerializer(many=True)
+    not_followed = serializers.ListField(
+        child=serializers.CharField(), help_text="Settings whose effect a replay does not follow."
+    )
+    gate = GateReplaySerializer()
+    detection = DetectionReplaySerializer()
+
+
+def present_replay(done: Replay) -> dict[str, Any]:
+    """Return a replay as callers see it."""
+    shown = {
+        "since": done.since,
+        "until": done.until,
+        "changed": [
+            {"name": name, "value": value, "asked": asked}
+            for name, (value, asked) in done.changed.items()
+        ],
+        "not_followed": done.not_followed,
+        "gate": _gate(done.gate),
+        "detection": _detection(done.detection),
+    }
+    return dict(ReplayAnswerSerializer(shown).data)
+
+
+def _gate(gate: GateReplay) -> dict[str, Any]:
+    return {
+        "commits": gate.commits,
+        "replayed": gate.replayed,
+        "is_cut": gate.is_cut,
+        "as_set": _counts(gate.as_set, GATED),
+        "as_asked": _counts(gate.as_asked, GATED),
+        "moves": [
+            {"before": before, "after": after, "commits": n}
+            for (before, after), n in gate.moves.most_common()
+        ],
+        "examples": [
+            {
+                "observation": moved.observation,
+                "memory": moved.memory,
+                "nearest": moved.nearest,
+                "similarity": moved.similarity,
+                "before": moved.before,
+                "after": moved.after,
+                "said": moved.said or None,
+            }
+            for moved in gate.examples
+        ],
+        "merged_against_people": gate.merged_against_people,
+        "unmerged_against_people": gate.unmerged_against_people,
+    }
+
+
+def _detection(found: DetectionReplay) -> dict[str, Any]:
+    return {
+        "cards": found.cards,
+        "is_cut": found.is_cut,
+        "as_set": _counts(found.as_set, ConflictKind.values),
+        "as_asked": _counts(found.as_asked, ConflictKind.values),
+        "dismissed_spared": found.dismissed_spared,
+        "confirmed_missed": found.confirmed_missed,
+        "undecided_gone": found.undecided_gone,
+        "came_back": found.came_back,
+        "also": [
+            {"kind": one.kind, "memories": one.memories, "confidence": one.confidence}
+            for one in found.also
+        ],
+        "also_count": found.also_count,
+    }
+
+
+def _counts(counted: Mapping[str, int], names: Any) -> dict[str, int]:
+    return {name: counted.get(name, 0) for name in names}
