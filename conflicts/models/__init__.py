@@ -8,6 +8,7 @@ from conflicts.models.detection import (
     DetectionLease,
     DetectionRun,
     Narrative,
+    NarrativeLease,
 )
 from conflicts.models.judgement import JudgedRelation, Judgement
 
@@ -24,4 +25,5 @@ __all__ = [
     "JudgedRelation",
     "Judgement",
     "Narrative",
+    "NarrativeLease",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from typing import ClassVar
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -24,6 +25,7 @@ class Narrative(models.TextChoices):
 
     OFF = "off", "Off: no model is configured, or the workspace does not want it"
     NOT_NEEDED = "not_needed", "Nothing of what was new is for the model"
+    WAITING = "waiting", "Handed on to the model"
     DONE = "done", "Done"
     CAPPED = "capped", "Put off: the day's spend cap is reached"
     FAILED = "failed", "Failed, to be tried again"
@@ -56,7 +58,7 @@ class DetectionDue(WorkspaceModel):
         return f"{self.memory_id} since {self.since:%H:%M:%S}"
 
 
-class DetectionLease(models.Model):
+class Lease(models.Model):
     """Since when a workspace waits to be read, and who reads it right now.
 
     A registry like `Workspace`: it holds no one's text and stands outside row-level security, so
@@ -64,10 +66,24 @@ class DetectionLease(models.Model):
     is taken over.
     """
 
+    awaits: ClassVar[Awaits]
+
     workspace = models.OneToOneField(Workspace, models.CASCADE, primary_key=True, related_name="+")
     due_since = models.DateTimeField(null=True)
     holder = models.UUIDField(null=True)
     heartbeat_at = models.DateTimeField(null=True)
+
+    class Meta:
+        abstract = True
+
+    def __str__(self) -> str:
+        return f"{self.workspace_id} by {self.holder}"
+
+
+class DetectionLease(Lease):
+    """Who reads by the rules."""
+
+    awaits = Awaits.ALL
 
     class Meta:
         indexes = [
@@ -76,8 +92,20 @@ class DetectionLease(models.Model):
             )
         ]
 
-    def __str__(self) -> str:
-        return f"{self.workspace_id} by {self.holder}"
+
+class NarrativeLease(Lease):
+    """Who asks the model; a lease of its own, so that a model that stalls holds up no rules."""
+
+    awaits = Awaits.MODEL
+
+    class Meta:
+        indexes = [
+            models.Index(
+                fields=["due_since"],
+                condition=models.Q(due_since__isnull=False),
+                name="narrative_lease_due",
+            )
+        ]
 
 
 class DetectionRun(WorkspaceModel):
@@ -97,6 +125,8 @@ class DetectionRun(WorkspaceModel):
     prompt_version = models.CharField(max_length=20, blank=True)
     # The memories that the model was shown, when the story was longer than its budget.
     survivors = ArrayField(models.UUIDField(), default=list)
+    # What the model reported that names no memories it was shown, or is no question of two sides.
+    dropped = models.PositiveIntegerField(default=0)
     opened = models.PositiveIntegerField(default=0)
     joined = models.PositiveIntegerField(default=0)
     skipped = models.PositiveIntegerField(default=0)

@@ -19,7 +19,12 @@ from engram.kernel.tenancy import (
 from tests.conftest import NOW, House
 
 # Registries hold no one's text: which workspaces there are, who belongs, who waits.
-REGISTRIES = {"kernel.Membership", "conflicts.DetectionLease", "console.Telling"}
+REGISTRIES = {
+    "kernel.Membership",
+    "conflicts.DetectionLease",
+    "conflicts.NarrativeLease",
+    "console.Telling",
+}
 
 
 def test_every_table_with_a_workspace_is_confined_by_the_database(db: None) -> None:

@@ -1,17 +1,16 @@
-"""The budget of a story, its forgetting curve, and its overlapping batches."""
+"""The budget of a story, and its forgetting curve."""
 
 from __future__ import annotations
 
 import random
 from datetime import UTC, datetime, timedelta
-from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from conflicts.core.facts import Fact
-from conflicts.core.story import batches, count_tokens, keep_rate, tell
+from conflicts.core.forgetting import content_tokens, count_tokens, keep_rate, tell
 
 NOW = datetime(2025, 6, 1, 12, 0, tzinfo=UTC)
 
@@ -53,7 +52,7 @@ def test_keep_rate_falls_with_age_and_doubles_with_conflicts(
 @given(LENGTHS, st.integers())
 def test_story_within_budget_forgets_nothing(lengths: list[int], seed: int) -> None:
     facts = [fact(i, hours=i * 50, length=length) for i, length in enumerate(lengths)]
-    total = sum(count_tokens(f.content) for f in facts)
+    total = sum(map(content_tokens, facts))
     told = tell(facts, now=NOW, rng=random.Random(seed), budget_tokens=total)
     assert told.forgotten == ()
     assert list(told.kept) == sorted(facts, key=lambda f: (f.observed_at, f.id))
@@ -90,34 +89,25 @@ def test_previous_conflicts_protect_a_fact() -> None:
     assert len(told.kept) == 50
 
 
-@given(LENGTHS, st.integers(min_value=1, max_value=300), st.floats(0, 0.9))
-def test_batches_cover_in_order_within_budget_and_overlap(
-    lengths: list[int], budget: int, share: float
+@given(LENGTHS, st.integers(), st.integers(0, 39))
+def test_a_new_trigger_does_not_shift_the_luck_of_others(
+    lengths: list[int], seed: int, chosen: int
 ) -> None:
-    facts = [fact(i, length=length) for i, length in enumerate(lengths)]
-    cut = batches(facts, budget_tokens=budget, overlap_share=share)
-    assert [f for f in facts if any(f in batch for batch in cut)] == facts
-    for batch in cut:
-        first = facts.index(batch[0])
-        assert list(batch) == facts[first : first + len(batch)]
-        assert len(batch) == 1 or sum(count_tokens(f.content) for f in batch) <= budget
-    starts = [facts.index(batch[0]) for batch in cut]
-    assert starts == sorted(set(starts))
-    for left, right in pairwise(facts):
-        if count_tokens(left.content) + count_tokens(right.content) <= budget:
-            assert any(left in batch and right in batch for batch in cut)
+    facts = [fact(i, hours=i * 50, length=length) for i, length in enumerate(lengths)]
+    always = {f.id for f in facts[chosen : chosen + 1]}
+    plain = tell(facts, now=NOW, rng=random.Random(seed), budget_tokens=0)
+    told = tell(facts, now=NOW, rng=random.Random(seed), budget_tokens=0, always=always)
+    if len(plain.kept) > 2:
+        assert {f.id for f in told.kept} == {f.id for f in plain.kept} | always
 
 
-def test_arc_across_a_boundary_is_in_one_batch() -> None:
-    facts = [fact(i, length=40) for i in range(30)]
-    cut = batches(facts, budget_tokens=100, overlap_share=0.3)
-    ends = [batch[-1] for batch in cut[:-1]]
-    for end in ends:
-        place = facts.index(end)
-        arc = facts[place - 1 : place + 2]
-        assert any(all(f in batch for f in arc) for batch in cut)
+@given(st.text(max_size=60))
+def test_tokens_are_estimated_to_the_upper_side(text: str) -> None:
+    assert max(1, len(text) / 4) <= count_tokens(text) <= max(1, len(text))
 
 
-def test_batches_refuse_an_empty_budget() -> None:
-    with pytest.raises(ValueError, match="positive"):
-        batches([], budget_tokens=0)
+def test_the_budget_counts_what_a_fact_takes_where_it_is_read() -> None:
+    facts = [fact(i, hours=1000) for i in range(40)]
+    whole = tell(facts, now=NOW, rng=random.Random(1), budget_tokens=400)
+    thinned = tell(facts, now=NOW, rng=random.Random(1), budget_tokens=400, size=lambda _: 11)
+    assert (len(whole.forgotten), len(thinned.forgotten) > 20) == (0, True)

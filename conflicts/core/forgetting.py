@@ -1,4 +1,4 @@
-"""The story that a workspace tells: what is read of it, and in which batches.
+"""The forgetting curve: which facts of a story that is too long for a model are read.
 
 Forgetting is a device for the budget alone: a story that fits is read whole. Keep rates are from
 the product's source document.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
@@ -18,7 +18,6 @@ from conflicts.core.facts import Fact
 BUDGET_TOKENS: Final = 6000
 CHARS_PER_TOKEN: Final = 4
 MIN_SURVIVORS: Final = 2
-OVERLAP_SHARE: Final = 0.25
 _RATES: Final = ((timedelta(hours=24), 0.30), (timedelta(days=7), 0.15))
 _OLD_RATE: Final = 0.07
 
@@ -32,8 +31,17 @@ class Story:
 
 
 def count_tokens(text: str) -> int:
-    """Return a cheap upper-side estimate of a text's tokens, at least 1."""
-    return max(1, math.ceil(len(text) / CHARS_PER_TOKEN))
+    """Return a cheap upper-side estimate of a text's tokens, at least 1.
+
+    Four characters a token, and one a token outside ASCII.
+    """
+    foreign = len(text) - sum(map(str.isascii, text)) if not text.isascii() else 0
+    return max(1, math.ceil((len(text) - foreign) / CHARS_PER_TOKEN) + foreign)
+
+
+def content_tokens(fact: Fact) -> int:
+    """Return about how many tokens a fact's text takes."""
+    return count_tokens(fact.content)
 
 
 def keep_rate(age: timedelta, conflicts: int = 0) -> float:
@@ -54,6 +62,7 @@ def tell(
     always: Collection[str] = (),
     conflicts: Mapping[str, int] | None = None,
     budget_tokens: int = BUDGET_TOKENS,
+    size: Callable[[Fact], int] = content_tokens,
 ) -> Story:
     """Choose what is read.
 
@@ -71,6 +80,8 @@ def tell(
         Number of previous conflicts per fact id.
     budget_tokens
         Nothing is forgotten while the whole story fits.
+    size
+        Tokens that a fact takes where it is read.
 
     Returns
     -------
@@ -78,7 +89,7 @@ def tell(
         At least two facts (or all) are kept; when chance leaves fewer, the newest join them.
     """
     ordered = sorted(facts, key=lambda fact: (fact.observed_at, fact.id))
-    if sum(count_tokens(fact.content) for fact in ordered) <= budget_tokens:
+    if sum(map(size, ordered)) <= budget_tokens:
         return Story(tuple(ordered), ())
     counts = conflicts or {}
     stays = {
@@ -94,55 +105,3 @@ def tell(
         stays.add(fact.id)
     kept = tuple(fact for fact in ordered if fact.id in stays)
     return Story(kept, tuple(fact for fact in ordered if fact.id not in stays))
-
-
-def batches(
-    facts: Sequence[Fact],
-    *,
-    budget_tokens: int = BUDGET_TOKENS,
-    overlap_share: float = OVERLAP_SHARE,
-) -> list[tuple[Fact, ...]]:
-    """Cut a story, oldest first, into overlapping batches.
-
-    Each batch holds at most ``budget_tokens`` (a single longer fact is a batch's worth of its
-    own) and begins with the last facts of the one before, about ``overlap_share`` in [0, 1) of
-    the budget and at least one fact where that leaves room, so that an arc across a boundary is
-    seen.
-
-    Raises
-    ------
-    ValueError
-        When the budget is not positive or the share is outside [0, 1).
-    """
-    if budget_tokens < 1 or not 0.0 <= overlap_share < 1.0:
-        raise ValueError("budget_tokens must be positive and overlap_share in [0, 1)")
-    sizes = [count_tokens(fact.content) for fact in facts]
-    cut: list[tuple[Fact, ...]] = []
-    start = 0
-    while start < len(facts):
-        end, room = start + 1, budget_tokens - sizes[start]
-        while end < len(facts) and sizes[end] <= room:
-            room -= sizes[end]
-            end += 1
-        cut.append(tuple(facts[start:end]))
-        if end == len(facts):
-            break
-        start = _overlap_start(sizes, start, end, int(budget_tokens * overlap_share))
-        if start < end and sum(sizes[start:end]) + sizes[end] > budget_tokens:
-            start = _first_fitting(sizes, start, end, budget_tokens)
-    return cut
-
-
-def _overlap_start(sizes: Sequence[int], start: int, end: int, overlap_tokens: int) -> int:
-    """Return where the next batch begins so that it repeats about ``overlap_tokens``."""
-    begin = end - 1
-    while begin - 1 > start and sum(sizes[begin - 1 : end]) <= overlap_tokens:
-        begin -= 1
-    return max(begin, start + 1)
-
-
-def _first_fitting(sizes: Sequence[int], start: int, end: int, budget_tokens: int) -> int:
-    """Return the first start whose repeated facts leave room for the next new one."""
-    while start < end and sum(sizes[start : end + 1]) > budget_tokens:
-        start += 1
-    return start
