@@ -58,6 +58,7 @@ _PATTERNS: Final[dict[Cue, str]] = {
         | (?:went|goes|go|gone)\s+(?:from|over\s+to)\b | ported\s+to | rewr(?:ote|itten)\b
         | standardi[sz]ed\s+on | redirected | rerouted | ditched | phased\s+out | swapping\b
         | succeed(?:s|ed)\b | hand(?:ing)?\s+off | handed\s+off
+        | (?:has|have|is|are|was|were|been)\s+(?:stopped|dropped)\b | now(?=\s*[.;!]|\s*$)
     """,
     Cue.ADJUST: r"""
         dropped\b(?=\s+(?:the|our|its|all|to)\b) | raised?\b | lowered\b
@@ -102,18 +103,25 @@ _PATTERNS: Final[dict[Cue, str]] = {
         | nothing\s+answers | closed\s+(?:down|since|for\s+good) | (?:is|are|was|were)\s+closed\b
         | (?:ceased|closing\s+down) | evicted | collected\s+their | removed\s+for\s+good
         | \bformer\b | moved\s+to\s+(?=(?-i:[A-Z][a-z])) | unplugged | dropped\s+support
-        | taken\s+away | pulled\s+the\s+plug | went\s+(?:bust|under|dark|out\s+of\s+business)
+        | taken\s+away | (?:gave|given|giving)\s+up\s+(?:the|its|their|our)\b
+        | (?:is|are|was|were)\s+off\s+the\s+(?:\w+\s+)?(?:timetable|menu|market|list|schedule
+            |programme|program|shelves)\b
+        | pulled\s+the\s+plug | went\s+(?:bust|under|dark|out\s+of\s+business)
         | folded\b | defunct | disbanded | axed\b | phased\s+out | end[- ]of[- ]life | \beol\b
         | resigned | \bquit\b | retires?\b | passed\s+away | laid\s+off | let\s+go\b
         | stepped\s+down | departed | vacated | evacuated | condemned | pulled\s+down
         | knocked\s+down | burn(?:ed|t)\s+(?:out|to) | stolen | given\s+away
         | (?:was|were|been|is|are)\s+donated | uninstalled | purged | out\s+of\s+service
         | closed\s+its\s+doors | shuttered | not\s+(?:been\s+)?renewed | delisted | written\s+off
-        | thrown\s+(?:out|away) | unpublished | taken\s+out\s+of\s+service | ceased\b | torn\s+out
-        | ripped\s+out | offboarded | vanished
+        | thrown\s+(?:out|away) | unpublished
+        | (?:took|taken|pulled)\s+(?:[\w\s'-]{1,60}\s)?out\s+of\s+(?:service|use|production)
+        | ceased\b | torn\s+out
+        | (?:ripped|torn|tore|pulled|stripped|cut)\s+(?:[\w\s'-]{1,60}\s)?out\b
+        | offboarded | vanished
         | lost\s+(?:its|their|the)\s+(?:licen[cs]e|lease|permit)
         | (?<!\bis\s)(?<!\bare\s)removed\b | (?:is|are)\s+out\b(?=\s*(?:$|[.,;:]|and\b))
-        | (?:its|their|his|her)\s+last\b | nothing\s+to\s+do\s+with | beyond\s+repair
+        | (?:its|their|his|her)\s+last\s+(?:days?|weeks?|months?|shifts?|working|season)\b
+        | nothing\s+to\s+do\s+with | beyond\s+repair
     """,
     Cue.SUCCESSOR: r"""
         \bin\s+(?:his|her|its|their)\s+(?:place|stead) | \btakes?\s+over\b | \btook\s+over\b
@@ -191,6 +199,13 @@ _CONDITION: Final = re.compile(
     r".*?(?:[,:;.?!]|$)",
     re.IGNORECASE,
 )
+# "Switched off at the end of next year", "will be retired": nothing is gone yet.
+_AHEAD: Final = re.compile(
+    r"[^.;!?]*\b(?:(?:will|shall|to)\s+be|(?:is|are)\s+(?:going|about|due|scheduled)\s+to|"
+    r"(?:by|at|until)\s+the\s+(?:end|start|beginning)\s+of\s+(?:next|this|the)\s+\w+|"
+    r"(?:in|by|from|as\s+of)?\s*next\s+(?:week|month|quarter|year|spring|summer|autumn|winter))\b[^.;!?]*",
+    re.IGNORECASE,
+)
 _IRREGULAR: Final = (
     "went|got|took|left|came|began|sent|bought|sold|made|met|told|brought|paid|won|lost|ran|gave|split|"
     "started|peaked|reported|said|asked|had"
@@ -210,7 +225,7 @@ def _is_event(text: str) -> bool:
     """Whether a sentence reports a happening: a past verb before any verb of state."""
     head = re.split(r"(?<=[.,;:!?])\s", text, maxsplit=1)[0]
     match = _EVENT.match(head)
-    if match is None or _STATE_VERB.search(head[: match.end()]):
+    if match is None or _STATE_VERB.search(head[: match.end()]) or head.endswith("?"):
         return False
     return not head.endswith(":") or " " not in match[0]
 
@@ -228,7 +243,7 @@ _KEEPING: Final = re.compile(
 @lru_cache(maxsize=65536)
 def cues(text: str) -> frozenset[Cue]:
     """All cues of ``text``, one sentence or several."""
-    unconditional = _CONDITION.sub(" ", text)
+    unconditional = _AHEAD.sub(" ", _CONDITION.sub(" ", text))
     found = {
         cue
         for cue, pattern in _COMPILED.items()
@@ -239,3 +254,8 @@ def cues(text: str) -> frozenset[Cue]:
     if _is_event(text):
         found.add(Cue.EVENT)
     return frozenset(found)
+
+
+def enclosed_by(cue: Cue, text: str) -> str:
+    """Return what the words of a cue enclose: "took the shuttle out of service" the shuttle."""
+    return " ".join(match[0] for match in _COMPILED[cue].finditer(_CONDITION.sub(" ", text)))

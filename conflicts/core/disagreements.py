@@ -18,6 +18,7 @@ from memories.core.lexicon import KINDS, concept_of, opposed
 
 MEASURE_COSINE: Final = 0.70
 DATE_COSINE: Final = 0.65
+CLOCK_COSINE: Final = 0.70
 OPPOSITE_COSINE: Final = 0.50
 MIN_SHARED_WEIGHT: Final = 4.5
 MIN_DENIED_WEIGHT: Final = 2.5
@@ -76,7 +77,9 @@ def is_other_name(a: Statement, b: Statement) -> bool:
 def _is_relative(name: str, words: list[str]) -> bool:
     """Whether another text has a part of the name, but not the whole of it."""
     parts = _LETTERS.findall(name)
-    return any(part in _LETTERS.findall(word) for word in words for part in parts)
+    return name not in words and any(
+        part in _LETTERS.findall(word) for word in words for part in parts
+    )
 
 
 def _named(statement: Statement) -> frozenset[str]:
@@ -157,7 +160,14 @@ def are_observations(a: Statement, b: Statement) -> bool:
     texts = (a.fact.content, b.fact.content)
     if any(_SET.search(text) for text in texts):
         return False
-    return all(_OBSERVED.search(text) for text in texts) or all(map(_METRIC.search, texts))
+    if all(_OBSERVED.search(text) for text in texts):
+        return True
+    return all(map(_METRIC.search, texts)) and bool(_measured(a) and _measured(b))
+
+
+def _measured(statement: Statement) -> bool:
+    """Whether a text gives an amount: the hour at which a figure is told measures nothing."""
+    return any(claim.quantities or claim.versions for claim in statement.reading.claims)
 
 
 def differing_value(a: Statement, b: Statement, cosine: float) -> str:
@@ -168,6 +178,8 @@ def differing_value(a: Statement, b: Statement, cosine: float) -> str:
     if cosine >= MEASURE_COSINE:
         for mine, theirs in _comparable(a, b):
             return f"{mine.text} against {theirs.text}"
+    if cosine >= CLOCK_COSINE and (clocks := _differing_clock(a, b)):
+        return clocks
     if cosine >= DATE_COSINE:
         return _differing_date(a, b)
     return ""
@@ -226,6 +238,22 @@ def _dimension(date: str) -> str:
     return "weekday" if date.isalpha() else "day"
 
 
+def _differing_clock(a: Statement, b: Statement) -> str:
+    """Two texts that give one hour each, of the same side of what goes on."""
+    mine, theirs = _told_dates(a, "clock"), _told_dates(b, "clock")
+    if len(mine) != 1 or len(theirs) != 1 or opposite_words(a, b) or _told_other_day(a, b):
+        return ""
+    left, right = min(mine), min(theirs)
+    if left.endswith("z") != right.endswith("z") or left == right:
+        return ""
+    return f"{left} against {right}"
+
+
+def _told_other_day(a: Statement, b: Statement) -> bool:
+    """Whether only one text limits the hour to a day, or each to another."""
+    return any(_dates(a, dimension) != _dates(b, dimension) for dimension in ("weekday", "day"))
+
+
 def _differing_date(a: Statement, b: Statement) -> str:
     for dimension in ("weekday", "day"):
         mine, theirs = _told_dates(a, dimension), _told_dates(b, dimension)
@@ -269,4 +297,12 @@ def denied_words(a: Statement, b: Statement) -> frozenset[str]:
 
 
 def _polarities(claims: tuple[Claim, ...]) -> dict[str, bool]:
-    return {word: claim.polarity for claim in claims for word in sorted(claim.words)}
+    plain = (claim for claim in claims if not _NOT_SO.search(claim.text))
+    return {word: claim.polarity for claim in plain for word in sorted(claim.words)}
+
+
+# What is called untrue may be denied itself: "it is not true that nobody may …".
+_NOT_SO: Final = re.compile(
+    r"\b(?:not|isn't|no\s+longer|never)\s+(?:true|the\s+case|so)\b|\bthat\s+\w+\s+is\s+(?:false|untrue)\b",
+    re.IGNORECASE,
+)

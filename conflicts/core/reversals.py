@@ -17,6 +17,7 @@ from conflicts.core.rules import is_comparable, scope_words
 from conflicts.core.statements import Statement
 from conflicts.core.timeline import Timeline
 from conflicts.core.words import MEASURES, stems
+from memories.core.alignment import kinds_of
 from memories.core.lexicon import opposed
 
 MIN_OLD_WEIGHT: Final = 1.7
@@ -31,6 +32,9 @@ NAMED_IN_CHANGE: Final = 0.7  # what the change names may be the value that it l
 SAME_VALUE_WEIGHT: Final = 2.0
 EXPLICIT_OLD_WEIGHT: Final = 1.5
 MAX_ADOPTED: Final = 3.0
+MIN_ELSEWHERE_WEIGHT: Final = 3.0
+MIN_ELSEWHERE_COSINE: Final = 0.50
+_OPEN_KINDS: Final = frozenset({"status"})
 _FROM_TO: Final = re.compile(r"\bfrom\s+((?:\S+\s+){1,4}?)to\b", re.IGNORECASE)
 _CHANGES: Final = (Cue.SWITCH, Cue.ADJUST, Cue.END)
 _ANNOUNCES: Final = frozenset(
@@ -115,6 +119,8 @@ def _arc(timeline: Timeline, earlier: int, change: int, restated: int) -> Arc | 
         return None
     if not _may_restate(old, turn, new) or not _is_one_slot(timeline, old, turn, new):
         return None
+    if not _is_in_place(timeline, old, turn, new):
+        return None
     topic = scope_words(old.fact) | frozenset(old.order[:1])
     fresh = turn.stems - old.stems
     returned = (old.stems & new.stems) - topic - fresh - denied_words(old, new)
@@ -122,7 +128,8 @@ def _arc(timeline: Timeline, earlier: int, change: int, restated: int) -> Arc | 
         timeline.weigh(returned - turn.stems, old, new)
         + NAMED_IN_CHANGE * timeline.weigh(returned & turn.stems, old, new)
         + SAME_VALUE_WEIGHT * bool(old.values & new.values)
-        + EXPLICIT_OLD_WEIGHT * bool(turn.left_words & old.stems & new.stems)
+        + EXPLICIT_OLD_WEIGHT
+        * bool(turn.left_words & old.stems & new.stems or leaves_kind(old, turn, new))
     )
     adopted = timeline.weigh(fresh & new.stems - scope_words(turn.fact), turn, new)
     brought = turn.names & fresh
@@ -140,6 +147,31 @@ def _arc(timeline: Timeline, earlier: int, change: int, restated: int) -> Arc | 
     return Arc(earlier, change, restated, strength)
 
 
+def _is_in_place(timeline: Timeline, old: Statement, turn: Statement, new: Statement) -> bool:
+    """Whether a change noted in another place than both claims names more than a word of theirs."""
+    if turn.fact.scope in (old.fact.scope, new.fact.scope):
+        return True
+    common = old.stems & turn.stems & new.stems
+    positions = (timeline.position[statement.fact.id] for statement in (old, turn))
+    return (
+        timeline.weigh(common, old, new) >= MIN_ELSEWHERE_WEIGHT
+        or timeline.cosine(*positions) >= MIN_ELSEWHERE_COSINE
+    )
+
+
+def leaves_kind(old: Statement, turn: Statement, new: Statement) -> bool:
+    """Whether a change brings another of a kind than both claims name: npm where pnpm was."""
+    kept, brought = old.stems & new.stems, turn.stems - old.stems - new.stems
+    return any(_is_of_kind(one, other) for one in kept for other in brought)
+
+
+def _is_of_kind(one: str, other: str) -> bool:
+    """Whether two stems name members of one kind: two databases, dock C and dock F."""
+    if one[0] == other[0] == "=":
+        return len(one) == len(other)
+    return bool(kinds_of(one) & kinds_of(other) - _OPEN_KINDS)
+
+
 def _may_restate(old: Statement, turn: Statement, new: Statement) -> bool:
     """Whether a later text can be the old claim as if nothing had happened.
 
@@ -147,6 +179,8 @@ def _may_restate(old: Statement, turn: Statement, new: Statement) -> bool:
     """
     barred = _ANNOUNCES - {Cue.SWITCH} if old.values & new.values else _ANNOUNCES
     if not (new.cues - old.cues).isdisjoint(barred):
+        return False
+    if any(claim.transition and claim.transition.old for claim in new.reading.claims):
         return False
     if takes_third_value(old, new) or new.values & (turn.values - old.values):
         return False
@@ -164,6 +198,8 @@ def _is_one_slot(timeline: Timeline, old: Statement, turn: Statement, new: State
     names_old = named or bool(_dimensions(old) & _dimensions(turn))
     if not turn.has(Cue.SWITCH) and not names_old:
         return False
+    if leaves_kind(old, turn, new):
+        return True
     is_measured = bool(turn.figures or turn.values)
     if old.figures & new.figures and not is_measured and not turn.names - old.stems:
         return False

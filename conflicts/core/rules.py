@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from conflicts.core.cues import Cue
@@ -62,6 +63,29 @@ def other_entity(a: Statement, b: Statement) -> bool:
     )
 
 
+_NAMED_MEMBER: Final = re.compile(
+    r"\b(?P<kind>tenant|customer|client|account|site|branch|store|shop|plant|region|country|school|"
+    r"class|ward|clinic|line|house|flat|cluster|unit|bus|tram|group|cohort|arm|batch)\s+"
+    r"(?P<name>(?-i:[A-Z][\w-]*)|\d+\w?)\b",
+    re.IGNORECASE,
+)
+
+
+def other_member(a: Statement, b: Statement) -> bool:
+    """Whether both texts name one of a kind, and not the same: "tenant Acme" and "tenant Basil"."""
+    mine, theirs = _members(a.fact.content), _members(b.fact.content)
+    return any(mine[kind].isdisjoint(theirs[kind]) for kind in mine.keys() & theirs.keys())
+
+
+@lru_cache(maxsize=32768)
+def _members(text: str) -> dict[str, frozenset[str]]:
+    found: dict[str, frozenset[str]] = {}
+    for match in _NAMED_MEMBER.finditer(text):
+        kind = match["kind"].lower()
+        found[kind] = found.get(kind, frozenset()) | {match["name"].lower()}
+    return found
+
+
 def is_real(statement: Statement) -> bool:
     """Whether a text speaks of how things are: no question, proposal, exercise or memory of old.
 
@@ -104,6 +128,7 @@ def is_comparable(a: Statement, b: Statement) -> bool:
         and not other_qualifier(a, b)
         and not other_entity(a, b)
         and not other_period(a, b)
+        and not other_member(a, b)
         and is_real(a)
         and is_real(b)
     )

@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from conflicts.core.cues import Cue
+from conflicts.core.cues import Cue, enclosed_by
 from conflicts.core.rules import is_comparable, scope_words
 from conflicts.core.statements import Statement
 from conflicts.core.timeline import Timeline
+from conflicts.core.words import stems
 
 MIN_THING_WEIGHT: Final = 0.8
 MIN_COSINE: Final = 0.25
+MIN_NAMED_COSINE: Final = 0.15  # where both name the thing, and hardly anybody else does
 _NO_STANDING_CLAIM: Final = (
     Cue.SWITCH,
     Cue.ADJUST,
@@ -47,7 +49,8 @@ class Ending:
 def find_ending(timeline: Timeline, leaning: int, end: int) -> Ending | None:
     """Judge whether fact ``end`` takes away what the older fact ``leaning`` builds on."""
     is_told = timeline.has_cue(end, Cue.END) and not timeline.has_cue(leaning, *_NO_STANDING_CLAIM)
-    if not is_told or timeline.cosine(leaning, end) < MIN_COSINE:
+    cosine = timeline.cosine(leaning, end)
+    if not is_told or cosine < MIN_NAMED_COSINE:
         return None
     old, gone = timeline.statements[leaning], timeline.statements[end]
     if gone.has(Cue.TEMPORARY, Cue.SETTLE, Cue.SUCCESSOR) or _comes_back(gone):
@@ -57,14 +60,31 @@ def find_ending(timeline: Timeline, leaning: int, end: int) -> Ending | None:
     thing = (old.stems & gone.told_with(Cue.END)) - scope_words(old.fact) - frozenset(old.order[:1])
     named = thing & (old.names | gone.names)
     weight = timeline.overlap(thing)
-    # One common word is no thing, unless it is all that the end is told of ("marvin is gone").
-    is_subject = bool(thing) and gone.order[0] in thing and timeline.is_shared_by_two(gone.order[0])
-    if not named and len(thing) < 2 and not is_subject:
+    if not _is_thing(timeline, gone, thing, named, cosine):
         return None
     if weight < MIN_THING_WEIGHT or _is_replaced(timeline, leaning, end, thing):
         return None
     strength = 0.5 + 0.1 * len(thing) + 0.2 * bool(named)
     return Ending(leaning, end, thing, min(0.95, strength))
+
+
+def _is_thing(
+    timeline: Timeline, gone: Statement, thing: frozenset[str], named: frozenset[str], cosine: float
+) -> bool:
+    """Whether the shared words tell of one thing that is gone, though the texts may be far apart.
+
+    One common word is no thing, unless it is all that the end is told of ("marvin is gone").
+    """
+    if cosine < MIN_COSINE and not any(map(timeline.is_shared_by_two, named)):
+        return False
+    is_subject = bool(thing) and gone.order[0] in thing and timeline.is_shared_by_two(gone.order[0])
+    return bool(named) or len(thing) >= 2 or is_subject or _is_object(timeline, gone, thing)
+
+
+def _is_object(timeline: Timeline, gone: Statement, thing: frozenset[str]) -> bool:
+    """Whether the verb of the end encloses the thing: "took the shuttle out of service"."""
+    enclosed = stems(enclosed_by(Cue.END, gone.fact.content))
+    return any(stem in enclosed and timeline.is_shared_by_two(stem) for stem in thing)
 
 
 def _is_other_number(old: Statement, gone: Statement) -> bool:
@@ -98,7 +118,12 @@ def _is_replaced(timeline: Timeline, leaning: int, end: int, thing: frozenset[st
     told = purpose.intersection(frozenset[str]().union(*rest)) - old.figures
     if len(told) >= 2 and timeline.overlap(told) >= 2.5:
         return True
-    if _MOVED.search(gone.fact.content) and timeline.overlap(gone.stems & purpose) >= 1.3:
+    is_mover = gone.order[0] in thing  # who has left the place, which serves on
+    if (
+        not is_mover
+        and _MOVED.search(gone.fact.content)
+        and timeline.overlap(gone.stems & purpose) >= 1.3
+    ):
         return True
     for i in timeline.neighbours(leaning):
         if i <= leaning or i == end:

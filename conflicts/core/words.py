@@ -9,7 +9,8 @@ from memories.core.lexicon import concept_of
 
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+")
 _TOKEN = re.compile(
-    r"(?=[\w-]{0,40}\d)[A-Za-z]{1,20}(?:-\w{1,20}){1,6}|[\w#]+(?:[.'’]\d\w*|['’]\w+)*"
+    r"(?=[\w-]{0,40}\d)[A-Za-z]{1,20}(?:-\w{1,20}){1,6}|\d{1,3}(?:,\d{3})+(?!\d)|"
+    r"[\w#]+(?:[.:'’]\d\w*|['’]\w+)*"
 )
 _LETTER_NAME = re.compile(r"\b(?:[A-Z]{1}|[A-Z]\d+)\b")
 
@@ -39,6 +40,11 @@ _CALENDAR = _words(
     " october november december christmas easter"
 )
 _UNITS = frozenset({"kb", "mb", "gb", "tb", "kib", "mib", "gib", "eur", "usd", "chf", "gbp", "utc"})
+# "Ten minutes" measure, the minutes of a meeting do not.
+_TIMES = _words("second seconds minute minutes hour hours")
+_COUNTS = re.compile(
+    r"\d\S*|an?|per|every|each|half|few|one|two|three|four|five|six|ten|fifteen|twenty|thirty", re.I
+)
 # Stems that measure or date something; two facts that share them need not share a subject.
 MEASURES = frozenset(concept_of(word) for word in _UNITS | _CALENDAR)
 
@@ -51,8 +57,13 @@ def tokens(text: str) -> list[str]:
 @lru_cache(maxsize=65536)
 def stems(text: str) -> tuple[str, ...]:
     """Stems of the content words of ``text`` in order."""
-    words = []
+    words: list[str] = []
+    before = ""
     for token in tokens(text):
+        is_unit = token.lower() in _TIMES and _COUNTS.fullmatch(before)
+        before = token
+        if is_unit:
+            continue
         word = re.sub(r"['’]s?$", "", token.lower())
         if _LETTER_NAME.fullmatch(token) and token not in {"A", "I"}:
             words.append(f"={token}")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from memories.core.clauses import Clause
 from memories.core.statements import Modality
-from memories.core.vocabulary import lemma
+from memories.core.vocabulary import AUXILIARIES, DETERMINERS, PREPOSITIONS, lemma
 from memories.core.words import stems
 
 # Cues of one or more words, tried in this order; a fact shows none of them.
@@ -94,6 +94,9 @@ def _used_to(lowers: Sequence[str]) -> bool:
 
 
 def _reports(lowers: Sequence[str]) -> bool:
-    """ "Ana says the deadline is Friday", but not "as said" or "is thought through"."""
+    """ "Ana says the deadline is Friday", but not "as said", "is thought through", "all claims"."""
     at = next(index for index, lower in enumerate(lowers) if lower in _REPORTING)
-    return at < len(lowers) - 2 and (at == 0 or lowers[at - 1] not in _BE)
+    if at >= len(lowers) - 2 or (at and lowers[at - 1] in _BE | PREPOSITIONS | DETERMINERS):
+        return False
+    following = lowers[at + 1]
+    return following.isalnum() and following not in AUXILIARIES

@@ -48,7 +48,7 @@ OPENERS = (
     | NUMBER_WORDS.keys()
     | FREQUENCIES.keys()
     | CURRENCIES.keys()
-    | {"a", "an", "between", "half", "every", "each", "once", "twice", "thrice"}
+    | {"a", "an", "quarter", "between", "half", "every", "each", "once", "twice", "thrice"}
 )
 
 
@@ -243,6 +243,8 @@ def _spelled_number(tokens: Sequence[Token], index: int) -> tuple[int, float] | 
     """ "two hundred", "twenty five", "half an hour", "a dozen"."""
     lower = tokens[index].lower
     following = tokens[index + 1].lower if index + 1 < len(tokens) else ""
+    if quarters := _quarters(tokens, index):
+        return quarters
     if lower in ("a", "an"):
         return (index + 2, MAGNITUDES[following]) if following in ("dozen", "hundred") else None
     if lower not in NUMBER_WORDS:
@@ -250,11 +252,8 @@ def _spelled_number(tokens: Sequence[Token], index: int) -> tuple[int, float] | 
     value = float(NUMBER_WORDS[lower])
     index += 1
     if lower == "half":
-        if following == "of":
-            return None
-        if following in ("a", "an") and index + 1 < len(tokens):
-            return (index + 1, 0.5) if tokens[index + 1].lower in TIME_SECONDS else None
-        return None
+        is_time = index + 1 < len(tokens) and tokens[index + 1].lower in TIME_SECONDS
+        return (index + 1, 0.5) if following in ("a", "an") and is_time else None
     if value >= 20 and following in NUMBER_WORDS and 0 < NUMBER_WORDS[following] < 10:
         value, index = value + NUMBER_WORDS[following], index + 1
     while index < len(tokens) and tokens[index].lower in ("hundred", "thousand", "million"):
@@ -262,6 +261,20 @@ def _spelled_number(tokens: Sequence[Token], index: int) -> tuple[int, float] | 
     if _has_half(tokens, index):  # "two and a half hours"
         value, index = value + 0.5, index + 3
     return index, value
+
+
+def _quarters(tokens: Sequence[Token], index: int) -> tuple[int, float] | None:
+    """ "A quarter of an hour", "three quarters of a year": the index of the unit, the number."""
+    counts = {"quarter": 1, "a": 1, "one": 1, "three": 3}
+    lowers = [token.lower for token in tokens[index : index + 5]]
+    number = counts.get(lowers[0])
+    if lowers[0] != "quarter":
+        lowers, index = lowers[1:], index + 1
+    is_part = lowers[:1] in (["quarter"], ["quarters"]) and lowers[1:2] == ["of"]
+    if number is None or not is_part or lowers[2:3] not in (["a"], ["an"], ["the"]):
+        return None
+    is_time = index + 3 < len(tokens) and tokens[index + 3].lower in TIME_SECONDS
+    return (index + 3, number / 4) if is_time else None
 
 
 def _unit(tokens: Sequence[Token], index: int) -> tuple[int, str, float] | None:
