@@ -201,11 +201,12 @@ _CONDITION: Final = re.compile(
 )
 # "Switched off at the end of next year", "will be retired": nothing is gone yet.
 _AHEAD: Final = re.compile(
-    r"[^.;!?]*\b(?:(?:will|shall|to)\s+be|(?:is|are)\s+(?:going|about|due|scheduled)\s+to|"
+    r"\b(?:(?:will|shall|to)\s+be|(?:is|are)\s+(?:going|about|due|scheduled)\s+to|"
     r"(?:by|at|until)\s+the\s+(?:end|start|beginning)\s+of\s+(?:next|this|the)\s+\w+|"
-    r"(?:in|by|from|as\s+of)?\s*next\s+(?:week|month|quarter|year|spring|summer|autumn|winter))\b[^.;!?]*",
+    r"next\s+(?:week|month|quarter|year|spring|summer|autumn|winter))\b",
     re.IGNORECASE,
 )
+_PIECE: Final = re.compile(r"[^.;!?]+[.;!?]*")
 _IRREGULAR: Final = (
     "went|got|took|left|came|began|sent|bought|sold|made|met|told|brought|paid|won|lost|ran|gave|split|"
     "started|peaked|reported|said|asked|had"
@@ -240,10 +241,16 @@ _KEEPING: Final = re.compile(
 )
 
 
+def _happened(text: str) -> str:
+    """Return a text without conditions and without what is only to come."""
+    pieces = _PIECE.findall(_CONDITION.sub(" ", text))
+    return " ".join(piece for piece in pieces if not _AHEAD.search(piece))
+
+
 @lru_cache(maxsize=65536)
 def cues(text: str) -> frozenset[Cue]:
     """All cues of ``text``, one sentence or several."""
-    unconditional = _AHEAD.sub(" ", _CONDITION.sub(" ", text))
+    unconditional = _happened(text)
     found = {
         cue
         for cue, pattern in _COMPILED.items()
@@ -258,4 +265,4 @@ def cues(text: str) -> frozenset[Cue]:
 
 def enclosed_by(cue: Cue, text: str) -> str:
     """Return what the words of a cue enclose: "took the shuttle out of service" the shuttle."""
-    return " ".join(match[0] for match in _COMPILED[cue].finditer(_CONDITION.sub(" ", text)))
+    return " ".join(match[0] for match in _COMPILED[cue].finditer(_happened(text)))
