@@ -40,6 +40,12 @@ class JudgedSerializer(serializers.Serializer[Any]):
     )
 
 
+class AgentSerializer(JudgedSerializer):
+    """The verdicts on what one agent judged or reported."""
+
+    agent = serializers.CharField()
+
+
 class MonthSerializer(JudgedSerializer):
     """One month (UTC)."""
 
@@ -70,6 +76,7 @@ class QualitySerializer(JudgedSerializer):
     until = serializers.DateTimeField()
     kinds = KindsSerializer()
     detectors = DetectorsSerializer()
+    agents = AgentSerializer(many=True, help_text="Those who judge or report, busiest first.")
     months = MonthSerializer(many=True)
     undone = serializers.IntegerField(help_text="Verdicts that were taken back; not counted.")
     lapsed = serializers.IntegerField(help_text="Cards that nobody had to answer; not counted.")
@@ -84,6 +91,7 @@ def present_quality(quality: Quality) -> dict[str, Any]:
         "until": quality.until,
         "kinds": {name: _judged(judged) for name, judged in quality.kinds.items()},
         "detectors": {name: _judged(judged) for name, judged in quality.detectors.items()},
+        "agents": [{"agent": name, **_judged(one)} for name, one in quality.agents.items()],
         "months": [{"month": m.start, **_judged(m.judged)} for m in quality.months],
         "undone": quality.undone,
         "lapsed": quality.lapsed,

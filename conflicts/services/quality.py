@@ -8,21 +8,25 @@ taken back does not count, and neither does a card that lapsed: nobody answered 
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Final, NamedTuple
+from uuid import UUID
 
-from django.db.models import Count, F
+from django.db.models import Count, F, QuerySet
 from django.db.models.functions import TruncMonth
 
-from conflicts.models import Conflict, Decision
+from conflicts.models import Conflict, Decision, JudgedRelation, Judgement
 from conflicts.models.card import ConflictKind, ConflictStatus
 from conflicts.models.decision import Verdict
+from engram.kernel.models import Event
 from memories.core.metrics import Interval, wilson
 
 DETECTORS: Final = ("rules", "narrative", "agent", "person")
+TOLD: Final = ("conflict.opened", "conflict.joined")
+AGENT_VERDICTS_READ: Final = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +56,7 @@ class Quality:
     total: Judged
     kinds: dict[str, Judged]
     detectors: dict[str, Judged]
+    agents: dict[str, Judged]  # of those who reported or judged, who is asked most first
     months: tuple[Month, ...]
     undone: int  # verdicts of the period that were taken back
     lapsed: int  # cards of the period that went away before anybody answered
@@ -73,6 +78,7 @@ def measure(*, since: datetime | None, until: datetime) -> Quality:
     if since is not None:
         decisions = decisions.filter(decided_at__gte=since)
         lapsed = lapsed.filter(updated_at__gte=since)
+    decisions = decisions.filter(conflict__is_lapsed=False)
     rows = _rows(decisions)
     waiting = (ConflictStatus.OPEN, ConflictStatus.SNOOZED)
     return Quality(
@@ -81,6 +87,7 @@ def measure(*, since: datetime | None, until: datetime) -> Quality:
         total=_judged(rows),
         kinds=_by(rows, ConflictKind.values, lambda row: [row.kind]),
         detectors=_by(rows, DETECTORS, lambda row: row.detectors),
+        agents=_agents(decisions),
         months=tuple(_months(rows)),
         undone=decisions.exclude(undone_at=None).count(),
         lapsed=lapsed.count(),
@@ -88,10 +95,10 @@ def measure(*, since: datetime | None, until: datetime) -> Quality:
     )
 
 
-def _rows(decisions: Iterable[Decision]) -> list[_Row]:
-    standing = decisions.filter(undone_at=None, conflict__is_lapsed=False)  # type: ignore[attr-defined]
+def _rows(decisions: QuerySet[Decision]) -> list[_Row]:
     counted = (
-        standing.order_by()
+        decisions.filter(undone_at=None)
+        .order_by()
         .annotate(month=TruncMonth("decided_at", tzinfo=UTC))
         .values_list("month", F("conflict__kind"), F("conflict__detected_by"), "verdict")
         .annotate(n=Count("pk"))
@@ -99,10 +106,38 @@ def _rows(decisions: Iterable[Decision]) -> list[_Row]:
     return [_Row(*row) for row in counted]
 
 
+def _agents(decisions: QuerySet[Decision]) -> dict[str, Judged]:
+    """Judge each agent by the newest verdicts on cards that it judged or reported."""
+    standing = decisions.filter(undone_at=None, conflict__detected_by__contains=["agent"])
+    newest = standing.order_by("-decided_at")[:AGENT_VERDICTS_READ]
+    verdicts = dict(newest.values_list("conflict_id", "verdict"))
+    judged = Judgement.objects.filter(
+        conflict__in=list(verdicts), relation=JudgedRelation.CONTRADICTS
+    )
+    told = Event.objects.filter(
+        object_id__in=[str(pk) for pk in verdicts], type__in=TOLD, actor_kind="key"
+    )
+    cards: dict[str, set[UUID]] = defaultdict(set)
+    for agent, card in judged.values_list("agent", "conflict_id"):
+        cards[agent].add(card)
+    judged_cards = {card for own in cards.values() for card in own}
+    for agent, card_id in told.values_list("actor_label", "object_id"):
+        if UUID(card_id) not in judged_cards:  # reported by hand
+            cards[agent].add(UUID(card_id))
+    counted = {
+        agent: _share_out(Counter(verdicts[card] for card in own)) for agent, own in cards.items()
+    }
+    return dict(sorted(counted.items(), key=lambda row: (-row[1].decided, row[0])))
+
+
 def _judged(rows: Iterable[_Row]) -> Judged:
     verdicts: Counter[str] = Counter()
     for row in rows:
         verdicts[row.verdict] += row.n
+    return _share_out(verdicts)
+
+
+def _share_out(verdicts: Counter[str]) -> Judged:
     decided, dismissed = verdicts.total(), verdicts[Verdict.DISMISS]
     return Judged(
         decided=decided,

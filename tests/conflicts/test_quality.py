@@ -12,7 +12,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from conflicts.core.facts import Finding
-from conflicts.models import Conflict
+from conflicts.models import Conflict, Judgement
 from conflicts.services.cards import file_findings
 from conflicts.services.resolve import resolve
 from conflicts.services.undo import undo
@@ -153,7 +153,7 @@ def test_a_period_that_makes_no_sense_is_refused(house: House, period: dict[str,
 
 
 def test_many_verdicts_cost_as_many_queries_as_one(house: House) -> None:
-    decide(house.workspace, "yes")
+    decide(house.workspace, "yes", found_by="agent")
     quality(house)
     with CaptureQueriesContext(connection) as one:
         quality(house)
@@ -162,3 +162,25 @@ def test_many_verdicts_cost_as_many_queries_as_one(house: House) -> None:
     with CaptureQueriesContext(connection) as many:
         quality(house)
     assert len(many) == len(one)
+
+
+def test_agents_are_judged_by_what_they_reported_or_judged(house: House, neighbour: House) -> None:
+    for owner in (house, neighbour):
+        for number, verdict in enumerate(("dismiss", "yes", "dismiss")):
+            ids = [
+                owner.agent.post(
+                    "memories", {"content": f"Gate {number} is {c}.", "scope": f"{number}/{c}"}
+                ).json()["memory"]["id"]
+                for c in ("red", "green")
+            ]
+            card = owner.agent.post("conflicts", {"memory_ids": ids}).json()["id"]
+            resolve(owner.workspace, card, verdict=verdict, actor=SYSTEM, now=NOW)
+    judged = decide(house.workspace, "yes", found_by="agent")
+    with in_workspace(house.workspace):
+        one, other = [member.memory for member in judged.members.all()]
+        Judgement.objects.create(
+            memory=one, other=other, relation="contradicts", agent="critic", conflict=judged,
+            created_at=NOW,
+        )  # fmt: skip
+    told = {a["agent"]: (a["decided"], a["dismissed"]["share"]) for a in quality(house)["agents"]}
+    assert told == {"acme agent": (3, pytest.approx(2 / 3)), "critic": (1, 0.0)}
