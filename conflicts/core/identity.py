@@ -50,7 +50,9 @@ class Placement:
     """What becomes of a finding.
 
     ``lineages`` are all that the card covers for this finding, oldest fact first; ``pairs`` only
-    those that no card covers yet; ``decided_before`` names the card whose verdict this touches.
+    those that no card covers yet. ``reopened_from`` names the card whose pair is asked about again
+    because a member claims something else by now; ``decided_before`` the one whose verdict this
+    touches otherwise: a new memory repeats what was rejected, or a third one joins a decided pair.
     """
 
     action: Literal["join", "open", "skip"]
@@ -58,6 +60,7 @@ class Placement:
     lineages: tuple[str, ...]
     card: str | None = None
     pairs: tuple[Pair, ...] = ()
+    reopened_from: str | None = None
     decided_before: str | None = None
 
 
@@ -114,8 +117,10 @@ def place(
         elif sibling is not None:
             placed[sibling] = _fold(placed[sibling], placement)
         else:
-            before = _decided_before(lineages, claim_of, decided, same_claim)
-            placed.append(replace(placement, action="open", decided_before=before))
+            reopened, before = _verdicts_touched(lineages, claim_of, decided, same_claim)
+            placed.append(
+                replace(placement, action="open", reopened_from=reopened, decided_before=before)
+            )
     return placed
 
 
@@ -155,21 +160,35 @@ def _fold(first: Placement, second: Placement) -> Placement:
     )
 
 
-def _decided_before(
+def _verdicts_touched(
     lineages: Sequence[str],
     claim_of: Mapping[str, str],
     decided: Sequence[DecidedPair],
     same_claim: SameClaim,
-) -> str | None:
-    """Return the newest verdict that the finding reopens or whose rejected value it repeats."""
+) -> tuple[str | None, str | None]:
+    """Return the newest verdict that a finding reopens, and the newest that it touches else."""
     members = set(lineages)
+    reopened = before = None
     for verdict in reversed(decided):
         if verdict.pair <= members:
-            return verdict.card
-        if verdict.pair.isdisjoint(members):
-            continue
-        lost = [verdict.claims[lineage] for lineage in sorted(verdict.rejected & verdict.pair)]
-        newcomers = [claim_of[lineage] for lineage in lineages if lineage not in verdict.pair]
-        if any(same_claim(old, new) for old in lost for new in newcomers):
-            return verdict.card
-    return None
+            if _still_holds(verdict, claim_of, same_claim):
+                before = before or verdict.card
+            else:
+                reopened = reopened or verdict.card
+        elif _is_repeated(verdict, lineages, claim_of, same_claim):
+            before = before or verdict.card
+    return reopened, before
+
+
+def _is_repeated(
+    verdict: DecidedPair,
+    lineages: Sequence[str],
+    claim_of: Mapping[str, str],
+    same_claim: SameClaim,
+) -> bool:
+    """Tell whether a newcomer says what the verdict rejected, against one that took part."""
+    if verdict.pair.isdisjoint(lineages):
+        return False
+    lost = [verdict.claims[lineage] for lineage in sorted(verdict.rejected & verdict.pair)]
+    newcomers = [claim_of[lineage] for lineage in lineages if lineage not in verdict.pair]
+    return any(same_claim(old, new) for old in lost for new in newcomers)

@@ -44,7 +44,7 @@ def file_findings(
     filed = Filed()
     if not findings:
         return filed
-    _one_filer()
+    one_filer()
     ids = {UUID(i) for finding in findings for i in finding.fact_ids}
     live = {str(m.id): m for m in lock(ids) if m.state(now) == "active"}
     current = [f for f in findings if all(i in live for i in f.fact_ids)]
@@ -61,7 +61,7 @@ def file_findings(
     return filed
 
 
-def _one_filer() -> None:
+def one_filer() -> None:
     """Let one transaction a workspace place findings at a time."""
     with connection.cursor() as cursor:
         cursor.execute(
@@ -127,7 +127,6 @@ def _file(
 
 def _open(placement: Placement, *, detected_by: str, now: datetime) -> Conflict:
     finding = placement.finding
-    before = UUID(placement.decided_before) if placement.decided_before else None
     return Conflict.objects.create(
         kind=finding.kind,
         question=finding.question[:QUESTION_MAX_CHARS],
@@ -136,8 +135,8 @@ def _open(placement: Placement, *, detected_by: str, now: datetime) -> Conflict:
         detected_by=[detected_by],
         confidence=finding.confidence,
         suggested_verdict=finding.suggestion or "",
-        decided_before_id=before,
-        reopened_from_id=before,
+        reopened_from_id=placement.reopened_from,
+        decided_before_id=placement.decided_before,
         created_at=now,
         updated_at=now,
     )

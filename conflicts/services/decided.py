@@ -2,48 +2,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from uuid import UUID
 
 from django.db.models import Q
 
 from conflicts.core.identity import DecidedPair
 from conflicts.models import ConflictMember, ConflictPair, Decision
 from conflicts.models.card import ConflictStatus
-from memories.models import Revision
+from memories.models import Memory, Revision
+
+DECIDED = (ConflictStatus.RESOLVED, ConflictStatus.DISMISSED)
 
 
 def decided_pairs(lineages: Iterable[str]) -> list[DecidedPair]:
     """Return the decided pairs that touch one of the lineages, oldest verdict first.
 
-    The claims are the wordings at the time of the verdict, looked up by revision: a card keeps no
+    An answer of a person's own makes a pair with each memory that it took the place of. The
+    claims are the wordings at the time of the verdict, looked up by revision: a card keeps no
     copy of any text.
     """
     wanted = list(lineages)
-    pairs = list(
-        ConflictPair.objects.filter(
-            Q(lineage_low__in=wanted) | Q(lineage_high__in=wanted),
-            conflict__status__in=[ConflictStatus.RESOLVED, ConflictStatus.DISMISSED],
-        ).order_by("pk")
+    pairs = ConflictPair.objects.filter(
+        Q(lineage_low__in=wanted) | Q(lineage_high__in=wanted), conflict__status__in=DECIDED
+    ).order_by("pk")
+    ends_of: dict[UUID, list[tuple[UUID, UUID]]] = {}
+    for row in pairs:
+        ends_of.setdefault(row.conflict_id, []).append((row.lineage_low, row.lineage_high))
+    versions = list(Memory.objects.filter(lineage__in=wanted).values_list("pk", flat=True))
+    standing = Decision.objects.filter(
+        Q(conflict__in=list(ends_of)) | Q(answer__in=versions), undone_at=None
     )
-    cards = {pair.conflict_id for pair in pairs}
-    decisions = {
-        decision.conflict_id: decision
-        for decision in Decision.objects.filter(conflict__in=cards, undone_at=None)
-    }
-    members = list(ConflictMember.objects.filter(conflict__in=cards).select_related("memory"))
+    decisions = list(standing.select_related("answer").order_by("decided_at", "pk"))
+    of_them = {decision.conflict_id for decision in decisions}
+    members = list(ConflictMember.objects.filter(conflict__in=of_them).select_related("memory"))
     said = wordings(members)
-    found = []
-    for pair in pairs:
-        decision = decisions.get(pair.conflict_id)
-        if decision is None:
-            continue
-        ends = {pair.lineage_low, pair.lineage_high}
-        own = [m for m in members if m.conflict_id == pair.conflict_id and m.lineage in ends]
+    found: list[DecidedPair] = []
+    for decision in decisions:
+        own = [m for m in members if m.conflict_id == decision.conflict_id]
         lost = {e["memory"] for e in decision.effects if e["before"] != e["after"]}
+        rejected = {str(m.lineage) for m in own if str(m.memory_id) in lost}
         claims = {str(m.lineage): said[m.pk] for m in own}
-        rejected = frozenset(str(m.lineage) for m in own if str(m.memory_id) in lost)
-        found.append((decision.decided_at, DecidedPair(str(pair.conflict_id), claims, rejected)))
-    return [pair for _, pair in sorted(found, key=lambda row: row[0])]
+        ends = [(str(a), str(b)) for a, b in ends_of.get(decision.conflict_id, ())]
+        for pair in [*ends, *_by_answer(decision, claims, rejected)]:
+            if claims.keys() >= set(pair):  # else a member was erased, and its wording with it
+                both = {lineage: claims[lineage] for lineage in pair}
+                lost_of_pair = frozenset(rejected.intersection(pair))
+                found.append(DecidedPair(str(decision.conflict_id), both, lost_of_pair))
+    return found
+
+
+def _by_answer(
+    decision: Decision, claims: dict[str, str], rejected: set[str]
+) -> Iterator[tuple[str, str]]:
+    """Pair a person's answer with what it took the place of; put its claim to the others."""
+    answer = decision.answer
+    if answer is None or str(answer.lineage) in claims:
+        return
+    claims[str(answer.lineage)] = answer.content
+    for lineage in sorted(rejected):
+        yield str(answer.lineage), lineage
 
 
 def wordings(members: list[ConflictMember]) -> dict[int, str]:

@@ -236,7 +236,7 @@ def test_decided_pair_is_asked_again_when_a_claim_changes(house: House) -> None:
     )
     detect(house)
     waiting = house.reader.get("conflicts", {"status": "open"}).json()["results"]
-    assert [c["decided_before"] for c in waiting] == [card["id"]]
+    assert [(c["reopened_from"], c["decided_before"]) for c in waiting] == [(card["id"], None)]
 
 
 def test_repeating_a_rejected_value_opens_a_linked_card(house: House) -> None:
@@ -245,7 +245,7 @@ def test_repeating_a_rejected_value_opens_a_linked_card(house: House) -> None:
     commit(house, LOW, scope="auth", agent="another", observed_at="2026-05-01T00:00:00Z")
     detect(house)
     waiting = house.reader.get("conflicts", {"status": "open"}).json()["results"]
-    assert [c["decided_before"] for c in waiting] == [card["id"]]
+    assert [(c["reopened_from"], c["decided_before"]) for c in waiting] == [(None, card["id"])]
 
 
 def test_reporting_by_hand_joins_the_open_card(house: House) -> None:

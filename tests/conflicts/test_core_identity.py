@@ -107,7 +107,7 @@ def test_decided_pair_comes_back_linked_when_a_claim_has_changed() -> None:
     pair = finding("a", "b")
     old = verdict("K", "b", other="a")
     assert decide(pair, decided=(old,), claims={"a": "The limit is 99 MB."}) == [
-        Placement("open", pair, ("a", "b"), pairs=pairs("ab"), decided_before="K"),
+        Placement("open", pair, ("a", "b"), pairs=pairs("ab"), reopened_from="K"),
     ]
 
 
@@ -130,6 +130,14 @@ def test_third_value_beside_a_decided_pair_opens_a_linked_card_for_the_new_pairs
     assert decide(arc, decided=(verdict("K", "b", other="a"),)) == [
         Placement("open", arc, ("a", "b", "c"), pairs=pairs("ac", "bc"), decided_before="K"),
     ]
+
+
+def test_a_card_may_reopen_one_verdict_and_repeat_what_another_rejected() -> None:
+    arc = finding("a", "b", "d")
+    decided = (verdict("K", "b", loser="c"), verdict("L", "b", other="a"))
+    claims = {"a": "The limit is 99 MB.", "d": CLAIMS["c"]}
+    [placed] = decide(arc, decided=decided, claims=claims)
+    assert (placed.reopened_from, placed.decided_before) == ("L", "K")
 
 
 def test_two_versions_of_one_lineage_are_no_pair() -> None:
