@@ -64,7 +64,10 @@ PLACES: tuple[tuple[str, tuple[Place, ...]], ...] = (
                 needs=Role.AGENT, waiting=pending_reviews,
             ),
             Place("Gate", "console:gate", "merge", "merge"),
-            Place("Detection runs", "admin:conflicts_detectionrun_changelist", "runs", "radar"),
+            Place(
+                "Detective", "console:detective", "runs", "radar",
+                also="/admin/conflicts/detectionrun/",
+            ),
             Place("Janitor", "admin:memories_janitorrun_changelist", "broom", "cleaning_services"),
             Place("History", "admin:kernel_event_changelist", "events", "history"),
         ),

@@ -3,7 +3,7 @@
 from django.urls import path
 
 from conflicts import pages as conflicts
-from engram.console import gate_pages, pages
+from engram.console import detective_pages, gate_pages, pages, replay_pages
 
 app_name = "console"
 urlpatterns = [
@@ -12,6 +12,8 @@ urlpatterns = [
     path("console/gate/", gate_pages.gate, name="gate"),
     path("console/gate/suggestions/<uuid:suggestion_id>/", gate_pages.answer, name="gate-answer"),
     path("console/gate/merges/<uuid:merge_id>/", gate_pages.judge, name="gate-judge"),
+    path("console/detective/", detective_pages.detective, name="detective"),
+    path("console/replay/", replay_pages.what_if, name="replay"),
     path("console/numbers/", pages.numbers, name="numbers"),
     path("console/switch/", pages.switch, name="switch"),
     path("console/sign-out/", pages.sign_out, name="sign-out"),

@@ -1,0 +1,167 @@
+"""The page "What would have happened?": other thresholds over the last days, before saving them."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+from uuid import UUID
+
+from django import forms
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+
+from conflicts.models import Conflict
+from conflicts.services import queue
+from conflicts.services.replay import Replay, replay
+from engram.kernel.configuration import WorkspaceSettings
+from engram.kernel.models import Role
+from engram.kernel.pages import has_role, member_page, staff_of
+from engram.kernel.refusals import InvalidError
+from engram.kernel.services import change_settings
+from memories.models import Memory
+from memories.services.gate_replay import GATED, Moved
+
+MAX_DAYS = 92
+SHOWN = 20
+POLICIES = (
+    ("merge", "Merge what says the same"),
+    ("suggest", "Ask a person about each"),
+    ("off", "Off: keep everything"),
+)
+TITLES = {
+    "created": "added",
+    "merged": "merged",
+    "suggested": "asked about",
+    "kept_apart": "kept apart",
+}
+
+
+class ReplayForm(forms.Form):
+    """The settings that a replay follows."""
+
+    gate_policy = forms.ChoiceField(choices=POLICIES, label="Near-duplicates")
+    gate_threshold = forms.FloatField(min_value=0.3, max_value=1.0, label="Gate threshold")
+    detection_min_confidence = forms.FloatField(
+        min_value=0.0, max_value=1.0, label="Least confidence of a question"
+    )
+    days = forms.IntegerField(min_value=1, max_value=MAX_DAYS, label="Days to look back")
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Return what was asked, without the days."""
+        return {name: value for name, value in self.cleaned_data.items() if name != "days"}
+
+
+@dataclass(frozen=True, slots=True)
+class ShownMove:
+    """An example of a commit that would become something else, with texts that may be shown."""
+
+    moved: Moved
+    memory: Memory | None
+    nearest: Memory | None
+    before: str
+    after: str
+
+
+@member_page()
+def what_if(request: HttpRequest) -> HttpResponse:
+    """Show the form; replay what was asked, or save it."""
+    if not has_role(request, Role.REVIEWER):
+        raise PermissionDenied("This needs the role reviewer.")
+    staff = staff_of(request)
+    config = staff.workspace.config
+    if request.method != "POST":
+        return _page(request, ReplayForm(initial=_initial(config)), None)
+    form = ReplayForm(request.POST)
+    if not form.is_valid():
+        return _page(request, form, None, status=422)
+    if request.POST.get("do") == "save":
+        return _save(request, form)
+    try:
+        done = replay(
+            staff.workspace, form.settings, days=form.cleaned_data["days"], now=timezone.now()
+        )
+    except InvalidError as error:
+        form.add_error(error.field if error.field in form.fields else None, error.message)
+        return _page(request, form, None, status=422)
+    return _page(request, form, done)
+
+
+def _save(request: HttpRequest, form: ReplayForm) -> HttpResponse:
+    if not has_role(request, Role.ADMIN):
+        raise PermissionDenied("This needs the role admin.")
+    staff = staff_of(request)
+    stood = staff.workspace.config.model_dump()
+    changes = {name: value for name, value in form.settings.items() if stood[name] != value}
+    try:
+        change_settings(staff.workspace, changes, actor=staff.actor, now=timezone.now())
+    except InvalidError as error:
+        form.add_error(error.field if error.field in form.fields else None, error.message)
+        return _page(request, form, None, status=422)
+    messages.success(request, "Saved: this holds for what is committed from now on.")
+    return redirect("console:replay")
+
+
+def _initial(config: WorkspaceSettings) -> dict[str, Any]:
+    names = ReplayForm.base_fields.keys() - {"days"}
+    return {name: getattr(config, name) for name in names} | {"days": 30}
+
+
+def _page(
+    request: HttpRequest, form: ReplayForm, done: Replay | None, *, status: int = 200
+) -> HttpResponse:
+    context: dict[str, Any] = {
+        "form": form,
+        "config": staff_of(request).workspace.config,
+        "done": done,
+        "may_save": has_role(request, Role.ADMIN),
+        "policies": POLICIES,
+    }
+    if done is not None:
+        context |= _told(done)
+    return render(request, "console/replay.html", context, status=status)
+
+
+def _told(done: Replay) -> dict[str, Any]:
+    gate, found = done.gate, done.detection
+    ids = {i for moved in gate.examples for i in (moved.memory, moved.nearest) if i}
+    ids |= {i for one in found.also for i in one.memories}
+    shown = {m.pk: m for m in Memory.objects.filter(pk__in=ids, forgotten_at=None)}
+    return {
+        "outcomes": [(TITLES[name], gate.as_set[name], gate.as_asked[name]) for name in GATED],
+        "moves": [
+            (n, TITLES[before], TITLES[after]) for (before, after), n in gate.moves.most_common()
+        ],
+        "examples": [
+            ShownMove(
+                moved,
+                shown.get(moved.memory),
+                shown.get(moved.nearest) if moved.nearest else None,
+                TITLES[moved.before],
+                TITLES[moved.after],
+            )
+            for moved in gate.examples[:SHOWN]
+        ],
+        "kinds": [
+            (kind, found.as_set[kind], found.as_asked[kind])
+            for kind in ("reversal", "ambiguity", "stale")
+        ],
+        "spared": _cards(found.dismissed_spared),
+        "missed": _cards(found.confirmed_missed),
+        "undecided": _cards(found.undecided_gone),
+        "also": [
+            asdict(one) | {"memories": [shown[i] for i in one.memories if i in shown]}
+            for one in found.also[:SHOWN]
+        ],
+    }
+
+
+def _cards(ids: list[UUID]) -> list[tuple[Conflict, bool]]:
+    """Return the first of the cards, and whether their question is withheld."""
+    some = ids[:SHOWN]
+    hidden = queue.withheld(some)
+    cards = Conflict.objects.in_bulk(some)
+    return [(cards[pk], pk in hidden) for pk in some if pk in cards]

@@ -1,0 +1,217 @@
+"""The detective's page and the replay's: figures, runs, empty states, nothing of others."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext, override_settings
+from django.utils import timezone
+
+from conflicts.models import DetectionRun
+from engram.kernel.models import Event, ModelSpend, Workspace
+from engram.kernel.tenancy import in_workspace
+from memories.core.metrics import Interval, wilson
+from tests.conflicts.test_quality import ask, decide
+from tests.conftest import House
+
+Member = Callable[[str], Client]
+PAGE, REPLAY = "/console/detective/", "/console/replay/"
+NO_MODEL = {"model": "gpt-4o-mini", "base_url": None, "api_key": None}
+MODEL = {"model": "gpt-4o-mini", "base_url": None, "api_key": "sk-local"}
+ASKED = {
+    "gate_policy": "merge", "gate_threshold": "0.6", "detection_min_confidence": "0.8",
+    "days": "30", "do": "replay",
+}  # fmt: skip
+
+
+def shown(client: Client, **query: Any) -> str:
+    answer = client.get(PAGE, query)
+    assert answer.status_code == 200
+    return str(answer.content.decode())
+
+
+def told(interval: Interval) -> str:
+    return f"{interval.low * 100:.0f} % to {interval.high * 100:.0f} %"
+
+
+def run(house: House, number: int, **fields: Any) -> None:
+    """Write a run, `number` minutes old."""
+    with in_workspace(house.workspace):
+        DetectionRun.objects.create(
+            reason="commit", created_at=timezone.now() - timedelta(minutes=number),
+            **{"status": "done", "lag_seconds": float(number)} | fields,
+        )  # fmt: skip
+
+
+def test_an_empty_page_teaches(house: House, neighbour: House, member: Member) -> None:
+    decide(neighbour.workspace, "dismiss", at=timezone.now())
+    run(neighbour, 1, model="secret-model", error="TheirError")
+    html = shown(member("reader"))
+    assert "No questions yet" in html
+    assert "It has not read anything yet" in html
+    assert "secret-model" not in html
+    assert "TheirError" not in html
+
+
+def test_open_questions_without_answers_ask_for_some(house: House, member: Member) -> None:
+    ask(house.workspace)
+    html = shown(member("reader"))
+    assert "Nobody has answered yet" in html
+    assert "Answer 1 open question<" in html
+
+
+def test_shares_stand_with_their_intervals(house: House, member: Member) -> None:
+    now = timezone.now()
+    for verdict in ("yes", "yes", "dismiss", "both_valid"):
+        decide(house.workspace, verdict, at=now)
+    html = shown(member("reader"))
+    assert re.search(r"Confirmed</span><span class=.value.>75 %<", html)
+    assert "30 % to 95 % of 4 verdicts" in html
+    assert f"25 % ({told(wilson(1, 4))})" in html  # of the kind, dismissed
+    assert html.count('class="band"') >= 6
+    assert "unknown" in html  # other kinds
+
+
+def test_a_period_limits_the_verdicts(house: House, member: Member) -> None:
+    decide(house.workspace, "dismiss", at=timezone.now() - timedelta(days=60))
+    client = member("reader")
+    assert "No questions yet" in shown(client, days="30")
+    assert re.search(r"Dismissed</span><span class=.value.>100 %<", shown(client, days="90"))
+    assert "No questions yet" not in shown(client, days="nonsense")
+
+
+def test_runs_stand_newest_first_page_by_page(house: House, member: Member) -> None:
+    for number in range(30):
+        run(house, number, trigger_count=1000 + number, tokens=7, cost_usd=0.25)
+    client = member("reader")
+    html = shown(client)
+    assert re.findall(r'data-label="new">(\d+)<', html) == [
+        str(1000 + number) for number in range(25)
+    ]
+    assert "14.5 s" in html  # the median lag
+    assert "27.5 s" in html  # its 95th percentile: 27.55
+    assert "$7.50" in html
+    older = re.search(r'rel="next" href="([^"]+)"', html)
+    assert older is not None
+    rest = client.get(PAGE + older.group(1).replace("&amp;", "&")).content.decode()
+    assert re.findall(r'data-label="new">(\d+)<', rest) == [str(n) for n in range(1025, 1030)]
+    assert "Older" not in rest
+    assert client.get(PAGE, {"before": "nonsense"}).status_code == 200
+
+
+def test_what_went_wrong_is_text(house: House, member: Member) -> None:
+    run(house, 1, status="failed", error="<b>TimeoutError</b>", narrative="failed")
+    html = shown(member("reader"))
+    assert "&lt;b&gt;TimeoutError" in html
+    assert "1 failed; what they read stays due" in html
+    assert "model failed" in html
+
+
+@pytest.mark.parametrize(
+    ("options", "settings", "words"),
+    [
+        (NO_MODEL, {}, "OPENAI_API_KEY"),
+        (MODEL, {"narrative_enabled": False}, "narrative_enabled"),
+        (MODEL, {"narrative_daily_usd": 0.5}, "The model has cost what it may today"),
+        (NO_MODEL, {"detection_enabled": False}, "The detective is off"),
+    ],
+)
+def test_the_page_says_why_no_model_reads(
+    house: House, member: Member, options: Any, settings: Any, words: str
+) -> None:
+    Workspace.objects.filter(pk=house.workspace.pk).update(settings=settings)
+    with in_workspace(house.workspace):
+        ModelSpend.objects.create(day=datetime.now(UTC).date(), cost_usd=0.5)
+    with override_settings(ENGRAM_LLM=options):
+        assert words in shown(member("reader"))
+
+
+def test_the_page_is_quiet_while_a_model_reads(
+    house: House, neighbour: House, member: Member
+) -> None:
+    with in_workspace(neighbour.workspace):
+        ModelSpend.objects.create(day=datetime.now(UTC).date(), cost_usd=100)
+    run(house, 1)
+    with override_settings(ENGRAM_LLM=MODEL):
+        html = shown(member("reader"))
+    assert "Only the rules read here" not in html
+    assert "$0.00" in html
+    assert "100.00" not in html
+
+
+def test_the_page_asks_as_often_for_many_as_for_one(house: House, member: Member) -> None:
+    client = member("reader")
+    decide(house.workspace, "yes", found_by="agent")
+    run(house, 1)
+    shown(client)
+    with CaptureQueriesContext(connection) as one:
+        shown(client)
+    for number in range(2, 12):
+        decide(house.workspace, "dismiss", found_by="agent")
+        run(house, number)
+    with CaptureQueriesContext(connection) as many:
+        shown(client)
+    assert len(many) == len(one)
+
+
+def test_a_replay_is_for_reviewers(house: House, member: Member) -> None:
+    for role, status in (("reader", 403), ("agent", 403), ("reviewer", 200)):
+        client = member(role)
+        assert client.get(REPLAY).status_code == status
+        assert client.post(REPLAY, ASKED).status_code == status
+        assert ("What would have happened?" in shown(client)) == (status == 200)
+
+
+def test_a_replay_names_what_would_differ(house: House, neighbour: House, member: Member) -> None:
+    now = timezone.now()
+    decide(neighbour.workspace, "yes", at=now, confidence=0.6)
+    confirmed = decide(house.workspace, "yes", at=now, confidence=0.6)
+    decide(house.workspace, "dismiss", at=now, confidence=0.6)
+    html = member("reviewer").post(REPLAY, ASKED).content.decode()
+    assert "1 dismissed would not have come" in html
+    assert "1 confirmed would be missed" in html
+    assert confirmed.question in html
+    assert 'value="save"' not in html  # a reviewer does not save
+    with in_workspace(house.workspace):
+        assert not Event.objects.filter(type="settings.changed").exists()
+
+
+def test_questions_about_what_is_forgotten_are_withheld(house: House, member: Member) -> None:
+    card = ask(house.workspace, at=timezone.now(), confidence=0.6)
+    with in_workspace(house.workspace):
+        gone = str(card.members.all()[0].memory_id)
+    house.agent.post("memories/forget", {"ids": [gone], "confirm": True})
+    html = member("reviewer").post(REPLAY, ASKED).content.decode()
+    assert card.question not in html
+    assert "A question about something forgotten" in html
+
+
+def test_an_admin_saves_what_was_replayed(house: House, member: Member) -> None:
+    client = member("admin")
+    assert 'value="save"' in client.post(REPLAY, ASKED).content.decode()
+    saved = client.post(REPLAY, ASKED | {"do": "save"}, follow=True)
+    assert "Saved: this holds" in saved.content.decode()
+    house.workspace.refresh_from_db()
+    assert house.workspace.settings == {"detection_min_confidence": 0.8}
+    assert member("reviewer").post(REPLAY, ASKED | {"do": "save"}).status_code == 403
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"gate_threshold": "2"}, {"days": "0"}, {"gate_policy": "x"}, {"gate_threshold": "nan"},
+     {"detection_min_confidence": ""}],
+)  # fmt: skip
+def test_values_out_of_range_are_refused_beside_their_field(
+    house: House, member: Member, wrong: dict[str, str]
+) -> None:
+    answer = member("admin").post(REPLAY, ASKED | wrong | {"do": "save"})
+    assert answer.status_code == 422
+    assert 'class="wrong"' in answer.content.decode()
+    house.workspace.refresh_from_db()
+    assert house.workspace.settings == {}
