@@ -7,8 +7,10 @@ from uuid import UUID
 from celery import shared_task
 from django.utils import timezone
 
-from conflicts.services import detect, lease, snooze
+from conflicts.models import NarrativeLease
+from conflicts.services import detect, lease, narrate, snooze
 from conflicts.services.due import DETECT_TASK
+from conflicts.services.narrative import NARRATE_TASK, drop_waiting, is_on
 from engram.kernel.jobs import wake
 from engram.kernel.models import Workspace
 
@@ -25,11 +27,28 @@ def detect_workspace(workspace_id: str) -> None:
         detect.detect_due(workspace, clock=timezone.now, seconds=SECONDS_A_TURN)
 
 
+@shared_task(name=NARRATE_TASK)
+def narrate_workspace(workspace_id: str) -> None:
+    """Let the model read what awaits it in one workspace; it may take minutes."""
+    workspace = Workspace.objects.filter(pk=UUID(workspace_id)).first()
+    if workspace is not None:
+        narrate.narrate_due(workspace, clock=timezone.now)
+
+
 @shared_task(name="conflicts.sweep_detection")
 def sweep_detection() -> None:
     """Wake detection for what a lost wake-up or a dead worker left, longest-waiting first."""
-    for workspace_id in lease.waiting(timezone.now(), SWEEP_LIMIT):
+    now = timezone.now()
+    for workspace_id in lease.waiting(now, SWEEP_LIMIT):
         wake(DETECT_TASK, workspace_id)
+    for workspace in Workspace.objects.filter(
+        pk__in=lease.waiting(now, SWEEP_LIMIT, NarrativeLease)
+    ):
+        # Where no model is configured nobody may listen to the queue of models.
+        if is_on(workspace):
+            wake(NARRATE_TASK, workspace.pk)
+        else:
+            drop_waiting(workspace)
 
 
 @shared_task(name="conflicts.wake_snoozed")

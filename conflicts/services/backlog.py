@@ -6,21 +6,25 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from django.db.models import F, Q, QuerySet
+from django.db.models import F, Max, Q, QuerySet, Value
+from django.db.models.functions import Least
 
-from conflicts.models import DetectionDue, DetectionRun
+from conflicts.models import Awaits, DetectionDue, DetectionRun
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
 
 # A memory that fails when it is read by itself is tried so often, then it is set aside.
 MAX_ATTEMPTS = 6
 FIRST_PAUSE = timedelta(seconds=30)
+LONGEST_PAUSE = timedelta(hours=1)
 ABANDONED = "WorkerStopped"
+# The reason of runs that ask the model.
+NARRATIVE = "narrative"
 
 
-def awaited() -> QuerySet[DetectionDue]:
+def awaited(awaits: Awaits = Awaits.ALL) -> QuerySet[DetectionDue]:
     """Return what is to be read, now or later: all but what was set aside."""
-    return DetectionDue.objects.filter(attempts__lt=MAX_ATTEMPTS)
+    return DetectionDue.objects.filter(attempts__lt=MAX_ATTEMPTS, awaits=awaits)
 
 
 def set_aside() -> QuerySet[DetectionDue]:
@@ -28,9 +32,9 @@ def set_aside() -> QuerySet[DetectionDue]:
     return DetectionDue.objects.filter(attempts__gte=MAX_ATTEMPTS)
 
 
-def take(most: int, now: datetime) -> list[DetectionDue]:
+def take(most: int, now: datetime, awaits: Awaits = Awaits.ALL) -> list[DetectionDue]:
     """Return what to read next; what failed comes last, and together with fewer others."""
-    ready = awaited().filter(Q(not_before=None) | Q(not_before__lte=now))
+    ready = awaited(awaits).filter(Q(not_before=None) | Q(not_before__lte=now))
     ordered = ready.order_by(
         F("read_with").desc(nulls_first=True), "-is_first_in_line", "since", "pk"
     )
@@ -53,27 +57,66 @@ def take_away(due: Sequence[DetectionDue]) -> None:
         DetectionDue.objects.filter(pk=row.pk, turn=row.turn).delete()
 
 
-def note_failure(run_ids: Sequence[UUID], *, now: datetime) -> None:
+def hand_on(due: Sequence[DetectionDue]) -> int:
+    """Let the model read what the rules have read; return how many rows that is."""
+    return sum(
+        DetectionDue.objects.filter(pk=row.pk, turn=row.turn).update(
+            awaits=Awaits.MODEL, run=None, read_with=None, attempts=0, not_before=None
+        )
+        for row in due
+    )
+
+
+def put_off(run: DetectionRun, *, until: datetime, has_failed: bool) -> None:
+    """Let what a run has read wait through no fault of its own; it is never set aside for that."""
+    DetectionDue.objects.filter(run=run, awaits=Awaits.MODEL).update(
+        run=None,
+        not_before=until,
+        attempts=Least(F("attempts") + int(has_failed), Value(MAX_ATTEMPTS - 1)),
+    )
+
+
+def join_pause(now: datetime) -> datetime | None:
+    """Let all that awaits the model wait as long as what it was put off for; tell how long."""
+    of_model = awaited(Awaits.MODEL).filter(read_with=None)
+    until: datetime | None = of_model.filter(not_before__gt=now).aggregate(at=Max("not_before"))[
+        "at"
+    ]
+    if until is not None:
+        of_model.filter(not_before=None).update(not_before=until)
+    return until
+
+
+def note_failure(run_ids: Sequence[UUID], *, now: datetime, awaits: Awaits = Awaits.ALL) -> None:
     """Let the memories of failed runs be read in half the company, at last alone and less often.
 
     So that one memory that cannot be read does not keep the others from being read.
     """
     for run_id in run_ids:
-        rows = list(DetectionDue.objects.select_for_update().filter(run=run_id).order_by("pk"))
+        read = DetectionDue.objects.select_for_update().filter(run=run_id, awaits=awaits)
+        rows = list(read.order_by("pk"))
         for row in rows:
             row.run = None
             row.read_with = max(1, len(rows) // 2)
-            if len(rows) == 1:
-                row.not_before = now + FIRST_PAUSE * 2**row.attempts
-                row.attempts += 1
+            if len(rows) == 1 or awaits == Awaits.MODEL:
+                row.not_before = now + pause(row.attempts)
+            row.attempts += len(rows) == 1
         DetectionDue.objects.bulk_update(rows, ["run", "read_with", "not_before", "attempts"])
 
 
-def close_abandoned(workspace: Workspace, *, now: datetime) -> None:
+def pause(attempts: int) -> timedelta:
+    """Return how long to wait after so many failures before this one."""
+    longer: timedelta = FIRST_PAUSE * 2**attempts
+    return min(longer, LONGEST_PAUSE)
+
+
+def close_abandoned(workspace: Workspace, *, now: datetime, awaits: Awaits = Awaits.ALL) -> None:
     """Close the runs of workers that died; only the holder of the lease may say so."""
     with in_workspace(workspace):
         abandoned = DetectionRun.objects.filter(status="running")
+        own = Q(reason=NARRATIVE)
+        abandoned = abandoned.filter(own if awaits == Awaits.MODEL else ~own)
         ids = list(abandoned.values_list("pk", flat=True))
         if ids:
             abandoned.filter(pk__in=ids).update(status="failed", error=ABANDONED)
-            note_failure(ids, now=now)
+            note_failure(ids, now=now, awaits=awaits)

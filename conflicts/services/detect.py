@@ -15,6 +15,7 @@ from conflicts.models import DetectionDue, DetectionRun
 from conflicts.services import backlog, lease
 from conflicts.services.cards import file_findings
 from conflicts.services.due import DETECT_TASK
+from conflicts.services.narrative import hand_on
 from conflicts.services.story import is_short, story_ids, tell
 from engram.kernel.jobs import wake
 from engram.kernel.models import Workspace
@@ -104,7 +105,7 @@ def _read_once(workspace: Workspace, holder: UUID, *, clock: Clock) -> Detection
             raise TakenOverError
 
     try:
-        _fill(workspace, run, due, beat=beat, now=now)
+        _fill(workspace, run, due, beat=beat, clock=clock)
     except Exception as error:  # noqa: BLE001  whatever it was, the run is closed and tried again
         # Messages of exceptions may quote memories: the log has the places, the row the type.
         kind, places = type(error).__name__, "".join(format_tb(error.__traceback__))
@@ -124,9 +125,10 @@ def _fill(
     due: list[DetectionDue],
     *,
     beat: Callable[[], None],
-    now: datetime,
+    clock: Clock,
 ) -> None:
-    """Read, then file the findings and take the due rows away in one transaction."""
+    """Read, then file the findings and take the due rows away, or on, in one transaction."""
+    now = run.created_at
     triggers = {row.memory_id for row in due}
     with in_workspace(workspace), without_nested_loops():
         ids = story_ids(triggers, workspace.embedding_model, now)
@@ -145,6 +147,6 @@ def _fill(
     with in_workspace(workspace):
         filed = file_findings(findings, detected_by="rules", now=now)
         run.opened, run.joined, run.skipped = filed.opened, filed.joined, filed.skipped
-        backlog.take_away(due)
+        run.narrative = hand_on(workspace, due, story, now=clock())
         run.status = "done"
         run.save()

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from conflicts.services.detect import detect_due
 from conflicts.services.due import queue
+from conflicts.services.narrate import narrate_due
 from engram.kernel.models import Workspace
 from engram.kernel.refusals import RefusalError
 
@@ -35,6 +36,7 @@ class Command(BaseCommand):
         except RefusalError as error:
             raise CommandError(error.detail) from None
         runs = detect_due(workspace, clock=timezone.now)
+        runs += narrate_due(workspace, clock=timezone.now)
         if failed := [run for run in runs if run.status == "failed"]:
             raise CommandError(failed[0].error)
         if not runs and queued:
