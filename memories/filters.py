@@ -12,14 +12,13 @@ from memories.core.text import terms
 from memories.models import (
     Kind,
     Memory,
-    MemoryTag,
-    Posting,
     Provenance,
     Review,
     ReviewStatus,
     State,
 )
 from memories.models.memory import in_scope
+from memories.services.holding import holding_tag, holding_words
 
 
 class MemoryFilter(StrictFilterSet):
@@ -60,9 +59,7 @@ class MemoryFilter(StrictFilterSet):
     def by_words(self, queryset: QuerySet[Memory], name: str, value: str) -> QuerySet[Memory]:
         """Keep memories that hold every word (stemmed)."""
         words = terms(value)
-        for term in words:
-            queryset = queryset.filter(pk__in=Posting.objects.filter(term=term).values("memory_id"))
-        return queryset if words else queryset.none()
+        return holding_words(queryset, words) if words else queryset.none()
 
     def by_scope(self, queryset: QuerySet[Memory], name: str, value: str) -> QuerySet[Memory]:
         """Keep memories in the scope or below."""
@@ -70,7 +67,7 @@ class MemoryFilter(StrictFilterSet):
 
     def by_tag(self, queryset: QuerySet[Memory], name: str, value: str) -> QuerySet[Memory]:
         """Keep memories with the tag."""
-        return queryset.filter(pk__in=MemoryTag.objects.filter(tag=value).values("memory_id"))
+        return holding_tag(queryset, value)
 
     def by_state(self, queryset: Any, name: str, value: str) -> Any:
         """Keep memories whose strongest state is the one asked for."""

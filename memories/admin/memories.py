@@ -24,13 +24,13 @@ from memories.core.text import terms
 from memories.models import (
     Memory,
     MergeSuggestion,
-    Posting,
     ReviewStatus,
     State,
     SuggestionStatus,
 )
 from memories.models.memory import in_scope
 from memories.services import forget, history
+from memories.services.holding import holding_words
 
 HISTORY_ROWS = 100
 SHOWN_CHARS = 160
@@ -163,10 +163,7 @@ class MemoryAdmin(RoleAdmin):
         if not search_term.strip():
             return queryset, False
         words = terms(search_term)
-        for term in words:
-            holding = Posting.objects.filter(term=term).values("memory_id")
-            queryset = queryset.filter(pk__in=holding)
-        return queryset if words else queryset.none(), False
+        return holding_words(queryset, words) if words else queryset.none(), False
 
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None

@@ -17,8 +17,8 @@ from engram.kernel.models import Workspace
 from engram.kernel.planning import by_index, by_index_in_order, by_index_sorted, in_index_order
 from engram.kernel.tenancy import in_workspace
 from memories.core import bm25
-from memories.models import Memory, MemoryVector, Posting
-from memories.services import nearest, words
+from memories.models import Memory, MemoryTag, MemoryVector, Posting
+from memories.services import holding, nearest, words
 from memories.services.facts import facts_of
 from memories.services.index import ensure_vector_index, index_vectors, reindex_vectors
 from memories.services.nearest import nearest_among
@@ -254,3 +254,28 @@ def test_the_past_is_searched_exactly_hidden_memories_included(house: House) -> 
     with in_workspace(house.workspace):
         cosines = nearest_among(Memory.objects.all(), query, MODEL, 10)
     assert list(cosines) == closest(vectors, ids, query, 10)
+
+
+@pytest.mark.parametrize("few", [0, 10**6])  # each row looked up, named one by one
+def test_lists_hold_every_word_and_the_tag(
+    house: House, neighbour: House, monkeypatch: pytest.MonkeyPatch, few: int
+) -> None:
+    monkeypatch.setattr(holding, "FEW", few)
+    for seed, workspace in ((31, neighbour.workspace), (32, house.workspace)):
+        ids = fill(workspace, clustered(120, seed=seed), words=80, seed=seed)
+        with in_workspace(workspace):
+            MemoryTag.objects.bulk_create(MemoryTag(memory_id=i, tag="cellar") for i in ids[::2])
+    asked = VOCABULARY[:2]
+    with in_workspace(house.workspace):
+        said: dict[UUID, set[str]] = {}
+        for memory, term in Posting.objects.values_list("memory_id", "term"):
+            said.setdefault(memory, set()).add(term)
+        expected = {i for i, words in said.items() if words.issuperset(asked)}
+        tagged = set(MemoryTag.objects.values_list("memory_id", flat=True))
+        every = Memory.objects.all()
+        found = holding.holding_words(every, asked)
+        assert set(found.values_list("pk", flat=True)) == expected
+        both = holding.holding_tag(found, "cellar").values_list("pk", flat=True)
+        assert set(both) == expected & tagged
+        assert len(expected) > len(expected & tagged) > 0
+        assert not holding.holding_words(every, [*asked, "unheard"]).exists()

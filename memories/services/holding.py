@@ -1,0 +1,36 @@
+"""Memories that other tables know something of: those that hold words, or a tag."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.db.models import F, OuterRef, QuerySet, Subquery
+
+from engram.kernel.planning import Among
+from memories.models import Memory, MemoryTag, Posting
+
+# So many are named one by one; of more, each row of the list is looked up. Left to the planner, a
+# table that was small when it was last analysed costs minutes instead of milliseconds.
+FEW = 2_000
+
+
+def holding_words(memories: QuerySet[Memory], words: Iterable[str]) -> QuerySet[Memory]:
+    """Keep memories that hold every one of the (stemmed) words."""
+    for position, word in enumerate(words):
+        memories = _told_of(memories, Posting.objects.filter(term=word), f"holds_{position}")
+    return memories
+
+
+def holding_tag(memories: QuerySet[Memory], tag: str) -> QuerySet[Memory]:
+    """Keep memories with the tag."""
+    return _told_of(memories, MemoryTag.objects.filter(tag=tag), "tagged")
+
+
+def _told_of(memories: QuerySet[Memory], rows: QuerySet[Any], name: str) -> QuerySet[Memory]:
+    few = list(rows.order_by().values_list("memory_id", flat=True)[: FEW + 1])
+    if len(few) <= FEW:
+        return memories.filter(Among(F("pk"), few))
+    # A sub-select, not EXISTS, which would be turned into a join.
+    own = rows.order_by().filter(memory_id=OuterRef("pk")).values("memory_id")[:1]
+    return memories.alias(**{name: Subquery(own)}).filter(**{f"{name}__isnull": False})
