@@ -2,30 +2,39 @@
 
 from django.urls import path
 
-from conflicts import api
+from conflicts.api import cards, detections, relations
 
 urlpatterns = [
-    path("conflicts", api.ConflictCollection.as_view(), name="conflicts"),
-    path("conflicts/detect", api.Detect.as_view(), name="conflicts-detect"),
-    path("conflicts/quality", api.ConflictQuality.as_view(), name="conflicts-quality"),
-    path("conflicts/<uuid:conflict_id>", api.ConflictDetail.as_view(), name="conflict"),
+    path(
+        "memories/<uuid:memory_id>/relations",
+        relations.MemoryRelations.as_view(),
+        name="memory-relations",
+    ),
+    path("conflicts", cards.ConflictCollection.as_view(), name="conflicts"),
+    path("conflicts/detect", detections.Detect.as_view(), name="conflicts-detect"),
+    path("conflicts/quality", detections.ConflictQuality.as_view(), name="conflicts-quality"),
+    path("conflicts/<uuid:conflict_id>", cards.ConflictDetail.as_view(), name="conflict"),
     path(
         "conflicts/<uuid:conflict_id>/resolve",
-        api.ConflictResolve.as_view(),
+        cards.ConflictResolve.as_view(),
         name="conflict-resolve",
     ),
-    path("conflicts/<uuid:conflict_id>/undo", api.ConflictUndo.as_view(), name="conflict-undo"),
+    path("conflicts/<uuid:conflict_id>/undo", cards.ConflictUndo.as_view(), name="conflict-undo"),
     path(
-        "conflicts/<uuid:conflict_id>/snooze", api.ConflictSnooze.as_view(), name="conflict-snooze"
+        "conflicts/<uuid:conflict_id>/snooze",
+        cards.ConflictSnooze.as_view(),
+        name="conflict-snooze",
     ),
     path(
-        "conflicts/<uuid:conflict_id>/assign", api.ConflictAssign.as_view(), name="conflict-assign"
+        "conflicts/<uuid:conflict_id>/assign",
+        cards.ConflictAssign.as_view(),
+        name="conflict-assign",
     ),
     path(
         "conflicts/<uuid:conflict_id>/comments",
-        api.ConflictComments.as_view(),
+        cards.ConflictComments.as_view(),
         name="conflict-comments",
     ),
-    path("detections", api.DetectionCollection.as_view(), name="detections"),
-    path("detections/<uuid:run_id>", api.DetectionDetail.as_view(), name="detection"),
+    path("detections", detections.DetectionCollection.as_view(), name="detections"),
+    path("detections/<uuid:run_id>", detections.DetectionDetail.as_view(), name="detection"),
 ]

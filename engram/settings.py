@@ -190,6 +190,8 @@ SPECTACULAR_SETTINGS = {
     "ENUM_NAME_OVERRIDES": {
         "MemoryKindEnum": "memories.models.Kind",
         "ConflictKindEnum": "conflicts.models.card.ConflictKind",
+        "ConflictStatusEnum": "conflicts.models.card.ConflictStatus",
+        "DetectorEnum": "conflicts.services.quality.DETECTORS",
         "RelationEnum": "memories.models.gate.Relation",
         "GateOutcomeEnum": "memories.services.gate_replay.GATED",
     },

@@ -13,6 +13,13 @@ from conflicts.serializers.detection import (
     DetectionRunSerializer,
     DetectSerializer,
 )
+from conflicts.serializers.judgement import (
+    RelatedSerializer,
+    RelationSerializer,
+    ReportedSerializer,
+    ReportKeptSerializer,
+    present_judged,
+)
 from conflicts.serializers.quality import (
     QualityPeriodSerializer,
     QualitySerializer,
@@ -28,10 +35,15 @@ __all__ = [
     "DetectionRunSerializer",
     "QualityPeriodSerializer",
     "QualitySerializer",
+    "RelatedSerializer",
+    "RelationSerializer",
+    "ReportKeptSerializer",
     "ReportSerializer",
+    "ReportedSerializer",
     "SnoozeSerializer",
     "VerdictSerializer",
     "present",
+    "present_judged",
     "present_one",
     "present_quality",
 ]

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from django.db.models import Q
 
-from conflicts.models import Conflict, ConflictComment, ConflictPair, Decision
+from conflicts.models import Conflict, ConflictComment, ConflictPair, Decision, Judgement
 from conflicts.models.card import ConflictStatus
 from conflicts.services.lapse import ask_anew, lapse, live_members
 
@@ -61,10 +61,13 @@ def _quoting(quoted_in: Callable[[Any], bool]) -> set[UUID]:
 
 
 def _erase_quotes(quoted_in: Callable[[Any], bool]) -> None:
-    """Empty the comments and notes of other cards that quote the words."""
+    """Empty the comments, notes and reasons elsewhere that quote the words."""
     for comment in ConflictComment.objects.iterator():
         if quoted_in(comment.text):
             ConflictComment.objects.filter(pk=comment.pk).update(text=ERASED)
+    for pk, reason in Judgement.objects.exclude(reason="").values_list("pk", "reason").iterator():
+        if quoted_in(reason):
+            Judgement.objects.filter(pk=pk).update(reason=ERASED)
     for pk, note in Decision.objects.exclude(note="").values_list("pk", "note").iterator():
         if quoted_in(note):
             Decision.objects.filter(pk=pk).update(note=ERASED)

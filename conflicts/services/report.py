@@ -1,21 +1,42 @@
-"""Speaking up by hand: a person or an agent says that memories contradict each other."""
+"""Speaking up: a person or an agent says that memories contradict each other."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
+from typing import Literal
 from uuid import UUID
 
-from conflicts.core.facts import Finding
-from conflicts.core.questions import ask_ambiguity
-from conflicts.models import Conflict
-from conflicts.services.cards import file_findings
+from conflicts.core.facts import Finding, FindingKind
+from conflicts.core.identity import says_the_same
+from conflicts.core.questions import ask_ambiguity, ask_reversal
+from conflicts.core.records import Record
+from conflicts.models import Conflict, JudgedRelation
+from conflicts.services import judgements
+from conflicts.services.cards import file_findings, one_filer
+from conflicts.services.company import card_of, company_of, waiting_card
 from conflicts.services.discuss import add_comment
+from conflicts.services.records import demand_leave, record_of
 from engram.kernel.actors import Actor
 from engram.kernel.models import Workspace
 from engram.kernel.refusals import InvalidError, StaleError
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory
+
+Outcome = Literal["opened", "joined", "known", "decided", "kept"]
+REASON_MAX_CHARS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Reported:
+    """What became of a report: a card was opened, has grown or knew it; people decided before.
+
+    `kept`: it opens no card until somebody else says the same; `card` is None.
+    """
+
+    outcome: Outcome
+    card: Conflict | None
 
 
 def report(
@@ -25,46 +46,99 @@ def report(
     note: str,
     actor: Actor,
     now: datetime,
-) -> Conflict:
+) -> Reported:
     """Join an open card about these memories, or open one; raise when people decided before."""
     with in_workspace(workspace):
-        asked = list(dict.fromkeys(memory_ids))
-        found = list(
-            Memory.objects.recallable(now)
-            .filter(pk__in=asked)
-            .order_by("observed_at", "created_at", "pk")
-        )
-        missing = set(asked) - {memory.id for memory in found}
-        if missing:
-            raise InvalidError("memory_ids", f"There is no live memory {min(missing)}.")
-        if len({memory.lineage for memory in found}) < 2:
-            raise InvalidError("memory_ids", "Name two memories of different lineages.")
-        filed = file_findings(
-            [_finding(found, note, actor)],
-            detected_by="person" if actor.is_person else "agent",
-            actor=actor,
-            now=now,
-        )
-        if not filed.cards:
+        demand_leave(actor, workspace.config, now=now)
+        one_filer()
+        found = sorted(_named(memory_ids, now), key=_in_story)
+        record = record_of(actor)
+        if not actor.is_person:  # what was said counts for the agent's record
+            judgements.keep(
+                found[-1], found[-2], JudgedRelation.CONTRADICTS,
+                reason=note[:REASON_MAX_CHARS], weight=record.weight, actor=actor, now=now,
+            )  # fmt: skip
+        reported = file_report(
+            found, reason=note, record=record, model=workspace.embedding_model,
+            actor=actor, now=now,
+        )  # fmt: skip
+        if reported.outcome == "decided":
             raise StaleError("People have decided about these memories already.")
-        card = Conflict.objects.get(pk=filed.cards[0])
         # The question of a card that others opened stands; what the reporter has to say is kept.
-        if note and card.reasoning != note:
+        card = reported.card
+        if card is not None and note and card.reasoning != note:
             is_said = card.comments.filter(author=actor.label, text=note).exists()
             if not is_said:
                 add_comment(card, note, actor=actor, now=now)
-        return card
+        return reported
 
 
-def _finding(memories: Sequence[Memory], note: str, actor: Actor) -> Finding:
-    newest, before = memories[-1], memories[-2]
+def _named(memory_ids: Sequence[UUID], now: datetime) -> list[Memory]:
+    """Return the live memories; refuse what is none."""
+    asked = set(memory_ids)
+    found = list(Memory.objects.recallable(now).filter(pk__in=asked))
+    if missing := asked - {memory.id for memory in found}:
+        raise InvalidError("memory_ids", f"There is no live memory {min(missing)}.")
+    if len({memory.lineage for memory in found}) < 2:
+        raise InvalidError("memory_ids", "Name two memories of different lineages.")
+    return found
+
+
+def _in_story(memory: Memory) -> tuple[datetime, datetime, UUID]:
+    return memory.observed_at, memory.created_at, memory.id
+
+
+def file_report(
+    memories: Sequence[Memory],
+    *,
+    reason: str,
+    record: Record,
+    model: str,
+    actor: Actor,
+    now: datetime,
+) -> Reported:
+    """File a report about live memories within the transaction of the only filer.
+
+    1. Without a card that asks about the pair, somebody must vouch. 2. Look for one about the same
+    matter. 3. File. 4. Tell the card how sure they are.
+    """
+    ordered = sorted(memories, key=_in_story)
+    before, newest = ordered[-2:]
+    is_asked = waiting_card(newest, before) is not None
+    is_vouched = actor.is_person or record.may_open
+    if not (is_asked or is_vouched or judgements.is_seconded(newest, before, actor)):
+        return Reported("kept", None)
+    if not is_asked and len(ordered) == 2:
+        company = company_of(newest, before, model=model, now=now)
+        ordered = sorted({*ordered, *company}, key=_in_story)
+    filed = file_findings(
+        [_finding(ordered, reason, record, actor)],
+        detected_by="person" if actor.is_person else "agent",
+        actor=actor,
+        now=now,
+    )
+    if not filed.cards:
+        return Reported("decided", card_of(newest, before))
+    card = Conflict.objects.get(pk=filed.cards[0])
+    judgements.link(card, newest, before)
+    return Reported("opened" if filed.opened else "joined" if filed.joined else "known", card)
+
+
+def _finding(memories: Sequence[Memory], reason: str, record: Record, actor: Actor) -> Finding:
+    """Ask whether the newest claim holds, and what says the same with it."""
+    newest = memories[-1]
+    for_yes = [m for m in memories if says_the_same(m.content, newest.content)]
+    against = [m for m in memories if m not in for_yes] or list(memories[:-1])
+    is_return = any(m.observed_at < against[-1].observed_at for m in for_yes)
+    kind: FindingKind = "reversal" if is_return else "ambiguity"
+    ask = ask_reversal if is_return else ask_ambiguity
     return Finding(
-        kind="ambiguity",
+        kind=kind,
         fact_ids=tuple(str(memory.id) for memory in memories),
-        yes_keeps=(str(newest.id),),
-        question=ask_ambiguity(newest.content, before.content),
-        reasoning=note or f"{actor.label} reports that these contradict each other.",
+        yes_keeps=tuple(str(memory.id) for memory in for_yes),
+        question=ask(newest.content, against[-1].content),
+        reasoning=reason or f"{actor.label} reports that these contradict each other.",
         severity="medium",
-        confidence=0.5,
+        confidence=round(record.weight, 3),
         suggestion=None,
     )

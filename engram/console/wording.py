@@ -21,6 +21,7 @@ WORDS: Final[dict[str, str]] = {
     "merge.suggested": "Merge suggested",
     "merge.rejected": "Memories kept apart",
     "merge.audited": "Merge judged",
+    "memory.judged": "Pair of memories judged",
     "memory.suppressed": "Forgotten statement refused",
     "memory.disputed": "Memory disputed",
     "conflict.opened": "Conflict opened",

@@ -19,6 +19,7 @@ from engram.kernel.collisions import AGAIN, is_collision, is_deadlock
 from engram.kernel.refusals import (
     ForbiddenError,
     InvalidError,
+    LimitError,
     MissingError,
     RefusalError,
     StaleError,
@@ -27,7 +28,13 @@ from engram.kernel.refusals import (
 log = logging.getLogger(__name__)
 CONTENT_TYPE = "application/problem+json"
 DATABASE_RETRY_SECONDS = 2
-STATUS_OF_REFUSAL = {ForbiddenError: 403, InvalidError: 422, MissingError: 404, StaleError: 409}
+STATUS_OF_REFUSAL = {
+    ForbiddenError: 403,
+    InvalidError: 422,
+    LimitError: 429,
+    MissingError: 404,
+    StaleError: 409,
+}
 
 
 class ProblemError(exceptions.APIException):
@@ -98,12 +105,12 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response | N
     elif isinstance(error, exceptions.APIException):
         code, detail = error.status_code, str(error.detail)
         errors = getattr(error, "errors", None)
-        if wait := getattr(error, "wait", None):
-            headers["Retry-After"] = str(max(math.ceil(wait), 1))
         if auth_header := getattr(error, "auth_header", None):
             headers["WWW-Authenticate"] = auth_header
     else:
         return None
+    if wait := getattr(error, "wait", None):
+        headers["Retry-After"] = str(max(math.ceil(wait), 1))
     return Response(
         document(code, detail, errors=errors),
         status=code,

@@ -36,3 +36,11 @@ class StaleError(RefusalError):
     def __init__(self, detail: str, ids: Sequence[object] = ()):
         super().__init__(detail)
         self.ids = [str(i) for i in ids]
+
+
+class LimitError(RefusalError):
+    """The caller has done this often enough; `wait` says for how many seconds it must not."""
+
+    def __init__(self, detail: str, *, wait: float):
+        super().__init__(detail)
+        self.wait = wait

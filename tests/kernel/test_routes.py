@@ -40,6 +40,7 @@ EXPECTED: dict[str, dict[str, str]] = {
     "memories/rollback": {"post": "admin"},
     "memories/<uuid:memory_id>": {"get": "reader", "patch": "agent", "delete": "admin"},
     "memories/<uuid:memory_id>/history": {"get": "reader"},
+    "memories/<uuid:memory_id>/relations": {"post": "agent"},
     "memories/<uuid:memory_id>/why-not": {"get": "reader"},
     "reviews": {"get": "agent"},
     "reviews/<uuid:review_id>": {"get": "agent"},
@@ -94,6 +95,10 @@ BODIES: dict[tuple[str, str], dict[str, Any]] = {
     ("post", "reviews/<uuid:review_id>/accept"): {"note": "taken"},
     ("post", "reviews/<uuid:review_id>/reject"): {"note": "taken"},
     ("get", "memories/<uuid:memory_id>/history"): {},
+    ("post", "memories/<uuid:memory_id>/relations"): {
+        "other": "<uuid:other_id>",
+        "relation": "same",
+    },
     ("post", "memories/<uuid:memory_id>/split"): {"observation_id": "<uuid:observation_id>"},
     ("post", "merge-suggestions/<uuid:suggestion_id>/accept"): {},
     ("post", "merge-suggestions/<uuid:suggestion_id>/reject"): {},
@@ -132,6 +137,7 @@ class Ids:
     suggestion_id: str
     merge_id: str
     observation_id: str
+    other_id: str
 
     def fill(self, route: str) -> str:
         """Return the route with this workspace's ids in it."""
@@ -180,6 +186,7 @@ def furnish(house: House) -> Ids:
         str(suggested.pk),
         str(merge.pk),
         str(merge.observation_id),
+        other,
     )
 
 

@@ -1,4 +1,4 @@
-"""The HTTP surface of conflicts: parse, call a service, show."""
+"""Cards: listed, reported, decided, put off, talked about."""
 
 from __future__ import annotations
 
@@ -13,14 +13,13 @@ from rest_framework.response import Response
 
 from conflicts import serializers as shapes
 from conflicts.filters import ConflictFilter
-from conflicts.models import Conflict, DetectionRun
-from conflicts.services import discuss, quality, report, snooze
-from conflicts.services.due import queue
+from conflicts.models import Conflict
+from conflicts.services import discuss, report, snooze
 from conflicts.services.resolve import resolve
 from conflicts.services.undo import undo
-from engram.kernel.api import WorkspaceView, asked, validated
+from engram.kernel.api import WorkspaceView, validated
 from engram.kernel.models import Role
-from engram.kernel.refusals import ForbiddenError, MissingError
+from engram.kernel.refusals import MissingError
 from engram.kernel.tenancy import in_workspace
 
 
@@ -55,18 +54,29 @@ class ConflictCollection(ConflictAnswer, ListAPIView):  # type: ignore[type-arg]
         page = self.paginate_queryset(self.filter_queryset(self.get_queryset()))
         return self.get_paginated_response(shapes.present(page or []))
 
-    @extend_schema(request=shapes.ReportSerializer, responses={201: shapes.ConflictSerializer})
+    @extend_schema(
+        request=shapes.ReportSerializer,
+        responses={201: shapes.ReportedSerializer, 202: shapes.ReportKeptSerializer},
+    )
     def post(self, request: Request) -> Response:
-        """Report by hand that memories contradict each other; joins an open card about them."""
+        """Report by hand that memories contradict each other; joins an open card about them.
+
+        202: kept, because few reports of this key were confirmed; a card is opened when somebody
+        else says the same.
+        """
         body = validated(shapes.ReportSerializer, request).validated_data
-        conflict = report.report(
+        reported = report.report(
             self.workspace,
             body["memory_ids"],
             note=body["note"],
             actor=self.actor,
             now=timezone.now(),
         )
-        return self.show(conflict.id, status=201)
+        if reported.card is None:
+            return Response({"outcome": reported.outcome}, status=202)
+        answer = self.show(reported.card.id, status=201)
+        answer.data["outcome"] = reported.outcome
+        return answer
 
 
 class ConflictDetail(ConflictAnswer):
@@ -146,56 +156,3 @@ class ConflictComments(ConflictAnswer):
             self.workspace, conflict_id, text=text, actor=self.actor, now=timezone.now()
         )
         return self.show(conflict_id, status=201)
-
-
-class ConflictQuality(WorkspaceView):
-    """How good the detective is."""
-
-    @extend_schema(parameters=[shapes.QualityPeriodSerializer], responses=shapes.QualitySerializer)
-    def get(self, request: Request) -> Response:
-        """Return the shares of conflicts that people confirmed and dismissed, with 95 % intervals.
-
-        Counted are standing verdicts, by the time they were given. Confirmed is any verdict but
-        dismiss; both_valid is one of them and counted apart.
-        """
-        period = asked(shapes.QualityPeriodSerializer, request)
-        found = quality.measure(since=period["since"], until=period["until"] or timezone.now())
-        return Response(shapes.present_quality(found))
-
-
-class Detect(WorkspaceView):
-    """Asking the detective to read again."""
-
-    roles = {"POST": Role.AGENT}
-
-    @extend_schema(request=shapes.DetectSerializer, responses={202: shapes.DetectAnswerSerializer})
-    def post(self, request: Request) -> Response:
-        """Queue a run over one memory or, for reviewers and up, over the whole story."""
-        memory_id = validated(shapes.DetectSerializer, request).validated_data["memory_id"]
-        if memory_id is None and not self.actor.role.includes(Role.REVIEWER):
-            raise ForbiddenError("Reading the whole story again needs the role reviewer.")
-        queued = queue(self.workspace, memory_id, now=timezone.now())
-        return Response({"status": "queued", "memories": queued}, status=202)
-
-
-class DetectionCollection(WorkspaceView, ListAPIView):  # type: ignore[type-arg]
-    """What the detective did."""
-
-    serializer_class = shapes.DetectionRunSerializer
-    filter_backends = ()
-
-    def get_queryset(self) -> Any:
-        """Return all runs."""
-        return DetectionRun.objects.all()
-
-
-class DetectionDetail(WorkspaceView):
-    """One run."""
-
-    @extend_schema(responses=shapes.DetectionRunSerializer)
-    def get(self, request: Request, run_id: UUID) -> Response:
-        """Show a run."""
-        run = DetectionRun.objects.filter(pk=run_id).first()
-        if run is None:
-            raise MissingError("There is no such run.")
-        return Response(shapes.DetectionRunSerializer(run).data)

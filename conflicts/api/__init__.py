@@ -1,0 +1,1 @@
+"""The HTTP surface of conflicts: parse, call a service, show."""

@@ -1,0 +1,73 @@
+"""The detective: asked to read again, its runs, and how good it is."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework.generics import ListAPIView
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from conflicts import serializers as shapes
+from conflicts.models import DetectionRun
+from conflicts.services import quality
+from conflicts.services.due import queue
+from engram.kernel.api import WorkspaceView, asked, validated
+from engram.kernel.models import Role
+from engram.kernel.refusals import ForbiddenError, MissingError
+
+
+class ConflictQuality(WorkspaceView):
+    """How good the detective is."""
+
+    @extend_schema(parameters=[shapes.QualityPeriodSerializer], responses=shapes.QualitySerializer)
+    def get(self, request: Request) -> Response:
+        """Return the shares of conflicts that people confirmed and dismissed, with 95 % intervals.
+
+        Counted are standing verdicts, by the time they were given. Confirmed is any verdict but
+        dismiss; both_valid is one of them and counted apart.
+        """
+        period = asked(shapes.QualityPeriodSerializer, request)
+        found = quality.measure(since=period["since"], until=period["until"] or timezone.now())
+        return Response(shapes.present_quality(found))
+
+
+class Detect(WorkspaceView):
+    """Asking the detective to read again."""
+
+    roles = {"POST": Role.AGENT}
+
+    @extend_schema(request=shapes.DetectSerializer, responses={202: shapes.DetectAnswerSerializer})
+    def post(self, request: Request) -> Response:
+        """Queue a run over one memory or, for reviewers and up, over the whole story."""
+        memory_id = validated(shapes.DetectSerializer, request).validated_data["memory_id"]
+        if memory_id is None and not self.actor.role.includes(Role.REVIEWER):
+            raise ForbiddenError("Reading the whole story again needs the role reviewer.")
+        queued = queue(self.workspace, memory_id, now=timezone.now())
+        return Response({"status": "queued", "memories": queued}, status=202)
+
+
+class DetectionCollection(WorkspaceView, ListAPIView):  # type: ignore[type-arg]
+    """What the detective did."""
+
+    serializer_class = shapes.DetectionRunSerializer
+    filter_backends = ()
+
+    def get_queryset(self) -> Any:
+        """Return all runs."""
+        return DetectionRun.objects.all()
+
+
+class DetectionDetail(WorkspaceView):
+    """One run."""
+
+    @extend_schema(responses=shapes.DetectionRunSerializer)
+    def get(self, request: Request, run_id: UUID) -> Response:
+        """Show a run."""
+        run = DetectionRun.objects.filter(pk=run_id).first()
+        if run is None:
+            raise MissingError("There is no such run.")
+        return Response(shapes.DetectionRunSerializer(run).data)

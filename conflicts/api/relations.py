@@ -1,0 +1,40 @@
+"""How memories relate, as the agents that read them tell it."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from conflicts import serializers as shapes
+from conflicts.services.judge import judge
+from engram.kernel.api import WorkspaceView, validated
+from engram.kernel.models import Role
+
+
+class MemoryRelations(WorkspaceView):
+    """What a caller says of two memories."""
+
+    roles = {"POST": Role.AGENT}
+
+    @extend_schema(request=shapes.RelationSerializer, responses={201: shapes.RelatedSerializer})
+    def post(self, request: Request, memory_id: UUID) -> Response:
+        """Tell how a memory relates to another, such as one of those `nearby` at its commit.
+
+        A contradiction joins or opens a card, `same` and `refines` suggest a merge, `different` is
+        remembered. No memory changes by it; a later answer by the same key replaces this one.
+        """
+        body = validated(shapes.RelationSerializer, request).validated_data
+        judged = judge(
+            self.workspace,
+            memory_id,
+            other_id=body["other"],
+            relation=body["relation"],
+            reason=body["reason"],
+            actor=self.actor,
+            now=timezone.now(),
+        )
+        return Response(shapes.present_judged(judged), status=201)

@@ -1,0 +1,69 @@
+"""Whose matter a reported pair is: the waiting card that it belongs to, or a wider one."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from datetime import datetime
+from uuid import UUID
+
+import numpy as np
+from django.db.models import Q
+
+from conflicts.models import Conflict, ConflictMember, ConflictPair
+from conflicts.models.card import ConflictStatus
+from conflicts.services.judgements import of_pair
+from memories.core.claims import compare
+from memories.models import Memory, MemoryVector, State
+
+WAITING = (ConflictStatus.OPEN, ConflictStatus.SNOOZED)
+SAME_MATTER_COSINE = 0.6
+
+
+def card_of(memory: Memory, other: Memory) -> Conflict | None:
+    """Return the card that covers the pair, whatever became of it."""
+    low, high = sorted([memory.lineage, other.lineage])
+    pair = ConflictPair.objects.filter(lineage_low=low, lineage_high=high)
+    covering = pair.select_related("conflict").first()
+    return covering.conflict if covering else None
+
+
+def waiting_card(memory: Memory, other: Memory) -> Conflict | None:
+    """Return the card that asks about the pair now."""
+    card = card_of(memory, other)
+    return card if card is not None and card.status in WAITING else None
+
+
+def company_of(memory: Memory, other: Memory, *, model: str, now: datetime) -> list[Memory]:
+    """Return the live members of a waiting card about one of two memories and the other's matter.
+
+    N disagreeing values are one card, though they are reported pair by pair: a memory that
+    contradicts one member joins when it speaks of the same as every other member.
+    """
+    pair = {memory.lineage: memory, other.lineage: other}
+    theirs = ConflictMember.objects.filter(lineage__in=list(pair), conflict__status__in=WAITING)
+    for card in Conflict.objects.filter(pk__in=theirs.values("conflict_id")).order_by("created_at"):
+        members = [m.memory for m in card.members.select_related("memory")]
+        live = [m for m in members if m.state(now) == State.ACTIVE]
+        held = {m.lineage for m in live} & pair.keys()
+        if len(held) != 1:
+            continue
+        [newcomer] = [m for lineage, m in pair.items() if lineage not in held]
+        others = [m for m in live if m.lineage not in held]
+        vectors = _vectors([newcomer.id, *(m.id for m in others)], model)
+        if all(_is_one_matter(newcomer, m, vectors) for m in others):
+            return live
+    return []
+
+
+def _is_one_matter(one: Memory, other: Memory, vectors: Mapping[UUID, np.ndarray]) -> bool:
+    a, b = vectors.get(one.id), vectors.get(other.id)
+    if a is not None and b is not None and float(a @ b) >= SAME_MATTER_COSINE:
+        return True
+    if compare(one.content, other.content).relation != "different":
+        return True
+    return of_pair(one, other).exclude(relation="different").exists()
+
+
+def _vectors(ids: Collection[UUID], model: str) -> dict[UUID, np.ndarray]:
+    stored = MemoryVector.objects.filter(Q(position=0, model=model), memory__in=ids)
+    return {i: np.asarray(v) for i, v in stored.values_list("memory_id", "embedding")}

@@ -1,0 +1,117 @@
+"""An agent tells how two memories relate: it changes neither, people decide what follows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from conflicts.models import Conflict, JudgedRelation, Judgement
+from conflicts.services import judgements
+from conflicts.services.cards import one_filer
+from conflicts.services.company import card_of
+from conflicts.services.records import demand_leave, record_of
+from conflicts.services.report import file_report
+from engram.kernel.actors import Actor
+from engram.kernel.history import record
+from engram.kernel.models import Workspace
+from engram.kernel.refusals import InvalidError, MissingError, StaleError
+from engram.kernel.tenancy import in_workspace
+from memories.models import Memory, MergeSuggestion, State
+from memories.services.lifecycle import lock
+from memories.services.suggest import suggest
+
+DETAIL = {
+    "opened": "A card asks people which of them holds.",
+    "joined": "A card that waits for people has grown by this.",
+    "known": "A card asks people about these already.",
+    "decided": "People have decided about these, and neither claims anything else since.",
+    "kept": "Kept. Few of your contradictions were confirmed: a card is opened when somebody else "
+    "says the same.",
+    "suggested": "A person is asked whether they are one memory.",
+    "apart": "A person keeps these wordings apart; they are not suggested again.",
+    "noted": "Noted; you are not asked about these again.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """An answer that was kept, and what followed: a key of `DETAIL`."""
+
+    judgement: Judgement
+    outcome: str
+    card: Conflict | None = None
+    suggestion: MergeSuggestion | None = None
+
+    @property
+    def detail(self) -> str:
+        """Say in a sentence what followed."""
+        return DETAIL[self.outcome]
+
+
+def judge(
+    workspace: Workspace,
+    memory_id: UUID,
+    *,
+    other_id: UUID,
+    relation: str,
+    reason: str,
+    actor: Actor,
+    now: datetime,
+) -> Judged:
+    """Keep how a memory relates to another, and put to people what follows from it.
+
+    A later answer of the same caller replaces the earlier one; a card stays, people close it.
+    """
+    with in_workspace(workspace):
+        demand_leave(actor, workspace.config, now=now)
+        is_against = relation == JudgedRelation.CONTRADICTS
+        if is_against:
+            one_filer()  # before memories are locked, as everywhere
+        memory, other = _pair(memory_id, other_id, now)
+        known = record_of(actor)
+        judgement = judgements.keep(
+            memory, other, relation, reason=reason, weight=known.weight, actor=actor, now=now
+        )
+        record(
+            "memory.judged",
+            of=("memory", memory.id),
+            actor=actor,
+            now=now,
+            data={"other": str(other.id), "relation": relation},
+        )
+        if is_against:
+            reported = file_report(
+                [memory, other], reason=reason, record=known, model=workspace.embedding_model,
+                actor=actor, now=now,
+            )  # fmt: skip
+            return Judged(judgement, reported.outcome, reported.card)
+        card = card_of(memory, other)
+        if relation == JudgedRelation.DIFFERENT or not _is_one_place(memory, other):
+            return Judged(judgement, "noted", card)
+        suggestion = suggest(
+            other, memory, relation=relation, detected_by="person" if actor.is_person else "agent",
+            reasons=[f"{actor.label} says so"], actor=actor, now=now,
+        )  # fmt: skip
+        return Judged(judgement, "suggested" if suggestion else "apart", card, suggestion)
+
+
+def _pair(memory_id: UUID, other_id: UUID, now: datetime) -> tuple[Memory, Memory]:
+    """Return both memories, locked and live; what was forgotten is not there."""
+    found = {m.id: m for m in lock([memory_id, other_id]) if m.forgotten_at is None}
+    memory, other = found.get(memory_id), found.get(other_id)
+    if memory is None:
+        raise MissingError("There is no such memory.")
+    if memory.state(now) != State.ACTIVE:
+        raise StaleError(f"This memory is {memory.state(now)}; only live ones are related.")
+    if memory == other:
+        raise InvalidError("other", "A memory is not related to itself.")
+    if other is None or other.state(now) != State.ACTIVE:
+        raise InvalidError("other", "There is no live memory of this id.")
+    if memory.lineage == other.lineage:
+        raise InvalidError("other", "These are versions of one memory.")
+    return memory, other
+
+
+def _is_one_place(memory: Memory, other: Memory) -> bool:
+    return (memory.scope, memory.project) == (other.scope, other.project)
