@@ -17,7 +17,15 @@ from django.utils import timezone
 from tqdm import tqdm
 
 from engram.console.demo.story import STORY
-from engram.console.evaluation import histories, pairs, probes, retrieval, stories, weights
+from engram.console.evaluation import (
+    agent,
+    histories,
+    pairs,
+    probes,
+    retrieval,
+    stories,
+    weights,
+)
 from engram.console.evaluation.baseline import read_baseline, regressions
 from engram.console.evaluation.lines import InputError
 from engram.console.evaluation.outcome import (
@@ -118,6 +126,11 @@ class Command(BaseCommand):
                 metavar=mode.metavar,
                 help=mode.question,
             )
+        parser.add_argument(
+            "--agent",
+            action="store_true",
+            help="with --conflicts: a simulated agent answers what commits ask, by the labels",
+        )
         parser.add_argument("--json", type=Path, metavar="OUT", help="write figures here")
         parser.add_argument(
             "--predictions", type=Path, metavar="OUT", help="write every answer here, a row each"
@@ -162,10 +175,13 @@ class Command(BaseCommand):
     ) -> tuple[list[Path], Callable[[], int], Callable[[Advance], Outcome]]:
         """Return the input files of the mode, its number of steps, and what runs it."""
         seed = options["seed"]
+        if options["agent"] and not options["conflicts"]:
+            raise InputError("--agent goes with --conflicts")
         for name, mode in FILE_MODES.items():
             if path := options[name]:
                 inputs = [path, *mode.also_read]
-                return inputs, partial(mode.size, path), partial(_run_file, mode.run, path, seed)
+                measured = agent.run if options["agent"] else mode.run
+                return inputs, partial(mode.size, path), partial(_run_file, measured, path, seed)
         memories, questions = options["retrieval"]
         return (
             [memories, questions],

@@ -1,0 +1,122 @@
+"""`--conflicts STORIES --agent`: what is found when the writers answer what they are asked?
+
+A simulated agent commits a story fact by fact and answers each `nearby` at once, through the
+product, by the story's label: `contradicts` when both facts stand in one expected conflict, else
+`different`. Then the story is read as `--conflicts` reads it. Precision and recall stand beside
+those of the rules alone; questions are counted by pair that is asked about. An agent that is never
+wrong is the most that asking can give: what a real one gives lies between the two.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+
+from conflicts.models import JudgedRelation
+from conflicts.services.judge import judge
+from engram.console.evaluation import stories as rules
+from engram.console.evaluation.outcome import Figure, Outcome
+from engram.console.evaluation.scratch import EVALUATOR, commit_rows, scratch_workspace
+from engram.console.evaluation.stories import StoryRow
+from engram.kernel.models import Workspace
+from memories.core.metrics import bootstrap_ratio
+from memories.models import Memory
+from memories.services.draft import Draft
+
+
+@dataclass(slots=True)
+class Told:
+    """A story as the agent told it: the cards, and what it was asked on the way."""
+
+    conflicts: list[dict[str, Any]] = field(default_factory=list)
+    questions: list[dict[str, str]] = field(default_factory=list)
+
+
+def run(path: Path, *, seed: int, advance: Callable[[int], object]) -> Outcome:
+    """Tell every story twice, with answers and without, and compare both with what was expected."""
+    stories = rules.read(path)
+    alone, told = [], []
+    for story in stories:
+        alone.append({"id": story.id, "conflicts": rules.find(story)})
+        told.append(tell(story))
+        advance(1)
+    return score(stories, alone, told, seed=seed)
+
+
+def tell(story: StoryRow) -> Told:
+    """Commit a story fact by fact, answer what is asked, and return what people would see."""
+    told = Told()
+    with scratch_workspace() as workspace:
+        facts: dict[UUID, list[str]] = defaultdict(list)
+        for fact in story.facts:
+            draft = Draft(
+                content=fact.content,
+                scope=fact.scope,
+                agent=fact.agent,
+                session_key=fact.session,
+                observed_at=fact.committed_at,
+            )
+            [result] = commit_rows(workspace, [draft], now=story.now)
+            if result is None or result.memory is None:
+                continue
+            facts[result.memory.id].append(fact.id)
+            for near in result.nearby:
+                relation = _label(story, fact.id, facts[near.id])
+                outcome = _answer(workspace, story, result.memory, near, relation)
+                told.questions.append(
+                    {"fact": fact.id, "other": ",".join(facts[near.id]), "relation": relation,
+                     "outcome": outcome}
+                )  # fmt: skip
+        told.conflicts = rules.cards(workspace, facts, now=story.now)
+    return told
+
+
+def _label(story: StoryRow, fact: str, others: Sequence[str]) -> JudgedRelation:
+    named = [set(conflict.fact_ids) for conflict in story.expected]
+    is_against = any(fact in both and both & set(others) for both in named)
+    return JudgedRelation.CONTRADICTS if is_against else JudgedRelation.DIFFERENT
+
+
+def _answer(
+    workspace: Workspace, story: StoryRow, memory: Memory, near: Memory, relation: JudgedRelation
+) -> str:
+    return judge(
+        workspace, memory.id, other_id=near.id, relation=relation, reason="",
+        actor=EVALUATOR, now=story.now,
+    ).outcome  # fmt: skip
+
+
+def score(
+    stories: Sequence[StoryRow],
+    alone: Sequence[Mapping[str, Any]],
+    told: Sequence[Told],
+    *,
+    seed: int,
+) -> Outcome:
+    """Set the figures of both tellings side by side, with the questions that it took."""
+    rows = [
+        {"id": story.id, "conflicts": one.conflicts, "questions": one.questions}
+        for story, one in zip(stories, told, strict=True)
+    ]
+    found, without = rules.score(stories, rows, seed=seed), rules.score(stories, alone, seed=seed)
+    asked = [len(one.questions) for one in told]
+    commits = [len(story.facts) for story in stories]
+    an_ask = bootstrap_ratio(asked, commits, rng=np.random.default_rng(seed))
+    questions = {"questions_per_commit": Figure(an_ask, is_lower_better=True)}
+    by_rules = {f"{name} of the rules alone": figure for name, figure in without.figures.items()}
+    answers = Counter(question["relation"] for one in told for question in one.questions)
+    details = {
+        **found.details,
+        "commits": sum(commits),
+        "questions": sum(asked),
+        "answers": dict(answers),
+        "matched by the rules alone": without.details["matched"],
+    }
+    figures = {**found.figures, **questions, **by_rules}
+    return Outcome("conflicts with an agent", figures, rows, details)
