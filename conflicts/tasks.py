@@ -8,7 +8,7 @@ from celery import shared_task
 from django.utils import timezone
 
 from conflicts.models import NarrativeLease
-from conflicts.services import detect, lease, narrate, snooze
+from conflicts.services import lease, narrate, snooze, turns
 from conflicts.services.due import DETECT_TASK
 from conflicts.services.narrative import NARRATE_TASK, drop_waiting, is_on
 from engram.kernel.jobs import wake
@@ -21,10 +21,8 @@ SECONDS_A_TURN = 5.0
 
 @shared_task(name=DETECT_TASK)
 def detect_workspace(workspace_id: str) -> None:
-    """Read what is due in one workspace, for one turn."""
-    workspace = Workspace.objects.filter(pk=UUID(workspace_id)).first()
-    if workspace is not None:
-        detect.detect_due(workspace, clock=timezone.now, seconds=SECONDS_A_TURN)
+    """Read for one turn, in the workspace that has waited longest, be it this one or another."""
+    turns.take_turn(UUID(workspace_id), clock=timezone.now, seconds=SECONDS_A_TURN)
 
 
 @shared_task(name=NARRATE_TASK)
@@ -39,7 +37,7 @@ def narrate_workspace(workspace_id: str) -> None:
 def sweep_detection() -> None:
     """Wake detection for what a lost wake-up or a dead worker left, longest-waiting first."""
     now = timezone.now()
-    for workspace_id in lease.waiting(now, SWEEP_LIMIT):
+    for workspace_id in turns.overlooked(now, SWEEP_LIMIT):
         wake(DETECT_TASK, workspace_id)
     for workspace in Workspace.objects.filter(
         pk__in=lease.waiting(now, SWEEP_LIMIT, NarrativeLease)

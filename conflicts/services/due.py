@@ -8,6 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import connection
+from django.utils import timezone
 
 from engram.kernel.jobs import wake
 from engram.kernel.models import Workspace
@@ -57,8 +58,13 @@ def note_written(
 
 
 def note_revived(sender: Any, *, memory_ids: Sequence[UUID], now: datetime, **_: Any) -> None:
-    """A memory that came back may disagree with what was written meanwhile."""
-    note_written(sender, memory_ids=memory_ids, now=now)
+    """A memory that came back may disagree with what was written meanwhile.
+
+    It waits since it is noted here: `now` is when it came back in its story, which may have been
+    told later (a demo, an import).
+    """
+    if Workspace.objects.get(pk=current_workspace_id()).config.detection_enabled:
+        note_written(sender, memory_ids=memory_ids, now=timezone.now())
 
 
 def queue(workspace: Workspace, memory_id: UUID | None, *, now: datetime) -> int:

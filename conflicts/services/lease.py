@@ -53,7 +53,10 @@ def note_due(of: type[Lease], workspace_id: UUID, now: datetime) -> None:
 def give_back(
     workspace: Workspace, holder: UUID, now: datetime, of: type[Lease] = DetectionLease
 ) -> bool:
-    """Give the lease back; tell whether something is due now."""
+    """Give the lease back; tell whether something is due now.
+
+    What is left waits from now on: who has just had a turn stands last in line.
+    """
     with in_workspace(workspace):
         # Waits for commits that are writing due rows; the next statement sees them.
         lease = (
@@ -66,7 +69,7 @@ def give_back(
         earliest = awaited(of.awaits).aggregate(at=Min(Greatest("since", "not_before")))["at"]
         lease.holder = None
         lease.heartbeat_at = None
-        lease.due_since = earliest
+        lease.due_since = earliest and max(earliest, now)
         lease.save()
         return earliest is not None and earliest <= now
 

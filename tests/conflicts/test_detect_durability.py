@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 from django.utils import timezone
 
 from conflicts.models import Conflict, DetectionDue, DetectionLease, DetectionRun
 from conflicts.services import backlog, detect, lease, snooze, story
+from engram.kernel.actors import SYSTEM
 from engram.kernel.tenancy import in_workspace
+from memories.services import forget
 from tests.conftest import House
 
 LOW = "The API rate limit is 1000 requests per second."
@@ -327,3 +329,27 @@ def test_of_a_long_story_the_nearest_are_read_in_small_runs(
     assert [run.trigger_count for run in runs] == [8, 8, 6]
     assert {run.facts_considered for run in runs} == {12}
     assert counts(house) == (0, 1)
+
+
+def test_what_comes_back_waits_since_it_is_noted_not_since_its_story_says(house: House) -> None:
+    """Otherwise an import or a demo would seem to have waited for months, and go first."""
+    ids = [UUID(memory_id) for memory_id in commit_both(house)]
+    detect.detect_due(house.workspace, clock=timezone.now)
+    forget.forget(house.workspace, ids[:1], actor=SYSTEM, now=timezone.now())
+    before = timezone.now()
+    forget.restore(house.workspace, ids[:1], actor=SYSTEM, now=before - timedelta(days=90))
+    with in_workspace(house.workspace):
+        assert DetectionDue.objects.get().since >= before
+    assert lease.waiting(before, 10) == []
+    [run] = detect.detect_due(house.workspace, clock=timezone.now)
+    assert (run.lag_seconds or 0) < 60
+    assert counts(house) == (0, 1)
+
+
+def test_nothing_that_comes_back_is_queued_while_detection_is_off(house: House) -> None:
+    ids = [UUID(memory_id) for memory_id in commit_both(house)]
+    detect.detect_due(house.workspace, clock=timezone.now)
+    house.admin.patch("workspace/settings", {"detection_enabled": False})
+    forget.forget(house.workspace, ids[:1], actor=SYSTEM, now=timezone.now())
+    forget.restore(house.workspace, ids[:1], actor=SYSTEM, now=timezone.now())
+    assert counts(house)[0] == 0

@@ -1,0 +1,182 @@
+"""Turns: a flood in one workspace delays nobody else's first card by more than a turn.
+
+The order of turns is looked at, with the real services and a queue of wake-ups beside them.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from conflicts import tasks
+from conflicts.core.detective import detect as read
+from conflicts.models import Conflict, DetectionDue, DetectionLease, DetectionRun
+from conflicts.services import detect, due, turns
+from engram.kernel.actors import SYSTEM
+from engram.kernel.tenancy import in_workspace
+from memories.services.commit import Prepared, prepare, write
+from memories.services.draft import Draft
+from tests.conftest import House
+
+LOW = "The API rate limit is 1000 requests per second."
+HIGH = "The API rate limit is 5000 requests per second."
+
+
+class Queue:
+    """The wake-ups that a single worker has still to take, first come first served."""
+
+    def __init__(self) -> None:
+        self.waiting: deque[tuple[str, str]] = deque()
+
+    def wake(self, task: str, *ids: Any) -> None:
+        """Stand in for the broker."""
+        if task == due.DETECT_TASK:
+            self.waiting.append((task, str(ids[0])))
+
+    def work(self) -> None:
+        """Take the next wake-up."""
+        _, workspace_id = self.waiting.popleft()
+        tasks.detect_workspace(workspace_id)
+
+
+@pytest.fixture
+def queue(monkeypatch: pytest.MonkeyPatch) -> Queue:
+    """Return the queue of a worker whose turns are one run of ten memories."""
+    queue = Queue()
+    for module in (due, detect, tasks):
+        monkeypatch.setattr(module, "wake", queue.wake)
+    monkeypatch.setattr(tasks, "SECONDS_A_TURN", 0.0)
+    monkeypatch.setattr(detect, "TRIGGERS_A_RUN", 10)
+    return queue
+
+
+def flood(house: House, count: int = 40) -> None:
+    for start in range(0, count, 20):
+        rows = [{"content": f"Locker {n} belongs to row {n}."} for n in range(start, start + 20)]
+        assert house.agent.post("memories/batch", {"memories": rows}).status_code == 201
+
+
+def contradict(house: House) -> None:
+    for content in (LOW, HIGH):
+        assert house.agent.post("memories", {"content": content}).status_code == 201
+
+
+def runs(house: House) -> int:
+    with in_workspace(house.workspace):
+        return DetectionRun.objects.count()
+
+
+def cards(house: House) -> int:
+    with in_workspace(house.workspace):
+        return Conflict.objects.count()
+
+
+def turns_of(queue: Queue, *houses: House) -> list[str]:
+    """Work until no wake-up is left; return who was read, turn by turn."""
+    order = []
+    while queue.waiting:
+        before = {house.workspace.slug: runs(house) for house in houses}
+        queue.work()
+        order += [h.workspace.slug for h in houses if runs(h) > before[h.workspace.slug]]
+    return order
+
+
+def test_a_flood_delays_anothers_first_card_by_one_turn(
+    house: House, neighbour: House, queue: Queue
+) -> None:
+    flood(house)
+    contradict(neighbour)
+    queue.work()
+    assert (runs(house), runs(neighbour)) == (1, 0)
+    queue.work()
+    assert (runs(house), runs(neighbour), cards(neighbour)) == (1, 1, 1)
+    assert turns_of(queue, house, neighbour) == ["acme", "acme", "acme"]
+    with in_workspace(house.workspace):
+        assert DetectionDue.objects.count() == 0
+
+
+def test_wake_ups_of_a_flood_that_pile_up_delay_nobody(
+    house: House, neighbour: House, queue: Queue
+) -> None:
+    flood(house, 100)
+    for _ in range(30):
+        queue.wake(due.DETECT_TASK, house.workspace.pk)
+    queue.work()
+    contradict(neighbour)
+    queue.work()
+    assert runs(neighbour) == 0  # the flood was waiting before
+    queue.work()
+    assert (runs(neighbour), cards(neighbour)) == (1, 1)
+    turns_of(queue, house, neighbour)
+    assert (runs(house), runs(neighbour)) == (10, 1)
+
+
+def test_two_floods_take_turns(house: House, neighbour: House, queue: Queue) -> None:
+    flood(house)
+    flood(neighbour)
+    assert turns_of(queue, house, neighbour) == ["acme", "zenith"] * 4
+
+
+def test_where_reading_fails_the_next_has_its_turn_at_once(
+    house: House, neighbour: House, queue: Queue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def find(facts: Any, *args: Any, **kwargs: Any) -> Any:
+        if any("Locker" in fact.content for fact in facts):
+            raise RuntimeError("lockers cannot be read")
+        return read(facts, *args, **kwargs)
+
+    monkeypatch.setattr(detect, "find", find)
+    flood(house)
+    contradict(neighbour)
+    queue.work()
+    assert (runs(house), runs(neighbour), cards(neighbour)) == (1, 1, 1)
+
+
+def test_a_lost_wake_up_is_made_up_for_the_longest_waiting_first(
+    house: House, neighbour: House, queue: Queue
+) -> None:
+    contradict(neighbour)
+    contradict(house)
+    queue.waiting.clear()
+    tasks.sweep_detection()
+    assert list(queue.waiting) == []  # theirs may be on the way still
+    later = timezone.now() - turns.PATIENCE - timedelta(seconds=1)
+    DetectionLease.objects.filter(workspace=neighbour.workspace).update(due_since=later)
+    DetectionLease.objects.filter(workspace=house.workspace).update(
+        due_since=later + timedelta(microseconds=1)
+    )
+    tasks.sweep_detection()
+    assert [workspace for _, workspace in queue.waiting] == [
+        str(neighbour.workspace.pk), str(house.workspace.pk),
+    ]  # fmt: skip
+
+
+def test_a_burst_of_commits_wakes_once_and_is_read_in_a_handful_of_runs(
+    house: House, queue: Queue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Commits one by one, each its own transaction, and a worker that comes by twice."""
+    monkeypatch.setattr(detect, "TRIGGERS_A_RUN", 500)
+    contents = [f"Locker {n} belongs to row {n}." for n in range(200)]
+    contents[30], contents[170] = LOW, HIGH
+    whole = prepare(
+        [Draft(content=content) for content in contents], house.workspace.embedding_model
+    )
+    for number, (draft, digest) in enumerate(zip(whole.drafts, whole.hashes, strict=True)):
+        one = Prepared((draft,), (digest,), whole.windows[number : number + 1], whole.model)
+        write(house.workspace, one, actor=SYSTEM, now=timezone.now(), is_gated=False)
+        assert len(queue.waiting) == 1
+        if number in {49, 199}:
+            queue.work()
+    with in_workspace(house.workspace):
+        done = list(DetectionRun.objects.order_by("created_at"))
+        assert DetectionDue.objects.count() == 0
+    assert [run.trigger_count for run in done] == [50, 150]
+    assert [run.facts_considered for run in done] == [50, 200]
+    assert [(run.lag_seconds or 0) > 0 for run in done] == [True, True]
+    assert cards(house) == 1
+    shown = house.reader.get("detections").json()["results"]
+    assert [run["lag_seconds"] for run in shown] == [run.lag_seconds for run in reversed(done)]
