@@ -12,7 +12,8 @@ from conflicts.core.statements import Statement
 from conflicts.core.timeline import Timeline
 from conflicts.core.words import named_stems
 from memories.core import claims
-from memories.core.exclusions import excluding_ways
+from memories.core.exclusions import excluding_ways, is_narrow
+from memories.core.frames import other_filler, other_name, people
 
 MIN_CONFIDENCE: Final = 0.5
 PLAIN_CONFIDENCE: Final = 0.6
@@ -21,7 +22,13 @@ MIN_COSINE: Final = 0.45
 VALUE_STRENGTH: Final = 0.70
 OPPOSITE_STRENGTH: Final = 0.65
 DENIAL_STRENGTH: Final = 0.60
-MIN_WAYS_WEIGHT: Final = 3.0
+# Few words in common want close vectors, and the other way round.
+WEIGHT_FOR_COSINE: Final = 0.08
+MAX_WEIGHED: Final = 8.0
+MIN_NEARNESS: Final = 0.80
+MIN_NARROW_NEARNESS: Final = 0.55
+MIN_WAYS_WEIGHT: Final = 2.9
+MIN_SLOT_FRAME_WEIGHT: Final = 3.4
 MIN_ACROSS_WEIGHT: Final = 2.5
 MIN_COMPARED_WEIGHT: Final = 3.0
 SURE_COSINE: Final = 0.70
@@ -105,16 +112,31 @@ def _disagreeing(timeline: Timeline, older: int, newer: int) -> Clash | None:
     value = disagreements.differing_value(a, b, timeline.cosine(older, newer))
     if value:
         return Clash(older, newer, (f"other value: {value}",), VALUE_STRENGTH)
-    return _excluding(timeline, older, newer)
+    return _filled_otherwise(timeline, older, newer) or _excluding(timeline, older, newer)
+
+
+def _filled_otherwise(timeline: Timeline, older: int, newer: int) -> Clash | None:
+    """Look for one slot that the texts fill with other people or names: who approves what."""
+    a, b = timeline.statements[older], timeline.statements[newer]
+    if timeline.overlap(a.stems & b.stems) < MIN_SLOT_FRAME_WEIGHT:
+        return None
+    texts = (a.fact.content, b.fact.content)
+    filled = other_filler(*texts) or other_name(*texts)
+    return Clash(older, newer, (filled,), OPPOSITE_STRENGTH) if filled else None
 
 
 def _excluding(timeline: Timeline, older: int, newer: int) -> Clash | None:
     """Look for excluding ways, choices and words where two texts share enough."""
     a, b = timeline.statements[older], timeline.statements[newer]
     shared = timeline.overlap(a.stems & b.stems)
-    if timeline.cosine(older, newer) < disagreements.OPPOSITE_COSINE or shared < MIN_WAYS_WEIGHT:
+    nearness = timeline.cosine(older, newer) + WEIGHT_FOR_COSINE * min(shared, MAX_WEIGHED)
+    if disagreements.is_other_day(a, b):
         return None
     ways = "" if a.values & b.values else excluding_ways(a.fact.content, b.fact.content)
+    if ways and is_narrow(ways) and nearness >= MIN_NARROW_NEARNESS:
+        return Clash(older, newer, (ways,), OPPOSITE_STRENGTH)
+    if nearness < MIN_NEARNESS or shared < MIN_WAYS_WEIGHT:
+        return None
     if ways:
         return Clash(older, newer, (ways,), OPPOSITE_STRENGTH)
     kinds = disagreements.other_kinds(a, b)
@@ -131,6 +153,9 @@ def _opposite(timeline: Timeline, older: int, newer: int) -> Clash | None:
     words = disagreements.opposite_words(a, b)
     if words:
         return Clash(older, newer, (f"opposite words: {words}",), OPPOSITE_STRENGTH)
+    mine, theirs = people(a.fact.content), people(b.fact.content)
+    if mine and theirs and mine.isdisjoint(theirs):
+        return None  # what one may not do another may
     denied = disagreements.denied_words(a, b)
     if timeline.overlap(denied) >= disagreements.MIN_DENIED_WEIGHT:
         return Clash(older, newer, ("one affirms what the other denies",), DENIAL_STRENGTH)

@@ -75,7 +75,10 @@ _PATTERNS: Final[dict[Cue, str]] = {
         | changes\s+(?:from|to)\b | \bby\s+now\b
     """,
     Cue.RETURN: r"""
-        \b(?:is|are|was|were)\s+back\b | \bback\s+(?:to|on|at|in|with|again|from|up|for)\b
+        \b(?:is|are|was|were)\s+back\b | ^back\s+(?:to|on|at|in|with|again)\b
+        | (?:is|are|was|were|went|goes?|gone|moved|switched|came|put|turned|changed|rolled|brought
+            |set|flipped|pulled|now|fell|got|taken|took|sent|handed|gave|given|shifted|swapped|we)
+            \s+(?:\w+\s+){0,4}back\s+(?:to|on|at|in|with|again|from|for)\b
         | revert(?:ed|s|ing)?\b | roll(?:ed|ing)?[- ]?back | restor(?:ed|es)\b | resum(?:ed|es)\b
         | reinstat | re-?enabled | re-?activated | return(?:ed|s|ing)\s+to\b | brought\s+back
         | undone\b | undid\b | after\s+all\b | as\s+(?:originally|before)
@@ -96,10 +99,12 @@ _PATTERNS: Final[dict[Cue, str]] = {
         | (?:handed|given|gave|sent|went)\s+back\s+to | handed\s+back
         | carted\s+(?:\w+\s+)?(?:off|away)
         | (?:took|taken)\s+(?:[\w\s'-]{1,60}\s)?(?:off\s+the|down|offline) | bricked\s+up
-        | walled\s+up | sealed\s+off | was\s+filled | burned\s+down | (?:is|are|was|were)\s+gone\b
+        | walled\s+up | sealed\s+off | was\s+filled | burned\s+down
+        | (?<!then\s)(?<!then\sit\s)(?<!then\sthey\s)(?:is|are|was|were)\s+gone\b
         | no\s+longer\s+exists? | (?:does|do)\s+not\s+exist | last\s+day | left\s+(?:the|us|for)\b
         | moved\s+(?:away|out)\b | \bis\s+over\b | \bdied\b | stopped\s+all | wound\s+up
-        | powered\s+down | revoked | withdrawn | no\s+\w+\s+left\b | there\s+is\s+no\b
+        | powered\s+down | revoked | withdrawn | no\s+\w+\s+left\b
+        | there\s+is\s+no\b(?!\s+(?:other|need|way|reason|\w+\s+(?:in\s+between|behind)))
         | nothing\s+answers | closed\s+(?:down|since|for\s+good) | (?:is|are|was|were)\s+closed\b
         | (?:ceased|closing\s+down) | evicted | collected\s+their | removed\s+for\s+good
         | \bformer\b | moved\s+to\s+(?=(?-i:[A-Z][a-z])) | unplugged | dropped\s+support
@@ -130,12 +135,13 @@ _PATTERNS: Final[dict[Cue, str]] = {
         | \binstead\b | \bsucceed(?:s|ed)\b | \brebooked\b
     """,
     Cue.SETTLE: r"""
-        correction | correct(?:ed)?\s+(?:number|figure|value|date|is)\b
+        correction(?=\s*[:,.;-]) | correct(?:ed)?\s+(?:number|figure|value|date|is)\b
         | had\s+(?:that|it)\s+wrong | misread | sorry | typo\b | (?:is|was|were|are)\s+wrong\b
         | mistake | disregard | ignore\s+(?:the|earlier|what) | forget\s+(?:the|about)
         | decided\s+in | decision\s*: | decided\s*: | final\s+decision | settled\b | agreed\s+on
         | confirmed\b | checked\s+the | looked\s+it\s+up | verified | letter\s+received
-        | executed\b | clarif | in\s+fact\b | earlier\s+notes? | (?:is|are)\s+history\b | obsolete
+        | (?:was|were|been)\s+executed\b | clarif | in\s+fact\b | earlier\s+notes?
+        | (?:is|are)\s+history\b | obsolete
         | superseded | withdrawn | no\s+longer\s+valid | rejected\b(?=.{0,200}(?:proposal|idea))
         | (?:proposal|idea)\b.{0,200}(?:rejected|declined|dropped) | not\s+used\s+any\s*more
         | was\s+only\s+(?:in|for) | never\s+so\b | struck\b | not\s+\d[\w.]*\s*[.,;]
@@ -146,7 +152,9 @@ _PATTERNS: Final[dict[Cue, str]] = {
     """,
     Cue.TEMPORARY: rf"""
         temporar | \binterim\b | meanwhile | for\s+now\b | for\s+the\s+time\s+being
-        | while\s+(?:the|we|he|she|they)\b | \bpaused\b | stand(?:s|ing)?[- ]in
+        | while\s+\w+\b(?=[^.;,]{0,60}\b(?:away|leave|holiday|off|out|ill
+            |sick|closed|down|repair\w*|renovat\w*|rebuil\w*|built|construction|migrat\w*|abroad
+            |travel\w*|lasts?|being)\b) | \bpaused\b | stand(?:s|ing)?[- ]in
         | (?:until|till)\s+(?:{_DATE}|he|she|they|it|we|then)\b
         | until\s+[\w\s]{{1,60}}\s(?:is|are)\s+(?:back|done|fixed|ready) | \bonly,?\s+from\b
         | \b(?:holiday|sick)\s+cover\b | \bfreeze\b | sabbatical | parental\s+leave | short-?term
@@ -160,7 +168,8 @@ _PATTERNS: Final[dict[Cue, str]] = {
         | could\s+(?:use|try|move|switch|go|also|consider|do|become|run|replace)\b
         | could\s+be\s+(?:an?|used|moved|replaced)\b | \bmight\b | \bmaybe\b | \bperhaps\b
         | option(?:s)?\s+(?:for|are|is)\b | leaning\s+towards | considering | evaluating
-        | would\s+be\b | should\s+we\b | do\s+we\b | \bif\s+we\b | \bto\s+try\b | trial\s+run
+        | would\s+be\b | should\s+we\b | do\s+we\b
+        | \bif\s+we\s+(?:were|did|had|could|would|\w+ed)\b | \bto\s+try\b | trial\s+run
         | what\s+if | \bspike\b | tried\s+(?:a|an|out)\b | not\s+shipped | experiment\b
         | \bdraft\b | quoted\b | game\s*day | tabletop | exercise\b | simulat | hypothetical
         | scenario | \bplan(?:s|ned)?\s+to\b | \bwants?\s+to\b | compared\b | \basked\s+whether
@@ -176,7 +185,8 @@ _PATTERNS: Final[dict[Cue, str]] = {
         | \bfollows\s+next\b | \breopened\b | \bso\s+far\b | \bhalf\s+(?:of\s+)?the\b
     """,
     Cue.PAST: r"""
-        used\s+to\b | formerly | previously | in\s+the\s+past | back\s+then
+        (?<!\bis\s)(?<!\bare\s)(?<!\bbe\s)(?<!\bbeen\s)(?<!\bnever\s)(?<!\bonly\s)used\s+to\b
+        | formerly | previously | in\s+the\s+past | back\s+then
         | (?:old|former)\s+(?:wiki|docs?|page|setup|runbook) | \bhad\s+been\b | was\s+about\s+the
         | until\s+(?:last|then|recently)\b | \blegacy\s+notes?\b
         | \bwhat\s+\w+\s+(?:had|was|were)\b
@@ -222,11 +232,24 @@ _STATE_VERB: Final = re.compile(
 )
 
 
+# "Once issued, …", "watches that took in water are …", "the supported version is 14".
+_BEFORE_PARTICIPLE: Final = re.compile(
+    r"^(?:once|when|if|where|unless|as|after)\b|\b(?:that|which|who)\s+\S+$", re.IGNORECASE
+)
+_MAIN_VERB_AFTER: Final = re.compile(
+    r"(?:\s+(?!that\b|which\b|who\b|because\b|where\b|so\b|it\b|this\b|there\b|and\b|the\b)[\w'-]+){0,5}?"
+    r"\s+(?:is|are|must|may)\s",
+    re.IGNORECASE,
+)
+
+
 def _is_event(text: str) -> bool:
     """Whether a sentence reports a happening: a past verb before any verb of state."""
     head = re.split(r"(?<=[.,;:!?])\s", text, maxsplit=1)[0]
     match = _EVENT.match(head)
     if match is None or _STATE_VERB.search(head[: match.end()]) or head.endswith("?"):
+        return False
+    if _BEFORE_PARTICIPLE.search(match[0]) or _MAIN_VERB_AFTER.match(head[match.end() :]):
         return False
     return not head.endswith(":") or " " not in match[0]
 
@@ -236,7 +259,8 @@ _SPAN: Final = re.compile(
     r"\b(?:for|next)\s+(?:an?|one|two|three|four|five|six|\d+)\s+(?:days?|weeks?)\b", re.IGNORECASE
 )
 _KEEPING: Final = re.compile(
-    r"\b(?:keep|keeps|kept|retain\w*|retention|hold|holds|held|stor(?:e|es|ed)|valid|cached?|lasts?)\b",
+    r"\b(?:keep|keeps|kept|retain\w*|retention|hold|holds|held|stor(?:e|es|ed)|valid|cached?|lasts?|"
+    r"stays?|remain\w*|works?|available|readable|playable|on\s+disk)\b",
     re.IGNORECASE,
 )
 
@@ -245,6 +269,15 @@ def _happened(text: str) -> str:
     """Return a text without conditions and without what is only to come."""
     pieces = _PIECE.findall(_CONDITION.sub(" ", text))
     return " ".join(piece for piece in pieces if not _AHEAD.search(piece))
+
+
+# To send again or never to look again brings nothing back.
+_NO_RETURN: Final = re.compile(
+    r"\b(?:never|not|nobody|no\s+one)\b[^.;,]{0,60}\bagain\b|"
+    r"\b(?:sen[dt]s?|try|tries|retry|rerun|asks?|restarts?|calls?|rings?|logs?\s+in|opens?)"
+    r"\s+(?:\w+\s+){0,2}again\b",
+    re.IGNORECASE,
+)
 
 
 @lru_cache(maxsize=65536)
@@ -260,6 +293,8 @@ def cues(text: str) -> frozenset[Cue]:
         found.add(Cue.TEMPORARY)
     if _is_event(text):
         found.add(Cue.EVENT)
+    if Cue.AGAIN in found and _NO_RETURN.search(text):
+        found.discard(Cue.AGAIN)
     return frozenset(found)
 
 

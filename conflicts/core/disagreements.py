@@ -50,6 +50,10 @@ _JOINED: Final = re.compile(
 )
 _NAME_PARTS: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,80}")
 _LETTERS: Final = re.compile(r"[a-z]{2,30}")
+_IDLE: Final = frozenset(
+    {"new", "own", "old", "other", "same", "next", "whole", "entire", "usual", "normal",
+     "current", "full", "spare", "second"}
+)  # fmt: skip
 _EARLIER: Final = frozenset({"before", "during", "until", "while", "within"})
 _LATER: Final = frozenset({"after", "once", "outside", "since"})
 
@@ -102,7 +106,8 @@ def _modifiers(statement: Statement) -> dict[str, set[str]]:
         for before, noun in zip(claim.terms, claim.terms[1:], strict=False):
             is_pair = f"{before.text} {noun.text}".lower() in claim.text.lower()
             is_plain = {before.kind, noun.kind} <= {"word", "name"}
-            if is_pair and is_plain and not before.is_verb and not noun.is_verb:
+            is_telling = before.text.lower() not in _IDLE
+            if is_pair and is_plain and is_telling and not before.is_verb and not noun.is_verb:
                 found.setdefault(noun.key, set()).add(before.key)
     return found
 
@@ -153,6 +158,12 @@ def is_other_quarter(a: Statement, b: Statement) -> bool:
     """Whether the texts speak of different quarters."""
     mine, theirs = _dates(a, "quarter"), _dates(b, "quarter")
     return bool(mine and theirs and mine != theirs)
+
+
+def is_other_day(a: Statement, b: Statement) -> bool:
+    """Whether both texts name weekdays, and none of the other's."""
+    mine, theirs = _dates(a, "weekday"), _dates(b, "weekday")
+    return bool(mine and theirs and mine.isdisjoint(theirs))
 
 
 def are_observations(a: Statement, b: Statement) -> bool:

@@ -32,6 +32,7 @@ NAMED_IN_CHANGE: Final = 0.7  # what the change names may be the value that it l
 SAME_VALUE_WEIGHT: Final = 2.0
 EXPLICIT_OLD_WEIGHT: Final = 1.5
 MAX_ADOPTED: Final = 3.0
+MIN_COMMON_WEIGHT: Final = 1.0
 MIN_ELSEWHERE_WEIGHT: Final = 3.0
 MIN_ELSEWHERE_COSINE: Final = 0.50
 _OPEN_KINDS: Final = frozenset({"status"})
@@ -148,10 +149,12 @@ def _arc(timeline: Timeline, earlier: int, change: int, restated: int) -> Arc | 
 
 
 def _is_in_place(timeline: Timeline, old: Statement, turn: Statement, new: Statement) -> bool:
-    """Whether a change noted in another place than both claims names more than a word of theirs."""
+    """Whether a change shares a telling word with both claims, and more than one from afar."""
+    common = old.stems & turn.stems & new.stems
+    if timeline.weigh(common, old, new) < MIN_COMMON_WEIGHT and not leaves_kind(old, turn, new):
+        return False
     if turn.fact.scope in (old.fact.scope, new.fact.scope):
         return True
-    common = old.stems & turn.stems & new.stems
     positions = (timeline.position[statement.fact.id] for statement in (old, turn))
     return (
         timeline.weigh(common, old, new) >= MIN_ELSEWHERE_WEIGHT

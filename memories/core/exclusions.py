@@ -12,37 +12,140 @@ from typing import Final
 
 _FAMILIES: Final[dict[str, tuple[str, str]]] = {
     "kept or discarded": (
-        r"keeps?|kept|retain\w*|stays?|stored|remains?|survives?|archived?|preserved?",
+        r"keeps?|kept|retain\w*|stays?|stored|remains?|survives?|archived?|preserved?|goes\s+back|"
+        r"brings?\s+(?:\w+\s+){0,3}back|brought\s+back|restor\w+|recover\w*",
         r"wip(?:e|es|ed)|delet\w+|purg\w+|shred\w*|binned|discard\w*|thrown?|remov\w+|left\s+out|"
-        r"leave\s+out|empt(?:y|ies|ied)|nothing\s+is\s+kept|cleared|destroyed|dropped",
+        r"leave\s+out|empt(?:y|ies|ied)|nothing\s+is\s+kept|cleared|destroyed|dropped|incinerated|"
+        r"for\s+good|no\s+way\s+back|irrevers\w+|final",
     ),
     "refused or accepted": (
         r"reject\w*|refus\w+|den(?:y|ied|ies)|forbid\w*|forbidden|banned|prohibited|turned\s+away|"
         r"sent\s+(?:back|home)|not\s+(?:permitted|allowed|accepted)|(?:do|does)\s+not\s+(?:take|accept)|"
-        r"no\s+\w+\s+(?:is|are)\s+(?:served|allowed|accepted)",
+        r"no\s+\w+\s+(?:is|are)\s+(?:served|allowed|accepted)|off\s+limits|must\s+not|may\s+not|"
+        r"nobody\s+may|keep\s+(?:\w+\s+){1,6}away\s+from|not\s+tolerate",
         r"accept\w*|allow\w*|permit(?:s|ted)?|welcome|hands?\s+back|returns?\s+the|answers?\s+20\d|"
-        r"are\s+fine|approve[sd]|let\s+in|serves?|pours?",
+        r"are\s+fine|is\s+fine|approve[sd]|let\s+in|serves?|pours?|may\s+(?:come|eat|use|bring|enter|stay|"
+        r"take|go|play|have)|can\s+(?:come|bring|enter|stay)|is\s+okay|feel\s+free",
     ),
     "automatic or by hand": (
-        r"automatic\w*|on\s+(?:its|their)\s+own|itself|unattended|by\s+themselves|scheduler|cron",
-        r"by\s+hand|manual\w*|operator|press(?:es)?|button|on\s+request|only\s+when",
+        r"automatic\w*|on\s+(?:its|their)\s+own|itself|unattended|by\s+themselves|scheduler|cron|"
+        r"without\s+anyone|picks?\s+(?:it|them)\s+up|within\s+a\s+minute|watch(?:es)?",
+        r"by\s+hand|manual\w*|operator|press(?:es)?|button|on\s+request|only\s+when|restart|"
+        r"somebody\s+has\s+to|someone\s+has\s+to|typed?\s+in",
     ),
     "fixed or edited": (
-        r"never\s+(?:altered|changed|edited|touched|modified)|immutable|append.only|read.only",
-        r"edits?|edited|overwrit\w+|in\s+place|alters?|rewrites?",
+        r"never\s+(?:altered|changed|edited|touched|modified|corrected)|immutable|append.only|"
+        r"read.only|cannot\s+be\s+(?:changed|edited|altered)|frozen",
+        r"edits?|edited|overwrit\w+|in\s+place|alters?|rewrites?|corrects?|adjusts?",
     ),
     "once or repeatedly": (
         r"a\s+single\s+time|exactly\s+once|only\s+once|one\s+time\s+only|never\s+twice",
-        r"more\s+than\s+once|repeated\w*|several\s+times|many\s+times|at\s+least\s+once",
+        r"more\s+than\s+once|repeated\w*|several\s+times|many\s+times|at\s+least\s+once|twice",
     ),
     "free or paid": (
         r"free\s+of\s+charge|no\s+charge|nobody\s+(?:is\s+charged|pays)|on\s+the\s+house|for\s+free|"
-        r"nothing\s+is\s+charged",
-        r"charged?|pays?|off\s+(?:their|your|his|her)\s+pay|costs?|fees?|billed",
+        r"nothing\s+is\s+charged|at\s+no\s+cost|we\s+pay|covered|included\s+in\s+the\s+price|complimentary",
+        r"charged|charges|off\s+(?:their|your|his|her)\s+pay|(?<!no\s)costs?|fees?|billed|"
+        r"(?:customers?|guests?|tenants?|patients?|they|you|parents)\s+pays?|not\s+(?:covered|included)|"
+        r"does\s+not\s+(?:cover|reach|include)|at\s+(?:their|his|her|your)\s+own\s+expense",
     ),
     "needed or optional": (
-        r"must|required|mandatory|obligatory|needs?\s+(?:a|an|the)|always",
-        r"optional|may\s+skip|not\s+(?:needed|required|necessary)|without\s+(?:a|an|any)|no\s+need",
+        r"must|required|mandatory|obligatory|needs?\s+(?:a|an|the)|always|compulsory|"
+        r"accompanied\s+by",
+        r"optional|may\s+skip|not\s+(?:needed|required|necessary)|without\s+(?:a|an|any)|no\s+need|"
+        r"voluntary|up\s+to\s+(?:you|them)",
+    ),
+    "formal or familiar": (
+        r"formal(?:ly)?|(?-i:Sie)|surnames?|last\s+names?|politely|(?-i:vous|usted)",
+        r"informal\w*|familiar|(?-i:du|tu)|first\s+names?|first-name|casual\w*",
+    ),
+    "real or made up": (
+        r"(?:production|live|real|prod|customer|actual)\s+(?:dump|data|copy|records?)|"
+        r"(?:dump|copy|snapshot|clone)\s+of\s+(?:the\s+)?(?:production|prod|live)|anonymi[sz]ed|"
+        r"real\s+(?:people|customers?|users?|patients?)",
+        r"synthetic|generated|invented|fake\w*|made[- ]up|dummy|fictitious|"
+        r"(?:nothing|none|no\s+one|nobody)\s+(?:\w+\s+){0,3}(?:from\s+)?real",
+    ),
+    "refundable or not": (
+        r"refunded|refundable|money\s+back|paid\s+back|reimbursed|returned\s+to",
+        r"not\s+refund\w+|non-?refundable|no\s+refunds?|forfeit\w*|not\s+(?:returned|paid\s+back)|"
+        r"kept\s+in\s+any\s+case",
+    ),
+    "used or never used": (
+        r"(?:is|are)\s+used|drawn\s+from|taken\s+from|trained\s+on|learns?\s+from|fed\s+with",
+        r"never\s+(?:used|touched|fed|taken|enter|train)\w*|not\s+used|kept\s+out\s+of|excluded?",
+    ),
+    "cold or warm": (
+        r"fridge|freezer|frozen|chilled|chiller|refrigerat\w+|on\s+ice|dry\s+ice|cold\s+room|"
+        r"minus\s+\w+",
+        r"room\s+temperature|ambient|warm|heated|oven|unrefrigerated|on\s+the\s+(?:bench|shelf)",
+    ),
+    "staffed or alone": (
+        r"is\s+staffed|night\s+porter|at\s+the\s+desk|somebody\s+is\s+there|round\s+the\s+clock|"
+        r"someone\s+is\s+there|in\s+attendance|supervised|put\s+through\s+to|reach(?:es)?\s+(?:the|a)\s+\w+",
+        r"(?:no|empty\s+of|without)\s+staff|unstaffed|unmanned|self-?service|nobody\s+is|no\s+one\s+is|let\s+yourself|yourself|"
+        r"unsupervised|answering\s+machine|voicemail|recorded\s+(?:message|announcement)|leaves?\s+a\s+message",
+    ),
+    "at once or later": (
+        r"inline|in\s+the\s+(?:same\s+)?request|synchronous\w*|right\s+away|immediately|at\s+once|"
+        r"on\s+the\s+spot|real[- ]time|instantly|straight\s+away",
+        r"in\s+the\s+background|queued?|asynchronous\w*|later\s+on|overnight|next\s+morning|"
+        r"nightly|in\s+batches|deferred|the\s+next\s+day",
+    ),
+    "before or afterwards": (
+        r"in\s+advance|up\s*front|beforehand|prepaid|pre-?paid|before\s+(?:they|we|you|it|the)",
+        r"afterwards|in\s+arrears|on\s+delivery|after\s+(?:they|we|you|it|the)|post-?paid|"
+        r"on\s+receipt",
+    ),
+    "first or last": (
+        r"(?:the\s+)?first\s+(?:one\s+)?(?:wins|arriv\w+|counts|stays)|arriv\w+\s+first|earliest|"
+        r"came\s+(?:in\s+)?first|oldest",
+        r"(?:the\s+)?last\s+(?:one\s+)?(?:wins|arriv\w+|counts|stays)|arriv\w+\s+last|latest|"
+        r"came\s+(?:in\s+)?last|newest|most\s+recent",
+    ),
+    "on paper or digital": (
+        r"on\s+paper|printed?|print-?outs?|by\s+post|handwritten|paper\s+(?:form|copy|file|list)|"
+        r"letterhead|in\s+ink",
+        r"digital\w*|electronic\w*|paperless|as\s+a\s+pdf|in\s+the\s+app|online|portal|"
+        r"by\s+e-?mail|tablet",
+    ),
+    "in person or remote": (
+        r"in\s+person|face\s+to\s+face|on\s+site|on-?site|in\s+the\s+office|on\s+the\s+premises",
+        r"remote\w*|from\s+home|video|by\s+phone|over\s+the\s+phone|online|virtual\w*|call\s+in",
+    ),
+    "alone or with others": (
+        r"alone|by\s+(?:himself|herself|themselves|yourself)|single-?handed\w*|on\s+(?:his|her|their)"
+        r"\s+own|nobody\s+else|one\s+person",
+        r"two\s+people|four\s+eyes|in\s+pairs|together\s+with|second\s+(?:person|pair|signature|"
+        r"approval)|never\s+alone|accompanied",
+    ),
+    "everyone or a few": (
+        r"every(?:one|body)?|all\s+(?:members|staff|of)|complete|whole|the\s+entire|each|"
+        r"full\s+(?:board|jury|team|committee)",
+        r"only\s+(?:the|a|some|two|three|four)|just\s+(?:the|a|two|three|four)|nobody\s+but|"
+        r"members\s+only|signed-?in|a\s+(?:few|handful|small)\b|some\s+of",
+    ),
+    "by phone or in writing": (
+        r"(?:by|over\s+the|the|a|duty)\s+(?:tele)?phone|phones?\s+(?:the|them|us|you|people|patients|customers)|"
+        r"callers?|calls?\s+(?:us|them|the)|rings?|hotline|voicemail",
+        r"portal|web\s+form|online|in\s+writing|by\s+e-?mail|written\s+(?:form|request)|by\s+letter|"
+        r"ticket|in\s+the\s+app",
+    ),
+    "with or without animal food": (
+        r"vegan|plant[- ]based|vegetarian|meat-?free|meatless",
+        r"meat|beef|pork|chicken|steak|ham|bacon|sausages?|salmon|tuna|fish|seafood|shrimps?|"
+        r"lamb|turkey|eggs?|cheese",
+    ),
+    "with or without kitchen": (
+        r"(?:nowhere|no\s+(?:way|place))\s+to\s+cook|no\s+(?:kitchen|stove|oven)|cold\s+food\s+only",
+        r"cook(?:s|ed)?\s+(?:on\s+site|there|on\s+the\s+spot)|in\s+the\s+(?:\w+\s+){0,3}kitchen|prepares?\s+(?:\w+\s+){0,4}"
+        r"on\s+(?:site|the\s+(?:evening|spot))",
+    ),
+    "sent to them or bought by them": (
+        r"(?:ships?|sends?|provides?|supplies|hands?\s+out|issues?|delivers?)\s+(?:\w+\s+){0,3}"
+        r"(?:every|each|all|new|the)|is\s+provided|are\s+provided|company-?owned",
+        r"(?:buy|buys|bring|brings|pick|picks)\s+(?:and\s+\w+\s+)?(?:their|your|his|her)\s+own|"
+        r"byod|at\s+(?:their|your)\s+own|out\s+of\s+(?:their|your)\s+own\s+pocket",
     ),
 }
 _COMPILED: Final = {
@@ -51,12 +154,36 @@ _COMPILED: Final = {
 }
 
 
+_NARROW: Final = frozenset(
+    {"formal or familiar", "real or made up", "with or without animal food",
+     "with or without kitchen"}
+)  # fmt: skip
+
+
+_PIECE: Final = re.compile(r"[^.;,:!?]+")
+_DENIES: Final = re.compile(r"\b(?:not|no|never|nothing|none|nobody|neither|nor|cannot)\b", re.I)
+
+
+def _affirmed(text: str) -> str:
+    """Return a text without the pieces that deny something."""
+    return ", ".join(piece for piece in _PIECE.findall(text) if not _DENIES.search(piece))
+
+
+def is_narrow(family: str) -> bool:
+    """Whether the family itself says what two texts are about, so that little else must agree."""
+    return family in _NARROW
+
+
 @lru_cache(maxsize=32768)
 def _sides(text: str) -> frozenset[tuple[str, int]]:
     """Return (family, side) where a text takes one side of a family alone."""
     found = set()
+    plain = ""
     for name, patterns in _COMPILED.items():
         taken = [side for side, pattern in enumerate(patterns) if pattern.search(text)]
+        if len(taken) > 1:  # one of them may be what is denied
+            plain = plain or _affirmed(text)
+            taken = [side for side, pattern in enumerate(patterns) if pattern.search(plain)]
         if len(taken) == 1:
             found.add((name, taken[0]))
     return frozenset(found)

@@ -128,6 +128,12 @@ rock stone
 ocean sea
 woods forest
 slice cut chop
+grandmother grandma granny gran nan
+grandfather grandpa granddad
+mother mum mom mummy
+father dad daddy
+veterinarian vet
+headteacher headmaster
 """
 
 # Left side against right side; "|" parts them. "~" marks scales with a middle ("big | small"):

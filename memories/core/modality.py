@@ -88,7 +88,7 @@ def _used_to(lowers: Sequence[str]) -> bool:
     return any(
         lower == "used"
         and lowers[index + 1 : index + 2] == ["to"]
-        and (index == 0 or lowers[index - 1] not in _BE)
+        and (index == 0 or lowers[index - 1] not in _BE | {"never", "not", "only", "also"})
         for index, lower in enumerate(lowers)
     )
 

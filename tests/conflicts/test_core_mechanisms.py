@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from conflicts.core.cues import Cue, cues
 from conflicts.core.detective import detect
 from memories.core import claims
 from tests.conflicts.test_core_detective import NOW, similar, story, summary
@@ -117,3 +118,66 @@ def test_a_noun_that_looks_like_a_report_is_a_fact() -> None:
     assert [claim.modality for claim in claims.read(told).claims] == ["fact"]
     said = "Ana claims the deadline is on Friday."
     assert [claim.modality for claim in claims.read(said).claims] == ["quote"]
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("Overtime on the night line is approved by the plant supervisor.",
+         "A yes from the payroll accountant is what overtime on the night line takes."),
+        ("Olga is fetched from ballet practice by her grandmother.",
+         "Her uncle picks Olga up from ballet practice."),
+        ("Firmware images of the meter are kept in Artifactory.",
+         "Meter firmware images are stored in Nexus."),
+        ("Rents of the annex are paid by the landlord's tenant office, by the treasurer.",
+         "The secretary pays the rents of the annex."),
+    ],
+)  # fmt: skip
+def test_one_slot_with_two_fillers_is_an_ambiguity(older: str, newer: str) -> None:
+    assert kinds(older, newer) == ["ambiguity"]
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("Overtime on the night line is approved by the plant supervisor.",
+         "The supervisor signs off overtime on the night line before noon."),
+        ("Meter firmware images are stored in Nexus.",
+         "Meter firmware images in Nexus are kept under the releases folder in Cologne."),
+        ("Overtime on the night line is approved by the plant supervisor.",
+         "Overtime on the night line is not approved by the accountant."),
+    ],
+)  # fmt: skip
+def test_one_slot_with_one_filler_is_none(older: str, newer: str) -> None:
+    assert kinds(older, newer) == []
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("Repairs of rented ladders are free of charge for members.",
+         "Members pay: for repairs of rented ladders we have fees."),
+        ("The rehearsal system runs on a copy of the production bookings.",
+         "Bookings in the rehearsal system are synthetic."),
+        ("Timesheets of the harbour crew are handed in on paper.",
+         "The harbour crew enters timesheets online."),
+        ("Samples of the glue are kept in the freezer of hut two.",
+         "Glue samples of hut two stand at room temperature."),
+    ],
+)  # fmt: skip
+def test_ways_that_exclude_each_other_are_an_ambiguity(older: str, newer: str) -> None:
+    assert kinds(older, newer) == ["ambiguity"]
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("The parcel is sent again by the depot.", frozenset()),
+        ("The pods never read the file again.", frozenset()),
+        ("Money back to a guest is executed by finance.", frozenset()),
+        ("The pump runs again.", frozenset({Cue.AGAIN})),
+        ("We are back on diesel.", frozenset({Cue.RETURN})),
+    ],
+)
+def test_again_and_back_are_returns_only_of_a_state(text: str, wanted: frozenset[Cue]) -> None:
+    assert cues(text) & {Cue.AGAIN, Cue.RETURN, Cue.SETTLE} == wanted

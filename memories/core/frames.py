@@ -1,0 +1,254 @@
+"""Frames with one slot: who approves, fetches or pays; which of two wins; where a thing is kept.
+
+Two texts that fill the slot of one frame with other fillers exclude each other, whatever words
+they put it in; whether they speak of one matter is for the caller to know. General English.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from memories.core.lexicon import concept_of, is_product
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_WHO: Final[dict[str, str]] = {
+    "who approves": (
+        r"approv\w+|sign(?:s|ed)?[- ]?off|signs?\s+off|signed\s+off|sign-off|authori[sz]\w+|"
+        r"green\s+light|decid(?:es?|ed|ing)|decision\s+(?:of|by|is)|last\s+word|final\s+say|"
+        r"\w+'s\s+call|gives?\s+(?:the|an?|his|her|their)\s+(?:ok|okay|go|nod|yes|consent)|"
+        r"a\s+yes\s+(?:from|of)|say-so|consents?|permission\s+(?:of|from)|countersigns?|"
+        r"has\s+to\s+agree|must\s+agree|clears?|okays?|waves?\s+through|grants?"
+    ),
+    "who fetches": (
+        r"pick(?:s|ed)?\s+(?:\w+\s+){0,3}up|fetch\w*|brings?\s+(?:\w+\s+){0,3}home|"
+        r"takes?\s+(?:\w+\s+){0,2}home|waits?\s+at\s+the\s+(?:gate|door)|collect(?:s|ed)\s+(?:by|her|him|\w+\s+from)"
+    ),
+    "who is called first": (
+        r"pag(?:e|es|ed)|wak(?:e|es)|woken|(?:is|are|be)\s+called|rings?|alarms?|first\s+(?:page|call)|"
+        r"notif(?:y|ies|ied)|escalat\w+"
+    ),
+    "who pays": (
+        r"pays?|paid\s+by|bears?\s+the\s+costs?|costs?\s+(?:is|are)\s+on|billed\s+to|charged\s+to"
+    ),
+    "who is in charge": (
+        r"owns?|owned|owner|belongs?\s+to|in\s+charge|responsib\w+|looks?\s+after|maintain(?:s|ed)|"
+        r"takes?\s+care|leads?|led\s+by|run\s+by|heads?|manages?|managed\s+by|coordinat\w+"
+    ),
+    "who executes": (
+        r"execut\w+|carri(?:ed|es)\s+out|done\s+by|performed\s+by|performs?|sends?|sent\s+by|handles?|"
+        r"handled\s+by|rights\s+to"
+    ),
+    "who merges": r"merg\w+|press(?:es)?\s+merge",
+    "who cleans": r"clean(?:s|ed|ing)|waters?|watered|mows?|mown|sweeps?|swept",
+    "who prepares": r"prepar(?:es?|ed)|cooks?|cooked|cater\w*|bakes?|baked|serves?|served\s+by",
+    "who writes": r"writes?|written\s+by|drafts?|drafted|author(?:s|ed)|edits?|edited\s+by",
+    "who reviews": r"reviews?|reviewed|checks?|checked\s+by|inspect\w*|audits?|audited",
+    "who answers": r"answers?|answered|repl(?:y|ies|ied)|responds?",
+    "who lets in": (
+        r"hands?\s+(?:\w+\s+){0,3}(?:key|keys|over)|opens?\s+(?:up|the)|unlocks?|lets?\s+\w+\s+in"
+    ),
+    "who teaches": r"teach(?:es)?|taught|trains?|trained\s+by|onboards?|instructs?|coach(?:es)?",
+}
+_WHAT: Final[dict[str, str]] = {
+    "where it is kept": (
+        r"keep|keeps|kept|lives?|stor(?:e|es|ed)|sits?|held|holds?|stands?|hangs?|located|saved|"
+        r"found|hosted|written\s+(?:in)?to|(?:is|are)\s+(?:in|at|with|on|a\s+row\s+in)|put|puts|"
+        r"look\s+in|read\s+(?:it\s+|them\s+)?from|goes\s+(?:in)?to|rests?"
+    ),
+    "what it goes through": (
+        r"send|sends|sent|leaves?|goes\s+out|go\s+out|routed|forward\w*|deliver(?:s|ed)|submit\w*|"
+        r"ordered|booked|filed|reported|posted|raised|logged|notif\w+"
+    ),
+    "what backs it up": r"back(?:ed|s)?\s+up|backups?",
+    "what deploys it": (
+        r"deploy\w*|roll(?:s|ed)?\s+(?:\w+\s+)?out|rollouts?|releases?|ships?|publish\w*"
+    ),
+    "what computes it": (
+        r"encod\w+|turns?|comput\w+|calculat\w+|scor(?:es|ed)|embed\w*|transcrib\w+"
+    ),
+    "where it comes from": (
+        r"comes?\s+from|suppl(?:y|ies|ied)|bought|buys?|draw\w*|drawn|trained|taken\s+from|order|"
+        r"sourced|provided|provides|delivered\s+by|imported"
+    ),
+    "where one goes": (
+        r"unloads?|arrives?|meets?|takes\s+place|enters?|waved|waits?|taken\s+to|driven\s+to|bring|"
+        r"take|held\s+(?:in|at)|reach|check\s+in|served|parks?"
+    ),
+}
+_PEOPLE: Final = (
+    "accountant accounting admin administrator advisor advocate agent aide analyst architect"
+    " artist assistant attorney auditor aunt author babysitter baker board boss brother buyer"
+    " captain caretaker carer carpenter cashier caterer ceo cfo chair chairman chairwoman chef"
+    " chief child children cleaner clerk client coach colleague commander committee compliance"
+    " concierge conductor consultant contractor controller cook coordinator council counsel"
+    " cousin cto curator custodian dad daughter dba dean deputy designer desk developer director"
+    " dispatcher doctor dpo driver editor electrician engineer engineering facilities father"
+    " finance foreman founder friend gardener grandfather grandma grandmother grandpa"
+    " grandparent grandson granny guard guardian guide head headmaster headteacher helpdesk hr"
+    " husband inspector instructor insurer intern inventor investor janitor journalist judge"
+    " jury landlord lawyer lead leader legal librarian maintainer manager marketing mechanic"
+    " medic member mentor midwife minister moderator mother mum mom neighbour neighbor niece"
+    " nephew notary nurse officer operations operator organiser organizer owner painter parent"
+    " paramedic partner patient payroll pharmacist photographer physician pilot planner platform"
+    " plumber porter postman president principal procurement producer professor programmer"
+    " psychologist publisher purchasing quality receptionist registrar reporter researcher"
+    " reviewer roofer sales scientist secretary security sergeant sister son sous-chef"
+    " specialist sponsor sre staff steward student sub-editor supervisor supplier support"
+    " surgeon surveyor teacher technician tenant tester therapist trainer translator treasurer"
+    " tutor uncle vet veterinarian vicar volunteer waiter waitress warden watchman wife yourself"
+    " everybody anyone anybody nobody team squad"
+)
+_ROLES: Final = frozenset(map(concept_of, _words(_PEOPLE))) - {concept_of("approve")}
+_GROUP: Final = re.compile(
+    r"\b([a-z][\w-]{2,30})\s+(?:team|squad|desk|crew|department|unit)\b", re.I
+)
+# Words that name no one in particular: "the team" may be any; they fill no slot by themselves.
+_AUTHORS: Final = frozenset({"author", "authors"})  # whose stem is that of "authorise"
+_VAGUE: Final = frozenset(
+    concept_of(word)
+    for word in _words("team squad member staff everybody anyone anybody head chief")
+)
+_ASKING: Final = frozenset(
+    concept_of(word)
+    for word in _words("client customer patient student tenant child children member")
+)
+_SELDOM: Final = frozenset(map(concept_of, _words("the our your their his her whole own")))
+_NO_NAMES: Final = _words(
+    "monday tuesday wednesday thursday friday saturday sunday mondays fridays january february"
+    " march april may june july august september october november december christmas easter i"
+    " eur usd gb mb kb tb utc cet cest am pm db api id ids url pdf csv json xml html sql http"
+    " https ui ux it pr prs ci cd qa os cpu gpu ram sla slo faq vat hr ok tv"
+)
+_EVERYDAY: Final = _words(
+    "go rest make swift spring bun rust dart ruby c linear teams drone express echo fly arch fish"
+    " chef sequential integer slack shortcut helm puppet salt sublime ant"
+)
+_TITLE: Final = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|Prof|Herr|Frau|Familie|Old)\b\.?\s+")
+_CLAUSE: Final = re.compile(r"(?<=[.!?;:,])\s+|\s+-\s+|\s+(?:and|but|then|while)\s+|\n+")
+_WORD: Final = re.compile(r"[A-Za-z][\w-]{0,40}")
+_DENIED: Final = re.compile(
+    r"\b(?:not|no|never|nobody|none|without|neither|nor|cannot|can't|don't|doesn't|isn't|aren't|"
+    r"instead\s+of|rather\s+than|leave\s+\w+\s+\w+\s+alone)\b",
+    re.IGNORECASE,
+)
+_WINS: Final = re.compile(
+    r"\b(?:(?:is|are|stays?|remains?)\s+(?:the\s+)?(?:master|leading|binding|authoritative|reference|"
+    r"source\s+of\s+truth)|wins?|prevails?|takes?\s+precedence|overwrites?|overrides?|has\s+priority|"
+    r"counts?(?=\s*[.,;]|$))\b",
+    re.IGNORECASE,
+)
+_YIELDS: Final = re.compile(
+    r"\b(?:overwritten|overridden|overruled|replaced)\s+(?:by|from|with)\s+", re.IGNORECASE
+)
+_COMPILED_WHAT: Final = {
+    name: re.compile(rf"(?<![\w-])(?:{pattern})(?![\w-])", re.IGNORECASE)
+    for name, pattern in _WHAT.items()
+}
+_NAME: Final = re.compile(
+    r"(?<=[a-z,'\"] )(?:[A-Z][\w'&.-]*\w)|\b(?:\w*[a-z][A-Z]\w*|\w+-?\d[\w.-]*\w|[A-Z]{2,}\w*)\b"
+)
+_COMPILED: Final = {
+    name: re.compile(rf"(?<![\w-])(?:{pattern})(?![\w-])", re.IGNORECASE)
+    for name, pattern in _WHO.items()
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """A slot of a frame and what fills it, as concepts."""
+
+    frame: str
+    fillers: frozenset[str]
+
+
+@lru_cache(maxsize=32768)
+def filled(text: str) -> tuple[Filled, ...]:
+    """Return the slots that a text fills, one a frame."""
+    found: dict[str, frozenset[str]] = {}
+    for clause in _CLAUSE.split(text):
+        if not clause or _DENIED.search(clause):
+            continue
+        people = _people(clause)
+        if not people:
+            continue
+        for name, pattern in _COMPILED.items():
+            match = pattern.search(clause)
+            if match:
+                found[name] = found.get(name, frozenset()) | people
+    return tuple(Filled(name, people) for name, people in sorted(found.items()))
+
+
+@lru_cache(maxsize=32768)
+def named(text: str) -> tuple[Filled, ...]:
+    """Return the frames of things that a text fills by names, one a frame."""
+    found: dict[str, frozenset[str]] = {}
+    for clause in _CLAUSE.split(text):
+        if not clause or _DENIED.search(clause):
+            continue
+        names = _names(clause)
+        for frame, pattern in _COMPILED_WHAT.items():
+            if names and pattern.search(clause):
+                found[frame] = found.get(frame, frozenset()) | names
+    return tuple(Filled(frame, names) for frame, names in sorted(found.items()))
+
+
+def _names(clause: str) -> frozenset[str]:
+    plain = _TITLE.sub("", clause)
+    written = {match.removesuffix("'s").removesuffix("'") for match in _NAME.findall(plain)}
+    written |= {word for word in _WORD.findall(plain) if _is_product(word)}
+    return frozenset(
+        concept_of(word.lower())
+        for word in written
+        if word.lower() not in _NO_NAMES and not word[0].isdigit()
+    )
+
+
+def _is_product(word: str) -> bool:
+    """Whether a word names a product, and is no everyday word besides ("go", "rest", "make")."""
+    return is_product(concept_of(word.lower())) and word.lower() not in _EVERYDAY
+
+
+def other_name(a: str, b: str) -> str:
+    """Return how two texts fill one slot by other names, "" when one knows the other's name."""
+    mine = {slot.frame: slot.fillers for slot in named(a)}
+    theirs = {slot.frame: slot.fillers for slot in named(b)}
+    known_a, known_b = (
+        {concept_of(word.lower().removesuffix("'s")) for word in _WORD.findall(text)}
+        for text in (a, b)
+    )
+    for frame in sorted(mine.keys() & theirs.keys()):
+        left, right = mine[frame], theirs[frame]
+        if left.isdisjoint(known_b) and right.isdisjoint(known_a):
+            return f"{frame}: {min(left)} against {min(right)}"
+    return ""
+
+
+def people(text: str) -> frozenset[str]:
+    """Return the roles that a text names."""
+    return _people(text)
+
+
+def _people(clause: str) -> frozenset[str]:
+    words = {word.lower().removesuffix("'s") for word in _WORD.findall(clause)}
+    concepts = {concept_of(word) for word in words}
+    groups = {concept_of(word.lower()) for word in _GROUP.findall(clause)} - _SELDOM
+    authors = {"author"} if words & _AUTHORS else set()
+    return frozenset((concepts & _ROLES | groups | authors) - _VAGUE - _ASKING)
+
+
+def other_filler(a: str, b: str) -> str:
+    """Return how two texts fill one slot differently, "" when they do not."""
+    mine = {slot.frame: slot.fillers for slot in filled(a)}
+    theirs = {slot.frame: slot.fillers for slot in filled(b)}
+    for frame in sorted(mine.keys() & theirs.keys()):
+        left, right = mine[frame], theirs[frame]
+        if left.isdisjoint(right):
+            return f"{frame}: {min(left)} against {min(right)}"
+    return ""
