@@ -14,6 +14,7 @@ from conflicts.models.decision import Verdict
 from conflicts.services.queue import ALL, Wanted
 
 MORNING = time(8)
+LATER = timedelta(hours=3)
 LATEST = datetime(2200, 1, 1, tzinfo=UTC)
 
 
@@ -46,19 +47,29 @@ class DecisionForm(forms.Form):
 
 
 class SnoozeForm(forms.Form):
-    """Until when a card is put off: tomorrow, next week, or a date."""
+    """Until when something is put off: for hours, to the morning of a day, or to a date."""
 
     until = forms.ChoiceField(
-        choices=[("tomorrow", "Tomorrow"), ("week", "Next week"), ("date", "On a date")]
+        choices=[
+            ("later", "In 3 hours"),
+            ("tomorrow", "Tomorrow"),
+            ("week", "Next week"),
+            ("month", "In a month"),
+            ("date", "On a date"),
+        ]
     )
     date = forms.DateField(required=False)
 
     def clean(self) -> dict[str, Any]:
-        """Turn the choice into a moment: that day's morning in the pages' time zone."""
+        """Turn the choice into a moment: a day is its morning in the pages' time zone."""
         fields = super().clean() or {}
+        if fields.get("until") == "later":
+            fields["moment"] = timezone.now() + LATER
+            return fields
         today = timezone.localdate()
         day = {
             "tomorrow": today + timedelta(days=1),
+            "month": today + timedelta(days=30),
             "week": today + timedelta(days=7 - today.weekday()),
             "date": fields.get("date"),
         }.get(fields.get("until", ""))

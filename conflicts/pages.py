@@ -63,7 +63,7 @@ def _asked_card(request: HttpRequest, name: str = "card") -> Conflict | None:
     return Conflict.objects.select_related("assignee").filter(pk=asked).first()
 
 
-def _card_context(request: HttpRequest, card: Conflict, **more: Any) -> dict[str, Any]:
+def card_context(request: HttpRequest, card: Conflict, **more: Any) -> dict[str, Any]:
     """Return what the card's template needs."""
     staff = staff_of(request)
     return {
@@ -101,13 +101,25 @@ def triage(request: HttpRequest) -> HttpResponse:
     }
     if card is not None:
         place = queue.place(waiting, card)
-        here = urlencode({**filters, "card": str(card.pk)})
-        onward = urlencode({**filters, **({"card": str(place.next_id)} if place.next_id else {})})
-        page = reverse("console:triage")
-        context |= _card_context(
-            request, card, place=place, back=f"{page}?{here}", onward=f"{page}?{onward}"
+        context |= card_context(
+            request,
+            card,
+            steps={
+                "total": place.total,
+                "position": place.position,
+                "previous": place.previous_id and _at(filters, place.previous_id),
+                "next": place.next_id and _at(filters, place.next_id),
+            },
+            back=_at(filters, card.pk),
+            onward=_at(filters, place.next_id),
         )
     return render(request, "conflicts/triage.html", context)
+
+
+def _at(filters: dict[str, str], card_id: UUID | None) -> str:
+    """Return the address of the queue at a card."""
+    query = {**filters, **({"card": str(card_id)} if card_id else {})}
+    return f"{reverse('console:triage')}?{urlencode(query)}"
 
 
 def _done(request: HttpRequest) -> dict[str, Any] | None:
@@ -115,10 +127,10 @@ def _done(request: HttpRequest) -> dict[str, Any] | None:
     card = _asked_card(request, "done")
     if card is None:
         return None
-    if card.status == ConflictStatus.SNOOZED:
-        return {"card": card, "until": card.snoozed_until}
+    if card.status == ConflictStatus.SNOOZED and card.snoozed_until:
+        return {"card": card, "words": f"Put off until {show.spoken(card.snoozed_until)}."}
     decision = card.decisions.filter(undone_at=None).first()
-    return {"card": card, "decision": decision} if decision else None
+    return {"card": card, "words": show.verdict_words(decision)} if decision else None
 
 
 @require_safe
@@ -134,7 +146,7 @@ def _one(request: HttpRequest, card: Conflict, *, status: int = 200, **more: Any
         "back": here, "onward": here, "done": _done(request), "seq": show.newest_seq(), **more
     }  # fmt: skip
     return render(
-        request, "conflicts/conflict.html", _card_context(request, card, **more), status=status
+        request, "conflicts/conflict.html", card_context(request, card, **more), status=status
     )
 
 

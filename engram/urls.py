@@ -5,12 +5,14 @@ from django.urls import URLPattern, URLResolver, include, path
 from drf_spectacular.views import SpectacularAPIView
 
 from engram.console import api as operations
+from engram.console.inbox import api as inbox
 
 api_v1: list[URLPattern | URLResolver] = [
     path("", include("memories.urls")),
     path("", include("conflicts.urls")),
     path("keys", operations.KeyCollection.as_view(), name="keys"),
     path("keys/<uuid:key_id>", operations.KeyDetail.as_view(), name="key"),
+    path("inbox", inbox.Inbox.as_view(), name="inbox"),
     path("events", operations.EventCollection.as_view(), name="events"),
     path(
         "workspace/settings/replay",

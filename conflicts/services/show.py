@@ -5,13 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import pairwise
 from typing import Any
 from uuid import UUID
 
+from django.utils import timezone
+from django.utils.formats import date_format
+
+from conflicts.core.arc import Arc, arc_of
 from conflicts.core.wording import Span, WordDiff, word_diff
 from conflicts.models import Conflict, ConflictComment, ConflictMember, Decision
 from conflicts.models.card import ConflictStatus
 from conflicts.models.decision import Verdict
+from conflicts.services.finders import Finder, finders
 from conflicts.services.resolve import Consequences, consequences
 from engram.kernel.models import Event
 from engram.kernel.refusals import InvalidError
@@ -19,6 +25,7 @@ from memories.models import Memory, State
 
 WITHHELD = "A memory of this conflict was forgotten; its question is no longer shown."
 HISTORY_ROWS = 50
+PAIRS_COMPARED = 6
 # Below this share of common text, marking words would colour nearly everything.
 LIKE_ENOUGH = 0.35
 # The order of the keys 1 to 6.
@@ -55,8 +62,20 @@ class Statement:
 
 
 @dataclass(frozen=True, slots=True)
+class Compared:
+    """Two statements by their numbers, and the words in which they differ."""
+
+    one: int
+    other: int
+    difference: WordDiff
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
-    """One verdict and what it would do, said before it is chosen."""
+    """One verdict and what it would do, said before it is chosen.
+
+    `fates` tell what would become of each statement, by its number.
+    """
 
     key: int
     verdict: str
@@ -66,6 +85,7 @@ class Outcome:
     is_possible: bool = True
     is_suggested: bool = False
     asks_for: str = ""
+    fates: dict[int, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +103,9 @@ class CardView:
     decisions: tuple[Decision, ...] = ()
     comments: tuple[ConflictComment, ...] = ()
     events: tuple[Event, ...] = field(default=())
+    finders: tuple[Finder, ...] = ()
+    further: tuple[Compared, ...] = ()
+    arc: Arc | None = None
 
     @property
     def is_waiting(self) -> bool:
@@ -106,6 +129,7 @@ def show(card: Conflict, *, now: datetime) -> CardView:
         for number, member in enumerate(members, start=1)
     )
     decisions = tuple(card.decisions.select_related("answer"))
+    events = tuple(Event.objects.filter(object_id=str(card.pk))[:HISTORY_ROWS])
     return CardView(
         card=card,
         question=WITHHELD if is_withheld else card.question,
@@ -119,8 +143,23 @@ def show(card: Conflict, *, now: datetime) -> CardView:
         standing=next((d for d in decisions if d.undone_at is None), None),
         decisions=decisions,
         comments=tuple(card.comments.all()),
-        events=tuple(Event.objects.filter(object_id=str(card.pk))[:HISTORY_ROWS]),
+        events=events,
+        finders=finders(card, events, is_withheld=is_withheld),
+        further=_further(statements, compared),
+        arc=arc_of([(s.memory.observed_at, s.says_yes) for s in statements]),
     )
+
+
+def spoken(moment: datetime) -> str:
+    """Say a moment in the reader's time zone."""
+    return date_format(timezone.localtime(moment), "D j M, H:i")
+
+
+def verdict_words(decision: Decision) -> str:
+    """Say what was decided."""
+    if decision.verdict == Verdict.DISMISS:
+        return "Dismissed: not a conflict."
+    return f"Resolved: {decision.get_verdict_display()}."
 
 
 def changed_since(card: Conflict, seq: int) -> list[Event]:
@@ -150,6 +189,21 @@ def _difference(
         return None, None
     (one, first), (other, second) = sorted(pair, key=lambda row: row[0])
     return (one, other), word_diff(first.memory.content, second.memory.content)
+
+
+def _further(
+    statements: Sequence[Statement], compared: tuple[int, int] | None
+) -> tuple[Compared, ...]:
+    """Compare each statement with the next, where they are alike enough to tell something."""
+    found = []
+    shown = [statement for statement in statements if not statement.is_withheld]
+    for one, other in list(pairwise(shown))[:PAIRS_COMPARED]:
+        if (one.number, other.number) == compared:
+            continue
+        difference = word_diff(one.memory.content, other.memory.content)
+        if difference.likeness >= LIKE_ENOUGH:
+            found.append(Compared(one.number, other.number, difference))
+    return tuple(found)
 
 
 def _statement(
@@ -183,7 +237,7 @@ def outcomes(
     numbers = {s.memory.id: s.number for s in statements}
     found = []
     for key, (verdict, label, tone) in enumerate(ASKED, start=1):
-        effect, asks_for, is_possible = _effect(
+        effect, asks_for, is_possible, fates = _effect(
             verdict, live, says_yes, numbers, is_by_rules=is_by_rules
         )
         found.append(
@@ -196,6 +250,7 @@ def outcomes(
                 asks_for=asks_for,
                 is_possible=is_possible,
                 is_suggested=verdict == suggested,
+                fates=fates,
             )
         )
     return tuple(found)
@@ -208,28 +263,35 @@ def _effect(
     numbers: dict[Any, int],
     *,
     is_by_rules: bool,
-) -> tuple[str, str, bool]:
-    """Return the sentence, what must be named too (`keep` or nothing), and if it can be done."""
+) -> tuple[str, str, bool, dict[int, str]]:
+    """Return the sentence, what must be named too (`keep` or nothing), if it can be, the fates."""
     if verdict == Verdict.KEEP:
         return (
             "The ticked memories stay; the others are superseded by the newest of them.",
             "keep",
             bool(live),
+            {},
         )
     try:
         plan = consequences(live, says_yes, verdict, [], is_by_rules=is_by_rules)
     except InvalidError:
         if verdict == Verdict.YES:
-            return "No memory that says so is active any more.", "", False
+            return "No memory that says so is active any more.", "", False, {}
         return (
             f"{_named(says_yes, numbers)} {_is_or_are(says_yes)} retired. "
             "More than one value would remain: tick those that are true.",
             "keep",
             True,
+            {numbers[i]: "retired" for i in says_yes},
         )
     if verdict == Verdict.NO and not plan.retired:
-        return "No memory that says so is active any more.", "", False
-    return _sentence(verdict, plan, numbers), "", True
+        return "No memory that says so is active any more.", "", False, {}
+    return _sentence(verdict, plan, numbers), "", True, _fates(plan, numbers)
+
+
+def _fates(plan: Consequences, numbers: dict[Any, int]) -> dict[int, str]:
+    told = (("stays", plan.kept), ("superseded", plan.superseded), ("retired", plan.retired))
+    return {numbers[memory.id]: fate for fate, memories in told for memory in memories}
 
 
 def _sentence(verdict: Verdict, plan: Consequences, numbers: dict[Any, int]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,11 +10,9 @@ from django.http import HttpRequest
 from django.templatetags.static import static
 from django.urls import reverse
 
-from conflicts.models import Conflict
+from engram.console.inbox.queue import tallies_for
 from engram.kernel.middleware import StaffWorkspace
 from engram.kernel.models import Role
-from engram.kernel.tenancy import has_workspace
-from memories.models import Review, ReviewStatus
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,19 +25,18 @@ class Place:
     symbol: str
     needs: Role = Role.READER
     also: str = ""
-    waiting: Callable[[], int] | None = None  # how much waits for a person there
+    waits: str = ""  # the source of the inbox whose items wait there, or `inbox`: all of them
     is_for_superusers: bool = False
 
 
-def open_conflicts() -> int:
-    """Return how many cards wait in the workspace being served."""
-    return Conflict.objects.waiting().count() if has_workspace() else 0
-
-
-def pending_reviews() -> int:
-    """Return how many requests wait for a reviewer in the workspace being served."""
-    pending = ReviewStatus.PENDING
-    return Review.objects.filter(status=pending).count() if has_workspace() else 0
+def _waiting(request: HttpRequest, place: Place) -> int | None:
+    """Return how much waits for a person at a place, None where nothing is counted."""
+    if not place.waits:
+        return None
+    tallies = tallies_for(request)
+    if place.waits == "inbox":
+        return sum(tally.count for tally in tallies.values())
+    return tallies[place.waits].count if place.waits in tallies else 0
 
 
 PLACES: tuple[tuple[str, tuple[Place, ...]], ...] = (
@@ -48,7 +44,8 @@ PLACES: tuple[tuple[str, tuple[Place, ...]], ...] = (
         "",
         (
             Place("Dashboard", "console:dashboard", "dashboard", "dashboard"),
-            Place("Triage", "console:triage", "triage", "inbox", waiting=open_conflicts),
+            Place("Inbox", "console:inbox", "triage", "inbox", waits="inbox"),
+            Place("Triage", "console:triage", "conflicts", "rule", waits="conflicts"),
         ),
     ),
     (
@@ -61,7 +58,7 @@ PLACES: tuple[tuple[str, tuple[Place, ...]], ...] = (
             ),
             Place(
                 "Reviews", "admin:memories_review_changelist", "talk", "how_to_reg",
-                needs=Role.AGENT, waiting=pending_reviews,
+                needs=Role.AGENT, waits="reviews",
             ),
             Place("Gate", "console:gate", "merge", "merge"),
             Place(
@@ -106,8 +103,8 @@ def console_sidebar(request: HttpRequest) -> list[dict[str, Any]]:
                 "title": place.title,
                 "link": reverse(place.route),
                 "icon": place.icon,
-                "count": place.waiting() if place.waiting else None,
-                "is_live": place.waiting is open_conflicts,
+                "count": _waiting(request, place),
+                "waits": place.waits,
                 "is_current": _is_current(request, place),
             }
             for place in places
@@ -139,7 +136,7 @@ def admin_sidebar(request: HttpRequest) -> list[dict[str, Any]]:
                 "link": link,
                 "active": _is_current(request, place),
             }
-            if place.waiting and (count := place.waiting()):
+            if count := _waiting(request, place):
                 item |= {"badge": str(count), "badge_variant": "primary"}
             items.append(item)
         if items:

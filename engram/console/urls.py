@@ -4,6 +4,7 @@ from django.urls import path
 
 from conflicts import pages as conflicts
 from engram.console import detective_pages, gate_pages, pages, replay_pages
+from engram.console.inbox import pages as inbox
 
 app_name = "console"
 urlpatterns = [
@@ -18,6 +19,11 @@ urlpatterns = [
     path("console/switch/", pages.switch, name="switch"),
     path("console/sign-out/", pages.sign_out, name="sign-out"),
     path("console/no-workspace/", pages.no_workspace, name="no-workspace"),
+    path("console/inbox/", inbox.inbox, name="inbox"),
+    path("console/inbox/counts/", inbox.counts, name="inbox-counts"),
+    path("console/inbox/<slug:source>/<uuid:item>/", inbox.act, name="inbox-act"),
+    path("console/inbox/<slug:source>/<uuid:item>/snooze/", inbox.snooze, name="inbox-snooze"),
+    path("console/inbox/<slug:source>/<uuid:item>/undo/", inbox.take_back, name="inbox-undo"),
     path("console/triage/", conflicts.triage, name="triage"),
     path("console/conflicts/", conflicts.conflict_list, name="conflicts"),
     path("console/conflicts/<uuid:conflict_id>/", conflicts.conflict, name="conflict"),

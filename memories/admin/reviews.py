@@ -12,21 +12,18 @@ from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.utils import timezone
-from django.utils.dateparse import parse_datetime
 from django.utils.html import format_html
 from unfold.decorators import action, display
 
 from engram.kernel.models import Role
 from engram.kernel.pages import has_role, staff_of
-from engram.kernel.staff import DefaultedFilter, RoleAdmin, moment_column, shown_moment
+from engram.kernel.staff import DefaultedFilter, RoleAdmin, moment_column
 from memories.models import Review, ReviewKind, ReviewStatus
+from memories.serializers.asked import fields_in_words
 from memories.serializers.review import asked_fields
 from memories.services import decide
 
 SHOWN_CHARS = 120
-NOT_SHOWN = frozenset({"content", "supersedes", "revive"})  # the page says them itself
-NOTHING: tuple[Any, ...] = (None, "", [], {}, False)
-TITLES = {"session_key": "Session", "derived_from": "Drawn from", "observed_at": "Learned at"}
 
 
 class StatusFilter(DefaultedFilter):
@@ -44,30 +41,6 @@ class StatusFilter(DefaultedFilter):
         """Keep the reviews of the status."""
         chosen = self.value()
         return queryset if chosen == self.all_value else queryset.filter(status=chosen)
-
-
-def _told(review: Review, fields: dict[str, Any]) -> list[tuple[str, str]]:
-    """Return the fields in words; of a commit only those that were not left at nothing."""
-    return [
-        (TITLES.get(name, name.replace("_", " ").capitalize()), _in_words(name, value))
-        for name, value in fields.items()
-        if name not in NOT_SHOWN and (value not in NOTHING or review.kind == ReviewKind.REVISE)
-    ]
-
-
-def _in_words(name: str, value: Any) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if value in NOTHING:
-        return "–"
-    if isinstance(value, list):
-        return ", ".join(str(item) for item in value)
-    if isinstance(value, dict):
-        return ", ".join(f"{key}: {inner}" for key, inner in value.items())
-    if name in {"kind", "provenance"}:
-        return str(value).replace("_", " ")
-    moment = parse_datetime(value) if name.endswith("_at") else None
-    return shown_moment(moment) if moment else str(value)
 
 
 def _short(text: str) -> str:
@@ -141,7 +114,7 @@ class ReviewAdmin(RoleAdmin):
             "memory": review.memory,
             "state": review.memory.state(),
             "wording": fields.get("content", ""),
-            "others": _told(review, fields),
+            "others": fields_in_words(review, fields),
             "is_flag": review.kind == ReviewKind.SOURCE_FORGOTTEN,
             "may_act": has_role(request, Role.REVIEWER) and review.status == ReviewStatus.PENDING,
         }

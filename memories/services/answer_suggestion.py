@@ -14,7 +14,7 @@ from engram.kernel.history import record
 from engram.kernel.models import Workspace
 from engram.kernel.refusals import InvalidError, MissingError, StaleError
 from engram.kernel.tenancy import before_writing, in_workspace
-from memories.core.claims import compare
+from memories.core.claims import Comparison, compare
 from memories.core.gate import Decision, Side, better_wording, surviving_wording
 from memories.core.reading import read_cached
 from memories.models import Memory, MergeSuggestion, Observation, SuggestionStatus
@@ -153,22 +153,22 @@ def _unite(
         memories_written.send(Memory, memory_ids=[older.id], first_in_line=first, now=now)
 
 
+def surviving(older: Memory, newer: Memory) -> tuple[Comparison, Side]:
+    """Compare two memories and say whose wording a merge of them keeps by the gate's rules."""
+    a, b = read_cached(older.content), read_cached(newer.content)
+    comparison = compare(a, b)
+    better: Side = (
+        "stored" if better_wording(older.content, newer.content, a, b) == "a" else "incoming"
+    )
+    return comparison, surviving_wording(comparison, older.provenance, newer.provenance, better)
+
+
 def _judged(
     suggestion: MergeSuggestion, older: Memory, newer: Memory, keep: UUID | None
 ) -> gate.Judged:
-    a, b = read_cached(older.content), read_cached(newer.content)
-    comparison = compare(a, b)
-    survivor: Side
+    comparison, survivor = surviving(older, newer)
     if keep is not None:
         survivor = "incoming" if keep == newer.id else "stored"
-    else:
-        better = better_wording(older.content, newer.content, a, b)
-        survivor = surviving_wording(
-            comparison,
-            older.provenance,
-            newer.provenance,
-            "stored" if better == "a" else "incoming",
-        )
     reasons = (*suggestion.reasons, "a person merged them")
     decision = Decision("merged", survivor, reasons)
     return gate.Judged(older, suggestion.similarity, comparison, decision)

@@ -64,6 +64,14 @@ def suggest(
     return standing
 
 
+def _as_text(field: str) -> Concat:
+    """Return a field in a form that no index serves: the pair is joined by its ids, not by place.
+
+    A place holds many memories; the planner took each of them for each suggestion.
+    """
+    return Concat(F(field), Value(""))
+
+
 def _is_live(member: str, now: datetime) -> Q:
     live = Q(**{f"{member}__{stamp}": None for stamp in STAMPS})
     return live & (Q(**{f"{member}__expires_at": None}) | Q(**{f"{member}__expires_at__gt": now}))
@@ -78,8 +86,10 @@ def in_status(status: str, now: datetime) -> QuerySet[MergeSuggestion]:
     rows = MergeSuggestion.objects.annotate(
         one=Concat(F("memory__content_hash"), Value(":"), F("other__content_hash")),
         two=Concat(F("other__content_hash"), Value(":"), F("memory__content_hash")),
+        scope_of_one=_as_text("memory__scope"),
+        project_of_one=_as_text("memory__project"),
     )
-    same_place = Q(memory__scope=F("other__scope"), memory__project=F("other__project"))
+    same_place = Q(scope_of_one=_as_text("other__scope"), project_of_one=_as_text("other__project"))
     same_wording = Q(wordings=F("one")) | Q(wordings=F("two"))
     stands = _is_live("memory", now) & _is_live("other", now) & same_wording & same_place
     is_open = Q(status=SuggestionStatus.OPEN)

@@ -1,4 +1,4 @@
-import { Live, setOpenCount, showPulse } from "./live.js";
+import { Live, refreshCounts, showPulse } from "./live.js";
 
 const FEED_MAX = 100;
 const feed = document.querySelector("[data-feed]");
@@ -94,7 +94,7 @@ async function refresh() {
   for (const place of document.querySelectorAll("[data-number]")) {
     place.textContent = numbers[place.dataset.number] ?? "–";
   }
-  setOpenCount(numbers.open_conflicts);
+  refreshCounts();
   const lag = numbers.queue_lag_seconds;
   document.querySelector("[data-lag]").textContent =
     lag === null ? "the detective is up to date" : `oldest waits ${Math.round(lag)} s`;

@@ -97,6 +97,16 @@ export function showPulse(element, state) {
   element.title = state === "live" ? "Changes arrive by themselves" : "What you see may be out of date";
 }
 
-export function setOpenCount(count) {
-  for (const badge of document.querySelectorAll("[data-open-count]")) badge.textContent = count;
+// How much waits, by the name of its source (`inbox`: all of it), wherever the page shows it.
+export async function refreshCounts() {
+  try {
+    const answer = await fetch("/console/inbox/counts/", { headers: { Accept: "application/json" } });
+    if (!answer.ok) return;
+    const counts = await answer.json();
+    for (const place of document.querySelectorAll("[data-count]")) {
+      place.textContent = counts[place.dataset.count] ?? place.textContent;
+    }
+  } catch {
+    // The pulse says that we are not connected.
+  }
 }

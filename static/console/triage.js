@@ -1,5 +1,5 @@
 import { listen } from "./keys.js";
-import { Live, setOpenCount, showPulse } from "./live.js";
+import { Live, refreshCounts, showPulse } from "./live.js";
 
 document.documentElement.dataset.js = ""; // In the admin nobody else says so.
 const card = document.querySelector("[data-card]");
@@ -7,6 +7,11 @@ const pulse = document.querySelector("[data-pulse]");
 const arrivedPill = document.querySelector("[data-arrived]");
 const movedOn = document.querySelector("[data-moved-on]");
 const form = document.querySelector("[data-decide]");
+const head = document.querySelector("[data-seq]");
+const question = document.getElementById("question");
+const listed = (names) => new Set((names ?? "").split(" ").filter(Boolean));
+const opens = listed(head?.dataset.opens);
+const settles = listed(head?.dataset.settles);
 let arrived = 0;
 
 // Keyboard
@@ -25,6 +30,12 @@ function snooze() {
   fold.querySelector("button")?.focus();
 }
 
+function comment() {
+  const field = document.querySelector("[data-comment]");
+  field?.focus();
+  field?.scrollIntoView({ block: "center" });
+}
+
 function verdict(key) {
   const button = form?.querySelector(`[data-key="${key}"]`);
   if (button && !button.disabled) button.click();
@@ -36,7 +47,9 @@ listen(
     k: () => follow("a[rel=prev]"),
     u: undo,
     s: snooze,
-    a: () => arrivedPill && !arrivedPill.hidden && arrivedPill.click(),
+    a: () => follow("[data-assign]"),
+    c: comment,
+    n: () => arrivedPill && !arrivedPill.hidden && arrivedPill.click(),
     "/": () => document.getElementById("search")?.focus(),
   },
   verdict,
@@ -63,30 +76,33 @@ addEventListener("pageshow", () => {
 
 // Live: arrivals are counted, never pushed under one's eyes.
 
-const pageSeq = Number(document.querySelector("[data-seq]")?.dataset.seq ?? 0);
+const pageSeq = Number(head?.dataset.seq ?? 0);
+
+// Whether an event is about what is on screen: a card by its id, others by what they name.
+function isMine(data) {
+  const shown = card?.dataset.card;
+  return shown && [data.object, data.suggestion, data.review].includes(shown);
+}
 
 function take({ type, seq, data }) {
   if (seq <= pageSeq) return; // The page was made with it.
-  if (type === "conflict.opened" && data.object !== card?.dataset.card && arrivedPill) {
+  if (opens.has(type) && !isMine(data) && arrivedPill) {
     arrived += 1;
     arrivedPill.hidden = false;
-    arrivedPill.textContent = `${arrived} new`;
+    arrivedPill.textContent = `${arrived} new · show`;
   }
-  const isMine = data.object === card?.dataset.card;
-  if (isMine && data.version && data.version > Number(card.dataset.version)) movedOn.hidden = false;
-  if (["conflict.opened", "conflict.resolved", "conflict.reopened", "conflict.snoozed"].includes(type)) count();
+  if (isMine(data)) {
+    const known = Number(card.dataset.version ?? 0);
+    movedOn.hidden = known ? !(data.version > known) && movedOn.hidden : opens.has(type) && movedOn.hidden;
+  }
+  if (settles.has(type)) countSoon();
 }
 
 let timer;
-function count() {
-  timer ??= setTimeout(async () => {
+function countSoon() {
+  timer ??= setTimeout(() => {
     timer = undefined;
-    try {
-      const answer = await fetch("/console/numbers/", { headers: { Accept: "application/json" } });
-      if (answer.ok) setOpenCount((await answer.json()).open_conflicts);
-    } catch {
-      // The pulse says that we are not connected.
-    }
+    refreshCounts();
   }, 500);
 }
 
@@ -94,9 +110,16 @@ arrivedPill?.addEventListener("click", () => {
   const url = new URL(location.href);
   url.searchParams.delete("done");
   // The card on screen stays on screen; the new ones stand in the queue around it.
-  if (card) url.searchParams.set("card", card.dataset.card);
+  const name = card?.dataset.card;
+  if (name) url.searchParams.set(head.dataset.param, card.dataset.key ?? name);
   location.assign(url);
 });
 
 new Live({ seq: pageSeq, onEvent: take, onState: (state) => showPulse(pulse, state) });
-document.getElementById("refusal")?.scrollIntoView({ block: "nearest" });
+
+// After an answer or a step the question has the focus: it is read out, with what was just done.
+
+const refusal = document.getElementById("refusal");
+refusal?.scrollIntoView({ block: "nearest" });
+const isQueue = Boolean(head?.dataset.param);
+if (!refusal && isQueue && location.search) question?.focus({ preventScroll: true });

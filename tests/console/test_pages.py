@@ -181,4 +181,5 @@ def test_every_console_route_is_covered_by_these_tests() -> None:
         "dashboard", "api-docs", "numbers", "switch", "sign-out", "no-workspace", "triage",
         "conflicts", "conflict", "conflict-resolve", "conflict-undo", "conflict-snooze",
         "conflict-assign", "conflict-comment", "gate", "gate-answer", "gate-judge",
+        "inbox", "inbox-act", "inbox-counts", "inbox-snooze", "inbox-undo", "detective", "replay",
     }  # fmt: skip

@@ -71,6 +71,7 @@ EXPECTED: dict[str, dict[str, str]] = {
     "detections/<uuid:run_id>": {"get": "reader"},
     "keys": {"get": "admin", "post": "admin"},
     "keys/<uuid:key_id>": {"get": "admin", "delete": "admin"},
+    "inbox": {"get": "reader"},
     "events": {"get": "reader"},
     "workspace/settings": {"get": "reader", "patch": "admin"},
     "workspace/settings/replay": {"post": "reviewer"},

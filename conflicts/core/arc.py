@@ -1,0 +1,74 @@
+"""The story of a card as a drawing: who says yes above, who says otherwise below, left to right."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import pairwise
+from typing import Final
+
+# In percent of the drawing's width.
+LEFT: Final = 9.0
+WIDTH: Final = 82.0
+LABEL_ROOM: Final = 20.0
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One statement: how far right it stands (percent), on which side, and if its date fits."""
+
+    number: int
+    at: datetime
+    x: float
+    is_yes: bool
+    is_labelled: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """The way from one statement to the next; `turn` is up, down, or flat on either side."""
+
+    x: float
+    width: float
+    turn: str
+
+
+@dataclass(frozen=True, slots=True)
+class Arc:
+    """The points of a story and the ways between them."""
+
+    points: tuple[Point, ...]
+    stretches: tuple[Stretch, ...]
+
+
+def arc_of(story: Sequence[tuple[datetime, bool]]) -> Arc | None:
+    """Draw a story (when, and whether it says yes; oldest first); None for fewer than two.
+
+    Half of each distance follows time, half is even, so that what was said at once stays apart.
+    """
+    if len(story) < 2:
+        return None
+    first, last = story[0][0], story[-1][0]
+    span = (last - first).total_seconds()
+    points: list[Point] = []
+    labelled = -LABEL_ROOM
+    for position, (at, is_yes) in enumerate(story):
+        even = position / (len(story) - 1)
+        share = (at - first).total_seconds() / span if span > 0 else even
+        x = round(LEFT + WIDTH * (even + share) / 2, 2)
+        is_last = position == len(story) - 1
+        fits = x - labelled >= LABEL_ROOM and (is_last or LEFT + WIDTH - x >= LABEL_ROOM)
+        if fits:
+            labelled = x
+        points.append(Point(position + 1, at, x, is_yes, fits))
+    stretches = tuple(
+        Stretch(a.x, round(b.x - a.x, 2), _turn(a.is_yes, b.is_yes)) for a, b in pairwise(points)
+    )
+    return Arc(tuple(points), stretches)
+
+
+def _turn(was_yes: bool, is_yes: bool) -> str:
+    if was_yes == is_yes:
+        return "above" if is_yes else "below"
+    return "up" if is_yes else "down"

@@ -1,0 +1,70 @@
+"""Who found a card, and what that finding is worth."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from conflicts.models import Conflict, DetectionRun
+from conflicts.models.detection import Narrative
+from conflicts.models.judgement import JudgedRelation, Judgement
+from engram.kernel.models import Event
+
+TOLD = {
+    "rules": "The rules",
+    "narrative": "The narrative pass",
+    "agent": "An agent",
+    "person": "A person",
+}
+FOUND = ("conflict.opened", "conflict.joined")
+
+
+@dataclass(frozen=True, slots=True)
+class Finder:
+    """One that found the card: its kind, its name, what it said, and how often it was right."""
+
+    kind: str
+    name: str
+    said: str = ""
+    weight: float | None = None  # in (0, 1), where the finder has a record
+
+
+def finders(card: Conflict, events: Sequence[Event], *, is_withheld: bool) -> tuple[Finder, ...]:
+    """Return who found a card, in the order in which they did; a withheld card quotes nobody."""
+    found: list[Finder] = []
+    for kind in card.detected_by:
+        if kind == "narrative":
+            found.append(_model(card))
+        elif kind == "agent" and (judged := _judgements(card)):
+            found.extend(
+                Finder(kind, f"{TOLD[kind]}: {one.agent}", "" if is_withheld else one.reason,
+                       one.weight)
+                for one in judged
+            )  # fmt: skip
+        elif kind in {"agent", "person"}:
+            found.append(Finder(kind, _reporter(kind, events)))
+        else:
+            found.append(Finder(kind, TOLD.get(kind, kind)))
+    return tuple(found)
+
+
+def _judgements(card: Conflict) -> list[Judgement]:
+    told = card.judgements.filter(relation=JudgedRelation.CONTRADICTS)
+    return list(told.order_by("created_at", "pk"))
+
+
+def _reporter(kind: str, events: Sequence[Event]) -> str:
+    """Name who reported by hand, as history tells it (events come newest first)."""
+    by = {"agent": "key", "person": "user"}[kind]
+    told = [e for e in events if e.type in FOUND and e.actor_kind == by and e.actor_label]
+    return f"{TOLD[kind]}: {told[-1].actor_label}" if told else TOLD[kind]
+
+
+def _model(card: Conflict) -> Finder:
+    """Name the model of the run that was the last to end before the card was changed."""
+    runs = DetectionRun.objects.filter(
+        narrative=Narrative.DONE, created_at__lte=card.updated_at
+    ).exclude(model="")
+    model = runs.values_list("model", flat=True).first()
+    name = TOLD["narrative"]
+    return Finder("narrative", f"{name}, model {model}" if model else name)

@@ -1,0 +1,86 @@
+"""Conflicts in the inbox: the card of the triage page, with its own forms."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db.models import F, QuerySet
+from django.http import HttpRequest
+
+from conflicts.models import Conflict
+from conflicts.models.card import ConflictStatus
+from conflicts.pages import card_context
+from conflicts.services import queue, show
+from conflicts.services.undo import undo
+from conflicts.services.wake import wake
+from engram.console.inbox.source import Done, Source, Wanted
+from engram.kernel.actors import Actor
+from engram.kernel.models import Workspace
+
+
+class Conflicts(Source):
+    """Questions about memories that disagree."""
+
+    name = "conflicts"
+    title = "Conflicts"
+    icon = "conflicts"
+    template = "conflicts/_card.html"
+    teaches = "Two memories cannot both be true: say which one holds."
+    announced_by = ("conflict.opened", "conflict.reopened")
+    settled_by = ("conflict.resolved", "conflict.snoozed")
+    has_own_snooze = True
+
+    def rows(self) -> QuerySet[Any]:
+        """Return all cards."""
+        return self._annotated(queue.Wanted(status=queue.ALL))
+
+    def waiting(self, wanted: Wanted, now: datetime) -> QuerySet[Any]:
+        """Return the open cards that are wanted."""
+        return self._annotated(
+            queue.Wanted(
+                severity=wanted.severity,
+                scope=wanted.scope,
+                text=wanted.text,
+                assignee_id=wanted.assignee_id,
+            )
+        )
+
+    def _annotated(self, wanted: queue.Wanted) -> QuerySet[Any]:
+        return queue.cards(wanted).annotate(since=F("created_at")).select_related("assignee")
+
+    def titles(self, rows: Sequence[Any]) -> Mapping[UUID, tuple[str, str]]:
+        """Return the questions; none that quotes what was forgotten."""
+        unsayable = queue.withheld([card.pk for card in rows])
+        return {
+            card.pk: (card.kind, show.WITHHELD if card.pk in unsayable else card.question)
+            for card in rows
+        }
+
+    def context(self, request: HttpRequest, row: Any, now: datetime) -> dict[str, Any]:
+        """Return the card as the triage page shows it."""
+        return card_context(request, row)
+
+    def done(self, item_id: UUID, now: datetime) -> Done | None:
+        """Return the standing decision, or until when the card is put off."""
+        card = Conflict.objects.filter(pk=item_id).first()
+        if card is None:
+            return None
+        if card.status == ConflictStatus.SNOOZED and card.snoozed_until:
+            return Done(
+                f"Put off until {show.spoken(card.snoozed_until)}.", "The question waits again."
+            )
+        decision = card.decisions.filter(undone_at=None).first()
+        if decision is None:
+            return None
+        return Done(
+            show.verdict_words(decision),
+            "Every memory returns to what it was, and it is asked again.",
+        )
+
+    def undo(self, workspace: Workspace, item_id: UUID, *, actor: Actor, now: datetime) -> None:
+        """Take the standing decision back, or end a snooze."""
+        is_snoozed = Conflict.objects.filter(pk=item_id, status=ConflictStatus.SNOOZED).exists()
+        (wake if is_snoozed else undo)(workspace, item_id, actor=actor, now=now)

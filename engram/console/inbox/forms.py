@@ -1,0 +1,56 @@
+"""What people send from the inbox, and how the address names its places."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django import forms
+
+from engram.console.inbox.source import SEVERITIES, Wanted
+
+FILTERS = ("source", "severity", "scope", "q", "mine")
+
+
+class InboxForm(forms.Form):
+    """The filters of the inbox, as the address holds them; a wrong one counts as not given."""
+
+    source = forms.CharField(max_length=20, required=False)
+    severity = forms.ChoiceField(
+        choices=[("", "Any severity"), *((name, name.capitalize()) for name in SEVERITIES)],
+        required=False,
+    )
+    scope = forms.CharField(max_length=300, required=False)
+    q = forms.CharField(max_length=200, required=False)
+    mine = forms.BooleanField(required=False)
+
+    def wanted(self, *, known: set[str], user_id: int | None) -> Wanted:
+        """Return the valid filters."""
+        self.is_valid()
+        fields: dict[str, Any] = self.cleaned_data
+        source = fields.get("source", "")
+        return Wanted(
+            source=source if source in known else "",
+            severity=fields.get("severity", ""),
+            scope=fields.get("scope", ""),
+            text=fields.get("q", ""),
+            assignee_id=user_id if fields.get("mine") else None,
+        )
+
+
+class ActionForm(forms.Form):
+    """An answer, with a note where the item takes one."""
+
+    action = forms.CharField(
+        max_length=20, error_messages={"required": "Choose one of the answers."}
+    )
+    note = forms.CharField(max_length=1000, required=False)
+
+
+def named_item(text: str, default: str = "conflicts") -> tuple[str, UUID] | None:
+    """Return the source and the id that the address names as `source:id`."""
+    source, _, item = text.rpartition(":")
+    try:
+        return source or default, UUID(item)
+    except ValueError:
+        return None

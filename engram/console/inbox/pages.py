@@ -1,0 +1,285 @@
+"""The inbox: one item at a time, whatever its kind, with one keyboard."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any
+from urllib.parse import parse_qsl, urlencode, urlsplit
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+
+from conflicts.forms import SnoozeForm
+from conflicts.services.show import newest_seq, spoken
+from engram.console.inbox import queue
+from engram.console.inbox.forms import FILTERS, ActionForm, InboxForm, named_item
+from engram.console.inbox.put_off import put_off, put_off_until, take_up
+from engram.console.inbox.registry import source_named, sources_for
+from engram.console.inbox.source import Done, Entry, Source, Wanted
+from engram.kernel.pages import View, has_role, member_page, staff_of, way_back
+from engram.kernel.refusals import RefusalError, StaleError
+
+NEXT_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The item on screen, with its source."""
+
+    source: Source
+    row: Any
+    entry: Entry
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """What a member looks at: the sources of their role, through the filters of the address."""
+
+    sources: list[Source]
+    wanted: Wanted
+    filters: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """Where the item on screen stands, and the addresses of its neighbours."""
+
+    total: int
+    position: int
+    previous: str
+    next: str
+
+
+def item_target(view: View) -> View:
+    """Take forms about an item; who comes by address is led to the item."""
+
+    @wraps(view)
+    def run(request: HttpRequest, source: str, item: UUID) -> HttpResponse:
+        if request.method != "POST":
+            return redirect(f"{reverse('console:inbox')}?item={source}:{item}")
+        found = source_named(source, staff_of(request).actor.role)
+        if found is None or not found.rows().filter(pk=item).exists():
+            raise Http404
+        return view(request, found, item)
+
+    return run
+
+
+@require_safe
+@member_page()
+def inbox(request: HttpRequest) -> HttpResponse:
+    """Show what waits for a person, the most urgent first, one item at a time."""
+    return _inbox(request, request.GET)
+
+
+def _inbox(
+    request: HttpRequest, here: Mapping[str, Any], *, status: int = 200, **more: Any
+) -> HttpResponse:
+    now = timezone.now()
+    staff = staff_of(request)
+    sources = sources_for(staff.actor.role)
+    form = InboxForm(here)
+    wanted = form.wanted(known={source.name for source in sources}, user_id=staff.actor.user_id)
+    filters = {name: here[name] for name in FILTERS if here.get(name)}
+    tallies = queue.tallies_for(request)
+    chosen = _asked_item(here.get("item", ""), sources)
+    mark = chosen.entry.mark if chosen else None
+    following = queue.entries(sources, wanted, now, mark=mark, limit=NEXT_SHOWN + 1)
+    if chosen is None and following:
+        chosen = _asked_item(following[0].key, sources)
+        following = following[1:]
+    context: dict[str, Any] = {
+        "form": form,
+        "wanted": wanted,
+        "filters": filters,
+        "sources": [(source, tallies[source.name]) for source in sources],
+        "tabs": urlencode({k: v for k, v in filters.items() if k != "source"}),
+        "waiting": sum(tally.count for tally in tallies.values()),
+        "opens": " ".join(sorted({e for s in sources for e in s.announced_by})),
+        "settles": " ".join(sorted({e for s in sources for e in s.settled_by})),
+        "seq": newest_seq(),
+        "done": _done(request, here.get("done", ""), sources),
+        "chosen": chosen,
+        **more,
+    }
+    if chosen is not None:
+        context |= _item_context(request, chosen, Queue(sources, wanted, filters), following)
+    return render(request, "console/inbox/inbox.html", context, status=status)
+
+
+def _item_context(
+    request: HttpRequest, chosen: Chosen, looked_at: Queue, following: list[Entry]
+) -> dict[str, Any]:
+    now = timezone.now()
+    mark, filters = chosen.entry.mark, looked_at.filters
+    previous = queue.entries(
+        looked_at.sources, looked_at.wanted, now, mark=mark, limit=1, is_back=True
+    )
+    place = queue.place(looked_at.sources, looked_at.wanted, mark, now)
+    onward = _address(filters, following[0] if following else None)
+    item = chosen.source.context(request, chosen.row, now)
+    return {
+        **item,
+        "role": staff_of(request).actor.role,
+        "may_decide": has_role(request, chosen.source.acts),
+        "actions": chosen.source.actions(chosen.row, now),
+        "put_off_until": put_off_until(mark.source, mark.id, now),
+        "steps": Steps(
+            place.total,
+            place.position,
+            _address(filters, previous[0]) if previous else "",
+            onward if following else "",
+        ),
+        "following": [(entry, _address(filters, entry)) for entry in following[:NEXT_SHOWN]],
+        "back": _address(filters, chosen.entry),
+        "onward": onward,
+    }
+
+
+def _address(filters: dict[str, str], entry: Entry | None) -> str:
+    query = {**filters, **({"item": entry.key} if entry else {})}
+    return reverse("console:inbox") + (f"?{urlencode(query)}" if query else "")
+
+
+def _asked_item(text: str, sources: list[Source]) -> Chosen | None:
+    """Return the item that the address names, if there is one that the member may see."""
+    named = named_item(text)
+    source = next((s for s in sources if named and s.name == named[0]), None)
+    if named is None or source is None:
+        return None
+    row = source.rows().filter(pk=named[1]).first()
+    return Chosen(source, row, source.told([row])[0]) if row is not None else None
+
+
+def _done(request: HttpRequest, asked: str, sources: list[Source]) -> dict[str, Any] | None:
+    """Return what was just done with an item, for the undo bar."""
+    named = named_item(asked)
+    source = next((s for s in sources if named and s.name == named[0]), None)
+    if named is None or source is None:
+        return None
+    now = timezone.now()
+    until = None if source.has_own_snooze else put_off_until(*named, now)
+    done = (
+        Done(f"Put off until {spoken(until)}.", "It waits again.")
+        if until
+        else source.done(named[1], now)
+    )
+    if done is None:
+        return None
+    return {
+        "source": source,
+        "id": named[1],
+        "words": done.words,
+        "undo": done.undo if has_role(request, source.acts) else "",
+        "back": f"{reverse('console:inbox')}?item={source.name}:{named[1]}",
+    }
+
+
+@item_target
+@member_page()
+def act(request: HttpRequest, source: Source, item: UUID) -> HttpResponse:
+    """Carry out an answer; what cannot be done is said beside what was typed."""
+    form = ActionForm(request.POST)
+    if not form.is_valid():
+        return _refused(request, source, item, "Choose one of the answers.", 422)
+    staff = staff_of(request)
+    asked = form.cleaned_data
+    try:
+        source.act(
+            staff.workspace,
+            item,
+            asked["action"],
+            note=asked["note"],
+            actor=staff.actor,
+            now=timezone.now(),
+        )
+    except RefusalError as error:
+        return _refused(request, source, item, _said(error), _status_of(error))
+    return redirect(_with_done(request, source, item))
+
+
+@item_target
+@member_page()
+def snooze(request: HttpRequest, source: Source, item: UUID) -> HttpResponse:
+    """Put an item off."""
+    form = SnoozeForm(request.POST)
+    if not form.is_valid():
+        said = " ".join(str(message) for errors in form.errors.values() for message in errors)
+        return _refused(request, source, item, said, 422)
+    if source.has_own_snooze:
+        raise Http404
+    staff = staff_of(request)
+    put_off(
+        staff.workspace,
+        source.name,
+        item,
+        until=form.cleaned_data["moment"],
+        actor=staff.actor,
+        now=timezone.now(),
+    )
+    return redirect(_with_done(request, source, item))
+
+
+@item_target
+@member_page()
+def take_back(request: HttpRequest, source: Source, item: UUID) -> HttpResponse:
+    """Undo what was decided about an item, or end its snooze."""
+    staff = staff_of(request)
+    now = timezone.now()
+    try:
+        if not source.has_own_snooze and put_off_until(source.name, item, now):
+            take_up(staff.workspace, source.name, item, actor=staff.actor, now=now)
+        else:
+            source.undo(staff.workspace, item, actor=staff.actor, now=now)
+    except RefusalError as error:
+        return _refused(request, source, item, _said(error), 409)
+    messages.success(request, "Taken back.")
+    return redirect(way_back(request, reverse("console:inbox")))
+
+
+@require_safe
+@member_page()
+def counts(request: HttpRequest) -> HttpResponse:
+    """Return how much waits, for the pages that show it live."""
+    tallies = queue.tallies_for(request)
+    by_source = {name: tally.count for name, tally in tallies.items()}
+    return JsonResponse({"inbox": sum(by_source.values()), **by_source})
+
+
+def _refused(
+    request: HttpRequest, source: Source, item: UUID, detail: str, status: int
+) -> HttpResponse:
+    """Show the item as it is now, with why it was refused and everything that was typed."""
+    asked = dict(parse_qsl(urlsplit(way_back(request, reverse("console:inbox"))).query))
+    here = {name: asked[name] for name in FILTERS if name in asked}
+    here["item"] = f"{source.name}:{item}"
+    return _inbox(
+        request,
+        here,
+        status=status,
+        refusal=detail,
+        is_stale=status == 409,
+        typed=request.POST,
+    )
+
+
+def _said(error: RefusalError) -> str:
+    return str(getattr(error, "message", error.detail))
+
+
+def _status_of(error: RefusalError) -> int:
+    return 409 if isinstance(error, StaleError) else 422
+
+
+def _with_done(request: HttpRequest, source: Source, item: UUID) -> str:
+    """Name the answered item in the address, so that the next page offers to undo it."""
+    parts = urlsplit(way_back(request, reverse("console:inbox")))
+    query = dict(parse_qsl(parts.query)) | {"done": f"{source.name}:{item}"}
+    return parts._replace(query=urlencode(query)).geturl()

@@ -1,0 +1,46 @@
+"""Looking at an item later, for the kinds that have no snooze of their own."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from uuid import UUID
+
+from engram.console.models import PutOff
+from engram.kernel.actors import Actor
+from engram.kernel.history import record
+from engram.kernel.models import Workspace
+from engram.kernel.refusals import InvalidError, StaleError
+from engram.kernel.tenancy import in_workspace
+
+
+def put_off(
+    workspace: Workspace, source: str, item: UUID, *, until: datetime, actor: Actor, now: datetime
+) -> None:
+    """Take an item out of the queue until a time in the future."""
+    if until <= now:
+        raise InvalidError("until", "Must be in the future.")
+    with in_workspace(workspace):
+        PutOff.objects.filter(until__lte=now).delete()
+        PutOff.objects.bulk_create(
+            [PutOff(source=source, item=item, until=until, by=actor.label)],
+            update_conflicts=True,
+            unique_fields=["workspace", "source", "item"],
+            update_fields=["until", "by"],
+        )
+        data = {"source": source, "until": until.isoformat()}
+        record("inbox.put_off", of=("inbox", item), actor=actor, now=now, data=data)
+
+
+def take_up(workspace: Workspace, source: str, item: UUID, *, actor: Actor, now: datetime) -> None:
+    """Let an item wait again before its time."""
+    with in_workspace(workspace):
+        gone, _ = PutOff.objects.filter(source=source, item=item).delete()
+        if not gone:
+            raise StaleError("This is not put off any more.")
+        record("inbox.taken_up", of=("inbox", item), actor=actor, now=now, data={"source": source})
+
+
+def put_off_until(source: str, item: UUID, now: datetime) -> datetime | None:
+    """Return until when an item is put off, when it is."""
+    rows = PutOff.objects.filter(source=source, item=item, until__gt=now)
+    return rows.values_list("until", flat=True).first()

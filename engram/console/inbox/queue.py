@@ -1,0 +1,71 @@
+"""The sources' items as one queue: the most urgent first, of these what has waited longest."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice
+
+from django.http import HttpRequest
+from django.utils import timezone
+
+from engram.console.inbox.registry import sources_for
+from engram.console.inbox.source import Entry, Mark, Source, Tally, Wanted
+from engram.kernel.tenancy import has_workspace
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where an item stands in the queue (`position` counts from 1)."""
+
+    total: int
+    position: int
+
+
+def asked(sources: Sequence[Source], wanted: Wanted) -> list[Source]:
+    """Return the sources that a filter leaves."""
+    return [source for source in sources if wanted.source in {"", source.name}]
+
+
+def entries(
+    sources: Sequence[Source],
+    wanted: Wanted,
+    now: datetime,
+    *,
+    mark: Mark | None = None,
+    limit: int,
+    is_back: bool = False,
+) -> list[Entry]:
+    """Return what comes next after a place in the queue (or before it, the nearest first)."""
+    runs = [
+        source.entries(wanted, now, mark=mark, limit=limit, is_back=is_back)
+        for source in asked(sources, wanted)
+    ]
+    merged = heapq.merge(*runs, key=lambda entry: entry.mark, reverse=is_back)
+    return list(islice(merged, limit))
+
+
+def place(sources: Sequence[Source], wanted: Wanted, mark: Mark, now: datetime) -> Place:
+    """Say where an item stands, or would stand if it has left the queue meanwhile."""
+    counted = [source.before(wanted, mark, now) for source in asked(sources, wanted)]
+    return Place(sum(total for total, _ in counted), 1 + sum(before for _, before in counted))
+
+
+def tallies(sources: Sequence[Source], now: datetime) -> dict[str, Tally]:
+    """Return how much of each source waits, and since when."""
+    return {source.name: source.tally(Wanted(), now) for source in sources}
+
+
+def tallies_for(request: HttpRequest) -> dict[str, Tally]:
+    """Return what the signed-in member sees waiting; counted once a request."""
+    known: dict[str, Tally] | None = getattr(request, "inbox_tallies", None)
+    if known is not None:
+        return known
+    staff = getattr(request, "staff_workspace", None)
+    found: dict[str, Tally] = {}
+    if staff is not None and has_workspace():
+        found = tallies(sources_for(staff.actor.role), timezone.now())
+    request.inbox_tallies = found  # type: ignore[attr-defined]
+    return found

@@ -1,0 +1,25 @@
+"""The sources of the inbox: one line each."""
+
+from __future__ import annotations
+
+from engram.console.inbox.conflicts import Conflicts
+from engram.console.inbox.reviews import Reviews
+from engram.console.inbox.source import Source
+from engram.console.inbox.suggestions import Suggestions
+from engram.kernel.models import Role
+
+SOURCES: list[Source] = [
+    Conflicts(),
+    Reviews(),
+    Suggestions(),
+]
+
+
+def sources_for(role: Role) -> list[Source]:
+    """Return the sources that a role may see."""
+    return [source for source in SOURCES if role.includes(source.sees)]
+
+
+def source_named(name: str, role: Role) -> Source | None:
+    """Return the source of a name, if the role may see it."""
+    return next((source for source in sources_for(role) if source.name == name), None)

@@ -1,0 +1,168 @@
+"""Reviews in the inbox: who asks for what, against whose word."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Case, Count, F, IntegerField, Q, QuerySet, Value, When
+from django.http import HttpRequest
+
+from conflicts.core.questions import quote
+from conflicts.core.wording import word_diff
+from engram.console.inbox.source import SEVERITIES, Action, Done, Source, Wanted
+from engram.kernel.actors import Actor
+from engram.kernel.models import Role, Workspace
+from engram.kernel.refusals import InvalidError, StaleError
+from memories.models import Memory, Review, ReviewKind, ReviewStatus
+from memories.models.memory import in_scope
+from memories.serializers.asked import fields_in_words
+from memories.serializers.review import asked_fields
+from memories.services import decide
+from memories.services.forget import restore
+from memories.services.reopen import reopen_review
+
+# A summary may still tell what should be gone; a request only keeps its agent waiting.
+GRAVE, OTHER = SEVERITIES.index("high"), SEVERITIES.index("medium")
+QUOTED = 140
+EFFECTS = {
+    ReviewKind.SUPERSEDE: "The new statement is committed in the name of who asked; #1 is"
+    " superseded by it.",
+    ReviewKind.REVISE: "The memory is changed in the name of who asked; its former wording stays"
+    " in its history.",
+    ReviewKind.REVIVE: "The memory is recalled again.",
+    ReviewKind.SOURCE_FORGOTTEN: "The summary is forgotten too. It can be brought back.",
+}
+UNCHANGED = "Nothing changes. Who asked may ask again."
+STAYS = "The summary stays as it is."
+
+
+class Reviews(Source):
+    """What agents asked for and may not do alone."""
+
+    name = "reviews"
+    title = "Reviews"
+    icon = "talk"
+    template = "console/inbox/review.html"
+    teaches = "An agent asks for what it may not do alone, such as replacing what a user stated."
+    sees = Role.AGENT  # they may be about what was forgotten, which readers do not see
+    announced_by = ("review.opened", "review.reopened")
+    settled_by = ("review.accepted", "review.rejected", "review.lapsed")
+    takes_note = True
+
+    def rows(self) -> QuerySet[Any]:
+        """Return all reviews."""
+        return self._annotated(Review.objects.all())
+
+    def waiting(self, wanted: Wanted, now: datetime) -> QuerySet[Any]:
+        """Return the pending ones that are wanted."""
+        found = Review.objects.filter(status=ReviewStatus.PENDING)
+        grave = Q(kind=ReviewKind.SOURCE_FORGOTTEN)
+        if wanted.assignee_id is not None or wanted.severity == "low":
+            found = found.none()
+        elif wanted.severity:
+            found = found.filter(grave if wanted.severity == SEVERITIES[GRAVE] else ~grave)
+        if wanted.scope:
+            inside = Memory.objects.filter(in_scope(wanted.scope.strip("/")))
+            found = found.filter(memory__in=inside)
+        if wanted.text:
+            found = found.filter(memory__content__icontains=wanted.text)
+        return self._annotated(found)
+
+    def _annotated(self, found: QuerySet[Any]) -> QuerySet[Any]:
+        urgency = Case(
+            When(kind=ReviewKind.SOURCE_FORGOTTEN, then=Value(GRAVE)),
+            default=Value(OTHER),
+            output_field=IntegerField(),
+        )
+        about = found.select_related("memory")
+        marked: QuerySet[Any] = about.annotate(urgency=urgency, since=F("created_at"))
+        return marked
+
+    def titles(self, rows: Sequence[Any]) -> Mapping[UUID, tuple[str, str]]:
+        """Return what is asked, and about which memory where it may be quoted."""
+        return {row.pk: (row.kind, _title(row)) for row in rows}
+
+    def context(self, request: HttpRequest, row: Any, now: datetime) -> dict[str, Any]:
+        """Return the memory, what is asked of it, and how earlier requests of the asker ended."""
+        fields = asked_fields(row)
+        wording = str(fields.get("content") or "")
+        memory = row.memory
+        difference = word_diff(memory.content, wording) if wording else None
+        return {
+            "review": row,
+            "memory": memory,
+            "state": memory.state(now),
+            "wording": wording,
+            "difference": difference,
+            "others": fields_in_words(row, fields),
+            "is_flag": row.kind == ReviewKind.SOURCE_FORGOTTEN,
+            "record": _record_of(row),
+        }
+
+    def actions(self, row: Any, now: datetime) -> Sequence[Action]:
+        """Return yes and no, in the words of what is asked."""
+        if row.status != ReviewStatus.PENDING:
+            return ()
+        is_flag = row.kind == ReviewKind.SOURCE_FORGOTTEN
+        yes, no = ("Forget it too", "Keep it") if is_flag else ("Accept", "Reject")
+        return (
+            Action(1, "accept", yes, EFFECTS[ReviewKind(row.kind)], "drop" if is_flag else "keep"),
+            Action(2, "reject", no, STAYS if is_flag else UNCHANGED, "keep" if is_flag else "drop"),
+        )
+
+    def act(
+        self,
+        workspace: Workspace,
+        item_id: UUID,
+        action: str,
+        *,
+        note: str,
+        actor: Actor,
+        now: datetime,
+    ) -> None:
+        """Do what was asked as the one who asked, or leave everything as it is."""
+        verb = {"accept": decide.accept, "reject": decide.reject}.get(action)
+        if verb is None:
+            raise InvalidError("action", "Choose one of the answers.")
+        verb(workspace, item_id, note=note, actor=actor, now=now)
+
+    def done(self, item_id: UUID, now: datetime) -> Done | None:
+        """Return how a request was answered, and what taking that back would do."""
+        row = Review.objects.select_related("memory").filter(pk=item_id).first()
+        if row is None:
+            return None
+        is_flag = row.kind == ReviewKind.SOURCE_FORGOTTEN
+        if row.status == ReviewStatus.REJECTED:
+            return Done("Kept." if is_flag else "Rejected.", "The request waits again.")
+        if row.status == ReviewStatus.ACCEPTED:
+            if is_flag and row.memory.forgotten_at is not None:
+                return Done("Forgotten too.", "The summary is brought back.")
+            return Done("Forgotten too." if is_flag else "Accepted: done as asked.")
+        return None
+
+    def undo(self, workspace: Workspace, item_id: UUID, *, actor: Actor, now: datetime) -> None:
+        """Let a rejected request wait again, or bring a summary back."""
+        row = Review.objects.filter(pk=item_id).first()
+        if row is None or row.status != ReviewStatus.ACCEPTED:
+            reopen_review(workspace, item_id, actor=actor, now=now)
+        elif row.kind == ReviewKind.SOURCE_FORGOTTEN:
+            restore(workspace, [row.memory_id], actor=actor, now=now)
+        else:
+            raise StaleError("What was accepted is taken back from the history of its memory.")
+
+
+def _title(review: Review) -> str:
+    kind = str(review.get_kind_display())
+    if review.memory.forgotten_at is not None:
+        return f"{kind}?"
+    return f"{kind}: {quote(review.memory.content, QUOTED)}?"
+
+
+def _record_of(review: Review) -> dict[str, int]:
+    """Count how earlier requests of the same asker were answered."""
+    theirs = Review.objects.filter(actor_kind=review.actor_kind, actor_id=review.actor_id)
+    counted = theirs.order_by().values_list("status").annotate(n=Count("pk"))
+    return {"accepted": 0, "rejected": 0, **dict(counted)}

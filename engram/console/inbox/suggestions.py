@@ -1,0 +1,178 @@
+"""Merge suggestions in the inbox: two wordings, what differs, and which one would survive."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db.models import F, IntegerField, Q, QuerySet, Value
+from django.http import HttpRequest
+
+from conflicts.core.questions import quote
+from conflicts.core.wording import word_diff
+from engram.console.inbox.source import SEVERITIES, Action, Done, Source, Wanted
+from engram.kernel.actors import Actor
+from engram.kernel.models import Workspace
+from engram.kernel.planning import by_index, by_index_in_order
+from engram.kernel.refusals import InvalidError, StaleError
+from memories.models import Memory, Merge, MergeSuggestion, SuggestionStatus
+from memories.models.memory import in_scope
+from memories.services import answer_suggestion
+from memories.services.reopen import reopen_suggestion
+from memories.services.split import split
+from memories.services.suggest import in_status
+
+URGENCY = SEVERITIES.index("low")  # both are recalled until somebody says
+QUOTED = 90
+
+
+class Suggestions(Source):
+    """Pairs of memories that probably say the same."""
+
+    name = "suggestions"
+    title = "The same?"
+    icon = "merge"
+    template = "console/inbox/suggestion.html"
+    teaches = "Two memories probably say the same: merge them, or keep them apart for good."
+    announced_by = ("merge.suggested", "merge.reopened")
+    settled_by = ("merge.rejected", "memory.merged", "memory.superseded", "memory.forgotten")
+
+    def planned(self, *, is_ordered: bool) -> AbstractContextManager[None]:
+        """Look both memories up by their ids; the planner would read the whole workspace."""
+        return by_index_in_order() if is_ordered else by_index()
+
+    def rows(self) -> QuerySet[Any]:
+        """Return all suggestions."""
+        return self._annotated(MergeSuggestion.objects.all())
+
+    def waiting(self, wanted: Wanted, now: datetime) -> QuerySet[Any]:
+        """Return the open ones whose memories are as they were."""
+        found = in_status(SuggestionStatus.OPEN, now)
+        if wanted.assignee_id is not None or wanted.severity not in {"", SEVERITIES[URGENCY]}:
+            return self._annotated(found.none())
+        if wanted.scope:
+            inside = Memory.objects.filter(in_scope(wanted.scope.strip("/")))
+            found = found.filter(memory__in=inside)
+        if wanted.text:
+            told = Q(memory__content__icontains=wanted.text)
+            found = found.filter(told | Q(other__content__icontains=wanted.text))
+        return self._annotated(found)
+
+    def _annotated(self, found: QuerySet[Any]) -> QuerySet[Any]:
+        urgency = Value(URGENCY, output_field=IntegerField())
+        both = found.select_related("memory", "other")
+        marked: QuerySet[Any] = both.annotate(urgency=urgency, since=F("created_at"))
+        return marked
+
+    def titles(self, rows: Sequence[Any]) -> Mapping[UUID, tuple[str, str]]:
+        """Return both statements in short."""
+        return {
+            row.pk: (
+                row.relation,
+                f"Do {quote(older.content, QUOTED)} and {quote(newer.content, QUOTED)}"
+                " say the same?",
+            )
+            for row in rows
+            for older, newer in [_by_age(row)]
+        }
+
+    def context(self, request: HttpRequest, row: Any, now: datetime) -> dict[str, Any]:
+        """Return both wordings with what differs, and which one would survive a merge."""
+        older, newer = _by_age(row)
+        is_shown = older.forgotten_at is None and newer.forgotten_at is None
+        difference = word_diff(older.content, newer.content) if is_shown else None
+        _, survivor = answer_suggestion.surviving(older, newer)
+        return {
+            "suggestion": row,
+            "difference": difference,
+            "pair": [
+                {
+                    "number": number,
+                    "memory": memory,
+                    "spans": spans,
+                    "survives": (survivor == "incoming") == (memory is newer),
+                }
+                for number, memory, spans in (
+                    (1, older, difference.before if difference else ()),
+                    (2, newer, difference.after if difference else ()),
+                )
+            ],
+        }
+
+    def actions(self, row: Any, now: datetime) -> Sequence[Action]:
+        """Return the four answers, while both memories are as they were."""
+        if not in_status(SuggestionStatus.OPEN, now).filter(pk=row.pk).exists():
+            return ()
+        older, newer = _by_age(row)
+        kept = "#2" if answer_suggestion.surviving(older, newer)[1] == "incoming" else "#1"
+        united = "One memory from now on, under the id of #1;"
+        return (
+            Action(
+                1, "accept", "The same: merge",
+                f"{united} the wording of {kept} survives. Both texts are kept.", "keep",
+            ),
+            Action(
+                2, "reject", "Keep apart",
+                "Nothing changes. The gate neither merges nor suggests these two again.", "drop",
+            ),
+            Action(3, "keep-1", "Merge, in the words of #1", f"{united} #1 keeps its wording."),
+            Action(4, "keep-2", "Merge, in the words of #2", f"{united} it says what #2 says."),
+        )  # fmt: skip
+
+    def act(
+        self,
+        workspace: Workspace,
+        item_id: UUID,
+        action: str,
+        *,
+        note: str,
+        actor: Actor,
+        now: datetime,
+    ) -> None:
+        """Merge the two, in a wording or in the better one, or keep them apart."""
+        if action == "reject":
+            answer_suggestion.reject(workspace, item_id, actor=actor, now=now)
+            return
+        if action not in {"accept", "keep-1", "keep-2"}:
+            raise InvalidError("action", "Choose one of the answers.")
+        keep = None
+        row = self.rows().filter(pk=item_id).first()
+        if row is not None and action != "accept":
+            keep = _by_age(row)[action == "keep-2"].pk
+        answer_suggestion.accept(workspace, item_id, keep=keep, actor=actor, now=now)
+
+    def done(self, item_id: UUID, now: datetime) -> Done | None:
+        """Return whether the two were merged or are kept apart."""
+        row = MergeSuggestion.objects.filter(pk=item_id).first()
+        if row is not None and row.status == SuggestionStatus.REJECTED:
+            return Done("Kept apart.", "The two are suggested again.")
+        if row is not None and row.status == SuggestionStatus.ACCEPTED:
+            undo = "Both are memories of their own again; the gate keeps them apart from now on."
+            return Done("Merged.", undo if _standing_merge(row) else "")
+        return None
+
+    def undo(self, workspace: Workspace, item_id: UUID, *, actor: Actor, now: datetime) -> None:
+        """Take the merge apart, or ask about the two again."""
+        row = MergeSuggestion.objects.filter(pk=item_id).first()
+        if row is None or row.status != SuggestionStatus.ACCEPTED:
+            reopen_suggestion(workspace, item_id, actor=actor, now=now)
+            return
+        merge = _standing_merge(row)
+        if merge is None or merge.observation_id is None:
+            raise StaleError("This merge was taken apart already.")
+        split(workspace, merge.memory_id, merge.observation_id, actor=actor, now=now)
+
+
+def _by_age(row: MergeSuggestion) -> tuple[Memory, Memory]:
+    older, newer = sorted((row.memory, row.other), key=lambda m: (m.created_at, m.id))
+    return older, newer
+
+
+def _standing_merge(row: MergeSuggestion) -> Merge | None:
+    """Return the merge that accepting a suggestion made, unless it was taken apart since."""
+    pair = [row.memory_id, row.other_id]
+    made = Merge.objects.filter(memory__in=pair, absorbed__in=pair, split_at=None)
+    return made.first()

@@ -1,0 +1,84 @@
+"""Taking a rejection back: what was turned down waits for an answer again."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from uuid import UUID
+
+from django.db import IntegrityError
+
+from engram.kernel.actors import Actor
+from engram.kernel.history import record
+from engram.kernel.models import Workspace
+from engram.kernel.refusals import MissingError, StaleError
+from engram.kernel.tenancy import in_workspace
+from memories.models import (
+    Memory,
+    MergeSuggestion,
+    Review,
+    ReviewKind,
+    ReviewStatus,
+    SuggestionStatus,
+)
+from memories.services.lifecycle import lock
+from memories.services.review import seen
+from memories.services.suggest import in_status
+
+
+def reopen_suggestion(
+    workspace: Workspace, suggestion_id: UUID, *, actor: Actor, now: datetime
+) -> MergeSuggestion:
+    """Ask again about two memories that were kept apart; refused once one of them has changed."""
+    try:
+        with in_workspace(workspace):
+            asked = MergeSuggestion.objects.filter(pk=suggestion_id).first()
+            if asked is None:
+                raise MissingError("There is no such merge suggestion.")
+            lock([asked.memory_id, asked.other_id])
+            suggestion = MergeSuggestion.objects.select_for_update().get(pk=suggestion_id)
+            if suggestion.status != SuggestionStatus.REJECTED:
+                raise StaleError("These two are not kept apart any more.")
+            suggestion.status = SuggestionStatus.OPEN
+            suggestion.decided_at, suggestion.decided_by = None, ""
+            suggestion.save(update_fields=["status", "decided_at", "decided_by"])
+            if not in_status(SuggestionStatus.OPEN, now).filter(pk=suggestion_id).exists():
+                raise StaleError(
+                    "One of the two memories was changed or hidden meanwhile.",
+                    [suggestion.memory_id, suggestion.other_id],
+                )
+            data = {"suggestion": str(suggestion.id), "other": str(suggestion.other_id)}
+            of = ("memory", suggestion.memory_id)
+            record("merge.reopened", of=of, actor=actor, now=now, data=data)
+            return suggestion
+    except IntegrityError:
+        raise StaleError("The two are suggested again already.") from None
+
+
+def reopen_review(workspace: Workspace, review_id: UUID, *, actor: Actor, now: datetime) -> Review:
+    """Let a rejected request wait again; refused once its memory is not what it was then."""
+    with in_workspace(workspace):
+        asked = Review.objects.filter(pk=review_id).first()
+        if asked is None:
+            raise MissingError("There is no such review.")
+        memories = lock([asked.memory_id])
+        review = Review.objects.select_for_update().filter(pk=review_id).first()
+        if review is None or not memories:
+            raise MissingError("There is no such review.")
+        if review.status != ReviewStatus.REJECTED:
+            raise StaleError(f"This review is {review.status}.")
+        if not _is_as_asked(review, memories[0], now):
+            raise StaleError("What this is about has changed meanwhile.", [review.memory_id])
+        review.status = ReviewStatus.PENDING
+        review.decided_at, review.decided_by, review.note = None, "", ""
+        review.save(update_fields=["status", "decided_at", "decided_by", "note"])
+        data = {"review": str(review.id), "kind": review.kind}
+        of = ("memory", review.memory_id)
+        record("review.reopened", of=of, actor=actor, now=now, data=data)
+        return review
+
+
+def _is_as_asked(review: Review, memory: Memory, now: datetime) -> bool:
+    if review.kind != ReviewKind.SOURCE_FORGOTTEN:
+        return bool(review.request["seen"] == seen(memory, now))
+    gone = Memory.objects.filter(pk__in=review.request["sources"]).exclude(forgotten_at=None)
+    return memory.forgotten_at is None and gone.exists()
