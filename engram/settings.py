@@ -262,6 +262,9 @@ CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_DEFAULT_QUEUE = "engram"
+# What waits for a language model has a queue of its own: one that stalls holds up nothing else.
+CELERY_TASK_QUEUES: dict[str, dict[str, Any]] = {"engram": {}, "models": {}}
+CELERY_TASK_ROUTES = {"conflicts.narrate_workspace": {"queue": "models"}}
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TASK_TIME_LIMIT = 600
@@ -304,7 +307,13 @@ LOGGING = {
     "root": {"handlers": ["stderr"], "level": os.environ.get("ENGRAM_LOG_LEVEL", "INFO")},
     "loggers": {
         name: {"level": "WARNING"}
-        for name in ("httpx", "openai", "celery.app.trace", "celery.worker.strategy", "celery.beat")
+        for name in (
+            "httpx2",
+            "openai",
+            "celery.app.trace",
+            "celery.worker.strategy",
+            "celery.beat",
+        )
     },
 }
 

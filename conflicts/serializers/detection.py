@@ -24,7 +24,13 @@ class DetectAnswerSerializer(serializers.Serializer[Any]):
 
 
 class DetectionRunSerializer(serializers.ModelSerializer[DetectionRun]):
-    """One reading of the story."""
+    """One reading of the story, by the rules or (reason `narrative`) by a model.
+
+    `narrative` says what became of the model's reading: `waiting` (handed on), `done`, `capped`,
+    `failed` (tried again later), `not_needed`, `off`. `survivors` are the memories that a model was
+    shown of a story that is longer than its budget; `dropped` counts what it reported that names
+    none of them.
+    """
 
     class Meta:
         model = DetectionRun
@@ -36,9 +42,13 @@ class DetectionRunSerializer(serializers.ModelSerializer[DetectionRun]):
             "facts_considered",
             "facts_forgotten",
             "batches",
+            "narrative",
             "model",
+            "prompt_version",
             "tokens",
             "cost_usd",
+            "survivors",
+            "dropped",
             "opened",
             "joined",
             "skipped",

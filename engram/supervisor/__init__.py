@@ -17,7 +17,14 @@ import os
 import sys
 
 from engram import embedded
-from engram.supervisor.plan import CannotStartError, Plan, add_arguments, claim_home, listen
+from engram.supervisor.plan import (
+    CannotStartError,
+    Plan,
+    add_arguments,
+    claim_home,
+    listen,
+    names_model,
+)
 from engram.supervisor.terminal import Console, own_url
 from engram.supervisor.tree import EXIT_FAILED, Supervisor
 
@@ -42,6 +49,7 @@ def main(arguments: list[str]) -> int:
                 web_processes=options.web_processes,
                 worker_processes=options.worker_processes,
                 has_demo=not options.no_demo,
+                has_model=names_model(os.environ),
             )
             return Supervisor(plan, listener, Console(home)).run()
     except (CannotStartError, embedded.EmbeddedServicesError) as error:

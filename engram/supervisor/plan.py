@@ -7,6 +7,7 @@ import fcntl
 import os
 import socket
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -30,6 +31,7 @@ class Plan:
     web_processes: int
     worker_processes: int
     has_demo: bool
+    has_model: bool
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -69,6 +71,12 @@ def _count(text: str) -> int:
     if not text.isdigit() or not 1 <= int(text) <= 64:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number of processes (1 to 64)")
     return int(text)
+
+
+def names_model(environment: Mapping[str, str]) -> bool:
+    """Tell whether the environment names a language model; settings read the same variables."""
+    has_endpoint = environment.get("OPENAI_API_KEY") or environment.get("OPENAI_BASE_URL")
+    return bool(has_endpoint) and environment.get("ENGRAM_MODEL") != ""
 
 
 def claim_home(home: Path) -> IO[str]:

@@ -23,6 +23,7 @@ from engram.supervisor.terminal import Console, greeting, own_url, read_demo
 STOP_SECONDS = 5
 GIVE_UP_FAILURES = 4  # a process that never lived long, before the first time all was ready
 EXIT_FAILED = 1
+MODEL_THREADS = 4  # workspaces that may wait for a language model at once
 # Celery warns root because of pickled messages; ours are JSON.
 ADVICE_TO_ROOT = "ignore:You're running the worker with superuser privileges"
 
@@ -152,14 +153,20 @@ class Supervisor:
         celery = [*python, "celery", "--app", "engram.celery", "--quiet"]
         web = [*python, "engram.supervisor.web", str(self.listener.fileno())]
         worker = [*celery, "worker", "--concurrency", str(self.plan.worker_processes)]
-        worker += ["--loglevel", "INFO", "--without-gossip", "--without-mingle"]
+        quiet = ["--loglevel", "INFO", "--without-gossip", "--without-mingle"]
         schedule = str(self.plan.home / "celerybeat-schedule")
         beat = [*celery, "beat", "--schedule", schedule, "--pidfile", "", "--loglevel", "WARNING"]
         numbers = range(1, self.plan.web_processes + 1)
         names = ["web"] if self.plan.web_processes == 1 else [f"web-{n}" for n in numbers]
         for name in names:
             self._add(name, web, pass_fds=[self.listener.fileno()])
-        self._add("worker", worker)
+        if self.plan.has_model:
+            # Threads that wait for a language model, apart from the processes that compute.
+            asking = [*celery, "worker", "--queues", "models", "--hostname", "models@%h"]
+            asking += ["--pool", "threads", "--concurrency", str(MODEL_THREADS)]
+            self._add("models", [*asking, *quiet])
+            worker += ["--queues", "engram"]
+        self._add("worker", [*worker, *quiet])
         self._add("beat", beat)
 
     def _add(self, name: str, command: list[str], **more: Any) -> None:
