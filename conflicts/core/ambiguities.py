@@ -14,6 +14,7 @@ from conflicts.core.words import named_stems
 from memories.core import claims
 from memories.core.exclusions import excluding_ways, is_narrow
 from memories.core.frames import other_filler, other_name, people
+from memories.core.precedence import other_winner
 
 MIN_CONFIDENCE: Final = 0.5
 PLAIN_CONFIDENCE: Final = 0.6
@@ -121,7 +122,7 @@ def _filled_otherwise(timeline: Timeline, older: int, newer: int) -> Clash | Non
     if timeline.overlap(a.stems & b.stems) < MIN_SLOT_FRAME_WEIGHT:
         return None
     texts = (a.fact.content, b.fact.content)
-    filled = other_filler(*texts) or other_name(*texts)
+    filled = other_filler(*texts) or other_name(*texts) or other_winner(*texts)
     return Clash(older, newer, (filled,), OPPOSITE_STRENGTH) if filled else None
 
 
@@ -151,7 +152,7 @@ def _opposite(timeline: Timeline, older: int, newer: int) -> Clash | None:
     if timeline.overlap(a.stems & b.stems) < disagreements.MIN_SHARED_WEIGHT:
         return None
     words = disagreements.opposite_words(a, b)
-    if words:
+    if words and not a.values & b.values:  # kept for 14 days is deleted after 14 days
         return Clash(older, newer, (f"opposite words: {words}",), OPPOSITE_STRENGTH)
     mine, theirs = people(a.fact.content), people(b.fact.content)
     if mine and theirs and mine.isdisjoint(theirs):

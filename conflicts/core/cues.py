@@ -180,7 +180,8 @@ _PATTERNS: Final[dict[Cue, str]] = {
     """,
     Cue.PROGRESS: r"""
         \bstage\s+(?:one|two|three|four|five|\d+)\b | \bphase\s+(?:one|two|three|\d+)\b
-        | \b(?:is|are|all)\s+done\b(?!\s+by) | \bdone\s*: | \bfinished\b
+        | \b(?:is|are|all)\s+done\b(?!\s+by) | \bdone\s*:
+        | (?<!\ba\s)(?<!\ban\s)(?<!\bthe\s)\bfinished\b
         | \bcompleted?\b(?!\s+\w+s?\b) | \bin\s+(?:review|progress)\b | \bunblocked\b
         | \bfollows\s+next\b | \breopened\b | \bso\s+far\b | \bhalf\s+(?:of\s+)?the\b
     """,

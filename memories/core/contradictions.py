@@ -182,12 +182,19 @@ def opposition(case: Case) -> Verdict | None:
 
 
 def _until_differs(case: Case) -> bool:
-    """ "Open until 9" is no contradiction of "closes at 9"."""
+    """ "Open until 9" is no contradiction of "closes at 9", nor "for" one of "after 14 days"."""
     return any(
-        ("until" in (pair.a.prep, pair.b.prep) or "since" in (pair.a.prep, pair.b.prep))
-        and pair.a.prep != pair.b.prep
+        pair.a.prep != pair.b.prep
+        and (
+            not _SPANNING.isdisjoint((pair.a.prep, pair.b.prep))
+            or ({pair.a.prep, pair.b.prep} <= _LASTING and "after" in (pair.a.prep, pair.b.prep))
+        )
         for pair in case.found.same
     )
+
+
+_SPANNING = frozenset(["until", "since"])
+_LASTING = frozenset(["for", "after", "up", "within", ""])
 
 
 def _opposed_prepositions(case: Case) -> list[Pair]:

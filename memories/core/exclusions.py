@@ -10,6 +10,8 @@ import re
 from functools import lru_cache
 from typing import Final
 
+from memories.core.words import stem
+
 _FAMILIES: Final[dict[str, tuple[str, str]]] = {
     "kept or discarded": (
         r"keeps?|kept|retain\w*|stays?|stored|remains?|survives?|archived?|preserved?|goes\s+back|"
@@ -175,21 +177,46 @@ def is_narrow(family: str) -> bool:
 
 
 @lru_cache(maxsize=32768)
-def _sides(text: str) -> frozenset[tuple[str, int]]:
+def sides(text: str) -> frozenset[tuple[str, int]]:
     """Return (family, side) where a text takes one side of a family alone."""
     found = set()
-    plain = ""
-    for name, patterns in _COMPILED.items():
-        taken = [side for side, pattern in enumerate(patterns) if pattern.search(text)]
-        if len(taken) > 1:  # one of them may be what is denied
-            plain = plain or _affirmed(text)
-            taken = [side for side, pattern in enumerate(patterns) if pattern.search(plain)]
+    for name, evidence in _evidence(text):
+        taken = [side for side, words in enumerate(evidence) if words]
         if len(taken) == 1:
             found.add((name, taken[0]))
     return frozenset(found)
 
 
+@lru_cache(maxsize=32768)
+def _evidence(text: str) -> tuple[tuple[str, tuple[frozenset[str], frozenset[str]]], ...]:
+    """Return for each family what of a text speaks for either side, if anything does."""
+    found = []
+    for name, patterns in _COMPILED.items():
+        yes, no = (_matches(pattern, text) for pattern in patterns)
+        if yes and no:  # one of them may be what is denied
+            plain = _affirmed(text)
+            yes, no = (_matches(pattern, plain) for pattern in patterns)
+        if yes or no:
+            found.append((name, (yes, no)))
+    return tuple(found)
+
+
+def _matches(pattern: re.Pattern[str], text: str) -> frozenset[str]:
+    return frozenset(stem(match[0].lower()) for match in pattern.finditer(text))
+
+
 def excluding_ways(a: str, b: str) -> str:
-    """Return the family in which two texts take opposite sides, "" when there is none."""
-    mine, theirs = dict(_sides(a)), dict(_sides(b))
-    return next((n for n in sorted(mine) if n in theirs and mine[n] != theirs[n]), "")
+    """Return the family in which two texts take opposite sides, "" when there is none.
+
+    What both say is their matter and speaks for neither side.
+    """
+    theirs = dict(_evidence(b))
+    for name, (yes_a, no_a) in _evidence(a):
+        if name in theirs:
+            yes_b, no_b = theirs[name]
+            both = (yes_a & yes_b) | (no_a & no_b)
+            left = (bool(yes_a - both), bool(no_a - both))
+            right = (bool(yes_b - both), bool(no_b - both))
+            if left != right and sorted(left) == sorted(right) == [False, True]:
+                return name
+    return ""

@@ -7,6 +7,7 @@ import pytest
 from conflicts.core.cues import Cue, cues
 from conflicts.core.detective import detect
 from memories.core import claims
+from memories.core.exclusions import excluding_ways
 from tests.conflicts.test_core_detective import NOW, similar, story, summary
 
 
@@ -181,3 +182,29 @@ def test_ways_that_exclude_each_other_are_an_ambiguity(older: str, newer: str) -
 )
 def test_again_and_back_are_returns_only_of_a_state(text: str, wanted: frozenset[Cue]) -> None:
     assert cues(text) & {Cue.AGAIN, Cue.RETURN, Cue.SETTLE} == wanted
+
+
+def test_two_sources_that_each_win_are_an_ambiguity() -> None:
+    older = (
+        "If opening hours differ, the register is the master and the map is overwritten from it."
+    )
+    newer = "Opening hours: what the shop typed in the map wins and is pushed into the register."
+    assert kinds(older, newer) == ["ambiguity"]
+    agreed = "Opening hours: the register prevails, whatever the map had is overwritten."
+    assert kinds(older, agreed) == []
+
+
+def test_a_way_left_and_taken_again_is_a_reversal() -> None:
+    facts = (
+        "Glue samples go into the freezer right after mixing.",
+        "Since March glue samples stand at room temperature.",
+        "Fetching glue samples: take dry ice with you.",
+    )
+    assert kinds(*facts, cosine=0.6) == ["reversal"]
+
+
+def test_what_both_texts_say_is_no_side_of_theirs() -> None:
+    assert excluding_ways("Deleting a shelf wipes it.", "After deleting a shelf we restore it.")
+    assert excluding_ways("Deleting a shelf wipes it.", "Deleting a shelf destroys it.") == ""
+    kept, gone = "Call notes are retained for 14 days.", "Call notes are deleted after 14 days."
+    assert kinds(kept, gone) == []

@@ -1,0 +1,68 @@
+"""Which of two sources wins where they disagree: "the CRM is the master", "overwritten by the ERP".
+
+General English; whether two texts speak of one matter is for the caller to know.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Final
+
+from memories.core.lexicon import concept_of
+from memories.core.vocabulary import DETERMINERS, PREPOSITIONS, PRONOUNS
+
+_BEFORE: Final = r"(?P<before>(?:[\w'-]+\s+){1,4}?)"
+_AFTER: Final = r"(?:the\s+|our\s+|its\s+|their\s+)?(?P<after>[\w-]+(?:\s+[\w-]+)?)"
+_WINS: Final = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        rf"\b{_BEFORE}(?:is|are|stays?|remains?|counts?\s+as|serves?\s+as)\s+(?:always\s+)?(?:the\s+|our\s+)?"
+        r"(?:master|leading|binding|authoritative|reference|(?:single\s+)?source\s+of\s+truth|truth|"
+        r"system\s+of\s+record)\b",
+        rf"\b{_BEFORE}(?:wins?|prevails?|takes?\s+precedence|has\s+priority|overwrites?|overrides?|overrules?)\b",
+        rf"\b(?:overwritten|overridden|overruled|replaced|led)\s+(?:by|from|with)\s+{_AFTER}",
+        rf"\b(?:take|takes|trust|believe|follow|use)\s+what\s+{_AFTER}",
+        rf"\b(?:changes|corrections|edits|updates)\s+(?:belong|go|are\s+(?:made|entered))\s+(?:in|into)\s+{_AFTER}",
+    )
+)  # fmt: skip
+_LOSES: Final = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        rf"\b{_BEFORE}(?:is|are|gets?|will\s+be)\s+(?:overwritten|overridden|overruled|replaced)\b",
+        rf"\b(?:pushed|copied|written|synced|sent)\s+(?:in)?to\s+{_AFTER}",
+        rf"\b(?:overwrites?|overrides?|overrules?|over)\s+(?:whatever\s+)?{_AFTER}",
+    )
+)
+_WORD: Final = re.compile(r"[A-Za-z][\w-]*")
+_SILENT: Final = DETERMINERS | PRONOUNS | PREPOSITIONS | frozenset(
+    {"and", "or", "that", "what", "copy", "copies", "version", "value", "values", "had", "has",
+     "says"}
+)  # fmt: skip
+
+
+def other_winner(a: str, b: str) -> str:
+    """Return which sources two texts let win against each other, "" when they agree or say none."""
+    (wins_a, loses_a), (wins_b, loses_b) = _order(a), _order(b)
+    reversed_ = (wins_a & loses_b, wins_b & loses_a)
+    if wins_a & wins_b or not all(reversed_):
+        return ""
+    return f"which one wins: {min(reversed_[0])} against {min(reversed_[1])}"
+
+
+@lru_cache(maxsize=32768)
+def _order(text: str) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the sources that win and those that lose, as concepts."""
+    return _named(text, _WINS), _named(text, _LOSES)
+
+
+def _named(text: str, patterns: tuple[re.Pattern[str], ...]) -> frozenset[str]:
+    found: set[str] = set()
+    for pattern in patterns:
+        for match in pattern.finditer(text):
+            groups = match.groupdict()
+            words = _WORD.findall(groups.get("before") or groups.get("after") or "")
+            told = [word.lower() for word in words if word.lower() not in _SILENT]
+            nearest = told[-1:] if groups.get("before") else told[:1]
+            found.update(map(concept_of, nearest))
+    return frozenset(found)
