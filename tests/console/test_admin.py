@@ -197,16 +197,6 @@ def test_no_row_is_written_past_the_services(house: House, member: Member) -> No
     assert (state(house.workspace, old), status(house.workspace, card)) == ("active", "open")
 
 
-def test_bulk_dismissal_asks_first_and_counts(house: House, member: Member) -> None:
-    _, _, card = disagree(house.workspace)
-    client = member("reviewer")
-    asked = act(client, CONFLICTS, "dismiss", [card.pk], confirmed=False)
-    assert "Dismiss 1 conflicts?" in asked.content.decode()
-    assert status(house.workspace, card) == "open"
-    act(client, CONFLICTS, "dismiss", [card.pk], confirmed=True)
-    assert status(house.workspace, card) == "dismissed"
-
-
 def test_conflict_detail_has_the_verdicts_of_the_page(house: House, member: Member) -> None:
     _, _, card = disagree(house.workspace)
     html = member("reviewer").get(f"{CONFLICTS}{card.pk}/change/").content.decode()

@@ -91,16 +91,14 @@ def test_runs_stand_newest_first_page_by_page(house: House, member: Member) -> N
         run(house, number, trigger_count=1000 + number, tokens=7, cost_usd=0.25)
     client = member("reader")
     html = shown(client)
-    assert re.findall(r'data-label="new">(\d+)<', html) == [
-        str(1000 + number) for number in range(25)
-    ]
+    assert re.findall(r">(\d+) new beside", html) == [str(1000 + number) for number in range(25)]
     assert "14.5 s" in html  # the median lag
     assert "27.5 s" in html  # its 95th percentile: 27.55
     assert "$7.50" in html
     older = re.search(r'rel="next" href="([^"]+)"', html)
     assert older is not None
     rest = client.get(PAGE + older.group(1).replace("&amp;", "&")).content.decode()
-    assert re.findall(r'data-label="new">(\d+)<', rest) == [str(n) for n in range(1025, 1030)]
+    assert re.findall(r">(\d+) new beside", rest) == [str(n) for n in range(1025, 1030)]
     assert "Older" not in rest
     assert client.get(PAGE, {"before": "nonsense"}).status_code == 200
 

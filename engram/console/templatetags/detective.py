@@ -15,7 +15,7 @@ register = template.Library()
 
 HEIGHT = 120
 STEP = 46
-MARGIN = 34
+MARGIN = 46
 MONTHS_DRAWN = 24  # the newest; older ones stand in the table
 
 

@@ -1,70 +1,41 @@
-"""The admin of conflicts: found, decided one by one or dismissed together; runs are read."""
+"""The admin of conflicts: found, read with their story, decided one by one or together."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.contrib import admin
 from django.contrib.admin.utils import unquote
 from django.core.exceptions import PermissionDenied
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Case, Exists, IntegerField, OuterRef, QuerySet, Value, When
 from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.utils import timezone
 from django.utils.html import format_html
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from unfold.decorators import action, display
 
-from conflicts.models import Conflict, ConflictMember, DetectionRun
-from conflicts.models.card import ConflictStatus
-from conflicts.models.decision import Verdict
+from conflicts.admin import bulk
+from conflicts.admin.filters import (
+    AssigneeFilter,
+    FinderFilter,
+    OpenedFilter,
+    StatusFilter,
+    VerdictFilter,
+)
+from conflicts.models import Conflict, ConflictMember
 from conflicts.services import queue, show
-from conflicts.services.resolve import resolve
 from engram.kernel.models import Membership, Role
 from engram.kernel.pages import has_role, staff_of
-from engram.kernel.staff import (
-    DefaultedFilter,
-    ReadOnlyAdmin,
-    RoleAdmin,
-    moment_column,
-    seconds_column,
+from engram.kernel.staff import RoleAdmin, moment_column
+
+URGENCY = Case(
+    *(When(severity=severity, then=Value(rank)) for severity, rank in queue.URGENCY.items()),
+    default=Value(len(queue.URGENCY)),
+    output_field=IntegerField(),
 )
-
-WAITING = (ConflictStatus.OPEN, ConflictStatus.SNOOZED)
-FINDERS = ("rules", "narrative", "agent", "person")
-
-
-class StatusFilter(DefaultedFilter):
-    """By status; open ones unless asked otherwise."""
-
-    title = "status"
-    parameter_name = "status"
-    default = ConflictStatus.OPEN
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        """Offer the statuses."""
-        return [*ConflictStatus.choices, (self.all_value, "All")]
-
-    def queryset(self, request: HttpRequest, queryset: Any) -> Any:
-        """Keep cards of the status."""
-        is_all = self.value() == self.all_value
-        return queryset if is_all else queryset.filter(status=self.value())
-
-
-class FinderFilter(admin.SimpleListFilter):
-    """By who found it."""
-
-    title = "found by"
-    parameter_name = "found_by"
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        """Offer the finders."""
-        return [(finder, finder.title()) for finder in FINDERS]
-
-    def queryset(self, request: HttpRequest, queryset: Any) -> Any:
-        """Keep cards that the finder found."""
-        value = self.value()
-        return queryset.filter(detected_by__contains=[value]) if value else queryset
 
 
 @admin.register(Conflict)
@@ -73,19 +44,23 @@ class ConflictAdmin(RoleAdmin):
 
     roles = {"view": Role.READER, "act": Role.REVIEWER}
     list_display = [
-        "shown", "status_label", "severity_label", "kind", "found_by", "assignee", "opened_at",
+        "shown", "status_label", "severity_label", "kind", "found_by", "sureness", "assignee",
+        "opened_at",
     ]  # fmt: skip
     list_filter = [
         StatusFilter,
         ("kind", ChoicesDropdownFilter),
         ("severity", ChoicesDropdownFilter),
         FinderFilter,
+        AssigneeFilter,
+        VerdictFilter,
+        OpenedFilter,
     ]
     list_select_related = ["assignee"]
     empty_text = "When two memories cannot both be true, the question to a person stands here."
     search_fields = ["question"]
     search_help_text = "Words of the question or of a memory"
-    actions = ["dismiss"]
+    actions = ["resolve", "dismiss", "snooze", "assign"]
 
     opened_at = moment_column("created_at", "opened")
 
@@ -116,7 +91,7 @@ class ConflictAdmin(RoleAdmin):
         return str(card.get_status_display())
 
     @display(
-        description="severity", ordering="severity", label={"High": "danger", "Medium": "warning"}
+        description="severity", ordering=URGENCY, label={"High": "danger", "Medium": "warning"}
     )
     def severity_label(self, card: Conflict) -> str:
         """Return the severity."""
@@ -127,11 +102,16 @@ class ConflictAdmin(RoleAdmin):
         """Return who found it."""
         return ", ".join(card.detected_by)
 
+    @display(description="sure", ordering="confidence")
+    def sureness(self, card: Conflict) -> str:
+        """Return how sure the detector was."""
+        return f"{card.confidence:.2f}"
+
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Conflict], search_term: str
     ) -> tuple[QuerySet[Conflict], bool]:
         """Find cards by words of their question or their memories."""
-        term = search_term.strip()
+        term = search_term.replace("\0", "").strip()
         if not term:
             return queryset, False
         found = queue.cards(queue.Wanted(status=queue.ALL, text=term)).order_by().values("pk")
@@ -162,57 +142,45 @@ class ConflictAdmin(RoleAdmin):
         }
         return TemplateResponse(request, "admin/conflicts/conflict/detail.html", context)
 
+    def history_view(
+        self, request: HttpRequest, object_id: str, extra_context: Any = None
+    ) -> HttpResponse:
+        """Lead to the card, where its history stands; Django's own log is not written."""
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        card = self.get_object(request, unquote(object_id))
+        if card is None:
+            raise Http404
+        return redirect("admin:conflicts_conflict_change", card.pk)
+
+    @action(description="Decide…", permissions=["act"])
+    def resolve(self, request: HttpRequest, rows: QuerySet[Conflict]) -> HttpResponse | None:
+        """Give several cards one verdict."""
+        return self._together(request, "resolve", rows)
+
     @action(description="Dismiss: not a conflict", permissions=["act"])
     def dismiss(self, request: HttpRequest, rows: QuerySet[Conflict]) -> HttpResponse | None:
         """Say of several cards that the detector was wrong."""
-        staff = staff_of(request)
+        return self._together(request, "dismiss", rows)
 
-        def work(chosen: QuerySet[Conflict]) -> int:
-            return self.one_by_one(
-                request,
-                chosen,
-                lambda card: resolve(
-                    staff.workspace,
-                    card.pk,
-                    verdict=Verdict.DISMISS,
-                    version=card.version,
-                    actor=staff.actor,
-                    now=timezone.now(),
-                ),
-            )
+    @action(description="Put off…", permissions=["act"])
+    def snooze(self, request: HttpRequest, rows: QuerySet[Conflict]) -> HttpResponse | None:
+        """Hide several cards from the queue until a day."""
+        return self._together(request, "snooze", rows)
 
-        return self.confirmed(
-            request,
-            rows.filter(status__in=WAITING),
-            question="Dismiss {n} conflicts?",
-            consequence="Their memories stay as they are, and the detective does not ask about "
-            "these pairs again unless a statement changes. Each can be undone by itself.",
-            button="Dismiss",
-            done="{n} conflicts dismissed.",
-            work=work,
-        )
+    @action(description="Assign…", permissions=["act"])
+    def assign(self, request: HttpRequest, rows: QuerySet[Conflict]) -> HttpResponse | None:
+        """Give several cards to a member."""
+        return self._together(request, "assign", rows)
+
+    def _together(
+        self, request: HttpRequest, verb: str, rows: QuerySet[Conflict]
+    ) -> HttpResponse | None:
+        context = {**self.admin_site.each_context(request), "opts": self.opts}
+        return bulk.run(request, verb, rows, _names, context)
 
 
-@admin.register(DetectionRun)
-class DetectionRunAdmin(ReadOnlyAdmin):
-    """What the detective did."""
-
-    list_display = [
-        "read_at", "status_label", "reason", "trigger_count", "facts_considered", "opened",
-        "joined", "skipped", "lag", "duration", "model",
-    ]  # fmt: skip
-    list_filter = ["status", "reason"]
-    empty_text = "The detective reads what is new within seconds of a commit; its runs stand here."
-
-    read_at = moment_column("created_at", "read")
-    lag = seconds_column("lag_seconds", "lag")
-    duration = seconds_column("duration_seconds", "duration")
-
-    @display(
-        description="status",
-        ordering="status",
-        label={"done": "success", "failed": "danger", "running": "info"},
-    )
-    def status_label(self, run: DetectionRun) -> str:
-        """Return how the run ended."""
-        return str(run.status)
+def _names(cards: Sequence[Conflict]) -> list[str]:
+    """Return what cards are called; what may quote something forgotten is withheld."""
+    hidden = queue.withheld([card.pk for card in cards])
+    return [show.WITHHELD if card.pk in hidden else card.question for card in cards]

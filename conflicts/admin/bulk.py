@@ -1,0 +1,207 @@
+"""Deeds for many cards at once: asked first, with what each would do and what it passes over."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.utils import timezone
+
+from conflicts.forms import SnoozeForm
+from conflicts.models import Conflict
+from conflicts.models.decision import Verdict
+from conflicts.services import bulk
+from conflicts.services.bulk import Assign, Decide, Deed, Plan, PutOff
+from engram.kernel.models import Membership
+from engram.kernel.pages import staff_of
+
+NAMED = 20  # cards are named in questions and messages, more are counted
+TOLD = 5
+CARRIED = ("action", "select_across", "_selected_action")
+EFFECTS = {
+    Verdict.YES: "what says so stays, the others are superseded",
+    Verdict.NO: "what says so is retired",
+    Verdict.BOTH_VALID: "all stay, and count as no contradiction",
+    Verdict.NONE_VALID: "all their memories are retired",
+    Verdict.DISMISS: "all stay; the detector was wrong",
+}
+
+
+class WrongChoiceError(Exception):
+    """What was chosen on the confirming page makes no deed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """What the confirming page of an action says."""
+
+    title: str
+    consequence: str
+    button: str
+    done: str
+
+
+ASKINGS = {
+    "resolve": Asking(
+        "Decide {n} conflicts?",
+        "Every card is decided by itself and can be undone by itself.",
+        "Decide", "{n} conflicts decided.",
+    ),
+    "dismiss": Asking(
+        "Dismiss {n} conflicts?",
+        "Their memories stay as they are, and the detective does not ask about these pairs again "
+        "unless a statement changes. Each can be undone by itself.",
+        "Dismiss", "{n} conflicts dismissed.",
+    ),
+    "snooze": Asking(
+        "Put {n} conflicts off?",
+        "They leave the queue and come back by themselves; their memories stay disputed.",
+        "Put off", "{n} conflicts put off.",
+    ),
+    "assign": Asking(
+        "Assign {n} conflicts?", "Nothing else about them changes.",
+        "Assign", "{n} conflicts assigned.",
+    ),
+}  # fmt: skip
+
+
+def run(
+    request: HttpRequest, verb: str, rows: QuerySet[Conflict], names: Any, context: dict[str, Any]
+) -> HttpResponse | None:
+    """Ask, or do what was confirmed; `names` says what a card may be called."""
+    wrong = ""
+    if request.POST.get("confirmed") == "yes":
+        try:
+            deed = _deed(request, verb)
+        except WrongChoiceError as error:
+            wrong = str(error)
+        else:
+            _do(request, verb, rows, deed, names)
+            return None
+    return _ask(request, verb, rows, names, context | {"wrong": wrong})
+
+
+def _do(request: HttpRequest, verb: str, rows: QuerySet[Conflict], deed: Deed, names: Any) -> None:
+    staff = staff_of(request)
+    seen = _seen(request.POST.get("seen", ""))
+    mine = set(rows.filter(pk__in=list(seen)).values_list("pk", flat=True))
+    counted = {pk: version for pk, version in seen.items() if pk in mine}
+    done = bulk.carry_out(staff.workspace, counted, deed, actor=staff.actor, now=timezone.now())
+    if done.touched:
+        messages.success(request, ASKINGS[verb].done.format(n=len(done.touched)))
+    gone = len(seen) - len(counted)
+    if gone:
+        messages.warning(request, f"{gone} no longer fit the selection and were passed over.")
+    named = names([passed.card for passed in done.passed[:TOLD]])
+    for passed, name in zip(done.passed, named, strict=False):
+        messages.warning(request, f"{name}: {passed.reason}")
+    if len(done.passed) > TOLD:
+        messages.warning(request, f"{len(done.passed) - TOLD} more were passed over.")
+
+
+def _ask(
+    request: HttpRequest,
+    verb: str,
+    rows: QuerySet[Conflict],
+    names: Any,
+    context: dict[str, Any],
+) -> HttpResponse:
+    staff = staff_of(request)
+    now = timezone.now()
+    cards, left = bulk.chosen(rows)
+    options = _options(verb, cards, left, now)
+    shown = max((option.plan for option in options), key=lambda plan: len(plan.touched))
+    possible = {card.pk: card.version for o in options for card in o.plan.touched}
+    context |= {
+        "title": ASKINGS[verb].title.format(n=len(shown.touched)),
+        "asking": ASKINGS[verb],
+        "verb": verb,
+        "plan": shown,
+        "options": options if verb == "resolve" else [],
+        "skipped": [
+            (option, list(zip(names([p.card for p in option.plan.passed[:NAMED]]),
+                              [p.reason for p in option.plan.passed], strict=False)),
+             max(len(option.plan.passed) - NAMED, 0))
+            for option in options if option.plan.passed
+        ],
+        "named": names(shown.touched[:NAMED]),
+        "more": max(len(shown.touched) - NAMED, 0),
+        "left": left,
+        "at_once": bulk.AT_ONCE,
+        "can": any(option.plan.touched for option in options),
+        "members": Membership.objects.filter(workspace=staff.workspace).select_related("user"),
+        "presets": SnoozeForm.base_fields["until"].choices,  # type: ignore[attr-defined]
+        "carried": [(n, v) for n in CARRIED for v in request.POST.getlist(n)],
+        "seen": ",".join(f"{pk}:{version}" for pk, version in possible.items()),
+        "typed": request.POST,
+    }  # fmt: skip
+    return TemplateResponse(request, "admin/conflicts/conflict/bulk.html", context)
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One choice on the confirming page, and what it would do."""
+
+    value: str
+    label: str
+    effect: str
+    plan: Plan
+
+
+def _options(verb: str, cards: list[Conflict], left: int, now: Any) -> list[Option]:
+    if verb == "resolve":
+        return [
+            Option(verdict.value, str(verdict.label), EFFECTS[verdict], plan)
+            for verdict, plan in bulk.counts(cards, left=left, now=now)
+        ]
+    deeds: Mapping[str, Deed] = {
+        "dismiss": Decide(Verdict.DISMISS),
+        "snooze": PutOff(now),
+        "assign": Assign("\0"),  # to nobody of the members: whom, is chosen on the page
+    }
+    return [Option("", "", "", bulk.plan(cards, deeds[verb], left=left, now=now))]
+
+
+def _deed(request: HttpRequest, verb: str) -> Deed:
+    if verb == "dismiss":
+        return Decide(Verdict.DISMISS, _note(request))
+    if verb == "resolve":
+        verdict = request.POST.get("verdict", "")
+        if verdict not in bulk.VERDICTS:
+            raise WrongChoiceError("Choose one of the answers.")
+        return Decide(verdict, _note(request))
+    if verb == "snooze":
+        form = SnoozeForm(request.POST)
+        if not form.is_valid():
+            raise WrongChoiceError("Choose a day after today.")
+        return PutOff(form.cleaned_data["moment"])
+    username = request.POST.get("assignee")
+    if username is None:
+        raise WrongChoiceError("Choose a member, or nobody.")
+    staff = staff_of(request)
+    members = Membership.objects.filter(workspace=staff.workspace, user__username=username)
+    if username and not members.exists():
+        raise WrongChoiceError("Nobody of that name belongs to this workspace.")
+    return Assign(username or None)
+
+
+def _note(request: HttpRequest) -> str:
+    return request.POST.get("note", "").replace("\0", "").strip()[:2000]
+
+
+def _seen(text: str) -> dict[UUID, int]:
+    """Return the versions of the cards that were counted; what is none of ours is left out."""
+    found = {}
+    for part in text.split(",")[: bulk.AT_ONCE]:
+        pk, _, version = part.partition(":")
+        try:
+            found[UUID(pk)] = int(version)
+        except ValueError:
+            continue
+    return found
