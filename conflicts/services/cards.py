@@ -13,6 +13,7 @@ from conflicts.core.facts import Finding
 from conflicts.core.identity import OpenCard, Placement, place, says_the_same
 from conflicts.models import Conflict, ConflictMember, ConflictPair
 from conflicts.models.card import ConflictStatus
+from conflicts.services.absorb import absorb
 from conflicts.services.decided import decided_pairs
 from engram.kernel.actors import SYSTEM, Actor
 from engram.kernel.history import record
@@ -108,6 +109,8 @@ def _file(
         is_new = True
     is_wider = _add_members(card, placement, live, actor=actor, now=now)
     _cover(card, placement)
+    if is_wider:
+        absorb(card, now=now)
     filed.cards.append(card.id)
     if is_new:
         filed.opened += 1

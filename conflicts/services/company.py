@@ -16,7 +16,7 @@ from memories.core.claims import compare
 from memories.models import Memory, MemoryVector, State
 
 WAITING = (ConflictStatus.OPEN, ConflictStatus.SNOOZED)
-SAME_MATTER_COSINE = 0.6
+SAME_MATTER_COSINE = 0.5
 
 
 def card_of(memory: Memory, other: Memory) -> Conflict | None:

@@ -22,7 +22,9 @@ from engram.kernel.actors import Actor
 from engram.kernel.models import Workspace
 from engram.kernel.refusals import InvalidError, StaleError
 from engram.kernel.tenancy import in_workspace
-from memories.models import Memory
+from memories.models import Memory, Provenance
+from memories.services import commit
+from memories.services.draft import Draft
 
 Outcome = Literal["opened", "joined", "known", "decided", "kept"]
 REASON_MAX_CHARS = 1000
@@ -73,14 +75,42 @@ def report(
         return reported
 
 
+def correct(
+    workspace: Workspace, memory_id: UUID, *, right: str, actor: Actor, now: datetime
+) -> Reported:
+    """Report that a memory is wrong: what is right is committed beside it, and a card asks.
+
+    The memory stays until somebody decides; the correction is `user_stated` when a person acts.
+    """
+    with in_workspace(workspace):
+        [wrong] = _live([memory_id], now, "memory_id")
+    said = Provenance.USER_STATED if actor.is_person else Provenance.ASSISTANT_DERIVED
+    draft = Draft(content=right, scope=wrong.scope, project=wrong.project, provenance=said)
+    prepared = commit.prepare([draft], workspace.embedding_model)
+    with in_workspace(workspace):
+        one_filer()
+        [result] = commit.write(workspace, prepared, actor=actor, now=now, is_gated=False)
+        if result.memory is None:
+            raise InvalidError("right", "Exactly this was forgotten before; restore it first.")
+        if result.memory.id == wrong.id:
+            raise InvalidError("right", "This is what the memory says already.")
+        both = [memory_id, result.memory.id]
+        return report(workspace, both, note="", actor=actor, now=result.memory.updated_at)
+
+
 def _named(memory_ids: Sequence[UUID], now: datetime) -> list[Memory]:
     """Return the live memories; refuse what is none."""
+    found = _live(memory_ids, now, "memory_ids")
+    if len({memory.lineage for memory in found}) < 2:
+        raise InvalidError("memory_ids", "Name two memories of different lineages.")
+    return found
+
+
+def _live(memory_ids: Sequence[UUID], now: datetime, field: str) -> list[Memory]:
     asked = set(memory_ids)
     found = list(Memory.objects.recallable(now).filter(pk__in=asked))
     if missing := asked - {memory.id for memory in found}:
-        raise InvalidError("memory_ids", f"There is no live memory {min(missing)}.")
-    if len({memory.lineage for memory in found}) < 2:
-        raise InvalidError("memory_ids", "Name two memories of different lineages.")
+        raise InvalidError(field, f"There is no live memory {min(missing)}.")
     return found
 
 

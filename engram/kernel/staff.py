@@ -142,8 +142,12 @@ class RoleAdmin(ModelAdmin):  # type: ignore[misc]
         done: str,
         work: Work,
         is_grave: bool = True,
+        asks_for: str = "",
     ) -> HttpResponse | None:
-        """Ask first, with the number of rows; when the answer is yes do the work and say so."""
+        """Ask first, with the number of rows; when the answer is yes do the work and say so.
+
+        `asks_for` labels a note that is sent as `note` with the answer.
+        """
         if request.POST.get("confirmed") == "yes":
             messages.success(request, done.format(n=work(rows)))
             return None
@@ -159,6 +163,7 @@ class RoleAdmin(ModelAdmin):  # type: ignore[misc]
             "consequence": consequence,
             "button": button,
             "is_grave": is_grave,
+            "asks_for": asks_for,
             "rows": [self.name_of(row) for row in rows[:20]],
             "more": max(rows.count() - 20, 0),
             "carried": carried,

@@ -308,3 +308,25 @@ def test_enough_dismissals_take_the_leave_to_open(
     confirmed: int, dismissed: int, may_open: bool
 ) -> None:
     assert Record(confirmed, dismissed).may_open is may_open
+
+
+def test_a_card_that_has_grown_asks_for_the_smaller_ones(house: House) -> None:
+    one, other = tell(house)
+    third = commit(house, STREET, scope="elsewhere")
+    ids: list[str] = [one, other, third]
+    # Reported pair by pair, the third first with what it shares least with.
+    house.agent.post("conflicts", {"memory_ids": [one, other], "note": "Barn?"})
+    barn = commit(house, "Barley is kept in the old barn.")
+    house.agent.post("conflicts", {"memory_ids": [one, barn]})
+    judge(another_agent(house), third, barn)
+    whole = house.reviewer.post("conflicts", {"memory_ids": [*ids, barn]}).json()
+    waiting = cards(house, status="open")
+    assert [c["id"] for c in waiting] == [whole["id"]]
+    assert sorted(m["id"] for m in whole["memories"]) == sorted([*ids, barn])
+    assert waiting[0]["detected_by"] == ["agent"]
+    closed = [c for c in cards(house) if c["id"] != whole["id"]]
+    assert len(closed) >= 1
+    assert {(c["status"], c["resolution"]["verdict"]) for c in closed} == {("resolved", None)}
+    # The pairs are the wider card's: its verdict answers them all.
+    decide(house, whole["id"], "both_valid")
+    assert judge(house.agent, third, barn).json()["outcome"] == "decided"
