@@ -168,6 +168,8 @@ def conflict_list(request: HttpRequest) -> HttpResponse:
             "query": urlencode(filters),
             "counts": queue.counts(),
             "page": queue.page(wanted, before=before, after=after),
+            "here": request.get_full_path(),
+            "may_decide": has_role(request, Role.REVIEWER),
         },
     )
 

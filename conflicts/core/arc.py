@@ -9,8 +9,8 @@ from itertools import pairwise
 from typing import Final
 
 # In percent of the drawing's width.
-LEFT: Final = 9.0
-WIDTH: Final = 82.0
+LEFT: Final = 12.0
+WIDTH: Final = 76.0
 LABEL_ROOM: Final = 20.0
 
 

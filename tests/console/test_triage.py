@@ -405,3 +405,51 @@ def test_snoozed_card_is_woken_from_its_page(house: House, member: Member) -> No
 
 def test_pages_are_kept_by_no_browser(house: House, member: Member) -> None:
     assert "no-store" in member("reader").get(TRIAGE)["Cache-Control"]
+
+
+def test_a_decision_is_undone_from_the_list(house: House, member: Member) -> None:
+    old, _, card = disagree(house.workspace)
+    client = member("reviewer")
+    resolve(client, card, verdict="yes", **form(page(client)))
+    listed = "/console/conflicts/?status=resolved"
+    html = page(client, listed)
+    assert f'action="/console/conflicts/{card.pk}/undo/"' in html
+    answer = client.post(f"/console/conflicts/{card.pk}/undo/", {"back": hidden(html, "back")})
+    assert answer["Location"] == listed
+    assert state(house.workspace, old) == "active"
+    assert "/undo/" not in page(client, "/console/conflicts/")
+
+
+def test_readers_are_offered_no_undo_in_the_list(house: House, member: Member) -> None:
+    _, _, card = disagree(house.workspace)
+    house.reviewer.post(f"conflicts/{card.pk}/resolve", {"verdict": "yes"})
+    assert "/undo/" not in page(member("reader"), "/console/conflicts/?status=resolved")
+
+
+def test_the_card_draws_its_arc_and_says_who_found_it(house: House, member: Member) -> None:
+    disagree(house.workspace)
+    html = page(member("reviewer"))
+    assert "Memory 1, 1 January 2026: says otherwise; Memory 2, 20 January 2026: says yes" in html
+    assert "<dd>The rules</dd>" in html
+    fates = re.findall(r'class="fate (\w+)" data-if="(\w+)"', html)
+    assert ("superseded", "yes") in fates
+    assert ("retired", "no") in fates
+
+
+def test_a_reported_card_names_the_reporter(house: House, member: Member) -> None:
+    one, other = (remember(house.workspace, f"We meet on {d}.") for d in ("Monday", "Friday"))
+    body = {"memory_ids": [str(one.pk), str(other.pk)], "note": "I was there."}
+    house.agent.post("conflicts", body)
+    assert "An agent: acme agent" in page(member("reader"))
+
+
+def test_presets_put_a_card_off_for_hours_or_a_month(house: House, member: Member) -> None:
+    _, _, card = disagree(house.workspace)
+    client = member("reviewer")
+    now = timezone.now()
+    for until, least, most in (("later", 0.1, 0.2), ("month", 28.9, 31)):
+        client.post(f"/console/conflicts/{card.pk}/snooze/", {"until": until})
+        with in_workspace(house.workspace):
+            snoozed = Conflict.objects.get(pk=card.pk).snoozed_until
+        assert snoozed is not None
+        assert timedelta(days=least) < snoozed - now < timedelta(days=most)

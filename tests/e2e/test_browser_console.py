@@ -21,7 +21,7 @@ from tests.homes import ENVIRONMENT, SOURCE, eventually, processes_of, throw_awa
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("up")]
 
-TRIAGE, GATE = "/console/triage/", "/console/gate/"
+TRIAGE, INBOX, GATE = "/console/triage/", "/console/inbox/", "/console/gate/"
 Visit = Callable[..., Person]
 
 
@@ -295,7 +295,7 @@ def test_no_page_is_wider_than_its_screen(
     person = visit(viewport=viewport)
     page = person.sign_in("maria", "/")
     for path in (
-        "/", TRIAGE, "/console/conflicts/", f"/console/conflicts/{card}/", "/nowhere/",
+        "/", TRIAGE, INBOX, "/console/conflicts/", f"/console/conflicts/{card}/", "/nowhere/",
         GATE, "/admin/memories/memory/", "/admin/memories/review/", "/admin/memories/janitorrun/",
     ):  # fmt: skip
         page.goto(path)
@@ -326,7 +326,7 @@ def test_texts_have_contrast_and_nothing_is_refused_by_the_policy(
     person = visit(color_scheme=scheme)
     page = person.sign_in("maria", "/")
     for path in (
-        "/", TRIAGE, "/console/conflicts/", f"/console/conflicts/{card}/", GATE,
+        "/", TRIAGE, INBOX, "/console/conflicts/", f"/console/conflicts/{card}/", GATE,
         f"/admin/conflicts/conflict/{card}/change/",
     ):  # fmt: skip
         page.goto(path)

@@ -1,0 +1,403 @@
+"""The inbox: every kind in one queue, answered through its own service, by role, undoable."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import pytest
+from django.db import connection
+from django.db.models import F, IntegerField, QuerySet, Value
+from django.http import HttpRequest
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from engram.console.inbox import registry
+from engram.console.inbox.put_off import put_off
+from engram.console.inbox.source import Action, Done, Source, Wanted
+from engram.console.models import PutOff
+from engram.kernel.actors import SYSTEM, Actor
+from engram.kernel.models import Event, Workspace
+from engram.kernel.tenancy import in_workspace
+from memories.models import Memory, MergeSuggestion, Review
+from tests.conftest import House
+from tests.console.cards import QUESTION, disagree, state
+
+Member = Callable[[str], Client]
+INBOX = "/console/inbox/"
+PLAIN = "The deploy runs on Thursday."
+FINER = "The deploy runs on Thursday at 14:00 UTC."
+BUDGET, LESS = "The budget is 5000 euros.", "The budget is 9 euros."
+
+
+def suggest(house: House) -> tuple[str, str, str]:
+    """Let the gate ask about two memories; return the older, the newer and the suggestion."""
+    older = house.agent.post(
+        "memories", {"content": PLAIN, "provenance": "user_stated", "scope": "ops"}
+    )
+    newer = house.agent.post("memories", {"content": FINER, "scope": "ops"})
+    with in_workspace(house.workspace):
+        found = MergeSuggestion.objects.get().pk
+    return older.json()["memory"]["id"], newer.json()["memory"]["id"], str(found)
+
+
+def ask_for_review(house: House) -> tuple[str, str]:
+    """Let an agent ask to change what a user stated; return the memory and the review."""
+    body = {"content": BUDGET, "provenance": "user_stated", "scope": "money"}
+    stated = house.agent.post("memories", body).json()["memory"]["id"]
+    asked = house.agent.patch(f"memories/{stated}", {"content": LESS})
+    return stated, asked.json()["review"]
+
+
+def page(client: Client, path: str = INBOX, code: int = 200) -> str:
+    answer = client.get(path)
+    assert answer.status_code == code
+    return answer.content.decode()
+
+
+def act(client: Client, source: str, item: str, action: str, **fields: str) -> Any:
+    return client.post(f"{INBOX}{source}/{item}/", {"action": action, "back": INBOX, **fields})
+
+
+def undo(client: Client, source: str, item: str) -> Any:
+    return client.post(f"{INBOX}{source}/{item}/undo/", {"back": INBOX})
+
+
+def content(house: House, memory: str) -> str:
+    with in_workspace(house.workspace):
+        return Memory.objects.get(pk=memory).content
+
+
+def test_every_kind_waits_in_one_queue_by_severity_then_age(
+    house: House, neighbour: House, member: Member
+) -> None:
+    suggest(neighbour), ask_for_review(neighbour), disagree(neighbour.workspace)
+    _, _, suggestion = suggest(house)
+    _, review = ask_for_review(house)
+    _, _, card = disagree(house.workspace)
+    client = member("reviewer")
+    seen, path = [], INBOX
+    while path:
+        html = page(client, path)
+        found = re.search(r'data-key="(\w+:[^"]+)"', html)
+        assert found is not None
+        seen.append(found[1])
+        onward = re.search(r'rel="next" href="([^"]+)"', html)
+        path = onward[1].replace("&amp;", "&") if onward else ""
+    assert seen == [f"reviews:{review}", f"conflicts:{card.pk}", f"suggestions:{suggestion}"]
+    counts = client.get(f"{INBOX}counts/").json()
+    assert counts == {"inbox": 3, "conflicts": 1, "reviews": 1, "suggestions": 1}
+    assert 'data-count="inbox">3<' in html  # in the navigation as well
+
+
+def test_filters_of_the_address_hold_while_one_steps(house: House, member: Member) -> None:
+    _, _, suggestion = suggest(house)
+    ask_for_review(house)
+    client = member("reviewer")
+    assert f'data-key="suggestions:{suggestion}"' in page(client, f"{INBOX}?source=suggestions")
+    assert f'data-key="suggestions:{suggestion}"' in page(client, f"{INBOX}?severity=low")
+    assert f'data-key="suggestions:{suggestion}"' in page(client, f"{INBOX}?scope=ops")
+    assert "Nothing matches these filters" in page(client, f"{INBOX}?q=elephant")
+    answer = act(client, "suggestions", suggestion, "reject", back=f"{INBOX}?source=suggestions")
+    assert answer["Location"] == (f"{INBOX}?source=suggestions&done=suggestions%3A{suggestion}")
+
+
+def test_a_suggestion_shows_the_words_and_who_survives_and_merging_can_be_undone(
+    house: House, member: Member
+) -> None:
+    older, newer, suggestion = suggest(house)
+    client = member("reviewer")
+    html = page(client)
+    assert '<mark class="new"> at 14:00 UTC</mark>' in html
+    effects = re.findall(r'class="effect">([^<]*)<', html)
+    # The user's word keeps its wording, as in the gate.
+    assert effects[0] == (
+        "One memory from now on, under the id of #1; the wording of #1 survives."
+        " Both texts are kept."
+    )
+    act(client, "suggestions", suggestion, "keep-2")
+    assert content(house, older) == FINER
+    assert "Merged." in page(client, f"{INBOX}?done=suggestions:{suggestion}")
+    undo(client, "suggestions", suggestion)
+    assert content(house, older) == PLAIN
+    with in_workspace(house.workspace):
+        memory = Memory.objects.get(pk=newer)
+        assert state(house.workspace, memory) == "active"
+
+
+def test_keeping_apart_can_be_taken_back_and_is_asked_again(house: House, member: Member) -> None:
+    _, newer, suggestion = suggest(house)
+    client = member("reviewer")
+    act(client, "suggestions", suggestion, "reject")
+    done = page(client, f"{INBOX}?done=suggestions:{suggestion}")
+    assert "Kept apart." in done
+    assert "Nothing waits for you" in done
+    undo(client, "suggestions", suggestion)
+    assert f'data-key="suggestions:{suggestion}"' in page(client)
+    act(client, "suggestions", suggestion, "reject")
+    house.agent.patch(f"memories/{newer}", {"content": f"{FINER} As ever."})
+    refused = undo(client, "suggestions", suggestion)
+    assert refused.status_code == 409
+    assert "changed or hidden meanwhile" in refused.content.decode()
+    with in_workspace(house.workspace):
+        assert MergeSuggestion.objects.get(pk=suggestion).status == "rejected"
+
+
+def test_a_review_says_who_asks_for_what_against_whose_word(house: House, member: Member) -> None:
+    stated, review = ask_for_review(house)
+    client = member("reviewer")
+    html = page(client)
+    assert "May acme agent change this?" in html
+    assert "stated by a user" in html
+    assert '<mark class="new">9</mark>' in html
+    act(client, "reviews", review, "reject", note="not yours")
+    with in_workspace(house.workspace):
+        assert Review.objects.get(pk=review).note == "not yours"
+    undo(client, "reviews", review)
+    act(client, "reviews", review, "accept")
+    assert content(house, stated) == LESS
+    refused = undo(client, "reviews", review)
+    assert refused.status_code == 409
+    assert content(house, stated) == LESS
+
+
+def test_a_stale_answer_is_refused_kindly_and_changes_nothing(house: House, member: Member) -> None:
+    stated, review = ask_for_review(house)
+    client = member("reviewer")
+    house.reviewer.post(f"reviews/{review}/reject", {})
+    refused = act(client, "reviews", review, "accept", note="my reasons")
+    assert refused.status_code == 409
+    html = refused.content.decode()
+    assert "this has moved on" in html
+    assert "my reasons" in html
+    assert content(house, stated) == BUDGET
+    assert act(client, "reviews", review, "explode").status_code == 422
+
+
+def test_any_kind_can_be_put_off_and_taken_up(house: House, member: Member) -> None:
+    _, _, suggestion = suggest(house)
+    client = member("reviewer")
+    answer = client.post(
+        f"{INBOX}suggestions/{suggestion}/snooze/", {"until": "later", "back": INBOX}
+    )
+    html = page(client, answer["Location"])
+    assert "Put off until" in html
+    assert "Nothing waits for you" in html
+    assert house.reader.get("merge-suggestions").json()["results"] != []
+    undo(client, "suggestions", suggestion)
+    assert f'data-key="suggestions:{suggestion}"' in page(client)
+    client.post(f"{INBOX}suggestions/{suggestion}/snooze/", {"until": "tomorrow", "back": INBOX})
+    with in_workspace(house.workspace):
+        PutOff.objects.update(until=timezone.now() - timedelta(minutes=1))
+    assert f'data-key="suggestions:{suggestion}"' in page(client)
+    with in_workspace(house.workspace):
+        told = Event.objects.filter(object_type="inbox").values_list("type", flat=True)
+        assert sorted(told) == ["inbox.put_off", "inbox.put_off", "inbox.taken_up"]
+
+
+def test_readers_see_what_they_may_and_answer_nothing(house: House, member: Member) -> None:
+    _, _, suggestion = suggest(house)
+    _, review = ask_for_review(house)
+    client = member("reader")
+    html = page(client)
+    assert f'data-key="suggestions:{suggestion}"' in html
+    assert "You can read along as" in html
+    assert 'name="action"' not in html
+    assert BUDGET not in page(client, f"{INBOX}?item=reviews:{review}")
+    assert client.get(f"{INBOX}counts/").json() == {"inbox": 1, "conflicts": 0, "suggestions": 1}
+    for answer in (
+        act(client, "suggestions", suggestion, "reject"),
+        undo(client, "suggestions", suggestion),
+        client.post(f"{INBOX}suggestions/{suggestion}/snooze/", {"until": "later"}),
+    ):
+        assert answer.status_code == 403
+    assert act(client, "reviews", review, "reject").status_code in {403, 404}
+    assert house.reviewer.get(f"reviews/{review}").json()["status"] == "pending"
+
+
+def test_items_of_another_workspace_are_not_found(
+    house: House, neighbour: House, member: Member
+) -> None:
+    _, _, suggestion = suggest(neighbour)
+    client = member("admin")
+    assert act(client, "suggestions", suggestion, "reject").status_code == 404
+    assert undo(client, "suggestions", suggestion).status_code == 404
+    assert FINER not in page(client, f"{INBOX}?item=suggestions:{suggestion}")
+    assert "Nothing waits for you" in page(client, f"{INBOX}?item=nonsense&done=x:y")
+
+
+def test_a_conflict_is_decided_and_undone_from_the_inbox(house: House, member: Member) -> None:
+    old, _, card = disagree(house.workspace)
+    client = member("reviewer")
+    html = page(client)
+    assert f"{QUESTION}</h1>" in html
+    inner = html[html.index('id="decide"') :]
+    back = re.search(r'name="back" value="([^"]*)"', inner)
+    assert back is not None
+    answer = client.post(
+        f"/console/conflicts/{card.pk}/resolve/",
+        {"verdict": "yes", "version": "1", "back": back[1].replace("&amp;", "&")},
+    )
+    html = page(client, answer["Location"])
+    assert "Resolved: Yes, it still holds." in html
+    undo(client, "conflicts", str(card.pk))
+    assert state(house.workspace, old) == "active"
+
+
+class Bells(Source):
+    """A toy: every memory of the scope `bells` waits until it is rung."""
+
+    name = "bells"
+    title = "Bells"
+    icon = "clock"
+    template = "console/inbox/_answer.html"
+    teaches = "A bell wants to be rung."
+    rung: set[UUID] = set()
+
+    def rows(self) -> QuerySet[Any]:
+        """Return all bells."""
+        urgency = Value(0, output_field=IntegerField())
+        bells = Memory.objects.filter(scope="bells")
+        found: QuerySet[Any] = bells.annotate(urgency=urgency, since=F("created_at"))
+        return found
+
+    def waiting(self, wanted: Wanted, now: datetime) -> QuerySet[Any]:
+        """Return the bells that hang still."""
+        return self.rows().exclude(pk__in=self.rung)
+
+    def titles(self, rows: Sequence[Any]) -> Mapping[UUID, tuple[str, str]]:
+        """Return what each says."""
+        return {row.pk: ("bell", row.content) for row in rows}
+
+    def context(self, request: HttpRequest, row: Any, now: datetime) -> dict[str, Any]:
+        """Return nothing more than what the frame knows."""
+        return {}
+
+    def actions(self, row: Any, now: datetime) -> Sequence[Action]:
+        """Ring it."""
+        return (Action(1, "ring", "Ring", "It sounds."),)
+
+    def act(self, workspace: Workspace, item_id: UUID, action: str, **_: Any) -> None:
+        """Ring."""
+        self.rung.add(item_id)
+
+    def done(self, item_id: UUID, now: datetime) -> Done | None:
+        """Tell that it rang."""
+        return Done("Ding.", "It hangs still.") if item_id in self.rung else None
+
+    def undo(self, workspace: Workspace, item_id: UUID, *, actor: Actor, now: datetime) -> None:
+        """Unring."""
+        self.rung.discard(item_id)
+
+
+@pytest.fixture
+def bells(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Register the toy: one line."""
+    monkeypatch.setattr(registry, "SOURCES", [*registry.SOURCES, Bells()])
+    yield
+    Bells.rung.clear()
+
+
+def test_a_new_source_is_one_module_and_one_line(house: House, member: Member, bells: None) -> None:
+    said = {"content": "The great bell hangs.", "scope": "bells"}
+    bell = house.agent.post("memories", said).json()["memory"]["id"]
+    client = member("reviewer")
+    html = page(client)
+    assert 'data-count="bells">1<' in html
+    assert "It sounds." in html
+    assert house.reader.get("inbox").json()["results"][0]["title"] == "The great bell hangs."
+    answer = act(client, "bells", bell, "ring")
+    assert "Ding." in page(client, answer["Location"])
+    assert client.get(f"{INBOX}counts/").json()["bells"] == 0
+    undo(client, "bells", bell)
+    client.post(f"{INBOX}bells/{bell}/snooze/", {"until": "week", "back": INBOX})
+    assert client.get(f"{INBOX}counts/").json()["inbox"] == 0
+
+
+def test_the_api_lists_in_pages_there_and_back(house: House, neighbour: House) -> None:
+    suggest(neighbour)
+    suggest(house), ask_for_review(house), disagree(house.workspace)
+    whole = house.agent.get("inbox").json()
+    assert whole["count"] == 3
+    assert [(s["name"], s["count"]) for s in whole["sources"]] == [
+        ("conflicts", 1), ("reviews", 1), ("suggestions", 1),
+    ]  # fmt: skip
+    assert [(row["source"], row["severity"]) for row in whole["results"]] == [
+        ("reviews", "medium"), ("conflicts", "medium"), ("suggestions", "low"),
+    ]  # fmt: skip
+    first = house.agent.get("inbox", {"limit": 1}).json()
+    second = house.agent.get(first["next"]).json()
+    third = house.agent.get(second["next"]).json()
+    assert [p["results"] for p in (first, second, third)] == [[r] for r in whole["results"]]
+    assert (first["previous"], third["next"]) == (None, None)
+    assert house.agent.get(second["previous"]).json()["results"] == first["results"]
+    assert [s["name"] for s in house.reader.get("inbox").json()["sources"]] == [
+        "conflicts", "suggestions",
+    ]  # fmt: skip
+    assert house.reader.get("inbox", {"source": "reviews"}).status_code == 422
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"cursor": "x"}, {"cursor": "WzEsMiwzXQ"}, {"limit": "0"}, {"limit": "201"},
+        {"source": "nothing"}, {"severity": "grave"}, {"status": "open"}, {"cursor": "é" * 9},
+        {"cursor": "bnVsbA"}, {"cursor": "WzksICIyMDI2LTAxLTAxIiwgIngiLCAieSIsIGZhbHNlXQ"},
+    ],
+)  # fmt: skip
+def test_a_wrong_parameter_is_told(house: House, params: dict[str, str]) -> None:
+    assert house.reader.get("inbox", params).status_code == 422
+
+
+def test_one_item_or_many_take_the_same_queries(house: House, member: Member) -> None:
+    def queries() -> int:
+        with CaptureQueriesContext(connection) as caught:
+            page(client)
+        return len(caught)
+
+    client = member("reviewer")
+    for number in range(2):
+        house.agent.post(
+            "memories", {"content": PLAIN, "provenance": "user_stated", "scope": f"s{number}"}
+        )
+        house.agent.post("memories", {"content": FINER, "scope": f"s{number}"})
+    page(client)
+    few = queries()
+    for number in range(2, 9):
+        house.agent.post(
+            "memories", {"content": PLAIN, "provenance": "user_stated", "scope": f"s{number}"}
+        )
+        house.agent.post("memories", {"content": FINER, "scope": f"s{number}"})
+    assert client.get(f"{INBOX}counts/").json()["suggestions"] == 9
+    assert queries() == few
+
+
+def test_what_was_forgotten_is_quoted_nowhere(house: House, member: Member) -> None:
+    older, _, suggestion = suggest(house)
+    old, _, card = disagree(house.workspace)
+    house.agent.delete(f"memories/{older}")
+    house.agent.post("memories/forget", {"ids": [older, str(old.pk)], "confirm": True})
+    client = member("reviewer")
+    for path in (
+        INBOX, f"{INBOX}?item=suggestions:{suggestion}", f"{INBOX}?item=conflicts:{card.pk}",
+    ):  # fmt: skip
+        html = page(client, path)
+        assert PLAIN not in html
+        assert old.content not in html
+    assert PLAIN not in house.agent.get("inbox").content.decode()
+
+
+def test_putting_off_twice_keeps_the_later_word(house: House) -> None:
+    _, _, suggestion = suggest(house)
+    now = timezone.now()
+    for hours in (1, 2):
+        put_off(
+            house.workspace, "suggestions", UUID(suggestion),
+            until=now + timedelta(hours=hours), actor=SYSTEM, now=now,
+        )  # fmt: skip
+    with in_workspace(house.workspace):
+        assert PutOff.objects.get().until == now + timedelta(hours=2)

@@ -1,0 +1,170 @@
+"""People in front of the inbox: one keyboard for every kind, undo, arrivals, no scripts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.e2e.browser import NARROW
+from tests.e2e.test_browser_console import (  # noqa: F401  fixtures
+    Visit,
+    browser,
+    contradict,
+    service,
+    status,
+    subject,
+    visit,
+)
+from tests.e2e.test_spine import Service
+
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("up")]
+
+INBOX = "/console/inbox/"
+BAR = "form.notice[role=status]"
+
+
+def suggest(service: Service, scope: str) -> str:  # noqa: F811
+    """Let the gate ask whether two memories are the same; return the suggestion."""
+    plain, finer = f"The {scope} runs on Monday.", f"The {scope} runs on Monday at 14:00 UTC."
+    stated = {"content": plain, "scope": scope, "provenance": "user_stated"}
+    service.call("agent", "memories", stated)
+    _, answer = service.call("agent", "memories", {"content": finer, "scope": scope})
+    assert answer["outcome"] == "suggested"
+    _, open_ones = service.call("agent", "merge-suggestions")
+    mine = answer["memory"]["id"]
+    return next(
+        str(row["id"])
+        for row in open_ones["results"]
+        if mine in {memory["id"] for memory in row["memories"]}
+    )
+
+
+def ask_for_review(service: Service, scope: str) -> str:  # noqa: F811
+    """Let an agent ask to change what a user stated; return the review."""
+    body = {"content": f"The {scope} costs 5000 euros.", "scope": scope}
+    _, made = service.call("agent", "memories", {**body, "provenance": "user_stated"})
+    change = {"content": f"The {scope} costs 9 euros.", "supersedes": made["memory"]["id"]}
+    _, asked = service.call("agent", "memories", {**change, "scope": scope})
+    return str(asked["review"])
+
+
+def shown(page: Page) -> str | None:
+    return page.locator("[data-card]").get_attribute("data-key")
+
+
+def count(service: Service, source: str) -> int:  # noqa: F811
+    _, answer = service.call("agent", "inbox")
+    return int(next(row["count"] for row in answer["sources"] if row["name"] == source))
+
+
+def test_one_keyboard_leads_through_three_kinds_and_back(
+    service: Service,  # noqa: F811
+    visit: Visit,  # noqa: F811
+    subject: str,  # noqa: F811
+) -> None:
+    suggestion = suggest(service, f"{subject}merge")
+    review = ask_for_review(service, f"{subject}ask")
+    _, _, card = contradict(service, f"{subject}card")
+    person = visit()
+    page = person.sign_in("maria", f"{INBOX}?q={subject}")
+    seen = [shown(page)]
+    for _ in range(2):
+        page.keyboard.press("j")
+        expect(page.locator("[data-card]")).not_to_have_attribute("data-key", str(seen[-1]))
+        seen.append(shown(page))
+    expected = {f"reviews:{review}", f"conflicts:{card}", f"suggestions:{suggestion}"}
+    assert (seen[0], set(seen)) == (f"reviews:{review}", expected)
+    page.goto(f"{INBOX}?q={subject}&item=suggestions:{suggestion}")
+    expect(page.locator("#question")).to_be_focused()
+    page.keyboard.press("2")
+    expect(page.locator(BAR)).to_contain_text("Kept apart.")
+    expect(page.locator("#question")).to_be_focused()
+    page.keyboard.press("u")
+    expect(page.get_by_text("Taken back.")).to_be_visible()
+    expect(page.locator("[data-card]")).to_have_attribute("data-key", f"suggestions:{suggestion}")
+    page.keyboard.press("1")
+    expect(page.locator(BAR)).to_contain_text("Merged.")
+    page.goto(f"{INBOX}?q={subject}&item=reviews:{review}")
+    page.keyboard.press("s")
+    page.get_by_role("button", name="In 3 hours").click()
+    expect(page.locator(BAR)).to_contain_text("Put off until")
+    page.keyboard.press("u")
+    expect(page.get_by_text("Taken back.")).to_be_visible()
+    page.goto(f"{INBOX}?q={subject}&item=reviews:{review}")
+    page.keyboard.press("2")
+    expect(page.locator(BAR)).to_contain_text("Rejected.")
+    page.goto(f"{INBOX}?q={subject}&item=conflicts:{card}")
+    page.keyboard.press("c")
+    expect(page.locator("[data-comment]")).to_be_focused()
+    page.keyboard.press("Escape")
+    page.keyboard.press("a")
+    expect(page.get_by_text("for maria")).to_be_visible()
+    page.keyboard.press("4")
+    expect(page.locator(BAR)).to_contain_text("Resolved: Both are valid.")
+    assert status(service, card) == "resolved"
+    page.keyboard.press("u")
+    expect(page.locator("[data-card]")).to_have_attribute("data-key", f"conflicts:{card}")
+    assert status(service, card) == "open"
+    assert person.complaints == []
+
+
+def test_arrivals_of_any_kind_are_counted_and_nothing_moves(
+    service: Service,  # noqa: F811
+    visit: Visit,  # noqa: F811
+    subject: str,  # noqa: F811
+) -> None:
+    ask_for_review(service, f"{subject}one")
+    page = visit().sign_in("maria", f"{INBOX}?source=reviews")
+    expect(page.locator("[data-pulse]")).to_have_text("live")
+    before = shown(page)
+    page.get_by_label("Note for the record").fill("half a thought")
+    suggest(service, f"{subject}two")
+    ask_for_review(service, f"{subject}three")
+    expect(page.get_by_role("button", name="2 new · show")).to_be_visible(timeout=20_000)
+    expect(page.get_by_label("Note for the record")).to_have_value("half a thought")
+    badge = page.locator(".side [data-count=reviews]")
+    expect(badge).to_have_text(str(count(service, "reviews")))
+    assert shown(page) == before
+    page.get_by_label("Note for the record").blur()
+    page.keyboard.press("n")
+    expect(page.get_by_role("button", name="2 new · show")).to_be_hidden()
+    assert shown(page) == before
+
+
+def test_an_answer_that_came_too_late_is_refused_kindly(
+    service: Service,  # noqa: F811
+    visit: Visit,  # noqa: F811
+    subject: str,  # noqa: F811
+) -> None:
+    review = ask_for_review(service, subject)
+    page = visit().sign_in("maria", f"{INBOX}?item=reviews:{review}")
+    expect(page.locator("[data-pulse]")).to_have_text("live")
+    service.call("reviewer", f"reviews/{review}/reject", {})
+    expect(page.get_by_text("Somebody else has just decided")).to_be_visible(timeout=20_000)
+    page.get_by_label("Note for the record").fill("my reasons")
+    page.get_by_role("button", name="Accept").click()
+    alert = page.get_by_role("alert").first
+    expect(alert).to_contain_text("this has moved on")
+    expect(alert).to_contain_text("my reasons")
+
+
+def test_the_inbox_works_without_scripts_on_a_narrow_screen(
+    service: Service,  # noqa: F811
+    visit: Visit,  # noqa: F811
+    subject: str,  # noqa: F811
+) -> None:
+    suggestion = suggest(service, subject)
+    options: dict[str, Any] = {"java_script_enabled": False, "viewport": NARROW}
+    page = visit(**options).sign_in("maria", f"{INBOX}?source=suggestions&q={subject}")
+    expect(page.locator("kbd").first).to_be_hidden()
+    assert shown(page) == f"suggestions:{suggestion}"
+    page.get_by_role("button", name="Keep apart").click()
+    expect(page.locator(BAR)).to_contain_text("Kept apart.")
+    page.get_by_role("button", name="Undo").click()
+    expect(page.get_by_text("Taken back.")).to_be_visible()
+    page.locator("[data-snooze] summary").click()
+    page.get_by_role("button", name="Next week").click()
+    expect(page.locator(BAR)).to_contain_text("Put off until")
+    assert suggestion not in str(service.call("agent", "inbox")[1])
