@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from engram.console.evaluation.stories import StoryRow, matched, score
 from engram.kernel.models import Workspace
+from tests.model_server import ModelServer, completion
 
 REVERSAL = {
     "id": "s1",
@@ -117,6 +118,44 @@ def test_the_product_reads_the_stories(db, stories, tmp_path):
         1.0, 1.0, 0.0,
     ]  # fmt: skip
     assert not Workspace.objects.exists()
+
+
+SILENT = REVERSAL | {
+    "id": "s3",
+    "facts": [
+        REVERSAL["facts"][0] | {"content": "Releases are announced in the garden newsletter."},
+        REVERSAL["facts"][1] | {"content": "People hear of releases from the town crier only."},
+    ],
+}
+
+
+def test_a_configured_model_reads_the_stories_as_well(db, tmp_path, settings):
+    path = tmp_path / "stories.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in (SILENT, COHERENT)))
+
+    def answer(request):
+        lines = request.body["messages"][1]["content"].split("\n")
+        numbers = [int(line.split(" ", 1)[0]) for line in lines if "releases" in line.lower()]
+        found = {
+            "kind": "ambiguity",
+            "facts": numbers,
+            "yes": numbers[:1],
+            "question": "Are releases announced in the garden newsletter?",
+            "severity": "low",
+            "reasoning": "",
+        }
+        return completion(json.dumps({"findings": [found] if numbers else []}))
+
+    with ModelServer() as server:
+        server.answer_chat(answer)
+        settings.ENGRAM_LLM = settings.ENGRAM_LLM | {"base_url": server.base_url}
+        call_command("evaluate", "--conflicts", path, "--predictions", tmp_path / "p.jsonl")
+        server.answer_chat(completion("no"))
+        with pytest.raises(RuntimeError, match="detection failed: gpt-4o-mini answered no fitting"):
+            call_command("evaluate", "--conflicts", path)
+    rows = [json.loads(line) for line in (tmp_path / "p.jsonl").read_text().splitlines()]
+    rows = [row for row in rows if "conflicts" in row]
+    assert [[c["detected_by"] for c in row["conflicts"]] for row in rows] == [["narrative"], []]
 
 
 def test_expected_conflicts_must_name_facts_of_their_story(db, stories):

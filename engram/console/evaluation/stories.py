@@ -18,7 +18,9 @@ import numpy as np
 from pydantic import AwareDatetime, Field
 
 from conflicts.models import Conflict
+from conflicts.models.detection import Narrative
 from conflicts.services.detect import detect_due
+from conflicts.services.narrate import narrate_due
 from engram.console.evaluation.lines import InputError, Row, read_rows, refuse_repeated_ids
 from engram.console.evaluation.outcome import Figure, Outcome
 from engram.console.evaluation.scratch import commit_rows, scratch_workspace
@@ -104,14 +106,17 @@ def cards(
 ) -> list[dict[str, Any]]:
     """Read what is due and return the cards, with the ids that the file gave their memories.
 
+    Where a language model is configured it reads the stories as well.
+
     Raises
     ------
     RuntimeError
-        When a run failed: its stories would look coherent.
+        When a run failed or met its cap: its stories would look coherent.
     """
-    for read_run in detect_due(workspace, clock=lambda: now):
-        if read_run.status != "done":
-            raise RuntimeError(f"detection failed: {read_run.error}")
+    runs = detect_due(workspace, clock=lambda: now)
+    for read_run in [*runs, *narrate_due(workspace, clock=lambda: now)]:
+        if read_run.status != "done" or read_run.narrative == Narrative.CAPPED:
+            raise RuntimeError(f"detection failed: {read_run.error or read_run.narrative}")
     with in_workspace(workspace):
         return [
             {
