@@ -9,7 +9,7 @@ taken back does not count, and neither does a card that lapsed: nobody answered 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Final, NamedTuple
@@ -125,7 +125,7 @@ def _agents(decisions: QuerySet[Decision]) -> dict[str, Judged]:
         if UUID(card_id) not in judged_cards:  # reported by hand
             cards[agent].add(UUID(card_id))
     counted = {
-        agent: _share_out(Counter(verdicts[card] for card in own)) for agent, own in cards.items()
+        agent: share_out(Counter(verdicts[card] for card in own)) for agent, own in cards.items()
     }
     return dict(sorted(counted.items(), key=lambda row: (-row[1].decided, row[0])))
 
@@ -134,16 +134,17 @@ def _judged(rows: Iterable[_Row]) -> Judged:
     verdicts: Counter[str] = Counter()
     for row in rows:
         verdicts[row.verdict] += row.n
-    return _share_out(verdicts)
+    return share_out(verdicts)
 
 
-def _share_out(verdicts: Counter[str]) -> Judged:
-    decided, dismissed = verdicts.total(), verdicts[Verdict.DISMISS]
+def share_out(verdicts: Mapping[str, int]) -> Judged:
+    """Share verdicts out: how many of each there are."""
+    decided, dismissed = sum(verdicts.values()), verdicts.get(Verdict.DISMISS, 0)
     return Judged(
         decided=decided,
         confirmed=wilson(decided - dismissed, decided),
         dismissed=wilson(dismissed, decided),
-        both_valid=verdicts[Verdict.BOTH_VALID],
+        both_valid=verdicts.get(Verdict.BOTH_VALID, 0),
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -13,7 +12,8 @@ from django.views.decorators.http import require_safe
 
 from conflicts.models import DetectionRun
 from conflicts.services import quality, run_figures
-from engram.kernel import llm
+from conflicts.services.narrative import narrative_state
+from conflicts.services.records import AgentRecord, agent_records
 from engram.kernel.models import Role, Workspace
 from engram.kernel.pages import has_role, member_page, staff_of
 
@@ -22,51 +22,26 @@ PERIODS = {"30": "30 days", "90": "90 days", "365": "a year", "all": "all time"}
 DEFAULT_PERIOD = "365"
 
 
-@dataclass(frozen=True, slots=True)
-class Tier:
-    """Whether a language model reads the story too, and if not, why."""
-
-    state: str  # on, capped, off: setting, off: no model
-    model: str
-    spent_usd: float
-    cap_usd: float
-
-    @property
-    def share_spent(self) -> float:
-        """Return how much of the day's cap is spent, 0..1."""
-        return min(self.spent_usd / self.cap_usd, 1.0) if self.cap_usd else 1.0
-
-
-def tier_of(workspace: Workspace, spent_usd: float) -> Tier:
-    """Return the state of the narrative tier."""
-    config, model = workspace.config, llm.model_name()
-    if not model:
-        state = "no model"
-    elif not (config.narrative_enabled and config.detection_enabled):
-        state = "setting"
-    else:
-        state = "capped" if spent_usd >= config.narrative_daily_usd else "on"
-    return Tier(state, model, spent_usd, config.narrative_daily_usd)
-
-
 @require_safe
 @member_page()
 def detective(request: HttpRequest) -> HttpResponse:
     """Show how good the detective is, and its runs."""
     now = timezone.now()
+    workspace = staff_of(request).workspace
     period = request.GET.get("days", DEFAULT_PERIOD)
     period = period if period in PERIODS else DEFAULT_PERIOD
     found = quality.measure(since=_since(period, now), until=now)
     runs = run_figures.figures(since=now - timedelta(days=RUN_DAYS), now=now)
     page = run_figures.page(before=request.GET.get("before", ""))
-    workspace = staff_of(request).workspace
+    tier = narrative_state(workspace, now=now)
     return render(
         request,
         "console/detective.html",
         {
             "quality": found,
-            "kinds": [(name.title(), one) for name, one in found.kinds.items()],
-            "detectors": [(name, one) for name, one in found.detectors.items()],
+            "kinds": [(name, one, "") for name, one in found.kinds.items()],
+            "detectors": [(name, one, "") for name, one in found.detectors.items()],
+            "agents": _agents(found, workspace),
             "period": period,
             "periods": PERIODS,
             "runs": runs,
@@ -74,7 +49,9 @@ def detective(request: HttpRequest) -> HttpResponse:
             "page": page,
             "is_first_page": not request.GET.get("before"),
             "rows": [_row(run) for run in page.rows],
-            "tier": tier_of(workspace, runs.spent_today_usd),
+            "tier": tier,
+            "is_capped": tier.is_on and tier.spent_usd >= tier.cap_usd,
+            "share_spent": min(tier.spent_usd / tier.cap_usd, 1.0) if tier.cap_usd else 1.0,
             "is_detecting": workspace.config.detection_enabled,
             "may_change": has_role(request, Role.ADMIN),
             "may_replay": has_role(request, Role.REVIEWER),
@@ -85,6 +62,23 @@ def detective(request: HttpRequest) -> HttpResponse:
 
 def _since(period: str, now: datetime) -> datetime | None:
     return None if period == "all" else now - timedelta(days=int(period))
+
+
+def _agents(found: quality.Quality, workspace: Workspace) -> list[tuple[str, quality.Judged, str]]:
+    """Return the agents with the verdicts of the period, and what they judged so far in words."""
+    records = {one.agent: one for one in agent_records(workspace)}
+    nothing = quality.share_out({})
+    names = dict.fromkeys([*found.agents, *records])
+    return [
+        (name, found.agents.get(name, nothing), _record_words(records.get(name))) for name in names
+    ]
+
+
+def _record_words(record: AgentRecord | None) -> str:
+    if record is None:
+        return "reported by hand"
+    kept = f", {record.kept} kept without a card" if record.kept else ""
+    return f"{record.judged} pairs judged{kept}; its word weighs {record.record.weight:.2f}"
 
 
 def _row(run: DetectionRun) -> dict[str, Any]:

@@ -13,12 +13,12 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext, override_settings
 from django.utils import timezone
 
-from conflicts.models import DetectionRun
-from engram.kernel.models import Event, ModelSpend, Workspace
+from conflicts.models import DetectionRun, Judgement
+from engram.kernel.models import ApiKey, Event, ModelSpend, Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.core.metrics import Interval, wilson
 from tests.conflicts.test_quality import ask, decide
-from tests.conftest import House
+from tests.conftest import NOW, House
 
 Member = Callable[[str], Client]
 PAGE, REPLAY = "/console/detective/", "/console/replay/"
@@ -213,3 +213,17 @@ def test_values_out_of_range_are_refused_beside_their_field(
     assert 'class="wrong"' in answer.content.decode()
     house.workspace.refresh_from_db()
     assert house.workspace.settings == {}
+
+
+def test_agents_stand_with_what_they_judged(house: House, neighbour: House, member: Member) -> None:
+    for owner, name in ((house, "critic"), (neighbour, "stranger")):
+        card = decide(owner.workspace, "dismiss", at=timezone.now(), found_by="agent")
+        with in_workspace(owner.workspace):
+            one, other = [row.memory for row in card.members.all()]
+            Judgement.objects.create(
+                memory=one, other=other, relation="contradicts", agent=name, conflict=card,
+                key=ApiKey.objects.first(), created_at=NOW,
+            )  # fmt: skip
+    html = shown(member("reader"))
+    assert re.search(r"<strong>critic</strong>.*1 pairs judged; its word weighs 0\.\d\d", html)
+    assert "stranger" not in html
