@@ -29,7 +29,8 @@ MAX_WEIGHED: Final = 8.0
 MIN_NEARNESS: Final = 0.80
 MIN_NARROW_NEARNESS: Final = 0.55
 MIN_WAYS_WEIGHT: Final = 2.9
-MIN_SLOT_FRAME_WEIGHT: Final = 3.4
+MIN_SLOT_FRAME_WEIGHT: Final = 1.9
+MIN_SLOT_NEARNESS: Final = 0.76
 MIN_ACROSS_WEIGHT: Final = 2.5
 MIN_COMPARED_WEIGHT: Final = 3.0
 SURE_COSINE: Final = 0.70
@@ -71,7 +72,7 @@ def find_clash(timeline: Timeline, older: int, newer: int) -> Clash | None:
     shared = timeline.overlap(a.stems & b.stems)
     if a.fact.scope != b.fact.scope and shared < MIN_ACROSS_WEIGHT:
         return None
-    if disagreements.are_apart(a, b):
+    if disagreements.are_apart(a, b) or disagreements.is_about_other(a, b):
         return None
     clash = _compared(timeline, older, newer) or _disagreeing(timeline, older, newer)
     if clash is None or _is_settled(timeline, older, newer):
@@ -119,10 +120,14 @@ def _disagreeing(timeline: Timeline, older: int, newer: int) -> Clash | None:
 def _filled_otherwise(timeline: Timeline, older: int, newer: int) -> Clash | None:
     """Look for one slot that the texts fill with other people or names: who approves what."""
     a, b = timeline.statements[older], timeline.statements[newer]
-    if timeline.overlap(a.stems & b.stems) < MIN_SLOT_FRAME_WEIGHT:
+    shared = timeline.overlap(a.stems & b.stems)
+    nearness = timeline.cosine(older, newer) + WEIGHT_FOR_COSINE * min(shared, MAX_WEIGHED)
+    if nearness < MIN_SLOT_NEARNESS or shared < MIN_SLOT_FRAME_WEIGHT:
         return None
     texts = (a.fact.content, b.fact.content)
-    filled = other_filler(*texts) or other_name(*texts) or other_winner(*texts)
+    filled = other_filler(*texts) or other_winner(*texts)
+    if not filled and not disagreements.is_other_head(a, b):
+        filled = other_name(*texts)
     return Clash(older, newer, (filled,), OPPOSITE_STRENGTH) if filled else None
 
 

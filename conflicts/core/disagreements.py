@@ -54,6 +54,20 @@ _IDLE: Final = frozenset(
     {"new", "own", "old", "other", "same", "next", "whole", "entire", "usual", "normal",
      "current", "full", "spare", "second"}
 )  # fmt: skip
+_OFFSET: Final = re.compile(r"\s+(?:before|ahead|earlier|prior|in\s+advance|beforehand)\b", re.I)
+_MONTH_DAY: Final = re.compile(
+    r"\bthe\s+(?P<day>first|last|second|third|\d{1,2}(?:st|nd|rd|th))\s+(?:day\s+)?of\s+"
+    r"(?:the|each|every|a)\s+(?P<period>month|quarter|year)\b",
+    re.IGNORECASE,
+)
+_ORDINALS: Final = {"first": "1", "second": "2", "third": "3"}
+_NOTICES: Final = frozenset(
+    map(
+        concept_of,
+        ("reminder", "notice", "notification", "alert", "warning", "report", "mail", "message",
+         "question", "training", "discussion", "ticket", "complaint", "survey", "article"),
+    )
+)  # fmt: skip
 _EARLIER: Final = frozenset({"before", "during", "until", "while", "within"})
 _LATER: Final = frozenset({"after", "once", "outside", "since"})
 
@@ -65,6 +79,44 @@ def is_other_part(a: Statement, b: Statement) -> bool:
         if mine[noun].isdisjoint(b.stems) and theirs[noun].isdisjoint(a.stems):
             return True
     return bool(_codes(a) - b.stems and _codes(b) - a.stems)
+
+
+def is_other_head(a: Statement, b: Statement) -> bool:
+    """Whether what either text speaks of is not in the other: "the cache", "the artefacts"."""
+    mine, theirs = _heads(a), _heads(b)
+    return bool(mine and theirs and mine.isdisjoint(b.stems) and theirs.isdisjoint(a.stems))
+
+
+def is_about_other(a: Statement, b: Statement) -> bool:
+    """Whether one text speaks of something about the other's thing: "reminders for invoices"."""
+    return _is_about(a, b) or _is_about(b, a)
+
+
+def _is_about(a: Statement, b: Statement) -> bool:
+    """Whether all that ``a`` speaks of stands in ``b`` behind a preposition of its subject."""
+    mine, theirs = _heads(a), _heads(b)
+    if not mine or not theirs & _NOTICES or not theirs.isdisjoint(a.stems):
+        return False
+    led = {
+        term.key
+        for claim in b.reading.claims
+        for term in claim.terms
+        if term.region == "subject" and term.prep in ("for", "about", "on")
+    }
+    return mine <= led
+
+
+def _heads(statement: Statement) -> frozenset[str]:
+    """The last noun of each subject that is no name."""
+    found = set()
+    for claim in statement.reading.claims:
+        words = [
+            term.key
+            for term in claim.terms
+            if term.region == "subject" and term.kind == "word" and not term.prep
+        ]
+        found.update(words[-1:])
+    return frozenset(found)
 
 
 def is_other_name(a: Statement, b: Statement) -> bool:
@@ -205,8 +257,18 @@ def _comparable(a: Statement, b: Statement) -> Iterator[tuple[Quantity, Quantity
         right = [q for q in theirs if q.unit == unit]
         if unit == "count" and not _counts_same(a, b, left, right):
             continue
+        if _is_offset(a, left) != _is_offset(b, right):
+            continue
         if len(left) == len(right) == 1 and not _is_close(left[0], right[0]):
             yield left[0], right[0]
+
+
+def _is_offset(statement: Statement, quantities: list[Quantity]) -> bool:
+    """Whether a span tells how far off something is: "five days before"."""
+    text = statement.fact.content
+    return any(
+        _OFFSET.match(text, text.find(q.text) + len(q.text)) for q in quantities if q.text in text
+    )
 
 
 def _counts_same(a: Statement, b: Statement, left: list[Quantity], right: list[Quantity]) -> bool:
@@ -272,7 +334,16 @@ def _differing_date(a: Statement, b: Statement) -> str:
             left, right = min(mine), min(theirs)
             if dimension == "weekday" or _day(left) != _day(right):
                 return f"{left} against {right}"
-    return ""
+    return _differing_month_day(a, b)
+
+
+def _differing_month_day(a: Statement, b: Statement) -> str:
+    """Look for two days of one period: the first and the 15th of the month."""
+    mine, theirs = (_MONTH_DAY.findall(s.fact.content) for s in (a, b))
+    if len(mine) != 1 or len(theirs) != 1 or mine[0][1].lower() != theirs[0][1].lower():
+        return ""
+    left, right = (_ORDINALS.get(d.lower(), d.lower().rstrip("stndrh")) for d, _ in mine + theirs)
+    return f"day {left} against day {right}" if left != right else ""
 
 
 def _day(date: str) -> str:

@@ -39,6 +39,8 @@ _OPPOSED_PREPOSITIONS = {
     "outside": "inside", "over": "under", "under": "over", "up": "down", "down": "up",
     "since": "until", "until": "since", "into": "out", "out": "into", "on": "off", "off": "on",
 }  # fmt: skip
+# "The default branch is main", "… is called trunk".
+_NAMING = frozenset(["", "have", "call", "name"])
 DIRECTED = frozenset(["from", "to", "into", "onto", "before", "after", "above", "below", "over",
                       "under", "than", "instead"])  # fmt: skip
 _MAX_PAIRS = 40  # shared words that are looked at for exchanged roles
@@ -276,7 +278,7 @@ def _why_exclusive(case: Case) -> str:
     if case.shared & EXCLUSIVES:
         return "only one can hold"
     held = {pair.a.key for pair in case.found.same if pair.a.region == pair.b.region}
-    if not prep and {case.a.verb, case.b.verb} <= {"", "have"} and held & FUNCTIONAL:
+    if not prep and {case.a.verb, case.b.verb} <= _NAMING and held & FUNCTIONAL:
         return "one value at a time"
     is_one_verb = case.a.verb == case.b.verb or interchangeable(case.a.verb, case.b.verb)
     if case.a.verb and is_one_verb and prep in EXCLUSIVE_OBJECT.get(case.a.verb, ()):

@@ -27,7 +27,7 @@ _FAMILIES: Final[dict[str, tuple[str, str]]] = {
         r"nobody\s+may|keep\s+(?:\w+\s+){1,6}away\s+from|not\s+tolerate",
         r"accept\w*|allow\w*|permit(?:s|ted)?|welcome|hands?\s+back|returns?\s+the|answers?\s+20\d|"
         r"are\s+fine|is\s+fine|approve[sd]|let\s+in|serves?|pours?|may\s+(?:come|eat|use|bring|enter|stay|"
-        r"take|go|play|have)|can\s+(?:come|bring|enter|stay)|is\s+okay|feel\s+free",
+        r"take|go|play|have)|can\s+(?:come|bring|enter|stay)|is\s+okay|feel\s+free|can\s+be\s+(?:left|used|brought|taken|parked|entered)",
     ),
     "automatic or by hand": (
         r"automatic\w*|on\s+(?:its|their)\s+own|itself|unattended|by\s+themselves|scheduler|cron|"
@@ -46,9 +46,11 @@ _FAMILIES: Final[dict[str, tuple[str, str]]] = {
     ),
     "free or paid": (
         r"free\s+of\s+charge|no\s+charge|nobody\s+(?:is\s+charged|pays)|on\s+the\s+house|for\s+free|"
-        r"nothing\s+is\s+charged|at\s+no\s+cost|we\s+pay|covered|included\s+in\s+the\s+price|complimentary",
+        r"nothing\s+is\s+charged|at\s+no\s+cost|we\s+pay|covered|(?:is|are)\s+included|"
+        r"included\s+in\s+the\s+price|complimentary",
         r"charged|charges|off\s+(?:their|your|his|her)\s+pay|(?<!no\s)costs?|fees?|billed|"
-        r"(?:customers?|guests?|tenants?|patients?|they|you|parents)\s+pays?|not\s+(?:covered|included)|"
+        r"(?:customers?|guests?|tenants?|patients?|they|you|parents|every(?:one|body)|members|visitors|"
+        r"participants|attendees)\s+pays?|not\s+(?:covered|included)|"
         r"does\s+not\s+(?:cover|reach|include)|at\s+(?:their|his|her|your)\s+own\s+expense",
     ),
     "needed or optional": (
@@ -107,7 +109,7 @@ _FAMILIES: Final[dict[str, tuple[str, str]]] = {
     ),
     "on paper or digital": (
         r"on\s+paper|printed?|print-?outs?|by\s+post|handwritten|paper\s+(?:form|copy|file|list)|"
-        r"letterhead|in\s+ink",
+        r"letterhead|in\s+ink|in\s+an\s+envelope|envelopes",
         r"digital\w*|electronic\w*|paperless|as\s+a\s+pdf|in\s+the\s+app|online|portal|"
         r"by\s+e-?mail|tablet",
     ),
@@ -132,6 +134,23 @@ _FAMILIES: Final[dict[str, tuple[str, str]]] = {
         r"callers?|calls?\s+(?:us|them|the)|rings?|hotline|voicemail",
         r"portal|web\s+form|online|in\s+writing|by\s+e-?mail|written\s+(?:form|request)|by\s+letter|"
         r"ticket|in\s+the\s+app",
+    ),
+    "own or shared": (
+        r"(?:their|his|her|its)\s+own\s+\w+|individual\w*|personal|dedicated|one\s+each",
+        r"shares?|shared|in\s+common|joint\w*|pooled|one\s+\w+\s+(?:per\s+team|for\s+all)",
+    ),
+    "on the server or the client": (
+        r"on\s+the\s+server|server[- ]side|(?:in|by)\s+the\s+back-?end",
+        r"browsers?|client[- ]side|on\s+the\s+(?:client|device|phone)|front-?end",
+    ),
+    "early or late in the day": (
+        r"in\s+the\s+mornings?|(?:at|before|with|after)\s+breakfast|each\s+morning|every\s+morning",
+        r"in\s+the\s+evenings?|at\s+bedtime|at\s+night|(?:at|before|with|after)\s+(?:supper|dinner)|"
+        r"(?:each|every)\s+(?:evening|night)",
+    ),
+    "encrypted or in the clear": (
+        r"encrypt\w*|ciphertext",
+        r"plain-?text|unencrypted|clear-?text|in\s+the\s+clear|in\s+plain\s+text",
     ),
     "with or without animal food": (
         r"vegan|plant[- ]based|vegetarian|meat-?free|meatless",

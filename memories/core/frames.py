@@ -27,6 +27,7 @@ _WHO: Final[dict[str, str]] = {
         r"has\s+to\s+agree|must\s+agree|clears?|okays?|waves?\s+through|grants?"
     ),
     "who fetches": (
+        r"drives?|driven\s+by|takes?\s+(?:\w+\s+){0,2}to|"
         r"pick(?:s|ed)?\s+(?:\w+\s+){0,3}up|fetch\w*|brings?\s+(?:\w+\s+){0,3}home|"
         r"takes?\s+(?:\w+\s+){0,2}home|waits?\s+at\s+the\s+(?:gate|door)|collect(?:s|ed)\s+(?:by|her|him|\w+\s+from)"
     ),
@@ -59,7 +60,7 @@ _WHO: Final[dict[str, str]] = {
 _WHAT: Final[dict[str, str]] = {
     "where it is kept": (
         r"keep|keeps|kept|lives?|stor(?:e|es|ed)|sits?|held|holds?|stands?|hangs?|located|saved|"
-        r"found|hosted|written\s+(?:in)?to|(?:is|are)\s+(?:in|at|with|on|a\s+row\s+in)|put|puts|"
+        r"found|hosted|runs?\s+(?:in|on)|based|written\s+(?:in)?to|(?:is|are)\s+(?:in|at|with|on|a\s+row\s+in)|put|puts|"
         r"look\s+in|read\s+(?:it\s+|them\s+)?from|goes\s+(?:in)?to|rests?"
     ),
     "what it goes through": (
@@ -78,7 +79,7 @@ _WHAT: Final[dict[str, str]] = {
         r"sourced|provided|provides|delivered\s+by|imported"
     ),
     "where one goes": (
-        r"unloads?|arrives?|meets?|takes\s+place|enters?|waved|waits?|taken\s+to|driven\s+to|bring|"
+        r"unloads?|arrives?|meets?|meeting|takes\s+place|enters?|waved|waits?|taken\s+to|driven\s+to|bring|"
         r"take|held\s+(?:in|at)|reach|check\s+in|served|parks?"
     ),
 }

@@ -208,3 +208,32 @@ def test_what_both_texts_say_is_no_side_of_theirs() -> None:
     assert excluding_ways("Deleting a shelf wipes it.", "Deleting a shelf destroys it.") == ""
     kept, gone = "Call notes are retained for 14 days.", "Call notes are deleted after 14 days."
     assert kinds(kept, gone) == []
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("Fuel bills are sent on the first of the month.",
+         "Fuel bills go out on the 15th of each month."),
+        ("Ledger dumps are encrypted with the plant's key.",
+         "We write ledger dumps in plaintext to the share."),
+        ("Olav takes the blood thinner in the morning.",
+         "Olav's blood thinner is given at bedtime."),
+    ],
+)  # fmt: skip
+def test_days_and_ways_in_other_words_are_an_ambiguity(older: str, newer: str) -> None:
+    assert kinds(older, newer) == ["ambiguity"]
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("Fuel bills are sent on the first of the month.",
+         "Reminders for fuel bills are sent on the 15th of each month."),
+        ("The robot's cache is stored in Redis.", "Artefacts of the robot are stored in MinIO."),
+        ("Keys of lockers are valid for 90 days.",
+         "Keys of lockers are renewed five days before they end."),
+    ],
+)  # fmt: skip
+def test_what_is_about_another_thing_is_no_conflict(older: str, newer: str) -> None:
+    assert kinds(older, newer) == []
