@@ -83,13 +83,16 @@ def replay_gate(
     store = _Store(workspace.embedding_model, rows, until)
     done.is_cut = done.is_cut or store.is_cut
     roles = dict(ApiKey.objects.values_list("pk", "role"))
+    is_same = (config.gate_policy, config.gate_threshold) == (
+        asked.gate_policy, asked.gate_threshold,
+    )  # fmt: skip
     moved = []
     for row in rows:
         found = store.neighbours(row)
         statement = gate.Statement(row.content, row.content_hash, *_place(row), row.provenance)
         actor = _actor(row, roles)
         before = gate.foresee(statement, found, config, actor=actor)
-        after = gate.foresee(statement, found, asked, actor=actor)
+        after = before if is_same else gate.foresee(statement, found, asked, actor=actor)
         outcomes = (_outcome(before), _outcome(after))
         done.replayed += 1
         done.as_set[outcomes[0]] += 1

@@ -227,3 +227,8 @@ def test_agents_stand_with_what_they_judged(house: House, neighbour: House, memb
     html = shown(member("reader"))
     assert re.search(r"<strong>critic</strong>.*1 pairs judged; its word weighs 0\.\d\d", html)
     assert "stranger" not in html
+
+
+def test_the_settings_of_the_workspace_lead_to_the_replay(house: House, member: Member) -> None:
+    path = f"/admin/kernel/workspace/{house.workspace.pk}/change/"
+    assert f'href="{REPLAY}"' in member("admin").get(path).content.decode()
