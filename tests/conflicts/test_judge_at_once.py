@@ -1,0 +1,63 @@
+"""Several callers judge, report, verdict and erase at once: one card a pair, and no deadlock."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from conflicts.models import Judgement
+from engram.kernel import keys
+from engram.kernel.actors import SYSTEM
+from engram.kernel.models import Role
+from engram.kernel.tenancy import in_workspace
+from tests.conflicts.test_card_changes import both, commit
+from tests.conftest import NOW, Caller, House, build_house
+
+
+@pytest.fixture
+def shared_house(transactional_db: None) -> House:
+    """Return a workspace that several connections see."""
+    return build_house("busy")
+
+
+def judge(caller: Caller, memory: str, other: str, relation: str = "contradicts") -> Any:
+    return caller.post(f"memories/{memory}/relations", {"other": other, "relation": relation})
+
+
+def test_judged_from_all_sides_a_pair_is_one_card(shared_house: House) -> None:
+    house = shared_house
+    _, token = keys.issue(house.workspace, name="second", role=Role.AGENT, actor=SYSTEM, now=NOW)
+    second = Caller(token, Client())
+    for turn in range(4):
+        a = commit(house, f"Crate {turn} holds cedar.")
+        b = commit(house, f"Nothing but lamps came in delivery {turn}.")
+        answers = both(
+            lambda a=a, b=b: judge(house.agent, a, b),
+            lambda a=a, b=b: judge(second, b, a),
+            lambda a=a, b=b: judge(house.agent, b, a),
+            lambda a=a, b=b: house.reviewer.post("conflicts", {"memory_ids": [b, a]}),
+        )
+        assert [answer.status_code for answer in answers] == [201] * 4
+    found = house.reader.get("conflicts").json()["results"]
+    assert [len(card["memories"]) for card in found] == [2] * 4
+    with in_workspace(house.workspace):  # each caller's answer once a pair
+        assert Judgement.objects.count() == 4 * 3
+
+
+def test_judging_beside_erasing_and_a_verdict_does_not_deadlock(shared_house: House) -> None:
+    house = shared_house
+    for turn in range(4):
+        a = commit(house, f"Crate {turn} holds cedar.")
+        b = commit(house, f"Nothing but lamps came in delivery {turn}.")
+        c = commit(house, f"Customs kept parcel {turn} for good.")
+        card = judge(house.agent, a, b).json()["conflict"]
+        judged, resolved, erased = both(
+            lambda a=a, c=c: judge(house.agent, c, a),
+            lambda card=card: house.reviewer.post(f"conflicts/{card}/resolve", {"verdict": "no"}),
+            lambda b=b: house.admin.delete(f"memories/{b}"),
+        )
+        assert judged.status_code in {201, 409, 422}
+        assert resolved.status_code in {200, 409, 422}
+        assert erased.status_code in {200, 204}
