@@ -125,7 +125,9 @@ def cards(
                 "detected_by": ",".join(card.detected_by),
                 "question": card.question,
             }
-            for card in Conflict.objects.prefetch_related("members").order_by("created_at", "pk")
+            for card in Conflict.objects.waiting()
+            .prefetch_related("members")
+            .order_by("created_at", "pk")
         ]
 
 
