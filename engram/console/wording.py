@@ -61,6 +61,7 @@ VERDICTS: Final[dict[str, str]] = {
 UNTOLD: Final = frozenset(
     {
         "memory.disputed",
+        "memory.judged",
         "memory.merged",
         "memory.separated",
         "merge.suggested",
