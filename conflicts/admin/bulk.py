@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -124,12 +124,7 @@ def _ask(
         "verb": verb,
         "plan": shown,
         "options": options if verb == "resolve" else [],
-        "skipped": [
-            (option, list(zip(names([p.card for p in option.plan.passed[:NAMED]]),
-                              [p.reason for p in option.plan.passed], strict=False)),
-             max(len(option.plan.passed) - NAMED, 0))
-            for option in options if option.plan.passed
-        ],
+        "skipped": _skipped(options, names),
         "named": names(shown.touched[:NAMED]),
         "more": max(len(shown.touched) - NAMED, 0),
         "left": left,
@@ -142,6 +137,32 @@ def _ask(
         "typed": request.POST,
     }  # fmt: skip
     return TemplateResponse(request, "admin/conflicts/conflict/bulk.html", context)
+
+
+def _skipped(
+    options: Sequence[Option], names: Any
+) -> list[tuple[str, int, list[tuple[str, str]], int]]:
+    """Say what is passed over: first by every choice, then by each; title, count, rows, more."""
+    of_each = [{one.card.pk: one for one in option.plan.passed} for option in options]
+    by_all = {
+        pk for pk, one in of_each[0].items()
+        if all(pk in each and each[pk].reason == one.reason for each in of_each)
+    }  # fmt: skip
+    groups = [("", [one for pk, one in of_each[0].items() if pk in by_all])]
+    groups += [
+        (option.label, [one for pk, one in each.items() if pk not in by_all])
+        for option, each in zip(options, of_each, strict=True)
+    ]
+    return [
+        (
+            title,
+            len(passed),
+            list(zip(names([p.card for p in passed[:NAMED]]), [p.reason for p in passed],
+                     strict=False)),
+            max(len(passed) - NAMED, 0),
+        )
+        for title, passed in groups if passed
+    ]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

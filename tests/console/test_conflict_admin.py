@@ -146,6 +146,7 @@ def test_every_answer_tells_what_it_would_do(house: House, member: Member) -> No
     page = asked(client, "resolve", [card])
     assert re.findall(r'name="verdict" value="(\w+)"', page) == [v.value for v in bulk.VERDICTS]
     assert page.count("1 decided") == len(bulk.VERDICTS)
+    assert "Passed over" not in page
     confirm(client, "resolve", [card], page, verdict="yes")
     assert (state(house.workspace, old), state(house.workspace, new)) == ("superseded", "active")
 
@@ -164,8 +165,10 @@ def test_a_card_that_needs_survivors_is_passed_over_with_the_reason(
     with in_workspace(house.workspace):
         card = Conflict.objects.get(pk=pk)
     client = member("reviewer")
-    page = asked(client, "resolve", [card])
+    page = asked(client, "resolve", [card, decide(house.workspace, "yes")])
     assert "More than one value would remain" in page
+    assert "Passed over by “No, it no longer holds” (1)" in page
+    assert "Passed over whatever the answer (1)" in page
     told = confirm(client, "resolve", [card], page, verdict="no")
     assert "More than one value would remain" in told
     assert fresh(house, card).status == "open"

@@ -37,7 +37,7 @@ def shown(client: Client, **query: Any) -> str:
 
 
 def told(interval: Interval) -> str:
-    return f"{interval.low * 100:.0f} % to {interval.high * 100:.0f} %"
+    return f"{interval.low * 100:.0f}\u00a0% to {interval.high * 100:.0f}\u00a0%"
 
 
 def run(house: House, number: int, **fields: Any) -> None:
@@ -73,7 +73,7 @@ def test_shares_stand_with_their_intervals(house: House, member: Member) -> None
     html = shown(member("reader"))
     assert re.search(r"Confirmed</span><span class=.value.>75 %<", html)
     assert "30 % to 95 % of 4 verdicts" in html
-    assert f"25 % ({told(wilson(1, 4))})" in html  # of the kind, dismissed
+    assert f"25\u00a0% ({told(wilson(1, 4))})" in html  # of the kind, dismissed
     assert html.count('class="band"') >= 6
     assert "unknown" in html  # other kinds
 

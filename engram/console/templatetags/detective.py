@@ -20,7 +20,7 @@ MONTHS_DRAWN = 24  # the newest; older ones stand in the table
 
 
 def _percent(share: float) -> str:
-    return f"{share * 100:.0f} %"
+    return f"{share * 100:.0f}\u00a0%"
 
 
 @register.filter
