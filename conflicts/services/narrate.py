@@ -67,7 +67,7 @@ def narrate_due(workspace: Workspace, *, clock: Clock) -> list[DetectionRun]:
             if run is None:
                 break
             runs.append(run)
-            if run.narrative != Narrative.DONE:
+            if run.narrative not in {Narrative.DONE, Narrative.NOT_NEEDED}:
                 break
     finally:
         lease.give_back(workspace, holder, clock(), NarrativeLease)
@@ -124,6 +124,11 @@ def _read(
     triggers = {row.memory_id for row in due}
     story, batches = _story(workspace, run, triggers, now=now)
     beat()
+    if not story.facts_of(triggers):  # all of them went away meanwhile
+        run.status, run.narrative, run.batches = "done", Narrative.NOT_NEEDED, 0
+        with in_workspace(workspace):
+            backlog.take_away(due)
+        return
     asked = ask_model(workspace, batches, beat=beat, now=now)
     if asked is None:
         run.status, run.narrative, run.batches = "done", Narrative.CAPPED, 0

@@ -317,6 +317,17 @@ def test_a_revision_is_not_for_the_model(house: House, model: ModelServer) -> No
     assert (len(model.requests), waiting(house)) == (1, [])
 
 
+def test_what_is_forgotten_meanwhile_is_told_to_nobody(house: House, model: ModelServer) -> None:
+    commit(house, "Bread is baked on Tuesday.")
+    read(house)
+    ids = commit_both(house)
+    detect.detect_due(house.workspace, clock=timezone.now)
+    house.agent.post("memories/forget", {"ids": ids, "confirm": True})
+    runs = narrate.narrate_due(house.workspace, clock=timezone.now)
+    assert {(r.status, r.narrative, r.cost_usd) for r in runs} <= {("done", "not_needed", 0.0)}
+    assert (waiting(house), model.requests) == ([], [])
+
+
 def test_facts_of_one_session_are_not_for_the_model(house: House, model: ModelServer) -> None:
     commit(house, HOST, session_key="s-1")
     commit(house, ELSE, session_key="s-1")
