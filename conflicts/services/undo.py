@@ -19,6 +19,7 @@ from engram.kernel.refusals import StaleError
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory
 from memories.services.lifecycle import hide, lock, put_back
+from memories.services.statements import SAID_AGAIN, lock_statements, refuse_twins
 
 
 def undo(workspace: Workspace, conflict_id: UUID, *, actor: Actor, now: datetime) -> Conflict:
@@ -27,19 +28,19 @@ def undo(workspace: Workspace, conflict_id: UUID, *, actor: Actor, now: datetime
         with in_workspace(workspace):
             return _undo(conflict_id, actor=actor, now=now)
     except IntegrityError:
-        raise StaleError(
-            "A statement that would come back was committed again meanwhile."
-        ) from None
+        raise StaleError(SAID_AGAIN) from None
 
 
 def _undo(conflict_id: UUID, *, actor: Actor, now: datetime) -> Conflict:
-    # Memories are locked before the card, as everywhere; so what was read is checked once more.
+    # Statements before memories and these before the card, as everywhere; so what was read is
+    # checked once more.
     standing = Decision.objects.filter(conflict=conflict_id, undone_at=None)
     decision = standing.first()
     if decision is None:
         locked_conflict(conflict_id)  # missing is said otherwise
         raise StaleError("There is no decision to undo.")
     effects = {UUID(effect["memory"]): effect for effect in decision.effects}
+    lock_statements(effect["content_hash"] for effect in decision.effects)
     answer_ids = [decision.answer_id] if decision.answer_id else []
     memories = {memory.id: memory for memory in lock([*effects, *answer_ids])}
     conflict = locked_conflict(conflict_id)
@@ -52,6 +53,7 @@ def _undo(conflict_id: UUID, *, actor: Actor, now: datetime) -> Conflict:
     ]
     if changed:
         raise StaleError("Members have changed since the decision.", changed)
+    refuse_twins([memories[i] for i in effects if _comes_back(memories[i], effects[i], now)], now)
     conflict.status = ConflictStatus.OPEN
     conflict.version += 1
     conflict.updated_at = now
@@ -103,6 +105,12 @@ def _values(stored: dict[str, str | None]) -> dict[str, Any]:
         else datetime.fromisoformat(value)
         for name, value in stored.items()
     }
+
+
+def _comes_back(memory: Memory, effect: dict[str, Any], now: datetime) -> bool:
+    """Tell whether the decision alone hides a memory."""
+    is_over = memory.expires_at is not None and memory.expires_at <= now
+    return effect["before"] != effect["after"] and not is_over
 
 
 def _is_as_left(memory: Memory, effect: dict[str, Any]) -> bool:

@@ -19,13 +19,12 @@ from memories.models.memory import in_scope
 from memories.services.lifecycle import absorbed_by, hide, lock, put_back
 from memories.services.nearest import nearest
 from memories.services.review import ask
-from memories.services.statements import lock_statements
+from memories.services.statements import SAID_AGAIN, lock_statements, refuse_twins
 from memories.services.trust import ReviewNeededError, demand_leave
 
 # A query takes no more at a time: a weak one must not sweep a workspace away.
 MEANT_MAX = 50
 NOT_EMBEDDABLE = "query not embeddable: its meaning is unknown right now; name the ids instead"
-SAID_AGAIN = "The same statement was committed again meanwhile; forget that one first."
 NOTHING_RELEVANT = "nothing is that relevant to the query"
 
 
@@ -114,7 +113,7 @@ def restore(
                     pending[memory.id] = ask(needed, {}, actor=actor, now=now).id
                 else:
                     restored.append(memory)
-            _refuse_twins(restored, now)
+            refuse_twins([memory for memory in restored if _would_live(memory, now)], now)
             back: dict[UUID, Memory] = {}
             for memory in restored:
                 if memory.id not in back:
@@ -123,20 +122,6 @@ def restore(
             return Restored(tuple(back.values()), pending)
     except IntegrityError:
         raise StaleError(SAID_AGAIN) from None
-
-
-def _refuse_twins(restored: Collection[Memory], now: datetime) -> None:
-    """Refuse to bring back what stands again: two rows would say the same in the same place."""
-    hashes = {memory.content_hash for memory in restored}
-    standing = {
-        (memory.scope, memory.project, memory.content_hash): memory.id
-        for memory in Memory.objects.recallable(now).filter(content_hash__in=hashes)
-    }
-    coming = [memory for memory in restored if _would_live(memory, now)]
-    places = [(memory.scope, memory.project, memory.content_hash) for memory in coming]
-    twins = sorted({standing[place] for place in places if place in standing})
-    if twins or len(set(places)) < len(places):
-        raise StaleError(SAID_AGAIN, twins)
 
 
 def _would_live(memory: Memory, now: datetime) -> bool:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from datetime import datetime
 
 from django.db import connection
 
+from engram.kernel.refusals import StaleError
 from engram.kernel.tenancy import current_workspace_id
 from memories.models import Memory
 from memories.models.memory import MemoryQuerySet
+
+SAID_AGAIN = "The same statement was committed again meanwhile; forget that one first."
 
 
 def lock_statements(hashes: Iterable[str]) -> tuple[set[str], int]:
@@ -56,6 +59,22 @@ def live_twins(digest: str, *, scope: str, project: str, now: datetime) -> Memor
     """Return the live memories that say exactly this in the same place: one that lasts at most."""
     live = Memory.objects.recallable(now)
     return live.filter(content_hash=digest, scope=scope, project=project)
+
+
+def refuse_twins(coming: Collection[Memory], now: datetime) -> None:
+    """Refuse to bring back what stands again: two rows would say the same in the same place.
+
+    `coming` will be live; their statements are locked.
+    """
+    hashes = {memory.content_hash for memory in coming}
+    standing = {
+        (memory.scope, memory.project, memory.content_hash): memory.id
+        for memory in Memory.objects.recallable(now).filter(content_hash__in=hashes)
+    }
+    places = [(memory.scope, memory.project, memory.content_hash) for memory in coming]
+    twins = sorted({standing[place] for place in places if place in standing})
+    if twins or len(set(places)) < len(places):
+        raise StaleError(SAID_AGAIN, twins)
 
 
 def forgotten_memory(digest: str) -> Memory | None:

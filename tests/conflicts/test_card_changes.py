@@ -118,6 +118,22 @@ def test_undo_retires_the_answer_that_the_verdict_brought(house: House) -> None:
     assert states(house, answer.json()["resolution"]["answer_memory"]) == ["retired"]
 
 
+def test_undo_brings_nothing_back_that_was_said_again_meanwhile(house: House) -> None:
+    """Not even where one of the two ends some day, which no constraint of the database sees."""
+    until = (timezone.now() + timedelta(days=1)).isoformat()
+    a, b = commit(house, PLACES[0], expires_at=until), commit(house, PLACES[1])
+    card = report(house, a, b)
+    resolve(house, card, verdict="keep", keep=[b])
+    again = commit(house, PLACES[0])
+    assert again != a
+    refused = house.reviewer.post(f"conflicts/{card['id']}/undo", {})
+    assert (refused.status_code, refused.json()["errors"][0]["message"]) == (409, again)
+    assert states(house, a, b, again) == ["superseded", "active", "active"]
+    forget(house, again)
+    assert house.reviewer.post(f"conflicts/{card['id']}/undo", {}).status_code == 200
+    assert states(house, a, b) == ["active", "active"]
+
+
 def test_a_blank_answer_is_none(house: House) -> None:
     card = report(house, *tell(house, 2))
     answer = resolve(house, card, verdict="none_valid", answer="   ")
