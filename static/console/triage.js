@@ -62,8 +62,9 @@ form?.addEventListener("submit", (event) => {
   const button = event.submitter;
   const ticked = document.querySelectorAll('input[name="keep"]:checked').length;
   const missing = form.querySelector("[data-keep-missing]");
-  missing.hidden = !(button?.dataset.wantsKeep && ticked === 0);
-  if (!missing.hidden || isSent) {
+  const isMissing = Boolean(button?.dataset.wantsKeep) && ticked === 0;
+  if (missing) missing.hidden = !isMissing;
+  if (isMissing || isSent) {
     event.preventDefault();
     document.querySelector('input[name="keep"]')?.focus();
     return;
