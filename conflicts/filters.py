@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 
 from conflicts.models import Conflict, ConflictMember
 from conflicts.models.card import ConflictKind, ConflictStatus, Severity
-from engram.kernel.filters import StrictFilterSet
+from engram.kernel.filters import MomentFilter, StrictFilterSet
 from memories.models import Memory
 from memories.models.memory import in_scope
 
@@ -22,7 +22,7 @@ class ConflictFilter(StrictFilterSet):
     severity = django_filters.ChoiceFilter(choices=Severity.choices)
     scope = django_filters.CharFilter(method="by_scope", label="A scope of a member, or below")
     memory_id = django_filters.UUIDFilter(method="by_memory", label="A member")
-    since = django_filters.IsoDateTimeFilter(field_name="created_at", lookup_expr="gte")
+    since = MomentFilter(field_name="created_at", lookup_expr="gte")
 
     class Meta:
         model = Conflict

@@ -7,7 +7,7 @@ from typing import Any
 import django_filters
 from django.db.models import QuerySet
 
-from engram.kernel.filters import StrictFilterSet
+from engram.kernel.filters import MomentFilter, StrictFilterSet
 from memories.core.text import terms
 from memories.models import (
     Kind,
@@ -42,8 +42,8 @@ class MemoryFilter(StrictFilterSet):
         choices=[("pending", "Pending")],
         label="pending: waits for a person (in any state)",
     )
-    created_after = django_filters.IsoDateTimeFilter(field_name="created_at", lookup_expr="gte")
-    created_before = django_filters.IsoDateTimeFilter(field_name="created_at", lookup_expr="lt")
+    created_after = MomentFilter(field_name="created_at", lookup_expr="gte")
+    created_before = MomentFilter(field_name="created_at", lookup_expr="lt")
 
     class Meta:
         model = Memory

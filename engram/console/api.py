@@ -21,7 +21,7 @@ from engram.console.health import readiness
 from engram.kernel import keys
 from engram.kernel.api import WorkspaceView, validated
 from engram.kernel.configuration import WorkspaceSettings
-from engram.kernel.filters import StrictFilterSet
+from engram.kernel.filters import MomentFilter, StrictFilterSet
 from engram.kernel.models import ApiKey, Event, Role
 from engram.kernel.openapi import changes_of
 from engram.kernel.pagination import NewestEventFirst
@@ -88,7 +88,7 @@ class EventFilter(StrictFilterSet):
     type = django_filters.CharFilter(field_name="type")
     object = django_filters.CharFilter(field_name="object_id")
     actor = django_filters.CharFilter(method="by_actor", label="Name or id of who did it")
-    since = django_filters.IsoDateTimeFilter(field_name="at", lookup_expr="gte")
+    since = MomentFilter(field_name="at", lookup_expr="gte")
 
     class Meta:
         model = Event

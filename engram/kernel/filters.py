@@ -2,9 +2,32 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+from typing import Any
+
 import django_filters
+from django.core.exceptions import ValidationError
+from django_filters.fields import IsoDateTimeField
 
 from engram.kernel.pagination import PAGE_NAMES
+
+
+class MomentField(IsoDateTimeField):
+    """A moment in UTC: the database knows no offsets of sixteen hours and more."""
+
+    def to_python(self, value: Any) -> datetime | None:
+        """Return the moment; one before the year 1 or after 9999 is refused."""
+        moment: datetime | None = super().to_python(value)
+        try:
+            return None if moment is None else moment.astimezone(UTC)
+        except OverflowError:
+            raise ValidationError(self.error_messages["invalid"], code="invalid") from None
+
+
+class MomentFilter(django_filters.IsoDateTimeFilter):
+    """Compares with a moment (ISO 8601)."""
+
+    field_class = MomentField
 
 
 class StrictFilterSet(django_filters.FilterSet):

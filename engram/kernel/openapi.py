@@ -78,7 +78,7 @@ class ProblemAutoSchema(AutoSchema):
             field, direction, bypass_extensions
         )
         if direction == "request" and isinstance(field, Text) and not field.allow_blank:
-            return shape | {"pattern": r"\S"}
+            return shape | {"pattern": r"[^\s\x1c-\x1f\x85]"}  # what no Python strips
         if isinstance(field, serializers.ListField) and not field.allow_empty:
             return shape | {"minItems": max(1, shape.get("minItems", 1))}
         return shape

@@ -74,7 +74,8 @@ def test_every_operation_keeps_its_contract(case: Any, house: House) -> None:
     response = case.call(headers={"Authorization": f"Bearer {house.admin.token}"})
     case.validate_response(response, excluded_checks=LEFT_TO_OTHER_TESTS)
     if case.meta.generation.mode is GenerationMode.POSITIVE:
-        assert response.status_code != 400, response.text
+        is_too_large = "A number is too large." in response.text  # 1e400 is JSON, and no number
+        assert response.status_code != 400 or is_too_large, response.text
         if response.status_code == 422:
             named = {
                 re.sub(r"\.?\d+(\.|$)", "", error["field"].removeprefix("memories."))

@@ -177,6 +177,7 @@ def test_other_media_types_are_415(house: House, kind: str) -> None:
         ("conflicts", {"memory_id": "x"}),
         ("conflicts", {"since": "0000-00-00"}),
         ("events", {"since": "x"}),
+        ("events", {"since": "0001-01-01T00:00:00+10:00"}),
         ("events", {"typ": "memory.committed"}),
         ("memories", {"sope": "infra"}),
         ("conflicts", {"state": "open"}),
@@ -187,6 +188,17 @@ def test_wrong_query_parameters_are_422(house: House, path: str, params: dict[st
     answer = house.reader.get(path, params)
     assert answer.status_code == 422
     assert answer["Content-Type"] == "application/problem+json"
+
+
+@pytest.mark.parametrize("moment", ["0112-08-15T20:38:18+21:46", "6919-06-22T10:26:43.237-17:21"])
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [("memories", "created_before"), ("conflicts", "since"), ("events", "since")],
+)
+def test_offsets_that_no_place_has_are_moments_all_the_same(
+    house: House, path: str, name: str, moment: str
+) -> None:
+    assert house.reader.get(path, {name: moment}).status_code == 200
 
 
 @pytest.mark.parametrize(
