@@ -267,6 +267,7 @@ def test_wrong_verdicts_are_422_and_change_nothing(house: House, body: dict[str,
         house.agent.post("memories", {"content": text}).json()["memory"]["id"]
         for text in ("The gate opens at nine.", "Visitors enter through the courtyard.")
     ]
-    card = house.agent.post("conflicts", {"memory_ids": ids}).json()
+    reported = house.agent.post("conflicts", {"memory_ids": ids}).json()
+    card = house.reader.get(f"conflicts/{reported['id']}").json()
     assert house.reviewer.post(f"conflicts/{card['id']}/resolve", body).status_code == 422
     assert house.reader.get(f"conflicts/{card['id']}").json() == card
