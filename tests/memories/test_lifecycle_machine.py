@@ -78,6 +78,7 @@ class Known:
     said: list[Said]
     expires_at: datetime | None = None
     is_forgotten: bool = False
+    is_retired: bool = False  # by a verdict: tests/conflicts/test_verdict_machine.py
     is_superseded: bool = False
     worded: set[str] = field(default_factory=set)  # what its own wording ever was
 
@@ -85,9 +86,15 @@ class Known:
     def digests(self) -> set[str]:
         return self.worded | {said.digest for said in self.said}
 
+    @property
+    def is_hidden(self) -> bool:
+        return self.is_forgotten or self.is_retired or self.is_superseded
+
     def state(self, now: datetime) -> str:
         if self.is_forgotten:
             return "forgotten"
+        if self.is_retired:
+            return "retired"
         if self.is_superseded:
             return "superseded"
         if self.expires_at is not None and self.expires_at <= now:
@@ -318,8 +325,7 @@ class Lifecycle(RuleBasedStateMachine):
         with in_workspace(self.workspace):
             flags = dict(MemoryVector.objects.values_list("memory_id", "is_live"))
             worded = set(Posting.objects.values_list("memory_id", flat=True).distinct())
-        hidden = {i for i, k in self.known.items() if k.is_forgotten or k.is_superseded}
-        assert flags == {i: i not in hidden for i in self.known}
+        assert flags == {i: not k.is_hidden for i, k in self.known.items()}
         assert worded == set(self.known)
 
 
