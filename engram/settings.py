@@ -192,6 +192,8 @@ SPECTACULAR_SETTINGS = {
         "ConflictKindEnum": "conflicts.models.card.ConflictKind",
         "ConflictStatusEnum": "conflicts.models.card.ConflictStatus",
         "DetectorEnum": "conflicts.services.quality.DETECTORS",
+        "SeverityEnum": "conflicts.models.card.Severity",
+        "UrgencyEnum": "engram.console.inbox.source.SEVERITIES",
         "RelationEnum": "memories.models.gate.Relation",
         "GateOutcomeEnum": "memories.services.gate_replay.GATED",
     },
