@@ -58,8 +58,8 @@ def model(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServe
     with ModelServer() as server:
         settings.ENGRAM_LLM = settings.ENGRAM_LLM | {
             "base_url": server.base_url,
-            "timeout_seconds": 0.4,
-            "total_seconds": 1.5,
+            "timeout_seconds": 1.0,
+            "total_seconds": 4.0,
         }
         server.answer_chat(says())
         yield server

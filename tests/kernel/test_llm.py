@@ -42,8 +42,8 @@ def server(settings):
         settings.ENGRAM_LLM = settings.ENGRAM_LLM | {
             "base_url": server.base_url,
             "api_key": "sk-test-secret",
-            "timeout_seconds": 0.5,
-            "total_seconds": 3.0,
+            "timeout_seconds": 1.0,
+            "total_seconds": 8.0,
         }
         yield server
 
