@@ -56,6 +56,23 @@ def _why_no_refinement(case: Case, rest_a: Sequence[Term], rest_b: Sequence[Term
         return "one may speak of fewer"
     if any(_RECURRENCE.search(term.text) for term in (*rest_a, *rest_b)):
         return "one may happen less often"
+    return _taken_place(case, rest_a, rest_b)
+
+
+def _taken_place(case: Case, rest_a: Sequence[Term], rest_b: Sequence[Term]) -> str:
+    """A reason when one side names in passing what fills the slot on the other, "" otherwise.
+
+    "Handled by Jorge, who has taken it over from Wanda" says no more than "handled by Wanda": it
+    says something else.
+    """
+    for pair in case.found.same:
+        for main, other, rest in ((pair.a, pair.b, rest_b), (pair.b, pair.a, rest_a)):
+            is_in_passing = main.region == "predicate" and other.region in ("aside", "apposition")
+            if not is_in_passing or main.is_verb:
+                continue
+            for term in rest:
+                if (term.region, term.prep, term.is_verb) == (main.region, main.prep, False):
+                    return f"{term.text} in the place of {main.text}"
     return ""
 
 

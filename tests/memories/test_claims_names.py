@@ -32,3 +32,24 @@ def test_exchanged_owners_never_say_the_same(a: str, b: str, relation: str) -> N
 )
 def test_word_inside_a_name_tells_things_apart(a: str, b: str, relation: str) -> None:
     assert (compare(a, b).relation, compare(b, a).relation) == (relation, relation)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("The cutover rota is handled by Wanda.",
+         "The cutover rota is handled by Jorge, who has taken it over from Wanda."),
+        ("The billing service is owned by Ana.",
+         "The billing service is owned by Ben, who took it from Ana."),
+        ("Backups are stored in Oslo.", "Backups are stored in Bergen, moved there from Oslo."),
+    ],
+)  # fmt: skip
+def test_who_is_named_in_passing_does_not_fill_the_slot(before: str, after: str) -> None:
+    assert compare(before, after).relation not in ("same", "refines")
+    assert compare(after, before).relation not in ("same", "refines")
+
+
+def test_who_is_added_in_passing_is_a_detail() -> None:
+    finer = compare("Releases are approved by Lena.",
+                    "Releases are approved by Lena, who took over from Max.")  # fmt: skip
+    assert finer.relation == "refines"
