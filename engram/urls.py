@@ -2,7 +2,7 @@
 
 from django.contrib import admin
 from django.urls import URLPattern, URLResolver, include, path
-from drf_spectacular.views import SpectacularAPIView
+from drf_spectacular.views import SpectacularJSONAPIView
 
 from engram.console import api as operations
 from engram.console.inbox import api as inbox
@@ -24,7 +24,7 @@ api_v1: list[URLPattern | URLResolver] = [
         operations.WorkspaceSettingsView.as_view(),
         name="workspace-settings",
     ),
-    path("schema/", SpectacularAPIView.as_view(), name="schema"),
+    path("schema/", SpectacularJSONAPIView.as_view(), name="schema"),
 ]
 
 urlpatterns = [

@@ -9,7 +9,7 @@ from django.db.models import Count, Min
 from django.db.models.functions import TruncHour
 from django.utils import timezone
 
-from conflicts.models import DetectionRun
+from conflicts.models import Awaits, DetectionRun
 from conflicts.services import backlog, queue
 from engram.kernel.models import Event
 from memories.models import Memory
@@ -42,6 +42,7 @@ class Overview:
     commits_today: int
     queue_depth: int
     queue_lag_seconds: float | None
+    model_depth: int  # read by the rules, not yet by the model
     last_run: DetectionRun | None
     sparkline: Sparkline
     is_empty: bool
@@ -61,6 +62,7 @@ def overview(now: datetime) -> Overview:
         commits_today=Event.objects.filter(type="memory.committed", at__gte=midnight).count(),
         queue_depth=due["depth"],
         queue_lag_seconds=(now - due["oldest"]).total_seconds() if due["oldest"] else None,
+        model_depth=backlog.awaited(Awaits.MODEL).count(),
         last_run=DetectionRun.objects.first(),
         sparkline=sparkline(hourly),
         is_empty=not memories and not Memory.objects.exists(),

@@ -52,6 +52,7 @@ def numbers(request: HttpRequest) -> HttpResponse:
         "commits_today": now.commits_today,
         "queue_depth": now.queue_depth,
         "queue_lag_seconds": now.queue_lag_seconds,
+        "model_depth": now.model_depth,
         "last_run_at": run.created_at.isoformat() if run else None,
         "last_run_status": run.status if run else None,
         "spark_line": now.sparkline.line,

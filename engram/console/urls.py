@@ -1,6 +1,7 @@
 """Routes of the pages of people."""
 
 from django.urls import path
+from django.views.generic import RedirectView
 
 from conflicts import pages as conflicts
 from engram.console import detective_pages, gate_pages, pages, replay_pages
@@ -9,6 +10,7 @@ from engram.console.inbox import pages as inbox
 app_name = "console"
 urlpatterns = [
     path("", pages.dashboard, name="dashboard"),
+    path("console/", RedirectView.as_view(pattern_name="console:dashboard"), name="start"),
     path("api/docs/", pages.api_docs, name="api-docs"),
     path("console/gate/", gate_pages.gate, name="gate"),
     path("console/gate/suggestions/<uuid:suggestion_id>/", gate_pages.answer, name="gate-answer"),

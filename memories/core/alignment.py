@@ -332,7 +332,8 @@ def _version(term: Term) -> tuple[str, str]:
 
 def _value_clash(a: Term, b: Term, found: Alignment) -> str:
     if a.kind == b.kind == "date":
-        return f"date differs: {a.text} vs {b.text}" if _dates_clash(a.key, b.key) else ""
+        what = "time" if dates.dimension(a.key) == "clock" else "date"
+        return f"{what} differs: {a.text} vs {b.text}" if _dates_clash(a.key, b.key) else ""
     if a.kind == b.kind == "label" and a.key.split(" ")[0] == b.key.split(" ")[0]:
         return f"{a.text} against {b.text}"
     if _versions(a, b, found):

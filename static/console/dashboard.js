@@ -96,8 +96,10 @@ async function refresh() {
   }
   refreshCounts();
   const lag = numbers.queue_lag_seconds;
+  const waiting = numbers.model_depth;
+  const idle = waiting ? `${waiting} wait for the model` : "the detective is up to date";
   document.querySelector("[data-lag]").textContent =
-    lag === null ? "the detective is up to date" : `oldest waits ${Math.round(lag)} s`;
+    lag === null ? idle : `oldest waits ${Math.round(lag)} s`;
   document.querySelector("[data-spark-line]").setAttribute("d", numbers.spark_line);
   document.querySelector("[data-spark-area]").setAttribute("d", numbers.spark_area);
   const last = document.querySelector("[data-last-run]");

@@ -391,6 +391,24 @@ def test_what_was_forgotten_is_quoted_nowhere(house: House, member: Member) -> N
     assert PLAIN not in house.agent.get("inbox").content.decode()
 
 
+def test_reviews_neither_show_nor_find_what_was_forgotten(house: House, member: Member) -> None:
+    stated, review = ask_for_review(house)
+    client = member("reviewer")
+    assert f"reviews:{review}" in page(client, f"{INBOX}?q=5000")
+    house.reviewer.post("memories/forget", {"ids": [stated], "confirm": True})
+    with in_workspace(house.workspace):
+        asked = Review.objects.get(pk=review)
+        asked.status, asked.kind = "pending", "revive"
+        asked.request = {"fields": {"content": f"{BUDGET} Again.", "is_revival": True}}
+        asked.save()
+    html = page(client, f"{INBOX}?item=reviews:{review}")
+    assert "bring this back" in html
+    assert "This memory was forgotten; its text is not shown." in html
+    assert "5000" not in html
+    for text in ("5000", "euros"):
+        assert f"reviews:{review}" not in page(client, f"{INBOX}?q={text}")
+
+
 def test_putting_off_twice_keeps_the_later_word(house: House) -> None:
     _, _, suggestion = suggest(house)
     now = timezone.now()
@@ -401,3 +419,11 @@ def test_putting_off_twice_keeps_the_later_word(house: House) -> None:
         )  # fmt: skip
     with in_workspace(house.workspace):
         assert PutOff.objects.get().until == now + timedelta(hours=2)
+
+
+def test_undo_leads_back_to_the_filtered_queue(house: House, member: Member) -> None:
+    _, review = ask_for_review(house)
+    client = member("reviewer")
+    act(client, "reviews", review, "reject")
+    html = client.get(f"{INBOX}?q=hotline&done=reviews:{review}").content.decode()
+    assert f"{INBOX}?q=hotline&amp;item=reviews%3A{review}" in html

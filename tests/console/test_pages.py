@@ -182,4 +182,10 @@ def test_every_console_route_is_covered_by_these_tests() -> None:
         "conflicts", "conflict", "conflict-resolve", "conflict-undo", "conflict-snooze",
         "conflict-assign", "conflict-comment", "gate", "gate-answer", "gate-judge",
         "inbox", "inbox-act", "inbox-counts", "inbox-snooze", "inbox-undo", "detective", "replay",
+        "start",
     }  # fmt: skip
+
+
+def test_console_itself_leads_to_the_dashboard(member: Member) -> None:
+    answer = member("reader").get("/console/")
+    assert (answer.status_code, answer["Location"]) == (302, "/")

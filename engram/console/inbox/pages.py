@@ -173,12 +173,14 @@ def _done(request: HttpRequest, asked: str, sources: list[Source]) -> dict[str, 
     )
     if done is None:
         return None
+    kept = {name: value for name, value in request.GET.items() if name not in {"item", "done"}}
+    back = urlencode(kept | {"item": f"{source.name}:{named[1]}"})
     return {
         "source": source,
         "id": named[1],
         "words": done.words,
         "undo": done.undo if has_role(request, source.acts) else "",
-        "back": f"{reverse('console:inbox')}?item={source.name}:{named[1]}",
+        "back": f"{reverse('console:inbox')}?{back}",
     }
 
 
