@@ -11,16 +11,15 @@ from __future__ import annotations
 
 import json
 import math
-import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import Any, Final, Generic, TypeGuard, TypeVar
 
 from django.conf import settings
 from pydantic import BaseModel, ValidationError
+
+from engram.kernel.endpoint import Endpoint, endpoint, retry_after
 
 T = TypeVar("T", bound=BaseModel)
 Message = Mapping[str, str]  # role and content
@@ -28,8 +27,6 @@ Message = Mapping[str, str]  # role and content
 ATTEMPTS: Final = 3
 FIRST_PAUSE_SECONDS: Final = 0.5
 MAX_PAUSE_SECONDS: Final = 10.0  # who asks for more is asked again by a later run
-CONNECT_SECONDS: Final = 5.0
-MAX_ANSWER_BYTES: Final = 1_000_000
 REPAIR_QUOTE_CHARS: Final = 4000
 ERRORS_TOLD: Final = 5
 MAX_CANDIDATES: Final = 20
@@ -153,10 +150,21 @@ def ask(
     model = model_name()
     if not model:
         raise RejectedError("no model is configured")
-    question = _Question(_endpoint(), model, shape, max_output_tokens, sleep)
-    text = question.put(messages)
+    question = _Question(endpoint(), model, shape, max_output_tokens, sleep)
     try:
-        value = _read(text, shape)
+        value = _answered(question, messages)
+    except ModelError:
+        raise
+    except Exception as odd:  # noqa: BLE001  an endpoint may answer anything: that is an outage
+        what = f"{model} answered oddly: {type(odd).__name__}"
+        raise UnavailableError(what, question.used) from None
+    return Answer(value, model, question.used, cost_usd(question.used, model))
+
+
+def _answered(question: _Question[T], messages: Sequence[Message]) -> T:
+    text, shape = question.put(messages), question.shape
+    try:
+        return _read(text, shape)
     except _UnfitError as unfit:
         told = f"That answer does not fit: {unfit}. Answer again, with the JSON object alone."
         repaired = question.put(
@@ -167,10 +175,10 @@ def ask(
             ]
         )
         try:
-            value = _read(repaired, shape)
+            return _read(repaired, shape)
         except _UnfitError:
-            raise MalformedError(f"{model} answered no fitting JSON", question.used) from None
-    return Answer(value, model, question.used, cost_usd(question.used, model))
+            what = f"{question.model} answered no fitting JSON"
+            raise MalformedError(what, question.used) from None
 
 
 class _TransientError(Exception):
@@ -185,7 +193,7 @@ class _TransientError(Exception):
 class _Question(Generic[T]):
     """One question with its attempts: what was used so far, and until when it may last."""
 
-    endpoint: _Endpoint
+    endpoint: Endpoint
     model: str
     shape: type[T]
     max_output_tokens: int
@@ -227,7 +235,7 @@ class _Question(Generic[T]):
                 # It may have been read and be paid for though nothing came back.
                 self.used += Usage(_estimated_input(messages), 0, 1)
                 raise _TransientError(type(error).__name__) from None
-            except (OpenAIError, ValueError) as error:
+            except (OpenAIError, ValueError, RecursionError) as error:
                 self.used += Usage(_estimated_input(messages), 0, 1)
                 raise _TransientError(type(error).__name__) from None
 
@@ -272,7 +280,7 @@ class _Question(Generic[T]):
     def _judged(self, error: Any) -> Exception:
         status = error.status_code
         if status in {408, 409, 425, 429} or status >= 500:
-            return _TransientError(f"status {status}", _retry_after(error.response.headers))
+            return _TransientError(f"status {status}", retry_after(error.response.headers))
         return RejectedError(f"{self.model} answered status {status}", self.used)
 
     def _text(self, answer: Any, messages: Sequence[Message]) -> str:
@@ -289,74 +297,7 @@ class _Question(Generic[T]):
         self.used += _usage(answer.get("usage"), messages, text)
         if refusal or choice.get("finish_reason") == "content_filter":
             raise RefusedError(f"{self.model} declined", self.used)
-        return text
-
-
-class _Endpoint:
-    """A client, and what its server turned out not to know."""
-
-    def __init__(self, options: Mapping[str, Any]) -> None:
-        from openai import OpenAI  # half a second that processes without a model can spare
-
-        self._client = OpenAI(
-            base_url=options.get("base_url"),
-            api_key=options.get("api_key") or "none",  # local servers want no key
-            max_retries=0,
-        )
-        self._unknown: dict[str, set[str]] = {}
-
-    def unknown_parameters(self, model: str) -> frozenset[str]:
-        """Return the parameters that the server does not know for a model."""
-        return frozenset(self._unknown.get(model, ()))
-
-    def note_unknown(self, model: str, parameter: str) -> None:
-        """Do not send a parameter any more."""
-        self._unknown.setdefault(model, set()).add(parameter)
-
-    def post(self, body: Mapping[str, Any], *, seconds: float) -> Any:
-        """Return the JSON of an answer that came whole within the time, however it trickles."""
-        import httpx2
-
-        ends_at = time.monotonic() + seconds
-        limits = httpx2.Timeout(seconds, connect=min(CONNECT_SECONDS, seconds))
-        raw = self._client.chat.completions.with_streaming_response
-        received = bytearray()
-        with raw.create(**body, timeout=limits) as response:
-            for chunk in response.iter_bytes():
-                received += chunk
-                if time.monotonic() > ends_at:
-                    raise TimeoutError
-                if len(received) > MAX_ANSWER_BYTES:
-                    raise ValueError("too long")
-        return json.loads(received)
-
-
-_lock = threading.Lock()
-_endpoints: dict[tuple[Any, Any], _Endpoint] = {}
-
-
-def _endpoint() -> _Endpoint:
-    options = settings.ENGRAM_LLM
-    key = (options.get("base_url"), options.get("api_key"))
-    with _lock:
-        if key not in _endpoints:
-            _endpoints[key] = _Endpoint(options)
-        return _endpoints[key]
-
-
-def _retry_after(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds that an endpoint asks to wait, given as seconds or as a date."""
-    said = headers.get("retry-after", "").strip()
-    try:
-        seconds = float(said)
-    except ValueError:
-        try:
-            at = parsedate_to_datetime(said)
-        except ValueError:
-            return None
-        at = at if at.tzinfo else at.replace(tzinfo=UTC)
-        seconds = (at - datetime.now(UTC)).total_seconds()
-    return max(0.0, seconds) if math.isfinite(seconds) else None
+        return text.encode("utf-8", "replace").decode()  # half a character fits no message
 
 
 def _estimated_input(messages: Sequence[Message]) -> int:

@@ -11,8 +11,10 @@ import pytest
 from pydantic import BaseModel, ConfigDict
 
 from engram.kernel import llm
+from engram.kernel.endpoint import Endpoint, retry_after
 from engram.kernel.llm import (
     MalformedError,
+    ModelError,
     RefusedError,
     RejectedError,
     UnavailableError,
@@ -155,6 +157,61 @@ def test_a_long_retry_after_is_left_to_a_later_run(server):
 
     assert (busy.value.retry_after_seconds, taken, len(server.requests)) == (120, [], 1)
     assert busy.value.usage == Usage()
+
+
+@pytest.mark.parametrize(
+    ("said", "seconds"),
+    [
+        ("21600", 21600),
+        ("1e300", 86400),
+        ("Mon, 01 Jan 2024 00:00:00 +99999999999999", None),
+        ("Mon, 01 Jan 2024 00:00:00 -9999", None),
+        ("Fri, 31 Dec 9999 23:59:59 GMT", 86400),
+        ("inf", None),
+        ("soon", None),
+    ],
+)
+def test_a_retry_after_is_a_day_at_most_and_never_odd(said, seconds):
+    told = retry_after({"retry-after": said})
+
+    assert told in ({seconds} if seconds else {None, 0.0})
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        Answer({}, 429, {"Retry-After": "Mon, 01 Jan 2024 00:00:00 +99999999999999"}),
+        Answer("[" * 200_000),
+        Answer('{"error": ' * 50_000 + "1" + "}" * 50_000, 400),
+        Answer("[" * 200_000, 500),
+        Answer('{"choices": [{"message": {"content": 1' + "0" * 9000 + "}}]}"),
+        Answer({"choices": "xx"}),
+        Answer([1]),
+        Answer("null"),
+        completion("[" * 100_000),
+        completion('{"count": ' * 50_000),
+        completion("\ud800 half"),
+        completion('{"count": 1' + "0" * 9000 + "}"),
+    ],
+    ids=range(12),
+)
+def test_whatever_an_endpoint_answers_is_a_model_error(server, answer):
+    server.answer_chat(answer)
+
+    with pytest.raises(ModelError):
+        ask(MESSAGES, Counted, sleep=lambda _: None)
+
+
+def test_an_exception_that_nobody_thought_of_is_an_outage(server, monkeypatch):
+    def break_off(self, body, *, seconds):
+        raise LookupError("the secret of the house")
+
+    monkeypatch.setattr(Endpoint, "post", break_off)
+
+    with pytest.raises(UnavailableError) as odd:
+        ask(MESSAGES, Counted, sleep=lambda _: None)
+
+    assert str(odd.value) == "gpt-4o-mini answered oddly: LookupError"
 
 
 def test_server_errors_are_tried_three_times(server):
