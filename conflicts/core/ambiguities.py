@@ -6,13 +6,15 @@ from dataclasses import dataclass
 from typing import Final
 
 from conflicts.core import disagreements
+from conflicts.core.conditions import are_day_parts, are_parted
 from conflicts.core.cues import Cue
+from conflicts.core.deeds import are_other_deeds
 from conflicts.core.rules import is_comparable, is_real
 from conflicts.core.statements import Statement
 from conflicts.core.timeline import Timeline
 from conflicts.core.words import named_stems
 from memories.core import claims
-from memories.core.exclusions import excluding_ways, is_narrow
+from memories.core.exclusions import DAY_PARTS, excluding_ways, is_narrow
 from memories.core.frames import other_filler, other_name, people
 from memories.core.precedence import other_winner
 
@@ -51,6 +53,9 @@ _MOVES_ON: Final = (
 )
 
 
+_NEGATED: Final = "one side is negated"  # a reason of claim comparison
+
+
 @dataclass(frozen=True, slots=True)
 class Clash:
     """Positions of two disagreeing facts and why they disagree."""
@@ -85,6 +90,8 @@ def _compared(timeline: Timeline, older: int, newer: int) -> Clash | None:
     a, b = timeline.statements[older], timeline.statements[newer]
     verdict = claims.compare(a.reading, b.reading)
     if verdict.relation != "contradicts" or verdict.confidence < MIN_CONFIDENCE:
+        return None
+    if _NEGATED in verdict.reasons and are_parted(a, b):
         return None
     clash = Clash(older, newer, verdict.reasons, min(0.95, verdict.confidence))
     is_near = timeline.cosine(older, newer) >= PLAIN_COSINE
@@ -136,9 +143,9 @@ def _excluding(timeline: Timeline, older: int, newer: int) -> Clash | None:
     a, b = timeline.statements[older], timeline.statements[newer]
     shared = timeline.overlap(a.stems & b.stems)
     nearness = timeline.cosine(older, newer) + WEIGHT_FOR_COSINE * min(shared, MAX_WEIGHED)
-    if disagreements.is_other_day(a, b):
+    if _is_other_case(a, b):
         return None
-    ways = "" if a.values & b.values else excluding_ways(a.fact.content, b.fact.content)
+    ways = _ways(a, b)
     if ways and is_narrow(ways) and nearness >= MIN_NARROW_NEARNESS:
         return Clash(older, newer, (ways,), OPPOSITE_STRENGTH)
     if nearness < MIN_NEARNESS or shared < MIN_WAYS_WEIGHT:
@@ -149,6 +156,21 @@ def _excluding(timeline: Timeline, older: int, newer: int) -> Clash | None:
     if kinds:
         return Clash(older, newer, (f"other choice: {kinds}",), OPPOSITE_STRENGTH)
     return _opposite(timeline, older, newer)
+
+
+def _is_other_case(a: Statement, b: Statement) -> bool:
+    """Whether the texts speak of two days, conditions, or of two deeds at two times of day."""
+    if disagreements.is_other_day(a, b) or are_parted(a, b):
+        return True
+    return are_day_parts(a, b) and are_other_deeds(a, b, DAY_PARTS)
+
+
+def _ways(a: Statement, b: Statement) -> str:
+    """Return the family of ways in which the texts say one thing of one deed otherwise."""
+    family = "" if a.values & b.values else excluding_ways(a.fact.content, b.fact.content)
+    if not family or are_other_deeds(a, b, family):
+        return ""
+    return "" if family != DAY_PARTS and are_day_parts(a, b) else family
 
 
 def _opposite(timeline: Timeline, older: int, newer: int) -> Clash | None:

@@ -40,7 +40,7 @@ _PATTERNS: Final[dict[Cue, str]] = {
     Cue.SWITCH: rf"""
         moved\b(?!\s+(?:house|on)\b) | moves?\s+(?:to|from|over)\b | migrat(?:ed|ion|es)
         | switch(?:ed|es|ing)?\b | replac(?:ed|es|ement) | swapped | flipped | upgraded
-        | downgraded | converted | relocated | rebooked | repointed | reassigned | transferred
+        | downgraded | converted | relocated | repointed | reassigned | transferred
         | renamed | changed\s+(?:[\w\s'-]{{1,60}}\s)?(?:from|to)\b | cut[- ]?over\b
         | (?:took|taken|takes)\s+over | hand(?:ed|s)?\s+over\b(?!\s+(?:against|the\s+key))
         | dropped\s+(?:the|our|its|all)\b | turned\s+(?:on|off)
@@ -97,16 +97,15 @@ _PATTERNS: Final[dict[Cue, str]] = {
         | run\s+out | discontinued | retired | (?:was|is|been|being)\s+sunset\b | dissolved
         | bankrupt | insolvent | (?:was|were|been|got)\s+sold | sold\s+(?:to|off)
         | (?:handed|given|gave|sent|went)\s+back\s+to | handed\s+back
-        | carted\s+(?:\w+\s+)?(?:off|away)
-        | (?:took|taken)\s+(?:[\w\s'-]{1,60}\s)?(?:off\s+the|down|offline) | bricked\s+up
-        | walled\s+up | sealed\s+off | was\s+filled | burned\s+down
+        | (?:took|taken)\s+(?:[\w\s'-]{1,60}\s)?(?:off\s+the|down|offline)
+        | sealed\s+off | burned\s+down
         | (?<!then\s)(?<!then\sit\s)(?<!then\sthey\s)(?:is|are|was|were)\s+gone\b
         | no\s+longer\s+exists? | (?:does|do)\s+not\s+exist | last\s+day | left\s+(?:the|us|for)\b
         | moved\s+(?:away|out)\b | \bis\s+over\b | \bdied\b | stopped\s+all | wound\s+up
         | powered\s+down | revoked | withdrawn | no\s+\w+\s+left\b
         | there\s+is\s+no\b(?!\s+(?:other|need|way|reason|\w+\s+(?:in\s+between|behind)))
-        | nothing\s+answers | closed\s+(?:down|since|for\s+good) | (?:is|are|was|were)\s+closed\b
-        | (?:ceased|closing\s+down) | evicted | collected\s+their | removed\s+for\s+good
+        | closed\s+(?:down|since|for\s+good) | (?:is|are|was|were)\s+closed\b
+        | (?:ceased|closing\s+down) | evicted | removed\s+for\s+good
         | \bformer\b | moved\s+to\s+(?=(?-i:[A-Z][a-z])) | unplugged | dropped\s+support
         | taken\s+away | (?:gave|given|giving)\s+up\s+(?:the|its|their|our)\b
         | (?:is|are|was|were)\s+off\s+the\s+(?:\w+\s+)?(?:timetable|menu|market|list|schedule
@@ -132,19 +131,19 @@ _PATTERNS: Final[dict[Cue, str]] = {
         \bin\s+(?:his|her|its|their)\s+(?:place|stead) | \btakes?\s+over\b | \btook\s+over\b
         | \b(?:takes?|has|covers?|does)\s+[\w\s]{1,30}\s+from\s+(?=[A-Z]|next|then|now)
         | \b(?:covers?|replaces?|does)\s+(?:it|them|this|that)\b | \bstand(?:s|ing)?\s+in\b
-        | \binstead\b | \bsucceed(?:s|ed)\b | \brebooked\b
+        | \binstead\b | \bsucceed(?:s|ed)\b
     """,
     Cue.SETTLE: r"""
         correction(?=\s*[:,.;-]) | correct(?:ed)?\s+(?:number|figure|value|date|is)\b
         | had\s+(?:that|it)\s+wrong | misread | sorry | typo\b | (?:is|was|were|are)\s+wrong\b
         | mistake | disregard | ignore\s+(?:the|earlier|what) | forget\s+(?:the|about)
         | decided\s+in | decision\s*: | decided\s*: | final\s+decision | settled\b | agreed\s+on
-        | confirmed\b | checked\s+the | looked\s+it\s+up | verified | letter\s+received
+        | confirmed\b | checked\s+the | looked\s+it\s+up | verified
         | (?:was|were|been)\s+executed\b | clarif | in\s+fact\b | earlier\s+notes?
         | (?:is|are)\s+history\b | obsolete
         | superseded | withdrawn | no\s+longer\s+valid | rejected\b(?=.{0,200}(?:proposal|idea))
         | (?:proposal|idea)\b.{0,200}(?:rejected|declined|dropped) | not\s+used\s+any\s*more
-        | was\s+only\s+(?:in|for) | never\s+so\b | struck\b | not\s+\d[\w.]*\s*[.,;]
+        | was\s+only\s+(?:in|for) | struck\b | not\s+\d[\w.]*\s*[.,;]
         | changed\s+our\s+minds? | turns\s+out | for\s+the\s+record | the\s+actual\b
         | double-?checked | cleared\s+up | ruled\s+that | outdated | no\s+longer\s+appl
         | can\s+be\s+ignored | replaces\s+the\s+(?:earlier|old|previous) | overrides
@@ -183,12 +182,12 @@ _PATTERNS: Final[dict[Cue, str]] = {
         | \b(?:is|are|all)\s+done\b(?!\s+by) | \bdone\s*:
         | (?<!\ba\s)(?<!\ban\s)(?<!\bthe\s)\bfinished\b
         | \bcompleted?\b(?!\s+\w+s?\b) | \bin\s+(?:review|progress)\b | \bunblocked\b
-        | \bfollows\s+next\b | \breopened\b | \bso\s+far\b | \bhalf\s+(?:of\s+)?the\b
+        | \breopened\b | \bso\s+far\b | \bhalf\s+(?:of\s+)?the\b
     """,
     Cue.PAST: r"""
         (?<!\bis\s)(?<!\bare\s)(?<!\bbe\s)(?<!\bbeen\s)(?<!\bnever\s)(?<!\bonly\s)used\s+to\b
         | formerly | previously | in\s+the\s+past | back\s+then
-        | (?:old|former)\s+(?:wiki|docs?|page|setup|runbook) | \bhad\s+been\b | was\s+about\s+the
+        | (?:old|former)\s+(?:wiki|docs?|page|setup|runbook) | \bhad\s+been\b
         | until\s+(?:last|then|recently)\b | \blegacy\s+notes?\b
         | \bwhat\s+\w+\s+(?:had|was|were)\b
     """,

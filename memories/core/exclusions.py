@@ -1,6 +1,6 @@
 """Ways of doing that exclude each other: to keep or to discard, to refuse or to accept.
 
-Phrases rather than words, which the lexicon cannot hold; general English. The detective reads
+Phrases rather than words, which the lexicon cannot hold. The detective reads
 them over neighbours that tell of one thing in other words.
 """
 
@@ -12,6 +12,7 @@ from typing import Final
 
 from memories.core.words import stem
 
+DAY_PARTS: Final = "early or late in the day"
 _FAMILIES: Final[dict[str, tuple[str, str]]] = {
     "kept or discarded": (
         r"keeps?|kept|retain\w*|stays?|stored|remains?|survives?|archived?|preserved?|goes\s+back|"
@@ -25,13 +26,13 @@ _FAMILIES: Final[dict[str, tuple[str, str]]] = {
         r"sent\s+(?:back|home)|not\s+(?:permitted|allowed|accepted)|(?:do|does)\s+not\s+(?:take|accept)|"
         r"no\s+\w+\s+(?:is|are)\s+(?:served|allowed|accepted)|off\s+limits|must\s+not|may\s+not|"
         r"nobody\s+may|keep\s+(?:\w+\s+){1,6}away\s+from|not\s+tolerate",
-        r"accept\w*|allow\w*|permit(?:s|ted)?|welcome|hands?\s+back|returns?\s+the|answers?\s+20\d|"
+        r"accept\w*|allow\w*|permit(?:s|ted)?|welcome|"
         r"are\s+fine|is\s+fine|approve[sd]|let\s+in|serves?|pours?|may\s+(?:come|eat|use|bring|enter|stay|"
         r"take|go|play|have)|can\s+(?:come|bring|enter|stay)|is\s+okay|feel\s+free|can\s+be\s+(?:left|used|brought|taken|parked|entered)",
     ),
     "automatic or by hand": (
         r"automatic\w*|on\s+(?:its|their)\s+own|itself|unattended|by\s+themselves|scheduler|cron|"
-        r"without\s+anyone|picks?\s+(?:it|them)\s+up|within\s+a\s+minute|watch(?:es)?",
+        r"without\s+anyone",
         r"by\s+hand|manual\w*|operator|press(?:es)?|button|on\s+request|only\s+when|restart|"
         r"somebody\s+has\s+to|someone\s+has\s+to|typed?\s+in",
     ),
@@ -48,7 +49,7 @@ _FAMILIES: Final[dict[str, tuple[str, str]]] = {
         r"free\s+of\s+charge|no\s+charge|nobody\s+(?:is\s+charged|pays)|on\s+the\s+house|for\s+free|"
         r"nothing\s+is\s+charged|at\s+no\s+cost|we\s+pay|covered|(?:is|are)\s+included|"
         r"included\s+in\s+the\s+price|complimentary",
-        r"charged|charges|off\s+(?:their|your|his|her)\s+pay|(?<!no\s)costs?|fees?|billed|"
+        r"charged|charges|(?<!no\s)costs?|fees?|billed|"
         r"(?:customers?|guests?|tenants?|patients?|they|you|parents|every(?:one|body)|members|visitors|"
         r"participants|attendees)\s+pays?|not\s+(?:covered|included)|"
         r"does\s+not\s+(?:cover|reach|include)|at\s+(?:their|his|her|your)\s+own\s+expense",
@@ -85,9 +86,9 @@ _FAMILIES: Final[dict[str, tuple[str, str]]] = {
         r"room\s+temperature|ambient|warm|heated|oven|unrefrigerated|on\s+the\s+(?:bench|shelf)",
     ),
     "staffed or alone": (
-        r"is\s+staffed|night\s+porter|at\s+the\s+desk|somebody\s+is\s+there|round\s+the\s+clock|"
-        r"someone\s+is\s+there|in\s+attendance|supervised|put\s+through\s+to|reach(?:es)?\s+(?:the|a)\s+\w+",
-        r"(?:no|empty\s+of|without)\s+staff|unstaffed|unmanned|self-?service|nobody\s+is|no\s+one\s+is|let\s+yourself|yourself|"
+        r"is\s+staffed|at\s+the\s+desk|somebody\s+is\s+there|round\s+the\s+clock|"
+        r"someone\s+is\s+there|in\s+attendance|supervised",
+        r"(?:no|without)\s+staff|unstaffed|unmanned|self-?service|nobody\s+is|no\s+one\s+is|let\s+yourself\s+in|"
         r"unsupervised|answering\s+machine|voicemail|recorded\s+(?:message|announcement)|leaves?\s+a\s+message",
     ),
     "at once or later": (
@@ -109,7 +110,7 @@ _FAMILIES: Final[dict[str, tuple[str, str]]] = {
     ),
     "on paper or digital": (
         r"on\s+paper|printed?|print-?outs?|by\s+post|handwritten|paper\s+(?:form|copy|file|list)|"
-        r"letterhead|in\s+ink|in\s+an\s+envelope|envelopes",
+        r"in\s+ink|in\s+an\s+envelope|envelopes",
         r"digital\w*|electronic\w*|paperless|as\s+a\s+pdf|in\s+the\s+app|online|portal|"
         r"by\s+e-?mail|tablet",
     ),
@@ -143,7 +144,7 @@ _FAMILIES: Final[dict[str, tuple[str, str]]] = {
         r"on\s+the\s+server|server[- ]side|(?:in|by)\s+the\s+back-?end",
         r"browsers?|client[- ]side|on\s+the\s+(?:client|device|phone)|front-?end",
     ),
-    "early or late in the day": (
+    DAY_PARTS: (
         r"in\s+the\s+mornings?|(?:at|before|with|after)\s+breakfast|each\s+morning|every\s+morning",
         r"in\s+the\s+evenings?|at\s+bedtime|at\s+night|(?:at|before|with|after)\s+(?:supper|dinner)|"
         r"(?:each|every)\s+(?:evening|night)",
@@ -156,11 +157,6 @@ _FAMILIES: Final[dict[str, tuple[str, str]]] = {
         r"vegan|plant[- ]based|vegetarian|meat-?free|meatless",
         r"meat|beef|pork|chicken|steak|ham|bacon|sausages?|salmon|tuna|fish|seafood|shrimps?|"
         r"lamb|turkey|eggs?|cheese",
-    ),
-    "with or without kitchen": (
-        r"(?:nowhere|no\s+(?:way|place))\s+to\s+cook|no\s+(?:kitchen|stove|oven)|cold\s+food\s+only",
-        r"cook(?:s|ed)?\s+(?:on\s+site|there|on\s+the\s+spot)|in\s+the\s+(?:\w+\s+){0,3}kitchen|prepares?\s+(?:\w+\s+){0,4}"
-        r"on\s+(?:site|the\s+(?:evening|spot))",
     ),
     "sent to them or bought by them": (
         r"(?:ships?|sends?|provides?|supplies|hands?\s+out|issues?|delivers?)\s+(?:\w+\s+){0,3}"
@@ -175,10 +171,7 @@ _COMPILED: Final = {
 }
 
 
-_NARROW: Final = frozenset(
-    {"formal or familiar", "real or made up", "with or without animal food",
-     "with or without kitchen"}
-)  # fmt: skip
+_NARROW: Final = frozenset({"formal or familiar", "real or made up", "with or without animal food"})
 
 
 _PIECE: Final = re.compile(r"[^.;,:!?]+")
@@ -193,6 +186,11 @@ def _affirmed(text: str) -> str:
 def is_narrow(family: str) -> bool:
     """Whether the family itself says what two texts are about, so that little else must agree."""
     return family in _NARROW
+
+
+def is_of_family(text: str, family: str) -> bool:
+    """Whether any words of a text take a side in a family."""
+    return any(pattern.search(text) for pattern in _COMPILED[family])
 
 
 @lru_cache(maxsize=32768)

@@ -1,0 +1,65 @@
+"""Conditions that part two claims about one thing: "without a receipt", "older than 90 days"."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from conflicts.core.statements import Statement
+from conflicts.core.words import tokens
+from memories.core.lexicon import concept_of
+
+_OF_DEGREE: Final = (
+    r"older|newer|younger|longer|shorter|larger|smaller|bigger|heavier|lighter|higher|lower|later|"
+    r"earlier|more|less|fewer"
+)
+_CONDITIONS: Final = re.compile(
+    r"\b(?:without\s+(?!anyone\b|anybody\b)(?P<lacking>[^.,;:]{1,60})"
+    rf"|(?P<degree>(?:{_OF_DEGREE})\s+than\s+(?!once\b|one\b)[^.,;:]{{1,30}})"
+    r"|(?P<bound>(?:below|under|above|over|beyond|exceeding|up\s+to)\s+(?:[$€£]\s?)?\d[^.,;:]{0,20})"
+    r"|(?:if|unless|provided\s+that|as\s+long\s+as|except)\s+(?P<clause>[^.,;:]{1,80})"
+    r"|(?:in|during)\s+(?:the\s+)?(?P<season>spring|summer|autumn|fall|winter))",
+    re.IGNORECASE,
+)
+_DAY_PART: Final = re.compile(
+    r"\b(?:in\s+the\s+|at\s+|over\s+)(mornings?|noon|afternoons?|evenings?|nights?)\b",
+    re.IGNORECASE,
+)
+_IN_ANY_CASE: Final = re.compile(
+    r"\b(?:(?:under|in)\s+(?:any|no|all)\s+(?:circumstances?|cases?)|always|never|whatever|"
+    r"regardless|at\s+all\s+times|without\s+exception)\b",
+    re.IGNORECASE,
+)
+_MOSTLY: Final = 0.5
+
+
+def are_parted(a: Statement, b: Statement) -> bool:
+    """Whether either text speaks under a condition of which the other tells nothing."""
+    return _adds_condition(a, b) or _adds_condition(b, a)
+
+
+def are_day_parts(a: Statement, b: Statement) -> bool:
+    """Whether the texts speak of two parts of the day."""
+    mine, theirs = (
+        {match[1].lower().rstrip("s") for match in _DAY_PART.finditer(s.fact.content)}
+        for s in (a, b)
+    )
+    return bool(mine and theirs and mine.isdisjoint(theirs))
+
+
+def _adds_condition(a: Statement, b: Statement) -> bool:
+    if _IN_ANY_CASE.search(b.fact.content):
+        return False
+    for match in _CONDITIONS.finditer(a.fact.content):
+        condition = next(words for words in match.groups() if words)
+        if not _is_told(condition, b):
+            return True
+    return False
+
+
+def _is_told(condition: str, other: Statement) -> bool:
+    """Whether another text has most words of a condition, in whatever form."""
+    words = [word for word in tokens(condition.lower()) if len(word) > 3 or word.isdigit()]
+    text = other.fact.content.lower()
+    told = sum(word in text or concept_of(word) in other.stems for word in words)
+    return told >= _MOSTLY * len(words)
