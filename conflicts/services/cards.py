@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
 
 from django.db import connection
+from django.db.models import Q
 
 from conflicts.core.facts import Finding
 from conflicts.core.identity import OpenCard, Placement, place, says_the_same
 from conflicts.models import Conflict, ConflictMember, ConflictPair
-from conflicts.models.card import ConflictStatus
-from conflicts.services.absorb import absorb
+from conflicts.services.absorb import WAITING, absorb
 from conflicts.services.decided import decided_pairs
+from conflicts.services.due import note_written
 from engram.kernel.actors import SYSTEM, Actor
 from engram.kernel.history import record
 from engram.kernel.tenancy import current_workspace_id
@@ -35,12 +36,18 @@ class Filed:
 
 
 def file_findings(
-    findings: Sequence[Finding], *, detected_by: str, now: datetime, actor: Actor = SYSTEM
+    findings: Sequence[Finding],
+    *,
+    detected_by: str,
+    now: datetime,
+    actor: Actor = SYSTEM,
+    read: Mapping[UUID, int] | None = None,
 ) -> Filed:
     """File findings within the caller's transaction; run twice, it changes nothing the second time.
 
     1. One filer a workspace. 2. Lock the members: what is hidden meanwhile is no question any
-    more. 3. Place each finding by identity. 4. Write.
+    more, and what is not in the revision that was `read` is read again. 3. Place each finding by
+    identity. 4. Write.
     """
     filed = Filed()
     if not findings:
@@ -48,6 +55,9 @@ def file_findings(
     one_filer()
     ids = {UUID(i) for finding in findings for i in finding.fact_ids}
     live = {str(m.id): m for m in lock(ids) if m.state(now) == "active"}
+    if read is not None and (changed := _changed(live.values(), read)):
+        live = {i: memory for i, memory in live.items() if memory.id not in changed}
+        note_written(Memory, memory_ids=changed, now=now)
     current = [f for f in findings if all(i in live for i in f.fact_ids)]
     lineages = {str(memory.lineage) for memory in live.values()}
     placements = place(
@@ -62,8 +72,12 @@ def file_findings(
     return filed
 
 
+def _changed(memories: Iterable[Memory], read: Mapping[UUID, int]) -> list[UUID]:
+    return sorted(m.id for m in memories if read.get(m.id, m.revision) != m.revision)
+
+
 def one_filer() -> None:
-    """Let one transaction a workspace place findings at a time."""
+    """Let one transaction a workspace place findings at a time; its first lock, everywhere."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))",
@@ -76,12 +90,15 @@ def _open_cards(lineages: Iterable[str]) -> list[OpenCard]:
 
     They stay locked: a person's verdict or snooze comes before this or after, never between.
     """
-    members = ConflictMember.objects.filter(lineage__in=list(lineages))
-    waiting = Conflict.objects.filter(
-        status__in=[ConflictStatus.OPEN, ConflictStatus.SNOOZED],
-        pk__in=members.values("conflict_id"),
-    )
-    touched = [card.pk for card in waiting.order_by("pk").select_for_update()]
+    asked = {UUID(lineage) for lineage in lineages}
+    members = ConflictMember.objects.filter(conflict__status__in=WAITING)
+    own = members.filter(lineage__in=asked).order_by()
+    theirs = members.filter(conflict__in=own.values("conflict_id")).values("lineage")
+    # A card that grows may absorb these too: locked now, all in one order.
+    near = members.filter(Q(lineage__in=asked) | Q(lineage__in=theirs)).order_by()
+    waiting = Conflict.objects.filter(status__in=WAITING, pk__in=near.values("conflict_id"))
+    locked = [card.pk for card in waiting.order_by("pk").select_for_update()]
+    touched = set(own.filter(conflict__in=locked).values_list("conflict_id", flat=True))
     covered: dict[str, set[str]] = {}
     members = ConflictMember.objects.filter(conflict__in=touched)
     for card, lineage in members.values_list("conflict_id", "lineage"):

@@ -145,7 +145,7 @@ def _fill(
     run.facts_considered = len(story.facts)
     run.batches = 1
     with in_workspace(workspace):
-        filed = file_findings(findings, detected_by="rules", now=now)
+        filed = file_findings(findings, detected_by="rules", read=story.revisions, now=now)
         run.opened, run.joined, run.skipped = filed.opened, filed.joined, filed.skipped
         run.narrative = hand_on(workspace, due, story, now=clock())
         run.status = "done"

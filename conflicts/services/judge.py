@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -10,10 +11,9 @@ from conflicts.models import Conflict, JudgedRelation, Judgement
 from conflicts.services import judgements
 from conflicts.services.cards import one_filer
 from conflicts.services.company import card_of
-from conflicts.services.records import demand_leave, record_of
-from conflicts.services.report import file_report
+from conflicts.services.records import demand_leave, note_said, record_of
+from conflicts.services.report import file_report, gather
 from engram.kernel.actors import Actor
-from engram.kernel.history import record
 from engram.kernel.models import Workspace
 from engram.kernel.refusals import InvalidError, MissingError, StaleError
 from engram.kernel.tenancy import in_workspace
@@ -64,27 +64,25 @@ def judge(
     A later answer of the same caller replaces the earlier one; a card stays, people close it.
     """
     with in_workspace(workspace):
-        demand_leave(actor, workspace.config, now=now)
         is_against = relation == JudgedRelation.CONTRADICTS
         if is_against:
-            one_filer()  # before memories are locked, as everywhere
-        memory, other = _pair(memory_id, other_id, now)
+            one_filer()  # before every other lock, as everywhere
+        demand_leave(actor, workspace.config, now=now)
+        model = workspace.embedding_model
+        if is_against:
+            memory, other = _pair(
+                Memory.objects.filter(pk__in=[memory_id, other_id]), memory_id, other_id, now
+            )
+            gathered = gather([memory, other], model=model, now=now)
+        else:
+            memory, other = _pair(lock([memory_id, other_id]), memory_id, other_id, now)
         known = record_of(actor)
         judgement = judgements.keep(
             memory, other, relation, reason=reason, weight=known.weight, actor=actor, now=now
         )
-        record(
-            "memory.judged",
-            of=("memory", memory.id),
-            actor=actor,
-            now=now,
-            data={"other": str(other.id), "relation": relation},
-        )
+        note_said(memory, other, relation, actor=actor, now=now)
         if is_against:
-            reported = file_report(
-                [memory, other], reason=reason, record=known, model=workspace.embedding_model,
-                actor=actor, now=now,
-            )  # fmt: skip
+            reported = file_report(gathered, reason=reason, record=known, actor=actor, now=now)
             return Judged(judgement, reported.outcome, reported.card)
         card = card_of(memory, other)
         if relation == JudgedRelation.DIFFERENT or not _is_one_place(memory, other):
@@ -96,9 +94,11 @@ def judge(
         return Judged(judgement, "suggested" if suggestion else "apart", card, suggestion)
 
 
-def _pair(memory_id: UUID, other_id: UUID, now: datetime) -> tuple[Memory, Memory]:
-    """Return both memories, locked and live; what was forgotten is not there."""
-    found = {m.id: m for m in lock([memory_id, other_id]) if m.forgotten_at is None}
+def _pair(
+    stored: Iterable[Memory], memory_id: UUID, other_id: UUID, now: datetime
+) -> tuple[Memory, Memory]:
+    """Return both memories, live; what was forgotten is not there."""
+    found = {m.id: m for m in stored if m.forgotten_at is None}
     memory, other = found.get(memory_id), found.get(other_id)
     if memory is None:
         raise MissingError("There is no such memory.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from uuid import UUID
 
 from django.db.models import Q, QuerySet
 
@@ -39,10 +40,9 @@ def keep(
     return answer
 
 
-def is_seconded(memory: Memory, other: Memory, actor: Actor) -> bool:
-    """Tell whether somebody else says too that two memories contradict each other."""
-    against = of_pair(memory, other).filter(relation=JudgedRelation.CONTRADICTS)
-    return against.exclude(agent=actor.label).exists()
+def against(memory: Memory, other: Memory) -> QuerySet[Judgement]:
+    """Return what was said of two memories by those who say that they contradict each other."""
+    return of_pair(memory, other).filter(relation=JudgedRelation.CONTRADICTS)
 
 
 def link(card: Conflict, memory: Memory, other: Memory) -> None:
@@ -50,14 +50,13 @@ def link(card: Conflict, memory: Memory, other: Memory) -> None:
 
     The confidence is that not every one of those who say so is wrong; it never sinks.
     """
-    against = of_pair(memory, other).filter(relation=JudgedRelation.CONTRADICTS)
-    against.update(conflict=card)
+    against(memory, other).update(conflict=card)
     told = Judgement.objects.filter(
         conflict=card, relation=JudgedRelation.CONTRADICTS, key__isnull=False
     )
-    best: dict[str, float] = {}
-    for agent, weight in told.order_by().values_list("agent", "weight"):
-        best[agent] = max(best.get(agent, 0.0), weight)
+    best: dict[UUID | None, float] = {}
+    for key, weight in told.order_by().values_list("key_id", "weight"):
+        best[key] = max(best.get(key, 0.0), weight)
     confidence = round(together(best.values()), 3)
     if confidence > card.confidence:
         card.confidence = confidence

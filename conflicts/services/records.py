@@ -12,13 +12,17 @@ from django.db.models import Count, Q
 from conflicts.core.records import Record
 from conflicts.models import Decision, JudgedRelation, Judgement
 from conflicts.models.decision import Verdict
+from conflicts.services.judgements import against
 from engram.kernel.actors import Actor
 from engram.kernel.configuration import WorkspaceSettings
-from engram.kernel.models import Workspace
+from engram.kernel.history import record
+from engram.kernel.models import Event, Workspace
 from engram.kernel.refusals import LimitError
 from engram.kernel.tenancy import current_workspace_id, in_workspace
+from memories.models import Memory
 
 HOUR = timedelta(hours=1)
+SAID = "memory.judged"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,9 +98,34 @@ def demand_leave(actor: Actor, config: WorkspaceSettings, *, now: datetime) -> N
         cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [name])
     if actor.key_id is None:
         return
-    most = config.judgements_per_hour
-    latest = Judgement.objects.filter(key=actor.key_id, created_at__gt=now - HOUR)
-    times = latest.order_by("-created_at").values_list("created_at", flat=True)
-    if oldest := times[most - 1 : most]:
-        left = (oldest[0] + HOUR - now).total_seconds()
-        raise LimitError(f"This key judged {most} relations within an hour.", wait=left)
+    most, said = config.judgements_per_hour, 0
+    mine = Event.objects.filter(
+        type=SAID, actor_kind=actor.kind, actor_id=actor.id, at__gt=now - HOUR
+    )
+    for at, told in mine.order_by("-at").values_list("at", "data")[:most]:
+        said += told.get("pairs", 1)
+        if said >= most:
+            left = (at + HOUR - now).total_seconds()
+            raise LimitError(f"This key judged {most} relations within an hour.", wait=left)
+
+
+def note_said(
+    memory: Memory, other: Memory, relation: str, *, pairs: int = 1, actor: Actor, now: datetime
+) -> None:
+    """Write into history that somebody judged: an answer that is given again counts again."""
+    told = {"other": str(other.id), "relation": relation, "pairs": pairs}
+    record(SAID, of=("memory", memory.id), actor=actor, now=now, data=told)
+
+
+def is_seconded(memory: Memory, other: Memory, actor: Actor) -> bool:
+    """Tell whether somebody else, whose word suffices, says too that two memories contradict.
+
+    That is another key whose record may open cards, or a person.
+    """
+    theirs = against(memory, other).exclude(key__isnull=False, key=actor.key_id)
+    for key, label in theirs.order_by().values_list("key_id", "agent"):
+        if key is None and label == actor.label:  # said by this one before, under a key that went
+            continue
+        if key is None or _records(label).get(label, Record()).may_open:
+            return True
+    return False

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from math import comb
 from typing import Literal
 from uuid import UUID
 
@@ -17,14 +18,15 @@ from conflicts.services import judgements
 from conflicts.services.cards import file_findings, one_filer
 from conflicts.services.company import card_of, company_of, waiting_card
 from conflicts.services.discuss import add_comment
-from conflicts.services.records import demand_leave, record_of
+from conflicts.services.records import demand_leave, is_seconded, note_said, record_of
 from engram.kernel.actors import Actor
 from engram.kernel.models import Workspace
 from engram.kernel.refusals import InvalidError, StaleError
 from engram.kernel.tenancy import in_workspace
-from memories.models import Memory, Provenance
+from memories.models import Memory, Provenance, State
 from memories.services import commit
 from memories.services.draft import Draft
+from memories.services.lifecycle import lock
 
 Outcome = Literal["opened", "joined", "known", "decided", "kept"]
 REASON_MAX_CHARS = 1000
@@ -51,28 +53,37 @@ def report(
 ) -> Reported:
     """Join an open card about these memories, or open one; raise when people decided before."""
     with in_workspace(workspace):
-        demand_leave(actor, workspace.config, now=now)
         one_filer()
-        found = sorted(_named(memory_ids, now), key=_in_story)
-        record = record_of(actor)
-        if not actor.is_person:  # what was said counts for the agent's record
-            judgements.keep(
-                found[-1], found[-2], JudgedRelation.CONTRADICTS,
-                reason=note[:REASON_MAX_CHARS], weight=record.weight, actor=actor, now=now,
-            )  # fmt: skip
-        reported = file_report(
-            found, reason=note, record=record, model=workspace.embedding_model,
-            actor=actor, now=now,
+        demand_leave(actor, workspace.config, now=now)
+        return _report(workspace, memory_ids, note=note, actor=actor, now=now)
+
+
+def _report(
+    workspace: Workspace, memory_ids: Sequence[UUID], *, note: str, actor: Actor, now: datetime
+) -> Reported:
+    """Report within the transaction of the only filer, who has leave to."""
+    gathered = gather(_named(memory_ids, now), model=workspace.embedding_model, now=now)
+    before, newest = gathered.pair
+    record = record_of(actor)
+    if not actor.is_person:  # what was said counts for the agent's record
+        judgements.keep(
+            newest, before, JudgedRelation.CONTRADICTS,
+            reason=note[:REASON_MAX_CHARS], weight=record.weight, actor=actor, now=now,
         )  # fmt: skip
-        if reported.outcome == "decided":
-            raise StaleError("People have decided about these memories already.")
-        # The question of a card that others opened stands; what the reporter has to say is kept.
-        card = reported.card
-        if card is not None and note and card.reasoning != note:
-            is_said = card.comments.filter(author=actor.label, text=note).exists()
-            if not is_said:
-                add_comment(card, note, actor=actor, now=now)
-        return reported
+        note_said(
+            newest, before, JudgedRelation.CONTRADICTS,
+            pairs=comb(len(set(memory_ids)), 2), actor=actor, now=now,
+        )  # fmt: skip
+    reported = file_report(gathered, reason=note, record=record, actor=actor, now=now)
+    if reported.outcome == "decided":
+        raise StaleError("People have decided about these memories already.")
+    # The question of a card that others opened stands; what the reporter has to say is kept.
+    card = reported.card
+    if card is not None and note and card.reasoning != note:
+        is_said = card.comments.filter(author=actor.label, text=note).exists()
+        if not is_said:
+            add_comment(card, note, actor=actor, now=now)
+    return reported
 
 
 def correct(
@@ -89,13 +100,23 @@ def correct(
     prepared = commit.prepare([draft], workspace.embedding_model)
     with in_workspace(workspace):
         one_filer()
+        demand_leave(actor, workspace.config, now=now)
         [result] = commit.write(workspace, prepared, actor=actor, now=now, is_gated=False)
         if result.memory is None:
             raise InvalidError("right", "Exactly this was forgotten before; restore it first.")
         if result.memory.id == wrong.id:
             raise InvalidError("right", "This is what the memory says already.")
         both = [memory_id, result.memory.id]
-        return report(workspace, both, note="", actor=actor, now=result.memory.updated_at)
+        return _report(workspace, both, note="", actor=actor, now=result.memory.updated_at)
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """The locked memories of a report in the story's order, and the pair that it names newest."""
+
+    memories: tuple[Memory, ...]
+    pair: tuple[Memory, Memory]  # the earlier first
+    is_asked: bool  # a card asks about the pair
 
 
 def _named(memory_ids: Sequence[UUID], now: datetime) -> list[Memory]:
@@ -118,31 +139,39 @@ def _in_story(memory: Memory) -> tuple[datetime, datetime, UUID]:
     return memory.observed_at, memory.created_at, memory.id
 
 
-def file_report(
-    memories: Sequence[Memory],
-    *,
-    reason: str,
-    record: Record,
-    model: str,
-    actor: Actor,
-    now: datetime,
-) -> Reported:
-    """File a report about live memories within the transaction of the only filer.
+def gather(named: Sequence[Memory], *, model: str, now: datetime) -> Gathered:
+    """Lock what a report is about, and what a card about the same matter asks about, at once.
 
-    1. Without a card that asks about the pair, somebody must vouch. 2. Look for one about the same
-    matter. 3. File. 4. Tell the card how sure they are.
+    One lock in the order of ids: memories that join later would be locked out of it. Raises
+    `StaleError` when one of them changed since it was read.
     """
-    ordered = sorted(memories, key=_in_story)
+    ordered = sorted(named, key=_in_story)
     before, newest = ordered[-2:]
     is_asked = waiting_card(newest, before) is not None
-    is_vouched = actor.is_person or record.may_open
-    if not (is_asked or is_vouched or judgements.is_seconded(newest, before, actor)):
-        return Reported("kept", None)
     if not is_asked and len(ordered) == 2:
         company = company_of(newest, before, model=model, now=now)
         ordered = sorted({*ordered, *company}, key=_in_story)
+    live = {m.id: m for m in lock({m.id for m in ordered}) if m.state(now) == State.ACTIVE}
+    kept = [live[m.id] for m in ordered if m.id in live and live[m.id].revision == m.revision]
+    if len(kept) < len(ordered):
+        raise StaleError("One of these memories changed meanwhile; read them again.")
+    return Gathered(tuple(kept), (live[before.id], live[newest.id]), is_asked)
+
+
+def file_report(
+    gathered: Gathered, *, reason: str, record: Record, actor: Actor, now: datetime
+) -> Reported:
+    """File a report about locked memories within the transaction of the only filer.
+
+    1. Without a card that asks about the pair, somebody must vouch. 2. File. 3. Tell the card how
+    sure they are.
+    """
+    before, newest = gathered.pair
+    is_vouched = actor.is_person or record.may_open
+    if not (gathered.is_asked or is_vouched or is_seconded(newest, before, actor)):
+        return Reported("kept", None)
     filed = file_findings(
-        [_finding(ordered, reason, record, actor)],
+        [_finding(gathered.memories, reason, record, actor)],
         detected_by="person" if actor.is_person else "agent",
         actor=actor,
         now=now,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from uuid import UUID
 
@@ -102,12 +102,14 @@ class Telling:
     """The facts that a run reads, oldest first, with their unit vectors (n, dim).
 
     A memory that was stated again later stands in the story at both times; `memory_of` names the
-    memory of each fact. A fact without an embedding has a vector of zeros.
+    memory of each fact, `revisions` which wording of it was read. A fact without an embedding has a
+    vector of zeros.
     """
 
     facts: list[Fact]
     vectors: np.ndarray
     memory_of: dict[str, str]
+    revisions: dict[UUID, int] = field(default_factory=dict)
 
     def facts_of(self, memory_ids: Collection[UUID]) -> set[str]:
         """Return the ids of all facts that come from the memories."""
@@ -133,7 +135,8 @@ def tell(ids: Sequence[UUID], model: str) -> Telling:
             facts.append(restated)
             memory_of[restated.id] = fact.id
     facts.sort(key=lambda fact: fact.observed_at)
-    return Telling(facts, _vectors(facts, memory_of, model), memory_of)
+    revisions = {memory.id: memory.revision for memory in memories}
+    return Telling(facts, _vectors(facts, memory_of, model), memory_of, revisions)
 
 
 def _stated_again(ids: Sequence[UUID]) -> dict[UUID, Observation]:

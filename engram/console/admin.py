@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import partial
 
 from django.contrib import admin, messages
+from django.db import DatabaseError
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
@@ -13,6 +14,7 @@ from django.utils import timezone
 from django.utils.html import format_html
 
 from conflicts.services.report import Reported, correct, report
+from engram.kernel.collisions import AGAIN, is_collision
 from engram.kernel.pages import staff_of
 from engram.kernel.refusals import RefusalError
 from memories.admin.memories import MemoryAdmin
@@ -96,6 +98,11 @@ def _tell(request: HttpRequest, work: Callable[..., Reported]) -> None:
         told = work(now=timezone.now())
     except RefusalError as error:
         messages.error(request, error.detail)
+        return
+    except DatabaseError as error:
+        if not is_collision(error):
+            raise
+        messages.error(request, AGAIN)
         return
     assert told.card is not None  # noqa: S101  what a person reports is asked
     card = reverse("console:conflict", args=[told.card.pk])

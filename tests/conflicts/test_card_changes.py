@@ -15,6 +15,7 @@ from conflicts.core.facts import Finding
 from conflicts.services.cards import file_findings
 from conflicts.services.detect import detect_due
 from conflicts.services.snooze import wake_due
+from engram.kernel.collisions import AGAIN
 from engram.kernel.tenancy import in_workspace
 from tests.conftest import House, build_house
 
@@ -245,6 +246,7 @@ def test_forgetting_beside_a_verdict_does_not_deadlock(shared_house: House) -> N
             lambda card=card: resolve(house, card, verdict="yes"),
         )
         assert (forgot.status_code, answer.status_code in {200, 409}) == (200, True)
+        assert answer.json().get("detail") != AGAIN
 
 
 def test_a_snooze_survives_a_report_at_the_same_time(shared_house: House) -> None:

@@ -13,10 +13,10 @@ from django.utils import timezone
 from conflicts.core.records import Record, together
 from conflicts.models import Judgement
 from conflicts.services.detect import detect_due
-from conflicts.services.records import agent_records
+from conflicts.services.records import agent_records, is_seconded
 from engram.kernel import keys
-from engram.kernel.actors import SYSTEM
-from engram.kernel.models import Role
+from engram.kernel.actors import SYSTEM, Actor
+from engram.kernel.models import ApiKey, Event, Role
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory
 from tests.conftest import NOW, Caller, House
@@ -212,8 +212,71 @@ def test_a_key_judges_so_many_relations_an_hour(house: House) -> None:
     assert house.agent.post("conflicts", {"memory_ids": [other, third]}).status_code == 429
     assert judge(another_agent(house), other, third, "different").status_code == 201
     with in_workspace(house.workspace):
-        Judgement.objects.update(created_at=timezone.now() - timedelta(hours=1))
+        Event.objects.filter(type="memory.judged").update(at=timezone.now() - timedelta(hours=1))
     assert judge(house.agent, other, third).status_code == 201
+
+
+def test_an_answer_that_is_given_again_counts_again(house: House) -> None:
+    limit(house, 3)
+    one, other = tell(house)
+    flips = ["different", "contradicts", "different", "contradicts"]
+    assert [judge(house.agent, other, one, f).status_code for f in flips] == [201] * 3 + [429]
+    second = another_agent(house)
+    notes = [
+        second.post("conflicts", {"memory_ids": [one, other], "note": f"again {i}"}).status_code
+        for i in range(4)
+    ]
+    assert notes == [201] * 3 + [429]
+    [card] = cards(house)
+    assert len(card["comments"]) == 3
+    with in_workspace(house.workspace):
+        assert Judgement.objects.count() == 2
+
+
+def test_a_report_counts_once_a_pair_that_it_names(house: House) -> None:
+    limit(house, 3)
+    told = [*tell(house), commit(house, STREET, scope="elsewhere")]
+    assert house.agent.post("conflicts", {"memory_ids": told}).status_code == 201
+    assert judge(house.agent, told[1], told[0]).status_code == 429
+
+
+def test_what_is_refused_does_not_count(house: House) -> None:
+    limit(house, 1)
+    one, other = tell(house)
+    assert judge(house.agent, one, one).status_code == 422
+    assert judge(house.agent, one, other).status_code == 201
+
+
+def limit(house: House, most: int) -> None:
+    house.workspace.settings = {"judgements_per_hour": most}
+    house.workspace.save()
+
+
+def test_two_bad_records_do_not_second_each_other(house: House) -> None:
+    bad = [house.agent, another_agent(house)]
+    for caller in bad:
+        earn(house, caller, ["dismiss"] * 8)
+    one, other = tell(house)
+    assert [judge(caller, other, one).json()["outcome"] for caller in bad] == ["kept"] * 2
+    assert judge(another_agent(house, "third"), other, one).json()["outcome"] == "opened"
+
+
+def test_another_key_of_one_name_or_a_person_seconds_and_not_oneself(house: House) -> None:
+    one, other = tell(house)
+    judge(house.agent, other, one)
+    another_agent(house, "house agent")
+    with in_workspace(house.workspace):
+        memory, before = Memory.objects.get(pk=other), Memory.objects.get(pk=one)
+        first = Judgement.objects.get()
+        assert first.key is not None
+        others = ApiKey.objects.exclude(pk=first.key.pk).filter(role=Role.AGENT)
+        twin = others.latest("created_at")
+        me = Actor("key", str(first.key_id), first.agent, Role.AGENT)
+        also_me = Actor("key", str(twin.pk), first.agent, Role.AGENT)
+        assert [is_seconded(memory, before, who) for who in (me, also_me)] == [False, True]
+        Judgement.objects.update(key=None, agent="ann")
+        assert is_seconded(memory, before, me)
+        assert not is_seconded(memory, before, Actor("user", "1", "ann", Role.REVIEWER))
 
 
 def test_a_record_moves_the_weight_and_two_voices_the_confidence(house: House) -> None:

@@ -10,6 +10,7 @@ from django.test import Client
 from conflicts.models import Judgement
 from engram.kernel import keys
 from engram.kernel.actors import SYSTEM
+from engram.kernel.collisions import AGAIN
 from engram.kernel.models import Role
 from engram.kernel.tenancy import in_workspace
 from tests.conflicts.test_card_changes import both, commit
@@ -60,4 +61,5 @@ def test_judging_beside_erasing_and_a_verdict_does_not_deadlock(shared_house: Ho
         )
         assert judged.status_code in {201, 409, 422}
         assert resolved.status_code in {200, 409, 422}
+        assert AGAIN not in [answer.json().get("detail") for answer in (judged, resolved)]
         assert erased.status_code in {200, 204}

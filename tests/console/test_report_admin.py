@@ -7,8 +7,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.db import OperationalError
 from django.test import Client
+from psycopg.errors import DeadlockDetected
 
+from engram.kernel.collisions import AGAIN
 from tests.conftest import House
 
 Member = Callable[[str], Client]
@@ -92,3 +95,16 @@ def test_memories_of_another_workspace_cannot_be_ticked(
     foreign = commit(neighbour, YARD)["id"]
     send(member("reviewer"), "report_contradiction", mine, foreign, confirmed="yes")
     assert (cards(house), cards(neighbour)) == ([], [])
+
+
+def test_two_writers_that_met_are_told_to_try_again(
+    house: House, member: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ids = [commit(house, content)["id"] for content in (BARN, YARD)]
+
+    def collide(*_: Any, **__: Any) -> Any:
+        raise OperationalError from DeadlockDetected()
+
+    monkeypatch.setattr("engram.console.admin.report", collide)
+    said = send(member("reviewer"), "report_contradiction", *ids, confirmed="yes")
+    assert AGAIN in said
