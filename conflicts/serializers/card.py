@@ -12,9 +12,8 @@ from rest_framework import serializers
 from conflicts.models import Conflict, ConflictMember, Decision
 from conflicts.models.card import ConflictKind, ConflictStatus, Severity
 from conflicts.models.decision import Verdict
+from conflicts.services.show import WITHHELD, remarks, shown_note
 from memories.models import State
-
-WITHHELD = "A memory of this conflict was forgotten; its question is no longer shown."
 
 
 class MemberSerializer(serializers.Serializer[Any]):
@@ -121,13 +120,13 @@ def _shape(card: Conflict) -> dict[str, Any]:
         "yes_keeps": [m.memory_id for m in members if m.says_yes],
         "version": card.version,
         "assignee": card.assignee.get_username() if card.assignee else None,
-        "comments": list(card.comments.all()),
+        "comments": remarks(card.comments.all(), is_withheld=is_withheld),
         "snoozed_until": card.snoozed_until,
         "reopened_from": card.reopened_from_id,
         "decided_before": card.decided_before_id,
         "created_at": card.created_at,
         "updated_at": card.updated_at,
-        "resolution": _resolution(card),
+        "resolution": _resolution(card, is_withheld=is_withheld),
     }
 
 
@@ -146,7 +145,7 @@ def _member(member: ConflictMember) -> dict[str, Any]:
     }
 
 
-def _resolution(card: Conflict) -> dict[str, Any] | None:
+def _resolution(card: Conflict, *, is_withheld: bool) -> dict[str, Any] | None:
     decisions: list[Decision] = card.standing_decisions  # type: ignore[attr-defined]
     if decisions:
         decision = decisions[0]
@@ -154,7 +153,7 @@ def _resolution(card: Conflict) -> dict[str, Any] | None:
             "verdict": decision.verdict,
             "kept": [UUID(kept) for kept in decision.kept],
             "answer_memory": decision.answer_id,
-            "note": decision.note,
+            "note": shown_note(decision.note, is_withheld=is_withheld),
             "decided_by": decision.decided_by,
             "decided_at": decision.decided_at,
         }

@@ -157,13 +157,9 @@ def _why_not(card: Conflict, deed: Deed, now: datetime) -> str:
     live = [m.memory for m in members if m.memory.state(now) == "active"]
     says_yes = {m.memory_id for m in members if m.says_yes}
     try:
-        outcome = consequences(
-            live, says_yes, deed.verdict, [], is_by_rules=card.detected_by == ["rules"]
-        )
+        consequences(live, says_yes, deed.verdict, [], is_by_rules=card.detected_by == ["rules"])
     except InvalidError as error:
         return error.message
-    if deed.verdict == Verdict.NO and not outcome.retired:
-        return "No memory that says so is active any more."
     return ""
 
 

@@ -16,9 +16,12 @@ from conflicts.models.card import ConflictKind, ConflictStatus
 from conflicts.services.decided import wordings
 from engram.kernel.actors import SYSTEM
 from engram.kernel.history import record
+from memories.core.content import normalised
 from memories.models import Memory, State
 
 WAITING = (ConflictStatus.OPEN, ConflictStatus.SNOOZED)
+QUOTE_CHARS = 12  # a shorter statement is only found where it stands alone
+TAKEN_OUT = "Taken out: it quoted a memory that was forgotten."
 
 
 def note_hidden(sender: Any, *, memory_ids: Sequence[UUID], now: datetime, **_: Any) -> None:
@@ -101,17 +104,35 @@ def _narrow(card: Conflict, *, now: datetime) -> None:
         return
     forgotten = card.members.exclude(memory__forgotten_at=None)
     if lineages := list(forgotten.values_list("lineage", flat=True)):
+        _withhold(card, list(forgotten.values_list("memory_id", "memory__content")))
         of_them = Q(lineage_low__in=lineages) | Q(lineage_high__in=lineages)
         ConflictPair.objects.filter(of_them, conflict=card).delete()
         forgotten.delete()
         ask_anew(card, now=now)
 
 
+def _withhold(card: Conflict, forgotten: Sequence[tuple[UUID, str]]) -> None:
+    """Take what quotes forgotten members out of a card that asks on without them."""
+    of_them = [memory_id for memory_id, _ in forgotten]
+    about = Q(memory__in=of_them) | Q(other__in=of_them)
+    card.judgements.filter(about).exclude(reason="").update(reason=TAKEN_OUT)
+    wordings_gone = [normalised(content) for _, content in forgotten]
+    for rows, name in (
+        (card.judgements, "reason"), (card.comments, "text"), (card.decisions, "note"),
+    ):  # fmt: skip
+        for row in rows.exclude(**{name: TAKEN_OUT}):
+            said = normalised(getattr(row, name))
+            if any(w == said or (len(w) >= QUOTE_CHARS and w in said) for w in wordings_gone):
+                setattr(row, name, TAKEN_OUT)
+                row.save(update_fields=[name])
+
+
 def lapse(card: Conflict, *, now: datetime) -> None:
     """Close a locked card that has no question any more."""
     card.status = ConflictStatus.RESOLVED
     card.is_lapsed = True
-    _save(card, "status", "is_lapsed", now=now)
+    card.snoozed_until = None
+    _save(card, "status", "is_lapsed", "snoozed_until", now=now)
     record(
         "conflict.resolved",
         of=("conflict", card.id),

@@ -69,6 +69,8 @@ def consequences(
     if verdict == Verdict.NO:
         retired = tuple(m for m in live if m.id in says_yes)
         rest = [m for m in live if m.id not in says_yes]
+        if not retired:
+            raise InvalidError("verdict", "No memory that says so is active any more.")
         if named & says_yes:
             raise InvalidError("keep", "A no retires this memory; it cannot be kept as well.")
         if not named and _disagree(rest, is_by_rules=is_by_rules):
@@ -127,9 +129,10 @@ def resolve(
         _stamp_revisions(members, locked)
         is_dismissal = verdict == Verdict.DISMISS
         conflict.status = ConflictStatus.DISMISSED if is_dismissal else ConflictStatus.RESOLVED
+        conflict.snoozed_until = None
         conflict.version += 1
         conflict.updated_at = now
-        conflict.save(update_fields=["status", "version", "updated_at"])
+        conflict.save(update_fields=["status", "snoozed_until", "version", "updated_at"])
         before = {memory.id: _lifecycle(memory) for memory in live}
         because = {"conflict": str(conflict.id), "verdict": verdict}
         answered, is_answer_new = _commit_answer(workspace, prepared, live, actor=actor, now=now)

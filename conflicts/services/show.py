@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import pairwise
@@ -24,6 +24,7 @@ from engram.kernel.refusals import InvalidError
 from memories.models import Memory, State
 
 WITHHELD = "A memory of this conflict was forgotten; its question is no longer shown."
+NOT_SHOWN = "Not shown: a memory of this conflict was forgotten."
 HISTORY_ROWS = 50
 PAIRS_COMPARED = 6
 # Below this share of common text, marking words would colour nearly everything.
@@ -89,6 +90,15 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
+class Remark:
+    """What somebody said about a card, as far as it may be shown."""
+
+    author: str
+    text: str
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class CardView:
     """A card as a person sees it."""
 
@@ -101,7 +111,7 @@ class CardView:
     outcomes: tuple[Outcome, ...]
     standing: Decision | None
     decisions: tuple[Decision, ...] = ()
-    comments: tuple[ConflictComment, ...] = ()
+    comments: tuple[Remark, ...] = ()
     events: tuple[Event, ...] = field(default=())
     finders: tuple[Finder, ...] = ()
     further: tuple[Compared, ...] = ()
@@ -129,6 +139,8 @@ def show(card: Conflict, *, now: datetime) -> CardView:
         for number, member in enumerate(members, start=1)
     )
     decisions = tuple(card.decisions.select_related("answer"))
+    for decision in decisions:
+        decision.note = shown_note(decision.note, is_withheld=is_withheld)  # for this view only
     events = tuple(Event.objects.filter(object_id=str(card.pk))[:HISTORY_ROWS])
     return CardView(
         card=card,
@@ -142,12 +154,24 @@ def show(card: Conflict, *, now: datetime) -> CardView:
         ),
         standing=next((d for d in decisions if d.undone_at is None), None),
         decisions=decisions,
-        comments=tuple(card.comments.all()),
+        comments=remarks(card.comments.all(), is_withheld=is_withheld),
         events=events,
         finders=finders(card, events, is_withheld=is_withheld),
         further=_further(statements, compared),
         arc=arc_of([(s.memory.observed_at, s.says_yes) for s in statements]),
     )
+
+
+def remarks(comments: Iterable[ConflictComment], *, is_withheld: bool) -> tuple[Remark, ...]:
+    """Return what was said about a card; of a withheld one only who spoke, and when."""
+    return tuple(
+        Remark(c.author, NOT_SHOWN if is_withheld else c.text, c.created_at) for c in comments
+    )
+
+
+def shown_note(note: str, *, is_withheld: bool) -> str:
+    """Return the note of a decision as far as it may be shown."""
+    return NOT_SHOWN if note and is_withheld else note
 
 
 def spoken(moment: datetime) -> str:
@@ -275,7 +299,7 @@ def _effect(
     try:
         plan = consequences(live, says_yes, verdict, [], is_by_rules=is_by_rules)
     except InvalidError:
-        if verdict == Verdict.YES:
+        if verdict == Verdict.YES or not says_yes:
             return "No memory that says so is active any more.", "", False, {}
         return (
             f"{_named(says_yes, numbers)} {_is_or_are(says_yes)} retired. "
@@ -284,8 +308,6 @@ def _effect(
             True,
             {numbers[i]: "retired" for i in says_yes},
         )
-    if verdict == Verdict.NO and not plan.retired:
-        return "No memory that says so is active any more.", "", False, {}
     return _sentence(verdict, plan, numbers), "", True, _fates(plan, numbers)
 
 

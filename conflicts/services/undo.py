@@ -55,9 +55,10 @@ def _undo(conflict_id: UUID, *, actor: Actor, now: datetime) -> Conflict:
         raise StaleError("Members have changed since the decision.", changed)
     refuse_twins([memories[i] for i in effects if _comes_back(memories[i], effects[i], now)], now)
     conflict.status = ConflictStatus.OPEN
+    conflict.snoozed_until = None
     conflict.version += 1
     conflict.updated_at = now
-    conflict.save(update_fields=["status", "version", "updated_at"])
+    conflict.save(update_fields=["status", "snoozed_until", "version", "updated_at"])
     decision.undone_at = now
     decision.undone_by = actor.label
     decision.save(update_fields=["undone_at", "undone_by"])

@@ -173,7 +173,8 @@ class Verdicts(Lifecycle):
     ) -> bool:
         """Tell whether a verdict leaves open what is true."""
         if verdict == "no":
-            return bool(named & says_yes) or (not named and len(set(live) - says_yes) > 1)
+            is_plain = named or len(set(live) - says_yes) <= 1
+            return not says_yes or bool(named & says_yes) or not is_plain
         return (verdict == "keep" and not named) or (verdict == "yes" and not says_yes)
 
     def consequences(

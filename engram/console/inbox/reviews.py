@@ -16,6 +16,7 @@ from engram.console.inbox.source import SEVERITIES, Action, Done, Source, Wanted
 from engram.kernel.actors import Actor
 from engram.kernel.models import Role, Workspace
 from engram.kernel.refusals import InvalidError, StaleError
+from memories.core.content import normalised
 from memories.models import Memory, Review, ReviewKind, ReviewStatus
 from memories.models.memory import in_scope
 from memories.serializers.asked import fields_in_words
@@ -68,7 +69,7 @@ class Reviews(Source):
             inside = Memory.objects.filter(in_scope(wanted.scope.strip("/")))
             found = found.filter(memory__in=inside)
         if wanted.text:
-            found = found.filter(memory__content__icontains=wanted.text)
+            found = found.filter(memory__forgotten_at=None, memory__content__icontains=wanted.text)
         return self._annotated(found)
 
     def _annotated(self, found: QuerySet[Any]) -> QuerySet[Any]:
@@ -90,13 +91,17 @@ class Reviews(Source):
         fields = asked_fields(row)
         wording = str(fields.get("content") or "")
         memory = row.memory
-        difference = word_diff(memory.content, wording) if wording else None
+        is_withheld = memory.forgotten_at is not None
+        if is_withheld and normalised(memory.content) in normalised(wording):
+            wording = ""  # to bring it back in its own words
+        shown = wording and not is_withheld
         return {
             "review": row,
             "memory": memory,
             "state": memory.state(now),
             "wording": wording,
-            "difference": difference,
+            "is_withheld": is_withheld,
+            "difference": word_diff(memory.content, wording) if shown else None,
             "others": fields_in_words(row, fields),
             "is_flag": row.kind == ReviewKind.SOURCE_FORGOTTEN,
             "record": _record_of(row),

@@ -1,0 +1,111 @@
+"""What a card of a forgotten memory still shows, and verdicts that would change nothing."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from uuid import UUID
+
+import pytest
+from django.utils import timezone
+
+from conflicts.models import Conflict, Judgement
+from conflicts.services import bulk, show
+from conflicts.services import resolve as verdicts
+from conflicts.services.lapse import TAKEN_OUT
+from engram.kernel.actors import SYSTEM
+from engram.kernel.refusals import InvalidError
+from engram.kernel.tenancy import in_workspace
+from tests.conflicts.test_card_changes import (
+    PLACES,
+    card_of,
+    commit,
+    forget,
+    report,
+    resolve,
+    tell,
+)
+from tests.conftest import House
+from tests.console.test_inbox import Member, page
+
+
+def test_nobody_is_quoted_on_a_card_of_a_forgotten_memory(house: House, member: Member) -> None:
+    a, b = tell(house, 2)
+    card = report(house, a, b, note=f"It says: {PLACES[0]}")
+    report(house, a, b, note=f"Again: {PLACES[0]}")
+    said = {"text": "Lisbon was never booked."}
+    assert house.reviewer.post(f"conflicts/{card['id']}/comments", said).status_code == 201
+    answer = resolve(house, card, verdict="yes", note="Not Lisbon.")
+    assert answer.status_code == 200
+    assert "Not Lisbon." in str(card_of(house, card))
+    forget(house, a)
+    shown = card_of(house, card)
+    assert "Lisbon" not in str(shown)
+    assert [c["text"] for c in shown["comments"]] == [show.NOT_SHOWN] * 2
+    assert (shown["reasoning"], shown["resolution"]["note"]) == ("", show.NOT_SHOWN)
+    client = member("reviewer")
+    for path in (
+        f"/console/conflicts/{card['id']}/",
+        f"/console/inbox/?item=conflicts:{card['id']}",
+        f"/admin/conflicts/conflict/{card['id']}/change/",
+        "/console/inbox/",
+    ):
+        assert "Lisbon" not in page(client, path), path
+    house.reviewer.post("memories/restore", {"ids": [a]})
+    back = card_of(house, card)
+    assert [c["text"] for c in back["comments"]][1:] == ["Lisbon was never booked."]
+    assert back["resolution"]["note"] == "Not Lisbon."
+
+
+def test_a_card_that_asks_on_quotes_nobody_who_was_forgotten(house: House) -> None:
+    a, b, c = tell(house, 3)
+    card = report(house, a, b, c)
+    said = {"other": c, "relation": "contradicts", "reason": "Vienna is over."}
+    house.agent.post(f"memories/{a}/relations", said)
+    texts = [f"See: {PLACES[2].upper()}", "Short and of something else."]
+    for text in texts:
+        house.reviewer.post(f"conflicts/{card['id']}/comments", {"text": text})
+    forget(house, c)
+    shown = card_of(house, card)
+    assert [m["id"] for m in shown["memories"]] == [a, b]
+    assert [x["text"] for x in shown["comments"]] == [TAKEN_OUT, texts[1]]
+    with in_workspace(house.workspace):
+        told = Judgement.objects.filter(conflict=card["id"]).exclude(reason="")
+        assert [j.reason for j in told] == [TAKEN_OUT]
+        view = show.show(Conflict.objects.get(pk=card["id"]), now=timezone.now())
+    assert "Vienna" not in str(view)
+
+
+def test_no_is_refused_when_nothing_that_says_so_is_active(house: House) -> None:
+    a, b = tell(house, 2)
+    until = timezone.now() + timedelta(hours=1)
+    c = commit(house, PLACES[2], expires_at=until.isoformat())
+    card = report(house, a, b, c)
+    assert card["yes_keeps"] == [c]
+    later = until + timedelta(minutes=1)
+    for keep in ([], [UUID(a)]):
+        with pytest.raises(InvalidError, match="No memory that says so is active any more"):
+            verdicts.resolve(
+                house.workspace, UUID(card["id"]), verdict="no", keep=keep, actor=SYSTEM, now=later
+            )
+    with in_workspace(house.workspace):
+        row = Conflict.objects.get(pk=card["id"])
+        view = show.show(row, now=later)
+        [passed] = bulk.plan([row], bulk.Decide("no"), left=0, now=later).passed
+    told = {o.verdict: (o.is_possible, o.effect) for o in view.outcomes}
+    assert told["no"] == (False, passed.reason)
+    assert card_of(house, card)["status"] == "open"
+
+
+def test_a_decided_card_is_not_put_off_any_more(house: House) -> None:
+    a, b = tell(house, 2)
+    card = report(house, a, b)
+    until = (timezone.now() + timedelta(days=2)).isoformat()
+    put_off = house.reviewer.post(f"conflicts/{card['id']}/snooze", {"until": until})
+    assert put_off.json()["snoozed_until"] is not None
+    assert resolve(house, card, verdict="both_valid").status_code == 200
+    assert card_of(house, card)["snoozed_until"] is None
+    house.reviewer.post(f"conflicts/{card['id']}/undo")
+    assert (card_of(house, card)["status"], card_of(house, card)["snoozed_until"]) == ("open", None)
+    house.reviewer.post(f"conflicts/{card['id']}/snooze", {"until": until})
+    forget(house, a)
+    assert card_of(house, card)["snoozed_until"] is None
