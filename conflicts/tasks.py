@@ -8,7 +8,7 @@ from celery import shared_task
 from django.utils import timezone
 
 from conflicts.models import NarrativeLease
-from conflicts.services import lease, narrate, snooze, turns
+from conflicts.services import lease, snooze, turns
 from conflicts.services.due import DETECT_TASK
 from conflicts.services.narrative import NARRATE_TASK, drop_waiting, is_on
 from engram.kernel.jobs import wake
@@ -17,6 +17,8 @@ from engram.kernel.models import Workspace
 SWEEP_LIMIT = 100
 # Then the next workspace has its turn.
 SECONDS_A_TURN = 5.0
+# A question alone may take longer; the run that asks it is ended first.
+MODEL_SECONDS_A_TURN = 60.0
 
 
 @shared_task(name=DETECT_TASK)
@@ -27,10 +29,8 @@ def detect_workspace(workspace_id: str) -> None:
 
 @shared_task(name=NARRATE_TASK)
 def narrate_workspace(workspace_id: str) -> None:
-    """Let the model read what awaits it in one workspace; it may take minutes."""
-    workspace = Workspace.objects.filter(pk=UUID(workspace_id)).first()
-    if workspace is not None:
-        narrate.narrate_due(workspace, clock=timezone.now)
+    """Let the model read for one turn, in the workspace that has waited longest for it."""
+    turns.take_model_turn(UUID(workspace_id), clock=timezone.now, seconds=MODEL_SECONDS_A_TURN)
 
 
 @shared_task(name="conflicts.sweep_detection")

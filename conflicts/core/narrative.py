@@ -1,8 +1,9 @@
 """What a language model is told of a story, and what of its answer is taken.
 
 Memories are data: each is one line of JSON in the user's message, under a number of this message
-alone. The model answers with numbers; only numbers that it was given count, and what it writes
-itself (question, reasoning) is text to be shown and nothing more.
+alone. The model answers with numbers; only numbers that it was given count. No text of its own is
+kept but a question all of whose words stand in the memories that the card holds: it has read others
+too, and what it quotes of them would outlive their erasure.
 """
 
 from __future__ import annotations
@@ -16,14 +17,13 @@ from typing import Final
 from conflicts.core.facts import Fact, Finding, FindingKind, Severity
 from conflicts.core.forgetting import count_tokens
 from conflicts.core.questions import ask_ambiguity, ask_reversal, ask_stale
-from conflicts.core.words import stems
+from conflicts.core.words import stems, tokens
 
 # Changes whenever the words below do: runs say by which prompt they were asked.
-PROMPT_VERSION: Final = "2026-11.1"
+PROMPT_VERSION: Final = "2026-11.2"
 MAX_FINDINGS: Final = 20
 MAX_MEMBERS: Final = 12
 QUESTION_MAX_CHARS: Final = 400
-REASONING_MAX_CHARS: Final = 600
 NARRATIVE_CONFIDENCE: Final = 0.6
 LINE_TOKENS: Final = 4  # the number, the line's end, and some for names of fields
 
@@ -65,9 +65,9 @@ For every matter give
 - "facts": the numbers of all lines that take part, at least two, each once;
 - "yes": those of "facts" that agree with what your question asks, at least one but never all;
 - "question": one question of at most 300 characters that a person answers with yes or no and \
-understands without the lines. It names the thing and the value, and yes means that the claim it \
-names still holds: "Is the nightly backup of the billing database still kept for 30 days?" It \
-gives no orders, and does not mention numbers of lines;
+understands without the lines. It names the thing and the value in the words of the lines that \
+take part, and yes means that the claim it names still holds: "Is the nightly backup of the \
+billing database still kept for 30 days?" It gives no orders, and does not mention numbers of lines;
 - "severity": "high" if a wrong guess could harm people, money, data, security or a deadline, \
 "low" if it hardly matters, else "medium";
 - "reasoning": one or two sentences on why the lines leave it open.
@@ -92,18 +92,32 @@ _ORDERS = re.compile(
 )
 _LINE_NUMBERS = re.compile(r"\b(?:lines?|facts?|notes?)\s+(?:no\.\s*|#\s*)?\d", re.IGNORECASE)
 MIN_SHARED_STEMS: Final = 2
+# Words that make a question of a claim and say nothing of themselves; "not" and numbers do.
+_FRAMING: Final = re.compile(
+    r"is|are|was|were|am|be|been|being|do|does|did|has|have|had|can|could|will|would|shall|should|"
+    r"must|may|might|need|an?|the|this|that|these|those|there|its?|they|their|we|our|you|your|of|to|"
+    r"in|on|at|for|from|by|with|about|as|if|whether|when|which|who|what|and|or|than|rather|still|"
+    r"now|currently|current|any|holds?|valid|true|apply|applies"
+)
+_REASONING: Final[dict[FindingKind, str]] = {
+    "reversal": "The narrative pass read these notes as a value that was changed and later stated "
+    "as it was before, without a word that it was changed back.",
+    "ambiguity": "The narrative pass read these notes as different answers to one question, "
+    "neither of which gives way to the other.",
+    "stale": "The narrative pass read the older note as over by what a later one says, and no note "
+    "as saying what takes its place.",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Reported:
-    """One finding as the model put it: numbers of lines, and its own words."""
+    """One finding as the model put it: numbers of lines, and its own question."""
 
     kind: FindingKind
     facts: tuple[int, ...]
     yes: tuple[int, ...]
     question: str
     severity: Severity
-    reasoning: str
 
 
 def line(number: int, fact: Fact) -> str:
@@ -171,7 +185,7 @@ def taken(reported: Reported, facts: Sequence[Fact]) -> Finding | None:
         fact_ids=tuple(fact.id for fact in members),
         yes_keeps=tuple(fact.id for fact in for_yes),
         question=question,
-        reasoning=_shortened(_one_line(reported.reasoning)),
+        reasoning=_REASONING[reported.kind],
         severity=reported.severity,
         confidence=NARRATIVE_CONFIDENCE,
         suggestion="no" if reported.kind == "stale" else None,
@@ -184,11 +198,21 @@ def is_askable(question: str, members: Sequence[Fact]) -> bool:
         return False
     if not _YES_OR_NO.match(question) or _ORDERS.search(question) or _LINE_NUMBERS.search(question):
         return False
+    return _says_only(question, members)
+
+
+def _says_only(question: str, members: Sequence[Fact]) -> bool:
+    """Whether each word and number of a question stands in what the members say."""
     said = {stem for fact in members for stem in stems(fact.content)}
-    asked = set(stems(question))
-    return len(asked & said) >= min(MIN_SHARED_STEMS, len(said)) and 2 * len(asked & said) >= len(
-        asked
-    )
+    written = {token.lower() for fact in members for token in tokens(fact.content)}
+    for token in tokens(question):
+        word = token.lower()
+        if _FRAMING.fullmatch(word) or word in written:
+            continue
+        of_token = set(stems(token))
+        if not of_token or not of_token <= said:
+            return False
+    return len(set(stems(question)) & said) >= min(MIN_SHARED_STEMS, len(said))
 
 
 def _own_question(kind: FindingKind, for_yes: Sequence[Fact], against: Sequence[Fact]) -> str:
@@ -199,9 +223,3 @@ def _own_question(kind: FindingKind, for_yes: Sequence[Fact], against: Sequence[
 
 def _one_line(text: str) -> str:
     return " ".join(_HIDDEN.sub("", _BREAKS.sub(" ", text)).split())
-
-
-def _shortened(text: str) -> str:
-    if len(text) <= REASONING_MAX_CHARS:
-        return text
-    return text[: REASONING_MAX_CHARS - 1].rsplit(" ", 1)[0].rstrip(" ,;:") + "…"

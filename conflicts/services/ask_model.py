@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from datetime import datetime
 from time import monotonic
@@ -56,6 +56,18 @@ class Asked:
     usage: Usage = field(default_factory=Usage)
     cost_usd: float = 0.0
     errors: list[ModelError] = field(default_factory=list)
+    unsent: int = 0  # after an outage
+
+
+class BeyondCapError(Exception):
+    """The reading would be reserved at more than a whole day's cap: no day has room for it."""
+
+    def __init__(self, highest_usd: float, cap_usd: float):
+        super().__init__(
+            f"This reading is reserved at ${highest_usd:.4f}, more than the day's cap of "
+            f"${cap_usd:.4f}: it cannot run until narrative_daily_usd is higher or "
+            "story_budget_tokens lower."
+        )
 
 
 def ask_model(
@@ -63,48 +75,76 @@ def ask_model(
     batches: Sequence[Sequence[Fact]],
     *,
     beat: Callable[[], None],
+    charge: Callable[[Usage, float], None],
     now: datetime,
 ) -> Asked | None:
     """Ask about every batch; None when the day's cap has no room for all of them.
 
     No connection, no lock and no transaction is held while the model thinks; `beat` is called
-    every few seconds meanwhile.
+    every few seconds meanwhile. `charge` is told what is set aside, and at last, whatever happens,
+    what the account was charged.
+
+    Raises
+    ------
+    BeyondCapError
+        No day's cap has room for them.
     """
     told = [messages(batch) for batch in batches]
     highest = [llm.highest_cost_usd(one, MAX_OUTPUT_TOKENS) for one in told]
+    cap = workspace.config.narrative_daily_usd
+    if sum(highest) > cap:
+        raise BeyondCapError(sum(highest), cap)
     reserved = spend.reserve(workspace, sum(highest), now=now)
     if reserved is None:
         return None
     asked = Asked()
-    open_calls = set(range(len(batches)))
+    sent: set[int] = set()
+    answered: set[int] = set()
     try:
-        for i, answer in _answers(told, beat=beat):
-            open_calls.discard(i)
+        charge(Usage(), reserved.usd)
+        for i, answer in _answers(told, sent, beat=beat):
+            answered.add(i)
             _take(asked, batches[i], answer)
+        if lost := sent - answered:
+            asked.errors.append(UnavailableError(f"{len(lost)} calls did not come back"))
+        asked.unsent = len(told) - len(sent)
     finally:
         # A call that was given up may be paid for all the same.
-        asked.cost_usd += sum(highest[i] for i in open_calls)
+        asked.cost_usd += sum(highest[i] for i in sent - answered)
         spend.settle(workspace, reserved, usage=asked.usage, cost_usd=asked.cost_usd)
+        charge(asked.usage, asked.cost_usd)
     return asked
 
 
 def _answers(
-    told: Sequence[Sequence[Message]], *, beat: Callable[[], None]
+    told: Sequence[Sequence[Message]], sent: set[int], *, beat: Callable[[], None]
 ) -> Iterator[tuple[int, Answer[Reading] | ModelError]]:
-    """Yield each question's answer as it comes; what does not come in time is an error."""
+    """Yield each question's answer as it comes, and note which were sent.
+
+    After an outage no more are sent: who asks for a pause has it. What does not come back in time
+    is not yielded.
+    """
     gives_up_at = monotonic() + settings.ENGRAM_LLM["total_seconds"] * _rounds(len(told))
     gives_up_at += GRACE_SECONDS
     pool = ThreadPoolExecutor(CALLS_AT_ONCE, thread_name_prefix="narrative")
+    queued = list(range(len(told)))[::-1]
+    calls: dict[Future[Answer[Reading] | ModelError], int] = {}
     try:
-        calls = {pool.submit(_ask, one): i for i, one in enumerate(told)}
-        while calls:
+        while queued or calls:
+            while queued and len(calls) < CALLS_AT_ONCE:
+                i = queued.pop()
+                sent.add(i)
+                calls[pool.submit(_ask, told[i])] = i
             _let_go_of_connection()
             done, _ = wait(calls, timeout=BEAT_SECONDS, return_when=FIRST_COMPLETED)
             beat()
             for call in done:
-                yield calls.pop(call), call.result()
+                answer = call.result()
+                if isinstance(answer, UnavailableError):
+                    queued.clear()
+                yield calls.pop(call), answer
             if calls and monotonic() > gives_up_at:
-                raise UnavailableError("a call did not come back")
+                return
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
 
@@ -145,7 +185,6 @@ def _take(asked: Asked, batch: Sequence[Fact], answer: Answer[Reading] | ModelEr
                 yes=tuple(one.yes),
                 question=one.question,
                 severity=one.severity,
-                reasoning=one.reasoning,
             ),
             batch,
         )

@@ -17,6 +17,8 @@ from engram.kernel.tenancy import in_workspace
 MAX_ATTEMPTS = 6
 FIRST_PAUSE = timedelta(seconds=30)
 LONGEST_PAUSE = timedelta(hours=1)
+# An endpoint may ask for more.
+LONGEST_ASKED_PAUSE = timedelta(days=1)
 ABANDONED = "WorkerStopped"
 # The reason of runs that ask the model.
 NARRATIVE = "narrative"
@@ -53,18 +55,25 @@ def mark(due: Sequence[DetectionDue], run: DetectionRun) -> None:
 
 def take_away(due: Sequence[DetectionDue]) -> None:
     """Remove what was read; a memory that changed again while it was read keeps its row."""
-    for row in due:
-        DetectionDue.objects.filter(pk=row.pk, turn=row.turn).delete()
+    _as_read(due).delete()
 
 
 def hand_on(due: Sequence[DetectionDue]) -> int:
     """Let the model read what the rules have read; return how many rows that is."""
-    return sum(
-        DetectionDue.objects.filter(pk=row.pk, turn=row.turn).update(
-            awaits=Awaits.MODEL, run=None, read_with=None, attempts=0, not_before=None
-        )
-        for row in due
+    return _as_read(due).update(
+        awaits=Awaits.MODEL, run=None, read_with=None, attempts=0, not_before=None
     )
+
+
+def _as_read(due: Sequence[DetectionDue]) -> QuerySet[DetectionDue]:
+    """Return the rows that are still in the turn that was read."""
+    of_turn: dict[int, list[int]] = {}
+    for row in due:
+        of_turn.setdefault(row.turn, []).append(row.pk)
+    unchanged = Q(pk__in=[])
+    for turn, rows in of_turn.items():
+        unchanged |= Q(turn=turn, pk__in=rows)
+    return DetectionDue.objects.filter(unchanged)
 
 
 def put_off(run: DetectionRun, *, until: datetime, has_failed: bool) -> None:

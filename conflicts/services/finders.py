@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from conflicts.models import Conflict, DetectionRun
-from conflicts.models.detection import Narrative
+from conflicts.models import Conflict
 from conflicts.models.judgement import JudgedRelation, Judgement
 from engram.kernel.models import Event
 
@@ -33,9 +32,7 @@ def finders(card: Conflict, events: Sequence[Event], *, is_withheld: bool) -> tu
     """Return who found a card, in the order in which they did; a withheld card quotes nobody."""
     found: list[Finder] = []
     for kind in card.detected_by:
-        if kind == "narrative":
-            found.append(_model(card))
-        elif kind == "agent" and (judged := _judgements(card)):
+        if kind == "agent" and (judged := _judgements(card)):
             found.extend(
                 Finder(kind, f"{TOLD[kind]}: {one.agent}", "" if is_withheld else one.reason,
                        one.weight)
@@ -58,13 +55,3 @@ def _reporter(kind: str, events: Sequence[Event]) -> str:
     by = {"agent": "key", "person": "user"}[kind]
     told = [e for e in events if e.type in FOUND and e.actor_kind == by and e.actor_label]
     return f"{TOLD[kind]}: {told[-1].actor_label}" if told else TOLD[kind]
-
-
-def _model(card: Conflict) -> Finder:
-    """Name the model of the run that was the last to end before the card was changed."""
-    runs = DetectionRun.objects.filter(
-        narrative=Narrative.DONE, created_at__lte=card.updated_at
-    ).exclude(model="")
-    model = runs.values_list("model", flat=True).first()
-    name = TOLD["narrative"]
-    return Finder("narrative", f"{name}, model {model}" if model else name)

@@ -14,7 +14,7 @@ import numpy as np
 from django.db.models import Count
 
 from conflicts.core.batches import cut
-from conflicts.core.facts import Fact
+from conflicts.core.facts import Fact, Finding
 from conflicts.core.forgetting import Story
 from conflicts.core.forgetting import tell as thin
 from conflicts.core.narrative import PROMPT_VERSION, line_tokens
@@ -28,16 +28,18 @@ from conflicts.models import (
 )
 from conflicts.models.card import ConflictStatus
 from conflicts.services import backlog, lease
-from conflicts.services.ask_model import Asked, ask_model
+from conflicts.services.ask_model import Asked, BeyondCapError, ask_model
 from conflicts.services.cards import file_findings
 from conflicts.services.detect import Clock, TakenOverError
-from conflicts.services.narrative import drop_waiting, is_on
+from conflicts.services.narrative import NARRATE_TASK, drop_waiting, is_on
 from conflicts.services.story import Telling, story_ids, tell
 from engram.kernel import llm, spend
-from engram.kernel.llm import ModelError, RejectedError, UnavailableError
+from engram.kernel.jobs import wake
+from engram.kernel.llm import ModelError, RejectedError, UnavailableError, Usage
 from engram.kernel.models import Workspace
 from engram.kernel.planning import without_nested_loops
 from engram.kernel.tenancy import in_workspace
+from memories.models import Memory
 
 log = logging.getLogger(__name__)
 
@@ -47,11 +49,15 @@ NEIGHBOURS = 6
 CAPPED_PAUSE = timedelta(hours=1)
 
 
-def narrate_due(workspace: Workspace, *, clock: Clock) -> list[DetectionRun]:
+def narrate_due(
+    workspace: Workspace, *, clock: Clock, seconds: float | None = None
+) -> list[DetectionRun]:
     """Let the model read what awaits it; nothing when another runner is at it.
 
-    Kill it anywhere and nothing is lost or doubled: due rows go in the transaction that files the
-    findings. A run that fails or meets the cap leaves them due, after a pause.
+    After `seconds` the rest is left to a later wake-up, so that other workspaces have their turn;
+    a run that has begun is ended. None reads everything. Kill it anywhere and nothing is lost or
+    doubled: due rows go in the transaction that files the findings. A run that fails or meets the
+    cap leaves them due, after a pause.
     """
     if not is_on(workspace):
         drop_waiting(workspace)
@@ -60,6 +66,8 @@ def narrate_due(workspace: Workspace, *, clock: Clock) -> list[DetectionRun]:
     if not lease.take(workspace, holder, clock(), NarrativeLease):
         return []
     runs: list[DetectionRun] = []
+    has_failed = False
+    started = monotonic()
     try:
         backlog.close_abandoned(workspace, now=clock(), awaits=Awaits.MODEL)
         while lease.beat(workspace, holder, clock(), NarrativeLease):
@@ -67,10 +75,14 @@ def narrate_due(workspace: Workspace, *, clock: Clock) -> list[DetectionRun]:
             if run is None:
                 break
             runs.append(run)
-            if run.narrative not in {Narrative.DONE, Narrative.NOT_NEEDED}:
+            has_failed = run.narrative not in {Narrative.DONE, Narrative.NOT_NEEDED}
+            if has_failed or (seconds is not None and monotonic() - started >= seconds):
                 break
     finally:
-        lease.give_back(workspace, holder, clock(), NarrativeLease)
+        is_due = lease.give_back(workspace, holder, clock(), NarrativeLease)
+    # What failed waits for the sweep: an error that strikes everything must not spin.
+    if is_due and not has_failed:
+        wake(NARRATE_TASK, workspace.pk)
     return runs
 
 
@@ -129,31 +141,60 @@ def _read(
         with in_workspace(workspace):
             backlog.take_away(due)
         return
-    asked = ask_model(workspace, batches, beat=beat, now=now)
+
+    def charge(usage: Usage, cost_usd: float) -> None:
+        run.tokens, run.cost_usd = usage.tokens, cost_usd
+        with in_workspace(workspace):
+            run.save(update_fields=["tokens", "cost_usd"])
+
+    try:
+        asked = ask_model(workspace, batches, beat=beat, charge=charge, now=now)
+    except BeyondCapError as error:
+        asked, run.error = None, str(error)
     if asked is None:
         run.status, run.narrative, run.batches = "done", Narrative.CAPPED, 0
         until = min(spend.next_day(now), now + CAPPED_PAUSE)
         with in_workspace(workspace):
             backlog.put_off(run, until=until, has_failed=False)
+            backlog.join_pause(now)
         return
-    run.tokens, run.cost_usd, run.dropped = asked.usage.tokens, asked.cost_usd, asked.dropped
+    run.dropped, run.batches = asked.dropped, len(batches) - asked.unsent
     beat()
     findings = [finding for raw in asked.findings if (finding := story.in_memories(raw))]
     with in_workspace(workspace):
-        filed = file_findings(findings, detected_by="narrative", now=now)
+        filed = file_findings(findings, detected_by="narrative", read=story.revisions, now=now)
+        again = _to_read_again(findings, story, now=clock())
         run.opened, run.joined, run.skipped = filed.opened, filed.joined, filed.skipped
         if not asked.errors:
-            backlog.take_away(due)
+            backlog.take_away([row for row in due if row.memory_id not in again])
             run.status, run.narrative = "done", Narrative.DONE
             run.save()
     if asked.errors:
         _fail(workspace, run, due, _gravest(asked), now=clock())
 
 
+def _to_read_again(findings: Sequence[Finding], story: Telling, *, now: datetime) -> set[UUID]:
+    """Return the memories of findings that were not filed: one of them has gone or was reworded.
+
+    Within the transaction that filed, which holds locks on all of them.
+    """
+    named = [{UUID(i) for i in finding.fact_ids} for finding in findings]
+    live = Memory.objects.recallable(now).filter(pk__in=set().union(*named))
+    as_read = {pk for pk, revision in live.values_list("pk", "revision")
+               if revision == story.revisions[pk]}  # fmt: skip
+    return {pk for ids in named if not ids <= as_read for pk in ids}
+
+
 def _gravest(asked: Asked) -> ModelError:
-    """Return the error that says most about when to try again: an endpoint that is not there."""
+    """Return the error that says most about when to try again: who is away for longest."""
     away = [error for error in asked.errors if isinstance(error, UnavailableError | RejectedError)]
-    return (away or asked.errors)[0]
+    return max(away, key=_asked_pause, default=asked.errors[0])
+
+
+def _asked_pause(error: Exception) -> timedelta:
+    said = getattr(error, "retry_after_seconds", None) or 0.0
+    longest = backlog.LONGEST_ASKED_PAUSE
+    return timedelta(seconds=min(said, longest.total_seconds()))
 
 
 def _fail(
@@ -171,10 +212,9 @@ def _fail(
         if not isinstance(error, UnavailableError | RejectedError | TakenOverError):
             backlog.note_failure([run.id], now=now, awaits=Awaits.MODEL)
             return
-        asked_pause = timedelta(seconds=getattr(error, "retry_after_seconds", None) or 0)
-        pause = max(backlog.pause(max(row.attempts for row in due)), asked_pause)
-        until = now + min(pause, backlog.LONGEST_PAUSE)
-        backlog.put_off(run, until=until, has_failed=True)
+        pause = max(backlog.pause(max(row.attempts for row in due)), _asked_pause(error))
+        backlog.put_off(run, until=now + pause, has_failed=True)
+        backlog.join_pause(now)
 
 
 def _story(

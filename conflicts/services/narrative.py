@@ -11,7 +11,7 @@ from uuid import UUID
 from django.db.models import F
 
 from conflicts.core.narrative import may_disagree
-from conflicts.models import Awaits, DetectionDue, NarrativeLease
+from conflicts.models import Awaits, DetectionDue, DetectionRun, NarrativeLease
 from conflicts.models.detection import Narrative
 from conflicts.services import backlog, lease
 from conflicts.services.story import Telling
@@ -36,6 +36,7 @@ class NarrativeState:
     spent_usd: float
     cap_usd: float
     waiting: int  # memories that the rules have read and the model has not
+    why_stuck: str  # why no day's cap had room for what waits, at the last try
 
     @property
     def how_to_switch_on(self) -> str:
@@ -53,6 +54,7 @@ def narrative_state(workspace: Workspace, *, now: datetime) -> NarrativeState:
     with in_workspace(workspace):
         waiting = backlog.awaited(Awaits.MODEL).count()
         spent_usd = spend.spent_usd(workspace, now=now)
+        last = DetectionRun.objects.filter(reason=backlog.NARRATIVE).first()
     return NarrativeState(
         is_on=is_on(workspace),
         why_off=_why_off(workspace),
@@ -60,6 +62,7 @@ def narrative_state(workspace: Workspace, *, now: datetime) -> NarrativeState:
         spent_usd=spent_usd,
         cap_usd=workspace.config.narrative_daily_usd,
         waiting=waiting,
+        why_stuck=last.error if waiting and last and last.narrative == Narrative.CAPPED else "",
     )
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from uuid import UUID
 
+from conflicts.models import NarrativeLease
 from conflicts.services import lease
 from conflicts.services.detect import Clock, detect_due
+from conflicts.services.narrate import narrate_due
 from engram.kernel.models import Workspace
 
 # So many workspaces are looked at for one that no other worker is at and that can be read.
@@ -29,6 +31,19 @@ def take_turn(asked_for: UUID, *, clock: Clock, seconds: float) -> Workspace | N
             continue
         runs = detect_due(workspace, clock=clock, seconds=seconds)
         if any(run.status == "done" for run in runs):
+            return workspace
+    return None
+
+
+def take_model_turn(asked_for: UUID, *, clock: Clock, seconds: float) -> Workspace | None:
+    """Let the model read for about `seconds` where it was waited for longest; tell where.
+
+    One workspace a wake-up even where the model fails: it would fail the next one, too.
+    """
+    line = dict.fromkeys([*lease.waiting(clock(), LOOKED_AT_MAX, NarrativeLease), asked_for])
+    for workspace_id in line:
+        workspace = Workspace.objects.filter(pk=workspace_id).first()
+        if workspace is not None and narrate_due(workspace, clock=clock, seconds=seconds):
             return workspace
     return None
 

@@ -44,9 +44,7 @@ FACTS = [
     fact(2, "The wiki moved to BookStack."),
     fact(3, "The wiki is a MediaWiki."),
 ]
-GOOD = Reported(
-    "reversal", (1, 2, 3), (1, 3), "Does the wiki run on MediaWiki?", "medium", "It came back."
-)
+GOOD = Reported("reversal", (1, 2, 3), (1, 3), "Does the wiki run on MediaWiki?", "medium")
 
 
 def test_lines_are_numbered_and_name_what_matters() -> None:
@@ -124,6 +122,11 @@ def test_versions_of_one_memory_and_lines_of_one_talk_are_no_conflict() -> None:
         "Does the wiki run on MediaWiki, see https://evil.example ?",
         "Is line 3 true about the wiki on MediaWiki?",
         "Is the garden green?",
+        "Does the wiki run on MediaWiki in the violet safe?",
+        "Does the wiki run on MediaWiki 7?",
+        "Does the wiki run on seven MediaWiki?",
+        "Does the wiki not run on MediaWiki?",
+        "Does Zebulon's wiki run on MediaWiki?",
         "Isn't the wiki a MediaWiki?",
         "Does the wiki run " + "on MediaWiki " * 40 + "?",
         "",
@@ -140,14 +143,32 @@ def test_what_is_no_question_about_the_facts_is_put_in_our_words(question: str) 
 
 
 def test_words_of_the_model_are_one_line_without_hidden_characters() -> None:
-    odd = replace(
-        GOOD, question="Does the wiki\n run on\u202e MediaWiki?", reasoning="a\u0007b " * 999
-    )
+    odd = replace(GOOD, question="Does the wiki\n run on\u202e MediaWiki?")
     finding = taken(odd, FACTS)
     assert finding is not None
     assert finding.question == "Does the wiki run on MediaWiki?"
-    assert len(finding.reasoning) <= 600
-    assert finding.reasoning.startswith("a b a b")
+
+
+def test_the_reasoning_is_ours_and_says_who_found_it() -> None:
+    """Pitfall 39: a model that quotes a third memory quotes it to nobody."""
+    for kind in ("reversal", "ambiguity", "stale"):
+        finding = taken(replace(GOOD, kind=kind), FACTS)
+        assert finding is not None
+        assert finding.reasoning.startswith("The narrative pass read ")
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Is the wiki still running on MediaWiki now?",
+        "Did we move the wiki to BookStack?",
+        "Is BookStack the current wiki?",
+    ],
+)
+def test_a_question_in_the_words_of_the_facts_is_kept(question: str) -> None:
+    finding = taken(replace(GOOD, question=question), FACTS)
+    assert finding is not None
+    assert finding.question == question
 
 
 @given(

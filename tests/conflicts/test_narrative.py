@@ -21,7 +21,7 @@ from conflicts.models import (
     DetectionRun,
     NarrativeLease,
 )
-from conflicts.services import ask_model, backlog, detect, lease, narrate, narrative
+from conflicts.services import ask_model, backlog, detect, lease, narrate, narrative, turns
 from engram.kernel import spend
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
@@ -674,3 +674,185 @@ def test_one_failed_batch_keeps_the_story_due_and_files_what_the_others_found(
     model.answer_chat(answer)
     [run] = read(house)
     assert (run.narrative, run.opened > 0, len(waiting(house))) == ("failed", True, 40)
+
+
+SECRET = "The payroll password of Zebulon is kept in the violet safe."
+
+
+def read_while(house: House, happens: Callable[[], Any]) -> list[DetectionRun]:
+    """Let the model read what the rules have read; something happens once it has answered."""
+    detect.detect_due(fresh(house), clock=timezone.now)
+    real = ask_model.taken
+    done: list[bool] = []
+
+    def taken(*args: Any) -> Any:
+        if not done:
+            done.append(True)
+            happens()
+        return real(*args)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(ask_model, "taken", taken)
+        return narrate.narrate_due(fresh(house), clock=timezone.now)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        {"reasoning": f"Note 1 says: {SECRET}"},
+        {"question": "Are releases announced by Zebulon in the garden newsletter?"},
+    ],
+)
+def test_a_card_never_quotes_a_memory_that_it_does_not_hold(
+    house: House, model: ModelServer, words: dict[str, str]
+) -> None:
+    """Pitfall 39: what is erased while the model reads is told by no card after."""
+    secret = commit(house, SECRET, observed_at="2026-01-01T09:00:00Z")
+    commit_both(house)
+    model.answer_chat(says(finding([2, 3], [2], **words)), says())
+    erased: list[int] = []
+    read_while(house, lambda: erased.append(house.admin.delete(f"memories/{secret}").status_code))
+    assert erased in ([200], [204])
+    [card] = cards(house)
+    assert "Zebulon" not in json.dumps(card)
+    assert card["reasoning"].startswith("The narrative pass read these notes as different answers")
+
+
+def test_findings_about_reworded_memories_are_dropped_and_the_rest_is_read_again(
+    house: House, model: ModelServer
+) -> None:
+    first, _ = commit_both(house)
+    model.answer_chat(says(finding([1, 2], [1])), says())
+    runs = read_while(
+        house,
+        lambda: house.reviewer.patch(f"memories/{first}", {"content": "Bread is made daily."}),
+    )
+    assert cards(house) == []
+    assert [(run.opened, run.trigger_count) for run in runs] == [(0, 2), (0, 1)]
+    assert [told["says"] for told in story_of(model.requests[-1]).values()] == [
+        "Bread is made daily.",
+        ELSE,
+    ]
+    assert waiting(house) == [("all", 0)]
+
+
+def batches_of_lockers(house: House) -> None:
+    house.admin.patch("workspace/settings", {"story_budget_tokens": 500})
+    memories = [
+        {"content": f"Locker {n} near door {n * 7} keeps {n * 3} towels.", "session_key": f"s{n}"}
+        for n in range(90)
+    ]
+    house.agent.post("memories/batch", {"memories": memories})
+    detect.detect_due(fresh(house), clock=timezone.now)
+
+
+def test_who_asks_for_a_pause_has_it_and_the_longest_counts(
+    house: House, model: ModelServer
+) -> None:
+    batches_of_lockers(house)
+    model.answer_chat(
+        Answer({}, 429, {"Retry-After": "600"}), Answer({}, 429, {"Retry-After": "21600"})
+    )
+    now = timezone.now()
+    [run] = narrate.narrate_due(fresh(house), clock=at(now))
+    assert (run.narrative, run.cost_usd) == ("failed", 0.0)
+    assert len(model.requests) <= ask_model.CALLS_AT_ONCE + 1
+    assert run.batches == len(model.requests)
+    assert lease.waiting(now + timedelta(seconds=21599), 9, NarrativeLease) == []
+    assert lease.waiting(now + timedelta(seconds=21600), 9, NarrativeLease) != []
+
+
+def test_an_endpoint_may_ask_for_a_day_at_most(house: House, model: ModelServer) -> None:
+    commit_both(house)
+    model.answer_chat(Answer({}, 429, {"Retry-After": "1e300"}))
+    now = timezone.now()
+    read(house, now)
+    assert lease.waiting(now + timedelta(seconds=86_399), 9, NarrativeLease) == []
+    assert lease.waiting(now + timedelta(days=1), 9, NarrativeLease) != []
+
+
+def test_an_odd_answer_is_an_outage_and_the_others_are_filed(
+    house: House, model: ModelServer
+) -> None:
+    batches_of_lockers(house)
+
+    def answer(request: Request) -> Answer:
+        said = " ".join(told["says"] for told in story_of(request).values())
+        return Answer("[" * 200_000) if "Locker 0 " in said else says(finding([1, 2], [1]))
+
+    model.answer_chat(answer)
+    [run] = narrate.narrate_due(fresh(house), clock=timezone.now)
+    assert (run.narrative, run.opened > 0) == ("failed", True)
+    assert run.error == "gpt-4o-mini did not answer: RecursionError"
+    with in_workspace(house.workspace):
+        assert backlog.set_aside().count() == 0
+        assert set(DetectionDue.objects.values_list("read_with", flat=True)) == {None}
+
+
+@pytest.mark.parametrize("lost", [[], [KeyError]])
+def test_a_run_that_breaks_off_says_what_it_cost(
+    house: House, model: ModelServer, lost: list[type[Exception]]
+) -> None:
+    commit_both(house)
+    detect.detect_due(house.workspace, clock=timezone.now)
+
+    def answers(told: Any, sent: set[int], *, beat: Any) -> Iterator[Any]:
+        sent.add(0)
+        for error in lost:
+            raise error
+        yield from ()
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(ask_model, "_answers", answers)
+        [run] = narrate.narrate_due(house.workspace, clock=timezone.now)
+    assert run.narrative == "failed"
+    assert run.cost_usd > 0
+    assert run.cost_usd == pytest.approx(spend.spent_usd(house.workspace, now=timezone.now()))
+    with in_workspace(house.workspace):
+        assert DetectionRun.objects.get(pk=run.pk).cost_usd == run.cost_usd
+
+
+def test_a_turn_ends_and_goes_to_who_has_waited_longest(
+    house: House, neighbour: House, model: ModelServer
+) -> None:
+    now = timezone.now()
+    for n, one in enumerate((neighbour, house)):
+        commit_both(one)
+        detect.detect_due(one.workspace, clock=at(now + timedelta(seconds=n)))
+    memories = [{"content": f"Locker {n} belongs to row {n}."} for n in range(90)]
+    house.agent.post("memories/batch", {"memories": memories})
+    detect.detect_due(house.workspace, clock=at(now + timedelta(seconds=2)))
+    later = at(now + timedelta(seconds=3))
+    turn = turns.take_model_turn(house.workspace.pk, clock=later, seconds=0)
+    assert turn == neighbour.workspace
+    assert turns.take_model_turn(house.workspace.pk, clock=later, seconds=0) == house.workspace
+    left = len(waiting(house))
+    assert 0 < left < 92
+    assert lease.waiting(later(), 9, NarrativeLease) == [house.workspace.pk]
+
+
+def test_a_reading_that_no_day_has_room_for_says_so(house: House, model: ModelServer) -> None:
+    house.admin.patch("workspace/settings", {"narrative_daily_usd": 0.0001})
+    commit_both(house)
+    [run] = read(house)
+    assert (run.status, run.narrative, run.cost_usd) == ("done", "capped", 0.0)
+    state = narrative.narrative_state(fresh(house), now=timezone.now())
+    assert state.why_stuck == run.error
+    assert "more than the day's cap of $0.0001" in state.why_stuck
+
+
+def test_due_rows_go_in_one_statement(
+    house: House, model: ModelServer, django_assert_num_queries: Any
+) -> None:
+    for n in range(12):
+        commit(house, f"Locker {n} belongs to row {n}.")
+    with in_workspace(house.workspace):
+        due = list(DetectionDue.objects.order_by("pk"))
+        DetectionDue.objects.filter(pk=due[0].pk).update(turn=7)
+        with django_assert_num_queries(1):
+            assert backlog.hand_on(due) == 11
+        with django_assert_num_queries(1):
+            backlog.take_away(due)
+        assert [row.pk for row in DetectionDue.objects.all()] == [due[0].pk]
+        backlog.take_away([])
+        assert DetectionDue.objects.count() == 1
