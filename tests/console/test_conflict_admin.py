@@ -250,7 +250,7 @@ def test_severity_sorts_by_urgency(house: House, member: Member) -> None:
     with in_workspace(house.workspace):
         for level, card in cards.items():
             Conflict.objects.filter(pk=card.pk).update(severity=level)
-    html = member("reader").get(f"{LIST}?o=3").content.decode()
+    html = member("reviewer").get(f"{LIST}?o=3").content.decode()
     places = {level: html.index(card.question) for level, card in cards.items()}
     assert sorted(places, key=lambda level: places[level]) == ["high", "medium", "low"]
 
