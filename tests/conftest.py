@@ -76,6 +76,12 @@ def build_house(slug: str) -> House:
     return House(workspace, **callers)
 
 
+@pytest.fixture(autouse=True)
+def no_uses_of_other_tests(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Begin with no request counted: what another test left would be written in this one."""
+    monkeypatch.setattr(keys, "uses", keys.UseCounter())
+
+
 @pytest.fixture
 def house(db: None) -> House:
     """Return the workspace that a test is about."""

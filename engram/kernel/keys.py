@@ -7,6 +7,7 @@ import secrets
 import threading
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import islice
 from uuid import UUID
 
 from django.db import connection
@@ -126,14 +127,14 @@ class UseCounter:
     """Counts requests per key in memory and writes them at most once an interval.
 
     A write per request would double the cost of a recall; a crash loses at most one interval.
-    What a key that fell silent leaves is written with the next request of any key.
+    What a key that fell silent leaves is written with the next request of any key, one key a
+    request: nobody's request pays for all the others.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._waiting: dict[UUID, _Uses] = {}
+        self._waiting: dict[UUID, _Uses] = {}  # the longest-waiting first
         self._written_at: dict[UUID, datetime] = {}
-        self._swept_at: datetime | None = None
 
     def count(self, key: FoundKey, now: datetime) -> None:
         """Count one request, and write the sums whose interval has passed."""
@@ -149,17 +150,15 @@ class UseCounter:
                     last_used_at=uses.last_at, use_count=F("use_count") + uses.count
                 )
 
-    def _due(self, key_id: UUID, now: datetime) -> list[UUID]:
-        """Return the keys to write: this one, or once an interval all that wait so long."""
+    def _due(self, key_id: UUID, now: datetime) -> set[UUID]:
+        """Return the keys to write: this one and the longest-waiting one, if they are due."""
 
         def is_due(key_id: UUID) -> bool:
             written_at = self._written_at.get(key_id)
             return written_at is None or now - written_at >= USE_FLUSH_INTERVAL
 
-        if self._swept_at is None or now - self._swept_at >= USE_FLUSH_INTERVAL:
-            self._swept_at = now
-            return [waiting for waiting in self._waiting if is_due(waiting)]
-        return [key_id] if is_due(key_id) else []
+        others = (waiting for waiting in self._waiting if waiting != key_id)
+        return {key for key in (key_id, *islice(others, 1)) if is_due(key)}
 
 
 uses = UseCounter()

@@ -781,7 +781,8 @@ def test_an_odd_answer_is_an_outage_and_the_others_are_filed(
         return Answer("[" * 200_000) if "Locker 0 " in said else says(finding([1, 2], [1]))
 
     model.answer_chat(answer)
-    run = narrate.narrate_due(fresh(house), clock=timezone.now)[0]  # what it left may follow
+    # Random ids decide whether the first or the second run reads that locker: it ends the work.
+    *_, run = narrate.narrate_due(fresh(house), clock=timezone.now)
     assert (run.narrative, run.opened > 0) == ("failed", True)
     assert run.error == "gpt-4o-mini did not answer: RecursionError"
     with in_workspace(house.workspace):
