@@ -246,6 +246,7 @@ ENGRAM_LLM: dict[str, Any] = {
 
 # The seams: what upper apps plug into lower ones, by name.
 ENGRAM_RECALL_ANNOTATORS = ["conflicts.services.disputes.annotate"]
+ENGRAM_SESSION_RANKER = ""  # the learned ranker at session start; empty: the baseline alone
 
 CELERY_BROKER_URL = BROKER_URL
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True

@@ -14,3 +14,7 @@ memories_revived = Signal()
 # Memories are about to be erased for good. Arguments: memory_ids, quoted_in (tells whether a text
 # holds any of their wordings), now.
 memories_erased = Signal()
+
+# A session began or ended. Arguments: session (Session), now.
+session_started = Signal()
+session_ended = Signal()

@@ -79,6 +79,35 @@ class WorkspaceSettings(BaseModel):
     judgements_per_hour: int = Field(
         120, ge=1, le=100_000, description="Relations a key may judge in an hour."
     )
+    predictor_mode: Literal["off", "collect", "on"] = Field(
+        "collect",
+        description="off: no learned ranking; collect: it learns and is compared, the baseline "
+        "serves; on: it gains influence as it proves better.",
+    )
+    train_interval_sessions: int = Field(
+        10, ge=1, le=1000, description="Scored sessions between two trainings."
+    )
+    min_training_sessions: int = Field(
+        10, ge=2, le=1000, description="Scored sessions before the first training."
+    )
+    score_timeout_ms: int = Field(
+        120, ge=1, le=10_000, description="Milliseconds after which the baseline's order serves."
+    )
+    disable_threshold: int = Field(
+        3, ge=1, le=1000, description="Failures in an hour that switch the learned ranking off."
+    )
+    rrf_k: int = Field(
+        12, ge=1, le=1000, description="How flat ranks are weighed when two rankings are fused."
+    )
+    exploration_rate: float = Field(
+        0.05,
+        ge=0,
+        le=1.0,
+        description="Share of sessions that try a memory the rankers disagree on.",
+    )
+    drift_reset_window: int = Field(
+        10, ge=2, le=1000, description="Sessions of the literal drift rule shown beside ours."
+    )
     time_zone: str = Field("UTC", max_length=64, description="Time zone of the pages.")
 
     @field_validator("time_zone")

@@ -6,6 +6,7 @@ import uuid
 from functools import cached_property
 
 from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
 from engram.kernel.configuration import WorkspaceSettings
@@ -175,3 +176,58 @@ class ModelSpend(WorkspaceModel):
 
     def __str__(self) -> str:
         return f"{self.day}: {self.cost_usd:.4f} USD"
+
+
+class LatencyHour(WorkspaceModel):
+    """How long one stage took in one hour (UTC): a histogram, see `kernel/telemetry.py`."""
+
+    stage = models.CharField(max_length=40)
+    hour = models.DateTimeField()
+    counts = ArrayField(models.PositiveIntegerField())
+    total_seconds = models.FloatField(default=0)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["workspace", "stage", "hour"], name="latency_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.stage} {self.hour:%Y-%m-%d %H}h"
+
+
+class StageError(WorkspaceModel):
+    """One failure of one stage; the last 500 of a workspace are kept. No memory text."""
+
+    id = models.BigAutoField(primary_key=True)
+    stage = models.CharField(max_length=40)
+    code = models.CharField(max_length=60)
+    detail = models.CharField(max_length=300, blank=True)
+    session_key = models.CharField(max_length=200, blank=True)
+    at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["-id"]
+        indexes = [
+            models.Index(fields=["workspace", "-id"], name="stage_error_newest"),
+            models.Index(fields=["workspace", "stage", "at"], name="stage_error_time"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.stage} {self.code}"
+
+
+class WorkerPulse(models.Model):
+    """A worker process that is alive, and what it has done; a registry, no one's text.
+
+    Like `Workspace` it stands outside row-level security.
+    """
+
+    name = models.CharField(max_length=120, primary_key=True)
+    started_at = models.DateTimeField()
+    beat_at = models.DateTimeField()
+    is_busy = models.BooleanField(default=False)
+    counts = models.JSONField(default=dict)  # task name → how often it ended well or failed
+    last_ms = models.FloatField(null=True)
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.beat_at:%H:%M:%S}"

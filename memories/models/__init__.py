@@ -26,8 +26,10 @@ from memories.models.record import (
     Revision,
 )
 from memories.models.review import Review, ReviewKind, ReviewStatus
+from memories.models.session import CandidateSource, Session, SessionCandidate
 
 __all__ = [
+    "CandidateSource",
     "CorpusSize",
     "Derivation",
     "ImportProgress",
@@ -51,6 +53,8 @@ __all__ = [
     "ReviewKind",
     "ReviewStatus",
     "Revision",
+    "Session",
+    "SessionCandidate",
     "State",
     "SuggestionStatus",
     "TermCount",

@@ -1,0 +1,121 @@
+"""Sessions of agents: what was offered at their start, what was asked, and how they ended."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import Q
+from pgvector.django import VectorField
+
+from engram.kernel.models import ApiKey, Workspace
+from engram.kernel.tenancy import WorkspaceModel
+from memories.models.memory import Memory
+
+TRANSCRIPT_MAX_CHARS = 400_000
+
+
+class CandidateSource(models.TextChoices):
+    """What brought a memory into a session's records."""
+
+    EFFECTIVE = "effective", "The baseline ranks it among its best"
+    PREDICTOR = "predictor", "The learned ranker ranks it among its best"
+    BOTH = "both", "Both rank it among their best"
+    EXPLORATION = "exploration", "Injected because the two disagree on it most"
+    FTS_ONLY = "fts_only", "A prompt matched it; it was no candidate"
+
+
+class Session(WorkspaceModel):
+    """One session of an agent, from its start to its end."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+", db_index=False)
+    session_key = models.CharField(max_length=200)
+    project = models.CharField(max_length=200, blank=True)
+    scope = models.CharField(max_length=300, blank=True)
+    context = models.TextField(blank=True)
+    context_embedding = VectorField(
+        null=True
+    )  # by `embedding_model`; null when it could not be had
+    embedding_model = models.CharField(max_length=120, blank=True)
+    caller = models.CharField(max_length=80, blank=True)  # the key's or the person's id
+    key = models.ForeignKey(ApiKey, models.SET_NULL, null=True, related_name="+")
+    k = models.PositiveSmallIntegerField()
+    budget_chars = models.PositiveIntegerField()
+    gap_hours = models.FloatField(
+        null=True
+    )  # since the workspace's session before; null: the first
+    started_at = models.DateTimeField()
+    ended_at = models.DateTimeField(null=True)
+    transcript = models.TextField(blank=True)
+    prompt_count = models.PositiveIntegerField(default=0)
+
+    # What the learned ranker said at the start; all at their defaults when there is none.
+    alpha = models.FloatField(default=1.0)  # the baseline's weight
+    phase = models.CharField(max_length=20, blank=True)
+    model_version = models.PositiveIntegerField(null=True)
+    has_opinion = models.BooleanField(default=False)
+    no_opinion_reason = models.CharField(max_length=60, blank=True)
+    status_line = models.CharField(max_length=200, blank=True)
+
+    class Meta:
+        ordering = ["-started_at", "-id"]
+        constraints = [
+            models.UniqueConstraint(fields=["workspace", "session_key"], name="session_key_once")
+        ]
+        indexes = [
+            models.Index(fields=["workspace", "-started_at", "-id"], name="session_newest"),
+            models.Index(fields=["workspace", "caller", "-started_at"], name="session_of_caller"),
+            models.Index(
+                fields=["workspace", "started_at"],
+                condition=Q(ended_at=None),
+                name="session_open",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.session_key
+
+
+class SessionCandidate(WorkspaceModel):
+    """One memory that was considered for a session, or that a prompt of it matched.
+
+    Ranks begin at 1. `signals` is the learned ranker's own account of the memory at the start, one
+    number a column; empty when there is no ranker.
+    """
+
+    workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+", db_index=False)
+    session = models.ForeignKey(Session, models.CASCADE, related_name="candidates", db_index=False)
+    memory = models.ForeignKey(Memory, models.CASCADE, related_name="+")
+    source = models.CharField(max_length=11, choices=CandidateSource.choices)
+    baseline_score = models.FloatField(null=True)
+    baseline_rank = models.PositiveSmallIntegerField(null=True)
+    cosine = models.FloatField(null=True)  # to the session's context
+    predictor_score = models.FloatField(null=True)
+    predictor_rank = models.PositiveSmallIntegerField(null=True)
+    fused_score = models.FloatField(null=True)
+    diversity = models.FloatField(default=1.0)  # the multiplier of the fused score
+    final_score = models.FloatField(default=0.0)
+    rank = models.PositiveSmallIntegerField(null=True)  # null: matched by a prompt only
+    was_injected = models.BooleanField(default=False)
+    is_always = models.BooleanField(default=False)  # a constraint or a pin: never displaced
+    revision = models.PositiveIntegerField(default=1)  # the wording that was offered
+    fts_hit_count = models.PositiveIntegerField(default=0)
+    feedback = models.FloatField(null=True)  # by the agent, -1..1
+    feedback_at = models.DateTimeField(null=True)
+    signals = ArrayField(models.FloatField(), default=list)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["session", "rank", "pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["session", "memory"], name="candidate_once_a_session"),
+            models.CheckConstraint(
+                condition=Q(feedback=None) | Q(feedback__gte=-1, feedback__lte=1),
+                name="candidate_feedback_range",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.memory_id} in {self.session_id}"

@@ -1,0 +1,102 @@
+"""The seam by which a learned ranker takes part in session start: `settings.ENGRAM_SESSION_RANKER`.
+
+The setting names a callable that takes what is `Asked` and returns an `Opinion`; empty means that
+there is none. Whatever goes wrong with it, the baseline's order serves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import lru_cache
+from typing import Protocol, cast
+from uuid import UUID
+
+import numpy as np
+from django.conf import settings
+from django.utils.module_loading import import_string
+from numpy.typing import NDArray
+
+from engram.kernel import telemetry
+from engram.kernel.models import Workspace
+from memories.core.rankings import RRF_K
+
+STAGE = "predictor_score"
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateFacts:
+    """What a ranker may know of one candidate at the start of a session."""
+
+    id: UUID
+    content: str
+    vector: NDArray[np.float32] | None  # unit vector by `Asked.model`; None when there is none
+    age_days: float
+    importance: float
+    access_count: int  # recalled on purpose: being injected does not count
+    is_superseded: bool
+    baseline_score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A session that starts, and its candidates in the baseline's order."""
+
+    workspace: Workspace
+    session_key: str
+    context: NDArray[np.float32] | None
+    model: str  # the embedding model of all vectors here
+    project: str
+    now: datetime
+    gap_hours: float | None
+    candidates: Sequence[CandidateFacts]
+
+
+@dataclass(frozen=True, slots=True)
+class Opinion:
+    """What a ranker says: scores for all candidates, or none and why.
+
+    `alpha` is the baseline's weight in [0, 1]; `signals` is the ranker's account of each
+    candidate, to be kept with the records.
+    """
+
+    scores: Mapping[UUID, float] = field(default_factory=dict)
+    signals: Mapping[UUID, Sequence[float]] = field(default_factory=dict)
+    alpha: float = 1.0
+    phase: str = ""
+    model_version: int | None = None
+    no_opinion_reason: str = ""
+    status_line: str = ""
+    rrf_k: int = RRF_K
+    exploration_rate: float = 0.0
+
+
+class SessionRanker(Protocol):
+    """The callable that the setting names; called inside the workspace."""
+
+    def __call__(self, asked: Asked, /) -> Opinion:
+        """Return what the ranker thinks of the candidates."""
+
+
+@lru_cache(maxsize=4)
+def _ranker(name: str) -> SessionRanker:
+    return cast("SessionRanker", import_string(name))
+
+
+def opinion_on(asked: Asked) -> Opinion:
+    """Return the learned ranker's opinion; whatever it raises is counted and means none."""
+    name = settings.ENGRAM_SESSION_RANKER
+    if not name:
+        return Opinion()
+    try:
+        return _ranker(name)(asked)
+    except Exception as error:  # noqa: BLE001  a session starts whatever a ranker does
+        telemetry.record_error(
+            STAGE,
+            "predictor_crash",
+            detail=type(error).__name__,
+            session_key=asked.session_key,
+            now=asked.now,
+        )
+        return Opinion(no_opinion_reason="crash")

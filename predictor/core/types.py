@@ -1,0 +1,84 @@
+"""What rankers read and learn from, as plain arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+FEATURE_VERSION = 1  # of the signal columns and the token buckets
+TOKEN_BUCKETS = 16_384
+PROJECT_SLOTS = 32
+
+SIGNALS = (
+    "log_age_days",
+    "importance",
+    "log_access_count",
+    "hour_sin",
+    "hour_cos",
+    "weekday_sin",
+    "weekday_cos",
+    "month_sin",
+    "month_cos",
+    "log_gap_hours",
+    "is_embedded",
+    "is_superseded",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """The session for which memories are ranked.
+
+    Parameters
+    ----------
+    embedding : (native,) float32, the unit vector of the session's own context; None when there
+        is none.
+    project_slot : 0..31, a hash of the project's name; None when the session names none.
+    hour, weekday, month : 0 <= hour < 24, 0 <= weekday < 7, 0 <= month < 12, fractional, UTC.
+    gap_hours : hours since the session before, at least 0.
+    """
+
+    embedding: NDArray[np.float32] | None
+    project_slot: int | None
+    hour: float
+    weekday: float
+    month: float
+    gap_hours: float
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """The n memories to rank; each is scored on its own.
+
+    Parameters
+    ----------
+    embeddings : (n, native) float32, unit rows; rows without an embedding are ignored.
+    is_embedded : (n,) bool.
+    token_buckets : n arrays of ints in [0, 16384), the hashed words of each memory.
+    signals : (n, 12) float, columns as in `SIGNALS`.
+    log_effectiveness : (n,) log of the baseline's score.
+    is_injected : (n,) bool, for training only; None when scoring.
+    """
+
+    embeddings: NDArray[np.float32]
+    is_embedded: NDArray[np.bool_]
+    token_buckets: Sequence[NDArray[np.integer]]
+    signals: NDArray[np.floating]
+    log_effectiveness: NDArray[np.floating]
+    is_injected: NDArray[np.bool_] | None = None
+
+    def __len__(self) -> int:
+        return len(self.log_effectiveness)
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledSession:
+    """A judged session: labels (n,) in [-1, 1] for its candidates, confidence in [0, 1]."""
+
+    context: Context
+    candidates: Candidates
+    labels: NDArray[np.floating]
+    confidence: float

@@ -1,0 +1,23 @@
+"""Tables of the predictor: judged sessions, comparisons, models, calibration."""
+
+from predictor.models.calibration import CalibrationItem, CalibrationSample
+from predictor.models.comparison import Comparison, Outcome
+from predictor.models.judging import JudgeKind, Judgement, JudgeStatus, Label
+from predictor.models.learning import CanarySession, ModelVersion, Training, TrainingStatus
+from predictor.models.state import PredictorState
+
+__all__ = [
+    "CalibrationItem",
+    "CalibrationSample",
+    "CanarySession",
+    "Comparison",
+    "JudgeKind",
+    "JudgeStatus",
+    "Judgement",
+    "Label",
+    "ModelVersion",
+    "Outcome",
+    "PredictorState",
+    "Training",
+    "TrainingStatus",
+]

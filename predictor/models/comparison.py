@@ -1,0 +1,62 @@
+"""The two rankings of one session, measured by the judge's relevance."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+
+from engram.kernel.tenancy import WorkspaceModel
+from memories.models import Session
+
+
+class Outcome(models.TextChoices):
+    """What a comparison says of the predictor."""
+
+    WIN = "win", "Win"
+    LOSS = "loss", "Loss"
+    TIE = "tie", "Tie"
+    VOID = "void", "Void: it says nothing"
+
+
+class Comparison(WorkspaceModel):
+    """nDCG@10 of predictor and baseline over the judged memories, and what it did to the evidence.
+
+    `evidence` is the governor's whole state after this session; `alpha` and `phase` are those that
+    the next session starts with, `alpha_served` is what this one was served with.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    session = models.OneToOneField(Session, models.CASCADE, related_name="comparison")
+    outcome = models.CharField(max_length=4, choices=Outcome.choices)
+    void_reason = models.CharField(max_length=60, blank=True)
+    predictor_ndcg = models.FloatField(null=True)
+    baseline_ndcg = models.FloatField(null=True)
+    margin = models.FloatField(null=True)
+    judge_confidence = models.FloatField(null=True)
+    is_evidence = models.BooleanField(default=False)  # it moved the success rate
+    is_out_of_sample = models.BooleanField(default=False)
+    model_version = models.PositiveIntegerField(null=True)
+    alpha_served = models.FloatField(default=1.0)
+    alpha = models.FloatField(default=1.0)
+    phase = models.CharField(max_length=20)
+    success_rate = models.FloatField(default=0.5)
+    literal_alpha = models.FloatField(default=1.0)
+    is_drift_reset = models.BooleanField(default=False)
+    is_literal_reset = models.BooleanField(default=False)
+    evidence = models.JSONField(default=dict)
+    predictor_top_ids = ArrayField(models.UUIDField(), default=list)
+    baseline_top_ids = ArrayField(models.UUIDField(), default=list)
+    relevance = models.JSONField(default=dict)  # memory id → the judge's relevance
+    fts_overlap = models.FloatField(null=True)  # share of the injected that a prompt matched
+    created_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["-created_at", "-id"]
+        indexes = [
+            models.Index(fields=["workspace", "-created_at", "-id"], name="comparison_newest")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.session_id}: {self.outcome}"

@@ -1,0 +1,94 @@
+"""Model versions with their weights, and every training with its gates."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+
+from engram.kernel.tenancy import WorkspaceModel
+from memories.models import Session
+
+
+class ModelVersion(WorkspaceModel):
+    """One set of weights, as `predictor.core.checkpoint` writes it; null once it is old."""
+
+    number = models.PositiveIntegerField()
+    origin = models.CharField(max_length=10)  # trained, imported or base
+    checkpoint = models.BinaryField(null=True)
+    sha256 = models.CharField(max_length=64)
+    embedding_model = models.CharField(max_length=120)
+    feature_version = models.PositiveSmallIntegerField()
+    parameter_count = models.PositiveIntegerField()
+    created_at = models.DateTimeField()
+    promoted_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-number"]
+        constraints = [
+            models.UniqueConstraint(fields=["workspace", "number"], name="model_version_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"model_v{self.number}"
+
+
+class TrainingStatus(models.TextChoices):
+    """What became of a training."""
+
+    RUNNING = "running", "Running"
+    PROMOTED = "promoted", "Promoted"
+    REJECTED = "rejected", "Rejected by a gate"
+    FAILED = "failed", "Failed"
+    SKIPPED = "skipped", "Skipped: too little to learn from"
+
+
+class Training(WorkspaceModel):
+    """One training: what it learned from, what the canary said, and why it was (not) promoted."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    status = models.CharField(
+        max_length=8, choices=TrainingStatus.choices, default=TrainingStatus.RUNNING
+    )
+    reason = models.CharField(max_length=20)  # first, interval, full, drift, manual
+    started_at = models.DateTimeField()
+    finished_at = models.DateTimeField(null=True)
+    heartbeat_at = models.DateTimeField(null=True)
+    progress = models.FloatField(default=0)
+    base_version = models.PositiveIntegerField(null=True)  # the one it was compared with
+    version = models.PositiveIntegerField(null=True)
+    seed = models.BigIntegerField(default=0)
+    loss = models.FloatField(null=True)
+    session_count = models.PositiveIntegerField(default=0)
+    replay_count = models.PositiveIntegerField(default=0)
+    skipped_count = models.PositiveIntegerField(default=0)
+    label_count = models.PositiveIntegerField(default=0)
+    canary_count = models.PositiveIntegerField(default=0)
+    canary_ndcg = models.FloatField(null=True)
+    canary_ndcg_before = models.FloatField(null=True)
+    canary_ndcg_delta = models.FloatField(null=True)
+    canary_score_variance = models.FloatField(null=True)
+    canary_topk_churn = models.FloatField(null=True)
+    gates = models.JSONField(default=list)  # each {name, is_passed, detail}
+    error = models.CharField(max_length=300, blank=True)
+    cpu_ms = models.PositiveIntegerField(null=True)
+    duration_ms = models.PositiveIntegerField(null=True)
+    trained_session_ids = ArrayField(models.UUIDField(), default=list)
+
+    class Meta:
+        ordering = ["-started_at", "-id"]
+        indexes = [models.Index(fields=["workspace", "-started_at", "-id"], name="training_newest")]
+
+    def __str__(self) -> str:
+        return f"{self.started_at:%Y-%m-%d %H:%M} {self.status}"
+
+
+class CanarySession(WorkspaceModel):
+    """A session that no training sees: the gates are measured on it."""
+
+    session = models.OneToOneField(Session, models.CASCADE, related_name="canary")
+    chosen_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"canary {self.session_id}"

@@ -1,0 +1,44 @@
+"""Where a workspace's predictor stands: one row, locked by whoever changes it."""
+
+from __future__ import annotations
+
+from django.db import models
+
+from engram.kernel.models import Workspace
+from engram.kernel.tenancy import WorkspaceModel
+
+
+class PredictorState(WorkspaceModel):
+    """The governor's state, the served model, what training is due, and the breaker.
+
+    `governor` is `predictor.core.governance.Governor` as JSON; `phase` and `alpha` repeat it for
+    readers. `served` is the number of the promoted model version, null before the first.
+    """
+
+    workspace = models.OneToOneField(Workspace, models.CASCADE, related_name="+")
+    governor = models.JSONField(default=dict)
+    phase = models.CharField(max_length=20, default="collecting")
+    alpha = models.FloatField(default=1.0)
+    success_rate = models.FloatField(default=0.5)
+    scored_sessions = models.PositiveIntegerField(default=0)
+    served = models.PositiveIntegerField(null=True)
+    last_version = models.PositiveIntegerField(default=0)
+
+    training_due_since = models.DateTimeField(null=True)
+    training_reason = models.CharField(max_length=20, blank=True)
+    training_holder = models.UUIDField(null=True)
+    training_heartbeat_at = models.DateTimeField(null=True)
+    trained_at = models.DateTimeField(null=True)
+    fully_trained_at = models.DateTimeField(null=True)
+    scored_at_training = models.PositiveIntegerField(default=0)
+    scored_at_full_training = models.PositiveIntegerField(default=0)
+    canary_chosen_at = models.DateTimeField(null=True)
+
+    disabled_until = models.DateTimeField(null=True)  # the breaker is open until then
+    failures_count_from = models.DateTimeField(null=True)  # older failures no longer count
+    drift_resets = models.PositiveIntegerField(default=0)
+    scored_at_calibration = models.PositiveIntegerField(default=0)
+    updated_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"{self.workspace_id}: {self.phase}"
