@@ -16,6 +16,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from conflicts.models import Conflict
 from engram.console.inbox import registry
 from engram.console.inbox.put_off import put_off
 from engram.console.inbox.source import Action, Done, Source, Wanted
@@ -127,6 +128,26 @@ def test_a_suggestion_shows_the_words_and_who_survives_and_merging_can_be_undone
     with in_workspace(house.workspace):
         memory = Memory.objects.get(pk=newer)
         assert state(house.workspace, memory) == "active"
+
+
+def test_saying_that_two_contradict_opens_a_card_and_keeps_them_apart(
+    house: House, neighbour: House, member: Member
+) -> None:
+    older, newer, suggestion = suggest(house)
+    client = member("reviewer")
+    act(client, "suggestions", suggestion, "contradict")
+    with in_workspace(house.workspace):
+        card = Conflict.objects.get()
+        assert {str(m.memory_id) for m in card.members.all()} == {older, newer}
+        assert (card.detected_by, card.status) == (["person"], "open")
+        assert MergeSuggestion.objects.get(pk=suggestion).status == "rejected"
+    counts = client.get(f"{INBOX}counts/").json()
+    assert (counts["conflicts"], counts["suggestions"]) == (1, 0)
+    act(client, "suggestions", suggestion, "contradict")  # sent twice: one card
+    with in_workspace(house.workspace):
+        assert Conflict.objects.count() == 1
+    with in_workspace(neighbour.workspace):
+        assert Conflict.objects.count() == 0
 
 
 def test_keeping_apart_can_be_taken_back_and_is_asked_again(house: House, member: Member) -> None:

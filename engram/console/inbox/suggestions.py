@@ -13,12 +13,14 @@ from django.http import HttpRequest
 
 from conflicts.core.questions import quote
 from conflicts.core.wording import word_diff
+from conflicts.services.report import report
 from engram.console.inbox.source import SEVERITIES, Action, Done, Source, Wanted
 from engram.kernel.actors import Actor
 from engram.kernel.models import Workspace
 from engram.kernel.planning import by_index, by_index_in_order
 from engram.kernel.refusals import InvalidError, StaleError
-from memories.models import Memory, Merge, MergeSuggestion, SuggestionStatus
+from engram.kernel.tenancy import in_workspace
+from memories.models import Memory, Merge, MergeSuggestion, Relation, SuggestionStatus
 from memories.models.memory import in_scope
 from memories.services import answer_suggestion
 from memories.services.reopen import reopen_suggestion
@@ -85,8 +87,12 @@ class Suggestions(Source):
         is_shown = older.forgotten_at is None and newer.forgotten_at is None
         difference = word_diff(older.content, newer.content) if is_shown else None
         _, survivor = answer_suggestion.surviving(older, newer)
+        is_open_question = row.relation == Relation.DIFFERENT
         return {
             "suggestion": row,
+            "label": "Near, but no rule decides"
+            if is_open_question
+            else row.get_relation_display(),
             "difference": difference,
             "pair": [
                 {
@@ -103,7 +109,7 @@ class Suggestions(Source):
         }
 
     def actions(self, row: Any, now: datetime) -> Sequence[Action]:
-        """Return the four answers, while both memories are as they were."""
+        """Return the answers, while both memories are as they were."""
         if not in_status(SuggestionStatus.OPEN, now).filter(pk=row.pk).exists():
             return ()
         older, newer = _by_age(row)
@@ -120,6 +126,10 @@ class Suggestions(Source):
             ),
             Action(3, "keep-1", "Merge, in the words of #1", f"{united} #1 keeps its wording."),
             Action(4, "keep-2", "Merge, in the words of #2", f"{united} it says what #2 says."),
+            Action(
+                5, "contradict", "They contradict each other",
+                "They are kept apart, and a card asks which of them holds.", "drop",
+            ),
         )  # fmt: skip
 
     def act(
@@ -132,7 +142,10 @@ class Suggestions(Source):
         actor: Actor,
         now: datetime,
     ) -> None:
-        """Merge the two, in a wording or in the better one, or keep them apart."""
+        """Merge the two, in a wording or in the better one, keep them apart, or ask which holds."""
+        if action == "contradict":
+            self._contradict(workspace, item_id, note=note, actor=actor, now=now)
+            return
         if action == "reject":
             answer_suggestion.reject(workspace, item_id, actor=actor, now=now)
             return
@@ -143,6 +156,16 @@ class Suggestions(Source):
         if row is not None and action != "accept":
             keep = _by_age(row)[action == "keep-2"].pk
         answer_suggestion.accept(workspace, item_id, keep=keep, actor=actor, now=now)
+
+    def _contradict(
+        self, workspace: Workspace, item_id: UUID, *, note: str, actor: Actor, now: datetime
+    ) -> None:
+        """Report the two and keep them apart, or neither; whoever files locks before memories."""
+        with in_workspace(workspace):
+            row = MergeSuggestion.objects.filter(pk=item_id).first()
+            if row is not None:
+                report(workspace, [row.memory_id, row.other_id], note=note, actor=actor, now=now)
+            answer_suggestion.reject(workspace, item_id, actor=actor, now=now)
 
     def done(self, item_id: UUID, now: datetime) -> Done | None:
         """Return whether the two were merged or are kept apart."""
