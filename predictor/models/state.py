@@ -13,6 +13,7 @@ class PredictorState(WorkspaceModel):
 
     `governor` is `predictor.core.governance.Governor` as JSON; `phase` and `alpha` repeat it for
     readers. `served` is the number of the promoted model version, null before the first.
+    `trained_at` and `scored_at_training` are of the last attempt, whatever became of it.
     """
 
     workspace = models.OneToOneField(Workspace, models.CASCADE, related_name="+")

@@ -1,0 +1,60 @@
+"""When a workspace's ranker is to be trained: asked after every settled session."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from engram.kernel.configuration import WorkspaceSettings
+from engram.kernel.jobs import wake
+from predictor.models import PredictorState
+
+TRAIN_TASK = "predictor.train_workspace"
+
+FULL_EVERY = timedelta(days=7)
+FULL_SESSIONS = 50  # scored since the last full training
+
+# Of two reasons the one named first is kept.
+REASONS = ("drift", "reembedded", "manual", "first", "full", "interval")
+
+
+def due_reason(
+    state: PredictorState, config: WorkspaceSettings, now: datetime, *, is_reset: bool = False
+) -> str:
+    """Tell why a training is due now, "" when none is; `is_reset`: drift was found just now.
+
+    Counted from the last attempt, whatever became of it: what failed is not tried again at once.
+    """
+    if config.predictor_mode == "off":
+        return ""
+    if is_reset:
+        return "drift"
+    scored = state.scored_sessions
+    newly = _since(scored, state.scored_at_training)
+    if scored < config.min_training_sessions or not newly:
+        return ""
+    if state.served is None:
+        wanted = config.train_interval_sessions if state.trained_at else 1
+        return "first" if newly >= wanted else ""
+    if _is_full_due(state, now):
+        return "full"
+    return "interval" if newly >= config.train_interval_sessions else ""
+
+
+def note_training_due(state: PredictorState, reason: str, now: datetime) -> None:
+    """Write down that a training is due and wake a worker; the caller holds the state's lock."""
+    waiting = state.training_reason if state.training_due_since else ""
+    state.training_due_since = state.training_due_since or now
+    state.training_reason = min((r for r in (waiting, reason) if r), key=REASONS.index)
+    state.updated_at = now
+    state.save(update_fields=["training_due_since", "training_reason", "updated_at"])
+    wake(TRAIN_TASK, state.workspace_id)
+
+
+def _is_full_due(state: PredictorState, now: datetime) -> bool:
+    is_old = state.fully_trained_at is None or now - state.fully_trained_at >= FULL_EVERY
+    return is_old or _since(state.scored_sessions, state.scored_at_full_training) >= FULL_SESSIONS
+
+
+def _since(scored: int, then: int) -> int:
+    """Count what was scored since; after a reset of the predictor the count begins anew."""
+    return scored - then if scored >= then else scored
