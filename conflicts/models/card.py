@@ -31,6 +31,9 @@ class ConflictStatus(models.TextChoices):
     SNOOZED = "snoozed", "Snoozed"
 
 
+WAITING = (ConflictStatus.OPEN, ConflictStatus.SNOOZED)  # for an answer
+
+
 class Severity(models.TextChoices):
     """How much harm acting on the wrong side may do."""
 

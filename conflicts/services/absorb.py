@@ -5,10 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 
 from conflicts.models import Conflict, ConflictComment, ConflictMember, ConflictPair, Judgement
-from conflicts.models.card import ConflictStatus
+from conflicts.models.card import WAITING
 from conflicts.services.lapse import lapse
-
-WAITING = (ConflictStatus.OPEN, ConflictStatus.SNOOZED)
 
 
 def absorb(card: Conflict, *, now: datetime) -> None:

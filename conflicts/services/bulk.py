@@ -15,7 +15,7 @@ from uuid import UUID
 from django.db.models import QuerySet, prefetch_related_objects
 
 from conflicts.models import Conflict
-from conflicts.models.card import ConflictStatus
+from conflicts.models.card import WAITING
 from conflicts.models.decision import Verdict
 from conflicts.services import discuss, snooze
 from conflicts.services.queue import URGENCY
@@ -26,7 +26,6 @@ from engram.kernel.refusals import InvalidError, RefusalError, StaleError
 from engram.kernel.tenancy import in_workspace
 
 AT_ONCE: Final = 200  # cards, in one deed; the others wait for the next
-WAITING: Final = (ConflictStatus.OPEN, ConflictStatus.SNOOZED)
 # What is decided for many at once names no memories: `keep` is for one card at a time.
 VERDICTS: Final = (
     Verdict.YES, Verdict.NO, Verdict.BOTH_VALID, Verdict.NONE_VALID, Verdict.DISMISS,

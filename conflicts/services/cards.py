@@ -7,17 +7,18 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
 
-from django.db import connection
 from django.db.models import Q
 
 from conflicts.core.facts import Finding
 from conflicts.core.identity import OpenCard, Placement, place, says_the_same
 from conflicts.models import Conflict, ConflictMember, ConflictPair
-from conflicts.services.absorb import WAITING, absorb
+from conflicts.models.card import WAITING
+from conflicts.services.absorb import absorb
 from conflicts.services.decided import decided_pairs
 from conflicts.services.due import note_written
 from engram.kernel.actors import SYSTEM, Actor
 from engram.kernel.history import record
+from engram.kernel.locks import one_at_a_time
 from engram.kernel.tenancy import current_workspace_id
 from memories.models import Memory
 from memories.services.lifecycle import lock
@@ -78,11 +79,7 @@ def _changed(memories: Iterable[Memory], read: Mapping[UUID, int]) -> list[UUID]
 
 def one_filer() -> None:
     """Let one transaction a workspace place findings at a time; its first lock, everywhere."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))",
-            [f"cards:{current_workspace_id()}"],
-        )
+    one_at_a_time(f"cards:{current_workspace_id()}")
 
 
 def _open_cards(lineages: Iterable[str]) -> list[OpenCard]:

@@ -10,12 +10,11 @@ import numpy as np
 from django.db.models import Q
 
 from conflicts.models import Conflict, ConflictMember, ConflictPair
-from conflicts.models.card import ConflictStatus
+from conflicts.models.card import WAITING
 from conflicts.services.judgements import of_pair
 from memories.core.claims import compare
 from memories.models import Memory, MemoryVector, State
 
-WAITING = (ConflictStatus.OPEN, ConflictStatus.SNOOZED)
 SAME_MATTER_COSINE = 0.5
 
 

@@ -10,11 +10,10 @@ from uuid import UUID
 from django.db.models import Q
 
 from conflicts.models import Conflict, ConflictComment, ConflictPair, Decision, Judgement
-from conflicts.models.card import ConflictStatus
+from conflicts.models.card import WAITING
 from conflicts.services.lapse import ask_anew, lapse, live_members
 
 ERASED = "Erased."
-WAITING = (ConflictStatus.OPEN, ConflictStatus.SNOOZED)
 
 
 def note_erased(

@@ -12,14 +12,13 @@ from django.db.models import Count, Q
 from conflicts.core.identity import says_the_same
 from conflicts.core.questions import ask_ambiguity
 from conflicts.models import Conflict, ConflictMember, ConflictPair
-from conflicts.models.card import ConflictKind, ConflictStatus
+from conflicts.models.card import WAITING, ConflictKind, ConflictStatus
 from conflicts.services.decided import wordings
 from engram.kernel.actors import SYSTEM
 from engram.kernel.history import record
 from memories.core.content import normalised
 from memories.models import Memory, State
 
-WAITING = (ConflictStatus.OPEN, ConflictStatus.SNOOZED)
 QUOTE_CHARS = 12  # a shorter statement is only found where it stands alone
 TAKEN_OUT = "Taken out: it quoted a memory that was forgotten."
 

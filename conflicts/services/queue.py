@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -12,6 +11,7 @@ from django.db.models import Case, Count, IntegerField, Q, QuerySet, Value, When
 
 from conflicts.models import Conflict, ConflictMember
 from conflicts.models.card import ConflictStatus, Severity
+from engram.kernel.marks import mark, read_mark
 from memories.models import Memory
 from memories.models.memory import in_scope
 
@@ -118,10 +118,10 @@ class Page:
 def page(wanted: Wanted, *, before: str = "", after: str = "", size: int = 50) -> Page:
     """Return one page of a list; a mark that is none of ours begins at the newest."""
     found = cards(wanted).order_by("-created_at", "-pk")
-    mark = _parse(before or after)
-    is_back = bool(after and mark)
-    if mark:
-        moment, pk = mark
+    begin = read_mark(before or after)
+    is_back = bool(after and begin)
+    if begin:
+        moment, pk = begin
         if is_back:
             found = found.filter(Q(created_at__gt=moment) | Q(created_at=moment, pk__gt=pk))
             found = found.reverse()
@@ -132,12 +132,12 @@ def page(wanted: Wanted, *, before: str = "", after: str = "", size: int = 50) -
     rows = rows[:size]
     if is_back:
         rows.reverse()
-    has_newer = has_more if is_back else mark is not None
-    has_older = bool(mark) if is_back else has_more
+    has_newer = has_more if is_back else begin is not None
+    has_older = bool(begin) if is_back else has_more
     return Page(
         rows,
-        newer=_mark(rows[0]) if rows and has_newer else "",
-        older=_mark(rows[-1]) if rows and has_older else "",
+        newer=mark(rows[0].created_at, rows[0].pk) if rows and has_newer else "",
+        older=mark(rows[-1].created_at, rows[-1].pk) if rows and has_older else "",
         withheld=withheld([card.pk for card in rows]),
     )
 
@@ -147,16 +147,3 @@ def withheld(card_ids: Collection[UUID]) -> frozenset[UUID]:
     members = ConflictMember.objects.filter(conflict__in=card_ids)
     forgotten = members.exclude(memory__forgotten_at=None)
     return frozenset(forgotten.values_list("conflict_id", flat=True))
-
-
-def _mark(card: Conflict) -> str:
-    return f"{card.created_at.isoformat()}_{card.pk}"
-
-
-def _parse(mark: str) -> tuple[datetime, UUID] | None:
-    moment, _, pk = mark.partition("_")
-    try:
-        at = datetime.fromisoformat(moment)
-        return (at, UUID(pk)) if at.tzinfo else None
-    except ValueError:
-        return None

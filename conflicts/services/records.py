@@ -6,7 +6,6 @@ from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db import connection
 from django.db.models import Count, Q
 
 from conflicts.core.records import Record
@@ -16,6 +15,7 @@ from conflicts.services.judgements import against
 from engram.kernel.actors import Actor
 from engram.kernel.configuration import WorkspaceSettings
 from engram.kernel.history import record
+from engram.kernel.locks import one_at_a_time
 from engram.kernel.models import Event, Workspace
 from engram.kernel.refusals import LimitError
 from engram.kernel.tenancy import current_workspace_id, in_workspace
@@ -93,9 +93,7 @@ def _records(agent: str | None = None) -> dict[str, Record]:
 
 def demand_leave(actor: Actor, config: WorkspaceSettings, *, now: datetime) -> None:
     """Let one answer of a caller be written at a time; refuse a key that said enough this hour."""
-    with connection.cursor() as cursor:
-        name = f"judgements:{current_workspace_id()}:{actor.kind}:{actor.id}"
-        cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [name])
+    one_at_a_time(f"judgements:{current_workspace_id()}:{actor.kind}:{actor.id}")
     if actor.key_id is None:
         return
     most, said = config.judgements_per_hour, 0

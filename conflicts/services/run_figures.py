@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from uuid import UUID
 
 from django.db import connection
 from django.db.models import Q
 
 from conflicts.models import DetectionDue, DetectionRun
+from engram.kernel.marks import mark, read_mark
 from engram.kernel.models import ModelSpend
 from engram.kernel.tenancy import current_workspace_id
 
@@ -72,19 +72,10 @@ class RunPage:
 def page(*, before: str = "", size: int = 25) -> RunPage:
     """Return runs behind a mark; a mark that is none of ours begins at the newest."""
     found = DetectionRun.objects.order_by("-created_at", "-pk")
-    if mark := _parse(before):
-        moment, pk = mark
+    if begin := read_mark(before):
+        moment, pk = begin
         found = found.filter(Q(created_at__lt=moment) | Q(created_at=moment, pk__lt=pk))
     rows = list(found[: size + 1])
     has_more = len(rows) > size
     rows = rows[:size]
-    return RunPage(rows, f"{rows[-1].created_at.isoformat()}_{rows[-1].pk}" if has_more else "")
-
-
-def _parse(mark: str) -> tuple[datetime, UUID] | None:
-    moment, _, pk = mark.partition("_")
-    try:
-        at = datetime.fromisoformat(moment)
-        return (at, UUID(pk)) if at.tzinfo else None
-    except ValueError:
-        return None
+    return RunPage(rows, mark(rows[-1].created_at, rows[-1].pk) if has_more else "")

@@ -17,10 +17,11 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from django.db import DatabaseError, connection
+from django.db import DatabaseError
 from django.db.models import Q
 
 from engram.kernel.collisions import AGAIN, is_collision, is_deadlock
+from engram.kernel.locks import one_at_a_time
 from engram.kernel.models import AnsweredThing, IdempotentAnswer, Workspace
 from engram.kernel.refusals import InvalidError, StaleError
 from engram.kernel.tenancy import in_one_transaction, in_workspace
@@ -110,9 +111,7 @@ def once(ask: Ask, work: Callable[[], Answer], *, is_joint: bool = True) -> Answ
 
 def _claim(ask: Ask) -> None:
     """Let one transaction at a time work under a key; the others find its answer."""
-    name = f"answer:{ask.workspace.pk}:{ask.caller}:{ask.key}"
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [name])
+    one_at_a_time(f"answer:{ask.workspace.pk}:{ask.caller}:{ask.key}")
     _raise_known(ask)
 
 
