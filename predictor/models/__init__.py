@@ -3,7 +3,13 @@
 from predictor.models.calibration import CalibrationItem, CalibrationSample
 from predictor.models.comparison import Comparison, Outcome
 from predictor.models.judging import JudgeKind, Judgement, JudgeStatus, Label
-from predictor.models.learning import CanarySession, ModelVersion, Training, TrainingStatus
+from predictor.models.learning import (
+    CanarySession,
+    ModelVersion,
+    Training,
+    TrainingSlot,
+    TrainingStatus,
+)
 from predictor.models.state import PredictorState
 
 __all__ = [
@@ -19,5 +25,6 @@ __all__ = [
     "Outcome",
     "PredictorState",
     "Training",
+    "TrainingSlot",
     "TrainingStatus",
 ]

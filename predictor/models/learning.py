@@ -84,6 +84,21 @@ class Training(WorkspaceModel):
         return f"{self.started_at:%Y-%m-%d %H:%M} {self.status}"
 
 
+class TrainingSlot(models.Model):
+    """Who trains in the workers right now: one at a time, so that trainings hold up nothing else.
+
+    One row; a registry without anyone's text, it stands outside row-level security. A holder
+    without a heartbeat is taken for dead.
+    """
+
+    id = models.PositiveSmallIntegerField(primary_key=True)
+    holder = models.UUIDField(null=True)
+    heartbeat_at = models.DateTimeField(null=True)
+
+    def __str__(self) -> str:
+        return f"slot {self.pk} of {self.holder}"
+
+
 class CanarySession(WorkspaceModel):
     """A session that no training sees: the gates are measured on it."""
 
