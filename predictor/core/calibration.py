@@ -1,0 +1,111 @@
+"""How far the judge is from people, and which of its answers people are asked about.
+
+Samples are stratified, so that the judge's rare answers are looked at as often as its common ones:
+the figures here weigh every stratum alike, and are not those of an average answer.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+import numpy as np
+
+from predictor.core.metrics import Interval, bootstrap_ratio, wilson
+
+Id = TypeVar("Id", bound=Hashable)
+
+FLAG_ERROR = 0.2  # mean absolute error above which the judge is flagged
+RELEVANT = 0.5
+SURE = 0.8  # the judge's confidence from which on it is called sure
+BANDS = ((1 / 3, "low"), (2 / 3, "middle"), (2.0, "high"))
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """One memory that a person and the judge both rated in [0, 1]; `unit` is its session."""
+
+    unit: Hashable
+    person: float
+    judge: float
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrationReport:
+    """The judge against people over ``n`` labels; without labels the figures are None.
+
+    `mae` is the mean absolute difference and `bias` judge minus person, their intervals from
+    resampling sessions, as labels of one session go wrong together; `agreement` is the share on
+    which both say the same of relevant (at least 0.5) or not, with its Wilson interval.
+    """
+
+    n: int
+    mae: float | None
+    interval: Interval
+    bias: float | None
+    bias_interval: Interval
+    agreement: float | None
+    agreement_interval: Interval
+
+    @property
+    def is_flagged(self) -> bool:
+        """Tell whether the judge errs by more than 0.2 on average."""
+        return self.mae is not None and self.mae > FLAG_ERROR + 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Item(Generic[Id]):
+    """One of the judge's answers that people may be asked about."""
+
+    id: Id
+    unit: Hashable
+    stratum: str
+
+
+def error_of(pairs: Sequence[Pair], *, rng: np.random.Generator) -> CalibrationReport:
+    """Compare the judge with people."""
+    n = len(pairs)
+    agreed = sum((pair.person >= RELEVANT) == (pair.judge >= RELEVANT) for pair in pairs)
+    same = wilson(agreed, n)
+    if not n:
+        unknown, either = Interval(0.0, 0.0, 1.0, 0), Interval(0.0, -1.0, 1.0, 0)
+        return CalibrationReport(0, None, unknown, None, either, None, same)
+    counts: dict[Hashable, list[float]] = defaultdict(list)
+    for pair in pairs:
+        counts[pair.unit].append(pair.judge - pair.person)
+    wholes = [len(gaps) for gaps in counts.values()]
+    off = [sum(abs(gap) for gap in gaps) for gaps in counts.values()]
+    error = bootstrap_ratio(off, wholes, rng=rng)
+    bias = bootstrap_ratio([sum(gaps) for gaps in counts.values()], wholes, rng=rng)
+    if len(counts) == 1:  # nothing can be resampled: one session says little about others
+        error = Interval(error.mean, 0.0, 1.0, n)
+        bias = Interval(bias.mean, -1.0, 1.0, n)
+    return CalibrationReport(n, error.mean, error, bias.mean, bias, same.mean, same)
+
+
+def stratum_of(relevance: float, confidence: float) -> str:
+    """Return the band of the judge's relevance, and whether the judge was sure of the session."""
+    band = next(name for edge, name in BANDS if relevance < edge)
+    return f"{band}, {'sure' if confidence >= SURE else 'unsure'}"
+
+
+def draw(items: Sequence[Item[Id]], size: int, rng: np.random.Generator) -> list[Id]:
+    """Draw up to ``size`` ids, the strata in turn, in an order that tells nothing of the judge.
+
+    Sessions come in random order and stay together, so that a transcript is read once.
+    """
+    strata: dict[str, list[Item[Id]]] = defaultdict(list)
+    for index in rng.permutation(len(items)):
+        strata[items[index].stratum].append(items[index])
+    waiting = [strata[name] for name in sorted(strata)]
+    drawn: list[Item[Id]] = []
+    while len(drawn) < size and any(waiting):
+        for stratum in waiting:
+            if stratum and len(drawn) < size:
+                drawn.append(stratum.pop())
+    sessions: dict[Hashable, list[Id]] = defaultdict(list)
+    for index in rng.permutation(len(drawn)):
+        sessions[drawn[index].unit].append(drawn[index].id)
+    return [one for ids in sessions.values() for one in ids]

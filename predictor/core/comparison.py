@@ -1,0 +1,98 @@
+"""The two rankings of one session against each other, by what the judge said of both.
+
+Only judged ids count, each once, with the judge's own relevance: the adjusted labels of
+`predictor.core.labels` hold behaviour that depends on what was shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeVar
+
+from predictor.core.labels import MIN_CONFIDENCE, is_flat
+from predictor.core.metrics import ndcg
+
+Id = TypeVar("Id", bound=Hashable)
+
+TOP = 10
+TIE = 1e-9
+
+NOTHING_JUDGED = "nothing judged"
+NO_SCORES = "no scores"
+NOT_TRAINED = "not trained"
+NO_POSITIVE = "no positive"
+LOW_CONFIDENCE = "low confidence"
+FLAT = "flat"
+NOT_TAKING_PART = frozenset({NO_SCORES, NOT_TRAINED})  # the predictor was not asked, or was mute
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """What a session says of predictor and baseline.
+
+    `margin` is nDCG@10(predictor) - nDCG@10(baseline), None when the comparison is void; the two
+    figures are given whenever they can be computed, for the audit.
+    """
+
+    outcome: Literal["win", "loss", "tie", "void"]
+    void_reason: str = ""
+    predictor_ndcg: float | None = None
+    baseline_ndcg: float | None = None
+    margin: float | None = None
+
+
+def judged_pool(
+    baseline_top: Iterable[Id], predictor_top: Iterable[Id], injected: Iterable[Id]
+) -> list[Id]:
+    """Return what the judge must see: both tops and what was injected, each id once."""
+    return list(dict.fromkeys([*baseline_top, *predictor_top, *injected]))
+
+
+def compare(
+    baseline_ranked: Sequence[Id],
+    predictor_ranked: Sequence[Id] | None,
+    relevance: Mapping[Id, float],
+    *,
+    confidence: float,
+    is_trained: bool,
+) -> Compared:
+    """Compare two rankings, best first, over the judged ids.
+
+    Parameters
+    ----------
+    predictor_ranked : None when the predictor gave no scores.
+    relevance : the judge's relevance by id; gains are clamped to [0, 1].
+    confidence : the judge's, in [0, 1]; below 0.6 the comparison is void.
+    is_trained : whether the scores came from a trained model.
+    """
+    reason = _void_reason(predictor_ranked, relevance, confidence, is_trained)
+    if not any(gain > 0 for gain in relevance.values()):
+        return Compared("void", reason)
+    baseline = ndcg(baseline_ranked, relevance, TOP)
+    predictor = None if predictor_ranked is None else ndcg(predictor_ranked, relevance, TOP)
+    if reason or predictor is None:
+        return Compared("void", reason, predictor, baseline)
+    margin = predictor - baseline
+    if abs(margin) < TIE:
+        return Compared("tie", "", predictor, baseline, 0.0)
+    return Compared("win" if margin > 0 else "loss", "", predictor, baseline, margin)
+
+
+def _void_reason(
+    predictor_ranked: Sequence[Id] | None,
+    relevance: Mapping[Id, float],
+    confidence: float,
+    is_trained: bool,
+) -> str:
+    """Return the first reason why nothing can be said; the judge's reasons come first."""
+    gains = relevance.values()
+    reasons = {
+        NOTHING_JUDGED: not gains,
+        LOW_CONFIDENCE: not confidence >= MIN_CONFIDENCE,  # also what is not a number
+        NO_POSITIVE: not any(gain > 0 for gain in gains),
+        FLAT: is_flat(gains),
+        NO_SCORES: predictor_ranked is None,
+        NOT_TRAINED: not is_trained,
+    }
+    return next((reason for reason, holds in reasons.items() if holds), "")

@@ -1,0 +1,104 @@
+"""What a newly trained model must show on sessions that no training saw, before it may serve."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from predictor.core.metrics import Interval, bootstrap_difference
+
+MIN_CANARY = 5  # sessions from which on a comparison on them may block
+MAX_DROP = 0.15
+MIN_OVERLAP = 0.6
+TOP = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Canary:
+    """How a model ranks the canary sessions, which come in the same order for both models.
+
+    Parameters
+    ----------
+    ndcg : nDCG@10 of each session.
+    score_variance : of the scores within a session, averaged over sessions.
+    top : the first five ids of each session.
+    """
+
+    ndcg: Sequence[float]
+    score_variance: float
+    top: Sequence[Sequence[Hashable]]
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """One question asked of a training; `detail` says why it passed or did not."""
+
+    name: str
+    is_passed: bool
+    detail: str
+
+
+def gates(
+    before: Canary | None,
+    after: Canary | None,
+    *,
+    is_finite: bool,
+    promoted_models: int,
+    rng: np.random.Generator,
+) -> list[Gate]:
+    """Ask all questions of a training; the model may serve when every gate is passed.
+
+    Parameters
+    ----------
+    before : the served model on the canary; None when none is served.
+    after : the new one; None when there are no canary sessions.
+    is_finite : whether all losses, parameters and scores are finite numbers.
+    promoted_models : how many models were promoted so far; the first may rank as it likes.
+    """
+    said = "all numbers are finite" if is_finite else "a loss, parameter or score is not finite"
+    asked = [Gate("finite", is_finite, said), _variance(after)]
+    if before is None or after is None:
+        waived = "no model is served yet" if before is None else "there is no canary session"
+        return [*asked, Gate("canary", True, waived), Gate("overlap", True, waived)]
+    if len(after.ndcg) < MIN_CANARY:
+        waived = f"{len(after.ndcg)} canary sessions, {MIN_CANARY} are needed to tell"
+        return [*asked, Gate("canary", True, waived), Gate("overlap", True, waived)]
+    change = bootstrap_difference(after.ndcg, before.ndcg, rng=rng)
+    return [*asked, _canary(change), _overlap(before, after, change, promoted_models)]
+
+
+def overlap_of(before: Canary, after: Canary) -> float:
+    """Return the share of the first five that both models agree on, averaged over sessions."""
+    shares = [
+        len(set(old) & set(new)) / max(len(set(old)), len(set(new)), 1)
+        for old, new in zip(before.top, after.top, strict=True)
+    ]
+    return float(np.mean(shares)) if shares else 1.0
+
+
+def _variance(after: Canary | None) -> Gate:
+    if after is None or not after.ndcg:
+        return Gate("variance", True, "there is no canary session")
+    varies = after.score_variance > 0
+    return Gate("variance", varies, f"score variance {after.score_variance:.3g}")
+
+
+def _canary(change: Interval) -> Gate:
+    """Block a clear fall: over 0.15 at once, or one that the interval is sure of."""
+    said = f"nDCG {change.mean:+.3f} [{change.low:+.3f}, {change.high:+.3f}] over {change.n}"
+    return Gate("canary", change.mean >= -MAX_DROP - 1e-9 and change.high >= 0, said)
+
+
+def _overlap(before: Canary, after: Canary, change: Interval, promoted_models: int) -> Gate:
+    """Block an upheaval, unless it clearly pays or nothing was promoted to be upset."""
+    share = overlap_of(before, after)
+    said = f"{share:.0%} of the first {TOP} stay"
+    if share >= MIN_OVERLAP:
+        return Gate("overlap", True, said)
+    if promoted_models < 1:
+        return Gate("overlap", True, f"{said}; the first model may differ from what was before it")
+    if change.low > 0:
+        return Gate("overlap", True, f"{said}; waived, as nDCG rises by at least {change.low:.3f}")
+    return Gate("overlap", False, f"{said}, {MIN_OVERLAP:.0%} are needed")

@@ -1,0 +1,260 @@
+"""How much a predictor may say: influence is earned by margins, and lost by them.
+
+Evidence is the margin nDCG@10(predictor) - nDCG@10(baseline) of a session. The baseline's weight α
+follows the odds that the discounted mean margin is above 0, once cold start is left; a cumulative
+sum (Page 1954) finds a margin that fell below -0.05. The source document's rules are computed
+beside, for the audit.
+
+Pure: no clock, no randomness, a state and its successor.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass, field, replace
+from enum import StrEnum
+from typing import Any
+
+from predictor.core.comparison import NOT_TAKING_PART, TIE
+from predictor.core.literal_rules import WINDOW, LiteralRules
+from predictor.core.margins import Margins
+from predictor.core.stored import CorruptError, read
+
+LEAST_ALPHA = 0.1
+MIN_SCORED = 10  # sessions, before cold start is first left
+MIN_OUT_OF_SAMPLE = 15  # comparisons, since cold start began
+EXIT_Z = 1.645  # one-sided 5 %
+RAMP_FLOORS = ((10, 0.8), (20, 0.6))  # below so many active sessions, α is at least so much
+DRIFT_SLACK = 0.05
+DRIFT_SCALE = 0.25
+DRIFT_LIMIT = 8.0
+
+
+class Phase(StrEnum):
+    """Where a predictor stands; it has influence in the ramp and when active only."""
+
+    COLLECTING = "collecting"  # nothing is trained yet
+    WARMING = "warming"  # trained, cold start not left
+    RAMP = "ramp"
+    ACTIVE = "active"
+    RETRAINING = "retraining"  # after a drift reset, until the next promotion
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """One session as the governor sees it.
+
+    Parameters
+    ----------
+    margin : nDCG@10 of the predictor minus the baseline's; None when void.
+    void_reason : why the session says nothing; when given, the margin counts for nothing.
+    is_scored : whether the judge scored the session.
+    is_trained : whether the predictor's scores came from a trained model.
+    is_out_of_sample : whether no training had seen the session when its scores were made.
+
+    Raises
+    ------
+    ValueError
+        When the margin is no finite number: it would poison every later mean.
+    """
+
+    margin: float | None
+    void_reason: str = ""
+    is_scored: bool = True
+    is_trained: bool = False
+    is_out_of_sample: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse what is no number."""
+        if self.margin is not None and not math.isfinite(self.margin):
+            raise ValueError(f"a margin must be a finite number, not {self.margin}")
+
+    @property
+    def evidence(self) -> float | None:
+        """Return the margin that counts, in [-1, 1], 0 for a tie; None when void."""
+        if self.margin is None or self.void_reason or not self.is_trained:
+            return None
+        return 0.0 if abs(self.margin) < TIE else min(1.0, max(-1.0, self.margin))
+
+
+@dataclass(frozen=True, slots=True)
+class Governor:
+    """The state after some sessions; `update` returns the next.
+
+    `margins`, `drift_sum`, `out_of_sample` and `active_sessions` count since cold start last
+    began; `is_reset` tells whether the last update was a drift reset.
+    """
+
+    phase: Phase = Phase.COLLECTING
+    scored_sessions: int = 0
+    out_of_sample: int = 0
+    active_sessions: int = 0
+    margins: Margins = field(default_factory=Margins)
+    drift_sum: float = 0.0
+    drift_resets: int = 0
+    is_reset: bool = False
+    literal: LiteralRules = field(default_factory=LiteralRules)
+
+    @classmethod
+    def initial(cls, *, drift_reset_window: int = WINDOW) -> Governor:
+        """Return the state before the first session; the window is the literal drift rule's."""
+        return cls(literal=LiteralRules(window=drift_reset_window))
+
+    def update(self, comparison: Comparison) -> Governor:
+        """Return the state after one more session."""
+        after = replace(
+            self,
+            scored_sessions=self.scored_sessions + comparison.is_scored,
+            active_sessions=self.active_sessions + self._was_served(comparison),
+            is_reset=False,
+            literal=self.literal.passed(),
+        )
+        if comparison.is_trained and after.phase is Phase.COLLECTING:
+            after = replace(after, phase=Phase.WARMING)
+        if comparison.evidence is not None:
+            after = after._weighed(comparison.evidence, comparison.is_out_of_sample)
+        return after._moved_on()
+
+    def trained(self) -> Governor:
+        """Return the state after a promotion: what a dropped model did says nothing of its heir."""
+        if self.phase is Phase.COLLECTING:
+            return replace(self, phase=Phase.WARMING)
+        if self.phase is Phase.RETRAINING:
+            return replace(self._fresh(), phase=Phase.WARMING)
+        return self
+
+    @property
+    def alpha(self) -> float:
+        """Return the baseline's weight for the next session, in [0.1, 1]."""
+        if self.phase not in {Phase.RAMP, Phase.ACTIVE}:
+            return 1.0
+        return max(self.earned_alpha, self.floor)
+
+    @property
+    def earned_alpha(self) -> float:
+        """Return the weight that the evidence alone would give."""
+        return min(1.0, max(LEAST_ALPHA, 1 - (1 - LEAST_ALPHA) * self.margins.confidence))
+
+    @property
+    def floor(self) -> float:
+        """Return the least weight that the ramp allows now."""
+        floors = (least for until, least in RAMP_FLOORS if self.active_sessions < until)
+        return next(floors, LEAST_ALPHA)
+
+    @property
+    def z(self) -> float:
+        """Return how many standard errors the mean margin lies above 0."""
+        return self.margins.z
+
+    @property
+    def n_eff(self) -> float:
+        """Return how many comparisons of equal weight the evidence is worth."""
+        return self.margins.n_eff
+
+    @property
+    def success_rate(self) -> float:
+        """Return the share of comparisons won of late, a tie being half a win (displayed only)."""
+        return self.literal.success_rate
+
+    @property
+    def literal_alpha(self) -> float:
+        """Return the weight that the source document's rule would give (displayed only)."""
+        return self.literal.alpha
+
+    @property
+    def is_literal_reset(self) -> bool:
+        """Tell whether the source document's drift rule reset at the last update."""
+        return self.literal.is_reset
+
+    @property
+    def reason(self) -> str:
+        """Return in words why α is what it is."""
+        if self.phase is Phase.COLLECTING:
+            return "No model is trained yet: the baseline ranks alone."
+        evidence = (
+            f"a mean margin of {self.margins.mean:+.3f} over {self.n_eff:.1f} effective"
+            f" comparisons (z {self.z:.2f})"
+        )
+        if self.phase in {Phase.WARMING, Phase.RETRAINING}:
+            return f"{self._why_cold()}, {evidence}; {self._missing()}. The baseline ranks alone."
+        earned = f"{evidence} earns a baseline weight of {self.earned_alpha:.2f}"
+        words = earned[0].upper() + earned[1:]
+        if self.phase is Phase.RAMP:
+            held = "holds" if self.floor > self.earned_alpha else "would be the least"
+            words += f"; in session {self.active_sessions + 1} of the ramp {self.floor} {held}"
+        return f"{words}."
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the state as plain values, with what follows from it for readers."""
+        told = {
+            "alpha": self.alpha,
+            "mean_margin": self.margins.mean,
+            "z": self.z,
+            "n_eff": self.n_eff,
+            "reason": self.reason,
+        }
+        return {**asdict(self), "phase": self.phase.value, **told}
+
+    @classmethod
+    def from_json(cls, stored: object, *, drift_reset_window: int | None = None) -> Governor:
+        """Return a stored state; what cannot be read begins anew, without influence.
+
+        The window replaces the stored one, when given.
+        """
+        try:
+            found = read(cls, stored)
+        except CorruptError:
+            found = cls.initial()
+        if drift_reset_window is None:
+            return found
+        return replace(found, literal=replace(found.literal, window=drift_reset_window))
+
+    def _was_served(self, comparison: Comparison) -> bool:
+        """Tell whether the predictor took part in the session with influence."""
+        if self.phase not in {Phase.RAMP, Phase.ACTIVE}:
+            return False
+        return comparison.is_trained and comparison.void_reason not in NOT_TAKING_PART
+
+    def _weighed(self, margin: float, is_out_of_sample: bool) -> Governor:
+        drift_sum = max(0.0, self.drift_sum - (margin + DRIFT_SLACK) / DRIFT_SCALE)
+        after = replace(
+            self,
+            margins=self.margins.added(margin),
+            drift_sum=drift_sum,
+            out_of_sample=self.out_of_sample + is_out_of_sample,
+            literal=self.literal.compared(margin),
+        )
+        return after._reset() if drift_sum > DRIFT_LIMIT else after
+
+    def _reset(self) -> Governor:
+        """Return to cold start; the literal rules go on by themselves."""
+        return replace(
+            self._fresh(),
+            phase=Phase.RETRAINING,
+            drift_resets=self.drift_resets + 1,
+            is_reset=True,
+        )
+
+    def _fresh(self) -> Governor:
+        return replace(self, margins=Margins(), drift_sum=0.0, out_of_sample=0, active_sessions=0)
+
+    def _moved_on(self) -> Governor:
+        """Leave cold start, and later the ramp, when it is time."""
+        if self.phase in {Phase.WARMING, Phase.RETRAINING} and not self._missing():
+            return replace(self, phase=Phase.RAMP, active_sessions=0)
+        if self.phase is Phase.RAMP and self.active_sessions >= RAMP_FLOORS[-1][0]:
+            return replace(self, phase=Phase.ACTIVE)
+        return self
+
+    def _missing(self) -> str:
+        """Return what cold start still waits for; empty when nothing."""
+        if not self.drift_resets and self.scored_sessions < MIN_SCORED:
+            return f"{self.scored_sessions} of {MIN_SCORED} scored sessions"
+        if self.out_of_sample < MIN_OUT_OF_SAMPLE:
+            return f"{self.out_of_sample} of {MIN_OUT_OF_SAMPLE} comparisons out of sample"
+        return "" if self.z > EXIT_Z else f"z must exceed {EXIT_Z}"
+
+    def _why_cold(self) -> str:
+        if self.phase is Phase.RETRAINING:
+            return f"Drift reset {self.drift_resets}: its margin had fallen; since then"
+        return "Cold start"

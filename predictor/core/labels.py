@@ -1,0 +1,149 @@
+"""What a memory was worth in a session: the judge's word, then what people and prompts did.
+
+The rules, in their order:
+
+1. merged or culled since: no label.
+2. *raw*: the judge's relevance. What was neither judged nor injected is presumed to be a
+   negative: 0.25 when its cosine to the session's context is above 0.6, else 0.
+3. the agent's feedback, where given, stands in for raw and for rule 4.
+4. text matches of prompts. Injected and matched: +0.1, at most 1. Injected, never matched, in a
+   session scored below 0.3: -0.1, at least -0.1. Not injected: matched once at least 0.3, twice
+   or more at least 0.6, named by the judge as missing at least 0.7.
+5. what people (or a class of at least the same weight) did afterwards can only lower it:
+   superseded at most -0.3, forgotten by a person within a day of being injected at most -0.5.
+
+So words in a memory that match many prompts are worth 0.1 where it was injected, and never more
+than 0.6 where it was not, however many prompts they match.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+
+Id = TypeVar("Id", bound=Hashable)
+
+MIN_CONFIDENCE = 0.6  # of the judge
+FLAT = 0.1
+WEAK_SESSION = 0.3
+SOFT_COSINE = 0.6
+SOFT_LABEL = 0.25
+MATCH_BONUS = 0.1
+MATCHED_ONCE = 0.3
+MATCHED_TWICE = 0.6
+MISSING = 0.7
+SUPERSEDED = -0.3
+FORGOTTEN = -0.5
+NEGATIVES_A_POSITIVE = 3
+
+PRESUMED = "presumed irrelevant"
+PRESUMED_SOFT = "presumed: near the context"
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What is known of one memory in one session.
+
+    Parameters
+    ----------
+    relevance : the judge's, in [0, 1]; None when it was not judged.
+    feedback : the agent's, in [-1, 1]; None when none was given.
+    cosine : to the session's context; None when either has no vector.
+    superseded : after the session began, by a person or a class of at least the same weight.
+    is_withdrawn : merged or culled.
+    """
+
+    relevance: float | None = None
+    was_injected: bool = False
+    hit_count: int = 0
+    feedback: float | None = None
+    is_named_missing: bool = False
+    cosine: float | None = None
+    superseded: bool = False
+    forgotten_by_person_within_24h: bool = False
+    is_withdrawn: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LabelOf:
+    """A label before and after behaviour, with the rules that made it; None: there is none."""
+
+    raw: float | None
+    final: float | None
+    reasons: tuple[str, ...] = ()
+
+    @property
+    def is_presumed(self) -> bool:
+        """Tell whether nothing but the absence of evidence speaks."""
+        return len(self.reasons) == 1 and self.reasons[0] in {PRESUMED, PRESUMED_SOFT}
+
+
+def label(evidence: Evidence, *, session_score: float) -> LabelOf:
+    """Return the label of a memory in a session scored ``session_score`` in [0, 1]."""
+    if evidence.is_withdrawn:
+        return LabelOf(None, None, ("withdrawn",))
+    raw, why = _raw(evidence)
+    reasons = [why] if why else []
+    value = raw
+    if evidence.feedback is not None:
+        value = min(1.0, max(-1.0, evidence.feedback))
+        reasons.append("agent feedback")
+    elif raw is not None:
+        value, matched = _matched(raw, evidence, session_score)
+        reasons += matched
+    if evidence.superseded:
+        value = min(SUPERSEDED, value if value is not None else SUPERSEDED)
+        reasons.append("superseded")
+    if evidence.forgotten_by_person_within_24h and evidence.was_injected:
+        value = min(FORGOTTEN, value if value is not None else FORGOTTEN)
+        reasons.append("forgotten by a person")
+    return LabelOf(raw, value, tuple(reasons))
+
+
+def sampled(labels: Mapping[Id, LabelOf], rng: np.random.Generator) -> set[Id]:
+    """Return the ids to learn from: all that evidence speaks of, and of the presumed negatives
+    three for each positive, drawn evenly (three when nothing is positive)."""
+    told = {i: one for i, one in labels.items() if one.final is not None}
+    presumed = [i for i, one in told.items() if one.is_presumed]
+    kept = set(told).difference(presumed)
+    positives = sum(1 for i in kept if (told[i].final or 0.0) > 0)
+    room = min(len(presumed), NEGATIVES_A_POSITIVE * max(1, positives))
+    drawn = rng.choice(len(presumed), size=room, replace=False) if room else ()
+    return kept.union(presumed[int(index)] for index in drawn)
+
+
+def is_flat(relevances: Iterable[float]) -> bool:
+    """Tell whether a judge saw no difference: all within 0.1 of each other."""
+    values = list(relevances)
+    return not values or max(values) - min(values) <= FLAT + 1e-9
+
+
+def _raw(evidence: Evidence) -> tuple[float | None, str]:
+    if evidence.relevance is not None:
+        return min(1.0, max(0.0, evidence.relevance)), "judged"
+    if evidence.was_injected:
+        return None, ""  # shown and not judged: nothing may be presumed
+    if evidence.cosine is not None and evidence.cosine > SOFT_COSINE:
+        return SOFT_LABEL, PRESUMED_SOFT
+    return 0.0, PRESUMED
+
+
+def _matched(raw: float, evidence: Evidence, session_score: float) -> tuple[float, list[str]]:
+    hits = evidence.hit_count
+    if evidence.was_injected:
+        if hits > 0:
+            return min(1.0, raw + MATCH_BONUS), ["injected and matched"]
+        if session_score < WEAK_SESSION:
+            return raw - MATCH_BONUS, ["never matched in a weak session"]
+        return raw, []
+    value, reasons = raw, []
+    if hits >= 2:
+        value, reasons = max(value, MATCHED_TWICE), ["matched twice or more"]
+    elif hits == 1:
+        value, reasons = max(value, MATCHED_ONCE), ["matched once"]
+    if evidence.is_named_missing:
+        value, reasons = max(value, MISSING), [*reasons, "named as missing"]
+    return value, reasons
