@@ -13,7 +13,7 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from predictor.core.metrics import Interval, bootstrap_ratio, wilson
+from memories.core.metrics import Interval, bootstrap_ratio, wilson
 
 Id = TypeVar("Id", bound=Hashable)
 
