@@ -34,12 +34,13 @@ class Session(WorkspaceModel):
     session_key = models.CharField(max_length=200)
     project = models.CharField(max_length=200, blank=True)
     scope = models.CharField(max_length=300, blank=True)
+    agent = models.CharField(max_length=200, blank=True)
     context = models.TextField(blank=True)
     context_embedding = VectorField(
         null=True
     )  # by `embedding_model`; null when it could not be had
     embedding_model = models.CharField(max_length=120, blank=True)
-    caller = models.CharField(max_length=80, blank=True)  # the key's or the person's id
+    caller = models.CharField(max_length=80, blank=True)  # "key:" or "user:" and the id
     key = models.ForeignKey(ApiKey, models.SET_NULL, null=True, related_name="+")
     k = models.PositiveSmallIntegerField()
     budget_chars = models.PositiveIntegerField()
@@ -47,9 +48,14 @@ class Session(WorkspaceModel):
         null=True
     )  # since the workspace's session before; null: the first
     started_at = models.DateTimeField()
+    active_at = models.DateTimeField(null=True)  # the last prompt or feedback
     ended_at = models.DateTimeField(null=True)
+    is_abandoned = models.BooleanField(default=False)  # nobody ended it: closed as idle
+    judged_at = models.DateTimeField(null=True)  # its records are settled: they change no more
     transcript = models.TextField(blank=True)
+    transcript_digest = models.CharField(max_length=64, blank=True)
     prompt_count = models.PositiveIntegerField(default=0)
+    prompt_digests = ArrayField(models.CharField(max_length=32), default=list)  # the latest
 
     # What the learned ranker said at the start; all at their defaults when there is none.
     alpha = models.FloatField(default=1.0)  # the baseline's weight
