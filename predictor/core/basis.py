@@ -1,0 +1,39 @@
+"""Mean and principal directions of embeddings, also of few of them or of none."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from predictor.core.weights import Floats
+
+DIRECTIONS = 128  # among which the projection moves while training
+MAX_ROWS = 4_000
+MEAN_PRIOR = 8  # rows at zero that the mean is weighed against: one memory is no mean
+_POWER_STEPS = 6
+_OVERSAMPLE = 32
+
+
+def mean_of(embeddings: Floats) -> Floats:
+    """Return the mean (native,) of (n, native) rows, drawn to zero where they are few."""
+    total = embeddings.sum(axis=0, dtype=np.float64)
+    return np.asarray(total / (len(embeddings) + MEAN_PRIOR), dtype=np.float32)
+
+
+def directions(centred: Floats, size: int, *, rng: np.random.Generator) -> Floats:
+    """Return orthonormal columns (native, min(size, native)), principal directions first.
+
+    Subspace iteration (Halko, Martinsson and Tropp 2011) on at most `MAX_ROWS` rows. Where rows
+    span less than ``size``, random directions fill up.
+    """
+    native = centred.shape[1]
+    rows = centred[:: -(-len(centred) // MAX_ROWS)] if len(centred) > MAX_ROWS else centred
+    rows = np.asarray(rows, dtype=np.float64)
+    width = min(size + _OVERSAMPLE, native)
+    columns = np.linalg.qr(rng.standard_normal((native, width)))[0]
+    floor = 1e-6 * float(np.square(rows).sum()) / native + 1e-12
+    for _ in range(_POWER_STEPS):
+        columns = np.linalg.qr(rows.T @ (rows @ columns) + floor * columns)[0]
+    inner = rows @ columns
+    values, vectors = np.linalg.eigh(inner.T @ inner)
+    best = np.argsort(-values, kind="stable")[: min(size, native)]
+    return np.asarray(columns @ vectors[:, best], dtype=np.float32)

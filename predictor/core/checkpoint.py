@@ -1,0 +1,114 @@
+"""Weights as bytes: ``SGPT``, version, flags, a config in JSON, float32 parameters.
+
+Little-endian: 4 bytes magic, 4 version, 4 flags, 4 length of the config, the config, 8 number of
+parameters, the parameters in the order of `weights.shapes`. The same weights always give the same
+bytes, and bytes that would not are refused.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from typing import Any
+
+import numpy as np
+
+from predictor.core.types import FEATURE_VERSION, PROJECT_SLOTS, SIGNALS, TOKEN_BUCKETS
+from predictor.core.weights import DIMENSION, VALUE, Weights, count, shapes
+
+MAGIC = b"SGPT"
+VERSION = 1
+PRETRAINED = 1  # flag: base weights that were learned elsewhere
+FINE_TUNED = 2  # flag: learned from this workspace's sessions
+
+MAX_NATIVE = 16_384
+MAX_CONFIG_BYTES = 4_096
+_HEAD = struct.Struct("<4sIII")
+_COUNT = struct.Struct("<Q")
+
+
+class CheckpointError(ValueError):
+    """Bytes that are no usable checkpoint; the message says why."""
+
+
+def write(weights: Weights, flags: int) -> bytes:
+    """Return the checkpoint of ``weights``."""
+    native = len(weights["mean"])
+    config = _config(native)
+    parameters = b"".join(
+        np.ascontiguousarray(weights[name], dtype="<f4").tobytes() for name in shapes(native)
+    )
+    head = _HEAD.pack(MAGIC, VERSION, flags, len(config))
+    return head + config + _COUNT.pack(count(native)) + parameters
+
+
+def read(raw: bytes) -> tuple[Weights, int]:
+    """Return the weights and flags that `write` wrote.
+
+    Raises
+    ------
+    CheckpointError
+        On anything else: another magic, version, flag, width or length, numbers that are not
+        finite, a deviation below zero.
+    """
+    if len(raw) < _HEAD.size:
+        raise CheckpointError(f"{len(raw)} bytes are too few for a checkpoint")
+    magic, version, flags, config_bytes = _HEAD.unpack_from(raw)
+    if magic != MAGIC:
+        raise CheckpointError("the file does not begin with SGPT")
+    if version != VERSION:
+        raise CheckpointError(f"version {version} is not known, only {VERSION}")
+    if flags & ~(PRETRAINED | FINE_TUNED):
+        raise CheckpointError(f"unknown flags {flags:#x}")
+    if config_bytes > min(MAX_CONFIG_BYTES, len(raw) - _HEAD.size):
+        raise CheckpointError(f"a config of {config_bytes} bytes")
+    body = _HEAD.size + config_bytes
+    native = _native(raw[_HEAD.size : body])
+    return _parameters(raw[body:], native), flags
+
+
+def _config(native: int) -> bytes:
+    config = {
+        "buckets": TOKEN_BUCKETS,
+        "dimension": DIMENSION,
+        "feature_version": FEATURE_VERSION,
+        "native": native,
+        "projects": PROJECT_SLOTS,
+        "signals": len(SIGNALS),
+        "value": VALUE,
+    }
+    return json.dumps(config, sort_keys=True, separators=(",", ":")).encode()
+
+
+def _native(raw: bytes) -> int:
+    try:
+        config: Any = json.loads(raw)
+    except (ValueError, RecursionError) as error:
+        raise CheckpointError("the config is no JSON") from error
+    native = config.get("native") if isinstance(config, dict) else None
+    if type(native) is not int or not 1 <= native <= MAX_NATIVE:
+        raise CheckpointError(f"the config names no width of 1 to {MAX_NATIVE}")
+    if raw != _config(native):
+        raise CheckpointError("the config is not that of this model")
+    return native
+
+
+def _parameters(raw: bytes, native: int) -> Weights:
+    wanted = count(native)
+    if len(raw) != _COUNT.size + 4 * wanted:
+        raise CheckpointError(f"{len(raw)} bytes of parameters instead of {8 + 4 * wanted}")
+    (told,) = _COUNT.unpack_from(raw)
+    if told != wanted:
+        raise CheckpointError(f"{told} parameters instead of {wanted}")
+    flat = np.frombuffer(raw, dtype="<f4", offset=_COUNT.size).astype(np.float32)
+    if not np.isfinite(flat).all():
+        raise CheckpointError("a parameter is not finite")
+    weights: Weights = {}
+    start = 0
+    for name, shape in shapes(native).items():
+        size = int(np.prod(shape))
+        weights[name] = flat[start : start + size].reshape(shape)
+        start += size
+    if min(weights["signal_scale"].min(), weights["prior_scale"].min()) < 0:
+        raise CheckpointError("a deviation is below zero")
+    return weights

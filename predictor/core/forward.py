@@ -1,0 +1,124 @@
+"""The model's forward pass, in pieces that scoring and training share.
+
+No candidate looks at another: softmax over {candidate, nothing} is a sigmoid.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from predictor.core.features import circle
+from predictor.core.types import PROJECT_SLOTS, SIGNALS, Context
+from predictor.core.weights import DIMENSION, Floats, Weights
+
+EPSILON = 1e-5  # added to the variance: a text without a known word stays at zero
+GAP = SIGNALS.index("log_gap_hours")
+
+
+@dataclass(frozen=True, slots=True)
+class Normed:
+    """Rows (n, d) brought to mean 0 and variance 1, and what they were divided by, (n, 1)."""
+
+    rows: Floats
+    deviation: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Lifted:
+    """What the candidates of S sessions are held against: `keys` (S, d) and `values` (S, v)."""
+
+    context: Normed
+    state: Floats  # S of the equations, (S, d)
+    z: Floats
+    q: Floats
+    keys: Floats
+    values: Floats
+
+
+def normed(x: Floats) -> Normed:
+    """Bring every row to mean 0 and variance 1."""
+    centred = x - x.mean(axis=1, keepdims=True)
+    variance = np.einsum("ij,ij->i", centred, centred) / x.shape[1]
+    deviation = np.sqrt(variance + EPSILON)[:, None]
+    return Normed(centred / deviation, deviation)
+
+
+def pooled(words: Floats, buckets: Sequence[NDArray[np.integer]]) -> Floats:
+    """Return the mean of each text's word vectors, (n, d); zero for a text without words."""
+    counts = np.array([len(each) for each in buckets], dtype=np.int64)
+    out = np.zeros((len(buckets), words.shape[1]), dtype=words.dtype)
+    some = np.flatnonzero(counts)
+    if some.size:
+        rows = words[np.concatenate([buckets[i] for i in some.tolist()])]
+        starts = np.concatenate([[0], np.cumsum(counts[some])[:-1]])
+        out[some] = np.add.reduceat(rows, starts, axis=0)
+        out[some] /= counts[some, None].astype(words.dtype)
+    return out
+
+
+def times_of(contexts: Sequence[Context], weights: Weights) -> Floats:
+    """Return the seven time and gap features of each session, (S, 7)."""
+    rows = [
+        (
+            *circle(context.hour, 24),
+            *circle(context.weekday, 7),
+            *circle(context.month, 12),
+            float(np.log1p(context.gap_hours) - weights["signal_mean"][GAP])
+            * float(weights["signal_scale"][GAP]),
+        )
+        for context in contexts
+    ]
+    return np.array(rows, dtype=weights["mean"].dtype).reshape(len(contexts), 7)
+
+
+def projects_of(contexts: Sequence[Context], times: Floats, weights: Weights) -> Floats:
+    """Return π, (S, 32): one-hot, or the odds by time for a session that names no project."""
+    out = np.zeros((len(contexts), PROJECT_SLOTS), dtype=times.dtype)
+    untagged = [i for i, context in enumerate(contexts) if context.project_slot is None]
+    for i, context in enumerate(contexts):
+        if context.project_slot is not None:
+            out[i, context.project_slot] = 1
+    if untagged:
+        out[untagged] = project_odds(times[untagged], weights["project_logits"])
+    return out
+
+
+def project_odds(times: Floats, logits: Floats) -> Floats:
+    """Return P(project | time), (S, 32), by a logistic regression on the time features."""
+    score = times @ logits[:-1] + logits[-1]
+    odds = np.exp(score - score.max(axis=1, keepdims=True))
+    return np.asarray(odds / odds.sum(axis=1, keepdims=True))
+
+
+def lift(
+    weights: Weights, projected: Floats, has_context: Floats, projects: Floats, times: Floats
+) -> Lifted:
+    """Return what S sessions ask for.
+
+    Parameters
+    ----------
+    projected : (S, d) the contexts' embeddings, (c - μ) W_e; rows without one are zero.
+    has_context : (S, 1) 1 or 0.
+    projects, times : as `projects_of` and `times_of` return them.
+    """
+    context = normed(projected)
+    state = projects @ weights["projects"] + times @ weights["times"]
+    z = context.rows * has_context + state
+    q = z @ weights["query"] + state
+    scale = weights["key"].dtype.type(1 / np.sqrt(DIMENSION))
+    keys = (q @ weights["key"].T) * scale
+    return Lifted(context, state, z, q, keys, z @ weights["context_value"])
+
+
+def sigmoid(x: Floats) -> Floats:
+    """Return 1 / (1 + e⁻ˣ), safe at any x."""
+    return np.asarray(0.5 * np.tanh(0.5 * x) + 0.5)
+
+
+def blend(weights: Weights, attention: Floats, value: Floats) -> Floats:
+    """Return a + σ(a) w_v · m, (n,), from a (n,) and m (n, v)."""
+    return np.asarray(attention + sigmoid(attention) * (value @ weights["value_head"]))

@@ -1,0 +1,161 @@
+"""How the model learns: what needs no labels first, then a closed form, then Adam."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from predictor.core import basis, heads, wordvectors
+from predictor.core.adam import Adam
+from predictor.core.assembly import Batch, Pool, assembled, pool_of
+from predictor.core.gradients import loss_and_gradient, loss_of, scores
+from predictor.core.types import TOKEN_BUCKETS, LabelledSession
+from predictor.core.weights import DIMENSION, Floats, Weights
+
+MIN_CONFIDENCE = 0.6  # of the judge in a session
+FLAT = 0.1  # labels that differ by less say nothing of an order
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """The constants of training; their effects are measured in `benchmarks/`."""
+
+    epochs: int = 25
+    batch: int = 32  # sessions a step
+    rate: float = 2e-3
+    decay: float = 30.0  # towards where a fit began, times the rate
+    temperature: float = 0.5
+    head_penalty: float = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingReport:
+    """What a fit did: the mean loss a session over the last epoch, and what it cost."""
+
+    loss: float
+    steps: int
+    samples_used: int
+    samples_skipped: int
+    duration_seconds: float
+    cpu_seconds: float
+
+
+def is_useful(session: LabelledSession) -> bool:
+    """Whether a session says anything of an order, with enough confidence."""
+    labels = session.labels
+    return (
+        len(labels) > 1
+        and session.confidence >= MIN_CONFIDENCE
+        and float(np.max(labels) - np.min(labels)) >= FLAT
+    )
+
+
+def learned(
+    state: Weights,
+    sessions: Sequence[LabelledSession],
+    recipe: Recipe,
+    *,
+    is_first: bool,
+    rng: np.random.Generator,
+    progress: Callable[[float], object] | None,
+) -> tuple[Weights, TrainingReport]:
+    """Return what the weights become; ``state`` itself stays as it is.
+
+    Parameters
+    ----------
+    is_first : nothing was learned yet: means, deviations and missing word vectors are taken from
+        the sessions. A later fit keeps them and starts from what was learned.
+    """
+    began, began_cpu = time.perf_counter(), time.process_time()
+    useful = [session for session in sessions if is_useful(session)]
+    loss, steps = 0.0, 0
+    if useful:
+        pool = pool_of(useful)
+        if is_first:
+            state = _grounded(state, useful, pool, rng=rng)
+        directions = _directions(state, pool, rng=rng)
+        order = rng.permutation(len(useful))
+        batches = assembled(
+            state, useful, pool, directions, size=recipe.batch, order=order.tolist()
+        )
+        state = heads.with_head(state, batches, penalty=recipe.head_penalty)
+        state, loss, steps = _descended(
+            state, batches, directions, recipe, rng=rng, progress=progress
+        )
+    report = TrainingReport(
+        loss=loss,
+        steps=steps,
+        samples_used=len(useful),
+        samples_skipped=len(sessions) - len(useful),
+        duration_seconds=time.perf_counter() - began,
+        cpu_seconds=time.process_time() - began_cpu,
+    )
+    return state, report
+
+
+def _descended(
+    state: Weights,
+    batches: list[Batch],
+    directions: Floats,
+    recipe: Recipe,
+    *,
+    rng: np.random.Generator,
+    progress: Callable[[float], object] | None,
+) -> tuple[Weights, float, int]:
+    start = state | {"turn": np.zeros((directions.shape[1], DIMENSION), dtype=np.float32)}
+    adam = Adam(start, rate=recipe.rate, decay=recipe.decay, steps=recipe.epochs * len(batches))
+    current = start | adam.weights
+    for epoch in range(recipe.epochs):
+        for number in rng.permutation(len(batches)):
+            _, gradient = loss_and_gradient(current, batches[number], recipe.temperature)
+            adam.step(gradient)
+        if progress is not None:
+            progress((epoch + 1) / recipe.epochs)
+    total = sum(
+        loss_of(scores(current, batch), batch, recipe.temperature)[0] * len(batch.starts)
+        for batch in batches
+    )
+    after = {name: np.array(current[name]) for name in state}
+    after["projection"] = state["projection"] + directions @ current["turn"]
+    sessions = sum(len(batch.starts) for batch in batches)
+    return after, total / sessions, recipe.epochs * len(batches)
+
+
+def _grounded(
+    state: Weights, sessions: Sequence[LabelledSession], pool: Pool, *, rng: np.random.Generator
+) -> Weights:
+    """Take from the sessions what a model without labels could not know of its workspace."""
+    state = dict(state)
+    embedded = pool.embeddings[~pool.is_text]
+    if not state["mean"].any() and len(embedded):
+        state["mean"] = basis.mean_of(embedded)
+        found = basis.directions(embedded - state["mean"], DIMENSION, rng=rng)
+        state["projection"] = np.zeros_like(state["projection"])
+        state["projection"][:, : found.shape[1]] = found
+    if not state["words"].any():
+        words = [pool.words[i] for i in np.flatnonzero(~pool.is_text)]
+        targets = (embedded - state["mean"]) @ state["projection"]
+        state["words"] = wordvectors.word_vectors(words, targets, size=TOKEN_BUCKETS)
+    signals = np.concatenate([session.candidates.signals for session in sessions])
+    prior = np.concatenate([session.candidates.log_effectiveness for session in sessions])
+    state["signal_mean"], state["signal_scale"] = _standard(signals)
+    state["prior_mean"], state["prior_scale"] = _standard(prior[:, None])
+    state["project_logits"] = heads.project_logits(sessions, state)
+    return state
+
+
+def _standard(rows: Floats) -> tuple[Floats, Floats]:
+    """Return means and inverse deviations of columns; 0 for a column that never varies."""
+    rows = np.asarray(rows, dtype=np.float64)
+    mean, deviation = rows.mean(axis=0), rows.std(axis=0)
+    varies = deviation > 1e-6 * np.maximum(1, np.abs(mean))
+    scale = np.divide(1, deviation, out=np.zeros_like(deviation), where=varies)
+    return mean.astype(np.float32), scale.astype(np.float32)
+
+
+def _directions(state: Weights, pool: Pool, *, rng: np.random.Generator) -> Floats:
+    embedded = pool.embeddings[~pool.is_text]
+    return basis.directions(embedded - state["mean"], basis.DIRECTIONS, rng=rng)

@@ -1,0 +1,84 @@
+"""The numbers of the model: their names, shapes and where they start.
+
+Letters in comments are those of the equations: x = (e - μ) W_e or mean E[word], h = LayerNorm(x),
+S = π P + t T, z = LayerNorm((c - μ) W_e) + S, q = z W_q + S, a = h · (W_k q) / 8,
+m = tanh(h W_v + z W_c), s = a + σ(a) w_v · m + w_f · f + β cos(c, e) + ρ log eff + ν injected.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from predictor.core.types import PROJECT_SLOTS, SIGNALS, TOKEN_BUCKETS
+
+Floats = NDArray[np.floating]
+Weights = dict[str, Floats]  # by name, in the order of `shapes`; never changed in place once served
+
+DIMENSION = 64  # d of the equations
+VALUE = 32  # width of the value path
+TIMES = 7  # sine and cosine of hour, weekday and month, and the gap
+
+QUERY_START = (
+    0.12  # W_q = 0.12 I: an embedded candidate starts with about one point a unit of cosine
+)
+SIMILARITY_START = 0.6  # β
+PRIOR_START = 0.15  # ρ
+PRIOR_MEAN, PRIOR_DEVIATION = -1.2, 1.0  # of log effectiveness before any session was seen
+
+
+def shapes(native: int) -> dict[str, tuple[int, ...]]:
+    """Return the shape of every parameter for embeddings of width ``native``, in stored order."""
+    d, v = DIMENSION, VALUE
+    return {
+        "mean": (native,),  # μ
+        "projection": (native, d),  # W_e
+        "words": (TOKEN_BUCKETS, d),  # E
+        "scale_embedded": (d,),
+        "shift_embedded": (d,),
+        "scale_text": (d,),
+        "shift_text": (d,),
+        "projects": (PROJECT_SLOTS, d),  # P
+        "times": (TIMES, d),  # T
+        "query": (d, d),  # W_q
+        "key": (d, d),  # W_k
+        "value": (d, v),  # W_v
+        "context_value": (d, v),  # W_c
+        "value_head": (v,),  # w_v
+        "signal_head": (len(SIGNALS),),  # w_f
+        "similarity": (1,),  # β
+        "prior": (1,),  # ρ
+        "injected": (1,),  # ν, for training only
+        "signal_mean": (len(SIGNALS),),
+        "signal_scale": (len(SIGNALS),),  # one over the deviation; 0 for a column without
+        "prior_mean": (1,),
+        "prior_scale": (1,),
+        "project_logits": (TIMES + 1, PROJECT_SLOTS),  # of π where a session names no project
+    }
+
+
+def count(native: int) -> int:
+    """Return how many numbers a model for embeddings of width ``native`` has."""
+    return sum(int(np.prod(shape)) for shape in shapes(native).values())
+
+
+def initial(native: int, *, mean: Floats, projection: Floats, rng: np.random.Generator) -> Weights:
+    """Return weights that rank by cosine and log effectiveness, before anything was learned."""
+    weights: Weights = {
+        name: np.zeros(shape, dtype=np.float32) for name, shape in shapes(native).items()
+    }
+    identity = np.eye(DIMENSION, dtype=np.float32)
+    spread = 1 / np.sqrt(DIMENSION)
+    weights["mean"][:] = mean
+    weights["projection"][:] = projection
+    weights["query"][:] = QUERY_START * identity
+    weights["key"][:] = identity
+    weights["value"][:] = rng.standard_normal((DIMENSION, VALUE)) * spread
+    weights["context_value"][:] = rng.standard_normal((DIMENSION, VALUE)) * spread
+    for name in ("scale_embedded", "scale_text", "signal_scale"):
+        weights[name][:] = 1
+    weights["similarity"][:] = SIMILARITY_START
+    weights["prior"][:] = PRIOR_START
+    weights["prior_mean"][:] = PRIOR_MEAN
+    weights["prior_scale"][:] = 1 / PRIOR_DEVIATION
+    return weights
