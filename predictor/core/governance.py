@@ -2,8 +2,8 @@
 
 Evidence is the margin nDCG@10(predictor) - nDCG@10(baseline) of a session. The baseline's weight α
 follows the odds that the discounted mean margin is above 0, once cold start is left; a cumulative
-sum (Page 1954) finds a margin that fell below -0.05. The source document's rules are computed
-beside, for the audit.
+sum (Page 1954) finds a margin that fell below -0.05. `benchmarks/governance.py` says how often
+these rules are wrong. The source document's are computed beside, for the audit.
 
 Pure: no clock, no randomness, a state and its successor.
 """
@@ -38,6 +38,9 @@ class Phase(StrEnum):
     RAMP = "ramp"
     ACTIVE = "active"
     RETRAINING = "retraining"  # after a drift reset, until the next promotion
+
+
+SERVING = frozenset({Phase.RAMP, Phase.ACTIVE})
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +84,8 @@ class Comparison:
 class Governor:
     """The state after some sessions; `update` returns the next.
 
-    `margins`, `drift_sum`, `out_of_sample` and `active_sessions` count since cold start last
-    began; `is_reset` tells whether the last update was a drift reset.
+    `margins`, `out_of_sample` and `active_sessions` count since influence was last lost;
+    `is_reset` tells whether the last update was a drift reset.
     """
 
     phase: Phase = Phase.COLLECTING
@@ -116,17 +119,15 @@ class Governor:
         return after._moved_on()
 
     def trained(self) -> Governor:
-        """Return the state after a promotion: what a dropped model did says nothing of its heir."""
-        if self.phase is Phase.COLLECTING:
+        """Return the state after a promotion; evidence stays, as it does at every training."""
+        if self.phase in {Phase.COLLECTING, Phase.RETRAINING}:
             return replace(self, phase=Phase.WARMING)
-        if self.phase is Phase.RETRAINING:
-            return replace(self._fresh(), phase=Phase.WARMING)
         return self
 
     @property
     def alpha(self) -> float:
         """Return the baseline's weight for the next session, in [0.1, 1]."""
-        if self.phase not in {Phase.RAMP, Phase.ACTIVE}:
+        if self.phase not in SERVING:
             return 1.0
         return max(self.earned_alpha, self.floor)
 
@@ -211,7 +212,7 @@ class Governor:
 
     def _was_served(self, comparison: Comparison) -> bool:
         """Tell whether the predictor took part in the session with influence."""
-        if self.phase not in {Phase.RAMP, Phase.ACTIVE}:
+        if self.phase not in SERVING:
             return False
         return comparison.is_trained and comparison.void_reason not in NOT_TAKING_PART
 
@@ -227,16 +228,12 @@ class Governor:
         return after._reset() if drift_sum > DRIFT_LIMIT else after
 
     def _reset(self) -> Governor:
-        """Return to cold start; the literal rules go on by themselves."""
-        return replace(
-            self._fresh(),
-            phase=Phase.RETRAINING,
-            drift_resets=self.drift_resets + 1,
-            is_reset=True,
-        )
-
-    def _fresh(self) -> Governor:
-        return replace(self, margins=Margins(), drift_sum=0.0, out_of_sample=0, active_sessions=0)
+        """Return to cold start. One that never left it keeps its evidence: to forget why it has no
+        influence would be a fresh chance for a bad predictor. The literal rules go on."""
+        after = replace(self, drift_sum=0.0, drift_resets=self.drift_resets + 1, is_reset=True)
+        if self.phase in SERVING:
+            after = replace(after, margins=Margins(), out_of_sample=0, active_sessions=0)
+        return replace(after, phase=Phase.RETRAINING)
 
     def _moved_on(self) -> Governor:
         """Leave cold start, and later the ramp, when it is time."""
