@@ -12,6 +12,7 @@ django_application = get_asgi_application()  # loads the apps, which the imports
 from django.conf import settings  # noqa: E402
 
 from engram.console.routing import websocket_application  # noqa: E402
+from engram.kernel import pulse  # noqa: E402
 from engram.kernel.body_limit import BodyLimit  # noqa: E402
 
 application = ProtocolTypeRouter(
@@ -20,3 +21,5 @@ application = ProtocolTypeRouter(
         "websocket": websocket_application,
     }
 )
+
+pulse.begin("web")

@@ -278,6 +278,7 @@ _SWEEPS = {
     "memories.janitor": 3600.0,
     "conflicts.wake_snoozed": 60.0,
     "kernel.drop_old_answers": 3600.0,
+    "kernel.drop_old_latencies": 3600.0,
     "console.tell_stories": 10.0,
 }
 # A sweep that no worker took in time is left out: the next one does the same.
@@ -305,10 +306,18 @@ LOGGING = {
     "disable_existing_loggers": False,
     "formatters": {
         "line": {"format": "%(asctime)s %(levelname)-7s %(name)s %(message)s"},
+        "bare": {"format": "%(message)s"},
     },
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "handlers": {
+        "stderr": {"class": "logging.StreamHandler", "formatter": "line"},
+        "events": {"class": "logging.StreamHandler", "formatter": "bare"},
+    },
     "root": {"handlers": ["stderr"], "level": os.environ.get("ENGRAM_LOG_LEVEL", "INFO")},
     "loggers": {
+        # JSON lines, made by engram/kernel/telemetry.py.
+        "engram.events": {"handlers": ["events"], "propagate": False},
+    }
+    | {
         name: {"level": "WARNING"}
         for name in (
             "httpx2",

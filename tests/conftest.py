@@ -11,7 +11,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from engram.kernel import keys
+from engram.kernel import keys, latency, pulse
 from engram.kernel.actors import SYSTEM
 from engram.kernel.models import Membership, Role, Workspace
 
@@ -80,6 +80,8 @@ def build_house(slug: str) -> House:
 def no_uses_of_other_tests(monkeypatch: pytest.MonkeyPatch) -> None:
     """Begin with no request counted: what another test left would be written in this one."""
     monkeypatch.setattr(keys, "uses", keys.UseCounter())
+    monkeypatch.setattr(latency, "waiting", latency.Waiting())
+    monkeypatch.setattr(pulse, "tally", pulse.Tally())
 
 
 @pytest.fixture

@@ -7,3 +7,9 @@ class KernelConfig(AppConfig):
     name = "engram.kernel"
     label = "kernel"
     verbose_name = "Workspace"
+
+    def ready(self) -> None:
+        """Let Celery's processes tell of themselves."""
+        from engram.kernel import pulse
+
+        pulse.listen()

@@ -195,6 +195,24 @@ class LatencyHour(WorkspaceModel):
         return f"{self.stage} {self.hour:%Y-%m-%d %H}h"
 
 
+class WorkerTally(WorkspaceModel):
+    """How often one process has run one stage for the workspace, and how long the last run took."""
+
+    worker = models.CharField(max_length=120)  # as in `WorkerPulse`
+    stage = models.CharField(max_length=40)
+    count = models.PositiveBigIntegerField(default=0)
+    last_seconds = models.FloatField()
+    last_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["workspace", "worker", "stage"], name="tally_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.worker} {self.stage}: {self.count}"
+
+
 class StageError(WorkspaceModel):
     """One failure of one stage; the last 500 of a workspace are kept. No memory text."""
 

@@ -1,43 +1,141 @@
-"""What the service tells of itself: latencies, errors by stage, structured log events."""
+"""What the service tells of itself: latencies, errors by stage, structured log events.
+
+Nothing here ever holds memory text, and nothing here fails its caller.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import logging
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from datetime import datetime
+from datetime import date, datetime
 from time import perf_counter
+from typing import Final
+from uuid import UUID
 
 import structlog
+from django.db import DatabaseError, connection, transaction
+from django.db.transaction import TransactionManagementError
 
-from engram.kernel.models import StageError
+from engram.kernel import latency, pulse
+from engram.kernel.models import StageError, Workspace
+from engram.kernel.refusals import RefusalError
+from engram.kernel.tenancy import current_workspace_id, has_workspace, in_workspace
 
-log = structlog.get_logger("engram")
+STAGES: Final = (
+    "commit", "recall", "session_start", "predictor_score", "predictor_train", "detect", "judge",
+)  # fmt: skip
+ERRORS_KEPT = 500  # of a workspace
+WORD_MAX_CHARS = 200  # of a text in a log line
+
+log = structlog.wrap_logger(
+    logging.getLogger("engram.events"),
+    processors=[
+        structlog.stdlib.filter_by_level,
+        structlog.stdlib.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True, key="at"),
+        structlog.processors.JSONRenderer(),
+    ],
+    wrapper_class=structlog.stdlib.BoundLogger,
+)
 
 
 def record_error(
-    stage: str, code: str, *, detail: str = "", session_key: str = "", now: datetime
+    stage: str,
+    code: str,
+    *,
+    detail: str = "",
+    session_key: str = "",
+    now: datetime,
+    workspace: Workspace | UUID | None = None,
 ) -> None:
-    """Note a failure of a stage of the current workspace; `detail` holds no memory text."""
-    StageError.objects.create(
-        stage=stage, code=code, detail=detail[:300], session_key=session_key, at=now
+    """Note a failure of a stage of the served (or the named) workspace, as one row and one line.
+
+    `detail` names kinds and numbers, never memory text. The row belongs to the caller's
+    transaction: one that is going to be rolled back takes it along, so note its failure after it;
+    the line is written at once in any case. Only the newest 500 rows stay. Never raises.
+    """
+    pulse.tally.failed(stage, code)
+    category, event = ("predictor", code.removeprefix("predictor_"))
+    if not stage.startswith("predictor"):
+        category, event = stage, code
+    told = {"stage": stage, "code": code, "session_key": session_key, "detail": detail}
+    log.warning(event, category=category, **_plain_fields(told))
+    row = StageError(
+        stage=stage, code=code, detail=detail[:300], session_key=session_key[:200], at=now
     )
-    log_event(code, stage, session_key=session_key, detail=detail)
+    try:
+        if workspace is None or has_workspace():
+            with transaction.atomic():
+                _keep(row)
+        else:
+            with in_workspace(workspace):
+                _keep(row)
+    except (DatabaseError, TransactionManagementError) as error:
+        told |= {"detail": type(error).__name__}
+        log.warning("error_not_kept", category=category, **_plain_fields(told))
+
+
+def _keep(row: StageError) -> None:
+    """Insert the row, and delete the ones behind the newest 500 that nobody else is deleting."""
+    row.save()
+    table = connection.ops.quote_name(StageError._meta.db_table)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"""
+            DELETE FROM {table} WHERE id IN (
+                SELECT id FROM {table} WHERE workspace_id = %s
+                ORDER BY id DESC OFFSET %s FOR UPDATE SKIP LOCKED
+            )
+            """,  # noqa: S608  names only
+            [row.workspace_id, ERRORS_KEPT],
+        )
 
 
 def log_event(event: str, category: str, **fields: object) -> None:
-    """Write one structured log line."""
-    log.info(event, category=category, **fields)
+    """Write one structured log line: ids, names, numbers; texts are cut, other things named."""
+    log.info(event, category=category, **_plain_fields(fields))
 
 
-def observe(stage: str, seconds: float) -> None:
-    """Count how long one run of a stage took in the current workspace."""
+def _plain_fields(fields: Mapping[str, object]) -> dict[str, object]:
+    return {name: _plain(value) for name, value in fields.items()}
+
+
+def _plain(value: object) -> object:
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    if isinstance(value, str):
+        return value[:WORD_MAX_CHARS]
+    if isinstance(value, UUID | date):
+        return str(value)
+    return type(value).__name__
+
+
+def observe(stage: str, seconds: float, workspace: Workspace | UUID | None = None) -> None:
+    """Count how long one run of a stage took in the served (or the named) workspace.
+
+    Costs microseconds and no query: what is counted is written by and by, see `kernel.latency`.
+    """
+    latency.waiting.add(_id_of(workspace), stage, seconds)
+    pulse.tally.stage_ran(stage, seconds)
 
 
 @contextmanager
-def timed(stage: str) -> Iterator[None]:
-    """Observe how long the block takes."""
+def timed(stage: str, workspace: Workspace | UUID | None = None) -> Iterator[None]:
+    """Observe how long the block takes; what is refused (a bad request) does not count."""
+    workspace_id = _id_of(workspace)
     started = perf_counter()
     try:
         yield
-    finally:
-        observe(stage, perf_counter() - started)
+    except RefusalError:
+        raise
+    except BaseException:
+        observe(stage, perf_counter() - started, workspace_id)
+        raise
+    observe(stage, perf_counter() - started, workspace_id)
+
+
+def _id_of(workspace: Workspace | UUID | None) -> UUID:
+    if workspace is None:
+        return current_workspace_id()
+    return workspace if isinstance(workspace, UUID) else workspace.pk

@@ -1,0 +1,246 @@
+"""How long stages take: counted in memory, written every few seconds, read as percentiles.
+
+A histogram has buckets whose edges grow by a tenth, from 10 µs to twelve minutes; a percentile is
+the middle of its bucket, at most 5 % off what it would be of the times themselves. Counting costs
+microseconds and no query; `write` is called by the thread of `engram.kernel.pulse` and when a
+process ends. What cannot be written is dropped, so that nothing is ever counted twice: a crash or
+an outage loses one interval at most.
+"""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import math
+import os
+import threading
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from time import time
+from uuid import UUID
+
+from django.db import DatabaseError, connection
+from psycopg_pool import PoolTimeout
+
+from engram.kernel.models import LatencyHour, WorkerTally
+from engram.kernel.tenancy import in_workspace
+
+log = logging.getLogger(__name__)
+
+FLOOR_SECONDS = 1e-5
+RATIO = 1.1  # the middle of a bucket is off by sqrt(1.1) - 1 = 4.9 % at most
+BUCKETS = 190  # up to 12 minutes, longer than any task may run
+KEPT = timedelta(days=35)
+HOUR = 3600
+_LOG_RATIO = math.log(RATIO)
+
+
+def bucket_of(seconds: float) -> int:
+    """Return the bucket of a duration; what is no positive number falls in the first."""
+    if not FLOOR_SECONDS < seconds < math.inf:
+        return BUCKETS - 1 if seconds == math.inf else 0
+    return min(int(math.log(seconds / FLOOR_SECONDS) / _LOG_RATIO), BUCKETS - 1)
+
+
+def seconds_of(bucket: int) -> float:
+    """Return the middle of a bucket."""
+    return float(FLOOR_SECONDS * RATIO ** (bucket + 0.5))
+
+
+def percentile(counts: Sequence[int], share: float) -> float | None:
+    """Return the duration that `share` of the counted ones do not exceed; None without any."""
+    total = sum(counts)
+    if not total:
+        return None
+    rank = max(math.ceil(share * total), 1)
+    for bucket, count in enumerate(counts):
+        rank -= count
+        if rank <= 0:
+            return seconds_of(bucket)
+    return seconds_of(BUCKETS - 1)
+
+
+def added(histograms: Iterable[Sequence[int]]) -> list[int]:
+    """Return the sum of histograms."""
+    total = [0] * BUCKETS
+    for counts in histograms:
+        for bucket, count in enumerate(counts[:BUCKETS]):
+            total[bucket] += count
+    return total
+
+
+@dataclass(slots=True)
+class Heap:
+    """Durations that were counted and not written yet."""
+
+    counts: dict[int, int] = field(default_factory=lambda: defaultdict(int))
+    total_seconds: float = 0.0
+    last_seconds: float = 0.0
+    last_at: float = 0.0
+
+    def add(self, seconds: float, at: float) -> None:
+        """Count one duration."""
+        self.counts[bucket_of(seconds)] += 1
+        self.total_seconds += seconds
+        self.last_seconds, self.last_at = seconds, at
+
+    def histogram(self) -> list[int]:
+        """Return the counts of all buckets."""
+        return [self.counts.get(bucket, 0) for bucket in range(BUCKETS)]
+
+
+Key = tuple[UUID, str, int]  # workspace, stage, hour since the epoch
+
+
+class Waiting:
+    """The durations of this process that wait to be written; safe in threads and forks."""
+
+    def __init__(self) -> None:
+        self.begin_anew()
+
+    def begin_anew(self) -> None:
+        """Leave to the parent of a fork what it has counted: it writes that itself."""
+        self._lock = threading.Lock()
+        self._heaps: dict[Key, Heap] = {}
+
+    def add(self, workspace_id: UUID, stage: str, seconds: float) -> None:
+        """Count one run of a stage."""
+        at = time()
+        key = (workspace_id, stage, int(at) // HOUR)
+        with self._lock:
+            heap = self._heaps.get(key)
+            if heap is None:
+                heap = self._heaps[key] = Heap()
+            heap.add(seconds, at)
+
+    def take(self) -> Mapping[Key, Heap]:
+        """Return what waits, and begin anew."""
+        with self._lock:
+            taken, self._heaps = self._heaps, {}
+        return taken
+
+
+waiting = Waiting()
+os.register_at_fork(after_in_child=waiting.begin_anew)
+
+
+def write(worker: str) -> None:
+    """Write what waits, one transaction a workspace, in the name of a process."""
+    by_workspace: dict[UUID, list[tuple[Key, Heap]]] = defaultdict(list)
+    for key, heap in sorted(waiting.take().items(), key=lambda row: row[0]):
+        by_workspace[key[0]].append((key, heap))
+    for workspace_id, rows in by_workspace.items():
+        try:
+            with in_workspace(workspace_id):
+                _add_hours(rows)
+                _add_tallies(rows, worker)
+        except (DatabaseError, PoolTimeout) as error:  # a workspace may have been deleted, too
+            log.warning("%d latencies were dropped: %s", len(rows), type(error).__name__)
+
+
+# In the order of their keys, so that two processes never wait for each other in a circle.
+_ADD_HOUR = f"""
+    INSERT INTO {LatencyHour._meta.db_table} AS kept
+        (workspace_id, stage, hour, counts, total_seconds)
+    VALUES (%s, %s, %s, %s, %s)
+    ON CONFLICT (workspace_id, stage, hour) DO UPDATE SET
+        total_seconds = kept.total_seconds + excluded.total_seconds,
+        counts = (
+            SELECT array_agg(coalesce(a, 0) + coalesce(b, 0) ORDER BY position)
+            FROM unnest(kept.counts, excluded.counts) WITH ORDINALITY AS paired(a, b, position)
+        )
+"""  # noqa: S608  names only
+_ADD_TALLY = f"""
+    INSERT INTO {WorkerTally._meta.db_table} AS kept
+        (workspace_id, worker, stage, count, last_seconds, last_at)
+    VALUES (%s, %s, %s, %s, %s, %s)
+    ON CONFLICT (workspace_id, worker, stage) DO UPDATE SET
+        count = kept.count + excluded.count,
+        last_seconds = excluded.last_seconds, last_at = excluded.last_at
+"""  # noqa: S608
+
+
+def _add_hours(rows: Iterable[tuple[Key, Heap]]) -> None:
+    with connection.cursor() as cursor:
+        for (workspace_id, stage, hour), heap in rows:
+            at = datetime.fromtimestamp(hour * HOUR, UTC)
+            cursor.execute(
+                _ADD_HOUR, [workspace_id, stage, at, heap.histogram(), heap.total_seconds]
+            )
+
+
+def _add_tallies(rows: Iterable[tuple[Key, Heap]], worker: str) -> None:
+    with connection.cursor() as cursor:
+        for (workspace_id, stage, _), heap in rows:
+            at = datetime.fromtimestamp(heap.last_at, UTC)
+            count = sum(heap.counts.values())
+            cursor.execute(_ADD_TALLY, [workspace_id, worker, stage, count, heap.last_seconds, at])
+
+
+@dataclass(frozen=True, slots=True)
+class Latency:
+    """How long one stage took in a window; all None when it never ran."""
+
+    stage: str
+    count: int
+    mean: float | None
+    p50: float | None
+    p95: float | None
+    p99: float | None
+    last: float | None
+    last_at: datetime | None
+
+
+def latencies(stages: Iterable[str], *, since: datetime) -> dict[str, Latency]:
+    """Return the latencies of the served workspace from the hour of `since` on."""
+    hour = since.replace(minute=0, second=0, microsecond=0)
+    histograms: dict[str, list[list[int]]] = defaultdict(list)
+    seconds: dict[str, float] = defaultdict(float)
+    kept = LatencyHour.objects.filter(hour__gte=hour)
+    for stage, counts, total in kept.values_list("stage", "counts", "total_seconds"):
+        histograms[stage].append(counts)
+        seconds[stage] += total
+    newest = WorkerTally.objects.filter(last_at__gte=hour).order_by("stage", "-last_at")
+    last = {
+        stage: (taken, at)
+        for stage, taken, at in newest.distinct("stage").values_list(
+            "stage", "last_seconds", "last_at"
+        )
+    }
+    return {
+        stage: _summed(stage, added(histograms[stage]), seconds[stage], last.get(stage))
+        for stage in dict.fromkeys([*stages, *sorted(histograms)])
+    }
+
+
+def _summed(
+    stage: str, counts: Sequence[int], total: float, last: tuple[float, datetime] | None
+) -> Latency:
+    count = sum(counts)
+    return Latency(
+        stage=stage,
+        count=count,
+        mean=total / count if count else None,
+        p50=percentile(counts, 0.5),
+        p95=percentile(counts, 0.95),
+        p99=percentile(counts, 0.99),
+        last=last[0] if last else None,
+        last_at=last[1] if last else None,
+    )
+
+
+def drop_old(now: datetime) -> None:
+    """Delete the served workspace's latencies that are older than 35 days."""
+    LatencyHour.objects.filter(hour__lt=now - KEPT).delete()
+    WorkerTally.objects.filter(last_at__lt=now - KEPT).delete()
+
+
+def _write_at_exit() -> None:
+    from engram.kernel.pulse import own_name
+
+    write(own_name())
+
+
+atexit.register(_write_at_exit)

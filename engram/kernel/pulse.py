@@ -1,0 +1,234 @@
+"""What a process that serves or works tells of itself, every few seconds, from a thread of its own.
+
+Web processes, workers and the scheduler `begin`; each then writes the latencies that it counted
+and keeps a row of `WorkerPulse`, which is what `/pipeline/status` and `/metrics` read: whichever
+process answers, it knows of all, on every machine. A process that ends takes its row away; one
+that was killed is taken for dead after a minute.
+"""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import os
+import socket
+import threading
+from collections import Counter, defaultdict
+from datetime import UTC, datetime, timedelta
+from time import perf_counter, time
+from typing import Any
+
+from django.db import DatabaseError, connections
+from psycopg_pool import PoolTimeout
+
+from engram.kernel import latency
+from engram.kernel.models import WorkerPulse
+
+log = logging.getLogger(__name__)
+
+WRITE_SECONDS = 5.0
+GONE_AFTER = timedelta(seconds=60)
+FORGOTTEN_AFTER = timedelta(days=1)
+
+
+class Tally:
+    """What this process has done since it began, over all workspaces; never what it was about."""
+
+    def __init__(self) -> None:
+        self.begin_anew()
+
+    def begin_anew(self) -> None:
+        """Begin at nothing: a forked process has not done what its parent did."""
+        self._lock = threading.Lock()
+        self._running = 0
+        self._tasks: dict[str, Counter[str]] = defaultdict(Counter)
+        self._errors: Counter[str] = Counter()
+        self._stages: dict[str, latency.Heap] = defaultdict(latency.Heap)
+        self._last_seconds: float | None = None
+
+    def task_began(self) -> None:
+        """Note that a task is under way."""
+        with self._lock:
+            self._running += 1
+
+    def task_ended(self, name: str, outcome: str, seconds: float) -> None:
+        """Note how a task ended."""
+        with self._lock:
+            self._running = max(self._running - 1, 0)
+            self._tasks[name][outcome] += 1
+            self._last_seconds = seconds
+
+    def stage_ran(self, stage: str, seconds: float) -> None:
+        """Note that a stage ran."""
+        with self._lock:
+            self._stages[stage].add(seconds, time())
+            self._last_seconds = seconds
+
+    def failed(self, stage: str, code: str) -> None:
+        """Note a failure."""
+        with self._lock:
+            self._errors[f"{stage} {code}"] += 1
+
+    def row(self, name: str, *, started_at: datetime, now: datetime) -> WorkerPulse:
+        """Return the row that says so."""
+        with self._lock:
+            return WorkerPulse(
+                name=name,
+                started_at=started_at,
+                beat_at=now,
+                is_busy=self._running > 0,
+                last_ms=None if self._last_seconds is None else self._last_seconds * 1000,
+                counts={
+                    "tasks": {task: dict(outcomes) for task, outcomes in self._tasks.items()},
+                    "errors": dict(self._errors),
+                    "stages": {
+                        stage: {"seconds": heap.total_seconds, "buckets": dict(heap.counts)}
+                        for stage, heap in self._stages.items()
+                    },
+                },
+            )
+
+
+tally = Tally()
+
+
+class Pulse:
+    """The thread of a process that serves or works."""
+
+    def __init__(self) -> None:
+        self.kind = "command"
+        self.started_at = datetime.now(UTC)
+        self._stop: threading.Event | None = None
+
+    @property
+    def name(self) -> str:
+        """Return the name of this process, which no other one has at the same time."""
+        return f"{self.kind}@{socket.gethostname()[:80]}/{os.getpid()}"
+
+    def begin(self, kind: str) -> None:
+        """Start to write; once a process."""
+        if self._stop is not None:
+            return
+        self.kind, self.started_at = kind, datetime.now(UTC)
+        self._stop = threading.Event()
+        thread = threading.Thread(target=self._run, args=(self._stop,), name="pulse", daemon=True)
+        thread.start()
+
+    def end(self) -> None:
+        """Write what waits and take the row away."""
+        if self._stop is None:
+            return
+        self._stop.set()
+        self._stop = None
+        try:
+            latency.write(self.name)
+            WorkerPulse.objects.filter(name=self.name).delete()
+        except (DatabaseError, PoolTimeout) as error:
+            log.warning("the last pulse was not written: %s", type(error).__name__)
+
+    def again(self) -> None:
+        """Begin once more in a forked process, which has no thread of its parent's."""
+        if self._stop is not None:
+            self._stop = None
+            self.begin(self.kind)
+
+    def _run(self, stop: threading.Event) -> None:
+        while True:
+            try:
+                latency.write(self.name)
+                beat(tally.row(self.name, started_at=self.started_at, now=datetime.now(UTC)))
+            except (DatabaseError, PoolTimeout) as error:
+                log.warning("the pulse was not written: %s", type(error).__name__)
+            except Exception:
+                log.exception("the pulse was not written")
+            finally:
+                connections.close_all()  # this thread's alone; the pool has it back
+            if stop.wait(WRITE_SECONDS):
+                return
+
+
+def beat(row: WorkerPulse) -> None:
+    """Write a process's row, and forget processes that were silent for a day."""
+    WorkerPulse.objects.bulk_create(
+        [row],
+        update_conflicts=True,
+        unique_fields=["name"],
+        update_fields=["started_at", "beat_at", "is_busy", "counts", "last_ms"],
+    )
+    WorkerPulse.objects.filter(beat_at__lt=row.beat_at - FORGOTTEN_AFTER).delete()
+
+
+def living(now: datetime) -> list[WorkerPulse]:
+    """Return the processes that were heard of within a minute, by name."""
+    heard = WorkerPulse.objects.filter(beat_at__gte=now - GONE_AFTER)
+    return list(heard.order_by("name"))
+
+
+def own_name() -> str:
+    """Return the name of this process."""
+    return _pulse.name
+
+
+def begin(kind: str) -> None:
+    """Start to tell of this process; `kind` is web, worker, models or beat."""
+    _pulse.begin(kind)
+
+
+def end() -> None:
+    """Tell for the last time."""
+    _pulse.end()
+
+
+def _after_fork() -> None:
+    tally.begin_anew()
+    _pulse.again()
+
+
+_pulse = Pulse()
+os.register_at_fork(after_in_child=_after_fork)
+atexit.register(end)
+
+
+def listen() -> None:
+    """Hear from Celery when a worker's process begins, works and ends."""
+    from celery import signals
+
+    signals.worker_process_init.connect(_worker_process_began, weak=False)
+    signals.worker_ready.connect(_worker_ready, weak=False)
+    signals.beat_init.connect(_beat_began, weak=False)
+    signals.task_prerun.connect(_task_began, weak=False)
+    signals.task_postrun.connect(_task_ended, weak=False)
+    signals.worker_process_shutdown.connect(_ended, weak=False)
+    signals.worker_shutdown.connect(_ended, weak=False)
+
+
+_began: dict[str, float] = {}
+
+
+def _worker_process_began(**_: Any) -> None:
+    begin("worker")
+
+
+def _worker_ready(sender: Any, **_: Any) -> None:
+    # Threads work in the worker's own process, which no signal tells of.
+    if type(sender.pool).__module__.endswith(".thread"):
+        begin("models")
+
+
+def _beat_began(**_: Any) -> None:
+    begin("beat")
+
+
+def _task_began(task_id: str, **_: Any) -> None:
+    _began[task_id] = perf_counter()
+    tally.task_began()
+
+
+def _task_ended(task_id: str, task: Any, state: str | None = None, **_: Any) -> None:
+    now = perf_counter()
+    seconds = now - _began.pop(task_id, now)
+    tally.task_ended(task.name, "done" if state == "SUCCESS" else "failed", seconds)
+
+
+def _ended(**_: Any) -> None:
+    end()
