@@ -23,7 +23,7 @@ from predictor.core.stored import CorruptError, read
 LEAST_ALPHA = 0.1
 MIN_SCORED = 10  # sessions, before cold start is first left
 MIN_OUT_OF_SAMPLE = 15  # comparisons, since cold start began
-EXIT_Z = 1.645  # one-sided 5 %
+EXIT_Z = 2.0  # it is asked at every session: 1.645 (one-sided 5 % once) lets through too many
 RAMP_FLOORS = ((10, 0.8), (20, 0.6))  # below so many active sessions, α is at least so much
 DRIFT_SLACK = 0.05
 DRIFT_SCALE = 0.25
