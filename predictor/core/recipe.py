@@ -12,11 +12,10 @@ from predictor.core import basis, heads, wordvectors
 from predictor.core.adam import Adam
 from predictor.core.assembly import Batch, Pool, assembled, pool_of
 from predictor.core.gradients import loss_and_gradient, loss_of, scores
+from predictor.core.labels import MIN_CONFIDENCE, is_flat
+from predictor.core.standard import standard
 from predictor.core.types import TOKEN_BUCKETS, LabelledSession
 from predictor.core.weights import DIMENSION, Floats, Weights
-
-MIN_CONFIDENCE = 0.6  # of the judge in a session
-FLAT = 0.1  # labels that differ by less say nothing of an order
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +44,7 @@ class TrainingReport:
 
 def is_useful(session: LabelledSession) -> bool:
     """Whether a session says anything of an order, with enough confidence."""
-    labels = session.labels
-    return (
-        len(labels) > 1
-        and session.confidence >= MIN_CONFIDENCE
-        and float(np.max(labels) - np.min(labels)) >= FLAT
-    )
+    return session.confidence >= MIN_CONFIDENCE and not is_flat(session.labels.tolist())
 
 
 def learned(
@@ -141,19 +135,10 @@ def _grounded(
         state["words"] = wordvectors.word_vectors(words, targets, size=TOKEN_BUCKETS)
     signals = np.concatenate([session.candidates.signals for session in sessions])
     prior = np.concatenate([session.candidates.log_effectiveness for session in sessions])
-    state["signal_mean"], state["signal_scale"] = _standard(signals)
-    state["prior_mean"], state["prior_scale"] = _standard(prior[:, None])
+    state["signal_mean"], state["signal_scale"] = standard(signals)
+    state["prior_mean"], state["prior_scale"] = standard(prior[:, None])
     state["project_logits"] = heads.project_logits(sessions, state)
     return state
-
-
-def _standard(rows: Floats) -> tuple[Floats, Floats]:
-    """Return means and inverse deviations of columns; 0 for a column that never varies."""
-    rows = np.asarray(rows, dtype=np.float64)
-    mean, deviation = rows.mean(axis=0), rows.std(axis=0)
-    varies = deviation > 1e-6 * np.maximum(1, np.abs(mean))
-    scale = np.divide(1, deviation, out=np.zeros_like(deviation), where=varies)
-    return mean.astype(np.float32), scale.astype(np.float32)
 
 
 def _directions(state: Weights, pool: Pool, *, rng: np.random.Generator) -> Floats:

@@ -1,0 +1,69 @@
+"""The closed-form ranker: a ridge regression on what a candidate shows. Hard to beat early on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from predictor.core.checks import ScoreError, check_candidates, check_context, check_session
+from predictor.core.recipe import is_useful
+from predictor.core.standard import standard
+from predictor.core.types import SIGNALS, Candidates, Context, LabelledSession
+from predictor.core.weights import PRIOR_MEAN, PRIOR_START, SIMILARITY_START, Floats
+
+PENALTY = 30.0
+
+
+class Ridge:
+    """Twelve signals, cosine and log effectiveness, linearly; begins as the model begins."""
+
+    def __init__(self) -> None:
+        size = len(SIGNALS) + 2
+        self._mean: Floats = np.zeros(size)
+        self._scale: Floats = np.zeros(size)
+        self._mean[-1] = PRIOR_MEAN
+        self._scale[-2:] = 1
+        self._slopes: Floats = np.zeros(size)
+        self._slopes[-2:] = SIMILARITY_START, PRIOR_START
+
+    def score(self, context: Context, candidates: Candidates) -> NDArray[np.float32]:
+        """Return the candidates' scores, (n,); raises as `Scorer.score` does."""
+        native = candidates.embeddings.shape[1]
+        check_context(context, native)
+        check_candidates(candidates, native)
+        scores = (_columns(context, candidates) - self._mean) * self._scale @ self._slopes
+        if not np.isfinite(scores).all():
+            raise ScoreError("a score is not finite")
+        return np.asarray(scores, dtype=np.float32)
+
+    def fit(self, sessions: Sequence[LabelledSession], *, rng: np.random.Generator) -> None:
+        """Learn from the judged sessions that say anything; ``rng`` is not needed."""
+        del rng
+        for session in sessions:
+            check_session(session, session.candidates.embeddings.shape[1])
+        useful = [session for session in sessions if is_useful(session)]
+        if not useful:
+            return
+        rows = [_columns(session.context, session.candidates) for session in useful]
+        self._mean, self._scale = standard(np.concatenate(rows))
+        size = len(self._mean) + 1  # and whether it was injected, which scoring leaves out
+        gram, moment = PENALTY * np.eye(size), np.zeros(size)
+        for session, columns in zip(useful, rows, strict=True):
+            injected = session.candidates.is_injected
+            offset = np.zeros(len(columns)) if injected is None else injected
+            x = np.column_stack([(columns - self._mean) * self._scale, offset])
+            x = x - x.mean(axis=0)
+            gram += session.confidence * x.T @ x
+            moment += session.confidence * x.T @ (session.labels - session.labels.mean())
+        self._slopes = np.linalg.solve(gram, moment)[:-1]
+
+
+def _columns(context: Context, candidates: Candidates) -> Floats:
+    """Signals, cosine (0 without both embeddings) and log effectiveness, (n, 14)."""
+    cosine = np.zeros(len(candidates))
+    embedded = candidates.is_embedded
+    if context.embedding is not None and embedded.any():
+        cosine[embedded] = candidates.embeddings[embedded] @ context.embedding
+    return np.column_stack([candidates.signals, cosine, candidates.log_effectiveness])
