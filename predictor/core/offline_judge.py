@@ -1,0 +1,157 @@
+"""The judge that needs no language model: meaning and shared words, of the transcript's end.
+
+    relevance = 0.6 · part(cosine, 0.25, 0.65) + 0.4 · part(share, 0, 0.5),   part cut to [0, 1]
+
+cosine: the best of a memory's windows against pieces of two sentences. share: of the memory's
+index terms, weighed by their rarity, those that the transcript holds; a memory stuffed with words
+has a low one, and words alone never give more than 0.4. The five constants were chosen on the
+hand-labelled pairs `TUNING` of tests/predictor/judged_pairs.py, by mean absolute error.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memories.core.bm25 import idf
+from memories.core.text import terms
+from predictor.core.judging import Verdict, cut, tail
+
+OFFLINE_VERSION: Final = "offline-1"
+COSINE_WEIGHT: Final = 0.6
+COSINE_RANGE: Final = (0.25, 0.65)
+SHARE_FULL: Final = 0.5
+# The surest it gets; reached with so many different terms and so wide a spread of relevance.
+MOST_CONFIDENT: Final = 0.9
+TERMS_FULL: Final = 40
+SPREAD_FULL: Final = 0.7
+ECHO_CHARS: Final = 24  # without spaces; less may be said by chance
+MAX_PIECES: Final = 64
+MAX_SENTENCE_CHARS: Final = 300
+MIN_SENTENCE_CHARS: Final = 20
+NOVEL_TERMS: Final = 4
+NOVEL_COSINE: Final = 0.35
+TOPICS: Final = 5
+TOPIC_COUNT: Final = 2
+
+Floats = NDArray[np.float32]
+_SPEAKER = re.compile(r"^[ \t]*(?:user|human|assistant|agent|ai|system|tool)[ \t]*:", re.I | re.M)
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A memory as it was offered; vectors (n_windows, dim) of length one, by the pieces' model."""
+
+    content: str
+    vectors: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Rarity:
+    """In how many of so many memories each term stands; a term not in it stands in none."""
+
+    document_frequencies: Mapping[str, int]
+    n_documents: int
+
+    def weight(self, term: str) -> float:
+        """Return how much a term says, above 0."""
+        return idf(self.document_frequencies.get(term, 0), max(1, self.n_documents))
+
+
+def heard(transcript: str, contents: Sequence[str]) -> str:
+    """Return the transcript's end without who speaks and the notes that were pasted into it.
+
+    The first copy of each is what the assistant was given, not what it made of it.
+    """
+    text = _SPEAKER.sub("", tail(transcript))
+    for content in contents:
+        words = content.split()
+        if sum(map(len, words)) >= ECHO_CHARS:
+            text = re.sub(r"\s+".join(map(re.escape, words)), " ", text, count=1)
+    return text
+
+
+def pieces(text: str) -> list[str]:
+    """Cut a text into overlapping pieces of two sentences, at most `MAX_PIECES`."""
+    sentences: list[str] = []
+    for sentence in _SENTENCE.split(text):
+        for start in range(0, len(sentence), MAX_SENTENCE_CHARS):
+            part = sentence[start : start + MAX_SENTENCE_CHARS].strip()
+            if sentences and len(sentences[-1]) < MIN_SENTENCE_CHARS:
+                sentences[-1] = f"{sentences[-1]} {part}".strip()
+            elif part:
+                sentences.append(part)
+    size = -(-len(sentences) // MAX_PIECES) or 1
+    units = [" ".join(sentences[i : i + size]) for i in range(0, len(sentences), size)]
+    if len(units) < 2:
+        return units
+    return [f"{one} {following}" for one, following in pairwise(units)]
+
+
+def judge(notes: Sequence[Note], text: str, vectors: Floats, rarity: Rarity) -> Verdict:
+    """Judge notes by what was `heard`; the same notes and text always give the same verdict.
+
+    Parameters
+    ----------
+    notes : in the order in which their relevance is wanted.
+    text : what `heard` returned.
+    vectors : (n_pieces, dim) of length one, of `pieces(text)`.
+    """
+    said = terms(text)
+    parts = np.stack([_cosines(note, vectors) for note in notes]) if notes else np.zeros((0, 1))
+    shares = np.array([_share(cut(note.content), said, rarity) for note in notes])
+    relevance = COSINE_WEIGHT * parts.max(axis=1, initial=0.0)
+    relevance += (1 - COSINE_WEIGHT) * np.clip(shares / SHARE_FULL, 0.0, 1.0)
+    informative = [i for i, piece in enumerate(pieces(text)) if len(terms(piece)) >= NOVEL_TERMS]
+    best = parts.max(axis=0, initial=0.0)[informative] if informative else np.zeros(0)
+    return Verdict(
+        overall=round(float(best.mean()), 4) if best.size else 0.0,
+        confidence=_confidence(relevance, len(said)),
+        relevance=tuple(round(float(value), 4) for value in relevance),
+        missing_topics=_unsaid(said, notes, rarity),
+        # Pieces overlap: two tell of one thing.
+        novel_context_count=int((best < NOVEL_COSINE).sum() + 1) // 2,
+        reasoning="Judged without a language model, by meaning and by shared words.",
+    )
+
+
+def _cosines(note: Note, vectors: Floats) -> NDArray[np.float64]:
+    """Return how near a note comes to each piece, (n_pieces,) in [0, 1]."""
+    if not note.vectors.size or not vectors.size:
+        return np.zeros(max(1, len(vectors)))
+    low, high = COSINE_RANGE
+    nearest = (note.vectors @ vectors.T).max(axis=0).astype(np.float64)
+    part: NDArray[np.float64] = np.clip((nearest - low) / (high - low), 0.0, 1.0)
+    return part
+
+
+def _share(content: str, said: Counter[str], rarity: Rarity) -> float:
+    weights = {term: rarity.weight(term) for term in terms(content)}
+    if not weights:
+        return 0.0
+    return sum(w for term, w in weights.items() if term in said) / sum(weights.values())
+
+
+def _confidence(relevance: NDArray[np.float64], distinct_terms: int) -> float:
+    """Return how sure the verdict is: much was said, and it tells some notes from the others."""
+    if relevance.size < 2:
+        return 0.0
+    spread = float(relevance.max() - np.quantile(relevance, 0.25))
+    length = min(1.0, distinct_terms / TERMS_FULL)
+    return round(MOST_CONFIDENT * length * min(1.0, spread / SPREAD_FULL), 4)
+
+
+def _unsaid(said: Counter[str], notes: Sequence[Note], rarity: Rarity) -> tuple[str, ...]:
+    """Return the terms that were said repeatedly and stand in no note, what says most first."""
+    known = {term for note in notes for term in terms(note.content)}
+    repeated = [t for t, count in said.items() if count >= TOPIC_COUNT and t not in known]
+    repeated.sort(key=lambda term: (-said[term] * rarity.weight(term), term))
+    return tuple(repeated[:TOPICS])
