@@ -1,0 +1,176 @@
+"""The learned ranker's part at session start: `settings.ENGRAM_SESSION_RANKER` names `opinion`.
+
+Off, it says and leaves nothing. Else every candidate's signals are recorded, and scored when a
+model is served; α gives the scores influence only in the mode `on` and once the governor says so.
+Whatever fails is counted, and the baseline's order serves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from time import perf_counter
+from uuid import UUID
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engram.kernel import telemetry
+from engram.kernel.actors import SYSTEM
+from engram.kernel.tenancy import in_workspace
+from memories.services.learned import STAGE, Asked, Opinion
+from predictor.core.checkpoint import CheckpointError
+from predictor.core.features import WidthError
+from predictor.core.governance import Phase
+from predictor.core.scorer import ScoreError
+from predictor.models import PredictorState
+from predictor.services import breaker, served
+from predictor.services.deadline import Deadline, TooSlowError
+from predictor.services.reset import cold_start
+from predictor.services.served import ServedModel
+from predictor.services.session_features import candidates_of, context_of, signals_of
+from predictor.services.state import locked_state, state_of
+from predictor.services.status_line import status_line
+
+# What went wrong, by what was raised: the code that is counted, and the reason on the session.
+FAILURES: dict[type[Exception], tuple[str, str]] = {
+    TooSlowError: ("predictor_timeout", "timeout"),
+    WidthError: ("predictor_parse_error", "parse_error"),
+    ScoreError: ("predictor_parse_error", "parse_error"),
+    CheckpointError: ("predictor_checkpoint_error", "checkpoint_error"),
+}
+CRASH = ("predictor_crash", "crash")
+
+# Phases in which influence is earned.
+SERVING = frozenset({Phase.RAMP, Phase.ACTIVE})
+
+# Reasons that are no failures.
+NO_MODEL, DISABLED, OTHER_EMBEDDING, NOTHING_TO_RANK = (
+    "no_model",
+    "disabled",
+    "other_embedding",
+    "nothing_to_rank",
+)
+
+Rows = NDArray[np.float64]  # the signals (n, 12) of the candidates
+
+_deadline: Deadline[dict[UUID, float]] = Deadline()
+
+
+class NoOpinionError(Exception):
+    """There is nothing to score with; no failure."""
+
+    def __init__(self, reason: str):
+        super().__init__(reason)
+        self.reason = reason
+
+
+def opinion(asked: Asked) -> Opinion:
+    """Return what the workspace's ranker thinks of a starting session's candidates."""
+    if asked.workspace.config.predictor_mode == "off":
+        return Opinion()
+    state = state_of()
+    rows = signals_of(asked)
+    scores: Mapping[UUID, float] = {}
+    reason, failures = "", 0
+    if breaker.is_open(state, asked.now):
+        reason, failures = DISABLED, breaker.failures(state, asked.now)
+    else:
+        try:
+            with in_workspace(asked.workspace):  # a savepoint: the session's transaction goes on
+                scores = _scores(asked, state, rows)
+        except NoOpinionError as error:
+            reason = error.reason
+        except Exception as error:  # noqa: BLE001  a session starts whatever a ranker does
+            reason = _failed(asked, state, error)
+            state = state_of()
+            if breaker.is_open(state, asked.now):
+                failures = breaker.failures(state, asked.now)
+    signals = {fact.id: row for fact, row in zip(asked.candidates, rows.tolist(), strict=True)}
+    return replace(_said(asked, state, scores, reason, failures), signals=signals)
+
+
+def _scores(asked: Asked, state: PredictorState, rows: Rows) -> dict[UUID, float]:
+    if state.served is None:
+        raise NoOpinionError(NO_MODEL)
+    started = perf_counter()
+    with telemetry.timed(STAGE):
+        model = served.load(state.served)
+        if model.scorer is None or model.embedding_model != asked.model:
+            raise NoOpinionError(OTHER_EMBEDDING)
+        if not asked.candidates:
+            raise NoOpinionError(NOTHING_TO_RANK)
+        left = asked.workspace.config.score_timeout_ms / 1000 - (perf_counter() - started)
+        return _deadline.run(lambda: _scored(asked, model, rows), left)
+
+
+def _scored(asked: Asked, model: ServedModel, rows: Rows) -> dict[UUID, float]:
+    """Score the candidates: numbers only, for this runs in a thread of its own."""
+    facts = asked.candidates
+    context = context_of(
+        embedding=asked.context, project=asked.project, at=asked.now, gap_hours=asked.gap_hours
+    )
+    candidates = candidates_of(
+        vectors=[fact.vector for fact in facts],
+        contents=[fact.content for fact in facts],
+        signal_rows=rows,
+        baseline_scores=[fact.baseline_score for fact in facts],
+        width=model.width,
+    )
+    assert model.scorer is not None  # noqa: S101  `_scores` has looked
+    scores = np.asarray(model.scorer.score(context, candidates), dtype=np.float64)
+    if scores.shape != (len(facts),):
+        raise WidthError(f"scores of shape {scores.shape} for {len(facts)} candidates")
+    if not np.isfinite(scores).all():
+        raise ScoreError("a score is not finite")
+    return {fact.id: float(score) for fact, score in zip(facts, scores, strict=True)}
+
+
+def _failed(asked: Asked, state: PredictorState, error: Exception) -> str:
+    """Count a failure; a model that cannot be read is dropped. Return the session's reason."""
+    code, reason = next((told for kind, told in FAILURES.items() if isinstance(error, kind)), CRASH)
+    name = type(error).__name__
+    breaker.note_failure(
+        code,
+        name if code == CRASH[0] else f"{name}: {error}",  # others' messages may quote texts
+        session_key=asked.session_key,
+        threshold=asked.workspace.config.disable_threshold,
+        now=asked.now,
+    )
+    if isinstance(error, CheckpointError):
+        locked = locked_state(asked.now)
+        if locked.served == state.served:
+            cold_start(
+                locked, asked.workspace, reason="checkpoint_error", actor=SYSTEM, now=asked.now
+            )
+    return reason
+
+
+def _said(
+    asked: Asked,
+    state: PredictorState,
+    scores: Mapping[UUID, float],
+    reason: str,
+    failures: int,
+) -> Opinion:
+    config = asked.workspace.config
+    may_serve = config.predictor_mode == "on" and state.phase in SERVING and not failures
+    alpha = state.alpha if may_serve and scores else 1.0
+    has_model = state.served is not None and reason != OTHER_EMBEDDING
+    return Opinion(
+        scores=scores,
+        alpha=alpha,
+        phase=state.phase,
+        model_version=state.served if scores else None,
+        no_opinion_reason=reason,
+        status_line=status_line(
+            state,
+            alpha=alpha,
+            model=state.served if has_model else None,
+            min_sessions=config.min_training_sessions,
+            is_serving=may_serve,
+            failures=failures,
+        ),
+        rrf_k=config.rrf_k,
+        exploration_rate=config.exploration_rate if may_serve and scores else 0.0,
+    )

@@ -1,0 +1,337 @@
+"""The seam: who ranks at session start, and that whatever fails the baseline's order serves."""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from engram.kernel.models import Event, StageError
+from engram.kernel.tenancy import in_workspace
+from memories.services.learned import Opinion
+from predictor.core.governance import Phase
+from predictor.core.types import FEATURE_VERSION, SIGNALS
+from predictor.models import PredictorState
+from predictor.services import served
+from predictor.services.opinion import opinion
+from predictor.services.served import ModelCache, ServedModel
+from tests.conftest import NOW, House
+from tests.predictor.serving import (
+    WIDTH,
+    asked,
+    configure,
+    facts,
+    minutes,
+    promote,
+    scorer,
+    state,
+)
+
+
+@pytest.fixture(autouse=True)
+def nothing_held(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Begin with no model in memory, as a new process does."""
+    monkeypatch.setattr(served, "held", ModelCache())
+
+
+def said(workspace, *args, **others) -> Opinion:
+    with in_workspace(workspace):
+        return opinion(asked(workspace, *args, **others))
+
+
+def errors(workspace) -> list[str]:
+    with in_workspace(workspace):
+        return list(StageError.objects.order_by("pk").values_list("code", flat=True))
+
+
+def serve_stand_in(workspace, ranker, number: int = 1) -> None:
+    """Serve a ranker that is no model of ours, as if it had been read from the database."""
+    served.held.put(workspace.pk, ServedModel(number, workspace.embedding_model, WIDTH, ranker))
+
+
+class Raising:
+    def score(self, context, candidates):
+        raise ZeroDivisionError("the text of a memory")
+
+
+class Stalled:
+    """Answers only when it is let go."""
+
+    def __init__(self):
+        self.go_on = threading.Event()
+
+    def score(self, context, candidates):
+        self.go_on.wait(30)
+        return np.zeros(len(candidates))
+
+
+class Saying:
+    def __init__(self, scores):
+        self.scores = scores
+
+    def score(self, context, candidates):
+        return np.asarray(self.scores)
+
+
+def test_off_says_and_leaves_nothing(house: House) -> None:
+    promote(house.workspace, phase=Phase.ACTIVE)
+    workspace = configure(house.workspace, predictor_mode="off")
+
+    with (
+        CaptureQueriesContext(
+            connection,
+        ) as queries,
+        in_workspace(workspace),
+    ):
+        before = len(queries)
+        found = opinion(asked(workspace))
+        asked_of_database = len(queries) - before
+
+    assert found == Opinion()
+    assert asked_of_database == 0
+
+
+def test_before_the_first_model_signals_are_kept_and_nothing_is_scored(house: House) -> None:
+    found = said(house.workspace)
+
+    assert found.scores == {}
+    assert found.alpha == 1.0
+    assert found.no_opinion_reason == "no_model"
+    assert found.status_line == "[predictor: collecting | 0/10 sessions | baseline only]"
+    assert list(found.signals) == [fact.id for fact in facts(8)]
+    assert {len(row) for row in found.signals.values()} == {len(SIGNALS)}
+    with in_workspace(house.workspace):
+        assert not PredictorState.objects.exists()
+
+
+def test_scores_are_those_of_the_promoted_model(house: House) -> None:
+    promote(house.workspace)
+    ours = said(house.workspace, candidates=facts(6, text_only=2))
+    again = said(house.workspace, candidates=facts(6, text_only=2)[::-1])
+
+    assert ours.model_version == 1
+    assert len(set(ours.scores.values())) == 6
+    assert again.scores == pytest.approx(ours.scores, rel=1e-4)
+
+
+def test_a_promotion_is_seen_by_the_next_session(house: House) -> None:
+    promote(house.workspace)
+    first = said(house.workspace)
+    promote(house.workspace, scorer(seed=5).to_bytes(), number=2)
+    second = said(house.workspace)
+
+    assert (first.model_version, second.model_version) == (1, 2)
+    assert first.scores != second.scores
+
+
+def test_weights_are_read_once_a_version(house: House) -> None:
+    promote(house.workspace)
+    said(house.workspace)
+    with CaptureQueriesContext(connection) as queries:
+        said(house.workspace)
+
+    assert not [q for q in queries if "modelversion" in q["sql"]]
+
+
+def test_a_neighbours_model_is_never_used(house: House, neighbour: House) -> None:
+    promote(neighbour.workspace, phase=Phase.ACTIVE)
+    said(neighbour.workspace)
+
+    assert said(house.workspace).no_opinion_reason == "no_model"
+
+
+@pytest.mark.parametrize(
+    ("mode", "phase", "has_influence"),
+    [
+        ("collect", Phase.ACTIVE, False),
+        ("collect", Phase.WARMING, False),
+        ("on", Phase.WARMING, False),
+        ("on", Phase.RETRAINING, False),
+        ("on", Phase.RAMP, True),
+        ("on", Phase.ACTIVE, True),
+    ],
+)
+def test_influence_is_earned_and_allowed(house: House, mode, phase, has_influence) -> None:
+    promote(house.workspace, phase=phase)
+    workspace = configure(house.workspace, predictor_mode=mode, exploration_rate=0.2, rrf_k=20)
+    found = said(workspace)
+
+    assert len(found.scores) == 8
+    assert found.phase == phase
+    assert found.rrf_k == 20
+    assert found.alpha == (state(workspace).alpha if has_influence else 1.0)
+    assert (found.alpha < 1.0) == has_influence
+    assert found.exploration_rate == (0.2 if has_influence else 0.0)
+
+
+def test_status_lines_are_those_of_the_contract(house: House) -> None:
+    workspace = configure(house.workspace, predictor_mode="on")
+    promote(workspace, phase=Phase.WARMING)
+    assert said(workspace).status_line == (
+        "[predictor: warming | success_rate=0.50 | model_v1 | baseline only]"
+    )
+    promote(workspace, number=3, phase=Phase.ACTIVE)
+    now = state(workspace)
+    assert said(workspace).status_line == (
+        f"[predictor: active | success_rate={now.success_rate:.2f} | α={now.alpha:.2f} "
+        f"| model_v3 | {now.scored_sessions} sessions]"
+    )
+    promote(workspace, number=4, phase=Phase.RETRAINING)
+    assert said(workspace).status_line == (
+        "[predictor: retraining | drift detected | baseline fallback]"
+    )
+    collecting = configure(workspace, predictor_mode="collect")
+    promote(collecting, number=5, phase=Phase.ACTIVE)
+    assert said(collecting).status_line.endswith("model_v5 | baseline only]")
+
+
+@pytest.mark.parametrize(
+    ("ranker", "code", "reason"),
+    [
+        (Raising(), "predictor_crash", "crash"),
+        (Saying([0.5, float("nan"), *[0.1] * 6]), "predictor_parse_error", "parse_error"),
+        (Saying([float("inf")] * 8), "predictor_parse_error", "parse_error"),
+        (Saying([0.5] * 7), "predictor_parse_error", "parse_error"),
+        (Saying([[0.5]] * 8), "predictor_parse_error", "parse_error"),
+        (Saying(["high"] * 8), "predictor_crash", "crash"),
+    ],
+)
+def test_what_fails_leaves_the_baseline_and_is_counted(house, ranker, code, reason) -> None:
+    workspace = configure(house.workspace, predictor_mode="on")
+    promote(workspace, phase=Phase.ACTIVE)
+    serve_stand_in(workspace, ranker)
+    found = said(workspace)
+
+    assert (found.scores, found.alpha, found.model_version) == ({}, 1.0, None)
+    assert (found.no_opinion_reason, found.exploration_rate) == (reason, 0.0)
+    assert len(found.signals) == 8
+    assert errors(workspace) == [code]
+    assert "α=1.00" in found.status_line
+    with in_workspace(workspace):
+        assert "memory" not in StageError.objects.get().detail
+
+
+def test_wrong_widths_are_counted_and_never_filled_up(house: House) -> None:  # pitfall 31
+    promote(house.workspace)
+    narrow = replace(facts(1)[0], vector=np.ones(1, dtype=np.float32))
+    for others in (
+        {"candidates": [narrow, *facts(8)[1:]]},
+        {"candidates": facts(8, width=WIDTH + 1)},
+        {"context": np.ones(WIDTH - 1, dtype=np.float32)},
+    ):
+        found = said(house.workspace, **others)
+        assert (found.scores, found.no_opinion_reason) == ({}, "parse_error") or (
+            found.no_opinion_reason == "disabled"
+        )
+    assert errors(house.workspace) == ["predictor_parse_error"] * 3
+
+
+def test_a_stalled_scorer_holds_up_no_session(house: House) -> None:  # pitfall 35
+    workspace = configure(house.workspace, predictor_mode="on", score_timeout_ms=40)
+    promote(workspace, phase=Phase.ACTIVE)
+    stalled = Stalled()
+    serve_stand_in(workspace, stalled)
+    started = time.perf_counter()
+    found = said(workspace)
+    took = time.perf_counter() - started
+    stalled.go_on.set()
+
+    assert took < 1.0
+    assert (found.scores, found.alpha, found.no_opinion_reason) == ({}, 1.0, "timeout")
+    assert errors(workspace) == ["predictor_timeout"]
+
+
+@pytest.mark.parametrize("damage", ["cut", "flipped", "other", "gone", "no_row"])
+def test_a_corrupt_checkpoint_is_a_cold_start(house: House, damage: str) -> None:  # pitfall 38
+    workspace = configure(house.workspace, predictor_mode="on")
+    version = promote(workspace, phase=Phase.ACTIVE)
+    raw = version.checkpoint
+    damaged = {
+        "cut": raw[:-1],
+        "flipped": raw[:-3] + bytes([raw[-3] ^ 1]) + raw[-2:],
+        "other": b"MZ" + raw,
+        "gone": None,
+    }
+    with in_workspace(workspace):
+        if damage == "no_row":
+            version.delete()
+        else:
+            version.checkpoint = damaged[damage]
+            version.save()
+    found = said(workspace)
+
+    assert (found.scores, found.alpha) == ({}, 1.0)
+    assert found.no_opinion_reason == "checkpoint_error"
+    assert found.status_line == "[predictor: collecting | 0/10 sessions | baseline only]"
+    assert errors(workspace) == ["predictor_checkpoint_error"]
+    now = state(workspace)
+    assert (now.served, now.phase, now.alpha, now.last_version) == (None, "collecting", 1.0, 1)
+    with in_workspace(workspace):
+        told = Event.objects.get(type="predictor.reset")
+        assert told.data == {"reason": "checkpoint_error", "version": 1}
+    assert said(workspace).no_opinion_reason == "no_model"
+    assert len(errors(workspace)) == 1
+
+
+def test_a_model_of_other_vectors_is_left_alone(house: House) -> None:
+    promote(house.workspace, embedding_model="another")
+    found = said(house.workspace)
+
+    assert (found.scores, found.no_opinion_reason) == ({}, "other_embedding")
+    assert "baseline only" in found.status_line
+    assert errors(house.workspace) == []
+    assert state(house.workspace).served == 1
+
+
+def test_a_model_of_other_features_is_left_alone(house: House) -> None:
+    promote(house.workspace, feature_version=FEATURE_VERSION + 1, checkpoint=b"newer")
+
+    assert said(house.workspace).no_opinion_reason == "other_embedding"
+    assert state(house.workspace).served == 1
+
+
+def test_three_failures_in_an_hour_switch_scoring_off(house: House) -> None:
+    workspace = configure(house.workspace, predictor_mode="on")
+    promote(workspace, phase=Phase.ACTIVE)
+    serve_stand_in(workspace, Raising())
+    lines = [said(workspace, now=NOW + minutes(20 * n)).status_line for n in range(3)]
+    serve_stand_in(workspace, Saying([0.1] * 8))
+    still = said(workspace, now=NOW + minutes(99))
+    later = said(workspace, now=NOW + minutes(101))
+
+    disabled = "[predictor: disabled | failures=3/h | baseline fallback]"
+    assert [line == disabled for line in lines] == [False, False, True]
+    assert (still.status_line, still.no_opinion_reason) == (disabled, "disabled")
+    assert (still.scores, still.alpha, len(still.signals)) == ({}, 1.0, 8)
+    assert len(later.scores) == 8
+    with in_workspace(workspace):
+        assert Event.objects.filter(type="predictor.disabled").count() == 1
+
+
+def test_failures_far_apart_switch_nothing_off(house: House) -> None:
+    promote(house.workspace)
+    serve_stand_in(house.workspace, Raising())
+    for n in range(5):
+        found = said(house.workspace, now=NOW + minutes(31 * n))
+        assert found.no_opinion_reason == "crash"
+    assert len(errors(house.workspace)) == 5
+
+
+def test_nothing_to_rank_is_no_failure(house: House) -> None:
+    promote(house.workspace)
+    found = said(house.workspace, candidates=[])
+
+    assert (found.scores, found.signals, found.no_opinion_reason) == ({}, {}, "nothing_to_rank")
+    assert errors(house.workspace) == []
+
+
+def test_a_session_without_context_or_past_is_scored(house: House) -> None:
+    promote(house.workspace)
+    found = said(house.workspace, context=None, gap_hours=None, project="")
+
+    assert len(found.scores) == 8
