@@ -246,6 +246,7 @@ ENGRAM_LLM: dict[str, Any] = {
 
 # The seams: what upper apps plug into lower ones, by name.
 ENGRAM_RECALL_ANNOTATORS = ["conflicts.services.disputes.annotate"]
+ENGRAM_SESSION_BRIEFERS = ["conflicts.services.decided_since.decided_since"]
 ENGRAM_SESSION_RANKER = ""  # the learned ranker at session start; empty: the baseline alone
 
 CELERY_BROKER_URL = BROKER_URL
@@ -280,6 +281,7 @@ _SWEEPS = {
     "kernel.drop_old_answers": 3600.0,
     "kernel.drop_old_latencies": 3600.0,
     "console.tell_stories": 10.0,
+    "predictor.sweep_training": 60.0,
 }
 # A sweep that no worker took in time is left out: the next one does the same.
 CELERY_BEAT_SCHEDULE = {

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Collection, Hashable, Mapping, Sequence
+from itertools import islice
 from typing import TypeVar
 
 import numpy as np
@@ -63,6 +64,7 @@ def diversify(
     exempt : ids that keep their score, such as constraints.
     """
     order = {i: position for position, i in enumerate(scores)}
+    repeats = _repeats(order, vectors)
     heap = [(-score, order[i], 0, i) for i, score in scores.items()]
     heapq.heapify(heap)
     overlaps = dict.fromkeys(scores, 0)
@@ -70,7 +72,7 @@ def diversify(
     while heap and len(chosen) < limit:
         negative, position, seen, i = heapq.heappop(heap)
         if i not in exempt:
-            overlaps[i] += _similar(i, list(chosen)[seen:], vectors)
+            overlaps[i] += sum(j in repeats[i] for j in islice(chosen, seen, None))
             multiplier = (1 - DIVERSITY_FLOOR) * DIVERSITY_DECAY ** overlaps[i] + DIVERSITY_FLOOR
             current = scores[i] * multiplier
             if -current > negative:
@@ -80,7 +82,15 @@ def diversify(
     return chosen
 
 
-def _similar(i: Id, others: Sequence[Id], vectors: Mapping[Id, NDArray[np.float32]]) -> int:
-    if i not in vectors:
-        return 0
-    return sum(float(vectors[i] @ vectors[j]) > SIMILAR_COSINE for j in others if j in vectors)
+def _repeats(
+    ids: Collection[Id], vectors: Mapping[Id, NDArray[np.float32]]
+) -> dict[Id, frozenset[Id]]:
+    """Return for each id those whose vectors say the same; all cosines in one product."""
+    known = [i for i in ids if i in vectors]
+    found: dict[Id, frozenset[Id]] = dict.fromkeys(ids, frozenset())
+    if known:
+        matrix = np.stack([vectors[i] for i in known])  # (n, dim)
+        is_same = matrix @ matrix.T > SIMILAR_COSINE  # (n, n)
+        for i, row in zip(known, is_same, strict=True):
+            found[i] = frozenset(known[j] for j in np.flatnonzero(row)) - {i}
+    return found

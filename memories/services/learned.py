@@ -1,7 +1,8 @@
 """The seam by which a learned ranker takes part in session start: `settings.ENGRAM_SESSION_RANKER`.
 
 The setting names a callable that takes what is `Asked` and returns an `Opinion`; empty means that
-there is none. Whatever goes wrong with it, the baseline's order serves.
+there is none. Whatever goes wrong with it, the baseline's order serves: what it raises, and an
+opinion that is none (scores of other candidates, numbers out of range), is counted as a failure.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache
+from math import isfinite
 from typing import Protocol, cast
 from uuid import UUID
 
@@ -20,6 +22,7 @@ from numpy.typing import NDArray
 
 from engram.kernel import telemetry
 from engram.kernel.models import Workspace
+from engram.kernel.tenancy import in_workspace
 from memories.core.rankings import RRF_K
 
 STAGE = "predictor_score"
@@ -90,13 +93,26 @@ def opinion_on(asked: Asked) -> Opinion:
     if not name:
         return Opinion()
     try:
-        return _ranker(name)(asked)
+        with in_workspace(asked.workspace):  # a savepoint: what fails in the database ends here
+            opinion = _ranker(name)(asked)
     except Exception as error:  # noqa: BLE001  a session starts whatever a ranker does
-        telemetry.record_error(
-            STAGE,
-            "predictor_crash",
-            detail=type(error).__name__,
-            session_key=asked.session_key,
-            now=asked.now,
-        )
-        return Opinion(no_opinion_reason="crash")
+        return _none(asked, "predictor_crash", type(error).__name__, "crash")
+    if flaw := _flaw(opinion, asked):
+        return _none(asked, "predictor_parse_error", flaw, "invalid")
+    return opinion
+
+
+def _none(asked: Asked, code: str, detail: str, reason: str) -> Opinion:
+    telemetry.record_error(STAGE, code, detail=detail, session_key=asked.session_key, now=asked.now)
+    return Opinion(no_opinion_reason=reason)
+
+
+def _flaw(opinion: Opinion, asked: Asked) -> str:
+    """Return what makes an opinion none, empty when nothing does."""
+    if opinion.scores and opinion.scores.keys() != {one.id for one in asked.candidates}:
+        return "scores of other candidates than were asked about"
+    if not all(isfinite(score) for score in opinion.scores.values()):
+        return "a score that is no number"
+    if not (0 <= opinion.alpha <= 1 and 0 <= opinion.exploration_rate <= 1 and opinion.rrf_k > 0):
+        return "a weight or a rate out of range"
+    return ""

@@ -1,0 +1,181 @@
+"""Which candidates a session is given: two rankings fused, without repetitions, within bounds.
+
+1. Constraints stand first, then pins, then the others by fused and diversified score.
+2. Constraints are given whatever `k` and the budget say; pins whatever `k` says, when the budget
+   has room; the others while fewer than `k` are given, skipping those that do not fit. All count.
+3. Exploration: with the given probability the lowest of the others gives its place to the
+   candidate left out on which the rankings disagree most, among those for which there is room.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from random import Random
+from typing import Generic, Literal, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memories.core.rankings import RRF_K, diversify, rrf
+
+Id = TypeVar("Id", bound=Hashable)
+Source = Literal["effective", "predictor", "both", "exploration"]
+Always = Literal["", "pin", "constraint"]
+# Above every fused score, which is below 1.
+_LIFT: dict[Always, float] = {"": 0.0, "pin": 1.0, "constraint": 2.0}
+
+
+@dataclass(frozen=True, slots=True)
+class Contender(Generic[Id]):
+    """One candidate: how many characters it takes, and whether it is given in any case."""
+
+    id: Id
+    chars: int
+    always: Always = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Opinion(Generic[Id]):
+    """The learned ranking: scores of all candidates or none, `alpha` the baseline's weight."""
+
+    scores: Mapping[Id, float]
+    alpha: float = 1.0
+    rrf_k: int = RRF_K
+    exploration_rate: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """How many memories a session wants, and how many characters they may have together."""
+
+    k: int
+    chars: int
+
+
+@dataclass(frozen=True, slots=True)
+class Placed(Generic[Id]):
+    """One candidate in its place; ranks count from 1, `final` is `fused` · `diversity`.
+
+    `source` tells whose best `k` it is among: both rankings', the predictor's alone, else the
+    baseline's (which also brought what neither ranks so high).
+    """
+
+    id: Id
+    rank: int
+    baseline_rank: int
+    predictor_rank: int | None
+    fused: float
+    diversity: float
+    always: Always
+    source: Source
+    is_injected: bool = False
+
+    @property
+    def final(self) -> float:
+        """Return the score that orders candidates below constraints and pins."""
+        return self.fused * self.diversity
+
+    @property
+    def disagreement(self) -> int:
+        """Return how far apart the two rankings place it."""
+        return 0 if self.predictor_rank is None else abs(self.baseline_rank - self.predictor_rank)
+
+
+def inject(
+    contenders: Sequence[Contender[Id]],
+    opinion: Opinion[Id],
+    vectors: Mapping[Id, NDArray[np.float32]],
+    room: Room,
+    *,
+    rng: Random,
+) -> list[Placed[Id]]:
+    """Return all candidates in their order, and which of them are given.
+
+    Parameters
+    ----------
+    contenders : in the baseline's order, best first.
+    vectors : unit vectors (dim,); a candidate without one repeats nothing.
+    rng : drawn from only when there are scores and a rate.
+    """
+    placed = _order(contenders, opinion, vectors, room.k)
+    chars = {one.id: one.chars for one in contenders}
+    placed, left = _give(placed, chars, room)
+    may_explore = opinion.scores and opinion.exploration_rate > 0
+    if may_explore and rng.random() < opinion.exploration_rate:
+        return _explore(placed, chars, left)
+    return placed
+
+
+def _order(
+    contenders: Sequence[Contender[Id]],
+    opinion: Opinion[Id],
+    vectors: Mapping[Id, NDArray[np.float32]],
+    k: int,
+) -> list[Placed[Id]]:
+    baseline = [one.id for one in contenders]
+    always = {one.id: one.always for one in contenders}
+    ranks_b = {i: rank for rank, i in enumerate(baseline, 1)}
+    predicted = sorted(baseline, key=lambda i: -opinion.scores[i]) if opinion.scores else []
+    ranks_p = {i: rank for rank, i in enumerate(predicted, 1)}
+    alpha = opinion.alpha if predicted else 1.0
+    fused = rrf(baseline, predicted, alpha=alpha, k=opinion.rrf_k)
+    lifted = {i: score + _LIFT[always[i]] for i, score in fused.items()}
+    exempt = {i for i, kind in always.items() if kind}
+    chosen = diversify(lifted, vectors, limit=len(lifted), exempt=exempt)
+    return [
+        Placed(
+            id=i,
+            rank=rank,
+            baseline_rank=ranks_b[i],
+            predictor_rank=ranks_p.get(i),
+            fused=fused[i],
+            diversity=1.0 if always[i] else score / fused[i],
+            always=always[i],
+            source=_source(ranks_b[i], ranks_p.get(i), k),
+        )
+        for rank, (i, score) in enumerate(chosen.items(), 1)
+    ]
+
+
+def _source(baseline_rank: int, predictor_rank: int | None, k: int) -> Source:
+    if predictor_rank is None or predictor_rank > k:
+        return "effective"
+    return "both" if baseline_rank <= k else "predictor"
+
+
+def _give(
+    placed: Sequence[Placed[Id]], chars: Mapping[Id, int], room: Room
+) -> tuple[list[Placed[Id]], int]:
+    """Mark what is given; return how many characters are left (below 0: constraints took more)."""
+    left, given = room.chars, 0
+    answer = []
+    for one in placed:
+        fits = chars[one.id] <= left
+        is_given = one.always == "constraint" or (fits and (one.always == "pin" or given < room.k))
+        if is_given:
+            left -= chars[one.id]
+            given += 1
+        answer.append(replace(one, is_injected=is_given))
+    return answer, left
+
+
+def _explore(placed: list[Placed[Id]], chars: Mapping[Id, int], left: int) -> list[Placed[Id]]:
+    """Give the lowest ranked place to what the rankings disagree on most, if anything fits."""
+    lowest = next((one for one in reversed(placed) if one.is_injected and not one.always), None)
+    if lowest is None:
+        return placed
+    free = left + chars[lowest.id]
+    others = [
+        one
+        for one in placed
+        if not one.is_injected and one.disagreement and chars[one.id] <= free and not one.always
+    ]
+    if not others:
+        return placed
+    tried = max(others, key=lambda one: (one.disagreement, -one.rank))
+    changed = {
+        lowest.id: replace(lowest, is_injected=False),
+        tried.id: replace(tried, is_injected=True, source="exploration"),
+    }
+    return [changed.get(one.id, one) for one in placed]

@@ -1,0 +1,211 @@
+"""The candidates of a session: bounded, whatever the workspace holds.
+
+The best 50 by the baseline and the best 50 by cosine to the session's own context (by words, where
+the context has no vector), what is linked to these, the best of the session's own project or scope
+among the workspace's best thousand, and the constraints and pins that hold there: 100 at most.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import chain, zip_longest
+from typing import Any, NamedTuple
+from uuid import UUID
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engram.kernel.binary import binary_cursor
+from engram.kernel.conditions import condition_of
+from engram.kernel.planning import by_index, by_index_in_order
+from engram.kernel.tenancy import current_workspace_id
+from memories.core.baseline import GAIN_A_SECOND, LEAST_IMPORTANCE, standing
+from memories.core.injection import Always
+from memories.core.text import terms
+from memories.models import Memory
+from memories.models.memory import MemoryQuerySet
+from memories.services.lifecycle import hold
+from memories.services.nearest import nearest
+from memories.services.words import by_words, vocabulary_of
+
+POOL_MAX = 100
+BEST = 50  # by the baseline, and by meaning
+PLACED_MAX, PLACED_AMONG = 10, 1000
+LINKED_MAX = 10
+CONSTRAINTS_MAX = 30
+PINS_MAX = 20
+
+# As the indexes `memory_standing` and `memory_always` have it; `memories.core.baseline.standing`.
+_STANDING = f"""(CASE WHEN is_pinned THEN 'Infinity'::float8
+    ELSE ln(greatest(importance, {LEAST_IMPORTANCE!r}::float8))
+        + {GAIN_A_SECOND!r}::float8 * date_part('epoch', observed_at AT TIME ZONE 'UTC') END)"""
+_HERE = """((project <> '' AND project = %(project)s) OR (scope <> '' AND (
+    scope = ANY(%(scopes)s::text[]) OR starts_with(scope, %(below)s)
+)))"""
+_BEST = f"""
+    SELECT id, {_HERE} FROM memories_memory WHERE {{condition}}
+    ORDER BY {_STANDING} DESC, id LIMIT %(most)s
+"""  # noqa: S608  constants only
+_ALWAYS = f"""
+    (
+        SELECT id, true FROM memories_memory
+        WHERE {{condition}} AND (kind = 'constraint' OR is_pinned) AND kind = 'constraint'
+            AND ((project = '' AND scope = '') OR {_HERE})
+        ORDER BY {_STANDING} DESC, id LIMIT %(constraints)s
+    ) UNION ALL (
+        SELECT id, false FROM memories_memory
+        WHERE {{condition}} AND (kind = 'constraint' OR is_pinned) AND kind <> 'constraint'
+            AND ((project = '' AND scope = '') OR {_HERE})
+        ORDER BY {_STANDING} DESC, id LIMIT %(pins)s
+    )
+"""  # noqa: S608  constants only
+_LINKED = f"""
+    SELECT id FROM memories_memory
+    WHERE {{condition}} AND NOT id = ANY(%(ids)s::uuid[]) AND id = ANY(ARRAY(
+        SELECT source_id FROM memories_derivation
+        WHERE workspace_id = %(workspace)s AND derived_id = ANY(%(ids)s::uuid[])
+        UNION SELECT derived_id FROM memories_derivation
+        WHERE workspace_id = %(workspace)s AND source_id = ANY(%(ids)s::uuid[])
+    ))
+    ORDER BY {_STANDING} DESC, id LIMIT %(linked)s
+"""  # noqa: S608  constants only
+_FACTS = """
+    SELECT id, content, kind, importance, is_pinned, observed_at, recall_count, revision
+    FROM memories_memory WHERE {condition} AND id = ANY(%(ids)s::uuid[])
+"""
+_VECTORS = """
+    SELECT memory_id, embedding FROM memories_memoryvector
+    WHERE workspace_id = %(workspace)s AND memory_id = ANY(%(ids)s::uuid[]) AND model = %(model)s
+    ORDER BY memory_id, position
+"""
+_HEADER_BYTES = 4  # of a vector in binary: its width, and two unused
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What a session is about: where constraints hold, and whose best are candidates."""
+
+    project: str
+    scope: str
+    context: str
+    vector: NDArray[np.float32] | None
+    model: str
+
+
+class Fact(NamedTuple):
+    """A candidate as it stands now."""
+
+    id: UUID
+    content: str
+    kind: str
+    importance: float
+    is_pinned: bool
+    observed_at: datetime
+    recall_count: int
+    revision: int
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """The candidates in the baseline's order; `vectors` are of each one's first window."""
+
+    facts: Sequence[Fact]
+    always: dict[UUID, Always]
+    vectors: dict[UUID, NDArray[np.float32]] = field(default_factory=dict)
+    cosines: dict[UUID, float] = field(default_factory=dict)  # of the nearest window
+
+
+def candidates_of(place: Place, *, now: datetime) -> Candidates:
+    """Return a session's candidates, kept from being erased until the transaction ends."""
+    recallable = Memory.objects.recallable(now)
+    asked = _asked(place)
+    with by_index_in_order():
+        ranked = _rows(_BEST, recallable, asked)
+        named = _rows(_ALWAYS, recallable, asked)
+        best = [memory_id for memory_id, _ in ranked[:BEST]]
+        near = _near(recallable, place)
+        chosen = {*best, *near}
+        linked = [row[0] for row in _rows(_LINKED, recallable, asked | {"ids": list(chosen)})]
+    of_place = [i for i, is_here in ranked if is_here and i not in chosen][:PLACED_MAX]
+    always: dict[UUID, Always] = {i: "constraint" if must else "pin" for i, must in named}
+    ids = _capped(always, [*of_place, *linked], best, near)
+    hold(ids)
+    with by_index():
+        facts = [Fact._make(row) for row in _rows(_FACTS, recallable, asked | {"ids": ids})]
+        windows = _windows(asked | {"ids": ids})
+    facts.sort(key=lambda f: (-standing(f.importance, f.observed_at, is_pinned=f.is_pinned), f.id))
+    return Candidates(
+        facts=facts,
+        always={fact.id: always[fact.id] for fact in facts if fact.id in always},
+        vectors={i: rows[0] for i, rows in windows.items()},
+        cosines=_cosines(windows, place.vector),
+    )
+
+
+def _asked(place: Place) -> dict[str, Any]:
+    parts = place.scope.split("/") if place.scope else []
+    return {
+        "workspace": current_workspace_id(),
+        "project": place.project,
+        "scopes": ["/".join(parts[:n]) for n in range(1, len(parts) + 1)],
+        # What no scope begins with, where the session names none.
+        "below": f"{place.scope}/",
+        "most": PLACED_AMONG if place.project or place.scope else BEST,
+        "constraints": CONSTRAINTS_MAX,
+        "pins": PINS_MAX,
+        "linked": LINKED_MAX,
+        "model": place.model,
+    }
+
+
+def _near(recallable: MemoryQuerySet, place: Place) -> Collection[UUID]:
+    """Return the nearest to the context, or where it has no vector what shares its words."""
+    if place.vector is not None:
+        return nearest(recallable, place.vector, place.model, BEST)
+    words = terms(place.context)
+    return by_words(recallable, vocabulary_of(words), BEST) if words else ()
+
+
+def _capped(
+    always: Iterable[UUID],
+    structural: Sequence[UUID],
+    best: Sequence[UUID],
+    near: Collection[UUID],
+) -> list[UUID]:
+    """Return at most `POOL_MAX`: of both rankings as many, however much stands beside them."""
+    in_turn = chain.from_iterable(zip_longest(best, near))
+    found = dict.fromkeys(i for i in chain(always, structural, in_turn) if i is not None)
+    return list(found)[:POOL_MAX]
+
+
+def _rows(statement: str, recallable: MemoryQuerySet, asked: dict[str, Any]) -> list[Any]:
+    condition = condition_of(recallable)
+    with binary_cursor() as cursor:
+        cursor.execute(statement.format(condition=condition.sql), condition.parameters | asked)
+        rows: list[Any] = cursor.fetchall()
+        return rows
+
+
+def _windows(asked: dict[str, Any]) -> dict[UUID, list[NDArray[np.float32]]]:
+    """Return the vectors of memories, window by window."""
+    found: dict[UUID, list[NDArray[np.float32]]] = {}
+    with binary_cursor() as cursor:
+        cursor.execute(_VECTORS, asked)
+        for memory_id, written in cursor.fetchall():
+            row = np.frombuffer(written, dtype=">f4", offset=_HEADER_BYTES).astype(np.float32)
+            found.setdefault(memory_id, []).append(row)
+    return found
+
+
+def _cosines(
+    windows: dict[UUID, list[NDArray[np.float32]]], vector: NDArray[np.float32] | None
+) -> dict[UUID, float]:
+    if vector is None:
+        return {}
+    return {
+        i: max(float(row @ vector) for row in rows)
+        for i, rows in windows.items()
+        if len(rows[0]) == len(vector)
+    }

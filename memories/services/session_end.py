@@ -1,0 +1,89 @@
+"""Ending a session: its transcript is kept for the judge, and who listens is told."""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import datetime, timedelta
+
+from django.db.models import Q
+
+from engram.kernel.actors import SYSTEM, Actor
+from engram.kernel.history import record
+from engram.kernel.models import Workspace
+from engram.kernel.refusals import StaleError
+from engram.kernel.tenancy import in_workspace
+from memories.models import Session
+from memories.services.session_prompt import locked_session
+from memories.signals import session_ended
+
+IDLE_FOR = timedelta(hours=24)
+CLOSED_A_TURN = 500
+
+
+def end_session(
+    workspace: Workspace, session_key: str, transcript: str, *, actor: Actor, now: datetime
+) -> Session:
+    """End a session; the same end again changes nothing, another transcript is refused."""
+    with in_workspace(workspace):
+        session = locked_session(session_key)
+        digest = hashlib.sha256(transcript.encode()).hexdigest()
+        if session.ended_at is not None:
+            if session.is_abandoned:
+                raise StaleError("This session was closed after 24 hours without a word.")
+            if session.transcript_digest != digest:
+                raise StaleError("This session has ended, with another transcript.")
+            return session
+        session.transcript, session.transcript_digest = transcript, digest
+        return _end(session, actor=actor, now=now)
+
+
+def close_idle(workspace: Workspace, *, now: datetime) -> int:
+    """End sessions of which nothing was heard for 24 hours, without a transcript; return how many.
+
+    Each in a transaction of its own, so that none waits for the others.
+    """
+    before = now - IDLE_FOR
+    silent = Q(active_at=None) | Q(active_at__lte=before)
+    with in_workspace(workspace):
+        idle = Session.objects.filter(silent, ended_at=None, started_at__lte=before)
+        keys = list(idle.order_by("started_at").values_list("session_key", flat=True))
+    closed = 0
+    for session_key in keys[:CLOSED_A_TURN]:
+        with in_workspace(workspace):
+            session = (
+                Session.objects.select_for_update(no_key=True)
+                .filter(silent, ended_at=None, session_key=session_key)
+                .first()
+            )
+            if session is not None:
+                session.is_abandoned = True
+                _end(session, actor=SYSTEM, now=now)
+                closed += 1
+    return closed
+
+
+def note_judged(session: Session, now: datetime) -> None:
+    """Say that a session's records are settled; the judge's, in its transaction."""
+    session.judged_at = now
+    session.save(update_fields=["judged_at"])
+
+
+def _end(session: Session, *, actor: Actor, now: datetime) -> Session:
+    session.ended_at = max(now, session.started_at)  # a clock that went back ends nothing earlier
+    session.save(update_fields=["transcript", "transcript_digest", "ended_at", "is_abandoned"])
+    rows = session.candidates
+    record(
+        "session.ended",
+        of=("session", session.id),
+        actor=actor,
+        now=now,
+        session_key=session.session_key,
+        data={
+            "injected": rows.filter(was_injected=True).count(),
+            "matched": rows.filter(fts_hit_count__gt=0).count(),
+            "prompts": session.prompt_count,
+            "transcript_chars": len(session.transcript),
+        },
+    )
+    session_ended.send(Session, session=session, now=now)
+    return session

@@ -1,0 +1,33 @@
+"""What an agent says of a memory in a session: from -1, it misled, to 1, it helped."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from uuid import UUID
+
+from engram.kernel.models import Workspace
+from engram.kernel.refusals import MissingError, StaleError
+from engram.kernel.tenancy import in_workspace
+from memories.models import SessionCandidate
+from memories.services.session_prompt import locked_session
+
+
+def give_feedback(
+    workspace: Workspace, session_key: str, memory_id: UUID, value: float, *, now: datetime
+) -> SessionCandidate:
+    """Note what a memory of the session's records was worth; a later word replaces an earlier.
+
+    Taken until the session is judged: after that nothing would read it.
+    """
+    with in_workspace(workspace):
+        session = locked_session(session_key)
+        if session.judged_at is not None:
+            raise StaleError("This session is judged; its records change no more.")
+        row = session.candidates.select_for_update().filter(memory=memory_id).first()
+        if row is None:
+            raise MissingError("This session has no record of such a memory.")
+        row.feedback, row.feedback_at = value, now
+        row.save(update_fields=["feedback", "feedback_at"])
+        session.active_at = now
+        session.save(update_fields=["active_at"])
+        return row

@@ -1,0 +1,165 @@
+"""What a session asks: the memories whose words a prompt shares, counted once a prompt."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from django.db import connection
+
+from engram.kernel.actors import Actor
+from engram.kernel.binary import binary_cursor
+from engram.kernel.history import record
+from engram.kernel.models import Workspace
+from engram.kernel.refusals import MissingError, StaleError
+from engram.kernel.tenancy import current_workspace_id, in_workspace
+from memories.core.hits import HITS_MAX, is_hit, rare_terms
+from memories.core.text import terms
+from memories.models import Memory, Session, SessionCandidate
+from memories.services.words import GAIN, bm25_parameters, vocabulary_of
+
+NO_SUCH_SESSION = "There is no such session."
+FTS_ONLY_MAX = 200  # rows that prompts add to one session
+DIGESTS_KEPT = 500
+READ_MAX = 200  # best sharers that are looked at
+POSTINGS_A_TERM = 1000  # the best of a term
+
+_SHARERS = f"""
+    SELECT posting.memory_id, count(*), max(posting.words), sum({GAIN}) AS score
+    FROM unnest(%(terms)s::text[], %(weights)s::float8[]) AS asked (term, weight)
+    CROSS JOIN LATERAL (
+        SELECT memory_id, frequency, words FROM memories_posting
+        WHERE workspace_id = %(workspace)s AND term = asked.term
+        ORDER BY frequency DESC, words, memory_id LIMIT %(postings)s
+    ) AS posting
+    GROUP BY 1 ORDER BY 4 DESC, 1 LIMIT %(limit)s
+"""  # noqa: S608  placeholders only
+# One statement: memories locked in the order of their ids, as all writers do; then the records.
+_COUNT = """
+    WITH locked AS MATERIALIZED (
+        SELECT id, revision FROM memories_memory
+        WHERE workspace_id = %(workspace)s AND id = ANY(%(ids)s::uuid[])
+        ORDER BY id FOR NO KEY UPDATE
+    ), counted AS (
+        UPDATE memories_memory SET hit_count = hit_count + 1
+        FROM locked WHERE memories_memory.id = locked.id RETURNING 1
+    )
+    INSERT INTO memories_sessioncandidate AS known (
+        workspace_id, session_id, memory_id, source, diversity, final_score, was_injected,
+        is_always, revision, fts_hit_count, signals, created_at
+    )
+    SELECT %(workspace)s, %(session)s, id, 'fts_only', 1, 0, false, false, revision, 1, '{}',
+        %(now)s::timestamptz
+    FROM locked WHERE (SELECT count(*) FROM counted) >= 0
+    ORDER BY id
+    ON CONFLICT (session_id, memory_id) DO UPDATE SET fts_hit_count = known.fts_hit_count + 1
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A memory that a prompt matched, with its record in the session."""
+
+    memory: Memory
+    score: float
+    candidate: SessionCandidate | None
+
+
+@dataclass(frozen=True, slots=True)
+class Prompted:
+    """What a prompt matched, best first; a prompt that is sent again counts nothing."""
+
+    session: Session
+    hits: Sequence[Hit]
+    is_counted: bool
+
+
+def prompt(
+    workspace: Workspace, session_key: str, text: str, *, actor: Actor, now: datetime
+) -> Prompted:
+    """Count which memories a prompt of an open session shares rare words with."""
+    with in_workspace(workspace):
+        session = open_session(session_key)
+        scores = _matches(text, now)
+        digest = hashlib.sha256(text.encode()).hexdigest()[:32]
+        is_new = digest not in session.prompt_digests
+        if is_new:
+            _count(session, list(scores), now)
+            session.prompt_count += 1
+            session.prompt_digests = [*session.prompt_digests, digest][-DIGESTS_KEPT:]
+            session.active_at = now
+            session.save(update_fields=["prompt_count", "prompt_digests", "active_at"])
+            record(
+                "session.prompted",
+                of=("session", session.id),
+                actor=actor,
+                now=now,
+                session_key=session.session_key,
+                data={"prompt": session.prompt_count, "matched": len(scores)},
+            )
+        memories = Memory.objects.recallable(now).in_bulk(list(scores))
+        records = {row.memory_id: row for row in session.candidates.filter(memory__in=list(scores))}
+        hits = [
+            Hit(memories[i], score, records.get(i)) for i, score in scores.items() if i in memories
+        ]
+        return Prompted(session, hits, is_new)
+
+
+def open_session(session_key: str) -> Session:
+    """Lock and return a session that has not ended."""
+    session = locked_session(session_key)
+    if session.ended_at is not None:
+        raise StaleError("This session has ended.")
+    return session
+
+
+def locked_session(session_key: str) -> Session:
+    """Lock and return a session."""
+    session = Session.objects.select_for_update(no_key=True).filter(session_key=session_key).first()
+    if session is None:
+        raise MissingError(NO_SUCH_SESSION)
+    return session
+
+
+def _matches(text: str, now: datetime) -> dict[UUID, float]:
+    """Return the recallable memories that a prompt matches with their BM25, best first."""
+    vocabulary = vocabulary_of(terms(text))
+    asked = rare_terms(vocabulary.terms, vocabulary.frequencies, vocabulary.memories)
+    if not asked:
+        return {}
+    with binary_cursor() as cursor:
+        cursor.execute(
+            _SHARERS,
+            bm25_parameters(vocabulary, asked) | {"postings": POSTINGS_A_TERM, "limit": READ_MAX},
+        )
+        rows = cursor.fetchall()
+    scores = {i: score for i, shared, words, score in rows if is_hit(shared, words, len(asked))}
+    allowed = set(
+        Memory.objects.recallable(now).filter(pk__in=list(scores)).values_list("pk", flat=True)
+    )
+    kept = [(i, score) for i, score in scores.items() if i in allowed]
+    return dict(kept[:HITS_MAX])
+
+
+def _count(session: Session, ids: Sequence[UUID], now: datetime) -> None:
+    """Count one hit for each; what is no record yet becomes one while there is room."""
+    records = session.candidates
+    known = set(records.filter(memory__in=ids).values_list("memory_id", flat=True))
+    room = FTS_ONLY_MAX - records.filter(rank=None).count()
+    new = [i for i in ids if i not in known][: max(0, room)]
+    counted = [*known, *new]
+    if not counted:
+        return
+    with connection.cursor() as cursor:
+        cursor.execute(
+            _COUNT,
+            {
+                "workspace": current_workspace_id(),
+                "session": session.id,
+                "ids": counted,
+                "now": now,
+            },
+        )

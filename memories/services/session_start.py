@@ -1,0 +1,312 @@
+"""Starting a session: which memories it is given, and what was considered, all recorded.
+
+1. Embed the context, outside of any transaction. 2. Gather candidates, hear the learned ranker,
+order them. 3. Record every one of them, count what is given, tell history and who listens. A key
+that is known answers as it was answered first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from random import Random
+from time import perf_counter
+from uuid import UUID
+
+import numpy as np
+from django.db import connection
+from numpy.typing import NDArray
+
+from engram.kernel import telemetry
+from engram.kernel.actors import Actor
+from engram.kernel.embedding import EmbeddingUnavailableError, embed_query
+from engram.kernel.history import event, send
+from engram.kernel.inserting import insert
+from engram.kernel.locks import one_at_a_time
+from engram.kernel.models import Workspace
+from engram.kernel.tenancy import before_writing, current_workspace_id, in_workspace
+from memories.core import injection
+from memories.core.baseline import age_days, effectiveness
+from memories.core.briefing import briefing
+from memories.models import Memory, Session, SessionCandidate
+from memories.services.learned import Asked, CandidateFacts, Opinion, opinion_on
+from memories.services.session_brief import Decided, decided_since_last
+from memories.services.session_candidates import Candidates, Place, candidates_of
+from memories.signals import session_started
+
+STAGE = "session_start"
+SECONDS_AN_HOUR = 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class SessionWanted:
+    """What a caller says of a session."""
+
+    session_key: str
+    project: str = ""
+    scope: str = ""
+    agent: str = ""
+    context: str = ""
+    k: int = 10
+    budget_chars: int = 6000
+
+
+@dataclass(frozen=True, slots=True)
+class Offered:
+    """One memory that a session is given."""
+
+    memory_id: UUID
+    content: str
+    kind: str
+    score: float
+    source: str
+    is_always: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """A session with what it was given, as far as that may still be recalled."""
+
+    session: Session
+    offered: Sequence[Offered]
+    decided: Sequence[Decided]
+    is_new: bool
+
+    @property
+    def text(self) -> str:
+        """Return all of it ready to paste."""
+        return briefing(
+            [(one.kind, one.content) for one in self.offered],
+            [(one.question, one.outcome) for one in self.decided],
+        )
+
+
+def session_rng(workspace: Workspace, session_key: str) -> Random:
+    """Return the random source of a session: the same for the same key, whenever it starts."""
+    return Random(f"{workspace.pk}:{session_key}")
+
+
+def start_session(
+    workspace: Workspace, wanted: SessionWanted, *, actor: Actor, now: datetime, rng: Random
+) -> Started:
+    """Start a session, or answer one that was started under this key as it was answered."""
+    with before_writing(workspace):
+        known = _known(wanted.session_key, now)
+    if known is not None:
+        return known
+    began = perf_counter()
+    vector = _embedded(wanted.context, workspace.embedding_model)
+    with in_workspace(workspace):
+        one_at_a_time(f"session:{workspace.pk}:{wanted.session_key}")
+        known = _known(wanted.session_key, now)
+        if known is not None:
+            return known
+        started = _start(workspace, wanted, vector, actor=actor, now=now, rng=rng)
+        telemetry.observe(STAGE, perf_counter() - began)
+        return started
+
+
+def _embedded(context: str, model: str) -> NDArray[np.float32] | None:
+    """Return the vector of the context; None when there is none to be had: words will do."""
+    if not context.strip():
+        return None
+    try:
+        return embed_query(context, model)
+    except EmbeddingUnavailableError:
+        return None
+
+
+def _known(session_key: str, now: datetime) -> Started | None:
+    """Return the recorded answer of a session; what is hidden by now is left out."""
+    session = Session.objects.filter(session_key=session_key).first()
+    if session is None:
+        return None
+    rows = list(session.candidates.filter(was_injected=True).order_by("rank"))
+    memories = Memory.objects.recallable(now).in_bulk([row.memory_id for row in rows])
+    offered = [
+        Offered(
+            row.memory_id,
+            memories[row.memory_id].content,
+            memories[row.memory_id].kind,
+            row.final_score,
+            row.source,
+            row.is_always,
+        )
+        for row in rows
+        if row.memory_id in memories
+    ]
+    return Started(session, offered, decided_since_last(session), is_new=False)
+
+
+def _start(
+    workspace: Workspace,
+    wanted: SessionWanted,
+    vector: NDArray[np.float32] | None,
+    *,
+    actor: Actor,
+    now: datetime,
+    rng: Random,
+) -> Started:
+    model = workspace.embedding_model
+    place = Place(wanted.project, wanted.scope, wanted.context, vector, model)
+    found = candidates_of(place, now=now)
+    gap = _gap_hours(now)
+    asked = Asked(
+        workspace=workspace,
+        session_key=wanted.session_key,
+        context=vector,
+        model=model,
+        project=wanted.project,
+        now=now,
+        gap_hours=gap,
+        candidates=_facts(found, now),
+    )
+    opinion = opinion_on(asked)
+    placed = injection.inject(
+        [
+            injection.Contender(f.id, len(f.content), found.always.get(f.id, ""))
+            for f in found.facts
+        ],
+        injection.Opinion(opinion.scores, opinion.alpha, opinion.rrf_k, opinion.exploration_rate),
+        found.vectors,
+        injection.Room(wanted.k, wanted.budget_chars),
+        rng=rng,
+    )
+    session = _session(wanted, vector, opinion, model=model, gap=gap, actor=actor, now=now)
+    rows = _records(session, placed, found, asked, opinion)
+    given = [one for one in placed if one.is_injected]
+    told = event(
+        "session.started",
+        of=("session", session.id),
+        actor=actor,
+        now=now,
+        session_key=session.session_key,
+        data={"candidates": len(placed), "injected": len(given)},
+    )
+    insert([session, *rows, told])
+    send(told)
+    _count_injected([one.id for one in given])
+    session_started.send(Session, session=session, now=now)
+    facts = {fact.id: fact for fact in found.facts}
+    offered = [
+        Offered(
+            one.id,
+            facts[one.id].content,
+            facts[one.id].kind,
+            one.final,
+            one.source,
+            bool(one.always),
+        )
+        for one in given
+    ]
+    return Started(session, offered, decided_since_last(session), is_new=True)
+
+
+def _gap_hours(now: datetime) -> float | None:
+    """Return the hours since the workspace's session before, 0 when a clock went back."""
+    last = Session.objects.order_by("-started_at", "-id").values_list("started_at", flat=True)
+    before = last.first()
+    return None if before is None else max(0.0, (now - before).total_seconds() / SECONDS_AN_HOUR)
+
+
+def _facts(found: Candidates, now: datetime) -> list[CandidateFacts]:
+    answer = []
+    for fact in found.facts:
+        days = age_days(fact.observed_at, now)
+        answer.append(
+            CandidateFacts(
+                id=fact.id,
+                content=fact.content,
+                vector=found.vectors.get(fact.id),
+                age_days=days,
+                importance=fact.importance,
+                access_count=fact.recall_count,
+                is_superseded=False,  # what is superseded cannot be recalled
+                baseline_score=effectiveness(fact.importance, days, is_pinned=fact.is_pinned),
+            )
+        )
+    return answer
+
+
+def _session(
+    wanted: SessionWanted,
+    vector: NDArray[np.float32] | None,
+    opinion: Opinion,
+    *,
+    model: str,
+    gap: float | None,
+    actor: Actor,
+    now: datetime,
+) -> Session:
+    return Session(
+        session_key=wanted.session_key,
+        project=wanted.project,
+        scope=wanted.scope,
+        agent=wanted.agent,
+        context=wanted.context,
+        context_embedding=vector,
+        embedding_model=model,
+        caller=f"{actor.kind}:{actor.id}",
+        key_id=actor.key_id,
+        k=wanted.k,
+        budget_chars=wanted.budget_chars,
+        gap_hours=gap,
+        started_at=now,
+        alpha=opinion.alpha,
+        phase=opinion.phase,
+        model_version=opinion.model_version,
+        has_opinion=bool(opinion.scores),
+        no_opinion_reason=opinion.no_opinion_reason,
+        status_line=opinion.status_line,
+    )
+
+
+def _records(
+    session: Session,
+    placed: Sequence[injection.Placed[UUID]],
+    found: Candidates,
+    asked: Asked,
+    opinion: Opinion,
+) -> list[SessionCandidate]:
+    """Return the rows of all candidates, given or not."""
+    facts = {fact.id: fact for fact in found.facts}
+    scores = {fact.id: fact.baseline_score for fact in asked.candidates}
+    return [
+        SessionCandidate(
+            session=session,
+            memory_id=one.id,
+            source=one.source,
+            baseline_score=scores[one.id],
+            baseline_rank=one.baseline_rank,
+            cosine=found.cosines.get(one.id),
+            predictor_score=opinion.scores.get(one.id),
+            predictor_rank=one.predictor_rank,
+            fused_score=one.fused,
+            diversity=one.diversity,
+            final_score=one.final,
+            rank=one.rank,
+            was_injected=one.is_injected,
+            is_always=bool(one.always),
+            revision=facts[one.id].revision,
+            signals=list(opinion.signals.get(one.id, ())),
+            created_at=session.started_at,
+        )
+        for one in placed
+    ]
+
+
+def _count_injected(ids: Sequence[UUID]) -> None:
+    """Count that memories were given to a session, which is neither a recall nor a use."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            WITH locked AS MATERIALIZED (
+                SELECT id FROM memories_memory WHERE workspace_id = %s AND id = ANY(%s)
+                ORDER BY id FOR NO KEY UPDATE
+            )
+            UPDATE memories_memory SET injected_count = injected_count + 1
+            FROM locked WHERE memories_memory.id = locked.id
+            """,
+            [current_workspace_id(), list(ids)],
+        )

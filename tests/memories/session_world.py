@@ -1,0 +1,115 @@
+"""Memories of a known age and importance, sessions over them, and rankers that tests plug in."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from random import Random
+from typing import Any
+from uuid import UUID
+
+from engram.kernel.actors import Actor
+from engram.kernel.models import Role
+from engram.kernel.tenancy import in_workspace
+from memories.models import Memory, SessionCandidate
+from memories.services.learned import Asked, Opinion
+from memories.services.session_start import SessionWanted, Started, start_session
+from tests.conftest import NOW, House
+
+AGENT = Actor(kind="user", id="7", label="somebody", role=Role.AGENT)
+
+
+def remember(
+    house: House,
+    content: str,
+    *,
+    days: float = 0,
+    importance: float = 0.5,
+    at: datetime = NOW,
+    **fields: Any,
+) -> UUID:
+    """Commit a memory that was learned so many days before."""
+    body = {
+        "content": content,
+        "importance": importance,
+        "observed_at": (at - timedelta(days=days)).isoformat(),
+        **fields,
+    }
+    answer = house.agent.post("memories", body)
+    assert answer.status_code == 201, answer.json()
+    return UUID(answer.json()["memory"]["id"])
+
+
+def begin(house: House, key: str = "s1", *, now: datetime = NOW, **wanted: Any) -> Started:
+    """Start a session."""
+    return start_session(
+        house.workspace,
+        SessionWanted(session_key=key, **wanted),
+        actor=AGENT,
+        now=now,
+        rng=Random(key),
+    )
+
+
+def given(started: Started) -> list[UUID]:
+    """Return what a session was given, in order."""
+    return [one.memory_id for one in started.offered]
+
+
+def records(house: House, started: Started) -> list[SessionCandidate]:
+    """Return the records of a session, those that were ranked first."""
+    with in_workspace(house.workspace):
+        return list(started.session.candidates.order_by("rank", "pk"))
+
+
+def counters(house: House, ids: Sequence[UUID]) -> list[tuple[int, int, int]]:
+    """Return how often memories were recalled, injected and hit."""
+    with in_workspace(house.workspace):
+        found = Memory.objects.in_bulk(list(ids))
+        return [(found[i].recall_count, found[i].injected_count, found[i].hit_count) for i in ids]
+
+
+def reversing(asked: Asked) -> Opinion:
+    """Rank against the baseline, with all influence."""
+    scores = {one.id: float(n) for n, one in enumerate(asked.candidates)}
+    return Opinion(scores=scores, alpha=0.0, phase="active", model_version=3, status_line="[odd]")
+
+
+def agreeing(asked: Asked) -> Opinion:
+    """Rank as the baseline does."""
+    scores = {one.id: -float(n) for n, one in enumerate(asked.candidates)}
+    return Opinion(scores=scores, alpha=0.5, signals={i: [1.0] * 12 for i in scores})
+
+
+def exploring(asked: Asked) -> Opinion:
+    """Rank against the baseline, without influence, and always explore."""
+    scores = {one.id: float(n) for n, one in enumerate(asked.candidates)}
+    return Opinion(scores=scores, alpha=1.0, exploration_rate=1.0)
+
+
+def raising(asked: Asked) -> Opinion:
+    """Fail."""
+    raise ZeroDivisionError
+
+
+def failing_in_the_database(asked: Asked) -> Opinion:
+    """Break the transaction that it is called in."""
+    Memory.objects.raw("SELECT no_such_column FROM memories_memory")[0]
+    return Opinion()
+
+
+def of_nothing(asked: Asked) -> Opinion:
+    """Answer a score that is no number."""
+    return Opinion(scores={one.id: float("nan") for one in asked.candidates})
+
+
+def of_others(asked: Asked) -> Opinion:
+    """Answer scores of some candidates only."""
+    return Opinion(scores={one.id: 1.0 for one in asked.candidates[:1]})
+
+
+def slow(asked: Asked) -> Opinion:
+    """Hold others up."""
+    time.sleep(0.3)
+    return Opinion()

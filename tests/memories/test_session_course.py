@@ -1,0 +1,218 @@
+"""Prompts, feedback and the end of a session."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+
+from engram.kernel.models import Event
+from engram.kernel.refusals import MissingError, StaleError
+from engram.kernel.tenancy import in_workspace
+from memories.models import Session
+from memories.services.forget import forget
+from memories.services.session_end import close_idle, end_session, note_judged
+from memories.services.session_feedback import give_feedback
+from memories.services.session_prompt import Prompted, prompt
+from memories.signals import session_ended, session_started
+from tests.conftest import NOW, House
+from tests.memories.session_world import AGENT, begin, counters, given, records, remember
+
+DOG = "The office dog is called Biscuit."
+
+
+@pytest.fixture
+def heard() -> Iterator[list[tuple[str, str, datetime]]]:
+    """Collect what the signals of sessions tell."""
+    told: list[tuple[str, str, datetime]] = []
+
+    def start(sender: Any, *, session: Session, now: datetime, **_: Any) -> None:
+        told.append(("started", session.session_key, now))
+
+    def end(sender: Any, *, session: Session, now: datetime, **_: Any) -> None:
+        told.append(("ended", session.session_key, now))
+
+    session_started.connect(start)
+    session_ended.connect(end)
+    yield told
+    session_started.disconnect(start)
+    session_ended.disconnect(end)
+
+
+def ask(house: House, text: str, key: str = "s1", now: datetime = NOW) -> Prompted:
+    return prompt(house.workspace, key, text, actor=AGENT, now=now)
+
+
+def end(house: House, transcript: str = "", key: str = "s1", now: datetime = NOW) -> Session:
+    return end_session(house.workspace, key, transcript, actor=AGENT, now=now)
+
+
+def hits(house: House, key: str = "s1") -> dict[UUID, tuple[str, int]]:
+    with in_workspace(house.workspace):
+        rows = Session.objects.get(session_key=key).candidates.filter(fts_hit_count__gt=0)
+        return {row.memory_id: (row.source, row.fts_hit_count) for row in rows}
+
+
+def test_a_prompt_counts_what_shares_its_words(house: House, neighbour: House) -> None:
+    remember(neighbour, DOG)
+    dog = remember(house, DOG)
+    remember(house, "Backups of the database run at two in the morning.")
+    begin(house)
+    asked = ask(house, "Is Biscuit the dog of the office?")
+    assert [hit.memory.id for hit in asked.hits] == [dog]
+    assert hits(house) == {dog: ("effective", 1)}
+    assert ask(house, "What does the dog Biscuit eat?").is_counted
+    assert hits(house) == {dog: ("effective", 2)}
+    assert counters(house, [dog]) == [(0, 1, 2)]
+
+
+def test_the_same_prompt_counts_once(house: House) -> None:
+    dog = remember(house, DOG)
+    begin(house)
+    answers = [ask(house, "Is Biscuit the dog of the office?") for _ in range(3)]
+    assert [one.is_counted for one in answers] == [True, False, False]
+    assert [[h.memory.id for h in one.hits] for one in answers] == [[dog]] * 3
+    assert hits(house) == {dog: ("effective", 1)}
+    with in_workspace(house.workspace):
+        assert Session.objects.get().prompt_count == 1
+        assert Event.objects.filter(type="session.prompted").count() == 1
+
+
+def test_what_was_no_candidate_is_added_and_not_given(house: House) -> None:
+    begin(house)
+    dog = remember(house, DOG)
+    ask(house, "Is Biscuit the dog of the office?")
+    assert hits(house) == {dog: ("fts_only", 1)}
+    ask(house, "Where does the dog Biscuit sleep?")
+    assert hits(house) == {dog: ("fts_only", 2)}
+    row = records(house, begin(house))[0]
+    assert (row.rank, row.was_injected, row.baseline_rank) == (None, False, None)
+    assert counters(house, [dog]) == [(0, 0, 2)]
+    assert given(begin(house)) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Is it the one that was there?", "and the of", "", "!?", "dog", "continue with the ledger"],
+)
+def test_common_words_and_single_ones_of_many_match_nothing(house: House, text: str) -> None:
+    for n in range(40):
+        remember(house, f"Row {n} of the ledger names buyer {n * 7}.", scope=f"row/{n}")
+    begin(house)
+    assert ask(house, text).hits == []
+
+
+def test_a_memory_stuffed_with_words_is_not_matched(house: House) -> None:
+    """The poisoning bound: who wants to be matched by everything has to share more of it."""
+    dog = remember(house, DOG)
+    stuffing = " ".join(f"word{n}" for n in range(400))
+    remember(house, f"Biscuit dog office call {stuffing}", importance=1.0)
+    begin(house)
+    assert list(hits_of(ask(house, "Is Biscuit the dog of the office?"))) == [dog]
+
+
+def hits_of(asked: Prompted) -> list[UUID]:
+    return [hit.memory.id for hit in asked.hits]
+
+
+def test_a_prompt_counts_no_more_than_twenty(house: House) -> None:
+    begin(house)
+    for n in range(30):
+        remember(house, f"The zebra of stall {n} likes quince number {n}.", scope=f"stall/{n}")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("memories.core.hits.RARE_AT_LEAST", 50)
+        assert len(ask(house, "zebra quince").hits) == 20
+    assert len(hits(house)) == 20
+
+
+def test_what_was_forgotten_is_matched_by_nothing(house: House) -> None:
+    dog = remember(house, DOG)
+    begin(house)
+    forget(house.workspace, [dog], actor=AGENT, now=NOW)
+    assert ask(house, "Is Biscuit the dog of the office?").hits == []
+    assert counters(house, [dog]) == [(0, 1, 0)]
+
+
+def test_prompts_after_the_end_and_of_unknown_sessions_are_refused(house: House) -> None:
+    """Pitfall 29: a late prompt is told, and counts nothing."""
+    dog = remember(house, DOG)
+    begin(house)
+    end(house)
+    with pytest.raises(StaleError):
+        ask(house, "Is Biscuit the dog of the office?")
+    with pytest.raises(MissingError):
+        ask(house, "Is Biscuit the dog of the office?", key="s2")
+    assert counters(house, [dog]) == [(0, 1, 0)]
+
+
+def test_feedback_is_kept_until_the_session_is_judged(house: House) -> None:
+    dog = remember(house, DOG)
+    session = begin(house).session
+    give_feedback(house.workspace, "s1", dog, -0.5, now=NOW)
+    end(house)
+    row = give_feedback(house.workspace, "s1", dog, 1.0, now=NOW + timedelta(hours=1))
+    assert (row.feedback, row.feedback_at) == (1.0, NOW + timedelta(hours=1))
+    with pytest.raises(MissingError):
+        give_feedback(house.workspace, "s1", uuid4(), 1.0, now=NOW)
+    with in_workspace(house.workspace):
+        session.refresh_from_db()
+        note_judged(session, NOW)
+    with pytest.raises(StaleError):
+        give_feedback(house.workspace, "s1", dog, 0.0, now=NOW)
+    assert [r.feedback for r in records(house, begin(house))] == [1.0]
+
+
+def test_ending_twice_is_ending_once(house: House, heard: list[tuple[str, str, datetime]]) -> None:
+    begin(house)
+    later = NOW + timedelta(hours=2)
+    assert end(house, "We talked.", now=later).ended_at == later
+    assert end(house, "We talked.", now=later + timedelta(hours=1)).ended_at == later
+    with pytest.raises(StaleError):
+        end(house, "We talked about more.")
+    assert heard == [("started", "s1", NOW), ("ended", "s1", later)]
+    with in_workspace(house.workspace):
+        assert Session.objects.get().transcript == "We talked."
+        assert Event.objects.filter(type="session.ended").count() == 1
+
+
+def test_the_end_tells_counts_from_the_records(house: House) -> None:
+    """Pitfall 29: what was given and matched is counted, not written down as 0."""
+    remember(house, DOG)
+    remember(house, "Backups of the database run at two in the morning.")
+    begin(house, k=1)
+    ask(house, "Is Biscuit the dog of the office?")
+    end(house, "x" * 400_000)
+    with in_workspace(house.workspace):
+        data = Event.objects.get(type="session.ended").data
+    assert data == {"injected": 1, "matched": 1, "prompts": 1, "transcript_chars": 400_000}
+
+
+def test_a_clock_that_went_back_ends_nothing_before_it_began(house: House) -> None:
+    begin(house)
+    assert end(house, now=NOW - timedelta(days=1)).ended_at == NOW
+
+
+def test_idle_sessions_are_closed_without_a_transcript(
+    house: House, neighbour: House, heard: list[tuple[str, str, datetime]]
+) -> None:
+    begin(neighbour, "theirs")
+    begin(house, "silent")
+    begin(house, "busy")
+    begin(house, "ended")
+    end(house, "Done.", key="ended")
+    day = NOW + timedelta(hours=24)
+    ask(house, "anything", key="busy", now=NOW + timedelta(hours=2))
+    heard.clear()
+    assert close_idle(house.workspace, now=day - timedelta(seconds=1)) == 0
+    assert close_idle(house.workspace, now=day) == 1
+    assert close_idle(house.workspace, now=day) == 0
+    assert heard == [("ended", "silent", day)]
+    with in_workspace(house.workspace):
+        silent = Session.objects.get(session_key="silent")
+        assert (silent.is_abandoned, silent.ended_at, silent.transcript) == (True, day, "")
+    with pytest.raises(StaleError):
+        end(house, "Late.", key="silent", now=day)
+    assert close_idle(house.workspace, now=day + timedelta(hours=2)) == 1
