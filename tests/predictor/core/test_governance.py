@@ -309,7 +309,7 @@ def ranked_sessions(seed, n, predictor):
     found = []
     for _ in range(n):
         relevance = np.where(rng.permutation(40) < 8, rng.uniform(0.5, 1, 40), 0.0)
-        baseline = np.argsort(-(relevance + rng.normal(0, 0.8, 40))).tolist()
+        baseline = np.argsort(-(relevance + rng.normal(0, 1.6, 40))).tolist()
         order = np.argsort(-predictor(relevance, rng)).tolist()
         judged = {i: float(relevance[i]) for i in judged_pool(baseline[:10], order[:10], ())}
         told = compare(baseline, order, judged, confidence=0.9, is_trained=True)
@@ -343,7 +343,7 @@ def test_a_random_predictor_never_gains_influence():
         margins += [one.margin for one in told if one.margin is not None]
 
         assert min(state.alpha for state in governed(told)) >= 0.8
-    assert -0.4 < np.mean(margins) < -0.1
+    assert -0.25 < np.mean(margins) < -0.1
 
 
 def test_a_harmful_predictor_hardly_ever_gains_influence():
