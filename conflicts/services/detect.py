@@ -17,6 +17,7 @@ from conflicts.services.cards import file_findings
 from conflicts.services.due import DETECT_TASK
 from conflicts.services.narrative import hand_on
 from conflicts.services.story import is_short, story_ids, tell
+from engram.kernel import telemetry
 from engram.kernel.jobs import wake
 from engram.kernel.models import Workspace
 from engram.kernel.planning import without_nested_loops
@@ -116,6 +117,8 @@ def _read_once(workspace: Workspace, holder: UUID, *, clock: Clock) -> Detection
         run.save()
         if run.status == "failed":
             backlog.note_failure([run.id], now=clock())
+            telemetry.record_error("detect", "detect_failed", detail=run.error, now=clock())
+        telemetry.observe("detect", run.duration_seconds)
     return run
 
 

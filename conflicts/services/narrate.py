@@ -33,7 +33,7 @@ from conflicts.services.cards import file_findings
 from conflicts.services.detect import Clock, TakenOverError
 from conflicts.services.narrative import NARRATE_TASK, drop_waiting, is_on
 from conflicts.services.story import Telling, story_ids, tell
-from engram.kernel import llm, spend
+from engram.kernel import llm, spend, telemetry
 from engram.kernel.jobs import wake
 from engram.kernel.llm import ModelError, RejectedError, UnavailableError, Usage
 from engram.kernel.models import Workspace
@@ -120,6 +120,7 @@ def _narrate_once(workspace: Workspace, holder: UUID, *, clock: Clock) -> Detect
     run.duration_seconds = monotonic() - started
     with in_workspace(workspace):
         run.save()
+        telemetry.observe("narrate", run.duration_seconds)
     return run
 
 
@@ -209,6 +210,8 @@ def _fail(
     run.status, run.narrative = "failed", Narrative.FAILED
     run.error = str(error) if isinstance(error, ModelError) else type(error).__name__
     with in_workspace(workspace):
+        code = "narrate_unavailable" if isinstance(error, UnavailableError) else "narrate_failed"
+        telemetry.record_error("narrate", code, detail=run.error, now=now)
         if not isinstance(error, UnavailableError | RejectedError | TakenOverError):
             backlog.note_failure([run.id], now=now, awaits=Awaits.MODEL)
             return

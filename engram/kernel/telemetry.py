@@ -6,6 +6,7 @@ Nothing here ever holds memory text, and nothing here fails its caller.
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import date, datetime
@@ -27,6 +28,10 @@ STAGES: Final = (
 )  # fmt: skip
 ERRORS_KEPT = 500  # of a workspace
 WORD_MAX_CHARS = 200  # of a text in a log line
+OUTAGE_SECONDS = 10.0
+OUTAGES_MAX = 10_000
+
+_told: dict[tuple[UUID, str, str], float] = {}
 
 log = structlog.wrap_logger(
     logging.getLogger("engram.events"),
@@ -74,6 +79,22 @@ def record_error(
     except (DatabaseError, TransactionManagementError) as error:
         told |= {"detail": type(error).__name__}
         log.warning("error_not_kept", category=category, **_plain_fields(told))
+
+
+def record_outage(
+    stage: str, code: str, *, detail: str = "", now: datetime, workspace: Workspace | UUID
+) -> None:
+    """Note a failure that strikes every request for as long as it lasts, every ten seconds.
+
+    Else an outage would push all other errors out of the kept ones.
+    """
+    key, at = (_id_of(workspace), stage, code), perf_counter()
+    if at - _told.get(key, -math.inf) < OUTAGE_SECONDS:
+        return
+    if len(_told) >= OUTAGES_MAX:
+        _told.clear()
+    _told[key] = at
+    record_error(stage, code, detail=detail, now=now, workspace=workspace)
 
 
 def _keep(row: StageError) -> None:

@@ -10,6 +10,7 @@ from datetime import datetime
 import numpy as np
 from django.db import DatabaseError
 
+from engram.kernel import telemetry
 from engram.kernel.actors import Actor
 from engram.kernel.collisions import AGAIN, is_collision
 from engram.kernel.embedding import EmbeddingUnavailableError, embed_windows
@@ -84,14 +85,21 @@ def commit_all(
     is_detected: bool = True,
 ) -> list[Committed]:
     """Commit drafts in order, all or none."""
-    return write(
-        workspace,
-        prepare(drafts, workspace.embedding_model),
-        actor=actor,
-        now=now,
-        is_gated=is_gated,
-        is_detected=is_detected,
-    )
+    with telemetry.timed("commit" if len(drafts) == 1 else "commit_batch", workspace):
+        prepared = prepare(drafts, workspace.embedding_model)
+        if any(vectors is None for vectors in prepared.windows):
+            telemetry.record_outage(
+                "embedding", "embedding_unavailable",
+                detail=prepared.model, now=now, workspace=workspace,
+            )  # fmt: skip
+        return write(
+            workspace,
+            prepared,
+            actor=actor,
+            now=now,
+            is_gated=is_gated,
+            is_detected=is_detected,
+        )
 
 
 def write(

@@ -10,6 +10,7 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 
+from engram.kernel import telemetry
 from engram.kernel.embedding import EmbeddingUnavailableError, QueryReading, read_query
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
@@ -58,7 +59,17 @@ def recall(workspace: Workspace, query: Query, *, now: datetime) -> Answer:
     1. Embed, outside of any transaction. 2. A pool by meaning and by words. 3. Fuse, read the best
     token by token, weigh. 4. Note the recall, to be counted later.
     """
+    with telemetry.timed("recall", workspace):
+        return _recall(workspace, query, now=now)
+
+
+def _recall(workspace: Workspace, query: Query, *, now: datetime) -> Answer:
     reading = read(query, workspace.embedding_model)
+    if reading is None and query.asks_something:
+        telemetry.record_outage(
+            "embedding", "embedding_unavailable",
+            detail=workspace.embedding_model, now=now, workspace=workspace,
+        )  # fmt: skip
     then = None if query.as_of is None else past.former(workspace, query, reading)
     with in_workspace(workspace):
         ranked = ranking(workspace, query, reading, then, now=now)

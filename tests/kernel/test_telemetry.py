@@ -308,3 +308,17 @@ def test_a_silent_process_is_dead_after_a_minute_and_forgotten_after_a_day() -> 
     assert pulse.living(NOW + timedelta(seconds=61)) == []
     pulse.beat(pulse.tally.row("web@here/2", started_at=NOW, now=NOW + timedelta(days=2)))
     assert [row.name for row in WorkerPulse.objects.all()] == ["web@here/2"]
+
+
+def test_an_outage_is_noted_every_ten_seconds(
+    house: House, neighbour: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = iter([100.0, 104.0, 105.0, 109.9, 110.1])
+    monkeypatch.setattr(telemetry, "perf_counter", lambda: next(clock))
+    for of in (house, house, neighbour, house, house):
+        telemetry.record_outage(
+            "embedding", "embedding_unavailable", now=NOW, workspace=of.workspace
+        )
+    for of, count in ((house, 2), (neighbour, 1)):
+        with in_workspace(of.workspace):
+            assert StageError.objects.count() == count
