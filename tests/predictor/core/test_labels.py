@@ -20,7 +20,7 @@ RULES = {
     # injected
     "matched": (Evidence(relevance=0.4, was_injected=True, hit_count=1), STRONG, 0.4, 0.5),
     "matched often": (Evidence(relevance=0.4, was_injected=True, hit_count=9), WEAK, 0.4, 0.5),
-    "matched, at the top": (Evidence(relevance=0.95, was_injected=True, hit_count=1), STRONG, 0.95, 1),
+    "matched, top": (Evidence(relevance=0.95, was_injected=True, hit_count=1), STRONG, 0.95, 1),
     "weak, unmatched": (Evidence(relevance=0.4, was_injected=True), WEAK, 0.4, 0.3),
     "weak, worthless": (Evidence(relevance=0.0, was_injected=True), WEAK, 0.0, -0.1),
     "not that weak": (Evidence(relevance=0.4, was_injected=True), 0.3, 0.4, 0.4),
@@ -43,9 +43,9 @@ RULES = {
     "feedback too low": (Evidence(feedback=-7.0), STRONG, 0.0, -1.0),
     # what was done to the memory afterwards only lowers
     "superseded": (Evidence(relevance=0.9, superseded=True), STRONG, 0.9, -0.3),
-    "superseded, shown, unjudged": (Evidence(was_injected=True, superseded=True), STRONG, None, -0.3),
-    "superseded, praised": (Evidence(relevance=0.9, feedback=1, superseded=True), STRONG, 0.9, -0.3),
-    "superseded, blamed": (Evidence(relevance=0.9, feedback=-1, superseded=True), STRONG, 0.9, -1.0),
+    "superseded, unjudged": (Evidence(was_injected=True, superseded=True), STRONG, None, -0.3),
+    "superseded, +": (Evidence(relevance=0.9, feedback=1, superseded=True), STRONG, 0.9, -0.3),
+    "superseded, -": (Evidence(relevance=0.9, feedback=-1, superseded=True), STRONG, 0.9, -1.0),
     "forgotten": (
         Evidence(relevance=0.9, was_injected=True, forgotten_by_person_within_24h=True),
         STRONG, 0.9, -0.5,
@@ -53,9 +53,9 @@ RULES = {
     "forgotten, never shown": (
         Evidence(relevance=0.9, forgotten_by_person_within_24h=True), STRONG, 0.9, 0.9,
     ),
-    "forgotten and superseded": (
-        Evidence(was_injected=True, relevance=1, superseded=True, forgotten_by_person_within_24h=True),
-        STRONG, 1, -0.5,
+    "both": (
+        Evidence(was_injected=True, superseded=True, forgotten_by_person_within_24h=True),
+        STRONG, None, -0.5,
     ),
     # merged or culled
     "withdrawn": (Evidence(relevance=0.9, feedback=1.0, is_withdrawn=True), STRONG, None, None),
