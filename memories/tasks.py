@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from engram.kernel.jobs import wake
 from engram.kernel.models import Workspace
-from memories.services import counting, heal, janitor, reembed
+from memories.services import counting, heal, janitor, reembed, session_end
 from memories.services.fill_tokens import fill_tokens
 from memories.services.index import ensure_index_in_use
 
@@ -46,3 +46,10 @@ def run_janitor(workspace_id: str) -> None:
     workspace = Workspace.objects.filter(pk=UUID(workspace_id)).first()
     if workspace is not None:
         janitor.run_when_due(workspace, now=timezone.now())
+
+
+@shared_task(name="memories.close_idle_sessions")
+def close_idle_sessions() -> None:
+    """End the sessions of which nothing was heard for a day."""
+    for workspace in Workspace.objects.all():
+        session_end.close_idle(workspace, now=timezone.now())

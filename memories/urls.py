@@ -2,7 +2,8 @@
 
 from django.urls import path
 
-from memories.api import forgetting, gate, janitor, memories, recall, reviews
+from engram.kernel import paths  # noqa: F401  it knows `session`
+from memories.api import forgetting, gate, janitor, memories, recall, reviews, sessions
 
 urlpatterns = [
     path("memories", memories.MemoryCollection.as_view(), name="memories"),
@@ -52,4 +53,17 @@ urlpatterns = [
         janitor.JanitorActionUndo.as_view(),
         name="janitor-action-undo",
     ),
+    path("sessions", sessions.Sessions.as_view(), name="sessions"),
+    path(
+        "sessions/<session:session_key>/prompts",
+        sessions.SessionPrompts.as_view(),
+        name="session-prompts",
+    ),
+    path(
+        "sessions/<session:session_key>/feedback",
+        sessions.SessionFeedback.as_view(),
+        name="session-feedback",
+    ),
+    path("sessions/<session:session_key>/end", sessions.SessionEnd.as_view(), name="session-end"),
+    path("sessions/<session:session_key>", sessions.SessionDetail.as_view(), name="session"),
 ]

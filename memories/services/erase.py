@@ -31,6 +31,7 @@ from memories.models import (
 from memories.services.index import WordIndex
 from memories.services.lifecycle import absorbed_ids, lock
 from memories.services.review import flag_derived
+from memories.services.session_erase import erase_quotes
 from memories.services.statements import lock_statements
 from memories.signals import memories_erased
 
@@ -130,6 +131,7 @@ def _erase_elsewhere(ids: Collection[UUID], said: _Words) -> None:
     quoting = [review.pk for review in notes.iterator() if said.quoted_in(review.note)]
     notes.filter(pk__in=quoting).update(note="Erased.")
     forget_quotes(said.quoted_in, said.texts)
+    erase_quotes(said.quoted_in, said.texts)
     _delete(
         row
         for row in Merge.objects.iterator()

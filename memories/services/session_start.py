@@ -96,7 +96,7 @@ def start_session(
     if known is not None:
         return known
     began = perf_counter()
-    vector = _embedded(wanted.context, workspace.embedding_model)
+    vector = _embedded(workspace, wanted.context, now)
     with in_workspace(workspace):
         one_at_a_time(f"session:{workspace.pk}:{wanted.session_key}")
         known = _known(wanted.session_key, now)
@@ -107,13 +107,17 @@ def start_session(
         return started
 
 
-def _embedded(context: str, model: str) -> NDArray[np.float32] | None:
+def _embedded(workspace: Workspace, context: str, now: datetime) -> NDArray[np.float32] | None:
     """Return the vector of the context; None when there is none to be had: words will do."""
     if not context.strip():
         return None
+    model = workspace.embedding_model
     try:
         return embed_query(context, model)
     except EmbeddingUnavailableError:
+        telemetry.record_outage(
+            STAGE, "embedding_unavailable", detail=model, now=now, workspace=workspace
+        )
         return None
 
 

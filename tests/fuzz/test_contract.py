@@ -45,6 +45,7 @@ ONLY_THE_CLOCK_OR_THE_STORE_CAN_TELL = {
     "observation_id": "of this memory",
     "query": "together with ids",
     "scope": "printable",
+    "session_key": "what addresses can tell from their own words",
     "since": "a time that exists",
     "split": "goes with one answer",
     "supersedes": "a stored memory",

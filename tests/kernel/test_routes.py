@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from datetime import timedelta
 from typing import Any
+from urllib.parse import quote
 from uuid import uuid4
 
 import pytest
@@ -22,7 +23,16 @@ from engram.kernel import keys
 from engram.kernel.actors import SYSTEM
 from engram.kernel.models import ApiKey, Role
 from engram.kernel.tenancy import in_workspace
-from memories.models import JanitorAction, JanitorRun, Memory, Merge, MergeSuggestion, Review
+from memories.models import (
+    JanitorAction,
+    JanitorRun,
+    Memory,
+    Merge,
+    MergeSuggestion,
+    Review,
+    Session,
+    SessionCandidate,
+)
 from memories.services.janitor import run as run_janitor
 from tests.conftest import NOW, Caller, House, build_house
 
@@ -62,6 +72,11 @@ EXPECTED: dict[str, dict[str, str]] = {
     "conflicts/<uuid:conflict_id>/snooze": {"post": "reviewer"},
     "conflicts/<uuid:conflict_id>/assign": {"post": "reviewer"},
     "conflicts/<uuid:conflict_id>/comments": {"post": "reviewer"},
+    "sessions": {"get": "reader", "post": "agent"},
+    "sessions/<session:session_key>": {"get": "reader", "delete": "admin"},
+    "sessions/<session:session_key>/prompts": {"post": "agent"},
+    "sessions/<session:session_key>/feedback": {"post": "agent"},
+    "sessions/<session:session_key>/end": {"post": "agent"},
     "janitor/preview": {"get": "reviewer"},
     "janitor/runs": {"get": "reader", "post": "admin"},
     "janitor/runs/<uuid:janitor_run_id>/actions": {"get": "reader"},
@@ -108,6 +123,14 @@ BODIES: dict[tuple[str, str], dict[str, Any]] = {
     ("get", "janitor/runs/<uuid:janitor_run_id>/actions"): {},
     ("post", "janitor/runs/<uuid:janitor_run_id>/undo"): {},
     ("post", "janitor/actions/<uuid:janitor_action_id>/undo"): {},
+    ("get", "sessions/<session:session_key>"): {},
+    ("delete", "sessions/<session:session_key>"): {},
+    ("post", "sessions/<session:session_key>/prompts"): {"prompt": "launch codes"},
+    ("post", "sessions/<session:session_key>/feedback"): {
+        "memory_id": "<uuid:memory_id>",
+        "value": 1,
+    },
+    ("post", "sessions/<session:session_key>/end"): {"transcript": "taken"},
     ("get", "detections/<uuid:run_id>"): {},
     ("get", "keys/<uuid:key_id>"): {},
     ("delete", "keys/<uuid:key_id>"): {},
@@ -139,12 +162,13 @@ class Ids:
     merge_id: str
     observation_id: str
     other_id: str
+    session_key: str
 
     def fill(self, route: str) -> str:
         """Return the route with this workspace's ids in it."""
         for field in fields(self):
             route = route.replace(f"<uuid:{field.name}>", getattr(self, field.name))
-        return route
+        return route.replace("<session:session_key>", quote(self.session_key, safe=""))
 
     def fill_body(self, body: dict[str, Any]) -> dict[str, Any]:
         """Return the body with this workspace's ids in it."""
@@ -176,6 +200,9 @@ def furnish(house: House) -> Ids:
     stated = {"content": f"{SECRET}: said by hand.", "scope": "z", "provenance": "user_stated"}
     guarded = house.agent.post("memories", stated).json()["memory"]["id"]
     asked = house.agent.patch(f"memories/{guarded}", {"content": f"{SECRET}: no more."})
+    session_key = f"{house.workspace.slug}/talk 1?"
+    about = {"session_key": session_key, "project": SECRET, "context": SECRET, "k": 100}
+    assert house.agent.post("sessions", about).status_code == 201
     return Ids(
         memory_id,
         card.json()["id"],
@@ -188,6 +215,7 @@ def furnish(house: House) -> Ids:
         str(merge.pk),
         str(merge.observation_id),
         other,
+        session_key,
     )
 
 
@@ -212,6 +240,8 @@ def kept_rows(house: House) -> list[Any]:
             list(Review.objects.order_by("pk").values()),
             list(JanitorRun.objects.order_by("pk").values()),
             list(JanitorAction.objects.order_by("pk").values()),
+            list(Session.objects.order_by("pk").values("pk", "ended_at", "prompt_count")),
+            list(SessionCandidate.objects.order_by("pk").values()),
             list(ApiKey.objects.order_by("pk").values_list("pk", "revoked_at")),
         ]
 
@@ -271,7 +301,7 @@ def test_callers_without_a_valid_key_get_401(route: str, house: House) -> None:
 
 
 def test_every_lookup_has_a_valid_body_here() -> None:
-    lookups = {(m, route) for route, ms in EXPECTED.items() for m in ms if "<uuid" in route}
+    lookups = {(m, route) for route, ms in EXPECTED.items() for m in ms if "<" in route}
     assert set(BODIES) == lookups
 
 
@@ -279,7 +309,9 @@ def test_every_lookup_has_a_valid_body_here() -> None:
 def test_bodies_of_lookups_are_valid(house: House, method: str, route: str) -> None:
     ids = furnish(house)
     answer = call(house.admin, method, ids.fill(route), ids.fill_body(BODIES[method, route]))
-    assert answer.status_code in ({409} if route.endswith("conflict_id>/undo") else {200, 201, 204})
+    assert answer.status_code in (
+        {409} if route.endswith("conflict_id>/undo") else {200, 201, 202, 204}
+    )
 
 
 def test_nothing_of_another_workspace_is_shown_or_changed(house: House, neighbour: House) -> None:
@@ -298,7 +330,7 @@ def test_lists_show_nothing_of_another_workspace(house: House, neighbour: House)
     furnish(neighbour)
     for route, methods in EXPECTED.items():
         for method in methods:
-            if "<uuid" not in route:
+            if "<" not in route:
                 assert SECRET not in call(house.admin, method, route).content.decode()
 
 

@@ -1,0 +1,184 @@
+"""Sessions: start, prompts, feedback, end; lists and records."""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import Any, ClassVar
+
+import django_filters
+from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce, Length
+from django.utils import timezone
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.generics import ListAPIView
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from engram.kernel.api import WorkspaceView, validated
+from engram.kernel.filters import MomentFilter, StrictFilterSet
+from engram.kernel.models import Role
+from engram.kernel.pagination import NewestFirst
+from engram.kernel.paths import SESSION_KEY_MAX_CHARS
+from engram.kernel.refusals import MissingError
+from memories.models import Session, SessionCandidate
+from memories.serializers import session as shapes
+from memories.services.session_end import end_session
+from memories.services.session_erase import delete_session
+from memories.services.session_feedback import give_feedback
+from memories.services.session_prompt import NO_SUCH_SESSION, prompt
+from memories.services.session_start import SessionWanted, session_rng, start_session
+
+KEY = OpenApiParameter(
+    "session_key",
+    {"type": "string", "minLength": 1, "maxLength": SESSION_KEY_MAX_CHARS},
+    OpenApiParameter.PATH,
+    description="The session's key, percent-encoded (slashes too).",
+)
+
+
+def with_counts(sessions: QuerySet[Session]) -> QuerySet[Session]:
+    """Return sessions with the counts of their records, without their long texts."""
+    counted = SessionCandidate.objects.filter(session=OuterRef("pk")).order_by()
+    counts = counted.values("session").annotate(
+        all=Count("pk"),
+        given=Count("pk", filter=Q(was_injected=True)),
+        matched=Count("pk", filter=Q(fts_hit_count__gt=0)),
+    )
+    return sessions.annotate(
+        candidate_count=Coalesce(Subquery(counts.values("all")), 0),
+        injected_count=Coalesce(Subquery(counts.values("given")), 0),
+        matched_count=Coalesce(Subquery(counts.values("matched")), 0),
+        transcript_chars=Length("transcript"),
+    ).defer("transcript", "context_embedding", "prompt_digests")
+
+
+class NewestStartFirst(NewestFirst):
+    """Pages through sessions."""
+
+    ordering = ("-started_at", "-id")
+
+
+class SessionFilter(StrictFilterSet):
+    """`GET /sessions` filters."""
+
+    project = django_filters.CharFilter(field_name="project")
+    state = django_filters.ChoiceFilter(
+        method="by_state", choices=[(state, state.title()) for state in shapes.STATES]
+    )
+    since = MomentFilter(field_name="started_at", lookup_expr="gte", label="Started since")
+
+    class Meta:
+        model = Session
+        fields: list[str] = []
+
+    def by_state(self, queryset: Any, name: str, value: str) -> Any:
+        """Keep the sessions of a state."""
+        if value == "open":
+            return queryset.filter(ended_at=None)
+        return queryset.filter(is_abandoned=value == "abandoned").exclude(ended_at=None)
+
+
+class Sessions(WorkspaceView, ListAPIView):  # type: ignore[type-arg]
+    """The sessions of the workspace."""
+
+    serializer_class = shapes.SessionSerializer
+    filterset_class = SessionFilter
+    pagination_class = NewestStartFirst
+
+    def get_queryset(self) -> Any:
+        """Return all sessions."""
+        return with_counts(Session.objects.defer("context"))
+
+    @extend_schema(responses=shapes.SessionSerializer(many=True))
+    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """List sessions, newest first."""
+        return super().list(request, *args, **kwargs)
+
+    @extend_schema(
+        request=shapes.SessionWantedSerializer,
+        responses={201: shapes.StartedSerializer, 200: shapes.StartedSerializer},
+    )
+    def post(self, request: Request) -> Response:
+        """Start a session and return what it should know; 200 with the same for a known key."""
+        began = perf_counter()
+        sent = validated(shapes.SessionWantedSerializer, request).validated_data
+        started = start_session(
+            self.workspace,
+            SessionWanted(**sent),
+            actor=self.actor,
+            now=timezone.now(),
+            rng=session_rng(self.workspace, sent["session_key"]),
+        )
+        answer = shapes.present_started(started)
+        answer["took_ms"] = round((perf_counter() - began) * 1000, 2)
+        return Response(answer, status=201 if started.is_new else 200)
+
+
+class SessionDetail(WorkspaceView):
+    """One session."""
+
+    roles: ClassVar = {"DELETE": Role.ADMIN}
+
+    @extend_schema(parameters=[KEY], responses=shapes.SessionDetailSerializer)
+    def get(self, request: Request, session_key: str) -> Response:
+        """Show a session with all its records, those that were ranked first."""
+        session = with_counts(Session.objects.filter(session_key=session_key)).first()
+        if session is None:
+            raise MissingError(NO_SUCH_SESSION)
+        rows = list(session.candidates.select_related("memory").order_by("rank", "pk"))
+        return Response(shapes.present_detail(session, rows, now=timezone.now()))
+
+    @extend_schema(parameters=[KEY], responses={204: None})
+    def delete(self, request: Request, session_key: str) -> Response:
+        """Delete a session, its transcript and its records; history keeps that it was done."""
+        delete_session(self.workspace, session_key, actor=self.actor, now=timezone.now())
+        return Response(status=204)
+
+
+class SessionPrompts(WorkspaceView):
+    """What a session asks."""
+
+    @extend_schema(
+        parameters=[KEY], request=shapes.PromptSerializer, responses=shapes.PromptedSerializer
+    )
+    def post(self, request: Request, session_key: str) -> Response:
+        """Count the memories that a prompt matches, once a prompt; 409 after the end."""
+        sent = validated(shapes.PromptSerializer, request).validated_data
+        found = prompt(
+            self.workspace, session_key, sent["prompt"], actor=self.actor, now=timezone.now()
+        )
+        return Response(shapes.present_prompted(found))
+
+
+class SessionFeedback(WorkspaceView):
+    """What a memory was worth in a session."""
+
+    @extend_schema(
+        parameters=[KEY],
+        request=shapes.FeedbackSerializer,
+        responses=shapes.FeedbackGivenSerializer,
+    )
+    def post(self, request: Request, session_key: str) -> Response:
+        """Rate a memory of the session's records; 409 once the session is judged."""
+        sent = validated(shapes.FeedbackSerializer, request).validated_data
+        row = give_feedback(
+            self.workspace, session_key, sent["memory_id"], sent["value"], now=timezone.now()
+        )
+        return Response(
+            {"session_key": session_key, "memory_id": row.memory_id, "value": row.feedback}
+        )
+
+
+class SessionEnd(WorkspaceView):
+    """The end of a session."""
+
+    @extend_schema(
+        parameters=[KEY], request=shapes.EndSerializer, responses={202: shapes.EndedSerializer}
+    )
+    def post(self, request: Request, session_key: str) -> Response:
+        """End a session; what it was worth is judged in the background."""
+        sent = validated(shapes.EndSerializer, request).validated_data
+        session = end_session(
+            self.workspace, session_key, sent["transcript"], actor=self.actor, now=timezone.now()
+        )
+        return Response(shapes.EndedSerializer(session).data, status=202)

@@ -1,0 +1,290 @@
+"""Sessions as callers send and see them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from engram.kernel.fields import Flag, Id, Number, Path, Text, Whole
+from engram.kernel.paths import SESSION_KEY_MAX_CHARS
+from memories.models import CandidateSource, Session, SessionCandidate, State
+from memories.models.session import TRANSCRIPT_MAX_CHARS
+from memories.services.session_prompt import Prompted
+from memories.services.session_start import Started
+
+PROMPT_MAX_CHARS = 20_000
+K_MAX = 100
+BUDGET_MAX_CHARS = 200_000
+# Addresses below a session's own: a key that ends like one could not be told from it.
+RESERVED_ENDINGS = ("/prompts", "/feedback", "/end")
+STATES = ("open", "ended", "abandoned")
+
+
+class SessionKeyField(Text):
+    """A session's key, which addresses must be able to name."""
+
+    def __init__(self, **kwargs: Any):
+        super().__init__(max_length=SESSION_KEY_MAX_CHARS, **kwargs)
+
+    def to_internal_value(self, value: Any) -> str:
+        """Return the key as it was sent."""
+        text = super().to_internal_value(value)
+        if text.endswith(RESERVED_ENDINGS):
+            raise serializers.ValidationError(
+                f"Must not end with {' or '.join(RESERVED_ENDINGS)}: addresses use these."
+            )
+        if {".", ".."} & set(text.split("/")):
+            raise serializers.ValidationError("Must have no part “.” or “..” between slashes.")
+        return text
+
+
+@extend_schema_field({"type": "boolean", "enum": [False], "default": False})
+class NotYetFlag(Flag):
+    """A flag of the contract that must be false, so that nothing asked for is ignored."""
+
+    def to_internal_value(self, value: Any) -> bool:
+        """Refuse true."""
+        if super().to_internal_value(value):
+            raise serializers.ValidationError("Not available yet; leave it out or false.")
+        return False
+
+
+class SessionWantedSerializer(serializers.Serializer[Any]):
+    """The body that starts a session."""
+
+    session_key = SessionKeyField()
+    project = Text(max_length=200, allow_blank=True, default="")
+    scope = Path(max_length=300, allow_blank=True, default="")
+    agent = Text(max_length=200, allow_blank=True, default="")
+    context = Text(  # type: ignore[assignment]
+        max_length=PROMPT_MAX_CHARS,
+        allow_blank=True,
+        default="",
+        help_text="What the session is about, in its own words.",
+    )
+    k = Whole(min_value=1, max_value=K_MAX, default=10)
+    budget_chars = Whole(
+        min_value=0,
+        max_value=BUDGET_MAX_CHARS,
+        default=6000,
+        help_text="Characters that the memories may have together; constraints come in any case.",
+    )
+
+
+class OfferedSerializer(serializers.Serializer[Any]):
+    """One memory that a session is given."""
+
+    id = serializers.UUIDField()
+    content = serializers.CharField()
+    kind = serializers.CharField()
+    rank = serializers.IntegerField()
+    score = serializers.FloatField()
+    source = serializers.ChoiceField(CandidateSource.choices)  # type: ignore[assignment]
+    always = serializers.BooleanField(help_text="A constraint or a pin: no ranking displaces it.")
+
+
+class DecidedSerializer(serializers.Serializer[Any]):
+    """One question that people answered since the caller's last session."""
+
+    conflict = serializers.UUIDField()
+    question = serializers.CharField()
+    outcome = serializers.CharField()
+
+
+class StartedSerializer(serializers.Serializer[Any]):
+    """What a session is given."""
+
+    session_key = serializers.CharField()
+    memories = OfferedSerializer(many=True)
+    status_line = serializers.CharField()
+    decided_since = DecidedSerializer(many=True)
+    text = serializers.CharField(help_text="All of it, ready to paste; memories are quoted.")
+    took_ms = serializers.FloatField()
+
+
+class PromptSerializer(serializers.Serializer[Any]):
+    """The body of a prompt."""
+
+    prompt = Text(max_length=PROMPT_MAX_CHARS)
+
+
+class HitSerializer(serializers.Serializer[Any]):
+    """One memory that a prompt matched."""
+
+    id = serializers.UUIDField()
+    content = serializers.CharField()
+    score = serializers.FloatField()
+    source = serializers.ChoiceField(  # type: ignore[assignment]
+        CandidateSource.choices, allow_null=True, help_text="Null: the session keeps no record."
+    )
+    injected = serializers.BooleanField()
+    hits = serializers.IntegerField(help_text="Prompts of this session that matched it.")
+
+
+class PromptedSerializer(serializers.Serializer[Any]):
+    """What a prompt matched."""
+
+    session_key = serializers.CharField()
+    memories = HitSerializer(many=True)
+    counted = serializers.BooleanField(help_text="False: this prompt was sent before.")
+    prompts = serializers.IntegerField()
+
+
+class FeedbackSerializer(serializers.Serializer[Any]):
+    """The body of a feedback: what a memory was worth."""
+
+    memory_id = Id()
+    value = Number(min_value=-1, max_value=1, help_text="-1: it misled; 0: of no use; 1: it helped")
+
+
+class FeedbackGivenSerializer(serializers.Serializer[Any]):
+    """A feedback as it was taken."""
+
+    session_key = serializers.CharField()
+    memory_id = serializers.UUIDField()
+    value = serializers.FloatField()
+
+
+class EndSerializer(serializers.Serializer[Any]):
+    """The body that ends a session."""
+
+    transcript = Text(max_length=TRANSCRIPT_MAX_CHARS, allow_blank=True, default="")
+    extract = NotYetFlag(default=False)
+
+
+class EndedSerializer(serializers.Serializer[Session]):
+    """A session that ended; judging follows in the background."""
+
+    session_key = serializers.CharField()
+    ended_at = serializers.DateTimeField()
+
+
+class SessionSerializer(serializers.Serializer[Session]):
+    """A session in a list; counts are of its records."""
+
+    session_key = serializers.CharField()
+    project = serializers.CharField()
+    scope = serializers.CharField()
+    agent = serializers.CharField()
+    state = serializers.SerializerMethodField(help_text="abandoned: closed as idle.")
+    started_at = serializers.DateTimeField()
+    ended_at = serializers.DateTimeField(allow_null=True)
+    judged_at = serializers.DateTimeField(allow_null=True)
+    prompts = serializers.IntegerField(source="prompt_count")
+    candidates = serializers.IntegerField(source="candidate_count")
+    injected = serializers.IntegerField(source="injected_count")
+    matched = serializers.IntegerField(source="matched_count")
+    transcript_chars = serializers.IntegerField()
+    status_line = serializers.CharField()
+
+    @extend_schema_field(serializers.ChoiceField(STATES))
+    def get_state(self, session: Session) -> str:
+        """Return where the session is."""
+        if session.ended_at is None:
+            return "open"
+        return "abandoned" if session.is_abandoned else "ended"
+
+
+class CandidateSerializer(serializers.Serializer[SessionCandidate]):
+    """One record of a session; what is hidden by now shows no text."""
+
+    memory_id = serializers.UUIDField()
+    content = serializers.SerializerMethodField()
+    hidden = serializers.SerializerMethodField()
+    revision = serializers.IntegerField(help_text="The wording that was offered.")
+    source = serializers.ChoiceField(CandidateSource.choices)  # type: ignore[assignment]
+    rank = serializers.IntegerField(allow_null=True)
+    baseline_rank = serializers.IntegerField(allow_null=True)
+    baseline_score = serializers.FloatField(allow_null=True)
+    predictor_rank = serializers.IntegerField(allow_null=True)
+    predictor_score = serializers.FloatField(allow_null=True)
+    cosine = serializers.FloatField(allow_null=True)
+    fused_score = serializers.FloatField(allow_null=True)
+    diversity = serializers.FloatField()
+    final_score = serializers.FloatField()
+    injected = serializers.BooleanField(source="was_injected")
+    always = serializers.BooleanField(source="is_always")
+    hits = serializers.IntegerField(source="fts_hit_count")
+    feedback = serializers.FloatField(allow_null=True)
+
+    @extend_schema_field(serializers.CharField(allow_null=True))
+    def get_content(self, row: SessionCandidate) -> str | None:
+        """Return what the memory says now, as far as it may be read."""
+        return None if self.get_hidden(row) else row.memory.content
+
+    def get_hidden(self, row: SessionCandidate) -> bool:
+        """Tell whether the memory can no longer be recalled."""
+        now: datetime = self.context["now"]
+        return row.memory.state(now) != State.ACTIVE
+
+
+class SessionDetailSerializer(SessionSerializer):
+    """A session with all its records."""
+
+    context = serializers.CharField()  # type: ignore[assignment]
+    k = serializers.IntegerField()
+    budget_chars = serializers.IntegerField()
+    gap_hours = serializers.FloatField(allow_null=True)
+    alpha = serializers.FloatField()
+    phase = serializers.CharField()
+    model_version = serializers.IntegerField(allow_null=True)
+    no_opinion_reason = serializers.CharField()
+    records = CandidateSerializer(many=True)
+
+
+def present_started(started: Started) -> dict[str, Any]:
+    """Return what a session is given as callers see it, but for the time it took."""
+    return {
+        "session_key": started.session.session_key,
+        "memories": [
+            {
+                "id": one.memory_id,
+                "content": one.content,
+                "kind": one.kind,
+                "rank": rank,
+                "score": one.score,
+                "source": one.source,
+                "always": one.is_always,
+            }
+            for rank, one in enumerate(started.offered, start=1)
+        ],
+        "status_line": started.session.status_line,
+        "decided_since": [
+            {"conflict": one.conflict, "question": one.question, "outcome": one.outcome}
+            for one in started.decided
+        ],
+        "text": started.text,
+    }
+
+
+def present_prompted(prompted: Prompted) -> dict[str, Any]:
+    """Return what a prompt matched as callers see it."""
+    return {
+        "session_key": prompted.session.session_key,
+        "memories": [
+            {
+                "id": hit.memory.id,
+                "content": hit.memory.content,
+                "score": hit.score,
+                "source": hit.candidate.source if hit.candidate else None,
+                "injected": bool(hit.candidate and hit.candidate.was_injected),
+                "hits": hit.candidate.fts_hit_count if hit.candidate else 0,
+            }
+            for hit in prompted.hits
+        ],
+        "counted": prompted.is_counted,
+        "prompts": prompted.session.prompt_count,
+    }
+
+
+def present_detail(
+    session: Session, rows: Sequence[SessionCandidate], *, now: datetime
+) -> dict[str, Any]:
+    """Return a session with its records as callers see it."""
+    session.records = rows  # type: ignore[attr-defined]
+    shown: dict[str, Any] = SessionDetailSerializer(session, context={"now": now}).data
+    return shown

@@ -1,0 +1,67 @@
+"""Taking sessions, or erased words within them, out for good."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Q
+
+from engram.kernel.actors import Actor
+from engram.kernel.history import record
+from engram.kernel.models import Workspace
+from engram.kernel.tenancy import in_workspace
+from memories.models import Session
+from memories.services.session_prompt import locked_session
+
+_WORD = re.compile(r"[a-z0-9]+")
+_TEXTS = ("transcript", "context")
+
+
+def delete_session(workspace: Workspace, session_key: str, *, actor: Actor, now: datetime) -> None:
+    """Delete a session with its transcript and records; history keeps that it was done.
+
+    What it added to the counters of memories stays.
+    """
+    with in_workspace(workspace):
+        session = locked_session(session_key)
+        told = {"records": session.candidates.count(), "prompts": session.prompt_count}
+        record(
+            "session.deleted",
+            of=("session", session.id),
+            actor=actor,
+            now=now,
+            session_key=session_key,
+            data=told,
+        )
+        session.delete()
+
+
+def erase_quotes(quoted_in: Callable[[Any], bool], texts: Iterable[str]) -> int:
+    """Drop every transcript and context that quotes one of these texts; return of how many.
+
+    Read are only those that hold the longest plain word of one of them. Digests go too: of a text
+    so short that it can be guessed they would tell it.
+    """
+    near = Q()
+    for text in texts:
+        words = _WORD.findall(text)
+        longest = max(words, key=len) if words else ""
+        for name in _TEXTS:
+            near |= Q(**{f"{name}__icontains": longest}) if longest else ~Q(**{name: ""})
+    rows = Session.objects.filter(near).order_by("pk").only("pk", *_TEXTS)
+    quoting = [
+        (row.pk, [name for name in _TEXTS if quoted_in(getattr(row, name))])
+        for row in rows.iterator(chunk_size=50)
+    ]
+    quoting = [(pk, names) for pk, names in quoting if names]
+    for pk, names in quoting:
+        changes: dict[str, Any] = dict.fromkeys(names, "")
+        if "transcript" in names:
+            changes["transcript_digest"] = ""
+        if "context" in names:
+            changes["context_embedding"] = None
+        Session.objects.filter(pk=pk).update(prompt_digests=[], **changes)
+    return len(quoting)
