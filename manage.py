@@ -20,6 +20,7 @@ WITHOUT_SERVICES = {
     "findstatic",
     "help",
     "makemessages",
+    "predictor_rpc",  # opens the database itself, when a frame asks for it
     "spectacular",
     "startapp",
     "startproject",
