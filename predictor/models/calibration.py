@@ -27,7 +27,11 @@ class CalibrationSample(WorkspaceModel):
 
 
 class CalibrationItem(WorkspaceModel):
-    """One memory in one session: the judge's relevance, and a person's, given blind."""
+    """One memory in one session: the judge's relevance, and a person's, given blind.
+
+    It waits while `labelled_at` is null. `is_relabelled` tells that a person had labelled it
+    before, and may have seen the judge's relevance since.
+    """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     sample = models.ForeignKey(CalibrationSample, models.CASCADE, related_name="items")
@@ -40,6 +44,7 @@ class CalibrationItem(WorkspaceModel):
     judge_version = models.CharField(max_length=40)
     label = models.FloatField(null=True)
     is_unsure = models.BooleanField(default=False)
+    is_relabelled = models.BooleanField(default=False)
     labelled_by = models.CharField(max_length=150, blank=True)
     labelled_at = models.DateTimeField(null=True)
 

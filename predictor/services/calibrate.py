@@ -1,0 +1,204 @@
+"""Asking people what memories were worth, blind: drawing, labelling, taking a label back.
+
+What waits is a row with no `labelled_at`. What can no longer be judged as the judge did (the
+memory is not recallable or was revised, the transcript is gone) drops out of what waits by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from uuid import UUID
+
+import numpy as np
+from django.db.models import Exists, OuterRef, QuerySet
+
+from engram.kernel.actors import SYSTEM, Actor
+from engram.kernel.history import record
+from engram.kernel.models import Workspace
+from engram.kernel.refusals import MissingError, StaleError
+from engram.kernel.tenancy import in_workspace
+from memories.models import Memory, SessionCandidate
+from predictor.core.calibration import Item, draw, stratum_of
+from predictor.models import (
+    CalibrationItem,
+    CalibrationSample,
+    Judgement,
+    JudgeStatus,
+    Label,
+    PredictorState,
+)
+from predictor.services.state import locked_state
+
+DUE_EVERY = 50  # newly scored sessions
+SAMPLE_MIN, SAMPLE_SIZE, SAMPLE_MAX = 20, 30, 50
+DRAWN_FROM = 2000  # of the newest judged memories
+NOTHING = "Nothing is left to ask about: no session was judged since, or all was asked."
+DROPPED = "This can no longer be judged: its memory or its session has changed since."
+
+
+def waiting_items(now: datetime) -> QuerySet[CalibrationItem]:
+    """Return what waits for a person and can still be read as the judge read it."""
+    return _readable(CalibrationItem.objects.filter(labelled_at=None), now)
+
+
+def sample_of(now: datetime) -> list[CalibrationItem]:
+    """Return what waits, in the order in which it was drawn: sessions stay together."""
+    found = waiting_items(now).select_related("session", "memory", "sample")
+    return list(found.order_by("sample__drawn_at", "sample", "position")[: 2 * SAMPLE_MAX])
+
+
+def draw_when_due(
+    workspace: Workspace, state: PredictorState, rng: np.random.Generator, now: datetime
+) -> CalibrationSample | None:
+    """Draw a sample after every fifty newly scored sessions, once the one before is done.
+
+    The caller serves the workspace and holds the lock of ``state``. What is due stays due until
+    there is enough to ask about.
+    """
+    newly = state.scored_sessions - state.scored_at_calibration
+    if 0 <= newly < DUE_EVERY or waiting_items(now).exists():
+        return None
+    judged = _judged(now)
+    if len(judged) < SAMPLE_MIN:
+        return None
+    return _drawn(state, judged, SAMPLE_SIZE, "due", rng=rng, actor=SYSTEM, now=now)
+
+
+def sample(
+    workspace: Workspace, size: int, *, rng: np.random.Generator, actor: Actor, now: datetime
+) -> bool:
+    """Draw up to ``size`` items, unless some still wait; tell whether any were drawn.
+
+    Raises
+    ------
+    StaleError
+        When nothing waits and nothing is left to draw.
+    """
+    with in_workspace(workspace):
+        state = locked_state(now)
+        if waiting_items(now).exists():
+            return False
+        judged = _judged(now)
+        if not judged:
+            raise StaleError(NOTHING)
+        _drawn(state, judged, size, "asked", rng=rng, actor=actor, now=now)
+        return True
+
+
+def label_item(
+    workspace: Workspace, item_id: UUID, label: float | None, *, actor: Actor, now: datetime
+) -> CalibrationItem:
+    """Write what a person says of an item, None for unsure; a later word replaces an earlier."""
+    with in_workspace(workspace):
+        item = _locked(item_id)
+        if item.labelled_at is None and not waiting_items(now).filter(pk=item.pk).exists():
+            raise StaleError(DROPPED)
+        item.is_relabelled = item.is_relabelled or item.label is not None
+        item.label, item.is_unsure = label, label is None
+        item.labelled_by, item.labelled_at = actor.label, now
+        _store(item, "calibration.labelled", actor, now)
+        return item
+
+
+def unlabel_item(workspace: Workspace, item_id: UUID, *, actor: Actor, now: datetime) -> None:
+    """Let a labelled item wait again; that it was labelled before stays known."""
+    with in_workspace(workspace):
+        item = _locked(item_id)
+        if item.labelled_at is None:
+            raise StaleError("This waits already.")
+        item.is_relabelled = item.is_relabelled or item.label is not None
+        item.label, item.is_unsure = None, False
+        item.labelled_by, item.labelled_at = "", None
+        _store(item, "calibration.reopened", actor, now)
+
+
+def _readable(items: QuerySet[CalibrationItem], now: datetime) -> QuerySet[CalibrationItem]:
+    """Keep the items whose session and memory are what they were when they were judged."""
+    recallable = Memory.objects.recallable(now).filter(pk=OuterRef("memory"))
+    return items.filter(Exists(recallable), Exists(_as_offered())).exclude(session__transcript="")
+
+
+def _as_offered() -> QuerySet[SessionCandidate]:
+    return SessionCandidate.objects.filter(
+        session=OuterRef("session"),
+        memory=OuterRef("memory"),
+        revision=OuterRef("memory__revision"),
+    )
+
+
+def _judged(now: datetime) -> list[tuple[Label, Judgement]]:
+    """Return the newest judged memories that nobody was asked about, with their judgements."""
+    asked = CalibrationItem.objects.filter(session=OuterRef("session"), memory=OuterRef("memory"))
+    recallable = Memory.objects.recallable(now).filter(pk=OuterRef("memory"))
+    found = Label.objects.filter(
+        Exists(recallable),
+        Exists(_as_offered()),
+        ~Exists(asked),
+        relevance__isnull=False,
+        session__judgement__status=JudgeStatus.DONE,
+    )
+    newest = list(found.exclude(session__transcript="").order_by("-created_at", "-pk")[:DRAWN_FROM])
+    judgements = Judgement.objects.filter(session__in={row.session_id for row in newest})
+    by_session = {judgement.session_id: judgement for judgement in judgements.defer("raw")}
+    return [(row, by_session[row.session_id]) for row in newest]
+
+
+def _drawn(
+    state: PredictorState,
+    judged: Sequence[tuple[Label, Judgement]],
+    size: int,
+    reason: str,
+    *,
+    rng: np.random.Generator,
+    actor: Actor,
+    now: datetime,
+) -> CalibrationSample:
+    """Store a stratified sample, and begin to count towards the next."""
+    strata = [stratum_of(row.relevance or 0.0, by.confidence or 0.0) for row, by in judged]
+    items = [
+        Item(index, row.session_id, stratum)
+        for index, ((row, _), stratum) in enumerate(zip(judged, strata, strict=True))
+    ]
+    chosen = draw(items, size, rng)
+    drawn = CalibrationSample.objects.create(reason=reason, size=len(chosen), drawn_at=now)
+    CalibrationItem.objects.bulk_create(
+        CalibrationItem(
+            sample=drawn,
+            session_id=judged[index][0].session_id,
+            memory_id=judged[index][0].memory_id,
+            position=position,
+            stratum=strata[index],
+            judge_relevance=min(1.0, max(0.0, judged[index][0].relevance or 0.0)),
+            judge_kind=judged[index][1].kind,
+            judge_version=judged[index][1].version,
+        )
+        for position, index in enumerate(chosen, 1)
+    )
+    state.scored_at_calibration = state.scored_sessions
+    state.updated_at = now
+    state.save(update_fields=["scored_at_calibration", "updated_at"])
+    told = {"reason": reason, "size": len(chosen)}
+    record(
+        "calibration.drawn", of=("calibration_sample", drawn.id), actor=actor, now=now, data=told
+    )
+    return drawn
+
+
+def _locked(item_id: UUID) -> CalibrationItem:
+    item = CalibrationItem.objects.select_for_update().filter(pk=item_id).first()
+    if item is None:
+        raise MissingError("There is no such item.")
+    return item
+
+
+def _store(item: CalibrationItem, told: str, actor: Actor, now: datetime) -> None:
+    """Save an answer; history says that one was given, not which, lest the next one be led."""
+    item.save(update_fields=["label", "is_unsure", "is_relabelled", "labelled_by", "labelled_at"])
+    record(
+        told,
+        of=("calibration_item", item.id),
+        actor=actor,
+        now=now,
+        data={"sample": str(item.sample_id), "is_relabelled": item.is_relabelled},
+    )
