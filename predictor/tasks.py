@@ -1,0 +1,53 @@
+"""Wake-ups of the predictor: ids in, one service call, done."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+import numpy as np
+from celery import shared_task
+from django.utils import timezone
+
+from engram.kernel.jobs import wake
+from predictor.services import judging_due, training_turn
+from predictor.services.judge import judge_turn
+from predictor.services.judging_due import JUDGE_BY_MODEL_TASK, JUDGE_TASK
+from predictor.services.training_due import TRAIN_TASK
+
+SWEEP_TRAINING_TASK = "predictor.sweep_training"
+# Then the next workspace has its turn; a judgement that has begun is ended.
+SECONDS_A_TURN = 10.0
+
+
+@shared_task(name=TRAIN_TASK)
+def train_workspace(workspace_id: str) -> None:
+    """Train a workspace if that is due and no other training computes; then let the next one."""
+    rng = np.random.default_rng()
+    if training_turn.train_turn(UUID(workspace_id), clock=timezone.now, rng=rng) is not None:
+        wake(SWEEP_TRAINING_TASK)
+
+
+@shared_task(name=SWEEP_TRAINING_TASK)
+def sweep_training() -> None:
+    """Wake trainings that wait: for a turn, after a lost wake-up, after a dead worker."""
+    for workspace_id in training_turn.overlooked(timezone.now()):
+        wake(TRAIN_TASK, workspace_id)
+
+
+@shared_task(name=JUDGE_TASK)
+def judge_workspace(workspace_id: str) -> None:
+    """Judge what is due in a workspace where no model judges."""
+    judge_turn(UUID(workspace_id), clock=timezone.now, seconds=SECONDS_A_TURN, may_ask=False)
+
+
+@shared_task(name=JUDGE_BY_MODEL_TASK)
+def judge_workspace_by_model(workspace_id: str) -> None:
+    """Let the model judge what is due in a workspace."""
+    judge_turn(UUID(workspace_id), clock=timezone.now, seconds=SECONDS_A_TURN, may_ask=True)
+
+
+@shared_task(name="predictor.sweep_judging")
+def sweep_judging() -> None:
+    """Wake judges for what a lost wake-up, a pause or a dead worker left, the oldest first."""
+    for workspace in judging_due.overlooked(timezone.now()):
+        judging_due.wake_judge(workspace)

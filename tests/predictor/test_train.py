@@ -1,0 +1,457 @@
+"""A training: what it learns from, what it may do to the served model, and what it must not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+from itertools import count
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+import pytest
+
+from engram.kernel.actors import SYSTEM
+from engram.kernel.models import Event, StageError, Workspace
+from engram.kernel.tenancy import in_workspace
+from memories.services.reembed import switch
+from predictor.core.features import WidthError
+from predictor.core.governance import Comparison, Governor
+from predictor.core.scorer import ScoreError, Scorer
+from predictor.models import (
+    CanarySession,
+    Label,
+    ModelVersion,
+    PredictorState,
+    Training,
+    TrainingSlot,
+    TrainingStatus,
+)
+from predictor.services import canary, learn, models_store, training_slot, training_turn
+from predictor.services.claim import SILENCE
+from predictor.services.material import RECENT, REPLAY, mixed
+from predictor.services.state import governor_of, locked_state, state_of, store_governor
+from predictor.services.train import train_due, train_now, trial
+from predictor.services.training_due import note_training_due
+from tests.conftest import NOW, House
+from tests.predictor.judged import build_world
+
+LATER = NOW + timedelta(days=2)
+
+
+def due(workspace: Workspace, reason: str = "first", *, scored: int = 30) -> None:
+    """Make a training due, as settling a session does."""
+    with in_workspace(workspace):
+        state = locked_state(LATER)
+        governor = governor_of(state)
+        for _ in range(scored - governor.scored_sessions):
+            governor = governor.update(Comparison(None, "no scores"))
+        store_governor(state, governor, LATER)
+        note_training_due(state, reason, LATER)
+
+
+def run(workspace: Workspace, *, seed: int = 3, at: datetime = LATER) -> Training | None:
+    return train_due(workspace, clock=lambda: at, rng=np.random.default_rng(seed))
+
+
+def trained(workspace: Workspace, reason: str = "first", *, seed: int = 3) -> Training:
+    due(workspace, reason)
+    training = run(workspace, seed=seed)
+    assert training is not None
+    return training
+
+
+def served(workspace: Workspace) -> tuple[int | None, bytes]:
+    """Return what serves: the number and the bytes."""
+    with in_workspace(workspace):
+        number = state_of().served
+        if number is None:
+            return None, b""
+        return number, models_store.intact_bytes(ModelVersion.objects.get(number=number))
+
+
+def test_a_first_training_promotes_a_model(house: House, neighbour: House) -> None:
+    build_world(house.workspace, 30)
+    training = trained(house.workspace)
+    assert (training.status, training.error) == (TrainingStatus.PROMOTED, "")
+    assert (training.version, training.reason) == (1, "first")
+    assert (training.canary_count, training.session_count) == (6, 24)
+    assert training.label_count == 24 * 12
+    assert training.canary_ndcg is not None
+    assert training.canary_ndcg > 0.9
+    assert [gate["name"] for gate in training.gates] == ["finite", "variance", "canary", "overlap"]
+    assert training.cpu_ms is not None
+    assert training.cpu_ms > 0
+    with in_workspace(house.workspace):
+        state = state_of()
+        assert (state.served, state.phase) == (1, "warming")
+        assert (state.training_due_since, state.training_holder) == (None, None)
+        assert (state.trained_at, state.scored_at_training) == (LATER, 30)
+        version = ModelVersion.objects.get()
+        assert version.promoted_at == LATER
+        assert version.embedding_model == house.workspace.embedding_model
+        told = Event.objects.filter(type__startswith="training.").order_by("seq")
+        assert [event.type for event in told] == ["training.started", "training.finished"]
+        assert told[1].data["status"] == "promoted"
+    with in_workspace(neighbour.workspace):
+        assert not PredictorState.objects.exists()
+        assert not Training.objects.exists()
+    number, raw = served(house.workspace)
+    assert number == 1
+    assert Scorer.from_bytes(raw).is_trained
+
+
+def test_what_was_learned_ranks_better_than_what_was_not(house: House) -> None:
+    build_world(house.workspace, 60)
+    material, result = trial(house.workspace, reason="full", seed=1, now=LATER)
+    assert material.known is not None
+    rng = np.random.default_rng(1)
+    fresh = Scorer.initial(None, material.known.embeddings, rng=rng, texts=material.known.words)
+    untrained = canary.measure(fresh, material.canary)
+    assert untrained is not None
+    assert result.after is not None
+    assert np.mean(result.after.ndcg) > np.mean(untrained.ndcg) + 0.05
+
+
+@pytest.mark.parametrize("reason", ["interval", "full"])
+def test_identical_seed_gives_identical_weights(house: House, reason: str) -> None:
+    build_world(house.workspace, 30)
+    trained(house.workspace)
+    (_, first), (_, second), (_, other) = (
+        trial(house.workspace, reason=reason, seed=seed, now=LATER) for seed in (7, 7, 8)
+    )
+    assert first.scorer is not None
+    assert second.scorer is not None
+    assert other.scorer is not None
+    assert first.scorer.to_bytes() == second.scorer.to_bytes()
+    assert first.scorer.to_bytes() != other.scorer.to_bytes()
+
+
+def test_a_trial_writes_nothing(house: House) -> None:
+    build_world(house.workspace, 30)
+    trial(house.workspace, reason="full", seed=7, now=LATER)
+    with in_workspace(house.workspace):
+        for model in (PredictorState, Training, ModelVersion, CanarySession):
+            assert not model.objects.exists()
+
+
+def test_a_failed_gate_keeps_the_served_weights_byte_identical(house: House) -> None:
+    build_world(house.workspace, 40)
+    trained(house.workspace)
+    before = served(house.workspace)
+    with in_workspace(house.workspace):
+        # The opposite is taught to all but the canary: what is learned ranks the canary badly.
+        kept = CanarySession.objects.values_list("session_id", flat=True)
+        for label in Label.objects.exclude(session__in=kept):
+            Label.objects.filter(pk=label.pk).update(final=1 - (label.final or 0))
+    training = trained(house.workspace, "full")
+    assert training.status == TrainingStatus.REJECTED
+    assert training.version is None
+    failed = [gate["name"] for gate in training.gates if not gate["is_passed"]]
+    assert "canary" in failed
+    assert training.canary_ndcg_delta is not None
+    assert training.canary_ndcg_delta < -0.15
+    assert served(house.workspace) == before
+    with in_workspace(house.workspace):
+        assert ModelVersion.objects.count() == 1
+        assert state_of().training_due_since is None
+
+
+def test_the_canary_is_disjoint_from_training_and_stays_for_a_week(house: House) -> None:
+    build_world(house.workspace, 30)
+    first = trained(house.workspace)
+    with in_workspace(house.workspace):
+        chosen = set(CanarySession.objects.values_list("session_id", flat=True))
+    assert len(chosen) == 6
+    assert not chosen.intersection(first.trained_session_ids)
+    build_world(house.workspace, 20, seed=6, start=NOW + timedelta(days=1, hours=12), name="t")
+    second = trained(house.workspace, "interval")
+    with in_workspace(house.workspace):
+        grown = set(CanarySession.objects.values_list("session_id", flat=True))
+    assert chosen < grown
+    assert len(grown) == 10
+    assert not grown.intersection(second.trained_session_ids)
+    # What the served model had learned from would flatter it.
+    assert not grown.intersection(first.trained_session_ids)
+
+
+def test_the_canary_is_drawn_anew_after_a_week(house: House) -> None:
+    build_world(house.workspace, 30)
+    trained(house.workspace)
+    with in_workspace(house.workspace):
+        chosen = set(CanarySession.objects.values_list("session_id", flat=True))
+    due(house.workspace, "full")
+    training = run(house.workspace, at=LATER + canary.REFRESH, seed=4)
+    assert training is not None
+    with in_workspace(house.workspace):
+        anew = set(CanarySession.objects.values_list("session_id", flat=True))
+        assert state_of().canary_chosen_at == LATER + canary.REFRESH
+    assert len(anew) == 6
+    assert anew == chosen  # nothing else is unseen
+    build_world(house.workspace, 30, seed=6, start=NOW + timedelta(days=1, hours=12), name="t")
+    due(house.workspace, "full")
+    run(house.workspace, at=LATER + 2 * canary.REFRESH, seed=5)
+    with in_workspace(house.workspace):
+        assert set(CanarySession.objects.values_list("session_id", flat=True)) != chosen
+
+
+def test_an_interval_learns_from_the_newest_and_the_best_before(house: House) -> None:
+    build_world(house.workspace, 6)
+    material, _ = trial(house.workspace, reason="full", seed=1, now=LATER)
+    model = material.sessions[0]
+    past = [
+        replace(model, id=uuid4(), started_at=NOW + timedelta(hours=n), overall=n % 37 / 37)
+        for n in range(150)
+    ]
+    sessions, replayed = mixed(past)
+    assert (len(sessions), replayed) == (RECENT + REPLAY, REPLAY)
+    assert sessions[REPLAY:] == past[-RECENT:]
+    best = sorted(past[:-RECENT], key=lambda session: -session.overall)[:REPLAY]
+    assert min(s.overall for s in sessions[:REPLAY]) == min(s.overall for s in best)
+    assert mixed(past[:50]) == (past[:50], 0)
+
+
+@pytest.mark.parametrize(
+    ("raised", "told"),
+    [
+        (RuntimeError("The user's PIN is 4711."), "RuntimeError"),
+        (MemoryError(), "MemoryError"),
+        (WidthError("embeddings of shape (3, 4)"), "embeddings of shape (3, 4)"),
+        (learn.OutOfTimeError("stopped at 40% after 30 s"), "stopped at 40% after 30 s"),
+    ],
+)
+def test_a_training_that_raises_keeps_the_served_model(
+    house: House, monkeypatch: pytest.MonkeyPatch, raised: Exception, told: str
+) -> None:
+    build_world(house.workspace, 30)
+    trained(house.workspace)
+    before = served(house.workspace)
+
+    def broken(*_: Any, **__: Any) -> None:
+        raise raised
+
+    monkeypatch.setattr(Scorer, "fit", broken)
+    training = trained(house.workspace, "full")
+    assert (training.status, training.error) == (TrainingStatus.FAILED, told)
+    assert served(house.workspace) == before
+    with in_workspace(house.workspace):
+        state = state_of()
+        assert (state.training_due_since, state.training_holder) == (None, None)
+        (error,) = StageError.objects.all()
+        assert (error.stage, error.code) == ("predictor_train", "predictor_train_failure")
+        assert "4711" not in error.detail
+
+
+def test_what_is_not_finite_is_rejected_by_a_gate(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    build_world(house.workspace, 30)
+
+    def diverged(*_: Any, **__: Any) -> None:
+        raise ScoreError("what was learned is not finite")
+
+    monkeypatch.setattr(Scorer, "fit", diverged)
+    training = trained(house.workspace)
+    assert training.status == TrainingStatus.REJECTED
+    assert [gate["name"] for gate in training.gates if not gate["is_passed"]] == ["finite"]
+    assert served(house.workspace) == (None, b"")
+
+
+def test_nothing_to_learn_is_skipped(house: House) -> None:
+    build_world(house.workspace, 0)
+    training = trained(house.workspace)
+    assert training.status == TrainingStatus.SKIPPED
+    assert training.error != ""
+    assert served(house.workspace) == (None, b"")
+
+
+def test_nothing_is_trained_that_is_not_due(house: House) -> None:
+    build_world(house.workspace, 20)
+    assert run(house.workspace) is None
+    trained(house.workspace)
+    assert run(house.workspace) is None
+
+
+def test_where_the_predictor_is_off_nothing_stays_due(house: House) -> None:
+    build_world(house.workspace, 20)
+    due(house.workspace)
+    house.workspace.settings = {"predictor_mode": "off"}
+    house.workspace.save()
+    off = Workspace.objects.get(pk=house.workspace.pk)
+    assert run(off) is None
+    with in_workspace(off):
+        assert state_of().training_due_since is None
+        assert not Training.objects.exists()
+
+
+def test_one_training_a_workspace_at_a_time(house: House) -> None:
+    build_world(house.workspace, 20)
+    due(house.workspace)
+    others: list[Any] = []
+
+    def look(now: datetime) -> None:
+        others.append(train_due(house.workspace, clock=lambda: now, rng=np.random.default_rng(1)))
+        others.append(
+            train_now(
+                house.workspace, reason="manual", clock=lambda: now, rng=np.random.default_rng(1)
+            )
+        )
+
+    training = train_due(
+        house.workspace, clock=lambda: LATER, rng=np.random.default_rng(3), alive=look
+    )
+    assert training is not None
+    assert training.status == TrainingStatus.PROMOTED
+    assert others != []
+    assert set(others) == {None}
+    with in_workspace(house.workspace):
+        assert Training.objects.count() == 1
+
+
+def test_a_reset_during_a_training_wins(house: House) -> None:
+    from predictor.services.reset import reset
+
+    build_world(house.workspace, 20)
+    due(house.workspace)
+    training = train_due(
+        house.workspace,
+        clock=lambda: LATER,
+        rng=np.random.default_rng(3),
+        alive=lambda now: reset(house.workspace, actor=SYSTEM, now=now),
+    )
+    assert training is not None
+    assert training.status == TrainingStatus.FAILED
+    assert served(house.workspace) == (None, b"")
+    with in_workspace(house.workspace):
+        assert not StageError.objects.exists()
+
+
+def test_a_new_embedding_model_is_a_cold_start_and_makes_a_training_due(house: House) -> None:
+    build_world(house.workspace, 30)
+    trained(house.workspace)
+    assert training_turn.overlooked(LATER) == []
+    switch(house.workspace, "another", actor=SYSTEM, now=LATER + timedelta(hours=1))
+    workspace = Workspace.objects.get(pk=house.workspace.pk)
+    with in_workspace(workspace):
+        assert models_store.fitting(state_of().served, workspace.embedding_model) is None
+    hours = (LATER + timedelta(hours=n) for n in count(2))
+    assert training_turn.overlooked(next(hours)) == [workspace.pk]
+    with in_workspace(workspace):
+        assert state_of().training_reason == "reembedded"
+    training = run(workspace, at=next(hours))
+    assert training is not None
+    assert training.status == TrainingStatus.SKIPPED  # no memory has been read by it yet
+    assert training_turn.overlooked(next(hours)) == []
+
+
+def test_a_model_that_changes_while_it_is_learned_is_not_promoted(house: House) -> None:
+    build_world(house.workspace, 20)
+    due(house.workspace)
+    training = train_due(
+        house.workspace,
+        clock=lambda: LATER,
+        rng=np.random.default_rng(3),
+        alive=lambda now: switch(house.workspace, "another", actor=SYSTEM, now=now) and None,
+    )
+    assert training is not None
+    assert training.status == TrainingStatus.FAILED
+    assert "another" in training.error
+    assert served(house.workspace) == (None, b"")
+
+
+def test_drift_found_during_a_training_makes_another_due(house: House) -> None:
+    build_world(house.workspace, 20)
+    due(house.workspace)
+
+    def drift(now: datetime) -> None:
+        with in_workspace(house.workspace):
+            state = locked_state(now)
+            governor = governor_of(state)
+            store_governor(state, replace(governor, drift_resets=governor.drift_resets + 1), now)
+
+    train_due(house.workspace, clock=lambda: LATER, rng=np.random.default_rng(3), alive=drift)
+    with in_workspace(house.workspace):
+        assert (state_of().training_due_since, state_of().training_reason) == (LATER, "drift")
+
+
+def test_a_promotion_ends_retraining_after_drift(house: House) -> None:
+    build_world(house.workspace, 30)
+    trained(house.workspace)
+    with in_workspace(house.workspace):
+        state = locked_state(LATER)
+        governor = governor_of(state)
+        while not governor.is_reset:
+            governor = governor.update(Comparison(-0.9, is_trained=True, is_out_of_sample=True))
+        assert governor.phase == "retraining"
+        store_governor(state, governor, LATER)
+    training = trained(house.workspace, "drift")
+    assert (training.status, training.reason) == (TrainingStatus.PROMOTED, "drift")
+    with in_workspace(house.workspace):
+        assert state_of().phase == "warming"
+        assert state_of().alpha == 1.0
+
+
+def test_one_training_in_the_workers_at_a_time(house: House, neighbour: House) -> None:
+    for one in (house, neighbour):
+        build_world(one.workspace, 20)
+        due(one.workspace)
+    holder = uuid4()
+    assert training_slot.take(holder, LATER)
+    rng = np.random.default_rng(1)
+    turned_away = training_turn.train_turn(house.workspace.pk, clock=lambda: LATER, rng=rng)
+    assert turned_away is None
+    assert set(training_turn.overlooked(LATER)) == {house.workspace.pk, neighbour.workspace.pk}
+    training_slot.give_back(holder)
+    training = training_turn.train_turn(house.workspace.pk, clock=lambda: LATER, rng=rng)
+    assert training is not None
+    assert TrainingSlot.objects.get().holder is None
+    assert training_turn.overlooked(LATER) == [neighbour.workspace.pk]
+
+
+def test_a_slot_whose_holder_is_silent_is_taken_over(db: None) -> None:
+    dead, alive = uuid4(), uuid4()
+    assert training_slot.take(dead, NOW)
+    assert not training_slot.take(alive, NOW + training_slot.SILENCE)
+    assert training_slot.take(alive, NOW + training_slot.SILENCE + timedelta(seconds=1))
+    assert not training_slot.beat(dead, NOW)
+    assert training_slot.beat(alive, NOW)
+
+
+def test_only_the_last_five_models_keep_their_weights(house: House) -> None:
+    build_world(house.workspace, 30)
+    for seed in range(7):
+        assert trained(house.workspace, "interval", seed=seed).status == TrainingStatus.PROMOTED
+    with in_workspace(house.workspace):
+        kept = ModelVersion.objects.exclude(checkpoint=None).values_list("number", flat=True)
+        assert sorted(kept) == [3, 4, 5, 6, 7]
+        assert ModelVersion.objects.count() == 7
+        assert state_of().served == 7
+
+
+def test_a_due_training_that_always_fails_is_given_up_until_the_next_interval(house: House) -> None:
+    build_world(house.workspace, 20)
+    due(house.workspace)
+    with in_workspace(house.workspace):
+        for _ in range(3):
+            Training.objects.create(
+                status=TrainingStatus.RUNNING,
+                reason="first",
+                started_at=LATER,
+                heartbeat_at=LATER,
+            )
+    assert run(house.workspace, at=LATER + SILENCE * 2) is None
+    with in_workspace(house.workspace):
+        statuses = Training.objects.values_list("status", flat=True)
+        assert list(statuses) == [TrainingStatus.FAILED] * 3
+        assert state_of().training_due_since is None
+
+
+def test_trained_governor_starts_where_it_was(house: House) -> None:
+    build_world(house.workspace, 30)
+    trained(house.workspace)
+    with in_workspace(house.workspace):
+        before = governor_of(state_of())
+    trained(house.workspace, "interval")
+    with in_workspace(house.workspace):
+        assert governor_of(state_of()) == before
+    assert isinstance(before, Governor)
