@@ -40,24 +40,31 @@ def failures(state: PredictorState, now: datetime) -> int:
     return StageError.objects.filter(stage=STAGE, at__gt=since, at__lte=until).count()
 
 
-def note_failure(code: str, detail: str, *, session_key: str, threshold: int, now: datetime) -> int:
-    """Count one failure and open the breaker when it is one too many; return how many there are."""
-    state = locked_state(now)
+def note_failure(
+    state: PredictorState,
+    code: str,
+    detail: str,
+    *,
+    session_key: str,
+    threshold: int,
+    now: datetime,
+) -> None:
+    """Count one failure and open the breaker when it is one too many; the state is locked."""
     telemetry.record_error(STAGE, code, detail=detail, session_key=session_key, now=now)
     count = failures(state, now)
-    if count >= threshold and not is_open(state, now):
-        state.disabled_until = now + PERIOD
-        state.updated_at = now
-        state.save(update_fields=["disabled_until", "updated_at"])
-        record(
-            "predictor.disabled",
-            of=("predictor", state.workspace_id),
-            actor=SYSTEM,
-            now=now,
-            session_key=session_key,
-            data={"failures": count, "code": code, "until": state.disabled_until.isoformat()},
-        )
-    return count
+    if count < min(threshold, telemetry.ERRORS_KEPT) or is_open(state, now):
+        return
+    state.disabled_until = now + PERIOD
+    state.updated_at = now
+    state.save(update_fields=["disabled_until", "updated_at"])
+    record(
+        "predictor.disabled",
+        of=("predictor", state.workspace_id),
+        actor=SYSTEM,
+        now=now,
+        session_key=session_key,
+        data={"failures": count, "code": code, "until": state.disabled_until.isoformat()},
+    )
 
 
 def enable(workspace: Workspace, *, actor: Actor, now: datetime) -> None:

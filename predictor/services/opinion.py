@@ -9,19 +9,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import datetime
 from time import perf_counter
 from uuid import UUID
 
 import numpy as np
+from django.db import transaction
 from numpy.typing import NDArray
 
 from engram.kernel import telemetry
 from engram.kernel.actors import SYSTEM
+from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.services.learned import STAGE, Asked, Opinion
 from predictor.core.checkpoint import CheckpointError
 from predictor.core.features import WidthError
-from predictor.core.governance import Phase
+from predictor.core.governance import SERVING
 from predictor.core.scorer import ScoreError
 from predictor.models import PredictorState
 from predictor.services import breaker, served
@@ -32,17 +35,16 @@ from predictor.services.session_features import candidates_of, context_of, signa
 from predictor.services.state import locked_state, state_of
 from predictor.services.status_line import status_line
 
+UNREADABLE = ("predictor_checkpoint_error", "checkpoint_error")
+
 # What went wrong, by what was raised: the code that is counted, and the reason on the session.
 FAILURES: dict[type[Exception], tuple[str, str]] = {
     TooSlowError: ("predictor_timeout", "timeout"),
     WidthError: ("predictor_parse_error", "parse_error"),
     ScoreError: ("predictor_parse_error", "parse_error"),
-    CheckpointError: ("predictor_checkpoint_error", "checkpoint_error"),
+    CheckpointError: UNREADABLE,
 }
 CRASH = ("predictor_crash", "crash")
-
-# Phases in which influence is earned.
-SERVING = frozenset({Phase.RAMP, Phase.ACTIVE})
 
 # Reasons that are no failures.
 NO_MODEL, DISABLED, OTHER_EMBEDDING, NOTHING_TO_RANK = (
@@ -82,10 +84,9 @@ def opinion(asked: Asked) -> Opinion:
         except NoOpinionError as error:
             reason = error.reason
         except Exception as error:  # noqa: BLE001  a session starts whatever a ranker does
-            reason = _failed(asked, state, error)
-            state = state_of()
-            if breaker.is_open(state, asked.now):
-                failures = breaker.failures(state, asked.now)
+            reason = _failed(asked, error)
+            if reason == UNREADABLE[1]:
+                state = PredictorState()  # the cold start that is to come
     signals = {fact.id: row for fact, row in zip(asked.candidates, rows.tolist(), strict=True)}
     return replace(_said(asked, state, scores, reason, failures), signals=signals)
 
@@ -126,24 +127,37 @@ def _scored(asked: Asked, model: ServedModel, rows: Rows) -> dict[UUID, float]:
     return {fact.id: float(score) for fact, score in zip(facts, scores, strict=True)}
 
 
-def _failed(asked: Asked, state: PredictorState, error: Exception) -> str:
-    """Count a failure; a model that cannot be read is dropped. Return the session's reason."""
+def _failed(asked: Asked, error: Exception) -> str:
+    """Have a failure counted when the session has started; return the session's reason.
+
+    Not before: the session goes on to lock memories, and who settles one locks the state last.
+    """
     code, reason = next((told for kind, told in FAILURES.items() if isinstance(error, kind)), CRASH)
     name = type(error).__name__
-    breaker.note_failure(
-        code,
-        name if code == CRASH[0] else f"{name}: {error}",  # others' messages may quote texts
-        session_key=asked.session_key,
-        threshold=asked.workspace.config.disable_threshold,
-        now=asked.now,
+    detail = name if code == CRASH[0] else f"{name}: {error}"  # others' messages may quote texts
+    transaction.on_commit(
+        lambda: _account(asked.workspace, asked.session_key, code, detail, asked.now), robust=True
     )
-    if isinstance(error, CheckpointError):
-        locked = locked_state(asked.now)
-        if locked.served == state.served:
-            cold_start(
-                locked, asked.workspace, reason="checkpoint_error", actor=SYSTEM, now=asked.now
-            )
     return reason
+
+
+def _account(workspace: Workspace, session_key: str, code: str, detail: str, now: datetime) -> None:
+    """Count a failure; a model that cannot be read is served no longer."""
+    with in_workspace(workspace):
+        state = locked_state(now)
+        breaker.note_failure(
+            state,
+            code,
+            detail,
+            session_key=session_key,
+            threshold=workspace.config.disable_threshold,
+            now=now,
+        )
+        if code == UNREADABLE[0] and state.served is not None:
+            try:
+                served.load(state.served)
+            except CheckpointError:
+                cold_start(state, workspace, reason=UNREADABLE[1], actor=SYSTEM, now=now)
 
 
 def _said(
