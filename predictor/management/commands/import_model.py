@@ -1,0 +1,52 @@
+"""Bring a model's weights in from a file."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+
+from engram.kernel.actors import SYSTEM
+from engram.kernel.refusals import RefusalError
+from predictor.management.commands.train import BAD_INPUT, workspace_of
+from predictor.services import checkpoint_file, models_store
+
+
+class Command(BaseCommand):
+    """`manage.py import_model --workspace W [--base] FILE`."""
+
+    help = (
+        "Let the model of a file serve a workspace from the next session on. It must read vectors"
+        " of the width that the workspace compares; the governor weighs it like any other."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare the arguments."""
+        parser.add_argument("file", type=Path, help="written by export_model")
+        parser.add_argument("--workspace", required=True, help="its slug")
+        parser.add_argument(
+            "--base",
+            action="store_true",
+            help="do not let it serve: full trainings start from it instead of from nothing",
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Import."""
+        workspace = workspace_of(options["workspace"])
+        try:
+            version = models_store.import_checkpoint(
+                workspace,
+                checkpoint_file.read(options["file"]).to_bytes(),
+                is_base=options["base"],
+                actor=SYSTEM,
+                now=timezone.now(),
+            )
+        except RefusalError as error:
+            raise CommandError(
+                f"Nothing was changed. {error.detail}", returncode=BAD_INPUT
+            ) from None
+        role = "is what full trainings start from" if options["base"] else "serves"
+        self.stdout.write(f"{version} {role}: sha256 {version.sha256}")

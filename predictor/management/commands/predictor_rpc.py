@@ -1,0 +1,236 @@
+"""JSON-RPC 2.0 on standard input and output: score, train, status, save_checkpoint."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+from argparse import ArgumentParser
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from statistics import fmean
+from typing import Any, BinaryIO
+from uuid import UUID
+
+import dj_database_url
+from django.core.management.base import BaseCommand
+from django.db import connection
+from django.db.models import Q
+from django.utils import timezone
+
+from engram import embedded
+from engram.kernel.models import Workspace
+from engram.kernel.refusals import RefusalError
+from predictor.core import rpc_frames
+from predictor.core.gates import Canary
+from predictor.core.labels import MIN_CONFIDENCE
+from predictor.core.rpc_frames import INTERNAL_ERROR, METHOD_NOT_FOUND, PARSE_ERROR, FrameError
+from predictor.core.rpc_model import RpcModel, told
+from predictor.core.rpc_params import check_names, number, whole, wrong
+from predictor.core.scorer import Scorer, TrainingReport
+from predictor.services import checkpoint_file
+from predictor.services.dataset import SESSIONS_MAX
+from predictor.services.learn import Learned
+from predictor.services.train import trial
+
+NOTHING = TrainingReport(0.0, 0, 0, 0, 0.0, 0.0)
+TOO_LONG = FrameError(
+    PARSE_ERROR, f"a frame must not be longer than {rpc_frames.MAX_LINE_BYTES} bytes"
+)
+
+
+class Command(BaseCommand):
+    """`manage.py predictor_rpc [--checkpoint PATH] [--base-weights PATH] [--seed N]`."""
+
+    help = "Answer JSON-RPC 2.0 frames, one object a line, until the input ends."
+    requires_system_checks = ()
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare the arguments."""
+        parser.add_argument("--checkpoint", type=Path, help="weights to go on with")
+        parser.add_argument("--base-weights", type=Path, help="weights learned elsewhere")
+        parser.add_argument("--seed", type=int, default=0, help="of whatever is random")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Answer until the input ends."""
+        model = RpcModel(
+            self._loaded(options["checkpoint"], options["base_weights"]), seed=options["seed"]
+        )
+        with _frames_only() as answers:
+            Desk(model).serve(sys.stdin.buffer, answers)
+
+    def _loaded(self, checkpoint: Path | None, base: Path | None) -> Scorer | None:
+        """Return the first model that can be read; none is a cold start."""
+        for path, is_base in ((checkpoint, False), (base, True)):
+            if path is None:
+                continue
+            try:
+                scorer = checkpoint_file.read(path)
+            except RefusalError as error:
+                self.stderr.write(f"{path}: {error.detail}; starting cold")
+            else:
+                return scorer.as_base() if is_base else scorer
+        return None
+
+
+class Desk:
+    """Takes one frame after the other; none of them ends it."""
+
+    def __init__(self, model: RpcModel):
+        self.model = model
+        self._methods: dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
+            "score": model.score,
+            "train": lambda params: model.train(params, clock=timezone.now),
+            "train_from_db": self._train_from_db,
+            "status": model.status,
+            "save_checkpoint": self._save_checkpoint,
+        }
+
+    def serve(self, frames: BinaryIO, answers: BinaryIO) -> None:
+        """Answer every frame of a stream, in order."""
+        for line in _lines(frames):
+            answer = rpc_frames.refusal(TOO_LONG) if line is None else self.answer(line)
+            if answer:
+                answers.write(answer)
+                answers.flush()
+
+    def answer(self, line: bytes) -> bytes:
+        """Return the answer to one frame; nothing to a notification or an empty line."""
+        if not line.strip():
+            return b""
+        try:
+            request = rpc_frames.parse(line)
+        except FrameError as error:
+            return rpc_frames.refusal(error)
+        try:
+            method = self._methods.get(request.method)
+            if method is None:
+                raise FrameError(METHOD_NOT_FOUND, f"method: there is no {request.method[:60]!r}")
+            told = rpc_frames.answer(request.request_id, method(request.params))
+        except FrameError as error:
+            told = rpc_frames.refusal(_of(request.request_id, error.code, error.message))
+        except RefusalError as error:
+            told = rpc_frames.refusal(
+                _of(request.request_id, rpc_frames.INVALID_PARAMS, error.detail)
+            )
+        except Exception as error:  # noqa: BLE001  a bad frame never ends the process
+            sys.stderr.write(f"{request.method[:60]}: {type(error).__name__}\n")
+            told = rpc_frames.refusal(
+                _of(request.request_id, INTERNAL_ERROR, f"failed: {type(error).__name__}")
+            )
+        return b"" if request.is_notification else told
+
+    def _save_checkpoint(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        check_names(params, frozenset({"path"}))
+        path = params.get("path")
+        if not isinstance(path, str) or not path:
+            raise wrong("path", "must be a string")
+        raw = self.model.to_bytes()
+        checkpoint_file.write(Path(path), raw)
+        return {"bytes": len(raw), "sha256": hashlib.sha256(raw).hexdigest()}
+
+    def _train_from_db(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        """Learn as the workspace's next training would, from its rows; nothing is written there."""
+        check_names(params, frozenset({"workspace", "limit", "min_confidence"}))
+        named = params.get("workspace")
+        if not isinstance(named, str):
+            raise wrong("workspace", "must be a string")
+        limit = whole(params, "limit", low=1, high=SESSIONS_MAX) or SESSIONS_MAX
+        least = MIN_CONFIDENCE
+        if params.get("min_confidence") is not None:
+            least = number(params, "min_confidence", low=0, high=1)
+        _open_database()
+        workspace = _workspace(named)
+        if workspace is None:
+            raise wrong("workspace", "there is no such workspace")
+        now = timezone.now()
+        material, result = trial(
+            workspace,
+            reason="manual",
+            seed=self.model.seed,
+            now=now,
+            limit=limit,
+            min_confidence=least,
+        )
+        if result.may_serve and result.scorer is not None and result.report is not None:
+            self.model.learned(result.scorer, result.report, now)
+        return _told(result, material.skipped)
+
+
+def _open_database() -> None:
+    """Find the database now that it is needed, start the embedded one where no URL names any.
+
+    What is read through it can only be read: the server refuses anything else.
+    """
+    if connection.connection is not None:
+        return
+    options: dict[str, Any] = {}
+    if "postgres" in embedded.missing_services():
+        services = embedded.ensure(embedded.home_folder(), frozenset({"postgres"}))
+        options = {**dj_database_url.parse(services.database_url)}
+    settings = connection.settings_dict
+    given = {**settings["OPTIONS"], **options.pop("OPTIONS", {})}
+    flags = f"{given.get('options', '')} -c default_transaction_read_only=on".strip()
+    settings.update(options, OPTIONS={**given, "options": flags})
+
+
+def _workspace(named: str) -> Workspace | None:
+    if not named.isprintable():  # what the database cannot even look for
+        return None
+    try:
+        wanted = Q(slug=named) | Q(pk=UUID(named))
+    except ValueError:
+        wanted = Q(slug=named)
+    return Workspace.objects.filter(wanted).first()
+
+
+def _told(result: Learned, skipped: int) -> dict[str, Any]:
+    """Return a trial's figures: those of `train`, the canary's and the gates'."""
+    report = result.report
+    figures = told(report or NOTHING)
+    before, after = result.before, result.after
+    return {
+        **figures,
+        "samples_skipped": figures["samples_skipped"] + skipped,
+        "canary_sessions": 0 if after is None else len(after.ndcg),
+        "canary_ndcg": _mean(after),
+        "canary_ndcg_before": _mean(before),
+        "canary_score_variance": None if after is None else after.score_variance,
+        "gates": [asdict(gate) for gate in result.asked],
+        "gates_passed": result.may_serve,
+    }
+
+
+def _mean(canary: Canary | None) -> float | None:
+    return fmean(canary.ndcg) if canary is not None and canary.ndcg else None
+
+
+def _of(request_id: Any, code: int, message: str) -> FrameError:
+    return FrameError(code, message, request_id)
+
+
+def _lines(stream: BinaryIO) -> Iterator[bytes | None]:
+    """Yield lines; None for one that is too long, which is read past and not kept."""
+    limit = rpc_frames.MAX_LINE_BYTES
+    while line := stream.readline(limit + 1):
+        if len(line) <= limit:
+            yield line
+            continue
+        while not line.endswith(b"\n") and line:
+            line = stream.readline(1 << 20)
+        yield None
+
+
+@contextmanager
+def _frames_only() -> Iterator[BinaryIO]:
+    """Keep standard output for frames: whatever else is printed meanwhile goes to the errors."""
+    sys.stdout.flush()
+    with os.fdopen(os.dup(1), "wb") as answers:
+        os.dup2(2, 1)
+        try:
+            yield answers
+        finally:
+            sys.stdout.flush()
+            os.dup2(answers.fileno(), 1)

@@ -1,0 +1,442 @@
+"""`predictor_rpc`: exact frames, and nothing that is sent ends it."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from predictor.core import rpc_frames
+from predictor.core.rpc_model import RpcModel
+from predictor.core.scorer import Scorer
+from predictor.core.types import SIGNALS
+from predictor.management.commands import predictor_rpc
+from predictor.management.commands.predictor_rpc import Desk
+from tests.conftest import build_house
+
+ROOT = Path(__file__).resolve().parents[2]
+WIDTH = 8
+
+
+def vectors(n: int, seed: int = 0) -> list[list[float]]:
+    rows = np.random.default_rng(seed).standard_normal((n, WIDTH))
+    return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).tolist()
+
+
+def session(n: int = 4, seed: int = 0, **others: Any) -> dict[str, Any]:
+    """Return what `score` and `train` have in common."""
+    rng = np.random.default_rng(seed)
+    return {
+        "context_embedding": vectors(1, seed + 1000)[0],
+        "candidate_embeddings": vectors(n, seed),
+        "candidate_features": rng.standard_normal((n, len(SIGNALS))).tolist(),
+        "log_effectiveness": rng.standard_normal(n).tolist(),
+        "signals": {
+            "hour": 13.5,
+            "weekday": 2,
+            "month": 4.5,
+            "session_gap_hours": 7,
+            "project": "atlas",
+        },
+        **others,
+    }
+
+
+def scored(n: int = 4, **others: Any) -> dict[str, Any]:
+    return session(n, candidate_ids=[f"m{i}" for i in range(n)]) | others
+
+
+def trained(n: int = 12) -> dict[str, Any]:
+    rng = np.random.default_rng(3)
+    sessions = []
+    for seed in range(n):
+        one = session(6, seed, confidence=0.9, injected=[True] * 3 + [False] * 3)
+        cosine = np.array(one["candidate_embeddings"]) @ np.array(one["context_embedding"])
+        one["labels"] = np.clip(cosine + rng.normal(0, 0.05, 6), -1, 1).tolist()
+        sessions.append(one)
+    return {"sessions": sessions, "epochs": 2}
+
+
+def frame(method: str, params: Any = None, *, request_id: Any = 1) -> bytes:
+    told = {"jsonrpc": "2.0", "id": request_id, "method": method}
+    return json.dumps(told | ({} if params is None else {"params": params})).encode()
+
+
+def ask(desk: Desk, method: str, params: Any = None) -> Any:
+    answer = json.loads(desk.answer(frame(method, params)))
+    assert (answer["jsonrpc"], answer["id"]) == ("2.0", 1)
+    assert len(answer) == 3
+    return answer.get("result") or answer["error"]
+
+
+@pytest.fixture
+def desk() -> Desk:
+    return Desk(RpcModel())
+
+
+def test_scores_come_in_the_order_of_the_ids(desk: Desk) -> None:
+    told = ask(desk, "score", scored())
+
+    assert [one["id"] for one in told["scores"]] == ["m0", "m1", "m2", "m3"]
+    assert (told["model_version"], told["model_ready"]) == (0, False)
+    turned = scored()
+    for name in ("candidate_ids", "candidate_embeddings", "candidate_features"):
+        turned[name] = turned[name][::-1]
+    turned["log_effectiveness"] = turned["log_effectiveness"][::-1]
+    again = ask(desk, "score", turned)
+    assert [s["score"] for s in again["scores"][::-1]] == pytest.approx(
+        [s["score"] for s in told["scores"]], abs=1e-4
+    )
+
+
+def test_no_candidates_have_no_scores(desk: Desk) -> None:
+    empty = scored(0, candidate_features=[], log_effectiveness=[])
+    assert ask(desk, "score", empty)["scores"] == []
+
+
+def test_training_makes_the_model_ready_and_changes_scores(desk: Desk) -> None:
+    before = ask(desk, "score", scored())
+    told = ask(desk, "train", trained())
+    after = ask(desk, "score", scored())
+
+    assert set(told) == {"loss", "step", "samples_used", "samples_skipped", "duration_ms"}
+    assert (told["samples_used"], told["samples_skipped"], told["step"]) == (12, 0, 2)
+    assert (after["model_ready"], after["model_version"]) == (True, 1)
+    assert after["scores"] != before["scores"]
+    status = ask(desk, "status")
+    assert status.pop("last_trained").endswith("+00:00")
+    assert status == {
+        "trained": True,
+        "training_sessions": 12,
+        "model_version": 1,
+        "parameters": desk.model.scorer.parameter_count,
+    }
+
+
+def test_status_before_anything(desk: Desk) -> None:
+    assert ask(desk, "status", {}) == {
+        "trained": False,
+        "training_sessions": 0,
+        "model_version": 0,
+        "last_trained": None,
+        "parameters": 1_088_905,
+    }
+
+
+def test_flat_sessions_are_skipped_and_teach_nothing(desk: Desk) -> None:
+    flat = session(4, labels=[0.5] * 4, confidence=1)
+    told = ask(desk, "train", {"sessions": [flat]})
+
+    assert (told["samples_used"], told["samples_skipped"]) == (0, 1)
+    assert not ask(desk, "status")["trained"]
+
+
+def test_the_same_frames_make_the_same_bytes(tmp_path: Path) -> None:
+    made = []
+    for name in ("a", "b"):
+        desk = Desk(RpcModel(seed=4))
+        ask(desk, "train", trained())
+        told = ask(desk, "save_checkpoint", {"path": str(tmp_path / name)})
+        raw = (tmp_path / name).read_bytes()
+        assert told == {"bytes": len(raw), "sha256": hashlib.sha256(raw).hexdigest()}
+        made.append(raw)
+    assert made[0] == made[1]
+    assert Scorer.from_bytes(made[0]).is_trained
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "b"]
+
+
+def test_a_checkpoint_is_written_over_nothing_but_a_checkpoint(desk: Desk, tmp_path: Path) -> None:
+    precious = tmp_path / "precious"
+    precious.write_text("mine")
+    link = tmp_path / "link"
+    link.symlink_to(tmp_path / "elsewhere")
+    for path in (precious, link, tmp_path, tmp_path / "no" / "folder", "a\0b", "/dev/null", ""):
+        told = ask(desk, "save_checkpoint", {"path": str(path)})
+        assert told["code"] == -32602, path
+        assert told["message"].startswith("path: ")
+    assert precious.read_text() == "mine"
+    assert not (tmp_path / "elsewhere").exists()
+    place = tmp_path / "weights.sgpt"
+    for _ in range(2):
+        assert ask(desk, "save_checkpoint", {"path": str(place)})["bytes"] == len(
+            place.read_bytes()
+        )
+
+
+WRONG = [
+    (-32700, b"nonsense", None),
+    (-32700, b"\xff\xfe{}", None),
+    (-32700, b'{"jsonrpc": "2.0", "id": 1, "method": "status", "params": {"x": NaN}}', None),
+    (-32700, b"[" * 100_000, None),
+    (-32700, b'{"id": ' + b"9" * 5000 + b"}", None),
+    (-32600, b"[]", None),
+    (-32600, b'[{"jsonrpc": "2.0", "id": 1, "method": "status"}]', None),
+    (-32600, b'"status"', None),
+    (-32600, b"null", None),
+    (-32600, b"{}", None),
+    (-32600, b'{"jsonrpc": "1.0", "id": 1, "method": "status"}', "jsonrpc"),
+    (-32600, b'{"jsonrpc": "2.0", "id": 1}', "method"),
+    (-32600, b'{"jsonrpc": "2.0", "id": 1, "method": 7}', "method"),
+    (-32600, b'{"jsonrpc": "2.0", "id": [1], "method": "status"}', "id"),
+    (-32600, b'{"jsonrpc": "2.0", "id": true, "method": "status"}', "id"),
+    (-32600, b'{"jsonrpc": "2.0", "id": 1e400, "method": "status"}', "id"),
+    (-32600, b'{"jsonrpc": "2.0", "id": 1, "method": "status", "parms": {}}', "parms"),
+    (-32601, b'{"jsonrpc": "2.0", "id": 1, "method": "__init__"}', "method"),
+    (-32601, b'{"jsonrpc": "2.0", "id": 1, "method": ""}', "method"),
+    (-32602, b'{"jsonrpc": "2.0", "id": 1, "method": "status", "params": []}', "params"),
+    (-32602, b'{"jsonrpc": "2.0", "id": 1, "method": "score", "params": null}', "params"),
+    (-32602, b'{"jsonrpc": "2.0", "id": 1, "method": "status", "params": {"x": 1}}', "x"),
+]
+
+
+@pytest.mark.parametrize(("code", "line", "field"), WRONG)
+def test_a_wrong_frame_is_answered_with_its_code(desk: Desk, code, line, field) -> None:
+    error = json.loads(desk.answer(line))["error"]
+
+    assert error["code"] == code
+    assert field is None or error["message"].startswith(f"{field}: ")
+
+
+def spoilt(**others: Any) -> dict[str, Any]:
+    return {name: value for name, value in (scored() | others).items() if value is not ...}
+
+
+MIDNIGHT = {"hour": 0, "weekday": 1, "month": 1}
+SPOILT = [
+    ("candidate_embeddings[0]", {"context_embedding": [1.0]}),
+    ("candidate_embeddings[1]", {"context_embedding": None, "candidate_embeddings": [[1], [2, 3]]}),
+    ("context_embedding", {"context_embedding": "1" * WIDTH}),
+    ("context_embedding", {"context_embedding": ["1"] * WIDTH}),
+    ("context_embedding", {"context_embedding": [True] * WIDTH}),
+    ("context_embedding", {"context_embedding": [1e39] * WIDTH}),
+    ("context_embedding", {"context_embedding": [10**400] * WIDTH}),
+    ("context_embedding", {"context_embedding": []}),
+    ("candidate_embeddings", {"candidate_embeddings": ...}),
+    ("candidate_embeddings", {"candidate_embeddings": {}}),
+    ("candidate_embeddings[1]", {"candidate_embeddings": [*vectors(1), [0.5], None, None]}),
+    ("candidate_embeddings[1]", {"candidate_embeddings": [*vectors(1), [[1]] * WIDTH, None, None]}),
+    ("candidate_ids", {"candidate_ids": ...}),
+    ("candidate_ids", {"candidate_ids": ["a", "b"]}),
+    ("candidate_ids", {"candidate_ids": ["a", "b", "c", "a"]}),
+    ("candidate_ids", {"candidate_ids": ["a", "b", "c", 4]}),
+    ("candidate_features", {"candidate_features": [[0] * 12] * 3}),
+    ("candidate_features[2]", {"candidate_features": [[0] * 12] * 2 + [[0] * 10] * 2}),
+    ("candidate_features[0]", {"candidate_features": [None] * 4}),
+    ("log_effectiveness", {"log_effectiveness": [0.0] * 5}),
+    ("candidate_texts", {"candidate_texts": ["a", "b"]}),
+    ("candidate_texts", {"candidate_texts": [1, 2, 3, 4]}),
+    ("injected", {"injected": ["yes"] * 4}),
+    ("signals", {"signals": ...}),
+    ("signals.hour", {"signals": {"weekday": 1, "month": 1}}),
+    ("signals.hour", {"signals": {"hour": 25, "weekday": 1, "month": 1}}),
+    ("signals.hour", {"signals": {"hour": "3", "weekday": 1, "month": 1}}),
+    ("signals.session_gap_hours", {"signals": MIDNIGHT | {"session_gap_hours": -1}}),
+    ("signals.project", {"signals": MIDNIGHT | {"project": 32}}),
+    ("signals.minute", {"signals": MIDNIGHT | {"minute": 1}}),
+    ("contxt_embedding", {"contxt_embedding": [1.0]}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("field", "others"), SPOILT)
+def test_a_wrong_value_is_refused_by_its_name(desk: Desk, field: str, others) -> None:
+    error = ask(desk, "score", spoilt(**others))
+
+    assert (error["code"], error["message"].split(":")[0]) == (-32602, field)
+
+
+@pytest.mark.parametrize(
+    ("field", "others"),
+    [
+        ("sessions[0].labels", {"labels": [0.1] * 3}),
+        ("sessions[0].labels", {"labels": [0.1, 0.2, 0.3, 1.5]}),
+        ("sessions[0].labels", {"labels": None}),
+        ("sessions[0].confidence", {"confidence": 1.1}),
+        ("sessions[0].confidence", {"confidence": None}),
+        ("sessions[0].candidate_features[3]", {"candidate_features": [[0] * 12] * 3 + [[0]]}),
+    ],
+)
+def test_a_wrong_session_is_refused_by_its_place(desk: Desk, field: str, others) -> None:
+    one = session(4, labels=[0.1, 0.2, 0.3, 0.9], confidence=0.9) | others
+    error = ask(desk, "train", {"sessions": [one]})
+
+    assert (error["code"], error["message"].split(":")[0]) == (-32602, field)
+    assert not ask(desk, "status")["trained"]
+
+
+def test_trainings_refuse_what_is_no_list_and_odd_epochs(desk: Desk) -> None:
+    for params, field in (
+        ({}, "sessions"),
+        ({"sessions": []}, "sessions"),
+        ({"sessions": [7]}, "sessions[0]"),
+        (trained(1) | {"epochs": 0}, "epochs"),
+        (trained(1) | {"epochs": 2.5}, "epochs"),
+        (trained(1) | {"epochs": 10**9}, "epochs"),
+    ):
+        error = ask(desk, "train", params)
+        assert (error["code"], error["message"].split(":")[0]) == (-32602, field)
+
+
+def test_another_width_than_the_models_is_refused(desk: Desk) -> None:
+    ask(desk, "train", trained())
+    other = scored()
+    other["context_embedding"] = other["context_embedding"][:-1]
+    other["candidate_embeddings"] = [row[:-1] for row in other["candidate_embeddings"]]
+
+    assert ask(desk, "score", other)["message"].startswith("context_embedding: has 7 numbers")
+
+
+def test_texts_are_sent_for_all_or_for_those_without_vector(desk: Desk) -> None:
+    ask(desk, "train", trained())
+    rows = [*vectors(2), None, None]
+    whole = ask(
+        desk, "score", scored(candidate_embeddings=rows, candidate_texts=["", "", "a b", "c"])
+    )
+    part = ask(desk, "score", scored(candidate_embeddings=rows, candidate_texts=["a b", "c"]))
+
+    assert whole == part
+    assert ask(desk, "score", scored(candidate_embeddings=rows))["model_ready"]
+
+
+def test_a_notification_gets_no_answer_but_has_its_effect(desk: Desk, tmp_path: Path) -> None:
+    def notify(method: str, params: Any) -> bytes:
+        return json.dumps({"jsonrpc": "2.0", "method": method, "params": params}).encode()
+
+    for params in ({}, [], 7, {"path": ""}):
+        assert desk.answer(notify("save_checkpoint", params)) == b""
+    assert desk.answer(notify("nothing", {})) == b""
+    assert desk.answer(notify("save_checkpoint", {"path": str(tmp_path / "w")})) == b""
+    assert (tmp_path / "w").exists()
+    assert desk.answer(b"\n") == b""
+
+
+def test_a_line_too_long_is_read_past(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rpc_frames, "MAX_LINE_BYTES", 200)
+    sent = io.BytesIO(b"x" * 5000 + b"\n" + frame("status") + b"\n" + b"y" * 201)
+    answers = io.BytesIO()
+    desk.serve(sent, answers)
+    first, second, third = [json.loads(line) for line in answers.getvalue().splitlines()]
+
+    assert [first["error"]["code"], third["error"]["code"]] == [-32700, -32700]
+    assert second["id"] == 1
+    assert "result" in second
+
+
+json_values = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=8),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4)
+    ),
+    max_leaves=12,
+)
+FIELDS = [*scored(), "injected", "candidate_texts", "sessions", "labels", "confidence"]
+METHODS = ["score", "train", "status", "save_checkpoint", "train_from_db", "else"]
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.binary(max_size=200))
+def test_any_bytes_get_one_error(line: bytes) -> None:
+    answer = Desk(RpcModel()).answer(line)
+    assert not answer or json.loads(answer)["error"]["code"] in {-32700, -32600}
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.sampled_from(["score", "train", "status", "else"]),
+    st.dictionaries(st.sampled_from(FIELDS) | st.text(max_size=5), json_values, max_size=4),
+)
+def test_a_spoilt_frame_is_answered_and_names_a_field(method: str, changes) -> None:
+    params = scored() if method == "score" else trained(2) if method == "train" else {}
+    if method == "train" and "sessions" not in changes:
+        params["sessions"][1] |= {k: v for k, v in changes.items() if k in params["sessions"][1]}
+        changes = {k: v for k, v in changes.items() if k not in params["sessions"][1]}
+    line = frame(method, params | changes)
+    answer = json.loads(Desk(RpcModel()).answer(line))
+
+    if "error" in answer:
+        assert answer["error"]["code"] in {-32601, -32602}
+        assert ": " in answer["error"]["message"]
+    else:
+        assert set(answer) == {"jsonrpc", "id", "result"}
+
+
+def run(lines: list[bytes], home: Path, *arguments: str) -> tuple[list[Any], str]:
+    """Run the real command without a database and return what it answers and complains about."""
+    environment = {
+        **{k: v for k, v in os.environ.items() if k not in {"DATABASE_URL", "BROKER_URL"}},
+        "ENGRAM_HOME": str(home),
+    }
+    done = subprocess.run(
+        [sys.executable, "manage.py", "predictor_rpc", *arguments],
+        input=b"\n".join(lines),
+        capture_output=True,
+        cwd=ROOT,
+        env=environment,
+        timeout=120,
+        check=True,
+    )
+    return [json.loads(line) for line in done.stdout.splitlines()], done.stderr.decode()
+
+
+def test_the_command_needs_no_database_and_says_nothing_but_frames(tmp_path: Path) -> None:
+    saved = tmp_path / "weights.sgpt"
+    home = tmp_path / "home"
+    answers, _ = run(
+        [
+            b"nonsense",
+            frame("train", trained()),
+            frame("score", scored()),
+            frame("save_checkpoint", {"path": str(saved)}),
+        ],
+        home,
+    )
+    assert [sorted(answer)[0] for answer in answers] == ["error", "id", "id", "id"]
+    assert saved.read_bytes()[:4] == b"SGPT"
+    assert not (home / "postgres").exists()
+    again, _ = run([frame("score", scored()), frame("status")], home, "--checkpoint", str(saved))
+    assert again[0]["result"]["scores"] == answers[2]["result"]["scores"]
+    assert again[1]["result"]["trained"]
+
+
+def test_weights_that_cannot_be_read_are_a_cold_start(tmp_path: Path) -> None:  # pitfall 38
+    bad = tmp_path / "bad"
+    bad.write_bytes(b"SGPT" + b"\0" * 100)
+    answers, errors = run(
+        [frame("status")], tmp_path, "--checkpoint", str(bad), "--base-weights", "/nowhere"
+    )
+
+    assert not answers[0]["result"]["trained"]
+    assert errors.count("starting cold") == 2
+
+
+@pytest.mark.django_db
+def test_training_from_rows_only_reads(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    house = build_house("acme")
+    for params, field in (
+        ({}, "workspace"),
+        ({"workspace": "elsewhere"}, "workspace"),
+        ({"workspace": "a\0\ud800"}, "workspace"),
+        ({"workspace": "acme", "limit": 0}, "limit"),
+        ({"workspace": "acme", "min_confidence": 2}, "min_confidence"),
+    ):
+        error = ask(desk, "train_from_db", params)
+        assert (error["code"], error["message"].split(":")[0]) == (-32602, field)
+    for named in ("acme", str(house.workspace.pk)):
+        told = ask(desk, "train_from_db", {"workspace": named})
+        assert (told["samples_used"], told["gates_passed"]) == (0, False)
+        assert (told["canary_ndcg"], told["gates"]) == (None, [])
+    assert not desk.model.is_ready
+    assert predictor_rpc.NOTHING.samples_used == 0
