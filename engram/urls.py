@@ -10,6 +10,7 @@ from engram.console.inbox import api as inbox
 api_v1: list[URLPattern | URLResolver] = [
     path("", include("memories.urls")),
     path("", include("conflicts.urls")),
+    path("", include("predictor.urls")),
     path("keys", operations.KeyCollection.as_view(), name="keys"),
     path("keys/<uuid:key_id>", operations.KeyDetail.as_view(), name="key"),
     path("inbox", inbox.Inbox.as_view(), name="inbox"),

@@ -34,6 +34,7 @@ from memories.models import (
     SessionCandidate,
 )
 from memories.services.janitor import run as run_janitor
+from predictor.models import CalibrationItem, CalibrationSample
 from tests.conftest import NOW, Caller, House, build_house
 
 SECRET = "Zenith keeps its launch codes under the third flowerpot"
@@ -82,12 +83,21 @@ EXPECTED: dict[str, dict[str, str]] = {
     "janitor/runs/<uuid:janitor_run_id>/actions": {"get": "reader"},
     "janitor/runs/<uuid:janitor_run_id>/undo": {"post": "admin"},
     "janitor/actions/<uuid:janitor_action_id>/undo": {"post": "admin"},
+    "predictor/calibration": {"get": "reader"},
+    "predictor/calibration/sample": {"get": "reviewer", "post": "reviewer"},
+    "predictor/calibration/<uuid:calibration_id>/label": {"post": "reviewer"},
     "detections": {"get": "reader"},
     "detections/<uuid:run_id>": {"get": "reader"},
     "keys": {"get": "admin", "post": "admin"},
     "keys/<uuid:key_id>": {"get": "admin", "delete": "admin"},
     "inbox": {"get": "reader"},
     "events": {"get": "reader"},
+    "diagnostics": {"get": "reader"},
+    "diagnostics/predictor": {"get": "reader"},
+    "analytics/latency": {"get": "reader"},
+    "analytics/errors": {"get": "reader"},
+    "timeline/<session:session_key>": {"get": "reader"},
+    "pipeline/status": {"get": "reader"},
     "workspace/settings": {"get": "reader", "patch": "admin"},
     "workspace/settings/replay": {"post": "reviewer"},
     "schema/": {"get": ANYBODY},
@@ -131,6 +141,7 @@ BODIES: dict[tuple[str, str], dict[str, Any]] = {
         "value": 1,
     },
     ("post", "sessions/<session:session_key>/end"): {"transcript": "taken"},
+    ("post", "predictor/calibration/<uuid:calibration_id>/label"): {"label": 1},
     ("get", "detections/<uuid:run_id>"): {},
     ("get", "keys/<uuid:key_id>"): {},
     ("delete", "keys/<uuid:key_id>"): {},
@@ -163,6 +174,7 @@ class Ids:
     observation_id: str
     other_id: str
     session_key: str
+    calibration_id: str
 
     def fill(self, route: str) -> str:
         """Return the route with this workspace's ids in it."""
@@ -216,7 +228,28 @@ def furnish(house: House) -> Ids:
         str(merge.observation_id),
         other,
         session_key,
+        ask_about(house, session_key),
     )
+
+
+def ask_about(house: House, session_key: str) -> str:
+    """Let an item of calibration wait in a session; return its id."""
+    with in_workspace(house.workspace):
+        session = Session.objects.get(session_key=session_key)
+        Session.objects.filter(pk=session.pk).update(transcript=SECRET)
+        row = session.candidates.filter(memory__in=Memory.objects.recallable())[0]
+        drawn = CalibrationSample.objects.create(reason="asked", size=1, drawn_at=timezone.now())
+        item = CalibrationItem.objects.create(
+            sample=drawn,
+            session=session,
+            memory_id=row.memory_id,
+            position=1,
+            stratum="high, sure",
+            judge_relevance=0.9,
+            judge_kind="offline",
+            judge_version="1",
+        )
+        return str(item.pk)
 
 
 def call(caller: Caller, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
@@ -242,6 +275,7 @@ def kept_rows(house: House) -> list[Any]:
             list(JanitorAction.objects.order_by("pk").values()),
             list(Session.objects.order_by("pk").values("pk", "ended_at", "prompt_count")),
             list(SessionCandidate.objects.order_by("pk").values()),
+            list(CalibrationItem.objects.order_by("pk").values()),
             list(ApiKey.objects.order_by("pk").values_list("pk", "revoked_at")),
         ]
 

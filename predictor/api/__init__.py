@@ -1,0 +1,1 @@
+"""The HTTP surface of the predictor: parse, call a service, show."""

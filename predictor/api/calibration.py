@@ -1,0 +1,90 @@
+"""The judge against people: its error, what people are asked, and their answers."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+from uuid import UUID
+
+import numpy as np
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from engram.kernel.api import WorkspaceView, validated
+from engram.kernel.models import Role
+from engram.kernel.tenancy import in_workspace
+from predictor.serializers import calibration as shapes
+from predictor.services import calibrate
+from predictor.services.calibration_report import calibration_of
+
+
+class Calibration(WorkspaceView):
+    """How far the judge is from people."""
+
+    @extend_schema(responses=shapes.CalibrationSerializer)
+    def get(self, request: Request) -> Response:
+        """Return the judge's error, bias and agreement with people, with 95 % intervals.
+
+        Intervals of error and bias come from resampling sessions, those of agreement are Wilson's.
+        The trend is by judge version and by the month in which people labelled.
+        """
+        found = shapes.present_calibration(calibration_of(now=timezone.now()))
+        return Response(shapes.CalibrationSerializer(found).data)
+
+
+class CalibrationSample(WorkspaceView):
+    """What people are asked about."""
+
+    roles: ClassVar = {"GET": Role.REVIEWER, "POST": Role.REVIEWER}
+
+    @extend_schema(responses=shapes.SampleSerializer)
+    def get(self, request: Request) -> Response:
+        """Return what waits for labels: go on where you stopped."""
+        return Response(self._shown())
+
+    @extend_schema(
+        request=shapes.SampleWantedSerializer,
+        responses={201: shapes.SampleSerializer, 200: shapes.SampleSerializer},
+    )
+    def post(self, request: Request) -> Response:
+        """Draw a sample, stratified by the judge's relevance and confidence, neither of them told.
+
+        200 with what waits while some of the sample before still does; 409 when nothing is left.
+        """
+        size: int = validated(shapes.SampleWantedSerializer, request).validated_data["size"]
+        is_drawn = calibrate.sample(
+            self.workspace,
+            size,
+            rng=np.random.default_rng(),
+            actor=self.actor,
+            now=timezone.now(),
+        )
+        with in_workspace(self.workspace):
+            return Response(self._shown(), status=201 if is_drawn else 200)
+
+    def _shown(self) -> dict[str, object]:
+        found = shapes.present_sample(calibrate.sample_of(timezone.now()))
+        return dict(shapes.SampleSerializer(found).data)
+
+
+class CalibrationLabel(WorkspaceView):
+    """A person's word on one memory in one session."""
+
+    roles: ClassVar = {"POST": Role.REVIEWER}
+
+    @extend_schema(request=shapes.LabelSerializer, responses=shapes.LabelledSerializer)
+    def post(self, request: Request, calibration_id: UUID) -> Response:
+        """Label an item, or say that you are unsure; again replaces what was said, and tells so.
+
+        The answer tells what the judge had said. 409 when session or memory changed meanwhile.
+        """
+        sent = validated(shapes.LabelSerializer, request).validated_data
+        now = timezone.now()
+        item = calibrate.label_item(
+            self.workspace, calibration_id, sent.get("label"), actor=self.actor, now=now
+        )
+        with in_workspace(self.workspace):
+            waiting = calibrate.waiting_items(now).count()
+        answer = shapes.present_labelled(item, waiting)
+        return Response(shapes.LabelledSerializer(answer).data)

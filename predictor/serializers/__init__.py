@@ -1,0 +1,1 @@
+"""What callers of the predictor send and see."""

@@ -1,0 +1,212 @@
+"""Calibration as callers send and see it: blind until one has labelled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import groupby
+from typing import Any
+
+from rest_framework import serializers
+
+from engram.kernel.fields import Flag, Number, Whole
+from memories.core.metrics import Interval
+from predictor.core.calibration import FLAG_ERROR, CalibrationReport
+from predictor.core.judging import tail
+from predictor.models import CalibrationItem, JudgeKind
+from predictor.services.calibrate import SAMPLE_MAX, SAMPLE_MIN, SAMPLE_SIZE
+from predictor.services.calibration_report import Calibration, JudgeReport
+
+
+class SampleWantedSerializer(serializers.Serializer[Any]):
+    """The body that asks for a sample."""
+
+    size = Whole(min_value=SAMPLE_MIN, max_value=SAMPLE_MAX, default=SAMPLE_SIZE)
+
+
+class LabelSerializer(serializers.Serializer[Any]):
+    """What a person says of an item: a label, or that they cannot tell."""
+
+    label = Number(  # type: ignore[assignment]  # the contract's word, DRF's attribute
+        min_value=0, max_value=1, required=False, help_text="How much the memory helped, 0 to 1."
+    )
+    unsure = Flag(required=False, default=False)
+
+    def validate(self, fields: dict[str, Any]) -> dict[str, Any]:
+        """Refuse both, and neither."""
+        if ("label" in fields) == fields["unsure"]:
+            raise serializers.ValidationError({"label": "Give a label, or unsure: true."})
+        return fields
+
+
+class AskedMemorySerializer(serializers.Serializer[Any]):
+    """A memory to be labelled, without anything that a ranker or the judge thought of it."""
+
+    id = serializers.UUIDField(help_text="The item: what the label is given to.")
+    memory_id = serializers.UUIDField()
+    content = serializers.CharField()
+    observed_at = serializers.DateTimeField()
+
+
+class AskedSessionSerializer(serializers.Serializer[Any]):
+    """One session with the memories to be labelled in it."""
+
+    session_key = serializers.CharField()
+    project = serializers.CharField(allow_blank=True)
+    context = serializers.CharField(allow_blank=True)  # type: ignore[assignment]
+    started_at = serializers.DateTimeField()
+    transcript_tail = serializers.CharField(help_text="What the judge read of it.")
+    memories = AskedMemorySerializer(many=True)
+
+
+class SampleSerializer(serializers.Serializer[Any]):
+    """What waits for labels."""
+
+    waiting = serializers.IntegerField()
+    sessions = AskedSessionSerializer(many=True)
+
+
+class LabelledSerializer(serializers.Serializer[Any]):
+    """An item as it was labelled, and what the judge had said."""
+
+    id = serializers.UUIDField()
+    label = serializers.FloatField(allow_null=True)  # type: ignore[assignment]
+    unsure = serializers.BooleanField()
+    relabelled = serializers.BooleanField(
+        help_text="It was labelled before: whoever did may have seen the judge's relevance."
+    )
+    labelled_by = serializers.CharField()
+    labelled_at = serializers.DateTimeField()
+    judge_relevance = serializers.FloatField(
+        allow_null=True, help_text="Told once there is a label; null when unsure."
+    )
+    judge_kind = serializers.ChoiceField(JudgeKind.choices)
+    judge_version = serializers.CharField()
+    waiting = serializers.IntegerField(help_text="How many items wait now.")
+
+
+class FigureSerializer(serializers.Serializer[Any]):
+    """A figure with its 95 % interval; null when nothing is known."""
+
+    value = serializers.FloatField(allow_null=True)
+    low = serializers.FloatField()
+    high = serializers.FloatField()
+
+
+class JudgedBySerializer(serializers.Serializer[Any]):
+    """A judge against people."""
+
+    n = serializers.IntegerField(help_text="Labels that it was compared with.")
+    mae = FigureSerializer(help_text="Mean absolute difference to people's labels.")
+    bias = FigureSerializer(help_text="Judge minus person, on average.")
+    agreement = FigureSerializer(
+        help_text="Share on which both say the same of relevant (at least 0.5) or not."
+    )
+    is_flagged = serializers.BooleanField(help_text="Whether the difference exceeds the threshold.")
+
+
+class MonthOfJudgeSerializer(JudgedBySerializer):
+    """What people said in one month (UTC)."""
+
+    month = serializers.CharField(help_text="Such as 2026-05.")
+
+
+class JudgeSerializer(JudgedBySerializer):
+    """One judge by its kind and version, and its trend."""
+
+    kind = serializers.ChoiceField(JudgeKind.choices)
+    version = serializers.CharField()
+    months = MonthOfJudgeSerializer(many=True)
+
+
+class CalibrationSerializer(JudgedBySerializer):
+    """How far the judge is from people. Samples are stratified: rare answers weigh as common ones.
+
+    Here `is_flagged` is about the judge of the newest session.
+    """
+
+    threshold = serializers.FloatField()
+    judges = JudgeSerializer(many=True, help_text="The newest first.")
+    waiting = serializers.IntegerField(help_text="Items that wait for a label.")
+    unsure = serializers.IntegerField()
+    relabelled = serializers.IntegerField(help_text="Labels that replaced another: not blind.")
+    last_drawn_at = serializers.DateTimeField(allow_null=True)
+
+
+def present_calibration(found: Calibration) -> dict[str, Any]:
+    """Return the figures as callers see them."""
+    return {
+        **_figures(found.report),
+        "is_flagged": found.is_flagged,
+        "threshold": FLAG_ERROR,
+        "judges": [_judge(one) for one in found.judges],
+        "waiting": found.waiting,
+        "unsure": found.unsure,
+        "relabelled": found.relabelled,
+        "last_drawn_at": found.last_drawn_at,
+    }
+
+
+def present_sample(items: Iterable[CalibrationItem]) -> dict[str, Any]:
+    """Return what waits, by session, in its order."""
+    sessions = [
+        (session, [_asked(item) for item in own])
+        for session, own in groupby(items, key=lambda item: item.session)
+    ]
+    return {
+        "waiting": sum(len(memories) for _, memories in sessions),
+        "sessions": [
+            {
+                "session_key": session.session_key,
+                "project": session.project,
+                "context": session.context,
+                "started_at": session.started_at,
+                "transcript_tail": tail(session.transcript),
+                "memories": memories,
+            }
+            for session, memories in sessions
+        ],
+    }
+
+
+def present_labelled(item: CalibrationItem, waiting: int) -> dict[str, Any]:
+    """Return a labelled item; the judge's word only beside a person's."""
+    return {
+        "id": item.id,
+        "label": item.label,
+        "unsure": item.is_unsure,
+        "relabelled": item.is_relabelled,
+        "labelled_by": item.labelled_by,
+        "labelled_at": item.labelled_at,
+        "judge_relevance": None if item.label is None else item.judge_relevance,
+        "judge_kind": item.judge_kind,
+        "judge_version": item.judge_version,
+        "waiting": waiting,
+    }
+
+
+def _asked(item: CalibrationItem) -> dict[str, Any]:
+    return {
+        "id": item.id,
+        "memory_id": item.memory_id,
+        "content": item.memory.content,
+        "observed_at": item.memory.observed_at,
+    }
+
+
+def _judge(one: JudgeReport) -> dict[str, Any]:
+    months = [{"month": month, **_figures(report)} for month, report in one.months]
+    return {**_figures(one.report), "kind": one.kind, "version": one.version, "months": months}
+
+
+def _figures(report: CalibrationReport) -> dict[str, Any]:
+    return {
+        "n": report.n,
+        "mae": _figure(report.mae, report.interval),
+        "bias": _figure(report.bias, report.bias_interval),
+        "agreement": _figure(report.agreement, report.agreement_interval),
+        "is_flagged": report.is_flagged,
+    }
+
+
+def _figure(value: float | None, interval: Interval) -> dict[str, Any]:
+    return {"value": value, "low": interval.low, "high": interval.high}
