@@ -247,7 +247,8 @@ ENGRAM_LLM: dict[str, Any] = {
 # The seams: what upper apps plug into lower ones, by name.
 ENGRAM_RECALL_ANNOTATORS = ["conflicts.services.disputes.annotate"]
 ENGRAM_SESSION_BRIEFERS = ["conflicts.services.decided_since.decided_since"]
-ENGRAM_SESSION_RANKER = ""  # the learned ranker at session start; empty: the baseline alone
+# The learned ranker at session start; empty: the baseline alone.
+ENGRAM_SESSION_RANKER = "predictor.services.opinion.opinion"
 
 CELERY_BROKER_URL = BROKER_URL
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
