@@ -269,7 +269,10 @@ CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_DEFAULT_QUEUE = "engram"
 # What waits for a language model has a queue of its own: one that stalls holds up nothing else.
 CELERY_TASK_QUEUES: dict[str, dict[str, Any]] = {"engram": {}, "models": {}}
-CELERY_TASK_ROUTES = {"conflicts.narrate_workspace": {"queue": "models"}}
+CELERY_TASK_ROUTES = {
+    "conflicts.narrate_workspace": {"queue": "models"},
+    "predictor.judge_workspace_by_model": {"queue": "models"},
+}
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TASK_TIME_LIMIT = 600
@@ -284,6 +287,7 @@ _SWEEPS = {
     "kernel.drop_old_latencies": 3600.0,
     "console.tell_stories": 10.0,
     "predictor.sweep_training": 60.0,
+    "predictor.sweep_judging": 30.0,
 }
 # A sweep that no worker took in time is left out: the next one does the same.
 CELERY_BEAT_SCHEDULE = {

@@ -5,3 +5,13 @@ class PredictorConfig(AppConfig):
     """Predictor: what to inject, learned from judged sessions."""
 
     name = "predictor"
+
+    def ready(self) -> None:
+        """Hear of sessions and memories through the seam that `memories` offers."""
+        from memories import signals
+        from predictor.services import judge_erase, judging_due, labelling
+
+        signals.session_ended.connect(judging_due.note_ended, dispatch_uid="predictor.ended")
+        signals.memories_hidden.connect(labelling.note_hidden, dispatch_uid="predictor.hidden")
+        signals.memories_revived.connect(labelling.note_revived, dispatch_uid="predictor.revived")
+        signals.memories_erased.connect(judge_erase.note_erased, dispatch_uid="predictor.erased")

@@ -84,6 +84,11 @@ class WorkspaceSettings(BaseModel):
         description="off: no learned ranking; collect: it learns and is compared, the baseline "
         "serves; on: it gains influence as it proves better.",
     )
+    judge_by_model: bool = Field(
+        True,
+        description="Whether a language model judges sessions, when one is configured: it reads "
+        "the end of their transcripts, and counts against narrative_daily_usd.",
+    )
     train_interval_sessions: int = Field(
         10, ge=1, le=1000, description="Scored sessions between two trainings."
     )

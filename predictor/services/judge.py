@@ -1,0 +1,146 @@
+"""Judging what is due in a workspace: one session at a time, in the order in which they ended.
+
+Kill it anywhere and nothing is lost or doubled: a judgement is due until the transaction that
+settles it, and who was silent for too long no longer holds it.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime, timedelta
+from time import monotonic
+from traceback import format_tb
+from uuid import UUID
+
+from engram.kernel import llm, telemetry
+from engram.kernel.llm import ModelError, UnavailableError, Usage
+from engram.kernel.models import Workspace
+from engram.kernel.tenancy import in_workspace
+from predictor.models import Judgement
+from predictor.services import judging_due
+from predictor.services.ask_judge import CappedError, ask_judge
+from predictor.services.judge_material import Material, material
+from predictor.services.judge_offline import judge_offline
+from predictor.services.settle import Said, settle
+
+log = logging.getLogger(__name__)
+
+Clock = Callable[[], datetime]
+
+CAPPED = "the day's cap is reached"
+RESTS = "the endpoint asked for a pause"
+
+
+class _LaterError(Exception):
+    """The model is to be asked again later."""
+
+    def __init__(self, error: ModelError):
+        super().__init__(str(error))
+        self.error = error
+
+
+def judge_turn(workspace_id: UUID, *, clock: Clock, seconds: float, may_ask: bool) -> list[UUID]:
+    """Judge for about `seconds`; a worker that may not ask a model hands on what is for one."""
+    workspace = Workspace.objects.filter(pk=workspace_id).first()
+    if workspace is None:
+        return []
+    if judging_due.is_by_model(workspace) and not may_ask:
+        judging_due.wake_judge(workspace)
+        return []
+    return judge_due(workspace, clock=clock, seconds=seconds)
+
+
+def judge_due(workspace: Workspace, *, clock: Clock, seconds: float | None = None) -> list[UUID]:
+    """Judge and settle what is due; return the sessions that were settled.
+
+    After `seconds` the rest is left to a later wake-up, so that other workspaces have their turn.
+    Nothing when another is at it, or when the first in line has to wait.
+    """
+    settled: list[UUID] = []
+    started = monotonic()
+    while seconds is None or not settled or monotonic() - started < seconds:
+        workspace = Workspace.objects.get(pk=workspace.pk)  # settings as they are now
+        if workspace.config.predictor_mode == "off":
+            judging_due.drop_due(workspace)
+            return settled
+        judgement = judging_due.take(workspace, clock())
+        if judgement is None:
+            return settled
+        try:
+            is_settled = _judge(workspace, judgement, clock=clock)
+        except _LaterError as later:
+            _put_off(judgement, later.error, now=clock())
+            return settled
+        except Exception as error:  # noqa: BLE001  whatever it was, the session stays due
+            # Messages of exceptions may quote memories: the log has the places, the row the type.
+            kind, places = type(error).__name__, "".join(format_tb(error.__traceback__))
+            log.error("judging %s failed: %s\n%s", judgement.session_id, kind, places)
+            _put_off(judgement, error, now=clock())
+            return settled
+        if is_settled:
+            settled.append(judgement.session_id)
+    judging_due.wake_judge(workspace)
+    return settled
+
+
+def _judge(workspace: Workspace, judgement: Judgement, *, clock: Clock) -> bool:
+    """Judge one session and settle it; False when there was nothing to judge, or it was lost."""
+    with telemetry.timed(judging_due.STAGE, workspace):
+        with in_workspace(workspace):
+            told = material(judgement.session_id)
+        if told is None:
+            return False
+        if not told.ids:
+            judging_due.skip(judgement, judging_due.NO_MEMORIES)
+            return False
+        said = _said(workspace, judgement, told, clock=clock)
+        assert judgement.holder is not None  # noqa: S101  `take` has set it
+        done = settle(workspace, judgement.session_id, judgement.holder, said, now=clock())
+        return done is not None
+
+
+def _said(workspace: Workspace, judgement: Judgement, told: Material, *, clock: Clock) -> Said:
+    """Return the verdict of the model, or of the judge that needs none and why."""
+    if not judging_due.is_by_model(workspace):
+        return judge_offline(workspace, told)
+    now = clock()
+    if judgement.attempts > judging_due.MODEL_ATTEMPTS:  # a worker died while it asked
+        return judge_offline(workspace, told, note=judgement.error)
+    if rests_until := judging_due.rests_until(judgement, now):
+        if judging_due.is_beyond_patience(judgement, rests_until):
+            return judge_offline(workspace, told, note=RESTS)
+        raise _LaterError(UnavailableError(RESTS, Usage(), (rests_until - now).total_seconds()))
+    try:
+        return ask_judge(workspace, told, now=now)
+    except CappedError:
+        return judge_offline(workspace, told, note=CAPPED)
+    except ModelError as error:
+        rest = timedelta(seconds=getattr(error, "retry_after_seconds", None) or 0.0)
+        is_last = judgement.attempts >= judging_due.MODEL_ATTEMPTS
+        if not is_last and not judging_due.is_beyond_patience(judgement, now + rest):
+            raise _LaterError(error) from None
+        if rest:
+            judging_due.note_rest(judgement, clock() + rest)
+        offline = judge_offline(workspace, told, note=_named(error))
+        cost_usd = llm.cost_usd(error.usage, llm.model_name())
+        return replace(offline, usage=error.usage, cost_usd=cost_usd)
+
+
+def _put_off(judgement: Judgement, error: Exception, *, now: datetime) -> None:
+    usage = error.usage if isinstance(error, ModelError) else Usage()
+    judging_due.put_off(
+        judgement,
+        error=_named(error),
+        asked_seconds=getattr(error, "retry_after_seconds", None),
+        input_tokens=usage.input_tokens,
+        output_tokens=usage.output_tokens,
+        cost_usd=llm.cost_usd(usage, llm.model_name()),
+        now=now,
+    )
+
+
+def _named(error: Exception) -> str:
+    """Return what may be kept of an error: those of models hold kinds and numbers only."""
+    return str(error)[:300] if isinstance(error, ModelError) else type(error).__name__

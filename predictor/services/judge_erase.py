@@ -1,0 +1,51 @@
+"""What a judge wrote in its own words: it may quote the memories that it saw, and more.
+
+While one of them is forgotten the words are shown to nobody; when one is erased they are gone,
+from every judgement that saw it and from every other that quotes it. The numbers stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from memories.models import Memory
+from predictor.models import Judgement
+
+# What of `raw` is words.
+WORDS = ("reasoning", "missing_topics")
+
+
+def withheld(judgements: Iterable[Judgement]) -> set[UUID]:
+    """Return the judgements whose words may not be shown now, by id; one query."""
+    seen = {judgement.pk: set(judgement.memory_ids) for judgement in judgements}
+    named = set().union(*seen.values())
+    shown = set(
+        Memory.objects.filter(pk__in=named, forgotten_at=None)
+        .order_by()
+        .values_list("pk", flat=True)
+    )
+    return {pk for pk, ids in seen.items() if not ids <= shown}
+
+
+def note_erased(
+    sender: Any,
+    *,
+    memory_ids: Sequence[UUID],
+    quoted_in: Callable[[Any], bool],
+    now: datetime,
+    **_: Any,
+) -> None:
+    """Take the words out of the judgements that saw memories about to be erased, or quote them."""
+    saw = Judgement.objects.filter(memory_ids__overlap=list(memory_ids))
+    quoting = set(saw.order_by().values_list("pk", flat=True))
+    rows = Judgement.objects.exclude(raw={}).order_by()
+    for pk, raw, topics in rows.values_list("pk", "raw", "missing_topics").iterator():
+        if pk not in quoting and quoted_in([raw, topics]):
+            quoting.add(pk)
+    for judgement in Judgement.objects.filter(pk__in=quoting).order_by("pk").select_for_update():
+        judgement.raw = {k: v for k, v in judgement.raw.items() if k not in WORDS}
+        judgement.missing_topics = []
+        judgement.save(update_fields=["raw", "missing_topics"])

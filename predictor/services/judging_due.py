@@ -1,0 +1,212 @@
+"""Which sessions wait for the judge, and who may judge next: rows, never locks held meanwhile.
+
+Sessions of a workspace are judged one after the other, in the order in which they ended, so that
+the evidence comes in the order of time.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID, uuid4
+
+from django.conf import settings
+from django.db.models import Max, Q, QuerySet
+
+from engram.kernel import llm, telemetry
+from engram.kernel.jobs import wake
+from engram.kernel.models import Workspace
+from engram.kernel.tenancy import in_workspace
+from memories.models import Session
+from predictor.core.judging import is_judgeable
+from predictor.models import Judgement, JudgeStatus
+from predictor.services.state import locked_state
+
+JUDGE_TASK = "predictor.judge_workspace"
+JUDGE_BY_MODEL_TASK = "predictor.judge_workspace_by_model"
+STAGE = "judge"
+TOO_SHORT = "too short"
+NO_MEMORIES = "no memories"
+
+# Who judges and was silent for longer than a question may take is taken for dead.
+LEAST_SILENCE_SECONDS = 120.0
+GRACE_SECONDS = 60.0
+FIRST_PAUSE = timedelta(seconds=30)
+LONGEST_PAUSE = timedelta(minutes=15)
+# The model is asked so often about a session, and not again once it has waited so long: then the
+# judge that needs no model takes its place.
+MODEL_ATTEMPTS = 3
+PATIENCE = timedelta(minutes=30)
+LONGEST_REST = timedelta(days=1)
+# So often a judgement may be begun and not be ended, whoever was to judge.
+ATTEMPTS_MAX = 8
+# An outage is no fault of the session: it waits however long that takes.
+OUTAGES = frozenset({"EmbeddingUnavailableError"})
+
+
+def is_by_model(workspace: Workspace) -> bool:
+    """Tell whether a language model judges the workspace's sessions."""
+    return bool(llm.model_name()) and workspace.config.judge_by_model
+
+
+def wake_judge(workspace: Workspace) -> None:
+    """Wake a worker of the queue that the workspace's judge has, after commit."""
+    wake(JUDGE_BY_MODEL_TASK if is_by_model(workspace) else JUDGE_TASK, workspace.pk)
+
+
+def note_ended(sender: Any, *, session: Session, now: datetime, **_: Any) -> None:
+    """Note that a session is to be judged, in the transaction that ends it; `off` notes nothing."""
+    workspace = session.workspace
+    if workspace.config.predictor_mode == "off":
+        return
+    if not is_judgeable(session.transcript):
+        Judgement.objects.get_or_create(
+            session=session,
+            defaults={
+                "status": JudgeStatus.SKIPPED,
+                "due_since": now,
+                "void_reason": TOO_SHORT,
+            },
+        )
+        return
+    Judgement.objects.get_or_create(session=session, defaults={"due_since": now})
+    wake_judge(workspace)
+
+
+def due() -> QuerySet[Judgement]:
+    """Return the judgements that wait, in the order in which their sessions ended."""
+    waiting = Judgement.objects.filter(status=JudgeStatus.DUE)
+    return waiting.order_by("session__ended_at", "session_id")
+
+
+def _held(now: datetime) -> Q:
+    """Match what a living judge holds; a heartbeat far ahead is one of a clock that went back."""
+    silence = timedelta(
+        seconds=max(LEAST_SILENCE_SECONDS, settings.ENGRAM_LLM["total_seconds"] + GRACE_SECONDS)
+    )
+    return Q(holder__isnull=False, heartbeat_at__range=(now - silence, now + silence))
+
+
+def take(workspace: Workspace, now: datetime) -> Judgement | None:
+    """Take the session that ended first, if nobody judges here and it may be judged now.
+
+    One that was begun too often is given up, and the next is taken.
+    """
+    with in_workspace(workspace):
+        locked_state(now)  # two that take at the same time
+        if due().filter(_held(now)).exists():
+            return None
+        for judgement in due().select_related("session").defer("session__transcript"):
+            if _has_to_wait(workspace, judgement, now):
+                return None
+            if judgement.attempts >= ATTEMPTS_MAX and judgement.error not in OUTAGES:
+                _give_up(judgement, now)
+                continue
+            judgement.holder, judgement.heartbeat_at = uuid4(), now
+            judgement.attempts = min(judgement.attempts + 1, 30_000)
+            judgement.save(update_fields=["holder", "heartbeat_at", "attempts"])
+            return judgement
+    return None
+
+
+def _has_to_wait(workspace: Workspace, judgement: Judgement, now: datetime) -> bool:
+    """Tell whether it is not time yet; nobody waits longer than patience goes for the model."""
+    if judgement.not_before is None or judgement.not_before <= now:
+        return False
+    is_for_model = is_by_model(workspace) and judgement.attempts <= MODEL_ATTEMPTS
+    is_outage = judgement.error in OUTAGES
+    return is_outage or not is_for_model or not is_beyond_patience(judgement, judgement.not_before)
+
+
+def is_beyond_patience(judgement: Judgement, at: datetime) -> bool:
+    """Tell whether a session has waited too long at `at` to go on waiting for the model."""
+    return at - judgement.due_since > PATIENCE
+
+
+def rests_until(judgement: Judgement, now: datetime) -> datetime | None:
+    """Return until when the endpoint asked not to be asked, in whatever session it said so."""
+    with in_workspace(judgement.workspace_id):
+        recent = Q(status=JudgeStatus.DUE) | Q(judged_at__gte=now - LONGEST_REST)
+        asked = Judgement.objects.filter(recent, not_before__gt=now)
+        until: datetime | None = asked.aggregate(at=Max("not_before"))["at"]
+        return until
+
+
+def note_rest(judgement: Judgement, until: datetime) -> None:
+    """Note that the endpoint asks for a pause; it holds for the sessions that follow, too."""
+    with in_workspace(judgement.workspace_id):
+        Judgement.objects.filter(pk=judgement.pk).update(not_before=until)
+
+
+def _give_up(judgement: Judgement, now: datetime) -> None:
+    judgement.status = JudgeStatus.FAILED
+    judgement.holder = judgement.heartbeat_at = judgement.not_before = None
+    judgement.save(update_fields=["status", "holder", "heartbeat_at", "not_before"])
+    telemetry.record_error(
+        STAGE,
+        "judge_given_up",
+        detail=judgement.error,
+        session_key=judgement.session.session_key,
+        now=now,
+    )
+
+
+def put_off(
+    judgement: Judgement,
+    *,
+    error: str,
+    asked_seconds: float | None,
+    input_tokens: int,
+    output_tokens: int,
+    cost_usd: float,
+    now: datetime,
+) -> None:
+    """Let a judgement that failed wait, as long as the endpoint asks at least."""
+    pause = min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** min(judgement.attempts - 1, 10))
+    pause = max(pause, timedelta(seconds=asked_seconds or 0.0))
+    with in_workspace(judgement.workspace_id):
+        Judgement.objects.filter(pk=judgement.pk, holder=judgement.holder).update(
+            holder=None,
+            heartbeat_at=None,
+            not_before=now + pause,
+            error=error,
+            input_tokens=judgement.input_tokens + input_tokens,
+            output_tokens=judgement.output_tokens + output_tokens,
+            cost_usd=judgement.cost_usd + cost_usd,
+        )
+        telemetry.record_error(
+            STAGE,
+            "judge_failed",
+            detail=error,
+            session_key=judgement.session.session_key,
+            now=now,
+        )
+
+
+def skip(judgement: Judgement, reason: str) -> None:
+    """Close a judgement for which there is nothing to judge."""
+    with in_workspace(judgement.workspace_id):
+        Judgement.objects.filter(pk=judgement.pk, holder=judgement.holder).update(
+            status=JudgeStatus.SKIPPED, void_reason=reason, holder=None, heartbeat_at=None
+        )
+
+
+def drop_due(workspace: Workspace) -> None:
+    """Forget what waits, where the predictor was switched off: nothing of it stays."""
+    with in_workspace(workspace):
+        due().order_by().delete()
+
+
+def overlooked(now: datetime) -> list[Workspace]:
+    """Return the workspaces where a session could be judged and nobody is at it, oldest first."""
+    waiting: dict[UUID, tuple[datetime, Workspace]] = {}
+    for workspace in Workspace.objects.all():
+        with in_workspace(workspace):
+            first = due().first()
+            if first is None or due().filter(_held(now)).exists():
+                continue
+        if workspace.config.predictor_mode == "off":
+            drop_due(workspace)
+        elif first.not_before is None or first.not_before <= now:
+            waiting[workspace.pk] = (first.due_since, workspace)
+    return [one for _, one in sorted(waiting.values(), key=lambda pair: (pair[0], pair[1].pk))]
