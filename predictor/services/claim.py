@@ -38,7 +38,12 @@ class Claim:
 
 
 def take(
-    state: PredictorState, reason: str, rng: np.random.Generator, now: datetime
+    state: PredictorState,
+    reason: str,
+    rng: np.random.Generator,
+    now: datetime,
+    *,
+    seed: int | None = None,
 ) -> Claim | None:
     """Write the training's row and take the workspace; the caller holds the state's lock.
 
@@ -56,7 +61,7 @@ def take(
         started_at=now,
         heartbeat_at=now,
         base_version=state.served,
-        seed=int(rng.integers(2**62)),
+        seed=int(rng.integers(2**62)) if seed is None else seed,
     )
     state.training_holder = training.pk
     state.training_heartbeat_at = state.updated_at = now

@@ -23,7 +23,7 @@ from predictor.services.dataset import (
 )
 
 # These trainings go on from the served model; every other one learns anew from all sessions.
-ON_TOP = frozenset({"interval", "drift"})
+ON_TOP = frozenset({"interval", "drift", "manual"})
 REPLAY = 20  # the best of what lies behind
 RECENT = 80  # four times as many
 LINEAGE = 50  # promoted trainings that are asked what the served model has learned from

@@ -133,6 +133,8 @@ def import_checkpoint(
         scorer = Scorer.from_bytes(raw)
     except CheckpointError as error:
         raise InvalidError("file", f"This is no usable checkpoint: {error}.") from None
+    if not scorer.is_trained:
+        raise InvalidError("file", "This model has learned nothing yet.")
     scorer = scorer.as_base() if is_base else scorer
     with in_workspace(workspace):
         _demand_width(scorer, workspace.embedding_model)

@@ -57,13 +57,18 @@ def train_due(
 
 
 def train_now(
-    workspace: Workspace, *, reason: str, clock: Clock, rng: np.random.Generator
+    workspace: Workspace,
+    *,
+    reason: str,
+    clock: Clock,
+    rng: np.random.Generator,
+    seed: int | None = None,
 ) -> Training | None:
     """Train whether it is due or not; None when a training is on its way already."""
     with in_workspace(workspace):
         state = locked_state(clock())
         state.training_due_since = None  # what was due for another reason is done by this one, too
-        claim = claims.take(state, reason, rng, clock())
+        claim = claims.take(state, reason, rng, clock(), seed=seed)
     return None if claim is None else _train(workspace, claim, clock=clock, alive=lambda _: None)
 
 

@@ -1,0 +1,265 @@
+"""Checkpoints go out and come in whole, or nothing changes; the command `train` tells the truth."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from django.core.management import call_command
+from django.core.management.base import CommandError
+from django.utils import timezone
+
+from engram.kernel.actors import SYSTEM
+from engram.kernel.refusals import InvalidError
+from engram.kernel.tenancy import in_workspace
+from memories.models import Session
+from predictor.core.checkpoint import PRETRAINED
+from predictor.core.scorer import Scorer
+from predictor.models import CanarySession, Label, ModelVersion, Training, TrainingStatus
+from predictor.services import models_store
+from predictor.services.state import locked_state, state_of
+from tests.conftest import House
+from tests.predictor.judged import build_world
+
+
+def command(*arguments: Any) -> tuple[int, str]:
+    """Run a command; return its exit code and what it said."""
+    out = StringIO()
+    try:
+        call_command(*(str(argument) for argument in arguments), stdout=out)
+    except CommandError as error:
+        return error.returncode, f"{out.getvalue()}{error}"
+    return 0, out.getvalue()
+
+
+def served(house: House) -> tuple[int | None, bytes]:
+    with in_workspace(house.workspace):
+        number = state_of().served
+        if number is None:
+            return None, b""
+        return number, models_store.intact_bytes(ModelVersion.objects.get(number=number))
+
+
+@pytest.fixture
+def trained(house: House) -> House:
+    """Return a workspace whose ranker is trained."""
+    build_world(house.workspace, 30)
+    assert command("train", "--workspace", "acme")[0] == 0
+    return house
+
+
+def test_train_tells_what_happened(house: House) -> None:
+    build_world(house.workspace, 30)
+    code, said = command("train", "--workspace", "acme", "--seed", 5)
+    assert code == 0
+    assert "sessions        24 (0 replayed, 0 skipped)" in said
+    assert "canary sessions 6" in said
+    assert "gate finite     passed" in said
+    assert said.endswith("model_v1 serves.\n")
+    with in_workspace(house.workspace):
+        training = Training.objects.get()
+        assert (training.seed, training.reason) == (5, "manual")
+
+
+def test_a_dry_run_changes_nothing_and_tells_the_same(house: House) -> None:
+    build_world(house.workspace, 30)
+    code, tried = command("train", "--workspace", "acme", "--seed", 5, "--dry-run")
+    assert code == 0
+    assert served(house) == (None, b"")
+    with in_workspace(house.workspace):
+        assert not Training.objects.exists()
+        assert not CanarySession.objects.exists()
+    _, said = command("train", "--workspace", "acme", "--seed", 5)
+    figures = [
+        line for line in tried.splitlines() if line.startswith(("gate", "nDCG", "loss", "labels"))
+    ]
+    assert figures != []
+    assert [line for line in figures if line not in said] == []
+
+
+def test_train_ends_with_three_when_a_gate_holds_the_model_back(trained: House) -> None:
+    before = served(trained)
+    with in_workspace(trained.workspace):
+        kept = CanarySession.objects.values_list("session_id", flat=True)
+        for label in Label.objects.exclude(session__in=kept):
+            Label.objects.filter(pk=label.pk).update(final=1 - (label.final or 0))
+    code, said = command("train", "--workspace", "acme", "--full")
+    assert code == 3
+    assert "gate canary     FAILED" in said
+    assert served(trained) == before
+    assert command("train", "--workspace", "acme", "--full", "--dry-run")[0] == 3
+
+
+def test_train_ends_with_one_when_there_is_nothing_to_learn(house: House) -> None:
+    assert command("train", "--workspace", "acme")[0] == 1
+    assert command("train", "--workspace", "acme", "--dry-run")[0] == 1
+
+
+def test_train_ends_with_one_when_a_training_is_on_its_way(house: House) -> None:
+    build_world(house.workspace, 10)
+    with in_workspace(house.workspace):
+        state = locked_state(timezone.now())
+        state.training_holder = state.workspace_id
+        state.training_heartbeat_at = timezone.now()
+        state.save()
+    code, said = command("train", "--workspace", "acme")
+    assert (code, said) == (1, "A training of it is on its way.")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("train", "--workspace", "nowhere"),
+        ("train", "--workspace", "acme", "--seed", "-1"),
+        ("train", "--workspace", "acme", "--base-weights", "/nowhere/file"),
+        ("export_model", "--workspace", "acme", "/nowhere/written"),
+        ("export_model", "--workspace", "acme", "--number", "7", "/nowhere/written"),
+        ("import_model", "--workspace", "acme", "/nowhere/file"),
+        ("import_model", "--workspace", "nowhere", "/nowhere/file"),
+    ],
+)
+def test_wrong_input_ends_with_two(house: House, arguments: tuple[str, ...]) -> None:
+    build_world(house.workspace, 10)
+    assert command(*arguments)[0] == 2
+    with in_workspace(house.workspace):
+        assert not Training.objects.exists()
+        assert not ModelVersion.objects.exists()
+
+
+def test_a_checkpoint_that_is_exported_and_imported_is_the_same(
+    trained: House, neighbour: House, tmp_path: Path
+) -> None:
+    path = tmp_path / "model.sgpt"
+    code, said = command("export_model", "--workspace", "acme", path)
+    number, raw = served(trained)
+    assert (code, number) == (0, 1)
+    assert path.read_bytes() == raw
+    assert hashlib.sha256(raw).hexdigest() in said
+    build_world(neighbour.workspace, 0, memories=2)
+    code, said = command("import_model", "--workspace", "zenith", path)
+    assert code == 0
+    assert hashlib.sha256(raw).hexdigest() in said
+    assert served(neighbour) == (1, raw)
+    with in_workspace(neighbour.workspace):
+        assert state_of().phase == "warming"
+        assert ModelVersion.objects.get().origin == "imported"
+
+
+def spoil(raw: bytes) -> bytes:
+    return raw[:-4] + b"\x00\x00\xc0\x7f"
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        lambda raw: b"",
+        lambda raw: b"SGPT",
+        lambda raw: b"XGPT" + raw[4:],
+        lambda raw: raw[:4] + b"\x63" + raw[5:],
+        lambda raw: raw[:-1],
+        lambda raw: raw + b"\x00",
+        spoil,
+        lambda raw: Scorer.initial(
+            None, np.eye(7, dtype=np.float32), rng=np.random.default_rng(1)
+        ).to_bytes(),
+    ],
+    ids=["empty", "head", "magic", "version", "short", "long", "nan", "untrained"],
+)
+def test_a_corrupt_file_changes_nothing(
+    trained: House, tmp_path: Path, broken: Callable[[bytes], bytes]
+) -> None:
+    before = served(trained)
+    path = tmp_path / "broken"
+    path.write_bytes(broken(before[1]))
+    code, said = command("import_model", "--workspace", "acme", path)
+    assert code == 2
+    assert said.startswith("Nothing was changed.")
+    assert served(trained) == before
+    with in_workspace(trained.workspace):
+        assert ModelVersion.objects.count() == 1
+
+
+def test_a_checkpoint_for_vectors_of_another_width_is_refused(trained: House) -> None:
+    before = served(trained)
+    with in_workspace(trained.workspace):
+        scorer = Scorer.initial(None, np.eye(7, dtype=np.float32), rng=np.random.default_rng(1))
+    with pytest.raises(InvalidError, match="width 7"):
+        models_store.import_checkpoint(
+            trained.workspace, scorer.as_base().to_bytes(), actor=SYSTEM, now=timezone.now()
+        )
+    assert served(trained) == before
+
+
+def test_checkpoint_bad_magic_in_the_database_is_a_cold_start(trained: House) -> None:
+    with in_workspace(trained.workspace):
+        version = ModelVersion.objects.get()
+        model = trained.workspace.embedding_model
+        assert models_store.fitting(1, model) is not None
+        assert models_store.fitting(1, "another") is None
+        ModelVersion.objects.filter(pk=version.pk).update(checkpoint=b"XGPT")
+        assert models_store.fitting(1, model) is None
+        ModelVersion.objects.filter(pk=version.pk).update(checkpoint=None)
+        assert models_store.fitting(1, model) is None
+    assert command("export_model", "--workspace", "acme", "/nowhere/written")[0] == 2
+    # The next training begins anew, and heals it.
+    code, said = command("train", "--workspace", "acme")
+    assert code == 0
+    assert said.endswith("model_v2 serves.\n")
+    with in_workspace(trained.workspace):
+        training = Training.objects.get(version=2)
+        assert (training.base_version, training.replay_count) == (None, 0)
+
+
+def test_base_weights_begin_full_trainings_and_never_serve(
+    trained: House, neighbour: House, tmp_path: Path
+) -> None:
+    path = tmp_path / "base.sgpt"
+    command("export_model", "--workspace", "acme", path)
+    build_world(neighbour.workspace, 0, memories=8)
+    code, said = command("import_model", "--workspace", "zenith", "--base", path)
+    assert code == 0
+    assert "is what full trainings start from" in said
+    assert served(neighbour) == (None, b"")
+    build_world(neighbour.workspace, 20, name="more")
+    code, said = command("train", "--workspace", "zenith", "--base-weights", path)
+    assert code == 0
+    assert "base weights    model_v2" in said
+    number, raw = served(neighbour)
+    assert number == 3
+    assert Scorer.from_bytes(raw).flags & PRETRAINED
+    with in_workspace(neighbour.workspace):
+        bases = ModelVersion.objects.filter(origin="base")
+        assert sorted(bases.values_list("number", flat=True)) == [1, 2]
+        assert not bases.exclude(promoted_at=None).exists()
+        assert not bases.filter(checkpoint=None).exists()
+
+
+def test_base_weights_are_not_stored_by_a_dry_run(trained: House, tmp_path: Path) -> None:
+    path = tmp_path / "base.sgpt"
+    command("export_model", "--workspace", "acme", path)
+    code, _ = command("train", "--workspace", "acme", "--dry-run", "--base-weights", path)
+    assert code == 2
+    with in_workspace(trained.workspace):
+        assert ModelVersion.objects.count() == 1
+
+
+def test_an_export_overwrites_nothing_but_a_checkpoint(trained: House, tmp_path: Path) -> None:
+    path = tmp_path / "letter.txt"
+    path.write_text("Dear Ada")
+    assert command("export_model", "--workspace", "acme", path)[0] == 2
+    assert path.read_text() == "Dear Ada"
+
+
+def test_sessions_of_a_neighbour_are_never_learned_from(trained: House, neighbour: House) -> None:
+    build_world(neighbour.workspace, 30, seed=8)
+    command("train", "--workspace", "zenith")
+    with in_workspace(neighbour.workspace):
+        own = set(Session.objects.values_list("pk", flat=True))
+        training = Training.objects.get()
+        assert training.status == TrainingStatus.PROMOTED
+        assert set(training.trained_session_ids) <= own
