@@ -40,7 +40,10 @@ def use(settings: Any, ranker: str) -> None:
     settings.ENGRAM_SESSION_RANKER = f"{RANKERS}.{ranker}"
 
 
-def test_without_a_ranker_the_order_is_the_baselines(house: House, neighbour: House) -> None:
+def test_without_a_ranker_the_order_is_the_baselines(
+    house: House, neighbour: House, settings: Any
+) -> None:
+    settings.ENGRAM_SESSION_RANKER = ""
     remember(neighbour, "Zenith hides its launch codes under a flowerpot.", importance=1.0)
     ids = fill(house)
     faded = remember(house, "The archive moved to Oslo years ago.", importance=1.0, days=400)
