@@ -35,6 +35,9 @@ WORDS: Final[dict[str, str]] = {
     "conflict.snoozed": "Conflict put off",
     "conflict.assigned": "Conflict assigned",
     "conflict.commented": "Comment",
+    "calibration.drawn": "Questions about the judge drawn",
+    "calibration.labelled": "Question about the judge answered",
+    "calibration.reopened": "Question about the judge waits again",
     "janitor.ran": "Janitor ran",
     "janitor.undone": "Janitor's run undone",
     "key.issued": "Key issued",
@@ -69,6 +72,8 @@ UNTOLD: Final = frozenset(
         "memory.retired",
         "memory.demoted",
         "memory.demotion_undone",
+        "calibration.labelled",
+        "calibration.reopened",
     }
 )
 GLYPHS: Final[dict[str, tuple[str, str]]] = {

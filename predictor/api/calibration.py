@@ -22,7 +22,7 @@ from predictor.services.calibration_report import calibration_of
 class Calibration(WorkspaceView):
     """How far the judge is from people."""
 
-    @extend_schema(responses=shapes.CalibrationSerializer)
+    @extend_schema(responses=shapes.JudgeCalibrationSerializer)
     def get(self, request: Request) -> Response:
         """Return the judge's error, bias and agreement with people, with 95 % intervals.
 
@@ -30,7 +30,7 @@ class Calibration(WorkspaceView):
         The trend is by judge version and by the month in which people labelled.
         """
         found = shapes.present_calibration(calibration_of(now=timezone.now()))
-        return Response(shapes.CalibrationSerializer(found).data)
+        return Response(shapes.JudgeCalibrationSerializer(found).data)
 
 
 class CalibrationSample(WorkspaceView):

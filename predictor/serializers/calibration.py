@@ -118,7 +118,7 @@ class JudgeSerializer(JudgedBySerializer):
     months = MonthOfJudgeSerializer(many=True)
 
 
-class CalibrationSerializer(JudgedBySerializer):
+class JudgeCalibrationSerializer(JudgedBySerializer):
     """How far the judge is from people. Samples are stratified: rare answers weigh as common ones.
 
     Here `is_flagged` is about the judge of the newest session.

@@ -87,11 +87,22 @@ def sample(
 
 
 def label_item(
-    workspace: Workspace, item_id: UUID, label: float | None, *, actor: Actor, now: datetime
+    workspace: Workspace,
+    item_id: UUID,
+    label: float | None,
+    *,
+    actor: Actor,
+    now: datetime,
+    is_first_only: bool = False,
 ) -> CalibrationItem:
-    """Write what a person says of an item, None for unsure; a later word replaces an earlier."""
+    """Write what a person says of an item, None for unsure; a later word replaces an earlier.
+
+    With ``is_first_only`` it does not: what was labelled meanwhile is refused as stale.
+    """
     with in_workspace(workspace):
         item = _locked(item_id)
+        if is_first_only and item.labelled_at is not None:
+            raise StaleError(f"{item.labelled_by} has answered this meanwhile.", [item.pk])
         if item.labelled_at is None and not waiting_items(now).filter(pk=item.pk).exists():
             raise StaleError(DROPPED)
         item.is_relabelled = item.is_relabelled or item.label is not None

@@ -35,7 +35,7 @@ class InboxSourceSerializer(serializers.Serializer[Any]):
 
 
 class InboxItemSerializer(serializers.Serializer[Any]):
-    """One thing that waits; `id` is that of the conflict, review or suggestion itself."""
+    """One thing that waits; `id` is that of the conflict, review, suggestion or item itself."""
 
     source = serializers.CharField()  # type: ignore[assignment]  # the contract's word
     id = serializers.UUIDField()
@@ -109,7 +109,8 @@ class Inbox(WorkspaceView):
         """List what waits for people, whatever its kind, the most urgent and oldest first.
 
         `sources` count everything that the caller's role may see, filtered or not; each item is
-        answered at the route of its kind: `conflicts`, `reviews`, `merge-suggestions`.
+        answered at the route of its kind: `conflicts`, `reviews`, `merge-suggestions`,
+        `predictor/calibration`.
         """
         query = asked(InboxQuerySerializer, request)
         now = timezone.now()

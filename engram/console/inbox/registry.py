@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from engram.console.inbox.calibration import Calibration
 from engram.console.inbox.conflicts import Conflicts
 from engram.console.inbox.reviews import Reviews
 from engram.console.inbox.source import Source
@@ -12,6 +13,7 @@ SOURCES: list[Source] = [
     Conflicts(),
     Reviews(),
     Suggestions(),
+    Calibration(),
 ]
 
 

@@ -70,7 +70,7 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """One answer: keys 1 and 2 are yes and no everywhere; `effect` is said before it is given."""
+    """One answer, its effect said beforehand; where yes and no are asked they are keys 1 and 2."""
 
     key: int
     name: str

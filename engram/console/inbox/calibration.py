@@ -1,0 +1,153 @@
+"""Calibration in the inbox: what a memory was worth in a session, asked blind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from django.db.models import ExpressionWrapper, F, IntegerField, Q, QuerySet, Value
+from django.db.models.fields import DateTimeField
+from django.http import HttpRequest
+
+from conflicts.core.questions import quote
+from engram.console.inbox.source import SEVERITIES, Action, Done, Source, Wanted
+from engram.kernel.actors import Actor
+from engram.kernel.models import Role, Workspace
+from engram.kernel.planning import by_index, by_index_sorted
+from engram.kernel.refusals import InvalidError
+from memories.models import Memory
+from memories.models.memory import in_scope
+from predictor.core.judging import tail
+from predictor.models import CalibrationItem
+from predictor.services import calibrate
+
+URGENCY = SEVERITIES.index("low")  # nothing is wrong meanwhile
+QUOTED = 140
+# What people may say: the name of the answer, its label, and what it means.
+BANDS = {
+    "none": (0.0, "Of no use", "It has nothing to do with the session.", "drop"),
+    "little": (0.25, "Of little use", "It is on the subject, and did not help.", "calm"),
+    "some": (0.5, "Of some use", "It helped in passing, or might have.", "calm"),
+    "much": (0.75, "Of much use", "It shaped part of what was done.", "calm"),
+    "needed": (1.0, "Needed", "The session could not have gone well without it.", "keep"),
+}
+UNSURE = "unsure"
+
+
+class Calibration(Source):
+    """Memories in sessions of which the judge has spoken, and people have not."""
+
+    name = "calibration"
+    title = "How useful?"
+    icon = "check"
+    template = "console/inbox/calibration.html"
+    teaches = (
+        "Now and then you are asked what a memory was worth in a session. What you say is compared"
+        " with what the judge said, and shown on no other question."
+    )
+    sees = Role.REVIEWER  # transcripts, and the judge's word once a label is given
+    announced_by = ("calibration.drawn", "calibration.reopened")
+    settled_by = ("calibration.labelled",)
+
+    def planned(self, *, is_ordered: bool) -> AbstractContextManager[None]:
+        """Look both up by their ids; the planner would read the whole workspace."""
+        return by_index_sorted() if is_ordered else by_index()
+
+    def rows(self) -> QuerySet[Any]:
+        """Return all items."""
+        return self._annotated(CalibrationItem.objects.all())
+
+    def waiting(self, wanted: Wanted, now: datetime) -> QuerySet[Any]:
+        """Return those nobody has labelled that can still be read as the judge read them."""
+        found = calibrate.waiting_items(now)
+        if wanted.assignee_id is not None or wanted.severity not in {"", SEVERITIES[URGENCY]}:
+            found = found.none()
+        if wanted.scope:
+            inside = Memory.objects.filter(in_scope(wanted.scope.strip("/")))
+            found = found.filter(memory__in=inside)
+        if wanted.text:
+            told = Q(memory__content__icontains=wanted.text)
+            found = found.filter(told | Q(session__session_key__icontains=wanted.text))
+        return self._annotated(found)
+
+    def _annotated(self, found: QuerySet[Any]) -> QuerySet[Any]:
+        """Mark items so that a sample's keep the order in which they were drawn."""
+        place = ExpressionWrapper(
+            F("sample__drawn_at") + F("position") * Value(timedelta(microseconds=1)),
+            output_field=DateTimeField(),
+        )
+        urgency = Value(URGENCY, output_field=IntegerField())
+        about = found.select_related("memory", "session")
+        marked: QuerySet[Any] = about.annotate(urgency=urgency, since=place)
+        return marked
+
+    def titles(self, rows: Sequence[Any]) -> Mapping[UUID, tuple[str, str]]:
+        """Return what is asked, and about which memory where it may be quoted."""
+        return {row.pk: ("calibration", f"Was {_quoted(row)} of use?") for row in rows}
+
+    def context(self, request: HttpRequest, row: Any, now: datetime) -> dict[str, Any]:
+        """Return what the judge read and, beside a person's label only, what it said."""
+        is_labelled = row.label is not None
+        return {
+            "item": row,
+            "session": row.session,
+            "memory": row.memory,
+            "is_withheld": row.memory.forgotten_at is not None,
+            "transcript": tail(row.session.transcript),
+            "judged": row.judge_relevance if is_labelled else None,
+            "difference": row.judge_relevance - row.label if is_labelled else None,
+            "settled": "" if row.labelled_at is None else _said(row),
+        }
+
+    def actions(self, row: Any, now: datetime) -> Sequence[Action]:
+        """Return the five bands and "I cannot tell", while the item waits."""
+        if not calibrate.waiting_items(now).filter(pk=row.pk).exists():
+            return ()
+        bands = [
+            Action(key, name, label, effect, tone)
+            for key, (name, (_, label, effect, tone)) in enumerate(BANDS.items(), 1)
+        ]
+        return (*bands, Action(6, UNSURE, "I cannot tell", "It counts for nothing."))
+
+    def act(
+        self,
+        workspace: Workspace,
+        item_id: UUID,
+        action: str,
+        *,
+        note: str,
+        actor: Actor,
+        now: datetime,
+    ) -> None:
+        """Write the label; what somebody else has labelled meanwhile stays as they said."""
+        if action not in {*BANDS, UNSURE}:
+            raise InvalidError("action", "Choose one of the answers.")
+        label = BANDS[action][0] if action in BANDS else None
+        calibrate.label_item(workspace, item_id, label, actor=actor, now=now, is_first_only=True)
+
+    def done(self, item_id: UUID, now: datetime) -> Done | None:
+        """Return what was said of an item; not what the judge said, lest it be said again."""
+        row = CalibrationItem.objects.filter(pk=item_id).first()
+        if row is None or row.labelled_at is None:
+            return None
+        return Done(_said(row), "It waits again; a new label is told apart.")
+
+    def undo(self, workspace: Workspace, item_id: UUID, *, actor: Actor, now: datetime) -> None:
+        """Let an item wait again."""
+        calibrate.unlabel_item(workspace, item_id, actor=actor, now=now)
+
+
+def _quoted(row: Any) -> str:
+    if row.memory.forgotten_at is not None:
+        return "a memory"
+    return quote(row.memory.content, QUOTED)
+
+
+def _said(row: Any) -> str:
+    if row.label is None:
+        return "Answered: cannot be told."
+    word = next((label for value, label, *_ in BANDS.values() if value == row.label), "")
+    return f"Labelled {row.label:g}{f', {word.lower()}' if word else ''}."
