@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Collection, Hashable, Mapping, Sequence
-from itertools import islice
 from typing import TypeVar
 
 import numpy as np
@@ -65,32 +64,33 @@ def diversify(
     """
     order = {i: position for position, i in enumerate(scores)}
     repeats = _repeats(order, vectors)
-    heap = [(-score, order[i], 0, i) for i, score in scores.items()]
+    heap = [(-score, order[i], i) for i, score in scores.items()]
     heapq.heapify(heap)
-    overlaps = dict.fromkeys(scores, 0)
     chosen: dict[Id, float] = {}
+    taken = 0  # the positions of the chosen, as bits
     while heap and len(chosen) < limit:
-        negative, position, seen, i = heapq.heappop(heap)
+        negative, position, i = heapq.heappop(heap)
         if i not in exempt:
-            overlaps[i] += sum(j in repeats[i] for j in islice(chosen, seen, None))
-            multiplier = (1 - DIVERSITY_FLOOR) * DIVERSITY_DECAY ** overlaps[i] + DIVERSITY_FLOOR
+            overlaps = (repeats[position] & taken).bit_count()
+            multiplier = (1 - DIVERSITY_FLOOR) * DIVERSITY_DECAY**overlaps + DIVERSITY_FLOOR
             current = scores[i] * multiplier
             if -current > negative:
-                heapq.heappush(heap, (-current, position, len(chosen), i))
+                heapq.heappush(heap, (-current, position, i))
                 continue
         chosen[i] = -negative
+        taken |= 1 << position
     return chosen
 
 
-def _repeats(
-    ids: Collection[Id], vectors: Mapping[Id, NDArray[np.float32]]
-) -> dict[Id, frozenset[Id]]:
-    """Return for each id those whose vectors say the same; all cosines in one product."""
-    known = [i for i in ids if i in vectors]
-    found: dict[Id, frozenset[Id]] = dict.fromkeys(ids, frozenset())
+def _repeats(order: Mapping[Id, int], vectors: Mapping[Id, NDArray[np.float32]]) -> list[int]:
+    """Return for each position, as bits, those whose vectors say the same."""
+    found = [0] * len(order)
+    known = [i for i in order if i in vectors]
     if known:
         matrix = np.stack([vectors[i] for i in known])  # (n, dim)
-        is_same = matrix @ matrix.T > SIMILAR_COSINE  # (n, n)
-        for i, row in zip(known, is_same, strict=True):
-            found[i] = frozenset(known[j] for j in np.flatnonzero(row)) - {i}
+        is_same = np.zeros((len(known), len(order)), dtype=bool)
+        is_same[:, [order[i] for i in known]] = matrix @ matrix.T > SIMILAR_COSINE
+        packed = np.packbits(is_same, axis=1, bitorder="little")
+        for i, row in zip(known, packed, strict=True):
+            found[order[i]] = int.from_bytes(row.tobytes(), "little")
     return found

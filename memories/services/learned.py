@@ -115,4 +115,6 @@ def _flaw(opinion: Opinion, asked: Asked) -> str:
         return "a score that is no number"
     if not (0 <= opinion.alpha <= 1 and 0 <= opinion.exploration_rate <= 1 and opinion.rrf_k > 0):
         return "a weight or a rate out of range"
+    if len({len(opinion.signals.get(one.id, ())) for one in asked.candidates}) > 1:
+        return "signals of some candidates only"
     return ""

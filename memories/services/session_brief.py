@@ -15,8 +15,6 @@ from uuid import UUID
 from django.conf import settings
 from django.utils.module_loading import import_string
 
-from memories.models import Session
-
 DECIDED_MAX = 10
 
 
@@ -36,16 +34,12 @@ class Briefer(Protocol):
         """Return at most `DECIDED_MAX` decisions that stand, newest first."""
 
 
-def decided_since_last(session: Session) -> list[Decided]:
-    """Return what was decided between the caller's (and agent's) last session and this one."""
-    before = Session.objects.filter(
-        caller=session.caller, agent=session.agent, started_at__lt=session.started_at
-    )
-    since = before.order_by("-started_at").values_list("started_at", flat=True).first()
+def decided_since(since: datetime | None, until: datetime) -> list[Decided]:
+    """Return what was decided between a caller's last session, if there was one, and this one."""
     if since is None:
         return []
     found: list[Decided] = []
     for name in settings.ENGRAM_SESSION_BRIEFERS:
         briefer = cast("Briefer", import_string(name))
-        found += briefer(since=since, until=session.started_at)
+        found += briefer(since=since, until=until)
     return found[:DECIDED_MAX]

@@ -26,7 +26,6 @@ from memories.core.injection import Always
 from memories.core.text import terms
 from memories.models import Memory
 from memories.models.memory import MemoryQuerySet
-from memories.services.lifecycle import hold
 from memories.services.nearest import nearest
 from memories.services.words import by_words, vocabulary_of
 
@@ -45,7 +44,9 @@ _HERE = """((project <> '' AND project = %(project)s) OR (scope <> '' AND (
     scope = ANY(%(scopes)s::text[]) OR starts_with(scope, %(below)s)
 )))"""
 _BEST = f"""
-    SELECT id, {_HERE} FROM memories_memory WHERE {{condition}}
+    SELECT id, {_HERE}, (
+        SELECT memories FROM memories_corpussize WHERE workspace_id = %(workspace)s
+    ) FROM memories_memory WHERE {{condition}}
     ORDER BY {_STANDING} DESC, id LIMIT %(most)s
 """  # noqa: S608  constants only
 _ALWAYS = f"""
@@ -71,9 +72,11 @@ _LINKED = f"""
     ))
     ORDER BY {_STANDING} DESC, id LIMIT %(linked)s
 """  # noqa: S608  constants only
+# Kept from being erased: records are about to refer to them (`lifecycle.hold`).
 _FACTS = """
     SELECT id, content, kind, importance, is_pinned, observed_at, recall_count, revision
     FROM memories_memory WHERE {condition} AND id = ANY(%(ids)s::uuid[])
+    ORDER BY id FOR KEY SHARE
 """
 _VECTORS = """
     SELECT memory_id, embedding FROM memories_memoryvector
@@ -124,14 +127,13 @@ def candidates_of(place: Place, *, now: datetime) -> Candidates:
     with by_index_in_order():
         ranked = _rows(_BEST, recallable, asked)
         named = _rows(_ALWAYS, recallable, asked)
-        best = [memory_id for memory_id, _ in ranked[:BEST]]
-        near = _near(recallable, place)
+        best = [memory_id for memory_id, *_ in ranked[:BEST]]
+        near = _near(recallable, place, size=ranked[0][2] if ranked else 0)
         chosen = {*best, *near}
         linked = [row[0] for row in _rows(_LINKED, recallable, asked | {"ids": list(chosen)})]
-    of_place = [i for i, is_here in ranked if is_here and i not in chosen][:PLACED_MAX]
+    of_place = [i for i, is_here, _ in ranked if is_here and i not in chosen][:PLACED_MAX]
     always: dict[UUID, Always] = {i: "constraint" if must else "pin" for i, must in named}
     ids = _capped(always, [*of_place, *linked], best, near)
-    hold(ids)
     with by_index():
         facts = [Fact._make(row) for row in _rows(_FACTS, recallable, asked | {"ids": ids})]
         windows = _windows(asked | {"ids": ids})
@@ -160,10 +162,10 @@ def _asked(place: Place) -> dict[str, Any]:
     }
 
 
-def _near(recallable: MemoryQuerySet, place: Place) -> Collection[UUID]:
+def _near(recallable: MemoryQuerySet, place: Place, *, size: int) -> Collection[UUID]:
     """Return the nearest to the context, or where it has no vector what shares its words."""
     if place.vector is not None:
-        return nearest(recallable, place.vector, place.model, BEST)
+        return nearest(recallable, place.vector, place.model, BEST, size=size)
     words = terms(place.context)
     return by_words(recallable, vocabulary_of(words), BEST) if words else ()
 

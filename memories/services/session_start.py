@@ -15,7 +15,6 @@ from time import perf_counter
 from uuid import UUID
 
 import numpy as np
-from django.db import connection
 from numpy.typing import NDArray
 
 from engram.kernel import telemetry
@@ -25,14 +24,21 @@ from engram.kernel.history import event, send
 from engram.kernel.inserting import insert
 from engram.kernel.locks import one_at_a_time
 from engram.kernel.models import Workspace
-from engram.kernel.tenancy import before_writing, current_workspace_id, in_workspace
+from engram.kernel.tenancy import before_writing, in_workspace
 from memories.core import injection
 from memories.core.baseline import age_days, effectiveness
 from memories.core.briefing import briefing
-from memories.models import Memory, Session, SessionCandidate
+from memories.models import Memory, Session
 from memories.services.learned import Asked, CandidateFacts, Opinion, opinion_on
-from memories.services.session_brief import Decided, decided_since_last
+from memories.services.session_brief import Decided, decided_since
 from memories.services.session_candidates import Candidates, Place, candidates_of
+from memories.services.session_record import (
+    CandidateRow,
+    count_injected,
+    is_known,
+    record_candidates,
+    sessions_before,
+)
 from memories.signals import session_started
 
 STAGE = "session_start"
@@ -91,17 +97,14 @@ def start_session(
     workspace: Workspace, wanted: SessionWanted, *, actor: Actor, now: datetime, rng: Random
 ) -> Started:
     """Start a session, or answer one that was started under this key as it was answered."""
-    with before_writing(workspace):
-        known = _known(wanted.session_key, now)
-    if known is not None:
-        return known
     began = perf_counter()
-    vector = _embedded(workspace, wanted.context, now)
+    with before_writing(workspace):
+        is_new = not is_known(wanted.session_key)
+    vector = _embedded(workspace, wanted.context, now) if is_new else None
     with in_workspace(workspace):
         one_at_a_time(f"session:{workspace.pk}:{wanted.session_key}")
-        known = _known(wanted.session_key, now)
-        if known is not None:
-            return known
+        if is_known(wanted.session_key):
+            return recorded(wanted.session_key, now)
         started = _start(workspace, wanted, vector, actor=actor, now=now, rng=rng)
         telemetry.observe(STAGE, perf_counter() - began)
         return started
@@ -121,11 +124,9 @@ def _embedded(workspace: Workspace, context: str, now: datetime) -> NDArray[np.f
         return None
 
 
-def _known(session_key: str, now: datetime) -> Started | None:
+def recorded(session_key: str, now: datetime) -> Started:
     """Return the recorded answer of a session; what is hidden by now is left out."""
-    session = Session.objects.filter(session_key=session_key).first()
-    if session is None:
-        return None
+    session = Session.objects.get(session_key=session_key)
     rows = list(session.candidates.filter(was_injected=True).order_by("rank"))
     memories = Memory.objects.recallable(now).in_bulk([row.memory_id for row in rows])
     offered = [
@@ -140,7 +141,9 @@ def _known(session_key: str, now: datetime) -> Started | None:
         for row in rows
         if row.memory_id in memories
     ]
-    return Started(session, offered, decided_since_last(session), is_new=False)
+    before = sessions_before(session.caller, session.agent, session.started_at)
+    decided = decided_since(before.own, session.started_at)
+    return Started(session, offered, decided, is_new=False)
 
 
 def _start(
@@ -155,7 +158,9 @@ def _start(
     model = workspace.embedding_model
     place = Place(wanted.project, wanted.scope, wanted.context, vector, model)
     found = candidates_of(place, now=now)
-    gap = _gap_hours(now)
+    caller = f"{actor.kind}:{actor.id}"
+    before = sessions_before(caller, wanted.agent, now)
+    gap = _gap_hours(before.any, now)
     asked = Asked(
         workspace=workspace,
         session_key=wanted.session_key,
@@ -178,7 +183,6 @@ def _start(
         rng=rng,
     )
     session = _session(wanted, vector, opinion, model=model, gap=gap, actor=actor, now=now)
-    rows = _records(session, placed, found, asked, opinion)
     given = [one for one in placed if one.is_injected]
     told = event(
         "session.started",
@@ -188,9 +192,10 @@ def _start(
         session_key=session.session_key,
         data={"candidates": len(placed), "injected": len(given)},
     )
-    insert([session, *rows, told])
+    insert([session, told])
+    record_candidates(session, _rows(placed, found, asked, opinion))
+    count_injected([one.id for one in given])
     send(told)
-    _count_injected([one.id for one in given])
     session_started.send(Session, session=session, now=now)
     facts = {fact.id: fact for fact in found.facts}
     offered = [
@@ -204,13 +209,11 @@ def _start(
         )
         for one in given
     ]
-    return Started(session, offered, decided_since_last(session), is_new=True)
+    return Started(session, offered, decided_since(before.own, now), is_new=True)
 
 
-def _gap_hours(now: datetime) -> float | None:
+def _gap_hours(before: datetime | None, now: datetime) -> float | None:
     """Return the hours since the workspace's session before, 0 when a clock went back."""
-    last = Session.objects.order_by("-started_at", "-id").values_list("started_at", flat=True)
-    before = last.first()
     return None if before is None else max(0.0, (now - before).total_seconds() / SECONDS_AN_HOUR)
 
 
@@ -266,19 +269,17 @@ def _session(
     )
 
 
-def _records(
-    session: Session,
+def _rows(
     placed: Sequence[injection.Placed[UUID]],
     found: Candidates,
     asked: Asked,
     opinion: Opinion,
-) -> list[SessionCandidate]:
-    """Return the rows of all candidates, given or not."""
-    facts = {fact.id: fact for fact in found.facts}
+) -> list[CandidateRow]:
+    """Return the records of all candidates, given or not."""
+    revisions = {fact.id: fact.revision for fact in found.facts}
     scores = {fact.id: fact.baseline_score for fact in asked.candidates}
     return [
-        SessionCandidate(
-            session=session,
+        CandidateRow(
             memory_id=one.id,
             source=one.source,
             baseline_score=scores[one.id],
@@ -292,25 +293,8 @@ def _records(
             rank=one.rank,
             was_injected=one.is_injected,
             is_always=bool(one.always),
-            revision=facts[one.id].revision,
-            signals=list(opinion.signals.get(one.id, ())),
-            created_at=session.started_at,
+            revision=revisions[one.id],
+            signals=opinion.signals.get(one.id, ()),
         )
         for one in placed
     ]
-
-
-def _count_injected(ids: Sequence[UUID]) -> None:
-    """Count that memories were given to a session, which is neither a recall nor a use."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            """
-            WITH locked AS MATERIALIZED (
-                SELECT id FROM memories_memory WHERE workspace_id = %s AND id = ANY(%s)
-                ORDER BY id FOR NO KEY UPDATE
-            )
-            UPDATE memories_memory SET injected_count = injected_count + 1
-            FROM locked WHERE memories_memory.id = locked.id
-            """,
-            [current_workspace_id(), list(ids)],
-        )

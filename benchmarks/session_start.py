@@ -1,0 +1,107 @@
+"""How long does it take to start a session in one workspace, whatever it holds?
+
+    BENCH_SIZE=full PYTHONPATH=. python benchmarks/session_start.py
+
+One client, in this process: the service, and the whole HTTP stack. Every context is new, so that
+its embedding is part of the time; a row of its own says how much of it. A fiftieth of the memories
+are constraints or pins of a project, importance is spread, and each call starts a session of its
+own, so that its records are written as well. No learned ranker takes part unless ENGRAM_RANKER
+names one.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from itertools import count
+
+from django.conf import settings
+from django.db import connection
+from django.test import Client
+from django.utils import timezone
+
+from benchmarks.ground.corpus import Corpus, load
+from benchmarks.ground.database import IS_FULL, own_database
+from benchmarks.ground.timing import measure, report
+from engram.kernel import keys
+from engram.kernel.actors import SYSTEM
+from engram.kernel.embedding import embed_query
+from engram.kernel.models import Role, Workspace
+from engram.kernel.tenancy import in_workspace
+from memories.models import Session, SessionCandidate
+from memories.services.session_start import SessionWanted, session_rng, start_session
+
+SIZES = [4_000, 100_000] if IS_FULL else [200]
+if given := os.environ.get("BENCH_MEMORIES"):
+    SIZES = [int(size) for size in given.split(",")]
+CALLS, WARM_UP = (100, 100) if IS_FULL else (10, 0)
+PROJECTS = 20
+
+# Importance in quarters of a tenth, twenty projects, a hundredth constraints, a hundredth pins.
+_SPREAD = """
+    UPDATE memories_memory SET
+        importance = (abs(hashtext(id::text)) %% 41) / 40.0,
+        project = 'project-' || abs(hashtext(id::text || 'p')) %% %(projects)s,
+        kind = CASE WHEN abs(hashtext(id::text || 'k')) %% 100 = 0 THEN 'constraint' ELSE kind END,
+        is_pinned = abs(hashtext(id::text || 'x')) %% 100 = 0
+    WHERE workspace_id = %(workspace)s
+"""
+
+
+def main() -> None:
+    """Measure each size."""
+    settings.ENGRAM_SESSION_RANKER = os.environ.get("ENGRAM_RANKER", "")
+    rows: dict[str, dict[str, float]] = {}
+    started = count()
+    with own_database():
+        for size in SIZES:
+            corpus = Corpus(0, topics=max(20, size // 200))
+            workspace = Workspace.objects.create(slug=f"bench-{size}", name="Benchmark")
+            load(corpus, [workspace], size)
+            with in_workspace(workspace), connection.cursor() as cursor:
+                cursor.execute(_SPREAD, {"workspace": workspace.pk, "projects": PROJECTS})
+            with connection.cursor() as cursor:
+                cursor.execute("VACUUM ANALYZE memories_memory")
+            _, token = keys.issue(
+                workspace,
+                name="bench",
+                role=Role.AGENT,
+                actor=SYSTEM,
+                now=timezone.now(),
+                is_exempt_from_throttle=True,
+            )
+            client = Client(headers={"Authorization": f"Bearer {token}"})
+
+            def start(text: str, workspace: Workspace = workspace) -> None:
+                number = next(started)
+                wanted = SessionWanted(
+                    session_key=f"s{number}", context=text, project=f"project-{number % PROJECTS}"
+                )
+                rng = session_rng(workspace, wanted.session_key)
+                start_session(workspace, wanted, actor=SYSTEM, now=timezone.now(), rng=rng)
+
+            def send(text: str, client: Client = client) -> None:
+                number = next(started)
+                body = {"session_key": f"s{number}", "context": text, "project": "project-3"}
+                answer = client.post("/api/v1/sessions", body, content_type="application/json")
+                if answer.status_code != 201:
+                    raise SystemExit(answer.content.decode())
+
+            def embed(text: str, workspace: Workspace = workspace) -> None:
+                embed_query(text, workspace.embedding_model)
+
+            first = [corpus.question() for _ in range(CALLS)]
+            rows[f"{size:,}: start, just loaded"] = measure([partial(start, t) for t in first])
+            for _ in range(WARM_UP):
+                start(corpus.question())
+            for title, call in (("embedding", embed), ("start", start), ("start, HTTP", send)):
+                texts = [corpus.question() for _ in range(CALLS)]
+                rows[f"{size:,}: {title}"] = measure([partial(call, text) for text in texts])
+            with in_workspace(workspace):
+                pool = SessionCandidate.objects.count() / Session.objects.count()
+            rows[f"{size:,}: candidates"] = {"mean": round(pool, 1)}
+    report("session_start", rows)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,128 @@
+"""The rows of a session: those before it, its candidates, and what it is given counted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from itertools import chain
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from django.db import connection
+
+from engram.kernel.binary import binary_cursor
+from engram.kernel.tenancy import current_workspace_id
+from memories.models import Session
+
+# All rows in one statement of one plan; the signals of a row are its part of one long array.
+_RECORD = """
+    INSERT INTO memories_sessioncandidate (
+        workspace_id, session_id, created_at, memory_id, source, baseline_score, baseline_rank,
+        cosine, predictor_score, predictor_rank, fused_score, diversity, final_score, rank,
+        was_injected, is_always, revision, fts_hit_count, signals
+    )
+    SELECT %(workspace)s, %(session)s, %(at)s, memory_id, source, baseline_score, baseline_rank,
+        cosine, predictor_score, predictor_rank, fused_score, diversity, final_score, rank,
+        was_injected, is_always, revision, 0,
+        (%(all_signals)s::float8[])[(place - 1) * %(width)s + 1 : place * %(width)s]
+    FROM unnest(
+        %(memory_id)s::uuid[], %(source)s::text[], %(baseline_score)s::float8[],
+        %(baseline_rank)s::int[], %(cosine)s::float8[], %(predictor_score)s::float8[],
+        %(predictor_rank)s::int[], %(fused_score)s::float8[], %(diversity)s::float8[],
+        %(final_score)s::float8[], %(rank)s::int[], %(was_injected)s::bool[],
+        %(is_always)s::bool[], %(revision)s::int[]
+    ) WITH ORDINALITY AS made (
+        memory_id, source, baseline_score, baseline_rank, cosine, predictor_score, predictor_rank,
+        fused_score, diversity, final_score, rank, was_injected, is_always, revision, place
+    )
+"""
+_BEFORE = """
+    SELECT (
+        SELECT started_at FROM memories_session WHERE workspace_id = %(workspace)s
+        ORDER BY started_at DESC, id DESC LIMIT 1
+    ), (
+        SELECT started_at FROM memories_session WHERE workspace_id = %(workspace)s
+            AND caller = %(caller)s AND agent = %(agent)s AND started_at < %(at)s
+        ORDER BY started_at DESC LIMIT 1
+    )
+"""
+_COUNT = """
+    WITH locked AS MATERIALIZED (
+        SELECT id FROM memories_memory
+        WHERE workspace_id = %(workspace)s AND id = ANY(%(ids)s::uuid[])
+        ORDER BY id FOR NO KEY UPDATE
+    )
+    UPDATE memories_memory SET injected_count = injected_count + 1
+    FROM locked WHERE memories_memory.id = locked.id
+"""
+
+
+class Before(NamedTuple):
+    """When the workspace's newest session began, and the last of the same caller and agent."""
+
+    any: datetime | None
+    own: datetime | None
+
+
+class CandidateRow(NamedTuple):
+    """What is recorded of one candidate, by the names of the columns."""
+
+    memory_id: UUID
+    source: str
+    baseline_score: float
+    baseline_rank: int
+    cosine: float | None
+    predictor_score: float | None
+    predictor_rank: int | None
+    fused_score: float
+    diversity: float
+    final_score: float
+    rank: int
+    was_injected: bool
+    is_always: bool
+    revision: int
+    signals: Sequence[float]
+
+
+def is_known(session_key: str) -> bool:
+    """Tell whether a session was started under this key."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT 1 FROM memories_session WHERE workspace_id = %s AND session_key = %s",
+            [current_workspace_id(), session_key],
+        )
+        return cursor.fetchone() is not None
+
+
+def sessions_before(caller: str, agent: str, at: datetime) -> Before:
+    """Return when sessions began: the newest of all, and the caller's (and agent's) before `at`."""
+    asked: dict[str, Any] = {"caller": caller, "agent": agent, "at": at}
+    with connection.cursor() as cursor:
+        cursor.execute(_BEFORE, asked | {"workspace": current_workspace_id()})
+        return Before(*cursor.fetchone())
+
+
+def record_candidates(session: Session, rows: Sequence[CandidateRow]) -> None:
+    """Insert the records of a written session; each with as many signals as the first."""
+    if not rows:
+        return
+    *columns, signals = zip(*rows, strict=True)
+    values = dict(zip(CandidateRow._fields, map(list, columns), strict=False))
+    with binary_cursor() as cursor:
+        cursor.execute(
+            _RECORD,
+            values
+            | {
+                "workspace": current_workspace_id(),
+                "session": session.id,
+                "at": session.started_at,
+                "all_signals": list(chain.from_iterable(signals)),
+                "width": len(signals[0]),
+            },
+        )
+
+
+def count_injected(ids: Sequence[UUID]) -> None:
+    """Count that memories were given to a session, which is neither a recall nor a use."""
+    with connection.cursor() as cursor:
+        cursor.execute(_COUNT, {"workspace": current_workspace_id(), "ids": list(ids)})
