@@ -1,0 +1,493 @@
+"""What becomes of a verdict: labels, a comparison, influence, what is due; once."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID, uuid4
+
+import numpy as np
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from engram.kernel.actors import SYSTEM, Actor
+from engram.kernel.models import Event, Role
+from engram.kernel.tenancy import in_workspace
+from memories.core.content import content_hash
+from memories.models import CandidateSource, Memory, Merge, Session, SessionCandidate
+from memories.services.forget import forget, restore
+from memories.services.lifecycle import hide, lock, put_back
+from predictor.core.governance import Governor, Phase
+from predictor.core.judging import Verdict
+from predictor.core.labels import sampled
+from predictor.core.margins import Margins
+from predictor.core.metrics import ndcg
+from predictor.models import (
+    Comparison,
+    JudgeKind,
+    Judgement,
+    Label,
+    PredictorState,
+    Training,
+)
+from predictor.services.settle import Said, settle
+from predictor.services.state import locked_state, store_governor
+from tests.conftest import NOW, House
+from tests.predictor.judged_sessions import PERSON, fresh
+
+HOLDER = UUID(int=7)
+ENDED = NOW + timedelta(minutes=30)
+JUDGED = NOW + timedelta(hours=1)
+AGENT = Actor(kind="key", id=str(UUID(int=1)), label="bot", role=Role.AGENT)
+# By the baseline's rank: the first four are injected.
+RELEVANCE = (0.1, 0.9, 0.0, 0.4, 0.7, 0.0, 0.2, 0.0)
+
+
+def plant(house: House, count: int, provenance: str = "assistant_derived") -> list[UUID]:
+    """Store memories that say nothing in particular."""
+    with in_workspace(house.workspace):
+        rows = [
+            Memory(
+                content=f"Memory {uuid4()}",
+                content_hash=content_hash(str(uuid4())),
+                provenance=provenance,
+                observed_at=NOW,
+                created_at=NOW,
+                updated_at=NOW,
+            )
+            for _ in range(count)
+        ]
+        return [memory.pk for memory in Memory.objects.bulk_create(rows)]
+
+
+def hold_session(
+    house: House,
+    ids: Sequence[UUID],
+    key: str = "s1",
+    *,
+    predictor: Sequence[UUID] | None = None,
+    version: int | None = 1,
+    started: datetime = NOW,
+) -> Session:
+    """Store an ended session of candidates in the baseline's order, held by a judge."""
+    with in_workspace(house.workspace):
+        session = Session.objects.create(
+            session_key=key,
+            k=4,
+            budget_chars=6000,
+            started_at=started,
+            ended_at=started + timedelta(minutes=30),
+            transcript="x" * 600,
+            alpha=0.8,
+            has_opinion=predictor is not None,
+            model_version=version if predictor is not None else None,
+        )
+        SessionCandidate.objects.bulk_create(
+            SessionCandidate(
+                session=session,
+                memory_id=memory_id,
+                source=CandidateSource.EFFECTIVE,
+                baseline_rank=rank,
+                baseline_score=1 / rank,
+                rank=rank,
+                predictor_rank=predictor.index(memory_id) + 1 if predictor else None,
+                was_injected=rank <= 4,
+                created_at=started,
+            )
+            for rank, memory_id in enumerate(ids, start=1)
+        )
+        Judgement.objects.create(session=session, due_since=ENDED, holder=HOLDER)
+        if predictor is not None:
+            state = locked_state(started)
+            state.served = state.served or version
+            state.save()
+        return session
+
+
+def said(
+    relevance: Mapping[UUID, float], *, confidence: float = 0.9, overall: float = 0.7, **more: Any
+) -> Said:
+    return Said(
+        verdict=Verdict(overall, confidence, tuple(relevance.values()), **more),
+        ids=list(relevance),
+        kind=JudgeKind.MODEL,
+        version="test",
+    )
+
+
+def settled(
+    house: House, session: Session, verdict: Said, now: datetime = JUDGED
+) -> Comparison | None:
+    return settle(fresh(house), session.pk, HOLDER, verdict, now=now)
+
+
+def labels(house: House, session: Session) -> dict[UUID, Label]:
+    with in_workspace(house.workspace):
+        return {label.memory_id: label for label in Label.objects.filter(session=session)}
+
+
+def events(house: House, kind: str) -> list[Event]:
+    with in_workspace(house.workspace):
+        return list(Event.objects.filter(type=kind).order_by("seq"))
+
+
+def state_of(house: House) -> PredictorState:
+    with in_workspace(house.workspace):
+        return PredictorState.objects.get()
+
+
+def govern(house: House, **changes: Any) -> None:
+    """Put the governor where a test needs it."""
+    with in_workspace(house.workspace):
+        state = locked_state(NOW)
+        store_governor(state, dataclasses.replace(Governor.initial(), **changes), NOW)
+
+
+def test_a_verdict_becomes_labels_a_comparison_and_evidence(house: House, neighbour: House) -> None:
+    ids = plant(house, 8)
+    better = [ids[1], ids[4], ids[3], *(i for i in ids if i not in {ids[1], ids[4], ids[3]})]
+    session = hold_session(house, ids, predictor=better)
+    relevance = dict(zip(ids, RELEVANCE, strict=True))
+    comparison = settled(house, session, said(relevance))
+    assert comparison is not None
+    baseline, predictor = ndcg(ids, relevance), ndcg(better, relevance)
+    assert (comparison.outcome, comparison.void_reason) == ("win", "")
+    assert comparison.baseline_ndcg == pytest.approx(baseline)
+    assert comparison.predictor_ndcg == pytest.approx(predictor)
+    assert comparison.margin == pytest.approx(predictor - baseline)
+    assert comparison.predictor_top_ids == better
+    assert comparison.baseline_top_ids == ids
+    assert comparison.relevance == {str(i): r for i, r in relevance.items()}
+    assert (comparison.is_evidence, comparison.is_out_of_sample) == (True, True)
+    assert (comparison.alpha_served, comparison.alpha, comparison.model_version) == (0.8, 1.0, 1)
+    assert (comparison.phase, comparison.fts_overlap) == ("warming", 0.0)
+    state = state_of(house)
+    assert (state.scored_sessions, state.phase) == (1, "warming")
+    assert state.success_rate == comparison.success_rate == pytest.approx(0.55)
+    assert {i: label.final for i, label in labels(house, session).items()} == relevance
+    with in_workspace(neighbour.workspace):
+        assert (Comparison.objects.count(), PredictorState.objects.count()) == (0, 0)
+
+
+def test_settling_twice_changes_nothing(house: House) -> None:
+    ids = plant(house, 8)
+    session = hold_session(house, ids, predictor=ids[::-1])
+    verdict = said(dict(zip(ids, RELEVANCE, strict=True)))
+    assert settled(house, session, verdict) is not None
+    before = state_of(house).governor, labels(house, session).keys()
+    assert settled(house, session, verdict) is None
+    assert (state_of(house).governor, labels(house, session).keys()) == before
+    for kind in ("session.judged", "comparison.recorded"):
+        assert len(events(house, kind)) == 1
+    with in_workspace(house.workspace):
+        assert Comparison.objects.count() == 1
+
+
+def test_who_no_longer_holds_a_judgement_settles_nothing(house: House) -> None:
+    ids = plant(house, 8)
+    session = hold_session(house, ids)
+    verdict = said(dict(zip(ids, RELEVANCE, strict=True)))
+    assert settle(fresh(house), session.pk, uuid4(), verdict, now=JUDGED) is None
+    assert labels(house, session) == {}
+    with in_workspace(house.workspace):
+        assert Judgement.objects.get().status == "due"
+
+
+def test_void_when_no_predictor_scores_pitfall_32(house: House) -> None:
+    ids = plant(house, 8)
+    session = hold_session(house, ids)
+    comparison = settled(house, session, said(dict(zip(ids, RELEVANCE, strict=True))))
+    assert comparison is not None
+    assert (comparison.outcome, comparison.void_reason) == ("void", "no scores")
+    assert (comparison.margin, comparison.is_evidence) == (None, False)
+    assert comparison.success_rate == 0.5
+    # It was judged all the same, and can be learned from.
+    assert state_of(house).scored_sessions == 1
+    assert len(labels(house, session)) == 8
+
+
+@pytest.mark.parametrize(
+    ("relevance", "confidence", "reason", "is_flat"),
+    [
+        (RELEVANCE, 0.59, "low confidence", False),
+        ((0.5, 0.55, 0.6, 0.5, 0.5, 0.5, 0.5, 0.5), 0.9, "flat", True),
+    ],
+)
+def test_doubted_and_flat_verdicts_are_stored_and_count_for_nothing_pitfall_32(
+    house: House, relevance: Sequence[float], confidence: float, reason: str, is_flat: bool
+) -> None:
+    ids = plant(house, 8)
+    session = hold_session(house, ids, predictor=ids[::-1])
+    verdict = said(dict(zip(ids, relevance, strict=True)), confidence=confidence)
+    comparison = settled(house, session, verdict)
+    assert comparison is not None
+    assert (comparison.outcome, comparison.void_reason, comparison.is_evidence) == (
+        "void",
+        reason,
+        False,
+    )
+    assert comparison.success_rate == 0.5
+    state = state_of(house)
+    assert (state.scored_sessions, state.training_due_since) == (0, None)
+    assert [label.relevance for label in labels(house, session).values()] == list(relevance)
+    with in_workspace(house.workspace):
+        judgement = Judgement.objects.get()
+    assert (judgement.void_reason, judgement.is_flat, judgement.status) == (reason, is_flat, "done")
+
+
+def test_a_session_that_was_trained_on_is_in_sample(house: House) -> None:
+    ids = plant(house, 8)
+    session = hold_session(house, ids, predictor=ids[::-1])
+    with in_workspace(house.workspace):
+        Training.objects.create(
+            reason="manual", started_at=NOW, trained_session_ids=[session.pk], status="promoted"
+        )
+    comparison = settled(house, session, said(dict(zip(ids, RELEVANCE, strict=True))))
+    assert comparison is not None
+    assert (comparison.is_evidence, comparison.is_out_of_sample) == (True, False)
+
+
+def test_scores_of_a_model_that_a_reset_dropped_are_no_evidence(house: House) -> None:
+    ids = plant(house, 8)
+    session = hold_session(house, ids, predictor=ids[::-1])
+    with in_workspace(house.workspace):
+        PredictorState.objects.update(served=None)
+    comparison = settled(house, session, said(dict(zip(ids, RELEVANCE, strict=True))))
+    assert comparison is not None
+    assert (comparison.void_reason, comparison.phase) == ("not trained", "collecting")
+
+
+def test_the_tenth_scored_session_makes_a_training_due(house: House) -> None:
+    govern(house, scored_sessions=8)
+    for n, due in ((1, None), (2, "first")):
+        ids = plant(house, 8)
+        session = hold_session(house, ids, f"s{n}")
+        settled(house, session, said(dict(zip(ids, RELEVANCE, strict=True))))
+        state = state_of(house)
+        assert (state.training_reason or None) == due
+        assert (state.training_due_since is not None) == (due is not None)
+
+
+def test_a_drift_reset_is_cold_start_and_a_retraining(house: House) -> None:
+    govern(house, phase=Phase.ACTIVE, scored_sessions=40, drift_sum=7.9, active_sessions=25)
+    before = state_of(house).alpha
+    assert before < 1.0
+    ids = plant(house, 8)
+    session = hold_session(house, ids, predictor=[*ids[::-1]])
+    # The baseline is right, the predictor has it backwards.
+    right = dict(zip(ids, (1.0, 0.8, 0.6, 0.4, 0.2, 0.0, 0.0, 0.0), strict=True))
+    comparison = settled(house, session, said(right))
+    assert comparison is not None
+    assert (comparison.outcome, comparison.is_drift_reset) == ("loss", True)
+    state = state_of(house)
+    assert (state.phase, state.alpha, state.drift_resets) == ("retraining", 1.0, 1)
+    assert state.training_reason == "drift"
+    assert [event.data["comparison"] for event in events(house, "predictor.drift_reset")] == [
+        str(comparison.pk)
+    ]
+    assert events(house, "predictor.cold_start_exit") == []
+
+
+def test_leaving_cold_start_is_told(house: House) -> None:
+    margins = Margins()
+    for margin in (0.2, 0.3) * 10:
+        margins = margins.added(margin)
+    govern(house, phase=Phase.WARMING, scored_sessions=20, out_of_sample=14, margins=margins)
+    ids = plant(house, 8)
+    session = hold_session(house, ids, predictor=ids[::-1])
+    backwards = dict(zip(ids, (0.0, 0.0, 0.0, 0.2, 0.4, 0.6, 0.8, 1.0), strict=True))
+    comparison = settled(house, session, said(backwards))
+    assert comparison is not None
+    assert (comparison.phase, state_of(house).phase) == ("ramp", "ramp")
+    assert comparison.alpha == 0.8  # the ramp's floor
+    [event] = events(house, "predictor.cold_start_exit")
+    assert event.data == {"comparison": str(comparison.pk), "alpha": 0.8}
+
+
+def test_events_hold_ids_and_numbers_only(house: House) -> None:
+    ids = plant(house, 8)
+    session = hold_session(house, ids)
+    verdict = said(
+        dict(zip(ids, RELEVANCE, strict=True)),
+        missing_topics=("CANARY topic",),
+        reasoning="CANARY reasoning",
+    )
+    settled(house, session, verdict)
+    told = [*events(house, "session.judged"), *events(house, "comparison.recorded")]
+    assert [event.session_key for event in told] == ["s1", "s1"]
+    assert "CANARY" not in str([event.data for event in told])
+
+
+# Labels: what S4 says, from rows.
+
+
+def final(house: House, session: Session, memory_id: UUID) -> tuple[float | None, list[str]]:
+    label = labels(house, session)[memory_id]
+    return label.final, label.reasons
+
+
+def test_hits_feedback_and_missing_topics_reach_the_labels(house: House) -> None:
+    ids = plant(house, 14)
+    session = hold_session(house, ids)
+    with in_workspace(house.workspace):
+        rows = {row.memory_id: row for row in session.candidates.all()}
+        rows[ids[0]].fts_hit_count = 50  # injected
+        rows[ids[4]].fts_hit_count = 1
+        rows[ids[5]].fts_hit_count = 50
+        rows[ids[1]].feedback = -1.0
+        rows[ids[8]].cosine = 0.7
+        for row in rows.values():
+            row.save()
+        Memory.objects.filter(pk=ids[9]).update(content="The valve pressure is four bar.")
+        extra = plant(house, 1)[0]
+        SessionCandidate.objects.create(
+            session=session,
+            memory_id=extra,
+            source=CandidateSource.FTS_ONLY,
+            fts_hit_count=1,
+            created_at=NOW,
+        )
+    relevance = dict(zip(ids[:8], RELEVANCE, strict=True))
+    comparison = settled(
+        house, session, said(relevance, overall=0.2, missing_topics=("pressure of the valve",))
+    )
+    assert comparison is not None
+    assert comparison.fts_overlap == 0.25
+    assert final(house, session, ids[0])[0] == pytest.approx(0.1 + 0.1)
+    assert final(house, session, ids[1]) == (-1.0, ["judged", "agent feedback"])
+    assert final(house, session, ids[2])[0] == pytest.approx(-0.1)  # weak session, never matched
+    assert final(house, session, ids[4])[0] == 0.7  # what the judge gave is more
+    assert final(house, session, ids[5])[0] == 0.6  # however many prompts it matched
+    assert final(house, session, ids[8])[0] == 0.25
+    assert final(house, session, ids[9])[0] == 0.7
+    assert final(house, session, ids[10])[0] == 0.0
+    assert final(house, session, extra)[0] == 0.3
+    found = labels(house, session)
+    assert found[ids[1]].raw == 0.9  # as judged, beside what the agent said
+    assert [i for i, label in found.items() if label.relevance is None] == [*ids[8:], extra]
+
+
+def test_presumed_negatives_are_thinned_to_three_a_positive(house: House) -> None:
+    ids = plant(house, 40)
+    session = hold_session(house, ids)
+    settled(house, session, said({ids[0]: 0.9, ids[1]: 0.0}))
+    found = labels(house, session)
+    assert len(found) == 40
+    kept = [label for label in found.values() if label.is_sampled]
+    # Two judged, two injected that were not, and three that nothing speaks of.
+    assert sum(label.reasons == ["presumed irrelevant"] for label in kept) == 3
+    assert sampled({}, np.random.default_rng(0)) == set()
+
+
+def supersede(
+    house: House, memory_id: UUID, *, actor: Actor, provenance: str, now: datetime
+) -> None:
+    [successor] = plant(house, 1, provenance)
+    with in_workspace(house.workspace):
+        [memory] = lock([memory_id])
+        new = Memory.objects.get(pk=successor)
+        hide([memory], "superseded_at", actor=actor, now=now, successor=new)
+
+
+@pytest.mark.parametrize("when", ["before it is judged", "after it was judged"])
+@pytest.mark.parametrize(
+    ("actor", "own", "successor", "expected"),
+    [
+        (AGENT, "assistant_derived", "assistant_derived", -0.3),
+        (AGENT, "assistant_derived", "user_stated", -0.3),
+        (AGENT, "user_stated", "assistant_derived", 0.9),
+        (AGENT, "episode_summary", "assistant_derived", 0.9),
+        (PERSON, "user_stated", "assistant_derived", -0.3),
+    ],
+)
+def test_poisoned_supersedes_of_a_lower_class_lower_no_label(
+    house: House, *, when: str, actor: Actor, own: str, successor: str, expected: float
+) -> None:
+    ids = plant(house, 8, own)
+    session = hold_session(house, ids)
+    verdict = said(dict(zip(ids, RELEVANCE, strict=True)))
+    moment = NOW + timedelta(minutes=10)
+    if when.startswith("after"):
+        moment = JUDGED + timedelta(hours=1)
+        settled(house, session, verdict)
+    supersede(house, ids[1], actor=actor, provenance=successor, now=moment)
+    if when.startswith("before"):
+        settled(house, session, verdict)
+    label = labels(house, session)[ids[1]]
+    assert (label.raw, label.final) == (0.9, expected)
+    assert labels(house, session)[ids[4]].final == 0.7
+
+
+def test_what_was_superseded_before_the_session_began_is_nothing_new(house: House) -> None:
+    ids = plant(house, 8)
+    supersede(house, ids[1], actor=PERSON, provenance="user_stated", now=NOW - timedelta(minutes=1))
+    session = hold_session(house, ids)
+    settled(house, session, said(dict(zip(ids, RELEVANCE, strict=True))))
+    assert final(house, session, ids[1])[0] == 0.9
+
+
+def test_labels_are_final_a_week_after_the_session(house: House) -> None:
+    ids = plant(house, 8)
+    session = hold_session(house, ids)
+    settled(house, session, said(dict(zip(ids, RELEVANCE, strict=True))))
+    late = ENDED + timedelta(days=7, seconds=1)
+    supersede(house, ids[1], actor=PERSON, provenance="user_stated", now=late)
+    assert final(house, session, ids[1])[0] == 0.9
+
+
+@pytest.mark.parametrize(
+    ("actor", "after", "position", "expected"),
+    [
+        (PERSON, timedelta(hours=23, minutes=59), 1, -0.5),
+        (PERSON, timedelta(hours=24, minutes=1), 1, 0.9),
+        (AGENT, timedelta(hours=2), 1, 0.9),
+        (PERSON, timedelta(hours=2), 4, 0.7),  # it was not injected
+    ],
+)
+def test_forgotten_by_a_person_within_a_day_of_being_injected(
+    house: House, actor: Actor, after: timedelta, position: int, expected: float
+) -> None:
+    ids = plant(house, 8)
+    session = hold_session(house, ids)
+    settled(house, session, said(dict(zip(ids, RELEVANCE, strict=True))))
+    forget(house.workspace, [ids[position]], actor=actor, now=NOW + after)
+    assert final(house, session, ids[position])[0] == expected
+    restore(house.workspace, [ids[position]], actor=PERSON, now=NOW + after)
+    assert final(house, session, ids[position])[0] == RELEVANCE[position]
+
+
+def test_merged_and_culled_memories_carry_no_label(house: House) -> None:
+    ids = plant(house, 8)
+    session = hold_session(house, ids)
+    settled(house, session, said(dict(zip(ids, RELEVANCE, strict=True))))
+    with in_workspace(house.workspace):
+        culled, merged, survivor = (lock([i])[0] for i in (ids[1], ids[3], ids[4]))
+        hide([culled], "culled_at", actor=SYSTEM, now=JUDGED)
+        Merge.objects.create(
+            memory=survivor, absorbed=merged, relation="same", created_at=JUDGED, actor_label="x"
+        )
+        hide([merged], "superseded_at", actor=SYSTEM, now=JUDGED, successor=survivor)
+    for memory_id in (ids[1], ids[3]):
+        label = labels(house, session)[memory_id]
+        assert (label.raw, label.final, label.reasons) == (None, None, ["withdrawn"])
+        assert label.relevance is not None  # what the judge said stays for the audit
+    with in_workspace(house.workspace):
+        put_back(lock([ids[1]])[0], {"culled_at": None}, actor=PERSON, now=JUDGED)
+    assert final(house, session, ids[1])[0] == 0.9
+    assert final(house, session, ids[4])[0] == 0.7
+
+
+def test_as_many_queries_for_few_and_many_candidates(house: House) -> None:
+    counts = []
+    for n, count in enumerate((8, 100)):
+        ids = plant(house, count)
+        session = hold_session(house, ids, f"s{n}", predictor=ids[::-1])
+        verdict = said(dict(zip(ids[:8], RELEVANCE, strict=True)))
+        workspace = fresh(house)
+        with CaptureQueriesContext(connection) as captured:
+            assert settle(workspace, session.pk, HOLDER, verdict, now=JUDGED) is not None
+        counts.append(len(captured))
+    assert counts[0] == counts[1]
