@@ -1,0 +1,223 @@
+"""Calibration in the inbox: blind, in the order of its draw, undoable, for reviewers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from engram.kernel.actors import SYSTEM
+from engram.kernel.models import Event
+from engram.kernel.tenancy import in_workspace
+from memories.models import Memory
+from predictor.models import CalibrationItem
+from predictor.services.calibrate import sample, sample_of
+from tests.conftest import House
+from tests.predictor.asked import judged_world
+
+Member = Callable[[str], Client]
+INBOX = "/console/inbox/"
+JUDGED = 0.8642  # what the judge said of everything here: no page has it by chance
+
+
+@pytest.fixture
+def items(house: House, neighbour: House) -> list[CalibrationItem]:
+    """Return what waits, in its order; in another workspace as much waits."""
+    for home in (neighbour, house):
+        judged_world(home)
+        rng, now = np.random.default_rng(3), timezone.now()
+        sample(home.workspace, 20, rng=rng, actor=SYSTEM, now=now)
+    with in_workspace(house.workspace):
+        CalibrationItem.objects.update(judge_relevance=JUDGED)
+        return sample_of(timezone.now())
+
+
+def page(client: Client, path: str = INBOX, code: int = 200) -> str:
+    answer = client.get(path)
+    assert answer.status_code == code
+    return answer.content.decode()
+
+
+def at(item: CalibrationItem) -> str:
+    return f"{INBOX}?item=calibration:{item.pk}"
+
+
+def act(client: Client, item: CalibrationItem, action: str) -> Any:
+    return client.post(f"{INBOX}calibration/{item.pk}/", {"action": action, "back": INBOX})
+
+
+def fresh(house: House, item: CalibrationItem) -> CalibrationItem:
+    with in_workspace(house.workspace):
+        return CalibrationItem.objects.get(pk=item.pk)
+
+
+def test_items_wait_in_the_order_of_their_draw(
+    house: House, member: Member, items: list[CalibrationItem]
+) -> None:
+    reviewer = member("reviewer")
+    listed = house.reviewer.get("inbox", {"source": "calibration"}).json()
+
+    assert [row["id"] for row in listed["results"]] == [str(item.pk) for item in items]
+    assert listed["count"] == 20
+    assert {row["severity"] for row in listed["results"]} == {"low"}
+    shown = page(reviewer)
+    assert f'data-key="calibration:{items[0].pk}"' in shown
+    assert items[0].memory.content in shown
+    assert "which fact did you use?" in shown
+    steps = re.findall(r'href="([^"]+)" rel="next"|rel="next" href="([^"]+)"', shown)
+    assert str(items[1].pk) in "".join(steps[0])
+
+
+def test_nothing_tells_what_the_judge_said_before_the_own_label(
+    house: House, member: Member, items: list[CalibrationItem]
+) -> None:
+    reviewer = member("reviewer")
+    item = items[0]
+    told = page(reviewer, at(item)) + house.reviewer.get("inbox").content.decode()
+    told += house.reviewer.get("predictor/calibration/sample").content.decode()
+    with in_workspace(house.workspace):
+        told += str(list(Event.objects.filter(type__startswith="calibration").values()))
+
+    assert "0.86" not in told
+    assert "The judge said" not in told
+    assert item.stratum not in told
+    assert str(item.session.session_key) in told
+    assert "audit" not in told
+
+    act(reviewer, item, "much")
+    after = page(reviewer, at(item))
+    assert "The judge said" in after
+    assert "0.86" in after
+    assert "0.11 higher" in after
+    assert "0.86" not in page(reviewer, f"{INBOX}?done=calibration:{item.pk}")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        (1, "none", 0.0),
+        (2, "little", 0.25),
+        (3, "some", 0.5),
+        (4, "much", 0.75),
+        (5, "needed", 1.0),
+    ],
+)
+def test_five_keys_are_five_labels(
+    house: House, member: Member, items: list[CalibrationItem], answer: tuple[int, str, float]
+) -> None:
+    key, action, label = answer
+    reviewer = member("reviewer")
+    assert re.search(rf'name="action" value="{action}"[^>]*data-key="{key}"', page(reviewer))
+
+    assert act(reviewer, items[0], action).status_code == 302
+
+    row = fresh(house, items[0])
+    assert (row.label, row.is_unsure, row.labelled_by) == (label, False, "reviewer-person")
+
+
+def test_the_sixth_key_says_that_one_cannot_tell(
+    house: House, member: Member, items: list[CalibrationItem]
+) -> None:
+    reviewer = member("reviewer")
+    act(reviewer, items[0], "unsure")
+
+    row = fresh(house, items[0])
+    assert (row.label, row.is_unsure) == (None, True)
+    shown = page(reviewer, at(items[0]))
+    assert "cannot be told" in shown
+    assert "The judge said" not in shown
+
+
+def test_an_answer_can_be_taken_back_and_the_next_is_told_apart(
+    house: House, member: Member, items: list[CalibrationItem]
+) -> None:
+    reviewer = member("reviewer")
+    done = act(reviewer, items[0], "needed")
+    assert "Labelled 1, needed." in page(reviewer, done["Location"])
+
+    reviewer.post(f"{INBOX}calibration/{items[0].pk}/undo/", {"back": INBOX})
+    assert fresh(house, items[0]).labelled_at is None
+    assert "The judge said" not in page(reviewer, at(items[0]))
+    act(reviewer, items[0], "little")
+
+    row = fresh(house, items[0])
+    assert (row.label, row.is_relabelled) == (0.25, True)
+    assert "not for the first time" in page(reviewer, at(items[0]))
+
+
+def test_what_somebody_else_has_answered_stays_as_they_said(
+    house: House, member: Member, items: list[CalibrationItem]
+) -> None:
+    reviewer = member("reviewer")
+    house.reviewer.post(f"predictor/calibration/{items[0].pk}/label", {"label": 0.9})
+
+    late = act(reviewer, items[0], "none")
+
+    assert late.status_code == 409
+    assert "acme reviewer has answered this meanwhile" in late.content.decode()
+    assert fresh(house, items[0]).label == 0.9
+
+
+def test_only_reviewers_see_transcripts_and_answer(
+    house: House, member: Member, items: list[CalibrationItem]
+) -> None:
+    reader = member("reader")
+
+    assert "which fact did you use?" not in page(reader, at(items[0]))
+    assert act(reader, items[0], "none").status_code in {403, 404}
+    names = {row["name"] for row in house.agent.get("inbox").json()["sources"]}
+    assert "calibration" not in names
+    assert fresh(house, items[0]).labelled_at is None
+
+
+def test_items_of_another_workspace_are_not_found(
+    house: House, neighbour: House, member: Member, items: list[CalibrationItem]
+) -> None:
+    with in_workspace(neighbour.workspace):
+        foreign = sample_of(timezone.now())[0]
+    reviewer = member("reviewer")
+
+    assert act(reviewer, foreign, "none").status_code == 404
+    assert str(foreign.pk) not in page(reviewer, at(foreign))
+
+
+def test_what_was_forgotten_waits_no_longer_and_is_quoted_nowhere(
+    house: House, member: Member, items: list[CalibrationItem]
+) -> None:
+    reviewer = member("reviewer")
+    with in_workspace(house.workspace):
+        Memory.objects.filter(pk=items[0].memory_id).update(forgotten_at=timezone.now())
+
+    shown = page(reviewer, at(items[0])) + house.reviewer.get("inbox").content.decode()
+
+    assert items[0].memory.content not in shown
+    assert "its text is not shown" in shown
+    assert act(reviewer, items[0], "none").status_code == 409
+
+
+def test_an_item_can_be_put_off(house: House, member: Member, items: list[CalibrationItem]) -> None:
+    reviewer = member("reviewer")
+
+    reviewer.post(f"{INBOX}calibration/{items[0].pk}/snooze/", {"until": "later", "back": INBOX})
+
+    counts = {s["name"]: s["count"] for s in house.reviewer.get("inbox").json()["sources"]}
+    assert counts["calibration"] == 19
+
+
+def test_words_of_transcripts_are_never_markup(
+    house: House, member: Member, items: list[CalibrationItem]
+) -> None:
+    with in_workspace(house.workspace):
+        items[0].session.transcript = "<script>alert(1)</script> {{ request.user }}"
+        items[0].session.save()
+
+    shown = page(member("reviewer"), at(items[0]))
+
+    assert "<script>alert(1)" not in shown
+    assert "&lt;script&gt;alert(1)" in shown
+    assert "{{ request.user }}" in shown
