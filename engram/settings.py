@@ -192,6 +192,7 @@ SPECTACULAR_SETTINGS = {
         "ConflictKindEnum": "conflicts.models.card.ConflictKind",
         "ConflictStatusEnum": "conflicts.models.card.ConflictStatus",
         "DetectorEnum": "conflicts.services.quality.DETECTORS",
+        "HealthEnum": "engram.console.diagnostics.STATUSES",
         "SeverityEnum": "conflicts.models.card.Severity",
         "UrgencyEnum": "engram.console.inbox.source.SEVERITIES",
         "RelationEnum": "memories.models.gate.Relation",

@@ -5,6 +5,7 @@ from django.urls import URLPattern, URLResolver, include, path
 from drf_spectacular.views import SpectacularJSONAPIView
 
 from engram.console import api as operations
+from engram.console import operations_api
 from engram.console.inbox import api as inbox
 
 api_v1: list[URLPattern | URLResolver] = [
@@ -25,6 +26,20 @@ api_v1: list[URLPattern | URLResolver] = [
         operations.WorkspaceSettingsView.as_view(),
         name="workspace-settings",
     ),
+    path("diagnostics", operations_api.Diagnostics.as_view(), name="diagnostics"),
+    path(
+        "diagnostics/predictor",
+        operations_api.PredictorDiagnostics.as_view(),
+        name="diagnostics-predictor",
+    ),
+    path("analytics/latency", operations_api.Latencies.as_view(), name="latencies"),
+    path("analytics/errors", operations_api.Errors.as_view(), name="stage-errors"),
+    path(
+        "timeline/<session:session_key>",
+        operations_api.SessionTimeline.as_view(),
+        name="timeline",
+    ),
+    path("pipeline/status", operations_api.PipelineStatus.as_view(), name="pipeline-status"),
     path("schema/", SpectacularJSONAPIView.as_view(), name="schema"),
 ]
 

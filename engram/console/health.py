@@ -31,6 +31,11 @@ def readiness() -> list[Check]:
     ]
 
 
+def broker_check() -> Check:
+    """Look at the broker alone."""
+    return _look("broker", _broker)
+
+
 def _look(name: str, look: Callable[[], str]) -> Check:
     """Run one check; it returns what is wrong, or an empty string."""
     try:

@@ -117,6 +117,11 @@ class Event(WorkspaceModel):
             models.Index(fields=["workspace", "object_id", "-seq"], name="event_object"),
             models.Index(fields=["workspace", "type", "-seq"], name="event_type"),
             models.Index(fields=["workspace", "type", "at"], name="event_time"),
+            models.Index(
+                fields=["workspace", "session_key", "-seq"],
+                condition=~models.Q(session_key=""),
+                name="event_session",
+            ),
         ]
 
     def __str__(self) -> str:

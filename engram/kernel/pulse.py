@@ -158,10 +158,19 @@ def beat(row: WorkerPulse) -> None:
     WorkerPulse.objects.filter(beat_at__lt=row.beat_at - FORGOTTEN_AFTER).delete()
 
 
-def living(now: datetime) -> list[WorkerPulse]:
-    """Return the processes that were heard of within a minute, by name."""
-    heard = WorkerPulse.objects.filter(beat_at__gte=now - GONE_AFTER)
-    return list(heard.order_by("name"))
+def heard(now: datetime, within: timedelta = GONE_AFTER) -> list[WorkerPulse]:
+    """Return the processes that were heard of lately, by name."""
+    return list(WorkerPulse.objects.filter(beat_at__gte=now - within).order_by("name"))
+
+
+def is_alive(row: WorkerPulse, now: datetime) -> bool:
+    """Tell whether a process was heard of within a minute."""
+    return row.beat_at >= now - GONE_AFTER
+
+
+def kind_of(row: WorkerPulse) -> str:
+    """Return what a process does: web, worker, models or beat."""
+    return row.name.partition("@")[0]
 
 
 def own_name() -> str:

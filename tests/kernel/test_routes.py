@@ -34,7 +34,7 @@ from memories.models import (
     SessionCandidate,
 )
 from memories.services.janitor import run as run_janitor
-from predictor.models import CalibrationItem, CalibrationSample
+from predictor.models import CalibrationItem, CalibrationSample, Comparison, Training
 from tests.conftest import NOW, Caller, House, build_house
 
 SECRET = "Zenith keeps its launch codes under the third flowerpot"
@@ -83,6 +83,14 @@ EXPECTED: dict[str, dict[str, str]] = {
     "janitor/runs/<uuid:janitor_run_id>/actions": {"get": "reader"},
     "janitor/runs/<uuid:janitor_run_id>/undo": {"post": "admin"},
     "janitor/actions/<uuid:janitor_action_id>/undo": {"post": "admin"},
+    "predictor/status": {"get": "reader"},
+    "predictor/comparisons": {"get": "reader"},
+    "predictor/comparisons/<uuid:comparison_id>": {"get": "reader"},
+    "predictor/audit/<session:session_key>": {"get": "reader"},
+    "predictor/training": {"get": "reader"},
+    "predictor/drift": {"get": "reader"},
+    "predictor/reset": {"post": "admin"},
+    "predictor/enable": {"post": "admin"},
     "predictor/calibration": {"get": "reader"},
     "predictor/calibration/sample": {"get": "reviewer", "post": "reviewer"},
     "predictor/calibration/<uuid:calibration_id>/label": {"post": "reviewer"},
@@ -134,6 +142,7 @@ BODIES: dict[tuple[str, str], dict[str, Any]] = {
     ("post", "janitor/runs/<uuid:janitor_run_id>/undo"): {},
     ("post", "janitor/actions/<uuid:janitor_action_id>/undo"): {},
     ("get", "sessions/<session:session_key>"): {},
+    ("get", "timeline/<session:session_key>"): {},
     ("delete", "sessions/<session:session_key>"): {},
     ("post", "sessions/<session:session_key>/prompts"): {"prompt": "launch codes"},
     ("post", "sessions/<session:session_key>/feedback"): {
@@ -142,6 +151,8 @@ BODIES: dict[tuple[str, str], dict[str, Any]] = {
     },
     ("post", "sessions/<session:session_key>/end"): {"transcript": "taken"},
     ("post", "predictor/calibration/<uuid:calibration_id>/label"): {"label": 1},
+    ("get", "predictor/comparisons/<uuid:comparison_id>"): {},
+    ("get", "predictor/audit/<session:session_key>"): {},
     ("get", "detections/<uuid:run_id>"): {},
     ("get", "keys/<uuid:key_id>"): {},
     ("delete", "keys/<uuid:key_id>"): {},
@@ -175,6 +186,7 @@ class Ids:
     other_id: str
     session_key: str
     calibration_id: str
+    comparison_id: str
 
     def fill(self, route: str) -> str:
         """Return the route with this workspace's ids in it."""
@@ -229,6 +241,7 @@ def furnish(house: House) -> Ids:
         other,
         session_key,
         ask_about(house, session_key),
+        compared(house, session_key),
     )
 
 
@@ -250,6 +263,19 @@ def ask_about(house: House, session_key: str) -> str:
             judge_version="1",
         )
         return str(item.pk)
+
+
+def compared(house: House, session_key: str) -> str:
+    """Let the two rankings of a session be compared; return the comparison's id."""
+    with in_workspace(house.workspace):
+        session = Session.objects.get(session_key=session_key)
+        made = Comparison.objects.create(
+            session=session, outcome="win", phase="warming", created_at=timezone.now()
+        )
+        Training.objects.create(
+            status="failed", reason="first", error=SECRET, started_at=timezone.now()
+        )
+        return str(made.pk)
 
 
 def call(caller: Caller, method: str, path: str, body: dict[str, Any] | None = None) -> Any:

@@ -304,8 +304,8 @@ def test_a_pulse_is_one_row_a_process(house: House) -> None:
 @pytest.mark.django_db
 def test_a_silent_process_is_dead_after_a_minute_and_forgotten_after_a_day() -> None:
     pulse.beat(pulse.tally.row(ME, started_at=NOW, now=NOW))
-    assert [row.name for row in pulse.living(NOW + timedelta(seconds=60))] == [ME]
-    assert pulse.living(NOW + timedelta(seconds=61)) == []
+    assert [row.name for row in pulse.heard(NOW + timedelta(seconds=60))] == [ME]
+    assert pulse.heard(NOW + timedelta(seconds=61)) == []
     pulse.beat(pulse.tally.row("web@here/2", started_at=NOW, now=NOW + timedelta(days=2)))
     assert [row.name for row in WorkerPulse.objects.all()] == ["web@here/2"]
 

@@ -1,0 +1,233 @@
+"""The parts beside the predictor: what each is scored by, with a handful of queries."""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+
+from django.conf import settings
+from django.db.models import Count, Min, Q
+
+from conflicts.models import Awaits, DetectionRun
+from conflicts.services import backlog, run_figures
+from engram import embedded
+from engram.console.diagnostics import Domain
+from engram.console.health import broker_check
+from engram.kernel import embedding, llm, pulse
+from engram.kernel.models import ModelSpend, StageError, Workspace
+from memories.models import Memory, Session
+from memories.services import gate_metrics as gate_service
+from memories.services.gate_metrics import GateMetrics
+from memories.services.index import has_vector_index, width_in_use
+from predictor.models import Judgement, JudgeStatus
+from predictor.services.state import state_of
+
+HOUR = timedelta(hours=1)
+DAY = timedelta(days=1)
+GATE_DAYS = timedelta(days=30)
+# How long the oldest of a queue may wait, and what the queue is worth then.
+LAGS = ((60, 1.0), (600, 0.7), (3600, 0.4))
+LOST = 0.2
+NOBODY_WORKS = 0.3
+LITTLE_DISK_BYTES = 2 * 1024**3
+NO_DISK_BYTES = 200 * 1024**2
+FEW_VECTORS = 5_000  # these are read one by one all the same
+LEAST_JUDGED = 5  # merges, before their share says anything
+
+
+def processes(now: datetime) -> Counter[str]:
+    """Count the living processes by what they do."""
+    return Counter(pulse.kind_of(row) for row in pulse.heard(now))
+
+
+def gate_metrics(now: datetime) -> GateMetrics:
+    """Measure the gate over the last thirty days."""
+    return gate_service.measure(since=now - GATE_DAYS, now=now)
+
+
+def queue(alive: Counter[str], *, now: datetime) -> Domain:
+    """Score what waits by its oldest, and whether anybody works at it."""
+    ready = Q(not_before=None) | Q(not_before__lte=now)
+    due = backlog.awaited().filter(ready).aggregate(n=Count("pk"), oldest=Min("since"))
+    judging = Judgement.objects.filter(ready, status=JudgeStatus.DUE)
+    judged = judging.aggregate(n=Count("pk"), oldest=Min("due_since"))
+    training_since = state_of().training_due_since
+    broker = broker_check()
+    oldest = [at for at in (due["oldest"], judged["oldest"], training_since) if at is not None]
+    lag = max((now - min(oldest)).total_seconds(), 0.0) if oldest else 0.0
+    score = next((worth for longest, worth in LAGS if lag <= longest), LOST)
+    said = f"The oldest has waited for {_span(lag)}." if oldest else "Nothing waits."
+    if not alive["worker"]:
+        score, said = min(score, NOBODY_WORKS), f"{said} No worker has been heard of for a minute."
+    elif not alive["beat"]:
+        score, said = min(score, 0.5), f"{said} The scheduler of sweeps is silent."
+    if not broker["ok"]:
+        score, said = min(score, NOBODY_WORKS), f"{said} The broker does not answer."
+    return Domain(
+        "queue",
+        score,
+        said,
+        {
+            "detection": due["n"],
+            "model": backlog.awaited(Awaits.MODEL).count(),
+            "judging": judged["n"],
+            "training_due_since": training_since,
+            "oldest_seconds": lag if oldest else None,
+            "workers": alive["worker"],
+            "web_processes": alive["web"],
+            "schedulers": alive["beat"],
+            "broker": "answers" if broker["ok"] else "silent",
+        },
+    )
+
+
+def storage(*, now: datetime) -> Domain:
+    """Score the disk of the embedded database; another's is not ours to see."""
+    is_ours = "postgres" in embedded.missing_services() | embedded.held_services()
+    free = shutil.disk_usage(settings.ENGRAM_HOME).free if is_ours else None
+    score, said = 1.0, "The database is on a server of its own; watch its disk there."
+    if free is not None:
+        said = f"{free / 1024**3:.1f} GB are free."
+        if free < NO_DISK_BYTES:
+            score, said = 0.1, f"{said} PostgreSQL stops when the disk is full."
+        elif free < LITTLE_DISK_BYTES:
+            score, said = 0.6, f"{said} Free some space soon."
+    counted = Memory.objects.aggregate(n=Count("pk"))
+    live = Memory.objects.recallable(now).count()
+    fields = {
+        "memories": live,
+        "hidden_memories": counted["n"] - live,
+        "sessions": Session.objects.count(),
+        "free_bytes": free,
+    }
+    return Domain("storage", score, said, fields)
+
+
+def index(workspace: Workspace, *, now: datetime) -> Domain:
+    """Score the share of memories that are found by meaning, and by an index."""
+    model = workspace.embedding_model
+    recallable = Memory.objects.recallable(now)
+    live = recallable.count()
+    waiting = recallable.filter(is_embedding_due=True).count()
+    width = width_in_use(workspace)
+    has_index = width is None or has_vector_index(model, width)
+    score = 1.0 if not live else (live - waiting) / live
+    said = "Every memory is found by its meaning."
+    if waiting:
+        said = f"{waiting} of {live} memories wait for their embedding; words find them meanwhile."
+    if not has_index:
+        said += " There is no index over the vectors yet."
+        if live > FEW_VECTORS:
+            score, said = min(score, 0.7), f"{said} Large searches are slow."
+    fields = {
+        "live": live,
+        "waiting": waiting,
+        "embedding_model": model,
+        "dimensions": width,
+        "has_vector_index": has_index,
+    }
+    return Domain("index", score, said, fields)
+
+
+def provider(workspace: Workspace, *, now: datetime) -> Domain:
+    """Score the models that are asked, by their failures within the hour."""
+    failed = dict(
+        StageError.objects.filter(at__gt=now - HOUR, stage__in=["embedding", "narrate", "judge"])
+        .order_by()
+        .values_list("stage")
+        .annotate(n=Count("pk"))
+    )
+    asked = failed.get("narrate", 0) + failed.get("judge", 0)
+    spend = ModelSpend.objects.filter(day=now.astimezone(UTC).date()).first()
+    score, said = 1.0, "The embedding model answers."
+    if failed.get("embedding"):
+        score, said = 0.4, "The embedding model has failed within the hour."
+    if llm.model_name() and asked:
+        score, said = min(score, 0.6), f"{said} The language model has failed within the hour."
+    elif not llm.model_name():
+        said += " No language model is configured."
+    fields = {
+        "embedding_model": workspace.embedding_model,
+        "embedding_is_local": embedding.tells_tokens(workspace.embedding_model),
+        "embedding_failures_last_hour": failed.get("embedding", 0),
+        "language_model": llm.model_name() or None,
+        "language_model_failures_last_hour": asked,
+        "spent_today_usd": spend.cost_usd if spend else 0.0,
+        "daily_cap_usd": workspace.config.narrative_daily_usd,
+    }
+    return Domain("provider", score, said, fields)
+
+
+def detection(workspace: Workspace, *, now: datetime) -> Domain:
+    """Score the detective by the runs of a day, their lag, and what it gave up."""
+    set_aside = backlog.set_aside().count()
+    runs = run_figures.figures(since=now - DAY, now=now)
+    last = DetectionRun.objects.order_by("-created_at").values_list("created_at", flat=True).first()
+    score = 1.0 - (runs.failed / runs.runs if runs.runs else 0.0)
+    said = f"{runs.runs} runs in a day, {runs.failed} of them failed." if runs.runs else "No runs."
+    if runs.lag_p95 is not None and runs.lag_p95 > LAGS[0][0]:
+        score, said = score - 0.2, f"{said} Memories wait for up to {_span(runs.lag_p95)}."
+    if set_aside:
+        score, said = score - 0.2, f"{said} {set_aside} memories were set aside."
+    if not workspace.config.detection_enabled:
+        score, said = 1.0, "The detective is switched off."
+    fields = {
+        "is_enabled": workspace.config.detection_enabled,
+        "runs_last_day": runs.runs,
+        "failed_last_day": runs.failed,
+        "lag_median_seconds": runs.lag_median,
+        "lag_p95_seconds": runs.lag_p95,
+        "due": runs.due,
+        "set_aside": set_aside,
+        "last_run_at": last,
+    }
+    return Domain("detection", max(score, 0.0), said, fields)
+
+
+def duplicates(metrics: GateMetrics) -> Domain:
+    """Score the share of commits in thirty days that were probably known and came in."""
+    redundant = sum(week.redundant for week in metrics.weeks)
+    share = min(redundant / metrics.commits, 1.0) if metrics.commits else 0.0
+    said = f"{redundant} of {metrics.commits} commits in 30 days were probably known already."
+    if metrics.suggestions_open:
+        said += f" {metrics.suggestions_open} suggestions to merge wait for an answer."
+    fields = {
+        "commits": metrics.commits,
+        "redundant": redundant,
+        "redundant_share": share,
+        "exact_duplicates": metrics.duplicates,
+        "merged": metrics.merged,
+        "suggestions_open": metrics.suggestions_open,
+    }
+    return Domain("duplicates", 1.0 - share, said, fields)
+
+
+def gate(workspace: Workspace, metrics: GateMetrics) -> Domain:
+    """Score the gate by its wrong merges: one in ten is the bound of healthy."""
+    wrong = metrics.false_merge_rate
+    score, said = max(1.0 - 2 * wrong.mean, 0.0), f"{metrics.judged_wrong} of {wrong.n} judged "
+    said += "merges in 30 days were wrong."
+    if wrong.n < LEAST_JUDGED:
+        score, said = 1.0, "Too few merges were judged to tell."
+    if workspace.config.gate_policy == "off":
+        score, said = 1.0, "The gate is switched off."
+    fields = {
+        "policy": workspace.config.gate_policy,
+        "triggered_share": metrics.trigger_rate.mean if metrics.commits else None,
+        "merged": metrics.merged,
+        "kept_apart": metrics.kept_apart,
+        "splits": metrics.splits,
+        "judged": wrong.n,
+        "judged_wrong": metrics.judged_wrong,
+        "false_merge_rate": wrong.mean if wrong.n else None,
+        "false_merge_interval": [wrong.low, wrong.high] if wrong.n else None,
+    }
+    return Domain("gate", score, said, fields)
+
+
+def _span(seconds: float) -> str:
+    for unit, name in ((86400, "d"), (3600, "h"), (60, "min")):
+        if seconds >= unit:
+            return f"{seconds / unit:.0f} {name}"
+    return f"{seconds:.0f} s"

@@ -1,0 +1,149 @@
+"""The predictor's health: the formula, and what it is made of."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from engram.console.diagnostics import Domain
+from engram.kernel import latency, pulse
+from engram.kernel.models import Workspace
+from memories.services.learned import STAGE
+from predictor.core.calibration import FLAG_ERROR
+from predictor.core.governance import SERVING
+from predictor.models import PredictorState, Training, TrainingStatus
+from predictor.services import breaker
+from predictor.services.calibration_report import calibration_of
+from predictor.services.judge_drift import (
+    DRIFT_THRESHOLD,
+    is_drifting,
+    judge_drift,
+    latest_drift,
+)
+from predictor.services.slices import slices
+from predictor.services.state import state_of
+
+HOUR = timedelta(hours=1)
+COLD_START = 0.6
+BEHIND = 0.5  # trained and trusted, and yet rarely better
+AHEAD = 0.8
+AHEAD_RATE = 0.4  # above this success rate it is ahead
+TOO_SLOW = 0.2
+DRIFTING = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Signs:
+    """What the health of a predictor is told by.
+
+    `is_serving` is False in cold start, also in the one after a drift reset.
+    """
+
+    is_worker_alive: bool
+    is_disabled: bool
+    is_serving: bool
+    success_rate: float
+    is_slow: bool = False  # p95 of scoring exceeds the timeout
+    is_judge_drifting: bool = False
+
+
+def score(signs: Signs) -> float:
+    """Return the health in [0, 1]; the source document's formula."""
+    if not signs.is_worker_alive or signs.is_disabled:
+        return 0.0
+    if not signs.is_serving:
+        health = COLD_START
+    elif signs.success_rate > AHEAD_RATE:
+        health = AHEAD + 0.2 * signs.success_rate
+    else:
+        health = BEHIND
+    health -= TOO_SLOW * signs.is_slow + DRIFTING * signs.is_judge_drifting
+    return round(min(max(health, 0.0), 1.0), 6)
+
+
+def predictor(workspace: Workspace, *, now: datetime) -> Domain:
+    """Look at the predictor of the workspace being served."""
+    config = workspace.config
+    state = state_of()
+    speed = latency.latencies([STAGE], since=now - HOUR)[STAGE]
+    processes = pulse.heard(now)
+    drift = judge_drift(now)
+    signs = Signs(
+        is_worker_alive=any(pulse.kind_of(row) == "worker" for row in processes),
+        is_disabled=breaker.is_open(state, now),
+        is_serving=state.phase in SERVING,
+        success_rate=state.success_rate,
+        is_slow=speed.p95 is not None and speed.p95 * 1000 > config.score_timeout_ms,
+        is_judge_drifting=is_drifting(drift),
+    )
+    calibration = calibration_of(now=now)
+    fields: dict[str, Any] = {
+        "mode": config.predictor_mode,
+        "phase": state.phase,
+        "worker_alive": signs.is_worker_alive,
+        "last_ms": _ms(speed.last),
+        "mean_ms": _ms(speed.mean),
+        "p95_ms": _ms(speed.p95),
+        "timeout_ms": config.score_timeout_ms,
+        "failures_last_hour": breaker.failures(state, now),
+        "failures_allowed": config.disable_threshold,
+        "disabled_until": state.disabled_until if signs.is_disabled else None,
+        "model_version": state.served,
+        "scored_sessions": state.scored_sessions,
+        "min_sessions": config.min_training_sessions,
+        "success_rate": state.success_rate,
+        "alpha": state.alpha,
+        "drift_resets": state.drift_resets,
+        "last_training": _last_training(),
+        "judge_drift": {
+            "signal": latest_drift(drift),
+            "threshold": DRIFT_THRESHOLD,
+            "is_over": signs.is_judge_drifting,
+        },
+        "calibration": {
+            "labels": calibration.report.n,
+            "mean_absolute_error": calibration.report.mae,
+            "threshold": FLAG_ERROR,
+            "is_over": calibration.is_flagged,
+            "waiting": calibration.waiting,
+        },
+        "slices": asdict(slices()),
+    }
+    if config.predictor_mode == "off":
+        return Domain("predictor", 1.0, "The learned ranking is switched off.", fields)
+    said = _says(signs, state, config.predictor_mode)
+    if calibration.is_flagged:
+        said += " People and the judge are far apart."
+    return Domain("predictor", score(signs), said, fields)
+
+
+def _ms(seconds: float | None) -> float | None:
+    return None if seconds is None else round(seconds * 1000, 3)
+
+
+def _last_training() -> dict[str, Any] | None:
+    ended = Training.objects.exclude(status=TrainingStatus.RUNNING).order_by("-started_at")
+    last = ended.values("status", "reason", "finished_at", "loss", "version").first()
+    return None if last is None else dict(last)
+
+
+def _says(signs: Signs, state: PredictorState, mode: str) -> str:
+    if not signs.is_worker_alive:
+        return "No worker has been heard of for a minute: nothing is judged and nothing trained."
+    if signs.is_disabled:
+        return "Scoring failed too often and is switched off for now; the baseline's order serves."
+    said = []
+    if not signs.is_serving:
+        said.append("It learns and is compared; the baseline's order serves.")
+    elif mode == "collect":
+        said.append("It has earned influence; the mode collect lets the baseline serve.")
+    else:
+        said.append(f"It serves with {1 - state.alpha:.0%} of the weight.")
+    if signs.is_serving and signs.success_rate <= AHEAD_RATE:
+        said.append("It is rarely better than the baseline.")
+    if signs.is_slow:
+        said.append("Scoring takes longer than the timeout.")
+    if signs.is_judge_drifting:
+        said.append("The judge has come to favour new memories (or old ones).")
+    return " ".join(said)

@@ -1,0 +1,135 @@
+"""The API by which an operator, or a program of theirs, sees how the service does."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import django_filters
+from django.utils import timezone
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.generics import ListAPIView
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from engram.console import operations_shapes as shapes
+from engram.console.diagnostics import diagnose
+from engram.console.diagnostics_predictor import predictor
+from engram.console.pipeline import pipeline
+from engram.console.timeline import timeline
+from engram.kernel import latency
+from engram.kernel.api import WorkspaceView, asked
+from engram.kernel.filters import MomentFilter, StrictFilterSet
+from engram.kernel.models import StageError
+from engram.kernel.pagination import NewestEventFirst
+from engram.kernel.paths import SESSION_KEY_MAX_CHARS
+from engram.kernel.telemetry import STAGES
+
+
+class Diagnostics(WorkspaceView):
+    """How every part of the service does."""
+
+    @extend_schema(responses=shapes.DiagnosticsSerializer)
+    def get(self, request: Request) -> Response:
+        """Return each part's score, status and figures; the whole is as well as its worst part."""
+        found = diagnose(self.workspace, now=timezone.now())
+        return Response(shapes.DiagnosticsSerializer(found).data)
+
+
+class PredictorDiagnostics(WorkspaceView):
+    """How the predictor does."""
+
+    @extend_schema(responses=shapes.PredictorDomainSerializer)
+    def get(self, request: Request) -> Response:
+        """Return the predictor's score, status and figures."""
+        found = predictor(self.workspace, now=timezone.now())
+        return Response(shapes.PredictorDomainSerializer(found).data)
+
+
+class Latencies(WorkspaceView):
+    """How long the stages take."""
+
+    @extend_schema(parameters=[shapes.LatencyAskedSerializer], responses=shapes.LatenciesSerializer)
+    def get(self, request: Request) -> Response:
+        """Return count, mean and percentiles of every stage; a window begins with a whole hour.
+
+        What happened within the last five seconds may be missing.
+        """
+        window = asked(shapes.LatencyAskedSerializer, request)["window"]
+        since = timezone.now() - timedelta(hours=shapes.WINDOWS[window])
+        since = since.replace(minute=0, second=0, microsecond=0)
+        found = latency.latencies(STAGES, since=since)
+        stages = [_in_milliseconds(one) for one in found.values()]
+        answer = {"window": window, "since": since, "stages": stages}
+        return Response(shapes.LatenciesSerializer(answer).data)
+
+
+def _in_milliseconds(found: latency.Latency) -> dict[str, Any]:
+    figures = {
+        f"{name}_ms": None if seconds is None else round(seconds * 1000, 4)
+        for name in ("mean", "p50", "p95", "p99", "last")
+        for seconds in [getattr(found, name)]
+    }
+    return {"stage": found.stage, "count": found.count, "last_at": found.last_at, **figures}
+
+
+class ErrorFilter(StrictFilterSet):
+    """`GET /analytics/errors` filters."""
+
+    stage = django_filters.CharFilter(field_name="stage")
+    code = django_filters.CharFilter(field_name="code")
+    session_key = django_filters.CharFilter(field_name="session_key")
+    since = MomentFilter(field_name="at", lookup_expr="gte")
+
+    class Meta:
+        model = StageError
+        fields: list[str] = []
+
+
+class NewestErrorFirst(NewestEventFirst):
+    """Pages through errors by their number."""
+
+    ordering = ("-id",)
+
+
+class Errors(WorkspaceView, ListAPIView):  # type: ignore[type-arg]
+    """The last 500 failures of the workspace."""
+
+    serializer_class = shapes.ErrorSerializer
+    filterset_class = ErrorFilter
+    pagination_class = NewestErrorFirst
+
+    def get_queryset(self) -> Any:
+        """Return all that are kept."""
+        return StageError.objects.all()
+
+
+class SessionTimeline(WorkspaceView):
+    """What happened in a session."""
+
+    @extend_schema(
+        parameters=[
+            OpenApiParameter(
+                "session_key",
+                {"type": "string", "minLength": 1, "maxLength": SESSION_KEY_MAX_CHARS},
+                OpenApiParameter.PATH,
+                description="The session's key, percent-encoded (slashes too).",
+            )
+        ],
+        responses=shapes.TimelineSerializer,
+    )
+    def get(self, request: Request, session_key: str) -> Response:
+        """Return its memories, what the predictor made of it, judging and errors, oldest first."""
+        found = timeline(session_key, now=timezone.now())
+        return Response(shapes.TimelineSerializer(found).data)
+
+
+class PipelineStatus(WorkspaceView):
+    """Who works."""
+
+    @extend_schema(responses=shapes.PipelineSerializer)
+    def get(self, request: Request) -> Response:
+        """Return the processes, and what each did for this workspace."""
+        return Response(
+            shapes.PipelineSerializer(pipeline(self.workspace, now=timezone.now())).data
+        )

@@ -1,0 +1,216 @@
+"""Diagnostics, latencies, errors, timelines and processes as callers ask for and see them."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from rest_framework import serializers
+
+from engram.console.diagnostics import DOMAINS, STATUSES
+from engram.kernel.models import StageError
+
+WINDOWS: Final = {"1h": 1, "6h": 6, "24h": 24, "7d": 24 * 7, "30d": 24 * 30}
+
+
+class _Shape(serializers.Serializer[Any]):
+    """An answer."""
+
+
+class SliceSerializer(_Shape):
+    """The success rate of the sessions of one place."""
+
+    name = serializers.CharField()
+    sessions = serializers.IntegerField()
+    success_rate = serializers.FloatField()
+
+
+class SlicesSerializer(_Shape):
+    """The places with the most compared sessions; shown, never acted on."""
+
+    projects = SliceSerializer(many=True)
+    scopes = SliceSerializer(many=True, help_text="By the first segment of the scope.")
+
+
+class LastTrainingSerializer(_Shape):
+    """The last training that has ended."""
+
+    status = serializers.CharField()
+    reason = serializers.CharField()
+    finished_at = serializers.DateTimeField(allow_null=True)
+    loss = serializers.FloatField(allow_null=True)
+    version = serializers.IntegerField(allow_null=True)
+
+
+class JudgeDriftSignSerializer(_Shape):
+    """Mean relevance of memories younger than 7 days minus that of ones older than 30."""
+
+    signal = serializers.FloatField(allow_null=True)
+    threshold = serializers.FloatField()
+    is_over = serializers.BooleanField()
+
+
+class JudgeErrorSerializer(_Shape):
+    """The judge's error against people."""
+
+    labels = serializers.IntegerField()
+    mean_absolute_error = serializers.FloatField(allow_null=True)
+    threshold = serializers.FloatField()
+    is_over = serializers.BooleanField(help_text="Of the judge in service.")
+    waiting = serializers.IntegerField(help_text="How many people are asked about now.")
+
+
+class PredictorFieldsSerializer(_Shape):
+    """What the predictor's health is made of."""
+
+    mode = serializers.ChoiceField(("off", "collect", "on"))
+    phase = serializers.CharField()
+    worker_alive = serializers.BooleanField()
+    last_ms = serializers.FloatField(allow_null=True)
+    mean_ms = serializers.FloatField(allow_null=True)
+    p95_ms = serializers.FloatField(allow_null=True)
+    timeout_ms = serializers.IntegerField()
+    failures_last_hour = serializers.IntegerField()
+    failures_allowed = serializers.IntegerField()
+    disabled_until = serializers.DateTimeField(allow_null=True)
+    model_version = serializers.IntegerField(allow_null=True)
+    scored_sessions = serializers.IntegerField()
+    min_sessions = serializers.IntegerField()
+    success_rate = serializers.FloatField()
+    alpha = serializers.FloatField()
+    drift_resets = serializers.IntegerField()
+    last_training = LastTrainingSerializer(allow_null=True)
+    judge_drift = JudgeDriftSignSerializer()
+    calibration = JudgeErrorSerializer()
+    slices = SlicesSerializer()
+
+
+class DomainSerializer(_Shape):
+    """How well one part does; the names in `fields` differ from part to part."""
+
+    score = serializers.FloatField(min_value=0, max_value=1)
+    status = serializers.ChoiceField(STATUSES)
+    says = serializers.CharField()
+
+    def get_fields(self) -> dict[str, Any]:
+        """Add what cannot be declared under its name."""
+        return {**super().get_fields(), "fields": serializers.DictField()}
+
+
+class PredictorDomainSerializer(DomainSerializer):
+    """How well the predictor does."""
+
+    def get_fields(self) -> dict[str, Any]:
+        """Add what cannot be declared under its name."""
+        return {**super().get_fields(), "fields": PredictorFieldsSerializer()}
+
+
+class DomainsSerializer(_Shape):
+    """Every part by its name."""
+
+    def get_fields(self) -> dict[str, Any]:
+        """Return a field a part."""
+        parts = {name: DomainSerializer() for name in DOMAINS}
+        return {**parts, "predictor": PredictorDomainSerializer()}
+
+
+class DiagnosticsSerializer(_Shape):
+    """All parts; the whole is as well as its worst part."""
+
+    at = serializers.DateTimeField()
+    score = serializers.FloatField(min_value=0, max_value=1)
+    status = serializers.ChoiceField(STATUSES)
+    domains = DomainsSerializer(source="by_name")
+
+
+class LatencyAskedSerializer(_Shape):
+    """The query of the latencies."""
+
+    window = serializers.ChoiceField(tuple(WINDOWS), default="24h")
+
+
+class LatencySerializer(_Shape):
+    """How long one stage took; null where it never ran."""
+
+    stage = serializers.CharField()
+    count = serializers.IntegerField()
+    mean_ms = serializers.FloatField(allow_null=True)
+    p50_ms = serializers.FloatField(allow_null=True)
+    p95_ms = serializers.FloatField(allow_null=True)
+    p99_ms = serializers.FloatField(allow_null=True)
+    last_ms = serializers.FloatField(allow_null=True)
+    last_at = serializers.DateTimeField(allow_null=True)
+
+
+class LatenciesSerializer(_Shape):
+    """The stages of a window, which begins with a whole hour; percentiles are 5 % off at most."""
+
+    window = serializers.ChoiceField(tuple(WINDOWS))
+    since = serializers.DateTimeField()
+    stages = LatencySerializer(many=True)
+
+
+class ErrorSerializer(serializers.ModelSerializer[StageError]):
+    """One failure of one stage."""
+
+    class Meta:
+        model = StageError
+        fields = ["id", "at", "stage", "code", "detail", "session_key"]
+        read_only_fields = fields
+
+
+class TimelineSessionSerializer(_Shape):
+    """The session itself."""
+
+    id = serializers.UUIDField()
+    project = serializers.CharField()
+    scope = serializers.CharField()
+    started_at = serializers.DateTimeField()
+    ended_at = serializers.DateTimeField(allow_null=True)
+
+
+class EntrySerializer(_Shape):
+    """One thing that happened."""
+
+    at = serializers.DateTimeField()
+    source = serializers.CharField()  # type: ignore[assignment]
+    event = serializers.CharField()
+    object = serializers.CharField()
+    actor = serializers.CharField()
+    details = serializers.DictField()
+    text = serializers.CharField(
+        allow_null=True, help_text="The memory's, cut at 240 characters, if it may be recalled now."
+    )
+
+
+class TimelineSerializer(_Shape):
+    """What happened in a session, oldest first."""
+
+    session_key = serializers.CharField()
+    session = TimelineSessionSerializer(allow_null=True)
+    entries = EntrySerializer(many=True)
+    is_truncated = serializers.BooleanField()
+
+
+class WorkerSerializer(_Shape):
+    """One process; its counts are of this workspace's own work since it began."""
+
+    name = serializers.CharField()
+    kind = serializers.CharField(help_text="web, worker, models or beat.")
+    running = serializers.BooleanField(source="is_running")
+    model_ready = serializers.BooleanField()
+    scores_processed = serializers.IntegerField(source="scores")
+    trainings_completed = serializers.IntegerField(source="trainings")
+    last_score_latency_ms = serializers.FloatField(source="last_ms", allow_null=True)
+    uptime_seconds = serializers.FloatField()
+    started_at = serializers.DateTimeField()
+    heard_at = serializers.DateTimeField()
+    stages = serializers.DictField(child=serializers.IntegerField())
+
+
+class PipelineSerializer(_Shape):
+    """Who works; who was silent for a minute is not running, after an hour not listed."""
+
+    at = serializers.DateTimeField()
+    running = serializers.BooleanField(source="is_running")
+    model_ready = serializers.BooleanField()
+    workers = WorkerSerializer(many=True)

@@ -1,0 +1,220 @@
+"""What happened in one session, in order: its memories, what the predictor made of it, errors.
+
+The same number of queries for one entry and for a thousand. Texts are those of memories that may
+be recalled now; everything else is ids, names and numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+from django.db.models import Count, Q
+
+from conflicts.models import Conflict
+from engram.kernel.models import Event, StageError
+from engram.kernel.refusals import MissingError
+from memories.models import CandidateSource, Memory, Session, SessionCandidate
+from predictor.models import Comparison, Judgement, JudgeStatus, Training
+
+EVENTS_MAX = 1_000  # the newest; older ones are left out and `is_truncated` says so
+OTHERS_MAX = 200  # trainings, cards, errors
+TEXT_MAX_CHARS = 240
+# Told by their own rows, with more than the event says.
+TOLD_BY_ROWS: Final = ("session.judged", "comparison.recorded", "predictor.drift_reset")
+MEMORY: Final = "memory."
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One thing that happened; `text` is a memory's that may be recalled now."""
+
+    at: datetime
+    source: str  # session, memory, conflict, predictor, judge, job or error
+    event: str
+    details: Mapping[str, Any] = field(default_factory=dict)
+    actor: str = ""
+    object: str = ""
+    text: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """A session's entries, oldest first; `session` is None when only others name the key."""
+
+    session_key: str
+    session: Session | None
+    entries: Sequence[Entry]
+    is_truncated: bool
+
+
+def timeline(session_key: str, *, now: datetime) -> Timeline:
+    """Return what happened in a session of the workspace being served."""
+    session = (
+        Session.objects.filter(session_key=session_key)
+        .defer("context", "context_embedding", "transcript")
+        .first()
+    )
+    events = list(Event.objects.filter(session_key=session_key)[: EVENTS_MAX + 1])
+    is_truncated = len(events) > EVENTS_MAX
+    events = events[:EVENTS_MAX]
+    entries = [*_history(events, now), *_cards(events), *_errors(session_key)]
+    if session is not None:
+        entries += [*_ranking(session), *_judging(session), *_compared(session), *_trained(session)]
+    if session is None and not entries:
+        raise MissingError("There is no such session.")
+    entries.sort(key=lambda entry: entry.at)
+    return Timeline(session_key, session, entries, is_truncated)
+
+
+def _history(events: Sequence[Event], now: datetime) -> Iterator[Entry]:
+    memory_ids = {event.object_id for event in events if event.type.startswith(MEMORY)}
+    readable = Memory.objects.recallable(now).filter(pk__in=memory_ids)
+    texts = {str(pk): text for pk, text in readable.values_list("pk", "content")}
+    # Oldest first, so that what happened at the same moment stays in its order.
+    for event in reversed(events):
+        if event.type in TOLD_BY_ROWS:
+            continue
+        source, _, name = event.type.partition(".")
+        yield Entry(
+            at=event.at,
+            source=_source_of(source),
+            event=name,
+            details=event.data,
+            actor=event.actor_label,
+            object=event.object_id,
+            text=_short(texts.get(event.object_id)) if source == "memory" else None,
+        )
+
+
+def _source_of(first: str) -> str:
+    return {"training": "predictor", "comparison": "predictor", "calibration": "judge"}.get(
+        first, first
+    )
+
+
+def _short(text: str | None) -> str | None:
+    if text is None:
+        return None
+    line = " ".join(text.split())
+    return line if len(line) <= TEXT_MAX_CHARS else f"{line[: TEXT_MAX_CHARS - 1]}…"
+
+
+def _cards(events: Iterable[Event]) -> Iterator[Entry]:
+    """Tell of the cards that were opened about the session's own memories."""
+    committed = (event for event in events if event.type == "memory.committed")
+    memories = {UUID(event.object_id) for event in committed}
+    cards = Conflict.objects.filter(members__memory__in=memories).order_by("created_at").distinct()
+    for card in cards.values("id", "kind", "status", "severity", "created_at")[:OTHERS_MAX]:
+        details = {name: card[name] for name in ("kind", "status", "severity")}
+        yield Entry(card["created_at"], "conflict", "opened", details, object=str(card["id"]))
+
+
+def _errors(session_key: str) -> Iterator[Entry]:
+    rows = StageError.objects.filter(session_key=session_key).exclude(session_key="")
+    for row in rows[:OTHERS_MAX]:
+        details = {"stage": row.stage, "detail": row.detail}
+        yield Entry(row.at, "error", row.code, details)
+
+
+def _ranking(session: Session) -> Iterator[Entry]:
+    """Tell what the start made of the candidates, and what prompts matched."""
+    rows = SessionCandidate.objects.filter(session=session).order_by()
+    pool = ~Q(source=CandidateSource.FTS_ONLY)
+    given, matched = Q(was_injected=True), Q(fts_hit_count__gt=0)
+    counts = rows.aggregate(
+        candidates=Count("pk", filter=pool),
+        scored=Count("pk", filter=Q(predictor_score__isnull=False)),
+        attenuated=Count("pk", filter=pool & Q(diversity__lt=1)),
+        injected=Count("pk", filter=given),
+        injected_matched=Count("pk", filter=given & matched),
+        fts_only=Count("pk", filter=~pool),
+        explored=Count("pk", filter=Q(source=CandidateSource.EXPLORATION)),
+    )
+    best = rows.filter(predictor_rank=1).values_list("memory_id", flat=True).first()
+    at = session.started_at
+
+    def told(event: str, moment: datetime, *names: str, **more: Any) -> Entry:
+        return Entry(moment, "predictor", event, {name: counts[name] for name in names} | more)
+
+    yield told("prefilter", at, "candidates", "injected")
+    yield told(
+        "scored",
+        at,
+        "scored",
+        "explored",
+        top_pick=None if best is None else str(best),
+        alpha=session.alpha,
+        phase=session.phase,
+        model_version=session.model_version,
+        no_opinion_reason=session.no_opinion_reason,
+    )
+    yield told("diversity", at, "attenuated", "candidates")
+    if session.prompt_count:
+        moment = session.ended_at or session.active_at or at
+        yield told(
+            "fts_overlap",
+            moment,
+            "injected",
+            "injected_matched",
+            "fts_only",
+            prompts=session.prompt_count,
+        )
+
+
+def _judging(session: Session) -> Iterator[Entry]:
+    judgement = Judgement.objects.filter(session=session).first()
+    if judgement is None:
+        return
+    yield Entry(judgement.due_since, "job", "judging_due", object=str(judgement.id))
+    details = {
+        "status": judgement.status,
+        "attempts": judgement.attempts,
+        "kind": judgement.kind,
+        "version": judgement.version,
+        "model": judgement.model,
+        "overall": judgement.overall,
+        "confidence": judgement.confidence,
+        "memories": len(judgement.memory_ids),
+        "is_flat": judgement.is_flat,
+        "void_reason": judgement.void_reason,
+    }
+    if judgement.judged_at is not None:
+        is_done = judgement.status == JudgeStatus.DONE
+        event = "judged" if is_done else f"judging_{judgement.status}"
+        yield Entry(judgement.judged_at, "judge", event, details, object=str(judgement.id))
+
+
+_COMPARED: Final = (
+    "outcome", "void_reason", "predictor_ndcg", "baseline_ndcg", "margin", "is_evidence",
+    "model_version", "alpha_served", "alpha", "phase", "success_rate",
+)  # fmt: skip
+
+
+def _compared(session: Session) -> Iterator[Entry]:
+    row = Comparison.objects.filter(session=session).first()
+    if row is None:
+        return
+    details = {name: getattr(row, name) for name in _COMPARED}
+    yield Entry(row.created_at, "predictor", "comparison", details, object=str(row.id))
+    if row.is_drift_reset:
+        details = {"success_rate": row.success_rate, "alpha": row.alpha, "phase": row.phase}
+        yield Entry(row.created_at, "predictor", "drift_reset", details, object=str(row.id))
+
+
+_TRAINED: Final = (
+    "status", "reason", "loss", "version", "session_count", "duration_ms", "canary_ndcg_delta",
+)  # fmt: skip
+
+
+def _trained(session: Session) -> Iterator[Entry]:
+    """Tell of the trainings that learned from the session."""
+    learned: list[UUID] = [session.id]
+    rows = Training.objects.filter(trained_session_ids__contains=learned).order_by("started_at")
+    for row in rows.values("id", "started_at", "finished_at", *_TRAINED)[:OTHERS_MAX]:
+        details = {name: row[name] for name in _TRAINED}
+        at = row["finished_at"] or row["started_at"]
+        yield Entry(at, "predictor", "trained", details, object=str(row["id"]))

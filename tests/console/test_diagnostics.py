@@ -1,0 +1,347 @@
+"""How well the parts do: the formula of the predictor by a table, the others by what they show."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from conflicts.models import DetectionDue, DetectionRun
+from engram.console.diagnostics import DOMAINS, status_of
+from engram.console.diagnostics_predictor import Signs, score
+from engram.kernel import latency, pulse, telemetry
+from engram.kernel.actors import SYSTEM
+from engram.kernel.services import change_settings
+from engram.kernel.tenancy import in_workspace
+from memories.models import Memory, Session
+from predictor.models import (
+    CalibrationItem,
+    CalibrationSample,
+    Comparison,
+    Judgement,
+    Label,
+    PredictorState,
+    Training,
+)
+from tests.conftest import House
+
+SERVING = Signs(is_worker_alive=True, is_disabled=False, is_serving=True, success_rate=0.5)
+
+FORMULA: list[tuple[str, Signs, float, str]] = [
+    ("the worker is gone", replace(SERVING, is_worker_alive=False), 0.0, "unhealthy"),
+    ("the breaker is open", replace(SERVING, is_disabled=True), 0.0, "unhealthy"),
+    ("gone, slow, drifting", Signs(False, True, False, 0.9, True, True), 0.0, "unhealthy"),
+    ("cold start", replace(SERVING, is_serving=False), 0.6, "degraded"),
+    ("cold start, rate 1", replace(SERVING, is_serving=False, success_rate=1), 0.6, "degraded"),
+    ("serving at .5", SERVING, 0.9, "healthy"),
+    ("serving at 1", replace(SERVING, success_rate=1.0), 1.0, "healthy"),
+    ("serving at .41", replace(SERVING, success_rate=0.41), 0.882, "healthy"),
+    ("serving at .4", replace(SERVING, success_rate=0.4), 0.5, "degraded"),
+    ("serving at 0", replace(SERVING, success_rate=0.0), 0.5, "degraded"),
+    ("slow", replace(SERVING, is_slow=True), 0.7, "degraded"),
+    ("slow cold start", replace(SERVING, is_serving=False, is_slow=True), 0.4, "unhealthy"),
+    ("a drifting judge", replace(SERVING, is_judge_drifting=True), 0.8, "healthy"),
+    ("slow and drifting", replace(SERVING, is_slow=True, is_judge_drifting=True), 0.6, "degraded"),
+    ("bad, slow, drifting", Signs(True, False, True, 0.1, True, True), 0.2, "unhealthy"),
+]
+
+
+@pytest.mark.parametrize(
+    ("signs", "health", "status"), [row[1:] for row in FORMULA], ids=[row[0] for row in FORMULA]
+)
+def test_the_predictors_health_is_as_the_source_document_says(
+    signs: Signs, health: float, status: str
+) -> None:
+    assert score(signs) == health
+    assert status_of(score(signs)) == status
+
+
+def alive(*kinds: str) -> None:
+    now = timezone.now()
+    for kind in kinds:
+        pulse.beat(pulse.tally.row(f"{kind}@here/1", started_at=now, now=now))
+
+
+def configure(house: House, **changes: Any) -> None:
+    change_settings(house.workspace, changes, actor=SYSTEM, now=timezone.now())
+
+
+def put_state(house: House, **fields: Any) -> None:
+    with in_workspace(house.workspace):
+        PredictorState.objects.create(updated_at=timezone.now(), **fields)
+
+
+def predictor_of(house: House) -> Any:
+    answer = house.reader.get("diagnostics/predictor")
+    assert answer.status_code == 200
+    return answer.json()
+
+
+def test_a_new_workspace_waits_in_cold_start(house: House) -> None:
+    alive("worker")
+    found = predictor_of(house)
+    assert (found["score"], found["status"]) == (0.6, "degraded")
+    fields = found["fields"]
+    assert (fields["phase"], fields["scored_sessions"], fields["min_sessions"]) == (
+        "collecting", 0, 10,
+    )  # fmt: skip
+    assert fields["p95_ms"] is None
+    assert fields["last_training"] is None
+
+
+def test_without_a_worker_the_predictor_is_unhealthy(house: House) -> None:
+    alive("web", "beat")
+    assert predictor_of(house)["score"] == 0.0
+    assert "No worker" in predictor_of(house)["says"]
+
+
+def test_off_is_no_illness(house: House) -> None:
+    configure(house, predictor_mode="off")
+    found = predictor_of(house)
+    assert (found["score"], found["status"]) == (1.0, "healthy")
+    assert found["says"] == "The learned ranking is switched off."
+    assert found["fields"]["mode"] == "off"
+    with in_workspace(house.workspace):
+        assert PredictorState.objects.count() == 0  # looking leaves nothing behind
+
+
+def test_an_open_breaker_is_unhealthy_until_it_closes(house: House, neighbour: House) -> None:
+    alive("worker")
+    put_state(house, phase="active", success_rate=0.7, disabled_until=timezone.now())
+    put_state(neighbour, phase="active", disabled_until=timezone.now() + timedelta(minutes=9))
+    assert predictor_of(house)["score"] == 0.94
+    with in_workspace(house.workspace):
+        PredictorState.objects.update(disabled_until=timezone.now() + timedelta(minutes=9))
+    found = predictor_of(house)
+    assert (found["score"], found["status"]) == (0.0, "unhealthy")
+    assert found["fields"]["disabled_until"] is not None
+
+
+def test_scoring_slower_than_the_timeout_costs_a_fifth(house: House, neighbour: House) -> None:
+    alive("worker")
+    put_state(house, phase="active", success_rate=0.5)
+    telemetry.observe("predictor_score", 9.0, neighbour.workspace)
+    for _ in range(19):
+        telemetry.observe("predictor_score", 0.002, house.workspace)
+    latency.write("web@here/1")
+    assert predictor_of(house)["score"] == 0.9
+    for _ in range(2):
+        telemetry.observe("predictor_score", 0.3, house.workspace)
+    latency.write("web@here/1")
+    found = predictor_of(house)
+    assert found["score"] == 0.7
+    assert found["fields"]["p95_ms"] > found["fields"]["timeout_ms"]
+    assert found["fields"]["last_ms"] == 300
+
+
+def test_the_last_training_is_one_that_has_ended(house: House) -> None:
+    now = timezone.now()
+    with in_workspace(house.workspace):
+        Training.objects.create(
+            status="promoted", reason="first", loss=0.2, version=1, finished_at=now,
+            started_at=now - timedelta(minutes=5),
+        )  # fmt: skip
+        Training.objects.create(status="running", reason="interval", started_at=now)
+    last = predictor_of(house)["fields"]["last_training"]
+    assert (last["status"], last["loss"], last["version"]) == ("promoted", 0.2, 1)
+
+
+def compared(house: House, outcomes: str, *, project: str, scope: str = "") -> None:
+    """Record sessions of a place by what came of them: w, l, t, or v for void."""
+    names = {"w": "win", "l": "loss", "t": "tie", "v": "void"}
+    now = timezone.now()
+    with in_workspace(house.workspace):
+        for number, outcome in enumerate(outcomes):
+            session = Session.objects.create(
+                session_key=f"{project}/{scope}/{number}", project=project, scope=scope, k=10,
+                budget_chars=6000, started_at=now,
+            )  # fmt: skip
+            Comparison.objects.create(
+                session=session, outcome=names[outcome], phase="active",
+                is_evidence=outcome != "v", created_at=now + timedelta(seconds=number),
+            )  # fmt: skip
+
+
+def test_slices_show_where_the_predictor_does_well(house: House, neighbour: House) -> None:
+    compared(house, "wwv", project="good", scope="web/login")
+    compared(house, "l", project="bad", scope="web/cart")
+    compared(house, "t", project="", scope="")
+    compared(neighbour, "wwww", project="zenith's")
+    found = predictor_of(house)["fields"]["slices"]
+    assert found["projects"] == [
+        {"name": "good", "sessions": 2, "success_rate": pytest.approx(0.595)},
+        {"name": "bad", "sessions": 1, "success_rate": pytest.approx(0.45)},
+    ]
+    assert [(s["name"], s["sessions"]) for s in found["scopes"]] == [("web", 3)]
+
+
+def test_the_five_places_with_the_most_sessions_are_shown(house: House) -> None:
+    for number in range(7):
+        compared(house, "w" * (number + 1), project=f"p{number}")
+    found = predictor_of(house)["fields"]["slices"]["projects"]
+    assert [row["name"] for row in found] == ["p6", "p5", "p4", "p3", "p2"]
+
+
+def domain(house: House, name: str) -> Any:
+    return house.reader.get("diagnostics").json()["domains"][name]
+
+
+def test_every_part_has_a_score_a_status_and_a_sentence(house: House) -> None:
+    answer = house.reader.get("diagnostics").json()
+    assert tuple(answer["domains"]) == DOMAINS
+    for found in answer["domains"].values():
+        assert 0 <= found["score"] <= 1
+        assert found["status"] == status_of(found["score"])
+        assert found["says"].endswith(".")
+    worst = min(found["score"] for found in answer["domains"].values())
+    assert (answer["score"], answer["status"]) == (worst, status_of(worst))
+
+
+def test_the_queue_is_as_old_as_its_oldest(house: House, neighbour: House) -> None:
+    alive("worker", "beat")
+    assert domain(house, "queue")["score"] == 1.0
+    house.agent.post("memories", {"content": "We deploy on Tuesdays."})
+    assert domain(house, "queue")["fields"]["detection"] == 1
+    scores = []
+    for seconds in (5, 61, 601, 3601):
+        with in_workspace(house.workspace):
+            DetectionDue.objects.update(since=timezone.now() - timedelta(seconds=seconds))
+        scores.append(domain(house, "queue")["score"])
+    assert scores == [1.0, 0.7, 0.4, 0.2]
+    assert domain(neighbour, "queue")["score"] == 1.0
+
+
+def test_what_is_put_off_makes_no_queue_old(house: House) -> None:
+    alive("worker", "beat")
+    house.agent.post("memories", {"content": "We deploy on Tuesdays."})
+    now = timezone.now()
+    with in_workspace(house.workspace):
+        DetectionDue.objects.update(
+            since=now - timedelta(hours=5), not_before=now + timedelta(hours=1)
+        )
+    assert domain(house, "queue")["score"] == 1.0
+
+
+def test_a_queue_at_which_nobody_works_is_unhealthy(house: House) -> None:
+    assert domain(house, "queue")["status"] == "unhealthy"
+    alive("worker")
+    found = domain(house, "queue")
+    assert (found["status"], found["fields"]["workers"]) == ("degraded", 1)
+    assert "scheduler" in found["says"]
+
+
+def test_a_silent_broker_is_told(house: House, settings: Any) -> None:
+    alive("worker", "beat")
+    settings.REDIS_URL = "redis://127.0.0.1:1/0"
+    found = domain(house, "queue")
+    assert (found["status"], found["fields"]["broker"]) == ("unhealthy", "silent")
+
+
+def test_memories_without_an_embedding_lower_the_index(house: House) -> None:
+    for content in ("One of them.", "Two of them.", "Three of them.", "Four of them."):
+        house.agent.post("memories", {"content": content})
+    with in_workspace(house.workspace):
+        Memory.objects.filter(content="One of them.").update(is_embedding_due=True)
+    found = domain(house, "index")
+    assert (found["score"], found["fields"]["live"], found["fields"]["waiting"]) == (0.75, 4, 1)
+    assert found["fields"]["dimensions"] == 384
+
+
+def test_a_failing_embedding_model_is_told_for_an_hour(house: House, neighbour: House) -> None:
+    now = timezone.now()
+    for minutes, status in ((61, "healthy"), (5, "unhealthy")):
+        telemetry.record_error(
+            "embedding", "embedding_unavailable",
+            now=now - timedelta(minutes=minutes), workspace=house.workspace,
+        )  # fmt: skip
+        assert domain(house, "provider")["status"] == status
+    assert domain(neighbour, "provider")["status"] == "healthy"
+
+
+def test_failed_runs_lower_detection(house: House) -> None:
+    now = timezone.now()
+    with in_workspace(house.workspace):
+        for status in ("done", "done", "done", "failed"):
+            DetectionRun.objects.create(
+                reason="commit", status=status, created_at=now, lag_seconds=1.0
+            )
+    found = domain(house, "detection")
+    assert (found["score"], found["fields"]["failed_last_day"]) == (0.75, 1)
+    configure(house, detection_enabled=False)
+    assert domain(house, "detection")["score"] == 1.0
+
+
+def test_the_gate_counts_wrong_merges_once_enough_were_judged(house: House) -> None:
+    assert domain(house, "gate")["says"] == "Too few merges were judged to tell."
+    configure(house, gate_policy="off")
+    assert domain(house, "gate")["says"] == "The gate is switched off."
+
+
+def test_storage_counts_what_is_there(house: House, neighbour: House) -> None:
+    mine = house.agent.post("memories", {"content": "One of them."}).json()["memory"]["id"]
+    house.agent.post("memories", {"content": "Another thing entirely."})
+    neighbour.agent.post("memories", {"content": "Not yours."})
+    house.agent.post("memories/forget", {"ids": [mine], "confirm": True})
+    fields = domain(house, "storage")["fields"]
+    assert (fields["memories"], fields["hidden_memories"], fields["sessions"]) == (1, 1, 0)
+
+
+def judged(house: House, *, young: float, old: float) -> None:
+    """Record a judged session with memories of two days and of sixty."""
+    now = timezone.now()
+    with in_workspace(house.workspace):
+        session = Session.objects.create(
+            session_key="judged", k=10, budget_chars=6000, started_at=now
+        )
+        Judgement.objects.create(
+            session=session, status="done", kind="offline", version="1", due_since=now,
+            judged_at=now,
+        )  # fmt: skip
+        for days, relevance in ((2, young), (60, old)):
+            for number in range(10):
+                content = f"Memory {number} of {days} days."
+                memory = Memory.objects.create(
+                    content=content, content_hash=content[:64], observed_at=now - timedelta(days),
+                    created_at=now, updated_at=now,
+                )  # fmt: skip
+                Label.objects.create(
+                    session=session, memory=memory, relevance=relevance, created_at=now
+                )
+
+
+@pytest.mark.parametrize(("young", "health", "is_over"), [(0.8, 0.6, False), (0.9, 0.5, True)])
+def test_a_judge_that_favours_what_is_new_costs_a_tenth(
+    house: House, neighbour: House, young: float, health: float, is_over: bool
+) -> None:
+    alive("worker")
+    judged(neighbour, young=1.0, old=0.0)
+    judged(house, young=young, old=0.55)
+    found = predictor_of(house)
+    assert found["score"] == health
+    assert found["fields"]["judge_drift"] == {
+        "signal": pytest.approx(young - 0.55), "threshold": 0.3, "is_over": is_over,
+    }  # fmt: skip
+
+
+def test_a_judge_far_from_people_is_flagged(house: House) -> None:
+    alive("worker")
+    judged(house, young=0.9, old=0.9)
+    now = timezone.now()
+    with in_workspace(house.workspace):
+        drawn = CalibrationSample.objects.create(reason="asked", size=20, drawn_at=now)
+        session = Session.objects.get()
+        for position, memory in enumerate(Memory.objects.all()):
+            CalibrationItem.objects.create(
+                sample=drawn, session=session, memory=memory, position=position, stratum="high",
+                judge_relevance=0.9, judge_kind="offline", judge_version="1", label=0.1,
+                labelled_by="alice", labelled_at=now,
+            )  # fmt: skip
+    found = predictor_of(house)
+    assert found["fields"]["calibration"] == {
+        "labels": 20, "mean_absolute_error": pytest.approx(0.8), "threshold": 0.2,
+        "is_over": True, "waiting": 0,
+    }  # fmt: skip
+    assert "far apart" in found["says"]
