@@ -189,6 +189,10 @@ SPECTACULAR_SETTINGS = {
     ],
     "ENUM_NAME_OVERRIDES": {
         "MemoryKindEnum": "memories.models.Kind",
+        "MemoryStateEnum": "memories.models.State",
+        "SessionStateEnum": "memories.serializers.session.STATES",
+        "JudgeKindEnum": "predictor.models.JudgeKind",
+        "JudgeStatusEnum": "predictor.models.JudgeStatus",
         "ConflictKindEnum": "conflicts.models.card.ConflictKind",
         "ConflictStatusEnum": "conflicts.models.card.ConflictStatus",
         "DetectorEnum": "conflicts.services.quality.DETECTORS",

@@ -2,9 +2,24 @@
 
 from django.urls import path
 
-from predictor.api import calibration
+from engram.kernel import paths  # noqa: F401  it knows `session`
+from predictor.api import calibration, comparisons, learning, status
 
 urlpatterns = [
+    path("predictor/status", status.PredictorStatus.as_view(), name="predictor-status"),
+    path("predictor/reset", status.PredictorReset.as_view(), name="predictor-reset"),
+    path("predictor/enable", status.PredictorEnable.as_view(), name="predictor-enable"),
+    path("predictor/comparisons", comparisons.Comparisons.as_view(), name="comparisons"),
+    path(
+        "predictor/comparisons/<uuid:comparison_id>",
+        comparisons.ComparisonDetail.as_view(),
+        name="comparison",
+    ),
+    path(
+        "predictor/audit/<session:session_key>", comparisons.Audit.as_view(), name="predictor-audit"
+    ),
+    path("predictor/training", learning.Trainings.as_view(), name="trainings"),
+    path("predictor/drift", learning.Drift.as_view(), name="predictor-drift"),
     path("predictor/calibration", calibration.Calibration.as_view(), name="calibration"),
     path(
         "predictor/calibration/sample",

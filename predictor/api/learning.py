@@ -1,0 +1,70 @@
+"""Trainings, and the course of the rules that notice drift."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework.generics import ListAPIView
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from engram.kernel.api import WorkspaceView, asked
+from engram.kernel.pagination import NewestFirst
+from predictor.models import Comparison, Training
+from predictor.serializers.training import (
+    DriftSerializer,
+    DriftWantedSerializer,
+    TrainingSerializer,
+    present_drift,
+)
+from predictor.services.judge_drift import judge_drift
+from predictor.services.state import governor_of, state_of
+
+
+class NewestStartFirst(NewestFirst):
+    """Pages through trainings."""
+
+    ordering = ("-started_at", "-id")
+
+
+class Trainings(WorkspaceView, ListAPIView):  # type: ignore[type-arg]
+    """The trainings of the workspace, newest first."""
+
+    serializer_class = TrainingSerializer
+    pagination_class = NewestStartFirst
+    filter_backends = ()
+
+    def get_queryset(self) -> Any:
+        """Return all trainings."""
+        return Training.objects.defer("trained_session_ids")
+
+
+class Drift(WorkspaceView):
+    """Whether the predictor, or its judge, has changed."""
+
+    @extend_schema(parameters=[DriftWantedSerializer], responses=DriftSerializer)
+    def get(self, request: Request) -> Response:
+        """Return the served drift rule over time, the literal one beside, and the judge's drift."""
+        limit = asked(DriftWantedSerializer, request)["limit"]
+        newest = Comparison.objects.select_related("session").only(
+            "margin",
+            "evidence",
+            "phase",
+            "alpha",
+            "success_rate",
+            "literal_alpha",
+            "is_drift_reset",
+            "is_literal_reset",
+            "created_at",
+            "session__session_key",
+        )
+        governor = governor_of(state_of())
+        shown = present_drift(
+            list(newest[:limit])[::-1],
+            judge_drift(timezone.now()),
+            drift_resets=governor.drift_resets,
+            literal_resets=governor.literal.resets,
+        )
+        return Response(shown)

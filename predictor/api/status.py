@@ -1,0 +1,58 @@
+"""Where the predictor stands; cold start and breaker by hand."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from engram.kernel.api import WorkspaceView
+from engram.kernel.models import Role
+from engram.kernel.tenancy import in_workspace
+from predictor.serializers.status import PredictorStatusSerializer, present_status
+from predictor.services import breaker
+from predictor.services.reset import reset
+from predictor.services.standing import standing
+
+
+class PredictorStatus(WorkspaceView):
+    """Where the predictor stands."""
+
+    @extend_schema(responses=PredictorStatusSerializer)
+    def get(self, request: Request) -> Response:
+        """Return influence and why, evidence, the model, what is due, and the breaker."""
+        return self.show()
+
+    def show(self) -> Response:
+        """Return the standing as it is now."""
+        with in_workspace(self.workspace):
+            return Response(present_status(standing(self.workspace, now=timezone.now())))
+
+
+class PredictorReset(PredictorStatus):
+    """Cold start by hand."""
+
+    http_method_names = ["post", "options"]
+    roles: ClassVar = {"POST": Role.ADMIN}
+
+    @extend_schema(request=None, responses=PredictorStatusSerializer)
+    def post(self, request: Request) -> Response:
+        """Begin again: no model is served and no evidence counts. All records stay."""
+        reset(self.workspace, actor=self.actor, now=timezone.now())
+        return self.show()
+
+
+class PredictorEnable(PredictorStatus):
+    """Scoring switched on again by hand."""
+
+    http_method_names = ["post", "options"]
+    roles: ClassVar = {"POST": Role.ADMIN}
+
+    @extend_schema(request=None, responses=PredictorStatusSerializer)
+    def post(self, request: Request) -> Response:
+        """Score again at once after failures had switched it off; they no longer count."""
+        breaker.enable(self.workspace, actor=self.actor, now=timezone.now())
+        return self.show()

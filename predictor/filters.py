@@ -1,0 +1,60 @@
+"""Filters of the list of comparisons."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any, ClassVar
+
+import django_filters
+from django.db.models import Q, QuerySet
+
+from engram.kernel.filters import MomentFilter, StrictFilterSet
+from predictor.models import Comparison
+from predictor.serializers.comparison import WINNERS
+
+OUTCOMES = {winner: outcome for outcome, winner in WINNERS.items()}
+
+
+class ComparisonFilter(StrictFilterSet):
+    """`GET /predictor/comparisons` filters."""
+
+    page_names: ClassVar[frozenset[str]] = frozenset({"limit", "offset"})
+
+    winner = django_filters.ChoiceFilter(
+        method="by_winner",
+        choices=[(winner, winner.title()) for winner in OUTCOMES],
+        label="Who ranked better",
+    )
+    ema_updated = django_filters.ChoiceFilter(
+        method="by_evidence",
+        choices=[("true", "True"), ("false", "False")],
+        label="Whether it moved the evidence",
+    )
+    min_margin = django_filters.NumberFilter(
+        method="by_margin", min_value=0, max_value=1, label="At least this far apart, either way"
+    )
+    since = MomentFilter(field_name="created_at", lookup_expr="gte")
+    until = MomentFilter(field_name="created_at", lookup_expr="lt")
+
+    class Meta:
+        model = Comparison
+        fields: list[str] = []
+
+    def by_winner(
+        self, queryset: QuerySet[Comparison], name: str, value: str
+    ) -> QuerySet[Comparison]:
+        """Keep those that one of the two won, that were a tie, or void."""
+        return queryset.filter(outcome=OUTCOMES[value])
+
+    def by_evidence(
+        self, queryset: QuerySet[Comparison], name: str, value: str
+    ) -> QuerySet[Comparison]:
+        """Keep those that moved the evidence, or those that did not."""
+        return queryset.filter(is_evidence=value == "true")
+
+    def by_margin(
+        self, queryset: QuerySet[Comparison], name: str, value: Decimal
+    ) -> QuerySet[Comparison]:
+        """Keep those in which the two rankings were so far apart."""
+        least: Any = float(value)
+        return queryset.filter(Q(margin__gte=least) | Q(margin__lte=-least))

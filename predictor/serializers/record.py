@@ -1,0 +1,270 @@
+"""The records of one session as callers inspect them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from rest_framework import serializers
+
+from memories.models import CandidateSource, State
+from predictor.models import Comparison, JudgeKind, Judgement, JudgeStatus, Outcome
+from predictor.serializers.comparison import WINNERS, ComparisonSerializer
+from predictor.serializers.training import TrainingSerializer
+from predictor.services.session_records import Inspected, Record
+
+JUDGED = (
+    "status",
+    "kind",
+    "version",
+    "model",
+    "overall",
+    "confidence",
+    "is_flat",
+    "void_reason",
+    "novel_context_count",
+    "judged_at",
+    "due_since",
+    "error",
+)
+WITHHELD = ("", "forgotten", "calibration")
+
+
+class InspectedSerializer(serializers.Serializer[Any]):
+    """One memory of a session: as it was offered, judged and labelled.
+
+    `content` is null when the memory may not be recalled now. `is_blind` tells that what the judge
+    said of it is withheld, because a person is to say it first. `raw` and `final` are the label
+    before and after behaviour; `reasons` name the rules.
+    """
+
+    id = serializers.UUIDField()
+    content = serializers.CharField(allow_null=True)
+    state = serializers.ChoiceField(State.choices)
+    source = serializers.ChoiceField(CandidateSource.choices, allow_null=True)  # type: ignore[assignment]
+    rank = serializers.IntegerField(allow_null=True)
+    baseline_rank = serializers.IntegerField(allow_null=True)
+    baseline_score = serializers.FloatField(allow_null=True)
+    predictor_rank = serializers.IntegerField(allow_null=True)
+    predictor_score = serializers.FloatField(allow_null=True)
+    cosine = serializers.FloatField(allow_null=True)
+    fused_score = serializers.FloatField(allow_null=True)
+    diversity = serializers.FloatField(allow_null=True)
+    final_score = serializers.FloatField(allow_null=True)
+    was_injected = serializers.BooleanField()
+    is_always = serializers.BooleanField(help_text="A constraint or a pin, never displaced.")
+    fts_hit_count = serializers.IntegerField()
+    feedback = serializers.FloatField(allow_null=True)
+    signals = serializers.ListField(child=serializers.FloatField())
+    relevance = serializers.FloatField(allow_null=True, help_text="By the judge.")
+    raw = serializers.FloatField(allow_null=True)
+    final = serializers.FloatField(allow_null=True)
+    reasons = serializers.ListField(child=serializers.CharField())
+    is_sampled = serializers.BooleanField(help_text="Whether a training reads the label.")
+    is_blind = serializers.BooleanField()
+
+
+class JudgementSerializer(serializers.Serializer[Any]):
+    """What the judge said of the session.
+
+    Topics and reasoning may quote memories: they are withheld when one of them was forgotten, and
+    while a person is asked about one of them.
+    """
+
+    status = serializers.ChoiceField(JudgeStatus.choices)
+    kind = serializers.ChoiceField(JudgeKind.choices, allow_blank=True)
+    version = serializers.CharField(allow_blank=True)
+    model = serializers.CharField(allow_blank=True)
+    overall = serializers.FloatField(allow_null=True)
+    confidence = serializers.FloatField(allow_null=True)
+    is_flat = serializers.BooleanField()
+    void_reason = serializers.CharField(allow_blank=True)
+    missing_topics = serializers.ListField(child=serializers.CharField())
+    novel_context_count = serializers.IntegerField()
+    reasoning = serializers.CharField(allow_blank=True)
+    withheld = serializers.ChoiceField(WITHHELD)
+    judged_at = serializers.DateTimeField(allow_null=True)
+    due_since = serializers.DateTimeField()
+    error = serializers.CharField(allow_blank=True)
+
+
+class StateOfEvidenceSerializer(serializers.Serializer[Any]):
+    """The governor's state at a moment."""
+
+    phase = serializers.CharField()
+    alpha = serializers.FloatField()
+    mean_margin = serializers.FloatField(allow_null=True)
+    z = serializers.FloatField(allow_null=True)
+    n_eff = serializers.FloatField(allow_null=True)
+    drift_sum = serializers.FloatField(allow_null=True)
+    success_rate = serializers.FloatField()
+    literal_alpha = serializers.FloatField()
+
+
+class InspectedComparisonSerializer(ComparisonSerializer):
+    """A comparison with all that it came from.
+
+    `baseline` and `predictor` are the two lists that were judged, best first; `others` were judged
+    besides. `moved` says in words what the comparison did to the evidence, and why.
+    """
+
+    moved = serializers.CharField()
+    baseline = InspectedSerializer(many=True)
+    predictor = InspectedSerializer(many=True)
+    others = InspectedSerializer(many=True)
+    judgement = JudgementSerializer(allow_null=True)
+    evidence_before = StateOfEvidenceSerializer(
+        allow_null=True, help_text="Null for the first comparison."
+    )
+    evidence_after = StateOfEvidenceSerializer()
+
+    class Meta(ComparisonSerializer.Meta):
+        fields = [
+            *ComparisonSerializer.Meta.fields,
+            "moved",
+            "baseline",
+            "predictor",
+            "others",
+            "judgement",
+            "evidence_before",
+            "evidence_after",
+        ]
+        read_only_fields = fields
+
+
+class AuditSessionSerializer(serializers.Serializer[Any]):
+    """The session itself."""
+
+    id = serializers.UUIDField()
+    session_key = serializers.CharField()
+    project = serializers.CharField(allow_blank=True)
+    scope = serializers.CharField(allow_blank=True)
+    embedding_model = serializers.CharField(allow_blank=True)
+    started_at = serializers.DateTimeField()
+    ended_at = serializers.DateTimeField(allow_null=True)
+    gap_hours = serializers.FloatField(allow_null=True)
+    prompt_count = serializers.IntegerField()
+    alpha = serializers.FloatField()
+    phase = serializers.CharField(allow_blank=True)
+    model_version = serializers.IntegerField(allow_null=True)
+    has_opinion = serializers.BooleanField()
+    no_opinion_reason = serializers.CharField(allow_blank=True)
+    status_line = serializers.CharField(allow_blank=True)
+
+
+class AuditSerializer(serializers.Serializer[Any]):
+    """Everything that is recorded of a session.
+
+    `memories` are its candidates, those that were ranked first, and whatever else was judged.
+    """
+
+    session = AuditSessionSerializer()
+    memories = InspectedSerializer(many=True)
+    judgement = JudgementSerializer(allow_null=True)
+    comparison = ComparisonSerializer(allow_null=True)
+    moved = serializers.CharField(allow_blank=True)
+    trainings = TrainingSerializer(many=True)
+    is_canary = serializers.BooleanField(help_text="Whether trainings are measured on it instead.")
+
+
+def present_inspected(record: Record, comparison: Comparison) -> dict[str, Any]:
+    """Return a comparison with all that it came from."""
+    lists = comparison.baseline_top_ids, comparison.predictor_top_ids
+    judged = record.judgement.memory_ids if record.judgement is not None else []
+    others = [i for i in judged if i not in {*lists[0], *lists[1]}]
+    return {
+        **ComparisonSerializer(comparison).data,
+        "moved": moved(comparison),
+        "baseline": present_memories(record.of(lists[0])),
+        "predictor": present_memories(record.of(lists[1])),
+        "others": present_memories(record.of(others)),
+        "judgement": present_judgement(record),
+        "evidence_before": None if record.before is None else present_evidence(record.before),
+        "evidence_after": present_evidence(comparison),
+    }
+
+
+def present_audit(record: Record) -> dict[str, Any]:
+    """Return a session's records as callers see them."""
+    comparison = record.comparison
+    return {
+        "session": dict(AuditSessionSerializer(record.session).data),
+        "memories": present_memories(list(record.memories.values())),
+        "judgement": present_judgement(record),
+        "comparison": None if comparison is None else ComparisonSerializer(comparison).data,
+        "moved": "" if comparison is None else moved(comparison),
+        "trainings": TrainingSerializer(record.trainings, many=True).data,
+        "is_canary": record.is_canary,
+    }
+
+
+def present_memories(found: Sequence[Inspected]) -> Any:
+    """Return memories of a session as callers see them."""
+    return InspectedSerializer([_flat(one) for one in found], many=True).data
+
+
+def present_judgement(record: Record) -> Any:
+    """Return what the judge said, as far as it may be shown."""
+    judgement: Judgement | None = record.judgement
+    if judgement is None:
+        return None
+    shown: dict[str, Any] = {name: getattr(judgement, name) for name in JUDGED}
+    is_shown = not record.withheld
+    reasoning = judgement.raw.get("reasoning", "") if isinstance(judgement.raw, dict) else ""
+    shown["missing_topics"] = judgement.missing_topics if is_shown else []
+    shown["reasoning"] = str(reasoning) if is_shown else ""
+    shown["withheld"] = record.withheld
+    return JudgementSerializer(shown).data
+
+
+def present_evidence(comparison: Comparison) -> Any:
+    """Return the governor's state after a comparison."""
+    stored = comparison.evidence if isinstance(comparison.evidence, dict) else {}
+    shown = {
+        "phase": comparison.phase,
+        "alpha": comparison.alpha,
+        "success_rate": comparison.success_rate,
+        "literal_alpha": comparison.literal_alpha,
+        **{name: stored.get(name) for name in ("mean_margin", "z", "n_eff", "drift_sum")},
+    }
+    return StateOfEvidenceSerializer(shown).data
+
+
+def moved(comparison: Comparison) -> str:
+    """Say in words whether a comparison moved the evidence, and why."""
+    if not comparison.is_evidence:
+        return f"It moved nothing: {comparison.void_reason or 'void'}."
+    sample = "out of sample" if comparison.is_out_of_sample else "seen in training before"
+    words = f"{WINNERS[Outcome(comparison.outcome)]}, margin {comparison.margin or 0.0:+.3f}"
+    reset = " It was a drift reset: influence is lost." if comparison.is_drift_reset else ""
+    return f"It moved the evidence ({words}; {sample}).{reset}"
+
+
+def _flat(one: Inspected) -> dict[str, Any]:
+    memory, row, label = one.memory, one.candidate, one.label
+    return {
+        "id": memory.pk,
+        "content": one.content,
+        "state": str(memory.state()),
+        "source": row and row.source,
+        "rank": row and row.rank,
+        "baseline_rank": row and row.baseline_rank,
+        "baseline_score": row and row.baseline_score,
+        "predictor_rank": row and row.predictor_rank,
+        "predictor_score": row and row.predictor_score,
+        "cosine": row and row.cosine,
+        "fused_score": row and row.fused_score,
+        "diversity": row and row.diversity,
+        "final_score": row and row.final_score,
+        "was_injected": row is not None and row.was_injected,
+        "is_always": row is not None and row.is_always,
+        "fts_hit_count": row.fts_hit_count if row else 0,
+        "feedback": row and row.feedback,
+        "signals": row.signals if row else [],
+        "relevance": one.relevance,
+        "raw": label and label.raw,
+        "final": label and label.final,
+        "reasons": label.reasons if label else [],
+        "is_sampled": label is not None and label.is_sampled,
+        "is_blind": one.is_blind,
+    }

@@ -1,0 +1,152 @@
+"""Trainings and drift as callers see them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from rest_framework import serializers
+
+from predictor.core.governance import DRIFT_LIMIT
+from predictor.models import Comparison, Training
+from predictor.services.judge_drift import DRIFT_THRESHOLD, DriftWindow, is_drifting, latest_drift
+
+LIMIT_MAX = 1_000
+
+
+class TrainingGateSerializer(serializers.Serializer[Any]):
+    """One question asked of a training."""
+
+    name = serializers.CharField()
+    is_passed = serializers.BooleanField()
+    detail = serializers.CharField(allow_blank=True)
+
+
+class TrainingSerializer(serializers.ModelSerializer[Training]):
+    """One training: what it learned from, what the canary said, why it serves or does not."""
+
+    gates = TrainingGateSerializer(many=True)
+
+    class Meta:
+        model = Training
+        fields = [
+            "id",
+            "status",
+            "reason",
+            "started_at",
+            "finished_at",
+            "progress",
+            "base_version",
+            "version",
+            "loss",
+            "session_count",
+            "replay_count",
+            "skipped_count",
+            "label_count",
+            "canary_count",
+            "canary_ndcg",
+            "canary_ndcg_before",
+            "canary_ndcg_delta",
+            "canary_score_variance",
+            "canary_topk_churn",
+            "gates",
+            "error",
+            "cpu_ms",
+            "duration_ms",
+        ]
+        read_only_fields = fields
+
+
+class DriftWantedSerializer(serializers.Serializer[Any]):
+    """How much of the past."""
+
+    limit = serializers.IntegerField(
+        min_value=1, max_value=LIMIT_MAX, default=200, help_text="The newest so many comparisons."
+    )
+
+
+class DriftPointSerializer(serializers.Serializer[Any]):
+    """The sums after one session."""
+
+    comparison = serializers.UUIDField()
+    session_key = serializers.CharField()
+    at = serializers.DateTimeField()
+    margin = serializers.FloatField(allow_null=True)
+    drift_sum = serializers.FloatField(help_text="Above the limit influence is lost.")
+    phase = serializers.CharField()
+    alpha = serializers.FloatField()
+    success_rate = serializers.FloatField()
+    literal_alpha = serializers.FloatField()
+    is_drift_reset = serializers.BooleanField()
+    is_literal_reset = serializers.BooleanField()
+
+
+class JudgeWindowSerializer(serializers.Serializer[Any]):
+    """A week of the judge: mean relevance of memories under 7 and over 30 days old."""
+
+    since = serializers.DateTimeField()
+    until = serializers.DateTimeField()
+    young = serializers.FloatField(allow_null=True)
+    old = serializers.FloatField(allow_null=True)
+    young_count = serializers.IntegerField()
+    old_count = serializers.IntegerField()
+    drift = serializers.FloatField(allow_null=True, help_text="Young minus old.")
+
+
+class JudgeDriftSerializer(serializers.Serializer[Any]):
+    """Whether the judge has come to favour new memories, or old ones."""
+
+    threshold = serializers.FloatField()
+    latest = serializers.FloatField(allow_null=True)
+    is_drifting = serializers.BooleanField()
+    windows = JudgeWindowSerializer(many=True)
+
+
+class DriftSerializer(serializers.Serializer[Any]):
+    """The rule that serves and the source document's beside it, oldest first; the judge's drift."""
+
+    limit = serializers.FloatField()
+    drift_resets = serializers.IntegerField()
+    literal_resets = serializers.IntegerField()
+    points = DriftPointSerializer(many=True)
+    judge = JudgeDriftSerializer()
+
+
+def present_drift(
+    comparisons: Sequence[Comparison],
+    windows: Sequence[DriftWindow],
+    *,
+    drift_resets: int,
+    literal_resets: int,
+) -> dict[str, Any]:
+    """Return the course of the drift rules as callers see it."""
+    shown = {
+        "limit": DRIFT_LIMIT,
+        "drift_resets": drift_resets,
+        "literal_resets": literal_resets,
+        "points": [_point(one) for one in comparisons],
+        "judge": {
+            "threshold": DRIFT_THRESHOLD,
+            "latest": latest_drift(windows),
+            "is_drifting": is_drifting(windows),
+            "windows": windows,
+        },
+    }
+    return dict(DriftSerializer(shown).data)
+
+
+def _point(one: Comparison) -> dict[str, Any]:
+    stored = one.evidence if isinstance(one.evidence, dict) else {}
+    return {
+        "comparison": one.pk,
+        "session_key": one.session.session_key,
+        "at": one.created_at,
+        "margin": one.margin,
+        "drift_sum": stored.get("drift_sum", 0.0),
+        "phase": one.phase,
+        "alpha": one.alpha,
+        "success_rate": one.success_rate,
+        "literal_alpha": one.literal_alpha,
+        "is_drift_reset": one.is_drift_reset,
+        "is_literal_reset": one.is_literal_reset,
+    }
