@@ -1,0 +1,74 @@
+"""The whole life of a predictor with a simulated user: who earns influence, and who does not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from predictor.core.simulation.governed import Step, govern, mixed
+from predictor.core.simulation.life import live
+from predictor.core.simulation.plans import LIFE, PARITY
+from predictor.core.simulation.sessions import Simulator
+
+
+def small(plan):
+    return replace(plan, width=32, memories=300, topics=8, projects=3, pool=40)
+
+
+def oracle(session):
+    return session.relevance
+
+
+def against_the_truth(session):
+    return -session.relevance
+
+
+def test_oracle_leaves_cold_start_and_serves_better_than_the_baseline():
+    steps = govern(small(LIFE), 1, sessions=80, fixed=oracle)
+    assert steps[0].phase == "collecting"
+    assert steps[-1].phase == "active"
+    assert steps[-1].alpha < 0.2
+    late = steps[-20:]
+    assert np.mean([s.served for s in late]) > np.mean([s.baseline for s in late]) + 0.3
+
+
+def test_worst_ranker_never_gains_influence():
+    steps = govern(small(LIFE), 1, sessions=120, fixed=against_the_truth)
+    assert {step.alpha for step in steps} == {1.0}
+    assert any(step.is_reset for step in steps)
+    assert all(step.served == step.baseline for step in steps)
+
+
+def test_model_earns_influence_where_there_is_something_to_learn():
+    steps = govern(small(LIFE), 2, sessions=90)
+    assert steps[-1].alpha < 0.5
+    trainings = [step.training for step in steps if step.training]
+    assert trainings[0] == "first: promoted"
+    assert {name.split(":")[0] for name in trainings} == {"first", "interval", "full"}
+
+
+def test_sessions_without_a_model_are_void():
+    steps = govern(small(PARITY), 2, sessions=12)
+    assert [step.margin for step in steps[:9]] == [None] * 9
+
+
+def test_same_seed_lives_the_same_life():
+    first, again = (govern(small(LIFE), 3, sessions=30) for _ in range(2))
+    assert first == again
+    assert all(isinstance(step, Step) for step in first)
+
+
+def test_replay_takes_the_best_of_what_lies_behind():
+    simulator = Simulator(small(LIFE), 4, sessions=130)
+    rng = np.random.default_rng(0)
+    lessons = [live(simulator.session(i), LIFE, None, alpha=1.0, rng=rng) for i in range(130)]
+    chosen = mixed(lessons)
+    assert len(chosen) == 100
+    assert chosen[20:] == lessons[-80:]
+
+    def worth(lived):
+        return sum(lived.relevance.get(i, 0.0) for i in lived.injected)
+
+    left_out = [one for one in lessons[:50] if one not in chosen]
+    assert min(map(worth, chosen[:20])) >= max(map(worth, left_out))
