@@ -10,7 +10,7 @@ from django.db.models import Q, QuerySet
 
 from engram.kernel.filters import MomentFilter, StrictFilterSet
 from predictor.models import Comparison
-from predictor.serializers.comparison import WINNERS
+from predictor.models.comparison import WINNERS
 
 OUTCOMES = {winner: outcome for outcome, winner in WINNERS.items()}
 

@@ -20,6 +20,15 @@ class Outcome(models.TextChoices):
     VOID = "void", "Void: it says nothing"
 
 
+# Who ranked better: the contract's words for what is stored.
+WINNERS = {
+    Outcome.WIN: "predictor",
+    Outcome.LOSS: "baseline",
+    Outcome.TIE: "tie",
+    Outcome.VOID: "void",
+}
+
+
 class Comparison(WorkspaceModel):
     """nDCG@10 of predictor and baseline over the judged memories, and what it did to the evidence.
 

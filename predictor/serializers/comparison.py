@@ -6,14 +6,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from predictor.models import Comparison, Outcome
-
-# Who ranked better: the contract's words for what is stored.
-WINNERS = {
-    Outcome.WIN: "predictor",
-    Outcome.LOSS: "baseline",
-    Outcome.TIE: "tie",
-    Outcome.VOID: "void",
-}
+from predictor.models.comparison import WINNERS
 
 
 class ComparisonSerializer(serializers.ModelSerializer[Comparison]):

@@ -9,7 +9,8 @@ from rest_framework import serializers
 
 from memories.models import CandidateSource, State
 from predictor.models import Comparison, JudgeKind, Judgement, JudgeStatus, Outcome
-from predictor.serializers.comparison import WINNERS, ComparisonSerializer
+from predictor.models.comparison import WINNERS
+from predictor.serializers.comparison import ComparisonSerializer
 from predictor.serializers.training import TrainingSerializer
 from predictor.services.session_records import Inspected, Record
 
