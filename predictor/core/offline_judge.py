@@ -144,7 +144,7 @@ def _confidence(relevance: NDArray[np.float64], distinct_terms: int) -> float:
     """Return how sure the verdict is: much was said, and it tells some notes from the others."""
     if relevance.size < 2:
         return 0.0
-    spread = float(relevance.max() - np.quantile(relevance, 0.25))
+    spread = float(relevance.max() - relevance.min())
     length = min(1.0, distinct_terms / TERMS_FULL)
     return round(MOST_CONFIDENT * length * min(1.0, spread / SPREAD_FULL), 4)
 

@@ -1,0 +1,165 @@
+"""A judge that is killed (kill -9) at any step loses nothing and doubles nothing; nor do two."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from engram.kernel.models import Event
+from engram.kernel.tenancy import in_workspace
+from memories.services.forget import forget
+from predictor.models import Comparison, Judgement, Label, PredictorState
+from predictor.services import judge, judging_due
+from predictor.services.settle import settle
+from tests.conftest import House, build_house
+from tests.predictor.judged_sessions import PERSON, STORY, begin, commit, end, fresh, judgement_of
+from tests.predictor.test_settle import HOLDER, RELEVANCE, hold_session, labels, plant, said
+
+# A worker's process: it runs the real task, and dies where it is told to.
+WORKER = """
+import importlib, os, signal, sys
+import django; django.setup()
+from django.db import connection
+workspace, database, module, name, when = sys.argv[1:]
+connection.settings_dict["NAME"] = database
+place = importlib.import_module(module)
+for part in name.split(".")[:-1]:
+    place = getattr(place, part)
+real = getattr(place, name.split(".")[-1])
+def die():
+    os.kill(os.getpid(), signal.SIGKILL)
+def step(*args, **kwargs):
+    if when == "before":
+        die()
+    answer = real(*args, **kwargs)
+    die()
+setattr(place, name.split(".")[-1], step)
+from predictor import tasks
+tasks.judge_workspace(workspace)
+"""
+# Where the worker dies, and whether the session was settled for good by then.
+STEPS = {
+    "after taking the judgement": ("predictor.services.judge", "judging_due.take", "after", False),
+    "after the verdict": ("predictor.services.judge", "judge_offline", "after", False),
+    "after the labels": ("predictor.services.settle", "_store_labels", "after", False),
+    "after the governor": ("predictor.services.settle", "store_governor", "after", False),
+    "before the commit": ("predictor.services.settle", "tell", "after", False),
+    "after the commit": ("predictor.services.judge", "settle", "after", True),
+}
+
+
+@pytest.fixture
+def shared_house(transactional_db: None) -> House:
+    """Return a workspace that other processes see, with an ended session."""
+    house = build_house("busy")
+    for content, _ in STORY.memories[:5]:
+        commit(house, content)
+    begin(house, now=timezone.now())
+    end(house, now=timezone.now())
+    return house
+
+
+def counts(house: House) -> dict[str, Any]:
+    with in_workspace(house.workspace):
+        state = PredictorState.objects.get()
+        return {
+            "judgements": list(Judgement.objects.values_list("status", flat=True)),
+            "comparisons": Comparison.objects.count(),
+            "labels": Label.objects.count(),
+            "told": Event.objects.filter(type="session.judged").count(),
+            "scored": state.scored_sessions,
+        }
+
+
+WHOLE = {"judgements": ["done"], "comparisons": 1, "labels": 5, "told": 1, "scored": 1}
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_a_judge_killed_at_any_step_loses_and_doubles_nothing(
+    shared_house: House, step: str
+) -> None:
+    house = shared_house
+    module, name, when, is_settled = STEPS[step]
+    died = subprocess.run(
+        [
+            sys.executable, "-c", WORKER, str(house.workspace.pk),
+            connection.settings_dict["NAME"], module, name, when,
+        ],
+        check=False, capture_output=True, text=True, timeout=120,
+        env=os.environ | {"DJANGO_SETTINGS_MODULE": "engram.settings"},
+    )  # fmt: skip
+    assert died.returncode == -signal.SIGKILL, died.stderr
+    now = timezone.now()
+    if is_settled:
+        assert counts(house) == WHOLE
+    else:
+        assert counts(house)["comparisons"] == 0
+        # What the dead one held is nobody's until it has been silent for long enough.
+        assert judge.judge_due(fresh(house), clock=lambda: now) == []
+        later = now + timedelta(minutes=5)
+        assert [one.pk for one in judging_due.overlooked(later)] == [house.workspace.pk]
+        assert len(judge.judge_due(fresh(house), clock=lambda: later)) == 1
+        assert counts(house) == WHOLE
+    assert judging_due.overlooked(now + timedelta(days=1)) == []
+
+
+def in_threads(*actions: Any) -> list[Any]:
+    """Run all at the same time, each with a connection of its own; return their answers."""
+    answers: list[Any] = [None] * len(actions)
+    errors: list[BaseException] = []
+    gate = threading.Barrier(len(actions))
+
+    def run(n: int, action: Any) -> None:
+        try:
+            gate.wait()
+            answers[n] = action()
+        except BaseException as error:  # noqa: BLE001  it is raised below
+            errors.append(error)
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=run, args=(n, a)) for n, a in enumerate(actions)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if errors:
+        raise errors[0]
+    return answers
+
+
+def test_two_judges_at_once_settle_a_session_once(shared_house: House) -> None:
+    house = shared_house
+    now = timezone.now()
+
+    def run() -> list[Any]:
+        return list(judge.judge_due(fresh(house), clock=lambda: now))
+
+    answers = in_threads(run, run, run)
+    assert sum(len(answer) for answer in answers) == 1
+    assert counts(house) == WHOLE
+    assert judgement_of(house).attempts == 1
+
+
+def test_what_is_forgotten_while_it_is_settled_has_its_label(transactional_db: None) -> None:
+    """Either settling sees it, or the forgetting sees the label; and neither waits for ever."""
+    house = build_house("racing")
+    for n in range(6):
+        ids = plant(house, 8)
+        now = timezone.now()
+        session = hold_session(house, ids, f"s{n}", started=now)
+        verdict = said(dict(zip(ids, RELEVANCE, strict=True)))
+        in_threads(
+            lambda s=session, v=verdict, t=now: settle(fresh(house), s.pk, HOLDER, v, now=t),
+            lambda i=ids, t=now: forget(house.workspace, i[::-1], actor=PERSON, now=t),
+        )
+        assert [labels(house, session)[i].final for i in ids[:4]] == [-0.5] * 4

@@ -1,0 +1,106 @@
+"""What a judge wrote may quote memories: withheld while they are forgotten, gone once erased."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import timedelta
+from uuid import UUID
+
+from django.core import serializers
+from django.utils import timezone
+
+from engram.kernel.models import Event, StageError
+from engram.kernel.tenancy import in_workspace
+from memories.services.forget import forget, restore
+from predictor.models import CalibrationItem, Comparison, Judgement, Label, PredictorState
+from predictor.services.judge_erase import withheld
+from tests.conftest import NOW, House
+from tests.predictor.judged_sessions import PERSON, begin, commit
+from tests.predictor.test_settle import hold_session, plant, said, settled
+
+CANARY = "The launch code of the canary rocket is seven bananas."
+QUOTE = f"Decisive was that {CANARY.lower()} Nothing else mattered."
+REASON = "A paraphrase that no search for wordings finds."
+
+
+def judge_with(
+    house: House, ids: Sequence[UUID], key: str, *, reasoning: str, topics: tuple[str, ...] = ()
+) -> Judgement:
+    session = hold_session(house, ids, key)
+    relevance = {memory_id: 0.9 - n / 10 for n, memory_id in enumerate(ids)}
+    settled(house, session, said(relevance, reasoning=reasoning, missing_topics=topics))
+    return judgement(house, key)
+
+
+def judgement(house: House, key: str) -> Judgement:
+    with in_workspace(house.workspace):
+        return Judgement.objects.get(session__session_key=key)
+
+
+def is_withheld(house: House, key: str) -> bool:
+    found = judgement(house, key)
+    with in_workspace(house.workspace):
+        return found.pk in withheld([found])
+
+
+def everything(house: House) -> str:
+    """Return all that this app stores of a workspace."""
+    with in_workspace(house.workspace):
+        kept = [Judgement, Label, Comparison, PredictorState, CalibrationItem, Event, StageError]
+        return "".join(serializers.serialize("json", model.objects.all()) for model in kept)
+
+
+def test_canary_of_an_erased_memory_is_gone_from_what_judges_wrote(
+    house: House, neighbour: House
+) -> None:
+    canary = commit(house, CANARY)
+    others = plant(house, 4)
+    judge_with(house, [canary, *others], "saw", reasoning=REASON, topics=("bananas and rockets",))
+    judge_with(house, others, "quotes", reasoning=QUOTE, topics=("moon",))
+    judge_with(house, others, "neither", reasoning="Plain.", topics=("moon",))
+    theirs = plant(neighbour, 2)
+    judge_with(neighbour, theirs, "theirs", reasoning=REASON, topics=("moon",))
+    assert "bananas" in everything(house)
+    before = judgement(house, "saw")
+    answer = house.admin.delete(f"memories/{canary}")
+    assert answer.status_code in {200, 204}, answer.json()
+    left = everything(house)
+    assert "bananas" not in left
+    assert REASON not in left
+    for key in ("saw", "quotes"):
+        found = judgement(house, key)
+        assert (found.missing_topics, set(found.raw)) == (
+            [],
+            {"overall", "confidence", "relevance", "novel_context_count"},
+        )
+    assert judgement(house, "saw").raw["relevance"] == before.raw["relevance"]
+    assert judgement(house, "neither").raw["reasoning"] == "Plain."
+    assert judgement(neighbour, "theirs").raw["reasoning"] == REASON
+    with in_workspace(house.workspace):
+        assert not Label.objects.filter(memory_id=canary).exists()
+    assert is_withheld(house, "saw")
+
+
+def test_words_about_a_forgotten_memory_are_shown_to_nobody(house: House) -> None:
+    ids = plant(house, 4)
+    judge_with(house, ids, "saw", reasoning=REASON)
+    judge_with(house, ids[1:], "other", reasoning=REASON)
+    assert not is_withheld(house, "saw")
+    forget(house.workspace, ids[:1], actor=PERSON, now=NOW + timedelta(days=2))
+    assert (is_withheld(house, "saw"), is_withheld(house, "other")) == (True, False)
+    restore(house.workspace, ids[:1], actor=PERSON, now=NOW + timedelta(days=3))
+    assert not is_withheld(house, "saw")
+
+
+def test_deleting_a_session_deletes_what_was_judged_of_it(house: House) -> None:
+    ids = plant(house, 4)
+    judge_with(house, ids, "s1", reasoning=REASON)
+    begin(house, "open", now=timezone.now())
+    assert house.admin.delete("sessions/s1").status_code == 204
+    with in_workspace(house.workspace):
+        found = [Judgement, Label, Comparison]
+        assert [model.objects.count() for model in found] == [0, 0, 0]
+        # Influence is what it was: a session that is gone was judged all the same.
+        assert PredictorState.objects.get().scored_sessions == 1
+    assert REASON not in json.dumps(everything(house))
