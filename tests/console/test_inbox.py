@@ -91,7 +91,8 @@ def test_every_kind_waits_in_one_queue_by_severity_then_age(
         path = onward[1].replace("&amp;", "&") if onward else ""
     assert seen == [f"reviews:{review}", f"conflicts:{card.pk}", f"suggestions:{suggestion}"]
     counts = client.get(f"{INBOX}counts/").json()
-    assert counts == {"inbox": 3, "conflicts": 1, "reviews": 1, "suggestions": 1}
+    one_each = {"conflicts": 1, "reviews": 1, "suggestions": 1}
+    assert counts == {"inbox": 3, **one_each, "calibration": 0}
     assert 'data-count="inbox">3<' in html  # in the navigation as well
 
 
