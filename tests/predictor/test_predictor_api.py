@@ -1,0 +1,397 @@
+"""What callers see of the predictor: standing, comparisons, audit, trainings, drift."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from engram.kernel.actors import SYSTEM
+from engram.kernel.models import Event
+from engram.kernel.tenancy import in_workspace
+from memories.models import Memory
+from memories.services.forget import forget
+from predictor.core.governance import Phase
+from predictor.models import (
+    CalibrationItem,
+    CalibrationSample,
+    Comparison,
+    Judgement,
+    ModelVersion,
+    PredictorState,
+    Training,
+)
+from predictor.services.breaker import note_failure
+from predictor.services.state import locked_state
+from tests.conftest import NOW, House
+from tests.predictor.judged import build_world
+from tests.predictor.serving import configure, governor, promote, state
+
+
+def fill(house: House, n: int = 4, *, name: str = "s") -> list[Any]:
+    """Judge n sessions and compare the rankings: win, loss, tie, void, win …; oldest first."""
+    world = build_world(house.workspace, n, name=name)
+    outcomes = [("win", 0.3), ("loss", -0.2), ("tie", 0.0), ("void", None)]
+    with in_workspace(house.workspace):
+        made = []
+        for place, session in enumerate(world.sessions):
+            outcome, margin = outcomes[place % 4]
+            rows = list(session.candidates.order_by("rank"))
+            ids = [row.memory_id for row in rows]
+            relevance = {str(row.memory_id): 0.5 for row in rows}
+            Judgement.objects.filter(session=session).update(
+                memory_ids=ids[::-1],
+                missing_topics=["how refunds are booked"],
+                raw={"reasoning": "The third note decided it."},
+            )
+            made.append(
+                Comparison.objects.create(
+                    session=session,
+                    outcome=outcome,
+                    void_reason="flat" if outcome == "void" else "",
+                    margin=margin,
+                    is_evidence=outcome != "void",
+                    judge_confidence=0.9,
+                    phase="warming",
+                    evidence=governor(Phase.WARMING).to_json() | {"drift_sum": place / 10},
+                    baseline_top_ids=ids[:5],
+                    predictor_top_ids=ids[5:9],
+                    relevance=relevance,
+                    created_at=NOW + timedelta(hours=place),
+                )
+            )
+    return made
+
+
+def test_status_before_anything(house: House, neighbour: House) -> None:
+    promote(neighbour.workspace, phase=Phase.ACTIVE)
+    told = house.reader.get("predictor/status").json()
+
+    assert (told["mode"], told["phase"], told["alpha"], told["alpha_served"]) == (
+        "collect",
+        "collecting",
+        1.0,
+        1.0,
+    )
+    assert told["model"] is None
+    assert told["status_line"] == "[predictor: collecting | 0/10 sessions | baseline only]"
+    assert told["next_training"] == {
+        "is_running": False,
+        "due_since": None,
+        "reason": "first",
+        "missing_sessions": 10,
+        "says": "10 more scored sessions until the next training (first).",
+    }
+    assert told["breaker"] == {"is_open": False, "until": None, "failures": 0, "threshold": 3}
+    with in_workspace(house.workspace):
+        assert not PredictorState.objects.exists()
+
+
+def test_status_tells_influence_as_earned_and_as_served(house: House) -> None:
+    promote(house.workspace, phase=Phase.ACTIVE)
+    now = state(house.workspace)
+    collecting = house.reader.get("predictor/status").json()
+    configure(house.workspace, predictor_mode="on")
+    serving = house.reader.get("predictor/status").json()
+
+    assert (collecting["alpha"], collecting["alpha_served"]) == (now.alpha, 1.0)
+    assert "collect" in collecting["reason"]
+    assert serving["alpha_served"] == now.alpha < 1
+    assert (serving["model"]["version"], serving["model"]["is_fitting"]) == (1, True)
+    assert serving["literal"]["alpha"] == pytest.approx(1 - serving["success_rate"])
+    assert serving["status_line"].startswith("[predictor: active | ")
+
+
+def test_status_says_when_a_model_does_not_fit_or_all_is_off(house: House) -> None:
+    promote(house.workspace, phase=Phase.ACTIVE, embedding_model="another")
+    configure(house.workspace, predictor_mode="on")
+    told = house.reader.get("predictor/status").json()
+    assert (told["model"]["is_fitting"], told["alpha_served"]) == (False, 1.0)
+    configure(house.workspace, predictor_mode="off")
+    off = house.reader.get("predictor/status").json()
+    assert (off["status_line"], off["next_training"]["missing_sessions"]) == ("", None)
+
+
+def test_reset_is_a_cold_start_that_keeps_records(house: House, neighbour: House) -> None:
+    fill(house)
+    promote(house.workspace, number=3, phase=Phase.ACTIVE)
+    promote(neighbour.workspace, phase=Phase.ACTIVE)
+    answer = house.admin.post("predictor/reset")
+
+    assert answer.status_code == 200
+    told = answer.json()
+    assert (told["phase"], told["model"], told["scored_sessions"]) == ("collecting", None, 0)
+    now = state(house.workspace)
+    assert (now.served, now.last_version, now.alpha) == (None, 3, 1.0)
+    with in_workspace(house.workspace):
+        assert Comparison.objects.count() == 4
+        assert ModelVersion.objects.count() == 1
+        event = Event.objects.get(type="predictor.reset")
+        assert event.data == {"reason": "asked", "version": 3}
+        assert event.actor_kind == "key"
+    assert state(neighbour.workspace).served == 1
+
+
+def test_a_training_on_its_way_may_not_promote_after_a_reset(house: House) -> None:
+    promote(house.workspace)
+    with in_workspace(house.workspace):
+        training = Training.objects.create(reason="first", started_at=NOW)
+        PredictorState.objects.update(training_holder=training.pk, training_due_since=NOW)
+    house.admin.post("predictor/reset")
+
+    now = state(house.workspace)
+    assert (now.training_holder, now.training_due_since) == (None, None)
+
+
+def test_enable_closes_the_breaker(house: House) -> None:
+    with in_workspace(house.workspace):
+        for _ in range(3):
+            note_failure(
+                locked_state(timezone.now()),
+                "predictor_crash",
+                "X",
+                session_key="s",
+                threshold=3,
+                now=timezone.now(),
+            )
+    told = house.reader.get("predictor/status").json()
+    assert (told["breaker"]["is_open"], told["breaker"]["failures"]) == (True, 3)
+    assert told["status_line"] == "[predictor: disabled | failures=3/h | baseline fallback]"
+    after = house.admin.post("predictor/enable").json()
+    assert (after["breaker"]["is_open"], after["breaker"]["failures"]) == (False, 0)
+    assert house.admin.post("predictor/enable").status_code == 200
+
+
+def test_comparisons_are_filtered(house: House, neighbour: House) -> None:
+    fill(neighbour)
+    made = [str(one.pk) for one in fill(house)]
+    win, loss, tie, void = made
+
+    def listed(**filters: Any) -> list[str]:
+        answer = house.reader.get("predictor/comparisons", filters)
+        assert answer.status_code == 200
+        found = answer.json()
+        assert found["count"] == len(found["results"])
+        return [one["id"] for one in found["results"]]
+
+    assert listed() == made[::-1]
+    assert listed(winner="predictor") == [win]
+    assert listed(winner="baseline") == [loss]
+    assert listed(winner="tie") == [tie]
+    assert listed(winner="void") == [void]
+    assert listed(ema_updated="false") == [void]
+    assert listed(ema_updated="true") == [tie, loss, win]
+    assert listed(min_margin=0.1) == [loss, win]
+    assert listed(min_margin=0.25) == [win]
+    assert listed(since=(NOW + timedelta(hours=2)).isoformat()) == [void, tie]
+    assert listed(until=(NOW + timedelta(hours=2)).isoformat()) == [loss, win]
+    assert listed(winner="baseline", min_margin=0.3) == []
+
+
+def test_comparisons_are_paged_by_offset(house: House) -> None:
+    made = [str(one.pk) for one in fill(house, 5)][::-1]
+    first = house.reader.get("predictor/comparisons", {"limit": 2}).json()
+    second = house.reader.get(first["next"]).json()
+    beyond = house.reader.get("predictor/comparisons", {"offset": 99}).json()
+
+    assert [one["id"] for one in first["results"]] == made[:2]
+    assert [one["id"] for one in second["results"]] == made[2:4]
+    assert (first["count"], first["previous"], beyond["results"]) == (5, None, [])
+
+
+@pytest.mark.parametrize(
+    "filters",
+    [
+        {"limit": 0},
+        {"limit": 201},
+        {"limit": "ten"},
+        {"limit": "٣"},
+        {"offset": -1},
+        {"offset": 10**30},
+        {"offset": ""},
+        {"cursor": "x"},
+        {"winner": "me"},
+        {"ema_updated": "yes"},
+        {"min_margin": "NaN"},
+        {"min_margin": "-1"},
+        {"min_margin": "1e400"},
+        {"since": "yesterday"},
+        {"until": ""},
+        {"margin": 1},
+    ],
+)
+def test_wrong_filters_are_named(house: House, filters: dict[str, Any]) -> None:
+    answer = house.reader.get("predictor/comparisons", filters)
+
+    assert answer.status_code in {400, 422}
+    assert answer.json()["errors"][0]["field"] == next(iter(filters))
+
+
+def test_a_comparison_shows_both_lists_and_what_it_did(house: House) -> None:
+    first, second = fill(house, 2)
+    told = house.reader.get(f"predictor/comparisons/{second.pk}").json()
+
+    assert (told["winner"], told["margin"], told["ema_updated"]) == ("baseline", -0.2, True)
+    assert [m["id"] for m in told["baseline"]] == [str(i) for i in second.baseline_top_ids]
+    assert [m["id"] for m in told["predictor"]] == [str(i) for i in second.predictor_top_ids]
+    assert len(told["others"]) == 12 - 5 - 4
+    one = told["baseline"][0]
+    assert one["content"].startswith("topic")
+    assert (one["rank"], one["was_injected"], one["state"]) == (1, True, "active")
+    assert one["relevance"] == one["raw"] is not None
+    assert told["judgement"]["missing_topics"] == ["how refunds are booked"]
+    assert told["judgement"]["reasoning"] == "The third note decided it."
+    assert told["moved"].startswith("It moved the evidence (baseline, margin -0.200")
+    assert (told["evidence_before"]["drift_sum"], told["evidence_after"]["drift_sum"]) == (0.0, 0.1)
+    oldest = house.reader.get(f"predictor/comparisons/{first.pk}").json()
+    assert oldest["evidence_before"] is None
+
+
+def test_what_is_forgotten_is_shown_nowhere(house: House) -> None:
+    (made,) = fill(house, 1)
+    hidden = made.baseline_top_ids[0]
+    with in_workspace(house.workspace):
+        content = Memory.objects.get(pk=hidden).content
+    forget(house.workspace, [hidden], actor=SYSTEM, now=timezone.now())
+    for path in (f"predictor/comparisons/{made.pk}", "predictor/audit/s-0"):
+        answer = house.admin.get(path)
+        assert content not in answer.content.decode()
+        told = answer.json()
+        row = next(m for m in told.get("memories", told.get("baseline")) if m["id"] == str(hidden))
+        assert (row["content"], row["state"]) == (None, "forgotten")
+        assert told["judgement"]["withheld"] == "forgotten"
+        assert (told["judgement"]["reasoning"], told["judgement"]["missing_topics"]) == ("", [])
+
+
+def test_what_waits_for_a_persons_label_is_blind(house: House) -> None:
+    (made,) = fill(house, 1)
+    asked = made.baseline_top_ids[0]
+    with in_workspace(house.workspace):
+        made.session.transcript = "x" * 600
+        made.session.save()
+        sample = CalibrationSample.objects.create(reason="asked", size=1, drawn_at=NOW)
+        item = CalibrationItem.objects.create(
+            sample=sample,
+            session=made.session,
+            memory_id=asked,
+            position=1,
+            stratum="s",
+            judge_relevance=0.9,
+            judge_kind="offline",
+            judge_version="1",
+        )
+
+    def shown() -> tuple[Any, str]:
+        told = house.admin.get("predictor/audit/s-0").json()
+        row = next(m for m in told["memories"] if m["id"] == str(asked))
+        return row, told["judgement"]["withheld"]
+
+    row, withheld = shown()
+    assert (row["is_blind"], row["relevance"], row["raw"], row["final"], row["reasons"]) == (
+        True,
+        None,
+        None,
+        None,
+        [],
+    )
+    assert withheld == "calibration"
+    with in_workspace(house.workspace):
+        item.label, item.labelled_at = 0.8, NOW
+        item.save()
+    row, withheld = shown()
+    assert (row["is_blind"], withheld) == (False, "")
+    assert row["relevance"] is not None
+
+
+def test_the_audit_shows_all_of_a_session(house: House, neighbour: House) -> None:
+    fill(neighbour, 1)
+    made = fill(house, 2)
+    with in_workspace(house.workspace):
+        used = Training.objects.create(
+            reason="first",
+            status="promoted",
+            version=1,
+            started_at=NOW,
+            trained_session_ids=[made[0].session_id],
+            gates=[{"name": "finite", "is_passed": True, "detail": "all numbers are"}],
+        )
+        Training.objects.create(reason="first", started_at=NOW, trained_session_ids=[])
+    told = house.reader.get("predictor/audit/s-0").json()
+
+    assert told["session"]["session_key"] == "s-0"
+    assert len(told["memories"]) == 12
+    assert [m["rank"] for m in told["memories"]] == list(range(1, 13))
+    assert all(len(m["signals"]) == 12 and m["final"] is not None for m in told["memories"])
+    assert told["comparison"]["id"] == str(made[0].pk)
+    assert [t["id"] for t in told["trainings"]] == [str(used.pk)]
+    assert told["trainings"][0]["gates"][0]["is_passed"] is True
+    assert told["is_canary"] is False
+    assert house.reader.get("predictor/audit/s-9").status_code == 404
+
+
+def test_keys_with_slashes_and_signs_are_found(house: House) -> None:
+    key = "agents/run 7?#%"
+    started = house.agent.post("sessions", {"session_key": key, "context": ""})
+    assert started.status_code == 201
+    told = house.reader.get(f"predictor/audit/{quote(key, safe='')}").json()
+
+    assert told["session"]["session_key"] == key
+    assert (told["judgement"], told["comparison"], told["moved"]) == (None, None, "")
+
+
+def test_trainings_are_listed_newest_first(house: House, neighbour: House) -> None:
+    with in_workspace(neighbour.workspace):
+        Training.objects.create(reason="first", started_at=NOW)
+    with in_workspace(house.workspace):
+        for n in range(3):
+            Training.objects.create(
+                reason="interval", version=n, started_at=NOW + timedelta(hours=n)
+            )
+    page = house.reader.get("predictor/training", {"limit": 2}).json()
+    rest = house.reader.get(page["next"]).json()
+
+    assert [one["version"] for one in page["results"] + rest["results"]] == [2, 1, 0]
+
+
+def test_drift_shows_the_sums_over_time(house: House) -> None:
+    fill(house, 3)
+    told = house.reader.get("predictor/drift").json()
+
+    assert [point["drift_sum"] for point in told["points"]] == [0.0, 0.1, 0.2]
+    assert told["points"][0]["session_key"] == "s-0"
+    assert told["limit"] == 8
+    assert len(told["judge"]["windows"]) == 12
+    assert [
+        p["margin"] for p in house.reader.get("predictor/drift", {"limit": 1}).json()["points"]
+    ] == [0.0]
+    for wrong in ({"limit": 0}, {"limit": "x"}, {"limit": 1001}, {"from": "x"}):
+        assert house.reader.get("predictor/drift", wrong).status_code in {400, 422}
+
+
+def test_the_number_of_queries_does_not_grow(house: House, neighbour: House) -> None:
+    few, many = fill(house, 1), fill(neighbour, 12)
+
+    def asked(one: House, path: str) -> int:
+        one.reader.get(path)
+        with CaptureQueriesContext(connection) as captured:
+            assert one.reader.get(path).status_code == 200
+        return len(captured)
+
+    for path in ("status", "comparisons", "training", "drift", "audit/s-0"):
+        assert asked(house, f"predictor/{path}") == asked(neighbour, f"predictor/{path}"), path
+    assert asked(house, f"predictor/comparisons/{few[0].pk}") == asked(
+        neighbour, f"predictor/comparisons/{many[0].pk}"
+    )
+
+
+def test_others_comparisons_and_sessions_are_not_there(house: House, neighbour: House) -> None:
+    (foreign,) = fill(neighbour, 1, name="secret")
+
+    assert house.admin.get(f"predictor/comparisons/{foreign.pk}").status_code == 404
+    assert house.admin.get("predictor/audit/secret-0").status_code == 404
+    assert house.admin.get("predictor/comparisons").json()["count"] == 0
