@@ -1,33 +1,21 @@
 """What a judge wrote in its own words: it may quote the memories that it saw, and more.
 
-While one of them is forgotten the words are shown to nobody; when one is erased they are gone,
-from every judgement that saw it and from every other that quotes it. The numbers stay.
+While one of them is forgotten the words are shown to nobody (`session_records`); when one is erased
+they are gone, from every judgement that saw it and from every other that quotes it. The numbers
+stay.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from memories.models import Memory
 from predictor.models import Judgement
 
 # What of `raw` is words.
 WORDS = ("reasoning", "missing_topics")
-
-
-def withheld(judgements: Iterable[Judgement]) -> set[UUID]:
-    """Return the judgements whose words may not be shown now, by id; one query."""
-    seen = {judgement.pk: set(judgement.memory_ids) for judgement in judgements}
-    named = set().union(*seen.values())
-    shown = set(
-        Memory.objects.filter(pk__in=named, forgotten_at=None)
-        .order_by()
-        .values_list("pk", flat=True)
-    )
-    return {pk for pk, ids in seen.items() if not ids <= shown}
 
 
 def note_erased(
