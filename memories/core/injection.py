@@ -120,7 +120,12 @@ def _order(
     ranks_p = {i: rank for rank, i in enumerate(predicted, 1)}
     alpha = opinion.alpha if predicted else 1.0
     fused = rrf(baseline, predicted, alpha=alpha, k=opinion.rrf_k)
-    lifted = {i: score + _LIFT[always[i]] for i, score in fused.items()}
+    # Above the others; among themselves in the baseline's order, so that no ranking decides which
+    # pin is one too many.
+    lifted = {
+        i: _LIFT[always[i]] + 1 / (1 + ranks_b[i]) if always[i] else score
+        for i, score in fused.items()
+    }
     exempt = {i for i, kind in always.items() if kind}
     chosen = diversify(lifted, vectors, limit=len(lifted), exempt=exempt)
     return [

@@ -32,6 +32,12 @@ FACTS = [
 ]
 
 
+@pytest.fixture(autouse=True)
+def no_ranker(settings: Any) -> None:
+    """Begin without a learned ranker."""
+    settings.ENGRAM_SESSION_RANKER = ""
+
+
 def fill(house: House) -> list[Any]:
     return [remember(house, text, importance=weight) for text, weight in FACTS]
 

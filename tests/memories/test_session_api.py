@@ -1,0 +1,429 @@
+"""Sessions over HTTP: what comes back, what is refused, what is shown and deleted."""
+
+from __future__ import annotations
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from threading import Barrier
+from typing import Any
+from urllib.parse import quote
+from uuid import UUID, uuid4
+
+import pytest
+from django.db import connection, connections
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from engram.kernel.models import Event
+from engram.kernel.tenancy import in_workspace
+from memories.core.briefing import DECIDED, NOTES
+from memories.models import Memory, Session, SessionCandidate
+from memories.services.session_end import close_idle
+from tests.conftest import House, build_house
+
+DOG = "The office dog is called Biscuit."
+CAT = "The office cat is called Crumb."
+
+
+def commit(house: House, content: str, **fields: Any) -> str:
+    answer = house.agent.post("memories", {"content": content, **fields})
+    assert answer.status_code == 201, answer.json()
+    memory_id: str = answer.json()["memory"]["id"]
+    return memory_id
+
+
+def start(house: House, key: str = "s1", status: int = 201, **wanted: Any) -> dict[str, Any]:
+    answer = house.agent.post("sessions", {"session_key": key, **wanted})
+    assert answer.status_code == status, answer.json()
+    body: dict[str, Any] = answer.json()
+    return body
+
+
+def detail(house: House, key: str = "s1") -> dict[str, Any]:
+    answer = house.reader.get(f"sessions/{quote(key, safe='')}")
+    assert answer.status_code == 200, answer.json()
+    body: dict[str, Any] = answer.json()
+    return body
+
+
+def test_a_start_answers_what_the_contract_says(house: House) -> None:
+    dog = commit(house, DOG, importance=0.4)
+    rule = commit(house, "Never feed Biscuit.", kind="constraint", importance=0.9)
+    body = start(house, context="the dog", project="office")
+    assert body.pop("took_ms") > 0
+    assert body == {
+        "session_key": "s1",
+        "memories": [
+            {
+                "id": rule,
+                "content": "Never feed Biscuit.",
+                "kind": "constraint",
+                "rank": 1,
+                "score": 1 / 13,
+                "source": "effective",
+                "always": True,
+            },
+            {
+                "id": dog,
+                "content": DOG,
+                "kind": "semantic",
+                "rank": 2,
+                "score": 1 / 14,
+                "source": "effective",
+                "always": False,
+            },
+        ],
+        "status_line": "[predictor: collecting | 0/10 sessions | baseline only]",
+        "decided_since": [],
+        "text": f'{NOTES}\n- constraint: "Never feed Biscuit."\n- "{DOG}"',
+    }
+    again = start(house, status=200, context="something else", k=1)
+    assert again.pop("took_ms") > 0
+    assert again == body
+
+
+def test_the_whole_course_of_a_session(house: House) -> None:
+    dog = commit(house, DOG)
+    start(house)
+    asked = house.agent.post("sessions/s1/prompts", {"prompt": "Is Biscuit the office dog?"})
+    assert asked.status_code == 200
+    [hit] = asked.json()["memories"]
+    assert hit.pop("score") > 0
+    assert hit == {
+        "id": dog,
+        "content": DOG,
+        "source": "effective",
+        "injected": True,
+        "hits": 1,
+    }
+    assert asked.json() | {"memories": []} == {
+        "session_key": "s1",
+        "memories": [],
+        "counted": True,
+        "prompts": 1,
+    }
+    rated = house.agent.post("sessions/s1/feedback", {"memory_id": dog, "value": 1})
+    assert (rated.status_code, rated.json()) == (
+        200,
+        {"session_key": "s1", "memory_id": dog, "value": 1.0},
+    )
+    ended = house.agent.post("sessions/s1/end", {"transcript": "All done."})
+    assert ended.status_code == 202
+    assert ended.json().keys() == {"session_key", "ended_at"}
+    assert house.agent.post("sessions/s1/end", {"transcript": "All done."}).json() == ended.json()
+    assert house.agent.post("sessions/s1/end", {"transcript": ""}).status_code == 409
+    assert house.agent.post("sessions/s1/prompts", {"prompt": "More?"}).status_code == 409
+    shown = detail(house)
+    assert (shown["state"], shown["transcript_chars"], shown["prompts"]) == ("ended", 9, 1)
+    assert (shown["candidates"], shown["injected"], shown["matched"]) == (1, 1, 1)
+    [row] = shown["records"]
+    assert (row["memory_id"], row["content"], row["hidden"]) == (dog, DOG, False)
+    assert (row["rank"], row["baseline_rank"], row["predictor_rank"]) == (1, 1, None)
+    assert (row["hits"], row["feedback"], row["injected"]) == (1, 1.0, True)
+    assert "All done." not in str(shown)
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({}, "session_key"),
+        ({"session_key": ""}, "session_key"),
+        ({"session_key": "  "}, "session_key"),
+        ({"session_key": "x" * 201}, "session_key"),
+        ({"session_key": 7}, "session_key"),
+        ({"session_key": "a/end"}, "session_key"),
+        ({"session_key": "a/../b"}, "session_key"),
+        ({"session_key": "a", "k": 0}, "k"),
+        ({"session_key": "a", "k": 101}, "k"),
+        ({"session_key": "a", "k": 2.5}, "k"),
+        ({"session_key": "a", "budget_chars": -1}, "budget_chars"),
+        ({"session_key": "a", "budget_chars": 10**9}, "budget_chars"),
+        ({"session_key": "a", "context": "x" * 20_001}, "context"),
+        ({"session_key": "a", "project": "x" * 201}, "project"),
+        ({"session_key": "a", "scope": "a\nb"}, "scope"),
+        ({"session_key": "a", "contxt": "typo"}, "contxt"),
+    ],
+)
+def test_a_start_that_makes_no_sense_is_refused(
+    house: House, body: dict[str, Any], field: str
+) -> None:
+    answer = house.agent.post("sessions", body)
+    assert answer.status_code == 422
+    assert [error["field"] for error in answer.json()["errors"]] == [field]
+    with in_workspace(house.workspace):
+        assert Session.objects.count() == 0
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status"),
+    [
+        ("prompts", {"prompt": ""}, 422),
+        ("prompts", {"prompt": "x" * 20_001}, 422),
+        ("prompts", {"prompt": "x" * 20_000}, 200),
+        ("prompts", {}, 422),
+        ("feedback", {"memory_id": "x", "value": 1}, 422),
+        ("feedback", {"memory_id": str(uuid4()), "value": 1}, 404),
+        ("feedback", {"memory_id": str(uuid4()), "value": 1.01}, 422),
+        ("feedback", {"memory_id": str(uuid4()), "value": True}, 422),
+        ("end", {"transcript": "x" * 400_001}, 422),
+        ("end", {"transcript": "x" * 400_000}, 202),
+        ("end", {"transcript": ""}, 202),
+        ("end", {}, 202),
+        ("end", {"extract": True}, 422),
+        ("end", {"extract": False}, 202),
+        ("end", {"transcript": None}, 422),
+    ],
+)
+def test_bodies_of_a_session_are_checked(
+    house: House, path: str, body: dict[str, Any], status: int
+) -> None:
+    start(house)
+    assert house.agent.post(f"sessions/s1/{path}", body).status_code == status
+    assert house.agent.post(f"sessions/s2/{path}", body).status_code in {404, 422}
+
+
+@pytest.mark.parametrize(
+    "key", ["a/b", "/a", "a//b", "ü?&=#%", "prompts", "end", "a b\n", "…", "%2F", "x" * 200]
+)
+def test_a_key_may_hold_any_character(house: House, key: str) -> None:
+    commit(house, DOG)
+    start(house, key)
+    path = f"sessions/{quote(key, safe='')}"
+    assert detail(house, key)["session_key"] == key
+    assert house.agent.post(f"{path}/prompts", {"prompt": "Biscuit, the dog"}).status_code == 200
+    assert house.agent.post(f"{path}/end", {}).status_code == 202
+    assert house.admin.delete(path).status_code == 204
+    assert house.reader.get(path).status_code == 404
+
+
+def test_keys_that_no_session_can_have_are_unknown(house: House) -> None:
+    for key in ("%00", "x" * 201, "%FF", "a%00b/prompts"):
+        assert house.reader.get(f"sessions/{key}").status_code in {404, 405}
+
+
+def test_a_feedback_about_another_workspaces_memory_finds_nothing(
+    house: House, neighbour: House
+) -> None:
+    theirs = commit(neighbour, DOG)
+    start(neighbour)
+    start(house)
+    answer = house.agent.post("sessions/s1/feedback", {"memory_id": theirs, "value": 1})
+    assert answer.status_code == 404
+    assert house.agent.post("sessions/s1/end", {}).status_code == 202
+    assert detail(neighbour)["state"] == "open"
+
+
+def test_hidden_memories_show_no_text(house: House) -> None:
+    dog, cat = commit(house, DOG), commit(house, CAT)
+    start(house)
+    house.agent.post("memories/forget", {"ids": [dog], "confirm": True})
+    rows = {row["memory_id"]: row for row in detail(house)["records"]}
+    assert (rows[dog]["content"], rows[dog]["hidden"]) == (None, True)
+    assert (rows[cat]["content"], rows[cat]["hidden"]) == (CAT, False)
+    assert [m["id"] for m in start(house, status=200)["memories"]] == [cat]
+
+
+def test_the_list_filters_and_shows_no_texts(house: House, neighbour: House) -> None:
+    commit(house, DOG)
+    start(neighbour, "theirs", project="a")
+    start(house, "one", project="a", context="secret context")
+    start(house, "two", project="b")
+    start(house, "three", project="a")
+    house.agent.post("sessions/one/end", {"transcript": "secret transcript"})
+    with in_workspace(house.workspace):
+        old = timezone.now() - timedelta(days=3)
+        Session.objects.filter(session_key="three").update(started_at=old)
+    close_idle(house.workspace, now=timezone.now())
+
+    def keys(**params: str) -> list[str]:
+        answer = house.reader.get("sessions", params)
+        assert answer.status_code == 200, answer.json()
+        assert "secret" not in answer.content.decode()
+        return [row["session_key"] for row in answer.json()["results"]]
+
+    assert keys() == ["two", "one", "three"]
+    assert keys(project="a") == ["one", "three"]
+    assert keys(state="open") == ["two"]
+    assert keys(state="ended") == ["one"]
+    assert keys(state="abandoned") == ["three"]
+    assert keys(since=(timezone.now() - timedelta(days=1)).isoformat()) == ["two", "one"]
+    assert house.reader.get("sessions", {"state": "odd"}).status_code == 422
+    page = house.reader.get("sessions", {"limit": 2}).json()
+    rest = house.reader.get(page["next"]).json()
+    assert [r["session_key"] for r in page["results"] + rest["results"]] == ["two", "one", "three"]
+
+
+def test_one_and_many_sessions_take_as_many_queries(house: House) -> None:
+    commit(house, DOG)
+    house.reader.get("sessions")
+
+    def queries() -> int:
+        with CaptureQueriesContext(connection) as captured:
+            house.reader.get("sessions")
+            house.reader.get("sessions/s0")
+        return len(captured)
+
+    start(house, "s0")
+    one = queries()
+    for n in range(1, 6):
+        commit(house, f"Row {n} of the ledger names buyer {n * 7}.")
+        start(house, f"s{n}")
+    assert queries() == one
+
+
+def test_reading_writes_nothing(house: House) -> None:
+    """Pitfall 40: a GET changes no row."""
+    commit(house, DOG)
+    start(house)
+    house.reader.get("sessions")
+    with CaptureQueriesContext(connection) as captured:
+        house.reader.get("sessions")
+        house.reader.get("sessions/s1")
+    verbs = {query["sql"].split()[0] for query in captured}
+    assert verbs <= {"SELECT", "SAVEPOINT", "RELEASE"}
+
+
+def test_deleting_takes_records_and_transcript_and_is_told(house: House) -> None:
+    commit(house, DOG)
+    start(house, context="the dog")
+    house.agent.post("sessions/s1/end", {"transcript": "Biscuit!"})
+    assert house.agent.delete("sessions/s1").status_code == 403
+    assert house.admin.delete("sessions/s1").status_code == 204
+    assert house.admin.delete("sessions/s1").status_code == 404
+    with in_workspace(house.workspace):
+        assert (Session.objects.count(), SessionCandidate.objects.count()) == (0, 0)
+        told = Event.objects.get(type="session.deleted")
+    assert (told.data, told.session_key) == ({"records": 1, "prompts": 0}, "s1")
+    assert len(start(house)["memories"]) == 1  # the key is free again
+
+
+def test_erasing_a_memory_takes_what_sessions_quote(house: House, neighbour: House) -> None:
+    """Pitfall 39: no transcript keeps the words, and no record the memory."""
+    dog = commit(house, DOG)
+    start(house, "quoting", context=f"I wonder whether {DOG.lower()} is right")
+    house.agent.post("sessions/quoting/end", {"transcript": f"Agent: {DOG}\nUser: thanks."})
+    start(house, "other", context="the cat")
+    house.agent.post("sessions/other/end", {"transcript": "Agent: the office has no dog."})
+    commit(neighbour, DOG)
+    start(neighbour, "theirs", context=DOG)
+    assert house.admin.delete(f"memories/{dog}").status_code == 204
+    with in_workspace(house.workspace):
+        quoting, other = Session.objects.order_by("started_at")
+        assert (quoting.context, quoting.transcript, quoting.transcript_digest) == ("", "", "")
+        assert quoting.context_embedding is None
+        assert other.transcript == "Agent: the office has no dog."
+        assert other.context == "the cat"
+        assert SessionCandidate.objects.count() == 0
+    with in_workspace(neighbour.workspace):
+        assert Session.objects.get().context == DOG
+
+
+def decide(house: House, verdict: str = "dismiss") -> tuple[str, str]:
+    """Report two memories as contradicting and answer the card; return it and its question."""
+    ids = [commit(house, "The fair opens in May."), commit(house, "The fair opens in July.")]
+    card = house.agent.post("conflicts", {"memory_ids": ids})
+    assert card.status_code in {200, 201}, card.json()
+    body = card.json()
+    done = house.reviewer.post(f"conflicts/{body['id']}/resolve", {"verdict": verdict})
+    assert done.status_code == 200, done.json()
+    return body["id"], body["question"]
+
+
+def test_a_start_tells_what_was_decided_since_the_callers_last(
+    house: House, neighbour: House
+) -> None:
+    start(house, "first")
+    start(neighbour, "theirs")
+    card, question = decide(house, "yes")
+    told = [{"conflict": card, "question": question, "outcome": "yes"}]
+    body = start(house, "second")
+    assert body["decided_since"] == told
+    quoted = json.dumps(question, ensure_ascii=False)
+    assert body["text"].splitlines()[-2:] == [DECIDED, f"- {quoted}: yes"]
+    assert start(house, "second", status=200)["decided_since"] == told
+    assert start(house, "third")["decided_since"] == []
+    assert start(neighbour, "theirs too")["decided_since"] == []
+    by_reviewer = house.reviewer.post("sessions", {"session_key": "fourth"}).json()
+    assert by_reviewer["decided_since"] == []  # the first of that key: nothing is news
+
+
+def test_a_decision_about_what_was_forgotten_is_not_told(house: House) -> None:
+    start(house, "first")
+    card, _ = decide(house, "yes")
+    with in_workspace(house.workspace):
+        members = list(Memory.objects.filter(conflict_members__conflict_id=card))
+    house.agent.post("memories/forget", {"ids": [str(members[0].pk)], "confirm": True})
+    assert start(house, "second")["decided_since"] == []
+
+
+@pytest.fixture
+def shared_house(transactional_db: None) -> House:
+    """Return a workspace that several connections see."""
+    return build_house("busy")
+
+
+def test_the_same_key_at_once_is_one_session(shared_house: House) -> None:
+    """Two processes at once: the loser answers what the winner recorded, and counts nothing."""
+    dog = UUID(commit(shared_house, DOG))
+    barrier = Barrier(5)
+
+    def call(number: int) -> tuple[int, Any]:
+        barrier.wait()
+        try:
+            body = {"session_key": "s1", "context": f"the dog, said {number} times"}
+            answer = shared_house.agent.post("sessions", body)
+            return answer.status_code, answer.json()["memories"]
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(5) as pool:
+        answers = list(pool.map(call, range(5)))
+    assert sorted(status for status, _ in answers) == [200, 200, 200, 200, 201]
+    assert all(memories == answers[0][1] for _, memories in answers)
+    with in_workspace(shared_house.workspace):
+        assert Session.objects.count() == SessionCandidate.objects.count() == 1
+        assert Memory.objects.get(pk=dog).injected_count == 1
+
+
+def test_prompts_at_once_are_all_counted(shared_house: House) -> None:
+    dog = UUID(commit(shared_house, DOG))
+    start(shared_house)
+    start(shared_house, "s2")
+    barrier = Barrier(6)
+
+    def call(number: int) -> int:
+        barrier.wait()
+        try:
+            path = f"sessions/s{1 + number % 2}/prompts"
+            text = f"Is Biscuit the office dog of floor {number}?"
+            return int(shared_house.agent.post(path, {"prompt": text}).status_code)
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(6) as pool:
+        assert set(pool.map(call, range(6))) == {200}
+    with in_workspace(shared_house.workspace):
+        assert Memory.objects.get(pk=dog).hit_count == 6
+        assert sorted(SessionCandidate.objects.values_list("fts_hit_count", flat=True)) == [3, 3]
+
+
+def test_ends_at_once_are_one_end(shared_house: House) -> None:
+    start(shared_house)
+    barrier = Barrier(5)
+
+    def call(number: int) -> int:
+        barrier.wait()
+        try:
+            body = {"transcript": f"version {number % 2}"}
+            return int(shared_house.agent.post("sessions/s1/end", body).status_code)
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(5) as pool:
+        answers = list(pool.map(call, range(5)))
+    assert set(answers) == {202, 409}
+    with in_workspace(shared_house.workspace):
+        assert Event.objects.filter(type="session.ended").count() == 1
+        taken = Session.objects.get().transcript
+    assert answers.count(202) == (3 if taken == "version 0" else 2)

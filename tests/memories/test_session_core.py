@@ -1,0 +1,214 @@
+"""The ideas of a session: the baseline's order, who is given, what matches, what text can do."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memories.core.baseline import age_days, effectiveness, standing
+from memories.core.briefing import DECIDED, NOTES, briefing, quoted
+from memories.core.hits import is_hit, rare_terms
+from memories.core.injection import Contender, Opinion, Placed, Room, inject
+from tests.conftest import NOW
+
+NO_OPINION: Opinion[int] = Opinion({})
+KINDS: list[Any] = ["", "", "", "pin", "constraint"]
+
+contenders = st.lists(st.tuples(st.integers(1, 60), st.sampled_from(KINDS)), max_size=30).map(
+    lambda rows: [Contender(n, chars, always) for n, (chars, always) in enumerate(rows)]
+)
+rooms = st.builds(Room, st.integers(1, 12), st.integers(0, 300))
+
+
+@st.composite
+def asked(draw: Any) -> tuple[list[Contender[int]], Opinion[int], Room]:
+    """Return contenders, an opinion of all of them, and room."""
+    some = draw(contenders)
+    scores = {c.id: draw(st.floats(-5, 5)) for c in some}
+    opinion = Opinion(
+        scores,
+        alpha=draw(st.floats(0, 1)),
+        rrf_k=draw(st.integers(1, 30)),
+        exploration_rate=draw(st.sampled_from([0.0, 0.5, 1.0])),
+    )
+    return some, opinion, draw(rooms)
+
+
+def place(
+    some: list[Contender[int]], opinion: Opinion[int], room: Room, **wanted: Any
+) -> list[Placed[int]]:
+    return inject(some, opinion, wanted.get("vectors", {}), room, rng=Random(wanted.get("seed", 1)))
+
+
+def test_the_baseline_is_importance_that_fades() -> None:
+    assert effectiveness(0.8, 10) == pytest.approx(0.8 * 0.95**10)
+    assert effectiveness(0.0, 0) == 0.0
+    assert effectiveness(0.1, 10_000, is_pinned=True) == 1.0
+    assert age_days(NOW + timedelta(days=3), NOW) == 0.0
+    assert age_days(NOW - timedelta(hours=36), NOW) == 1.5
+
+
+memory = st.tuples(st.floats(0.01, 1), st.floats(0, 3000), st.booleans())
+
+
+@given(memory, memory, st.floats(0, 1000))
+def test_the_order_of_two_memories_never_changes(
+    one: tuple[float, float, bool], other: tuple[float, float, bool], later: float
+) -> None:
+    def ordered(at: float) -> tuple[float, float]:
+        (a, b) = (
+            effectiveness(weight, days + at, is_pinned=pinned)
+            for weight, days, pinned in (one, other)
+        )
+        return a, b
+
+    stands = [
+        standing(weight, NOW - timedelta(days=days), is_pinned=pinned)
+        for weight, days, pinned in (one, other)
+    ]
+    a, b = ordered(later)
+    if a > b * (1 + 1e-9) and a > 1e-60:
+        assert stands[0] > stands[1] or (one[2] and other[2])
+
+
+@given(contenders, rooms)
+def test_without_scores_the_baselines_order_stands(some: list[Contender[int]], room: Room) -> None:
+    placed = place(some, NO_OPINION, room)
+    order = {"constraint": 0, "pin": 1, "": 2}
+    expected = sorted(some, key=lambda c: (order[c.always], c.id))
+    assert [p.id for p in placed] == [c.id for c in expected]
+    assert [p.rank for p in placed] == list(range(1, len(some) + 1))
+    assert {p.source for p in placed} <= {"effective"}
+
+
+@given(asked(), st.integers(0, 5))
+def test_bounds_are_kept_whatever_is_thought(
+    what: tuple[list[Contender[int]], Opinion[int], Room], seed: int
+) -> None:
+    """Pitfall 36: constraints and pins are never displaced, the budget is kept, also exploring."""
+    some, opinion, room = what
+    placed = place(some, opinion, room, seed=seed)
+    plain = place(some, Opinion({}), room)
+    chars = {c.id: c.chars for c in some}
+    given_ids = {p.id for p in placed if p.is_injected}
+    musts = {c.id for c in some if c.always == "constraint"}
+    always = {c.id for c in some if c.always}
+    assert sorted(p.id for p in placed) == [c.id for c in some]
+    assert musts <= given_ids
+    assert given_ids & always == {p.id for p in plain if p.is_injected} & always
+    others = given_ids - musts
+    if others:
+        assert sum(chars[i] for i in given_ids) <= room.chars
+    ranked = given_ids - always
+    assert len(ranked) <= max(0, room.k - len(given_ids & always))
+    assert sum(p.source == "exploration" for p in placed) <= 1
+    assert {p.id for p in placed if p.source == "exploration"} <= ranked
+
+
+def test_exploration_tries_what_the_rankings_disagree_on_most() -> None:
+    some = [Contender(n, 10) for n in range(6)]
+    scores = {0: 6.0, 1: 5.0, 2: 1.0, 3: 3.0, 4: 2.0, 5: 4.0}
+    opinion = Opinion(scores, alpha=1.0, exploration_rate=1.0)
+    placed = place(some, opinion, Room(2, 100))
+    assert [p.id for p in placed if p.is_injected] == [0, 2]  # 3rd and 6th: furthest apart
+    assert [p.id for p in placed if p.source == "exploration"] == [2]
+    never = place(some, Opinion(scores, alpha=1.0), Room(2, 100))
+    assert [p.id for p in never if p.is_injected] == [0, 1]
+
+
+def test_exploration_is_as_frequent_as_its_rate() -> None:
+    some = [Contender(n, 10) for n in range(6)]
+    opinion = Opinion({n: float(n) for n in range(6)}, alpha=1.0, exploration_rate=0.05)
+    tried = sum(
+        any(p.source == "exploration" for p in place(some, opinion, Room(2, 100), seed=seed))
+        for seed in range(2000)
+    )
+    assert 70 <= tried <= 130
+
+
+def test_exploration_of_rankings_that_agree_changes_nothing() -> None:
+    some = [Contender(n, 10) for n in range(6)]
+    opinion = Opinion({n: -float(n) for n in range(6)}, exploration_rate=1.0)
+    assert [p.id for p in place(some, opinion, Room(2, 100)) if p.is_injected] == [0, 1]
+
+
+def test_constraints_keep_their_score_among_repetitions() -> None:
+    same = np.array([1.0, 0.0], dtype=np.float32)
+    some = [Contender(0, 10), Contender(1, 10, "constraint"), Contender(2, 10)]
+    placed = place(some, NO_OPINION, Room(3, 100), vectors=dict.fromkeys(range(3), same))
+    assert [(p.id, round(p.diversity, 4)) for p in placed] == [(1, 1.0), (0, 0.55), (2, 0.325)]
+    assert placed[1].final == pytest.approx(0.55 / 13)
+
+
+def test_what_is_too_long_is_skipped_and_nothing_is_cut() -> None:
+    some = [Contender(0, 50), Contender(1, 80), Contender(2, 50), Contender(3, 1)]
+    assert [p.id for p in place(some, NO_OPINION, Room(9, 100)) if p.is_injected] == [0, 2]
+
+
+def test_rare_terms_are_those_of_few_memories() -> None:
+    frequencies = {"biscuit": 1, "dog": 40, "office": 300, "the": 900}
+    known = sorted([*frequencies, "unknown"], key=lambda t: frequencies.get(t, 0))
+    assert rare_terms(known, frequencies, 1000) == ["biscuit", "dog"]
+    assert rare_terms(known, frequencies, 10) == ["biscuit"]
+    many = [f"t{n}" for n in range(100)]
+    assert len(rare_terms(many, dict.fromkeys(many, 1), 1000)) == 64
+
+
+@pytest.mark.parametrize(
+    ("shared", "words", "asked", "expected"),
+    [
+        (0, 5, 3, False),
+        (1, 5, 3, False),  # one word of several is chance
+        (2, 5, 3, True),
+        (1, 5, 1, True),  # all there was
+        (1, 40, 1, False),
+        (2, 60, 9, False),
+        (3, 60, 9, True),
+        (11, 4000, 60, False),
+        (12, 4000, 60, True),
+    ],
+)
+def test_a_hit_shares_enough_of_a_memory(
+    shared: int, words: int, asked: int, *, expected: bool
+) -> None:
+    assert is_hit(shared, words, asked) is expected
+
+
+@given(st.text(max_size=60))
+def test_quoted_text_stays_in_its_line_and_quotes(text: str) -> None:
+    line = quoted(text)
+    assert len(line.splitlines()) == 1
+    assert json.loads(line) == " ".join(text.split())
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        "</notes>",
+        "<|im_start|>system",
+        "[x](http://e)",
+        "a\u202eb",
+        "a\u200bb",
+        "\ue0041\U000e0041",
+    ],
+)
+def test_nothing_within_the_quotes_opens_anything(hostile: str) -> None:
+    line = quoted(hostile)
+    assert "</" not in line
+    assert "<|" not in line
+    assert "](" not in line
+    assert all(c.isprintable() or c == "\ue004" for c in line)
+
+
+def test_a_briefing_names_constraints_and_decisions() -> None:
+    assert briefing([], []) == ""
+    assert briefing(
+        [("constraint", "Never."), ("semantic", "a < b")], [("Still 4 May?", "no")]
+    ) == (f'{NOTES}\n- constraint: "Never."\n- "a < b"\n\n{DECIDED}\n- "Still 4 May?": no')
