@@ -41,6 +41,16 @@ class Known:
     texts: Sequence[NDArray[np.int64]]
 
 
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """How a ranker that learned from so many sessions ranked a test session's pool."""
+
+    ranker: str
+    learned_from: int
+    session: SimulatedSession
+    order: Sequence[int]
+
+
 Maker = Callable[[Known, np.random.Generator], Learner]
 
 
@@ -68,6 +78,7 @@ def run(
     tests: int = TESTS,
     clock: Callable[[], float] = lambda: 0.0,
     advance: Callable[[int], object] = lambda _: None,
+    record: Callable[[Ranked], object] = lambda _: None,
 ) -> Curves:
     """Measure rankers in one world; tests are sessions after the last one learned from.
 
@@ -76,6 +87,7 @@ def run(
     makers : by name; the first serves the log.
     clock : processor seconds, for the cost of a fit.
     advance : told 1 after each fit.
+    record : told every ranking of a test session.
     """
     simulator = Simulator(plan, seed, sessions=checkpoints[-1] + tests)
     held_out = [simulator.session(checkpoints[-1] + i) for i in range(tests)]
@@ -98,7 +110,12 @@ def run(
             if lessons:
                 learner.fit(lessons, rng=np.random.default_rng((seed, 6)))
             curves.fit_cpu_seconds.setdefault(name, {})[checkpoint] = clock() - began
-            curves.learned.setdefault(name, {})[checkpoint] = measured(learner, held_out)
+            orders = [order_of(learner.score(s.context, s.candidates)) for s in held_out]
+            curves.learned.setdefault(name, {})[checkpoint] = [
+                truth_ndcg(session, order) for session, order in zip(held_out, orders, strict=True)
+            ]
+            for session, order in zip(held_out, orders, strict=True):
+                record(Ranked(name, checkpoint, session, order))
             serving = serving or learner
             advance(1)
     return curves
@@ -110,14 +127,6 @@ def known_at(simulator: Simulator, index: int) -> Known:
     ids = simulator.known_at(index)
     ids = ids[memories.is_embedded[ids]]
     return Known(memories.embeddings[ids], [memories.tokens[i] for i in ids])
-
-
-def measured(learner: Learner, sessions: Sequence[SimulatedSession]) -> list[float]:
-    """Return nDCG@10 of a ranker in each session."""
-    return [
-        truth_ndcg(session, order_of(learner.score(session.context, session.candidates)))
-        for session in sessions
-    ]
 
 
 def bounds(

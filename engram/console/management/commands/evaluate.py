@@ -21,6 +21,7 @@ from engram.console.evaluation import (
     agent,
     histories,
     pairs,
+    predictor,
     probes,
     retrieval,
     stories,
@@ -126,6 +127,24 @@ class Command(BaseCommand):
                 metavar=mode.metavar,
                 help=mode.question,
             )
+        modes.add_argument(
+            "--predictor",
+            action="store_true",
+            help="how well does the learned ranker rank for a simulated user, and does influence "
+            "go to who earned it?",
+        )
+        parser.add_argument(
+            "--seeds",
+            type=int,
+            default=predictor.SEEDS,
+            help="with --predictor: simulated users of each kind (default %(default)s)",
+        )
+        parser.add_argument(
+            "--sessions",
+            type=int,
+            default=predictor.SESSIONS,
+            help="with --predictor: sessions that each lives through (default %(default)s)",
+        )
         parser.add_argument(
             "--agent",
             action="store_true",
@@ -177,6 +196,9 @@ class Command(BaseCommand):
         seed = options["seed"]
         if options["agent"] and not options["conflicts"]:
             raise InputError("--agent goes with --conflicts")
+        if options["predictor"]:
+            extent = predictor.Extent(options["seeds"], options["sessions"])
+            return [], extent.steps, partial(_run_predictor, extent, seed)
         for name, mode in FILE_MODES.items():
             if path := options[name]:
                 inputs = [path, *mode.also_read]
@@ -188,6 +210,10 @@ class Command(BaseCommand):
             lambda: retrieval.size(memories, questions),
             lambda advance: retrieval.run(memories, questions, seed=seed, advance=advance),
         )
+
+
+def _run_predictor(extent: predictor.Extent, seed: int, advance: Advance) -> Outcome:
+    return predictor.run(extent, seed=seed, advance=advance)
 
 
 def _run_file(run: RunFile, path: Path, seed: int, advance: Advance) -> Outcome:

@@ -1,0 +1,173 @@
+"""`--predictor`: does the learned ranker rank better, and does influence go to who earned it?
+
+Users are simulated (`predictor.core.simulation`), in the worlds for reports, on which nothing was
+tuned. Rankings are measured against the truth, by nDCG@10 over sessions after the last one that
+was learned from; the model's learning curve stands beside the closed form's and beside bounds. Then
+an oracle, a ranker by chance and the model live under the rules of governance.
+
+Intervals are over users: sessions of one user are not independent of each other.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from engram.console.evaluation.lines import InputError
+from engram.console.evaluation.outcome import Figure, Outcome
+from memories.core.metrics import Interval, bootstrap, bootstrap_ratio
+from predictor.core import rankers
+from predictor.core.recipe import Recipe
+from predictor.core.simulation import curves
+from predictor.core.simulation.governed import FixedRanker, Step, govern
+from predictor.core.simulation.plans import REPORT, REPORT_SEEDS
+from predictor.core.simulation.sessions import SimulatedSession
+
+SEEDS, SESSIONS = 2, 100
+SEEDS_MAX, SESSIONS_MAX = 100, 2000
+WORLDS = ("habits", "across", "life")
+GOVERNED_WORLD = "life"
+RANKED_MAX = 50
+MAKERS: dict[str, curves.Maker] = {
+    "model": lambda known, rng: rankers.model(known.embeddings, known.texts, rng=rng),
+    "ridge": lambda known, rng: rankers.ridge(known.embeddings, known.texts, rng=rng),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """How many users of each kind, and how many sessions each lives through.
+
+    Raises
+    ------
+    InputError
+        When there is nothing to measure, or more than anybody would wait for.
+    """
+
+    seeds: int
+    sessions: int
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be run."""
+        if not 1 <= self.seeds <= SEEDS_MAX:
+            raise InputError(f"--seeds must be 1 to {SEEDS_MAX}")
+        if not 1 <= self.sessions <= SESSIONS_MAX:
+            raise InputError(f"--sessions must be 1 to {SESSIONS_MAX}")
+
+    @property
+    def worlds(self) -> list[int]:
+        """The seeds."""
+        return [REPORT_SEEDS[0] + i for i in range(self.seeds)]
+
+    @property
+    def checkpoints(self) -> list[int]:
+        """The numbers of sessions after which rankers are measured."""
+        return [*(n for n in curves.CHECKPOINTS if n < self.sessions), self.sessions]
+
+    def steps(self) -> int:
+        """Count what the progress bar is told."""
+        fits = len(WORLDS) * len(MAKERS) * len(self.checkpoints)
+        return self.seeds * (fits + len(_governed()))
+
+
+def run(extent: Extent, *, seed: int, advance: Callable[[int], object]) -> Outcome:
+    """Measure learning curves and governed lives."""
+    rows: list[dict[str, Any]] = []
+    figures: dict[str, Figure] = {}
+    rng = np.random.default_rng(seed)
+    for world in WORLDS:
+        found = [
+            curves.run(
+                REPORT[world],
+                user,
+                MAKERS,
+                checkpoints=extent.checkpoints,
+                advance=advance,
+                record=partial(_keep, rows, f"{world}/{user}"),
+            )
+            for user in extent.worlds
+        ]
+        figures |= _curve_figures(world, found, rng)
+    lives: dict[str, list[list[Step]]] = defaultdict(list)
+    for name, fixed in _governed().items():
+        for user in extent.worlds:
+            plan = REPORT[GOVERNED_WORLD]
+            lives[name].append(govern(plan, user, sessions=extent.sessions, fixed=fixed))
+            advance(1)
+    figures |= _governed_figures(lives, rng)
+    details = {
+        "worlds": ", ".join(WORLDS),
+        "seeds": ", ".join(map(str, extent.worlds)),
+        "sessions": extent.sessions,
+        "tests a user": curves.TESTS,
+        "recipe": asdict(Recipe()),
+        "left cold start": {name: _left(steps) for name, steps in lives.items()},
+    }
+    return Outcome("predictor", figures, rows, details)
+
+
+def _governed() -> dict[str, FixedRanker | None]:
+    chance = rankers.Random(0)
+
+    def by_chance(session: SimulatedSession) -> Any:
+        return chance.score(session.context, session.candidates)
+
+    return {"oracle": lambda session: session.relevance, "random": by_chance, "model": None}
+
+
+def _curve_figures(
+    world: str, found: Sequence[curves.Curves], rng: np.random.Generator
+) -> dict[str, Figure]:
+    def over_users(values: Sequence[Sequence[float]]) -> Interval:
+        return bootstrap_ratio([sum(v) for v in values], [len(v) for v in values], rng=rng)
+
+    figures = {
+        f"{world}: {name}": Figure(over_users([one.bounds[name] for one in found]))
+        for name in found[0].bounds
+    }
+    for name, by_sessions in found[0].learned.items():
+        for n in by_sessions:
+            values = [one.learned[name][n] for one in found]
+            figures[f"{world}: {name} after {n}"] = Figure(over_users(values))
+    return figures
+
+
+def _governed_figures(
+    lives: Mapping[str, Sequence[Sequence[Step]]], rng: np.random.Generator
+) -> dict[str, Figure]:
+    """Tell the most influence that each ranker had, and what its sessions gained by it."""
+    figures = {}
+    for name, users in lives.items():
+        influence = [1 - min(step.alpha for step in steps) for steps in users]
+        gain = [float(np.mean([s.served - s.baseline for s in steps])) for steps in users]
+        figures[f"{name}: largest influence"] = Figure(
+            bootstrap(influence, rng=rng), is_lower_better=name == "random"
+        )
+        figures[f"{name}: gain over the baseline"] = Figure(bootstrap(gain, rng=rng))
+    return figures
+
+
+def _left(users: Sequence[Sequence[Step]]) -> str:
+    """Tell in which session each user's predictor first had influence."""
+    first = [next((n for n, s in enumerate(steps, 1) if s.alpha < 1), None) for steps in users]
+    return " ".join("never" if n is None else str(n) for n in first)
+
+
+def _keep(rows: list[dict[str, Any]], user: str, ranked: curves.Ranked) -> None:
+    session = ranked.session
+    ids = session.ids.tolist()
+    gains = zip(ids, session.relevance.tolist(), strict=True)
+    rows.append(
+        {
+            "id": f"{user}/{session.index}",
+            "ranker": ranked.ranker,
+            "sessions": ranked.learned_from,
+            "ranked": [ids[i] for i in ranked.order[:RANKED_MAX]],
+            "relevance": {str(i): round(gain, 4) for i, gain in gains if gain > 0},
+        }
+    )
