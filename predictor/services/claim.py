@@ -11,7 +11,7 @@ import numpy as np
 from engram.kernel.actors import SYSTEM
 from engram.kernel.history import record
 from predictor.models import PredictorState, Training, TrainingStatus
-from predictor.services.material import ON_TOP
+from predictor.services.material import MIXED
 
 # Who trains and was silent for so long is taken for dead.
 SILENCE = timedelta(seconds=60)
@@ -97,7 +97,7 @@ def note_attempt(state: PredictorState, reason: str, *, scored: int, now: dateti
     state.training_reason = ""
     state.trained_at = now
     state.scored_at_training = scored
-    if reason not in ON_TOP:
+    if reason not in MIXED:
         state.fully_trained_at = now
         state.scored_at_full_training = scored
 

@@ -46,7 +46,7 @@ class Learned:
 def learned(
     material: Material, *, seed: int, progress: Callable[[float], object] = lambda _: None
 ) -> Learned:
-    """Learn on a copy: the same material and seed give the same bytes.
+    """Learn beside the served model: the same material and seed give the same bytes.
 
     Raises
     ------
@@ -96,8 +96,8 @@ def learned(
 
 
 def _start(material: Material, rng: np.random.Generator) -> Scorer:
-    if material.start is not None:
-        return material.start.copy()
+    if material.base is not None:
+        return material.base.copy()
     known = material.known
     if known is None:
         raise ValueError("there is neither a model to start from nor what is known")

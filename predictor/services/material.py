@@ -22,19 +22,19 @@ from predictor.services.dataset import (
     known_memories,
 )
 
-# These trainings go on from the served model; every other one learns anew from all sessions.
-ON_TOP = frozenset({"interval", "drift", "manual"})
+# These trainings learn from the newest sessions and the best before; every other one from all.
+# Each begins anew: going on from the served weights was measured to overfit (docs/operators.md).
+MIXED = frozenset({"interval", "drift", "manual"})
 REPLAY = 20  # the best of what lies behind
 RECENT = 80  # four times as many
-LINEAGE = 50  # promoted trainings that are asked what the served model has learned from
 
 
 @dataclass(frozen=True, slots=True)
 class Material:
     """What a training learns from, what it starts from, and what it is measured against.
 
-    `start` is None when nothing is there to start from but `known`; `served` is None when no
-    model that fits the workspace's vectors is served.
+    `base` are the weights that it starts from; where there are none it starts from what is
+    `known`. `served` is None when no model that fits the workspace's vectors is served.
     """
 
     sessions: Sequence[JudgedSession]
@@ -42,7 +42,7 @@ class Material:
     skipped: int  # sessions that could not be read
     canary: Sequence[JudgedSession]
     known: KnownMemories | None
-    start: Scorer | None
+    base: Scorer | None
     served: Scorer | None
     served_number: int | None
     promoted_models: int
@@ -71,17 +71,15 @@ def collect(
     chosen = _canary(found.sessions, state, rng=rng, now=now)
     rest = [session for session in found.sessions if session.id not in chosen]
     served = models_store.fitting(state.served, model)
-    is_on_top = reason in ON_TOP and served is not None
-    begun = served if is_on_top else models_store.base_of(model)
-    start = begun and begun[1]
-    sessions, replay_count = mixed(rest) if is_on_top else (rest, 0)
+    base = models_store.base_of(model)
+    sessions, replay_count = mixed(rest) if reason in MIXED else (rest, 0)
     return Material(
         sessions=sessions,
         replay_count=replay_count,
         skipped=found.skipped,
         canary=[session for session in found.sessions if session.id in chosen],
-        known=None if start else known_memories(workspace, width=found.width, now=now),
-        start=start,
+        known=None if base else known_memories(workspace, width=found.width, now=now),
+        base=base and base[1],
         served=served and served[1],
         served_number=served and served[0].number,
         promoted_models=ModelVersion.objects.exclude(promoted_at=None).count(),
@@ -112,15 +110,8 @@ def _canary(
 
 
 def _seen(state: PredictorState) -> set[UUID]:
-    """Return what the served model has learned from, itself or as the one it went on from."""
+    """Return what the served model has learned from."""
     if state.served is None:
         return set()
-    promoted = Training.objects.filter(
-        status=TrainingStatus.PROMOTED, version__lte=state.served
-    ).order_by("-version")
-    seen: set[UUID] = set()
-    for reason, ids in promoted.values_list("reason", "trained_session_ids")[:LINEAGE]:
-        seen.update(ids)
-        if reason not in ON_TOP:
-            break
-    return seen
+    learned = Training.objects.filter(status=TrainingStatus.PROMOTED, version=state.served)
+    return {i for ids in learned.values_list("trained_session_ids", flat=True) for i in ids}

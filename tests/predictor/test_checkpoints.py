@@ -215,7 +215,7 @@ def test_checkpoint_bad_magic_in_the_database_is_a_cold_start(trained: House) ->
         assert (training.base_version, training.replay_count) == (None, 0)
 
 
-def test_base_weights_begin_full_trainings_and_never_serve(
+def test_base_weights_begin_trainings_and_never_serve(
     trained: House, neighbour: House, tmp_path: Path
 ) -> None:
     path = tmp_path / "base.sgpt"
@@ -223,7 +223,7 @@ def test_base_weights_begin_full_trainings_and_never_serve(
     build_world(neighbour.workspace, 0, memories=8)
     code, said = command("import_model", "--workspace", "zenith", "--base", path)
     assert code == 0
-    assert "is what full trainings start from" in said
+    assert "is what trainings start from" in said
     assert served(neighbour) == (None, b"")
     build_world(neighbour.workspace, 20, name="more")
     code, said = command("train", "--workspace", "zenith", "--base-weights", path)

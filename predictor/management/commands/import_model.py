@@ -30,7 +30,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--base",
             action="store_true",
-            help="do not let it serve: full trainings start from it instead of from nothing",
+            help="do not let it serve: trainings start from it instead of from nothing",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -48,5 +48,5 @@ class Command(BaseCommand):
             raise CommandError(
                 f"Nothing was changed. {error.detail}", returncode=BAD_INPUT
             ) from None
-        role = "is what full trainings start from" if options["base"] else "serves"
+        role = "is what trainings start from" if options["base"] else "serves"
         self.stdout.write(f"{version} {role}: sha256 {version.sha256}")

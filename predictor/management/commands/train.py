@@ -46,8 +46,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--full",
             action="store_true",
-            help="learn anew from all sessions; else go on from the served model with the newest"
-            " and the best sessions",
+            help="learn from all sessions; else from the newest 80 and the 20 best before",
         )
         parser.add_argument(
             "--dry-run", action="store_true", help="learn and ask the gates, change nothing"
@@ -57,7 +56,7 @@ class Command(BaseCommand):
             "--base-weights",
             type=Path,
             metavar="FILE",
-            help="a checkpoint that this and later full trainings start from; implies --full",
+            help="a checkpoint that this and all later trainings start from; implies --full",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

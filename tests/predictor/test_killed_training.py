@@ -1,0 +1,131 @@
+"""A worker that is killed (kill -9) at any step of a training leaves the served model as it was."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from datetime import timedelta
+from typing import Any
+
+import numpy as np
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from engram.kernel.models import Event
+from engram.kernel.tenancy import in_workspace
+from predictor.models import ModelVersion, Training, TrainingSlot, TrainingStatus
+from predictor.services import models_store, training_slot, training_turn
+from predictor.services.claim import SILENCE
+from predictor.services.state import locked_state, state_of
+from predictor.services.training_due import note_training_due
+from tests.conftest import House, build_house
+from tests.predictor.judged import build_world
+
+# A worker's process: it runs the real task, and dies where it is told to.
+WORKER = """
+import importlib, os, signal, sys
+import django; django.setup()
+from django.db import connection
+workspace, database, module, name, when = sys.argv[1:]
+connection.settings_dict["NAME"] = database
+place = importlib.import_module(module)
+for part in name.split(".")[:-1]:
+    place = getattr(place, part)
+real = getattr(place, name.split(".")[-1])
+def die():
+    os.kill(os.getpid(), signal.SIGKILL)
+def step(*args, **kwargs):
+    if when == "before":
+        die()
+    answer = real(*args, **kwargs)
+    die()
+setattr(place, name.split(".")[-1], step)
+from predictor import tasks
+tasks.train_workspace(workspace)
+"""
+
+TRAIN = "predictor.services.train"
+PROMOTE = "predictor.services.promote"
+# Where the worker dies, whether the training's row is there by then, and whether it has ended.
+STEPS = {
+    "before the row is there for good": (TRAIN, "claims.take", "after", False, False),
+    "after the row": (TRAIN, "_collected", "before", True, False),
+    "in the middle of learning": (TRAIN, "_Beats.__call__", "after", True, False),
+    "after learning": (TRAIN, "promote.finish", "before", True, False),
+    "while it is promoted": (PROMOTE, "models_store.serve", "after", True, False),
+    "after the promotion": (TRAIN, "promote.finish", "after", True, True),
+}
+
+
+@pytest.fixture
+def shared_house(transactional_db: None) -> House:
+    """Return a workspace that other processes see."""
+    return build_house("busy")
+
+
+def die(house: House, module: str, name: str, when: str) -> None:
+    """Let a worker train, and kill it at a step."""
+    died = subprocess.run(
+        [
+            sys.executable, "-c", WORKER, str(house.workspace.pk),
+            connection.settings_dict["NAME"], module, name, when,
+        ],
+        check=False, capture_output=True, text=True, timeout=120,
+        env=os.environ | {"DJANGO_SETTINGS_MODULE": "engram.settings"},
+    )  # fmt: skip
+    assert died.returncode == -signal.SIGKILL, died.stderr
+
+
+def due(house: House) -> None:
+    with in_workspace(house.workspace):
+        note_training_due(locked_state(timezone.now()), "full", timezone.now())
+
+
+def served(house: House) -> tuple[int | None, bytes]:
+    with in_workspace(house.workspace):
+        number = state_of().served
+        assert number is not None
+        return number, models_store.intact_bytes(ModelVersion.objects.get(number=number))
+
+
+def sweep(house: House, after: timedelta) -> list[Any]:
+    """Train as the sweep would, so much later: only where somebody waits."""
+    now = timezone.now() + after
+    return [
+        training_turn.train_turn(workspace_id, clock=lambda: now, rng=np.random.default_rng(2))
+        for workspace_id in training_turn.overlooked(now)
+    ]
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_a_worker_killed_at_any_step_keeps_the_served_model(shared_house: House, step: str) -> None:
+    house = shared_house
+    module, name, when, has_row, has_ended = STEPS[step]
+    build_world(house.workspace, 15)
+    due(house)
+    assert len(sweep(house, timedelta(0))) == 1
+    before = served(house)
+    due(house)
+    die(house, module, name, when)
+    assert (served(house) == before) == (not has_ended)
+    with in_workspace(house.workspace):
+        running = Training.objects.filter(status=TrainingStatus.RUNNING).count()
+    assert running == (has_row and not has_ended)
+    # The dead one's slot is nobody's until it has been silent for long enough.
+    assert TrainingSlot.objects.get().holder is not None
+    assert set(sweep(house, timedelta(0))) <= {None}
+    assert training_slot.SILENCE == SILENCE
+    done = sweep(house, SILENCE + timedelta(seconds=5))
+    assert len(done) == (not has_ended)
+    with in_workspace(house.workspace):
+        state = state_of()
+        assert (state.served, state.training_holder, state.training_due_since) == (2, None, None)
+        assert ModelVersion.objects.count() == 2
+        statuses = list(Training.objects.order_by("started_at").values_list("status", flat=True))
+        finished = Event.objects.filter(type="training.finished").count()
+    died = [TrainingStatus.FAILED] if has_row and not has_ended else []
+    assert statuses == [TrainingStatus.PROMOTED, *died, TrainingStatus.PROMOTED]
+    assert finished == 2
