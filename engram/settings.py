@@ -99,6 +99,7 @@ INSTALLED_APPS = [
     "engram.console",
 ]
 MIDDLEWARE = [
+    "engram.kernel.measuring.CountingMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "engram.console.static_serving.StaticFilesMiddleware",
     "engram.kernel.middleware.RequestIdMiddleware",
@@ -249,6 +250,9 @@ ENGRAM_LLM: dict[str, Any] = {
     "default_price": (2.50, 10.00),
 }
 
+# Who sends this as a bearer token may read /metrics.
+ENGRAM_METRICS_TOKEN = os.environ.get("ENGRAM_METRICS_TOKEN", "")
+
 # The seams: what upper apps plug into lower ones, by name.
 ENGRAM_RECALL_ANNOTATORS = ["conflicts.services.disputes.annotate"]
 ENGRAM_SESSION_BRIEFERS = ["conflicts.services.decided_since.decided_since"]
@@ -312,7 +316,7 @@ if IS_PRODUCTION:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     SECURE_HSTS_SECONDS = int(os.environ.get("ENGRAM_HSTS_SECONDS", "31536000"))
     SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = True
-    SECURE_REDIRECT_EXEMPT = ["^healthz$", "^readyz$"]
+    SECURE_REDIRECT_EXEMPT = ["^healthz$", "^readyz$", "^metrics$"]
 
 LOGGING = {
     "version": 1,

@@ -7,6 +7,7 @@ from drf_spectacular.views import SpectacularJSONAPIView
 from engram.console import api as operations
 from engram.console import operations_api
 from engram.console.inbox import api as inbox
+from engram.console.metrics_api import metrics
 
 api_v1: list[URLPattern | URLResolver] = [
     path("", include("memories.urls")),
@@ -47,6 +48,7 @@ urlpatterns = [
     path("api/v1/", include(api_v1)),
     path("healthz", operations.healthz, name="healthz"),
     path("readyz", operations.readyz, name="readyz"),
+    path("metrics", metrics, name="metrics"),
     path("admin/", admin.site.urls),
     path("", include("engram.console.urls")),
 ]

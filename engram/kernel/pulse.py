@@ -43,6 +43,7 @@ class Tally:
         self._running = 0
         self._tasks: dict[str, Counter[str]] = defaultdict(Counter)
         self._errors: Counter[str] = Counter()
+        self._requests: Counter[str] = Counter()
         self._stages: dict[str, latency.Heap] = defaultdict(latency.Heap)
         self._last_seconds: float | None = None
 
@@ -69,6 +70,11 @@ class Tally:
         with self._lock:
             self._errors[f"{stage} {code}"] += 1
 
+    def answered(self, method: str, status: int) -> None:
+        """Note the answer to a request."""
+        with self._lock:
+            self._requests[f"{method} {status}"] += 1
+
     def row(self, name: str, *, started_at: datetime, now: datetime) -> WorkerPulse:
         """Return the row that says so."""
         with self._lock:
@@ -81,6 +87,7 @@ class Tally:
                 counts={
                     "tasks": {task: dict(outcomes) for task, outcomes in self._tasks.items()},
                     "errors": dict(self._errors),
+                    "requests": dict(self._requests),
                     "stages": {
                         stage: {"seconds": heap.total_seconds, "buckets": dict(heap.counts)}
                         for stage, heap in self._stages.items()

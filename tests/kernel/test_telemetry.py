@@ -295,6 +295,7 @@ def test_a_pulse_is_one_row_a_process(house: House) -> None:
     assert row.counts == {
         "tasks": {"conflicts.detect": {"done": 1}},
         "errors": {"judge judge_failed": 1},
+        "requests": {},
         "stages": {
             "commit": {"seconds": 0.25, "buckets": {str(latency.bucket_of(0.25)): 1}},
         },

@@ -1,0 +1,159 @@
+"""Figures for Prometheus, of the whole installation and of nobody in particular.
+
+They are read from the rows in which every process tells of itself (`engram.kernel.pulse`), so that
+whichever web process answers knows of all, on every machine; they are at most five seconds old. A
+process is a label: its counters begin at nothing when it does. No workspace, key or text is named.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Any, Final
+
+from django.conf import settings
+from django.db.models import Count, Min
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+    Metric,
+)
+from prometheus_client.registry import Collector
+from redis.exceptions import RedisError
+
+from conflicts.models import DetectionLease, NarrativeLease
+from engram.console.health import readiness
+from engram.kernel import latency, pulse
+from engram.kernel.broker import client
+from engram.kernel.models import WorkerPulse
+
+# Upper bounds in seconds; the fine buckets are counted by their middle, 5 % off at most.
+BOUNDS: Final = (
+    0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300,
+)  # fmt: skip
+QUEUES: Final = ("engram", "models")
+
+
+def exposition(now: datetime) -> bytes:
+    """Return all figures in Prometheus's text format."""
+    registry = CollectorRegistry()
+    registry.register(Figures(now))
+    return generate_latest(registry)
+
+
+class Figures(Collector):
+    """The figures of one moment."""
+
+    def __init__(self, now: datetime):
+        self._now = now
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield every family."""
+        rows = pulse.heard(self._now)
+        yield from _processes(rows, self._now)
+        yield from _work(rows)
+        yield _stages(rows)
+        yield from _waiting(self._now)
+        yield _ready()
+
+
+def _processes(rows: list[WorkerPulse], now: datetime) -> Iterator[Metric]:
+    labels = ["process", "kind"]
+    up = GaugeMetricFamily("engram_process_up", "Heard of within the last minute.", labels=labels)
+    busy = GaugeMetricFamily("engram_process_busy", "At work on a task.", labels=labels)
+    started = GaugeMetricFamily(
+        "engram_process_start_time_seconds", "When it began, since the epoch.", labels=labels
+    )
+    silent = GaugeMetricFamily(
+        "engram_process_silent_seconds", "Since it was heard of.", labels=labels
+    )
+    for row in rows:
+        who = [row.name, pulse.kind_of(row)]
+        up.add_metric(who, 1)
+        busy.add_metric(who, int(row.is_busy))
+        started.add_metric(who, row.started_at.timestamp())
+        silent.add_metric(who, max((now - row.beat_at).total_seconds(), 0.0))
+    yield from (up, busy, started, silent)
+
+
+def _work(rows: list[WorkerPulse]) -> Iterator[Metric]:
+    tasks = CounterMetricFamily(
+        "engram_tasks", "Tasks that ended.", labels=["process", "task", "outcome"]
+    )
+    errors = CounterMetricFamily(
+        "engram_stage_errors", "Failures of stages.", labels=["process", "stage", "code"]
+    )
+    requests = CounterMetricFamily(
+        "engram_http_requests", "Requests answered.", labels=["process", "method", "status"]
+    )
+    for row in rows:
+        for task, outcomes in row.counts.get("tasks", {}).items():
+            for outcome, count in outcomes.items():
+                tasks.add_metric([row.name, task, outcome], count)
+        for name, count in row.counts.get("errors", {}).items():
+            stage, _, code = name.partition(" ")
+            errors.add_metric([row.name, stage, code], count)
+        for name, count in row.counts.get("requests", {}).items():
+            method, _, status = name.partition(" ")
+            requests.add_metric([row.name, method, status], count)
+    yield from (tasks, errors, requests)
+
+
+def _stages(rows: list[WorkerPulse]) -> Metric:
+    found = HistogramMetricFamily(
+        "engram_stage_seconds", "How long stages take.", labels=["process", "stage"]
+    )
+    for row in rows:
+        for stage, ran in row.counts.get("stages", {}).items():
+            found.add_metric([row.name, stage], _cumulated(ran["buckets"]), ran["seconds"])
+    return found
+
+
+def _cumulated(buckets: Mapping[str, int]) -> list[tuple[str, float]]:
+    """Return Prometheus's buckets of ours: how many took at most so long."""
+    counts = [0] * (len(BOUNDS) + 1)
+    for bucket, count in buckets.items():
+        counts[bisect_left(BOUNDS, latency.seconds_of(int(bucket)))] += count
+    total, told = 0, []
+    for bound, count in zip((*map(str, BOUNDS), "+Inf"), counts, strict=True):
+        total += count
+        told.append((bound, float(total)))
+    return told
+
+
+def _waiting(now: datetime) -> Iterator[Metric]:
+    workspaces = GaugeMetricFamily(
+        "engram_due_workspaces", "Workspaces with something to be read.", labels=["queue"]
+    )
+    oldest = GaugeMetricFamily(
+        "engram_due_oldest_seconds", "How long the first of them has waited.", labels=["queue"]
+    )
+    for name, lease in (("detection", DetectionLease), ("narrative", NarrativeLease)):
+        due = lease._default_manager.filter(due_since__lte=now)
+        found: dict[str, Any] = due.aggregate(n=Count("pk"), since=Min("due_since"))
+        workspaces.add_metric([name], found["n"])
+        waited = (now - found["since"]).total_seconds() if found["since"] else 0.0
+        oldest.add_metric([name], waited)
+    yield from (workspaces, oldest)
+    if settings.CELERY_BROKER_URL.startswith(("redis", "unix")):
+        lengths = GaugeMetricFamily(
+            "engram_broker_queue_length", "Wake-ups that no worker has taken.", labels=["queue"]
+        )
+        try:
+            for queue in QUEUES:
+                lengths.add_metric([queue], float(client().llen(queue)))
+        except (RedisError, OSError):
+            return  # `engram_ready` says so
+        yield lengths
+
+
+def _ready() -> Metric:
+    ready = GaugeMetricFamily(
+        "engram_ready", "Whether what a request needs is there.", labels=["check"]
+    )
+    for check in readiness():
+        ready.add_metric([check["name"]], int(check["ok"]))
+    return ready
