@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from engram.kernel.binary import binary_cursor
 from engram.kernel.conditions import condition_of
-from engram.kernel.planning import by_index, by_index_in_order
+from engram.kernel.planning import by_index_in_order
 from engram.kernel.tenancy import current_workspace_id
 from memories.core.baseline import GAIN_A_SECOND, LEAST_IMPORTANCE, standing
 from memories.core.injection import Always
@@ -44,10 +44,16 @@ _HERE = """((project <> '' AND project = %(project)s) OR (scope <> '' AND (
     scope = ANY(%(scopes)s::text[]) OR starts_with(scope, %(below)s)
 )))"""
 _BEST = f"""
-    SELECT id, {_HERE}, (
+    SELECT id, is_here, place, (
         SELECT memories FROM memories_corpussize WHERE workspace_id = %(workspace)s
-    ) FROM memories_memory WHERE {{condition}}
-    ORDER BY {_STANDING} DESC, id LIMIT %(most)s
+    )
+    FROM (
+        SELECT id, {_HERE} AS is_here, row_number() OVER (ORDER BY {_STANDING} DESC, id) AS place
+        FROM memories_memory WHERE {{condition}}
+        ORDER BY {_STANDING} DESC, id LIMIT %(most)s
+    ) AS ranked
+    WHERE place <= %(best)s OR is_here
+    ORDER BY place
 """  # noqa: S608  constants only
 _ALWAYS = f"""
     (
@@ -128,15 +134,14 @@ def candidates_of(place: Place, *, now: datetime) -> Candidates:
         ranked = _rows(_BEST, recallable, asked)
         named = _rows(_ALWAYS, recallable, asked)
         best = [memory_id for memory_id, *_ in ranked[:BEST]]
-        near = _near(recallable, place, size=ranked[0][2] if ranked else 0)
+        near = _near(recallable, place, size=ranked[0][3] if ranked else 0)
         chosen = {*best, *near}
         linked = [row[0] for row in _rows(_LINKED, recallable, asked | {"ids": list(chosen)})]
-    of_place = [i for i, is_here, _ in ranked if is_here and i not in chosen][:PLACED_MAX]
-    always: dict[UUID, Always] = {i: "constraint" if must else "pin" for i, must in named}
-    ids = _capped(always, [*of_place, *linked], best, near)
-    with by_index():
-        facts = [Fact._make(row) for row in _rows(_FACTS, recallable, asked | {"ids": ids})]
-        windows = _windows(asked | {"ids": ids})
+        of_place = [i for i, is_here, *_ in ranked if is_here and i not in chosen][:PLACED_MAX]
+        always: dict[UUID, Always] = {i: "constraint" if must else "pin" for i, must in named}
+        asked["ids"] = _capped(always, [*of_place, *linked], best, near)
+        facts = [Fact._make(row) for row in _rows(_FACTS, recallable, asked)]
+        windows = _windows(asked)
     facts.sort(key=lambda f: (-standing(f.importance, f.observed_at, is_pinned=f.is_pinned), f.id))
     return Candidates(
         facts=facts,
@@ -154,6 +159,7 @@ def _asked(place: Place) -> dict[str, Any]:
         "scopes": ["/".join(parts[:n]) for n in range(1, len(parts) + 1)],
         # What no scope begins with, where the session names none.
         "below": f"{place.scope}/",
+        "best": BEST,
         "most": PLACED_AMONG if place.project or place.scope else BEST,
         "constraints": CONSTRAINTS_MAX,
         "pins": PINS_MAX,

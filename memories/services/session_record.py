@@ -14,7 +14,8 @@ from engram.kernel.binary import binary_cursor
 from engram.kernel.tenancy import current_workspace_id
 from memories.models import Session
 
-# All rows in one statement of one plan; the signals of a row are its part of one long array.
+# All rows in one statement of one plan, sent in binary; the signals of a row are its part of one
+# long array.
 _RECORD = """
     INSERT INTO memories_sessioncandidate (
         workspace_id, session_id, created_at, memory_id, source, baseline_score, baseline_rank,
@@ -24,13 +25,13 @@ _RECORD = """
     SELECT %(workspace)s, %(session)s, %(at)s, memory_id, source, baseline_score, baseline_rank,
         cosine, predictor_score, predictor_rank, fused_score, diversity, final_score, rank,
         was_injected, is_always, revision, 0,
-        (%(all_signals)s::float8[])[(place - 1) * %(width)s + 1 : place * %(width)s]
+        (%(all_signals)b::float8[])[(place - 1) * %(width)s + 1 : place * %(width)s]
     FROM unnest(
-        %(memory_id)s::uuid[], %(source)s::text[], %(baseline_score)s::float8[],
-        %(baseline_rank)s::int[], %(cosine)s::float8[], %(predictor_score)s::float8[],
-        %(predictor_rank)s::int[], %(fused_score)s::float8[], %(diversity)s::float8[],
-        %(final_score)s::float8[], %(rank)s::int[], %(was_injected)s::bool[],
-        %(is_always)s::bool[], %(revision)s::int[]
+        %(memory_id)b::uuid[], %(source)b::text[], %(baseline_score)b::float8[],
+        %(baseline_rank)b::int[], %(cosine)b::float8[], %(predictor_score)b::float8[],
+        %(predictor_rank)b::int[], %(fused_score)b::float8[], %(diversity)b::float8[],
+        %(final_score)b::float8[], %(rank)b::int[], %(was_injected)b::bool[],
+        %(is_always)b::bool[], %(revision)b::int[]
     ) WITH ORDINALITY AS made (
         memory_id, source, baseline_score, baseline_rank, cosine, predictor_score, predictor_rank,
         fused_score, diversity, final_score, rank, was_injected, is_always, revision, place
