@@ -8,7 +8,7 @@ export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: up test check bench fuzz lock evaluate clean help venv dev-venv browser
+.PHONY: up test check bench fuzz lock evaluate clean help venv dev-venv bench-venv browser
 
 up: venv ## run database, broker, web, worker, scheduler and demo (ENGRAM_PORT, ENGRAM_HOME)
 	@$(PYTHON) manage.py up
@@ -28,7 +28,7 @@ check: dev-venv ## formatting, lint, types, import rules, migrations, deployment
 	  DATABASE_URL=postgres://engram@database/engram BROKER_URL=redis://broker:6379/0 \
 	  $(PYTHON) manage.py check --deploy --fail-level WARNING
 
-bench: dev-venv ## run every benchmark (BENCH_SIZE=toy or full)
+bench: bench-venv ## run every benchmark (BENCH_SIZE=toy or full)
 	@for script in benchmarks/*.py; do \
 	  echo "== $$script ($(BENCH_SIZE))"; \
 	  BENCH_SIZE=$(BENCH_SIZE) PYTHONPATH=. $(PYTHON) "$$script" || exit 1; \
@@ -41,7 +41,7 @@ evaluate: venv ## measure quality on files: make evaluate ARGS="--histories FILE
 	@$(PYTHON) manage.py evaluate $(ARGS)
 
 lock: dev-venv ## compile requirements*.in to hash-locked requirements*.txt
-	@for name in requirements requirements-dev; do \
+	@for name in requirements requirements-dev requirements-bench; do \
 	  .venv/bin/uv pip compile --universal --python-version 3.11 --generate-hashes \
 	    --override requirements-overrides.txt -q --custom-compile-command "make lock" \
 	    $$name.in -o $$name.txt || exit 1; \
@@ -63,6 +63,10 @@ venv:
 
 dev-venv:
 	@.ci/venv requirements.txt requirements-dev.txt
+
+# Only benchmarks compare with what this project does not use.
+bench-venv:
+	@.ci/venv requirements.txt requirements-dev.txt requirements-bench.txt
 
 browser:
 	@.ci/browser

@@ -1,8 +1,8 @@
 """The whole life of a predictor with a simulated user: serve, judge, compare, train, govern.
 
 Trainings become due and are mixed as in the product: the first after ten scored sessions, then
-one each ten on top of the served model (the newest 80 sessions and the 20 best before), anew
-from all of them after fifty or a week, on top at a drift reset. A fifth of the sessions are canary.
+one each ten from the newest 80 sessions and the 20 best before, from all after fifty or a week; the
+mix again at a drift reset. A fifth of the sessions are canary.
 Left out: exploration, diversity, budgets, calibration.
 """
 
@@ -103,14 +103,10 @@ class _Training:
         if self.fixed is not None:
             self.promoted += 1
             return True
-        is_on_top = reason in {"interval", "drift"} and self.served is not None
-        if is_on_top and self.served is not None:
-            scorer, lessons = self.served.copy(), mixed(self.lessons)
-        else:
-            known = known_at(self.simulator, index)
-            rng = np.random.default_rng((self.seed, 5, index))
-            scorer = Scorer.initial(None, known.embeddings, rng=rng, texts=known.texts)
-            lessons = self.lessons
+        known = known_at(self.simulator, index)
+        rng = np.random.default_rng((self.seed, 5, index))
+        scorer = Scorer.initial(None, known.embeddings, rng=rng, texts=known.texts)
+        lessons = self.lessons if reason in {"first", "full"} else mixed(self.lessons)
         told = [lived.labelled for lived in lessons if lived.labelled is not None]
         rng = np.random.default_rng((self.seed, 6, index))
         report = scorer.fit(told, rng=rng)
