@@ -45,8 +45,8 @@ class Calibration(Source):
     icon = "check"
     template = "console/inbox/calibration.html"
     teaches = (
-        "Now and then you are asked what a memory was worth in a session. What you say is compared"
-        " with what the judge said, and shown on no other question."
+        "Now and then you are asked what a memory was worth in a session. It is compared with what"
+        " the judge said, and trains nothing."
     )
     sees = Role.REVIEWER  # transcripts, and the judge's word once a label is given
     announced_by = ("calibration.drawn", "calibration.reopened")
