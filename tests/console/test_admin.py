@@ -50,7 +50,8 @@ def test_every_model_of_ours_that_people_need_is_registered() -> None:
         "auth.User", "auth.Group", "kernel.Workspace", "kernel.Membership", "kernel.ApiKey",
         "kernel.Event", "memories.Memory", "memories.JanitorRun", "memories.Merge",
         "memories.MergeSuggestion", "memories.Review", "conflicts.Conflict",
-        "conflicts.DetectionRun",
+        "conflicts.DetectionRun", "predictor.Judgement", "predictor.Comparison",
+        "predictor.Training", "predictor.ModelVersion",
     }  # fmt: skip
 
 

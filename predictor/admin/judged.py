@@ -1,0 +1,130 @@
+"""What the judge said of sessions, and who ranked them better.
+
+What the judge said of single memories is not shown here: a person may be about to say it first,
+and its words may quote what was forgotten. The audit of a session shows what may be shown.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from unfold.contrib.filters.admin import ChoicesDropdownFilter
+from unfold.decorators import display
+
+from engram.kernel.staff import ReadOnlyAdmin, moment_column
+from predictor.models import Comparison, Judgement, Outcome
+from predictor.models.comparison import WINNERS
+
+
+def figure_column(field: str, title: str, shape: str = ".3f") -> Any:
+    """Return a list column that shows a number."""
+
+    @admin.display(description=title, ordering=field)
+    def shown(self: Any, row: Any) -> str:
+        value = getattr(row, field)
+        return "" if value is None else format(value, shape)
+
+    return shown
+
+
+class OfSessionAdmin(ReadOnlyAdmin):
+    """Rows of which each belongs to one session."""
+
+    list_filter_submit = True
+    search_fields = ["session__session_key"]
+    search_help_text = "Part of a session's key"
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        """Fetch the sessions' keys with the rows."""
+        rows: QuerySet[Any] = super().get_queryset(request)
+        return rows.select_related("session").only(
+            *(field.attname for field in self.opts.concrete_fields if field.name != "raw"),
+            "session__session_key",
+        )
+
+    @display(description="session", ordering="session__session_key")
+    def session_key(self, row: Any) -> str:
+        """Return the session's key."""
+        return str(row.session.session_key)
+
+
+@admin.register(Judgement)
+class JudgementAdmin(OfSessionAdmin):
+    """What was judged, by whom, and what waits."""
+
+    list_display = [
+        "session_key", "status_label", "kind", "version", "overall_figure", "confidence_figure",
+        "void_reason", "tries", "judged",
+    ]  # fmt: skip
+    list_filter = [
+        ("status", ChoicesDropdownFilter),
+        ("kind", ChoicesDropdownFilter),
+        "is_flat",
+    ]
+    fields = [
+        "session", "status", "kind", "version", "model", "overall", "confidence", "is_flat",
+        "void_reason", "novel_context_count", "due_since", "not_before", "attempts", "judged_at",
+        "input_tokens", "output_tokens", "cost_usd", "error",
+    ]  # fmt: skip
+    ordering = ["-due_since", "-id"]
+    empty_text = "When a session ends with a transcript, it is judged; what was said stands here."
+
+    overall_figure = figure_column("overall", "overall", ".2f")
+    confidence_figure = figure_column("confidence", "sure", ".2f")
+    tries = figure_column("attempts", "tries", "d")
+    judged = moment_column("judged_at", "judged")
+
+    @display(
+        description="status",
+        ordering="status",
+        label={"Due": "info", "Done": "success", "Failed for good": "danger"},
+    )
+    def status_label(self, judgement: Judgement) -> str:
+        """Return how far the judging is."""
+        return str(judgement.get_status_display())
+
+
+@admin.register(Comparison)
+class ComparisonAdmin(OfSessionAdmin):
+    """Who ranked better, and whether it moved the evidence."""
+
+    list_display = [
+        "session_key", "winner", "margin_figure", "predictor_figure", "baseline_figure", "moved",
+        "phase", "alpha_figure", "rate_figure", "model_version", "compared",
+    ]  # fmt: skip
+    list_filter = [
+        ("outcome", ChoicesDropdownFilter),
+        "is_evidence",
+        "is_drift_reset",
+    ]
+    fields = [
+        "session", "outcome", "void_reason", "margin", "predictor_ndcg", "baseline_ndcg",
+        "judge_confidence", "is_evidence", "is_out_of_sample", "model_version", "alpha_served",
+        "alpha", "phase", "success_rate", "literal_alpha", "is_drift_reset", "is_literal_reset",
+        "fts_overlap", "evidence", "created_at",
+    ]  # fmt: skip
+    empty_text = "Every judged session compares the predictor's ranking with the baseline's."
+
+    margin_figure = figure_column("margin", "margin", "+.3f")
+    predictor_figure = figure_column("predictor_ndcg", "predictor")
+    baseline_figure = figure_column("baseline_ndcg", "baseline")
+    alpha_figure = figure_column("alpha", "α", ".2f")
+    rate_figure = figure_column("success_rate", "success", ".2f")
+    compared = moment_column("created_at", "compared")
+
+    @display(
+        description="winner",
+        ordering="outcome",
+        label={"predictor": "success", "baseline": "danger", "tie": "info"},
+    )
+    def winner(self, comparison: Comparison) -> str:
+        """Return who ranked better."""
+        return WINNERS[Outcome(comparison.outcome)]
+
+    @display(description="counts", ordering="is_evidence", boolean=True)
+    def moved(self, comparison: Comparison) -> bool:
+        """Tell whether it moved the evidence."""
+        return comparison.is_evidence
