@@ -139,13 +139,14 @@ def named_missing(topics: Sequence[str], contents: Mapping[Id, str]) -> set[Id]:
     topics : phrases of the judge.
     contents : the memories that the judge was not shown.
     """
+    wanted = [set(terms(topic[:TOPIC_CHARS])) for topic in topics[:MAX_TOPICS]]
+    wanted = [topic for topic in wanted if len(topic) >= MIN_TOPIC_TERMS]
+    if not wanted:
+        return set()
     held = {i: terms(content) for i, content in contents.items()}
     named: set[Id] = set()
-    for topic in topics[:MAX_TOPICS]:
-        wanted = set(terms(topic[:TOPIC_CHARS]))
-        if len(wanted) < MIN_TOPIC_TERMS:
-            continue
-        meant = {i: len(counted) for i, counted in held.items() if wanted <= counted.keys()}
+    for topic in wanted:
+        meant = {i: len(counted) for i, counted in held.items() if topic <= counted.keys()}
         if meant:
             named.add(min(meant, key=lambda i: meant[i]))
     return named

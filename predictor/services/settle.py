@@ -87,7 +87,13 @@ class _Case:
 def settle(
     workspace: Workspace, session_id: UUID, holder: UUID, said: Said, *, now: datetime
 ) -> Comparison | None:
-    """Settle a session that `holder` judged; None when it is settled, or another's by now."""
+    """Settle a session that `holder` judged; None when it is settled, or another's by now.
+
+    Where the predictor was switched off while the judge thought, nothing is written.
+    """
+    workspace = Workspace.objects.get(pk=workspace.pk)  # the settings of now
+    if workspace.config.predictor_mode == "off":
+        return None
     with in_workspace(workspace):
         case = _locked(workspace, session_id, holder, said, now)
         if case is None:
@@ -121,7 +127,8 @@ def _locked(
     """Lock what settling changes and what changes labels; None when there is nothing to settle."""
     candidates = SessionCandidate.objects.filter(session=session_id)
     memories = lock(list(candidates.order_by().values_list("memory_id", flat=True)))
-    session = Session.objects.select_for_update(no_key=True).filter(pk=session_id).first()
+    sessions = Session.objects.select_for_update(no_key=True).defer("transcript", "context")
+    session = sessions.filter(pk=session_id).first()
     state = locked_state(now)
     judgement = (
         Judgement.objects.select_for_update(no_key=True)

@@ -196,6 +196,16 @@ def test_who_no_longer_holds_a_judgement_settles_nothing(house: House) -> None:
         assert Judgement.objects.get().status == "due"
 
 
+def test_what_was_switched_off_while_the_judge_thought_leaves_nothing(house: House) -> None:
+    ids = plant(house, 8)
+    session = hold_session(house, ids)
+    house.admin.patch("workspace/settings", {"predictor_mode": "off"})
+    assert settled(house, session, said(dict(zip(ids, RELEVANCE, strict=True)))) is None
+    with in_workspace(house.workspace):
+        found = [Comparison, Label, PredictorState]
+        assert [model.objects.count() for model in found] == [0, 0, 0]
+
+
 def test_void_when_no_predictor_scores_pitfall_32(house: House) -> None:
     ids = plant(house, 8)
     session = hold_session(house, ids)
