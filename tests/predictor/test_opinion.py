@@ -51,9 +51,9 @@ def errors(workspace) -> list[str]:
         return list(StageError.objects.order_by("pk").values_list("code", flat=True))
 
 
-def serve_stand_in(workspace, ranker, number: int = 1) -> None:
+def serve_stand_in(workspace, ranker, *, width: int = WIDTH) -> None:
     """Serve a ranker that is no model of ours, as if it had been read from the database."""
-    served.held.put(workspace.pk, ServedModel(number, workspace.embedding_model, WIDTH, ranker))
+    served.held.put(workspace.pk, ServedModel(1, workspace.embedding_model, width, ranker))
 
 
 class Raising:
