@@ -152,10 +152,8 @@ def known_memories(workspace: Workspace, *, width: int, now: datetime) -> KnownM
 def _offers(session_ids: Collection[UUID]) -> list[_Offer]:
     """Return the labelled candidates of sessions, each session's in the order of its ranks."""
     kept = Label.objects.filter(session__in=session_ids, is_sampled=True, final__isnull=False)
-    labels = {
-        (label.session_id, label.memory_id): label
-        for label in kept.only("session_id", "memory_id", "final", "relevance")
-    }
+    told = kept.values_list("session_id", "memory_id", "final", "relevance")
+    labels = {(session, memory): (final, relevance) for session, memory, final, relevance in told}
     # What a prompt alone brought up was no candidate: there is no account of it.
     candidates = SessionCandidate.objects.filter(
         Exists(kept.filter(session=OuterRef("session"), memory=OuterRef("memory"))),
@@ -163,13 +161,10 @@ def _offers(session_ids: Collection[UUID]) -> list[_Offer]:
         baseline_score__isnull=False,
         signals__len=len(SIGNALS),
     ).order_by("session", "rank", "pk")
-    offers = []
-    for row in candidates.values_list(
+    rows = candidates.values_list(
         "session_id", "memory_id", "revision", "signals", "baseline_score", "was_injected"
-    ):
-        label = labels[row[0], row[1]]
-        offers.append(_Offer(*row, label.final, label.relevance))  # type: ignore[arg-type]
-    return offers
+    )
+    return [_Offer(*row, *labels[row[0], row[1]]) for row in rows]  # type: ignore[arg-type]
 
 
 def _memories(ids: Collection[UUID], model: str) -> _Memories:
