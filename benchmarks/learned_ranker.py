@@ -1,0 +1,310 @@
+"""Is the learned ranker better than what is simpler, how fast is it, who gets influence?
+
+    BENCH_SIZE=full PYTHONPATH=. python benchmarks/learned_ranker.py [--only quality|speed|governed]
+        [--tuning] [--seeds N] [--json OUT]
+
+Users are simulated (`predictor.core.simulation`). Figures are told from the worlds for reports;
+`--tuning` takes those on which constants may be chosen. Quality is nDCG@10 against the truth after
+so many sessions, with intervals over users; speed is on the clock and of processor time, in one
+thread, beside torch where it can be imported; governed lives tell whether influence goes to who
+earned it. Prints tables and one line of JSON.
+"""
+
+import os
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+import argparse
+import importlib.util
+import json
+import platform
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.ground.trees import Trees
+from predictor.core import rankers
+from predictor.core.metrics import bootstrap
+from predictor.core.scorer import Recipe, Scorer
+from predictor.core.simulation import curves, plans
+from predictor.core.simulation.governed import Step, govern
+from predictor.core.simulation.life import live
+from predictor.core.simulation.plans import HABITS, LIFE, Plan
+from predictor.core.simulation.sessions import Simulator
+from predictor.core.types import Candidates, LabelledSession
+
+IS_FULL = os.environ.get("BENCH_SIZE", "full") == "full"
+QUALITY_WORLDS = ("habits", "across", "life", "important", "parity")
+PARTS = ("quality", "speed", "governed")
+GOVERNED_WORLDS = ("life", "parity", "drift")
+GOVERNED_SESSIONS = 300 if IS_FULL else 30
+ALPHA_EVERY = 50 if IS_FULL else 10
+GOALS = {("habits", 500): 0.75, ("across", 500): 0.57}
+HAS_TREES = importlib.util.find_spec("sklearn") is not None
+HAS_TORCH = importlib.util.find_spec("torch") is not None
+
+MAKERS: dict[str, curves.Maker] = {
+    "model": lambda known, rng: rankers.model(known.embeddings, known.texts, rng=rng),
+    "ridge": lambda known, rng: rankers.ridge(known.embeddings, known.texts, rng=rng),
+}
+if HAS_TREES:
+    MAKERS["trees"] = lambda known, rng: Trees(known, content=False)
+    MAKERS["trees, content"] = lambda known, rng: Trees(known, content=True)
+
+
+def sized(plan: Plan) -> Plan:
+    """Return the plan, or a toy of its kind."""
+    if IS_FULL:
+        return plan
+    return replace(plan, width=32, memories=300, topics=8, projects=3, pool=40)
+
+
+def quality(worlds: dict[str, Plan], seeds: Sequence[int]) -> dict[str, Any]:
+    """Measure learning curves and print one table a world."""
+    checkpoints = curves.CHECKPOINTS if IS_FULL else (0, 10)
+    result: dict[str, Any] = {}
+    for world in QUALITY_WORLDS:
+        found = [
+            curves.run(
+                sized(worlds[world]), seed, MAKERS, checkpoints=checkpoints, clock=time.process_time
+            )
+            for seed in seeds
+        ]
+        bounds = {name: over([f.bounds[name] for f in found]) for name in found[0].bounds}
+        learned = {
+            name: {n: over([f.learned[name][n] for f in found]) for n in by_sessions}
+            for name, by_sessions in found[0].learned.items()
+        }
+        cpu = {
+            name: round(
+                float(np.median([f.fit_cpu_seconds[name][checkpoints[-1]] for f in found])), 2
+            )
+            for name in MAKERS
+        }
+        tell_curves(world, checkpoints, bounds, learned, cpu)
+        result[world] = {"bounds": bounds, "learned": learned, "last_fit_cpu_seconds": cpu}
+    return result
+
+
+def over(values: Sequence[Sequence[float]]) -> dict[str, float]:
+    """Return the mean over users with its interval."""
+    found = bootstrap([float(np.mean(v)) for v in values], rng=np.random.default_rng(0))
+    return {"mean": round(found.mean, 3), "low": round(found.low, 3), "high": round(found.high, 3)}
+
+
+def tell_curves(
+    world: str,
+    checkpoints: Sequence[int],
+    bounds: dict[str, dict[str, float]],
+    learned: dict[str, dict[int, dict[str, float]]],
+    cpu: dict[str, float],
+) -> None:
+    """Print the table of a world, and whether it reached its goals."""
+    print(f"\n{world}: " + ", ".join(f"{name} {told['mean']:.3f}" for name, told in bounds.items()))
+    print(
+        f"{'after sessions':<16}" + "".join(f"{n:>22}" for n in checkpoints) + f"{'fit cpu s':>11}"
+    )
+    for name, by_sessions in learned.items():
+        cells = (f"{t['mean']:.3f} [{t['low']:.3f}, {t['high']:.3f}]" for t in by_sessions.values())
+        print(f"{name:<16}" + "".join(f"{cell:>22}" for cell in cells) + f"{cpu[name]:>11}")
+    for (of, n), goal in GOALS.items():
+        if of == world and n in checkpoints:
+            mean = learned["model"][n]["mean"]
+            print(f"goal after {n}: {goal} {'reached' if mean >= goal else 'MISSED'} ({mean:.3f})")
+
+
+def speed() -> dict[str, Any]:
+    """Measure scoring and training."""
+    repeats, sessions = (2000, 500) if IS_FULL else (50, 12)
+    rows: dict[str, dict[str, float | str]] = {}
+    for width in (384, 768):
+        rows |= scoring_rows(width, repeats)
+    plan = sized(plans.TUNING["habits"])
+    simulator = Simulator(plan, 11, sessions=sessions)
+    lessons = lessons_of(simulator, sessions)
+    known = curves.known_at(simulator, 0)
+    rng = np.random.default_rng(0)
+    initial, fits = [], []
+    for _ in range(3):
+        began = time.process_time()
+        scorer = Scorer.initial(None, known.embeddings, rng=rng, texts=known.texts)
+        initial.append(time.process_time() - began)
+        fits.append(scorer.fit(lessons, rng=rng).cpu_seconds)
+    recipe = Recipe()
+    rows[f"initial model of {len(known.texts)} memories"] = {"cpu_s": median(initial)}
+    rows[f"train {sessions} sessions, {recipe.epochs} epochs"] = {"cpu_s": median(fits)}
+    if HAS_TORCH:
+        from benchmarks.ground import torch_model
+
+        began = time.process_time()
+        torch_model.train(lessons, epochs=recipe.epochs, batch=recipe.batch)
+        rows["the same in torch"] = {"cpu_s": round(time.process_time() - began, 2)}
+    print(f"\n{'speed':<44}" + "".join(f"{name:>14}" for name in ("p50 ms", "p95 ms", "cpu s")))
+    for name, row in rows.items():
+        cells = (row.get(key, "") for key in ("p50_ms", "p95_ms", "cpu_s"))
+        print(f"{name:<44}" + "".join(f"{cell:>14}" for cell in cells))
+    if not HAS_TORCH:
+        print("not installed: torch (nothing to compare speed with)")
+    return rows
+
+
+def lessons_of(simulator: Simulator, wanted: int) -> list[LabelledSession]:
+    """Return so many sessions to learn from, each with its whole pool labelled."""
+    rng = np.random.default_rng(0)
+    lessons: list[LabelledSession] = []
+    while len(lessons) < wanted:
+        session = simulator.session(len(lessons))
+        told = live(session, simulator.plan, None, alpha=1.0, rng=rng).labelled
+        if told is not None:
+            lessons.append(told)
+    return lessons
+
+
+def median(values: Sequence[float]) -> float:
+    """Return the median, rounded."""
+    return round(float(np.median(values)), 2)
+
+
+def scoring_rows(width: int, repeats: int) -> dict[str, dict[str, float | str]]:
+    """Measure scoring of 80 candidates, and of 4,000 prepared ones."""
+    rows: dict[str, dict[str, float | str]] = {}
+    for name, plan in {"80 embedded": HABITS, "80, a fifth text only": LIFE}.items():
+        simulator = Simulator(replace(plan, width=width, memories=400), 1, sessions=8)
+        session = simulator.session(7)
+        known = curves.known_at(simulator, 7)
+        rng = np.random.default_rng(0)
+        scorer = Scorer.initial(None, known.embeddings, rng=rng, texts=known.texts)
+        context, pool = session.context, session.candidates
+        rows[f"score {name}, width {width}"] = timed(partial(scorer.score, context, pool), repeats)
+        if plan is LIFE:
+            continue
+        if HAS_TORCH:
+            from benchmarks.ground import torch_model
+
+            call = torch_model.scoring(context, pool)
+            rows[f"the same in torch, width {width}"] = timed(call, repeats)
+        ready = scorer.cached(repeated(pool, 50))
+        rows[f"score {len(ready):,} prepared, width {width}"] = timed(
+            partial(scorer.score, context, ready), repeats
+        )
+    return rows
+
+
+def repeated(pool: Candidates, times: int) -> Candidates:
+    """Return the same candidates several times."""
+    return replace(
+        pool,
+        embeddings=np.tile(pool.embeddings, (times, 1)),
+        is_embedded=np.tile(pool.is_embedded, times),
+        token_buckets=list(pool.token_buckets) * times,
+        signals=np.tile(pool.signals, (times, 1)),
+        log_effectiveness=np.tile(pool.log_effectiveness, times),
+    )
+
+
+def timed(call: Callable[[], object], repeats: int) -> dict[str, float | str]:
+    """Call often; the first tenth warms up."""
+    samples = []
+    for i in range(repeats + repeats // 10):
+        began = time.perf_counter()
+        call()
+        if i >= repeats // 10:
+            samples.append((time.perf_counter() - began) * 1000)
+    p50, p95 = np.percentile(samples, [50, 95])
+    return {"p50_ms": round(float(p50), 3), "p95_ms": round(float(p95), 3)}
+
+
+def governed(worlds: dict[str, Plan], seeds: Sequence[int]) -> dict[str, Any]:
+    """Live under the rules of governance and print how influence went."""
+    chance = rankers.Random(0)
+    lives: dict[str, list[list[Step]]] = {}
+    for world in GOVERNED_WORLDS:
+        plan = sized(worlds[world])
+        lives[f"model, {world}"] = [govern(plan, s, sessions=GOVERNED_SESSIONS) for s in seeds]
+    plan = sized(worlds["life"])
+    for name, fixed in {
+        "oracle, life": lambda session: session.relevance,
+        "random, life": lambda session: chance.score(session.context, session.candidates),
+    }.items():
+        lives[name] = [govern(plan, s, sessions=GOVERNED_SESSIONS, fixed=fixed) for s in seeds]
+    print(f"\ngoverned: the baseline's weight (median) and the gain, every {ALPHA_EVERY} sessions")
+    result = {name: told(steps) for name, steps in lives.items()}
+    for name, row in result.items():
+        alphas = " ".join(f"{alpha:.2f}" for alpha in row["alpha"])
+        gains = " ".join(f"{gain:+.3f}" for gain in row["gain"])
+        print(
+            f"{name:<14} alpha {alphas}   gain {gains}   left cold start {row['left']}"
+            f"   resets {row['resets']}   trainings {row['trainings']}, rejected {row['rejected']}"
+        )
+    return result
+
+
+def told(users: Sequence[Sequence[Step]]) -> dict[str, Any]:
+    """Summarise lives: weights, gains over the baseline, resets, gates."""
+    least = min(len(steps) for steps in users)
+    marks = range(ALPHA_EVERY, least + 1, ALPHA_EVERY)
+    first = [next((n for n, s in enumerate(steps, 1) if s.alpha < 1), None) for steps in users]
+    return {
+        "alpha": [round(float(np.median([u[n - 1].alpha for u in users])), 3) for n in marks],
+        "gain": [
+            round(
+                float(
+                    np.mean([s.served - s.baseline for u in users for s in u[n - ALPHA_EVERY : n]])
+                ),
+                3,
+            )
+            for n in marks
+        ],
+        "left": first,
+        "resets": [[n for n, s in enumerate(steps, 1) if s.is_reset] for steps in users],
+        "trainings": sum(bool(s.training) for steps in users for s in steps),
+        "rejected": sum("rejected" in s.training for steps in users for s in steps),
+    }
+
+
+def main() -> None:
+    """Run what was asked for."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--only", action="append", choices=PARTS, help="may be repeated")
+    parser.add_argument("--tuning", action="store_true", help="the worlds for tuning")
+    parser.add_argument("--seeds", type=int, default=5 if IS_FULL else 1)
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
+    parts = options.only or PARTS
+    is_tuning = options.tuning or not IS_FULL  # a toy says nothing
+    worlds = plans.TUNING if is_tuning else plans.REPORT
+    seeds = (plans.TUNING_SEEDS if is_tuning else plans.REPORT_SEEDS)[: options.seeds]
+    if not HAS_TREES:
+        print("not installed: scikit-learn (make bench-venv); boosted trees are left out")
+    result: dict[str, Any] = {
+        "benchmark": "learned_ranker",
+        "size": "full" if IS_FULL else "toy",
+        "worlds": "tuning" if is_tuning else "report",
+        "seeds": seeds,
+        "recipe": asdict(Recipe()),
+    }
+    if "quality" in parts:
+        result["quality"] = quality(worlds, seeds)
+    if "speed" in parts:
+        result["speed"] = speed()
+    if "governed" in parts:
+        result["governed"] = governed(worlds, seeds)
+    result |= {
+        "numpy": np.__version__,
+        "python": platform.python_version(),
+        "load_average": [round(load, 2) for load in os.getloadavg()],
+        "processors": os.cpu_count(),
+    }
+    print(json.dumps(result))
+    if options.json:
+        options.json.write_text(json.dumps(result, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
