@@ -29,8 +29,8 @@ class CalibrationSample(WorkspaceModel):
 class CalibrationItem(WorkspaceModel):
     """One memory in one session: the judge's relevance, and a person's, given blind.
 
-    It waits while `labelled_at` is null. `is_relabelled` tells that a person had labelled it
-    before, and may have seen the judge's relevance since.
+    It waits while `labelled_at` is null. `is_relabelled` tells that it was answered before,
+    and that who answers now may have seen the judge's relevance.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)

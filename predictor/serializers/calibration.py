@@ -72,7 +72,7 @@ class LabelledSerializer(serializers.Serializer[Any]):
     label = serializers.FloatField(allow_null=True)  # type: ignore[assignment]
     unsure = serializers.BooleanField()
     relabelled = serializers.BooleanField(
-        help_text="It was labelled before: whoever did may have seen the judge's relevance."
+        help_text="It was answered before: the judge's relevance may have been known."
     )
     labelled_by = serializers.CharField()
     labelled_at = serializers.DateTimeField()
@@ -119,7 +119,9 @@ class JudgeSerializer(JudgedBySerializer):
 
 
 class JudgeCalibrationSerializer(JudgedBySerializer):
-    """How far the judge is from people. Samples are stratified: rare answers weigh as common ones.
+    """How far the judge is from people, by the newest 1,000 labels.
+
+    Samples are stratified: rare answers weigh as common ones.
 
     Here `is_flagged` is about the judge of the newest session.
     """
@@ -128,7 +130,9 @@ class JudgeCalibrationSerializer(JudgedBySerializer):
     judges = JudgeSerializer(many=True, help_text="The newest first.")
     waiting = serializers.IntegerField(help_text="Items that wait for a label.")
     unsure = serializers.IntegerField()
-    relabelled = serializers.IntegerField(help_text="Labels that replaced another: not blind.")
+    relabelled = serializers.IntegerField(
+        help_text="Labels that replaced an answer: not surely blind."
+    )
     last_drawn_at = serializers.DateTimeField(allow_null=True)
 
 

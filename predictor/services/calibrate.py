@@ -16,6 +16,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 from engram.kernel.actors import SYSTEM, Actor
 from engram.kernel.history import record
 from engram.kernel.models import Workspace
+from engram.kernel.planning import by_index
 from engram.kernel.refusals import MissingError, StaleError
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, SessionCandidate
@@ -32,8 +33,10 @@ from predictor.services.state import locked_state
 
 DUE_EVERY = 50  # newly scored sessions
 SAMPLE_MIN, SAMPLE_SIZE, SAMPLE_MAX = 20, 30, 50
-DRAWN_FROM = 2000  # of the newest judged memories
-NOTHING = "Nothing is left to ask about: no session was judged since, or all was asked."
+DRAWN_FROM = 200  # of the newest judged sessions
+NOTHING = (
+    "Nothing is left to ask about: all of the newest judged sessions was asked or has changed."
+)
 DROPPED = "This can no longer be judged: its memory or its session has changed since."
 
 
@@ -45,7 +48,14 @@ def waiting_items(now: datetime) -> QuerySet[CalibrationItem]:
 def sample_of(now: datetime) -> list[CalibrationItem]:
     """Return what waits, in the order in which it was drawn: sessions stay together."""
     found = waiting_items(now).select_related("session", "memory", "sample")
-    return list(found.order_by("sample__drawn_at", "sample", "position")[: 2 * SAMPLE_MAX])
+    with by_index():
+        return list(found.order_by("sample__drawn_at", "sample", "position")[: 2 * SAMPLE_MAX])
+
+
+def count_waiting(now: datetime) -> int:
+    """Count what waits."""
+    with by_index():
+        return waiting_items(now).count()
 
 
 def draw_when_due(
@@ -57,7 +67,7 @@ def draw_when_due(
     there is enough to ask about.
     """
     newly = state.scored_sessions - state.scored_at_calibration
-    if 0 <= newly < DUE_EVERY or waiting_items(now).exists():
+    if 0 <= newly < DUE_EVERY or count_waiting(now):
         return None
     judged = _judged(now)
     if len(judged) < SAMPLE_MIN:
@@ -77,7 +87,7 @@ def sample(
     """
     with in_workspace(workspace):
         state = locked_state(now)
-        if waiting_items(now).exists():
+        if count_waiting(now):
             return False
         judged = _judged(now)
         if not judged:
@@ -105,7 +115,7 @@ def label_item(
             raise StaleError(f"{item.labelled_by} has answered this meanwhile.", [item.pk])
         if item.labelled_at is None and not waiting_items(now).filter(pk=item.pk).exists():
             raise StaleError(DROPPED)
-        item.is_relabelled = item.is_relabelled or item.label is not None
+        item.is_relabelled = item.is_relabelled or item.labelled_at is not None
         item.label, item.is_unsure = label, label is None
         item.labelled_by, item.labelled_at = actor.label, now
         _store(item, "calibration.labelled", actor, now)
@@ -113,12 +123,12 @@ def label_item(
 
 
 def unlabel_item(workspace: Workspace, item_id: UUID, *, actor: Actor, now: datetime) -> None:
-    """Let a labelled item wait again; that it was labelled before stays known."""
+    """Let an answered item wait again; that it was answered before stays known."""
     with in_workspace(workspace):
         item = _locked(item_id)
         if item.labelled_at is None:
             raise StaleError("This waits already.")
-        item.is_relabelled = item.is_relabelled or item.label is not None
+        item.is_relabelled = True
         item.label, item.is_unsure = None, False
         item.labelled_by, item.labelled_at = "", None
         _store(item, "calibration.reopened", actor, now)
@@ -139,20 +149,21 @@ def _as_offered() -> QuerySet[SessionCandidate]:
 
 
 def _judged(now: datetime) -> list[tuple[Label, Judgement]]:
-    """Return the newest judged memories that nobody was asked about, with their judgements."""
+    """Return what nobody was asked about of the newest judged sessions, with their judgements."""
+    done = Judgement.objects.filter(status=JudgeStatus.DONE).exclude(session__transcript="")
+    newest = done.defer("raw").order_by("-judged_at", "-id")[:DRAWN_FROM]
+    by_session = {judgement.session_id: judgement for judgement in newest}
     asked = CalibrationItem.objects.filter(session=OuterRef("session"), memory=OuterRef("memory"))
     recallable = Memory.objects.recallable(now).filter(pk=OuterRef("memory"))
     found = Label.objects.filter(
         Exists(recallable),
         Exists(_as_offered()),
         ~Exists(asked),
+        session__in=by_session,
         relevance__isnull=False,
-        session__judgement__status=JudgeStatus.DONE,
     )
-    newest = list(found.exclude(session__transcript="").order_by("-created_at", "-pk")[:DRAWN_FROM])
-    judgements = Judgement.objects.filter(session__in={row.session_id for row in newest})
-    by_session = {judgement.session_id: judgement for judgement in judgements.defer("raw")}
-    return [(row, by_session[row.session_id]) for row in newest]
+    with by_index():
+        return [(row, by_session[row.session_id]) for row in found.order_by("pk")]
 
 
 def _drawn(

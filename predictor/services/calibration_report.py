@@ -1,4 +1,4 @@
-"""How far the judge is from people: over all labels, and by judge and month."""
+"""How far the judge is from people: over the newest labels, and by judge and month."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ import numpy as np
 from engram.kernel.tenancy import current_workspace_id
 from predictor.core.calibration import CalibrationReport, Pair, error_of
 from predictor.models import CalibrationItem, CalibrationSample, Judgement, JudgeStatus
-from predictor.services.calibrate import waiting_items
+from predictor.services.calibrate import count_waiting
 
 MONTHS_TOLD = 24
-SUMS_OVER = 20_000  # of the newest labels
+NEWEST = 1000  # labels that are summed up: resampling them takes memory and time
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class JudgeReport:
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """Everything that is known of the judge's error; `is_flagged` is about the judge in service."""
+    """What the newest labels say of the judge; `is_flagged` is about the judge in service."""
 
     report: CalibrationReport
     judges: list[JudgeReport]  # the newest first
@@ -57,14 +57,14 @@ def calibration_of(*, now: datetime) -> Calibration:
         .order_by("-labelled_at", "pk")
         .values_list(
             "session_id", "label", "judge_relevance", "judge_kind", "judge_version", "labelled_at"
-        )[:SUMS_OVER]
+        )[:NEWEST]
     ]
     judges = _by_judge(labelled)
     return Calibration(
         report=_report(labelled),
         judges=judges,
         is_flagged=_is_flagged(judges),
-        waiting=waiting_items(now).count(),
+        waiting=count_waiting(now),
         unsure=answered.filter(is_unsure=True).count(),
         relabelled=answered.filter(is_relabelled=True, label__isnull=False).count(),
         last_drawn_at=CalibrationSample.objects.values_list("drawn_at", flat=True).first(),

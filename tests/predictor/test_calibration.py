@@ -108,7 +108,8 @@ def test_the_judges_word_is_told_after_the_own_and_a_second_one_is_told_apart(
     item = items_of(draw(house))[0]["id"]
     judged = stored(house)[item].judge_relevance
 
-    unsure = say(house, item, unsure=True).json()
+    other = items_of(house.reviewer.get(f"{PATH}/sample").json())[1]["id"]
+    unsure = say(house, other, unsure=True).json()
     first = say(house, item, label=0.25).json()
     second = say(house, item, label=0.75).json()
 
