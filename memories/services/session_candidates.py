@@ -36,7 +36,7 @@ LINKED_MAX = 10
 CONSTRAINTS_MAX = 30
 PINS_MAX = 20
 
-# As the indexes `memory_standing` and `memory_always` have it; `memories.core.baseline.standing`.
+# As the index `memory_standing` has it; see `memories.core.baseline.standing`.
 _STANDING = f"""(CASE WHEN is_pinned THEN 'Infinity'::float8
     ELSE ln(greatest(importance, {LEAST_IMPORTANCE!r}::float8))
         + {GAIN_A_SECOND!r}::float8 * date_part('epoch', observed_at AT TIME ZONE 'UTC') END)"""
@@ -55,18 +55,20 @@ _BEST = f"""
     WHERE place <= %(best)s OR is_here
     ORDER BY place
 """  # noqa: S608  constants only
+# By importance, whatever their age: where more hold than are taken, no old rule falls out first.
 _ALWAYS = f"""
-    (
+    SELECT * FROM (
         SELECT id, true FROM memories_memory
         WHERE {{condition}} AND (kind = 'constraint' OR is_pinned) AND kind = 'constraint'
             AND ((project = '' AND scope = '') OR {_HERE})
-        ORDER BY {_STANDING} DESC, id LIMIT %(constraints)s
-    ) UNION ALL (
+        ORDER BY importance DESC, id LIMIT %(constraints)s
+    ) AS constraints
+    UNION ALL SELECT * FROM (
         SELECT id, false FROM memories_memory
         WHERE {{condition}} AND (kind = 'constraint' OR is_pinned) AND kind <> 'constraint'
             AND ((project = '' AND scope = '') OR {_HERE})
-        ORDER BY {_STANDING} DESC, id LIMIT %(pins)s
-    )
+        ORDER BY importance DESC, id LIMIT %(pins)s
+    ) AS pins
 """  # noqa: S608  constants only
 _LINKED = f"""
     SELECT id FROM memories_memory

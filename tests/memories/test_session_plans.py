@@ -1,0 +1,54 @@
+"""Session start reads by indexes at 10,000 memories, as the application's role (pitfall 43)."""
+
+from __future__ import annotations
+
+import pytest
+from django.db import connection
+
+from engram.kernel.tenancy import in_workspace
+from memories.core.baseline import standing
+from memories.models import Memory
+from memories.services.session_candidates import BEST, POOL_MAX, Place, candidates_of
+from tests.conftest import NOW, House
+from tests.memories.scale import MODEL, VOCABULARY, clustered
+from tests.memories.test_plans import LARGE, explained, full
+
+__all__ = ["full"]
+
+
+@pytest.mark.parametrize("state", ["fresh", "analysed"])
+def test_no_large_table_is_read_whole_for_a_session(full: House, state: str) -> None:
+    with in_workspace(full.workspace), connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE memories_memory SET importance = (abs(hashtext(id::text)) % 41) / 40.0,"
+            " is_pinned = abs(hashtext(id::text)) % 1000 = 0"
+        )
+    if state == "analysed":
+        with connection.cursor() as cursor:
+            cursor.execute("ANALYZE " + ", ".join(sorted(LARGE)))
+    vector = clustered(1, seed=2)[0]
+    place = Place("", "team/a", "what now?", vector, MODEL)
+    with explained() as plans, in_workspace(full.workspace):
+        found = candidates_of(place, now=NOW)
+    assert plans.scanned_whole == set()
+    assert plans.indexes >= {"memory_standing", "memory_always"}
+    assert len(found.facts) <= POOL_MAX
+    with in_workspace(full.workspace):
+        everything = sorted(
+            Memory.objects.recallable(NOW),
+            key=lambda m: (
+                -standing(m.importance, m.observed_at, is_pinned=m.is_pinned), m.pk
+            ),
+        )  # fmt: skip
+    order = [fact.id for fact in found.facts]
+    best = [m.pk for m in everything[:BEST]]
+    assert order[: len(set(best) & set(order))] == [i for i in best if i in order]
+    assert set(best[:30]) <= set(order)
+
+    body = {"prompt": f"{VOCABULARY[0]} {VOCABULARY[1]} {VOCABULARY[2]}"}
+    assert full.agent.post("sessions", {"session_key": "s1", "context": "x"}).status_code == 201
+    with explained() as plans:
+        assert full.agent.post("sessions/s1/prompts", body).status_code == 200
+        assert full.reader.get("sessions/s1").status_code == 200
+        assert full.reader.get("sessions").status_code == 200
+    assert plans.scanned_whole == set()
