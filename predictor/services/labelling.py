@@ -12,17 +12,22 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
+from django.db import transaction
 from django.db.models import F
 
 from engram.kernel.models import Event
+from engram.kernel.tenancy import current_workspace_id, in_workspace
 from memories.models import Memory, Merge, Provenance, Session, SessionCandidate
+from memories.services.lifecycle import lock
 from predictor.core.labels import Evidence, label
 from predictor.models import Label
 
 SETTLED_AFTER = timedelta(days=7)
 REGRETTED_WITHIN = timedelta(hours=24)  # of being injected
+AT_ONCE = timedelta(seconds=1)  # a review and what it does: microseconds apart
 RELABELLED_MAX = 5_000  # labels a change of memories reaches, the newest sessions first
 NAMED_AS_MISSING = "named as missing"
+SUPERSEDED, FORGOTTEN = "memory.superseded", "memory.forgotten"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +46,7 @@ def fates(memories: Collection[Memory]) -> dict[UUID, Fate]:
     forgotten = [m for m in memories if m.forgotten_at is not None]
     if not superseded and not forgotten:
         return found
-    by_person = _by_person([m.id for m in (*superseded, *forgotten)])
+    by_person = _by_person([*superseded, *forgotten])
     merged = _merged([m.id for m in superseded])
     trust = _trust([m.superseded_by_id for m in superseded if m.superseded_by_id])
     for memory in superseded:
@@ -49,29 +54,35 @@ def fates(memories: Collection[Memory]) -> dict[UUID, Fate]:
         if memory.id in merged:
             found[memory.id] = replace(fate, withdrawn_at=memory.superseded_at)
         elif (
-            (memory.id, "memory.superseded") in by_person
+            (memory.id, SUPERSEDED) in by_person
             or trust.get(memory.superseded_by_id, 0) >= Provenance(memory.provenance).trust
         ):  # fmt: skip
             found[memory.id] = replace(fate, superseded_at=memory.superseded_at)
     for memory in forgotten:
-        if (memory.id, "memory.forgotten") in by_person:
+        if (memory.id, FORGOTTEN) in by_person:
             fate = found.get(memory.id, Fate())
             found[memory.id] = replace(fate, forgotten_at=memory.forgotten_at)
     return found
 
 
-def _by_person(ids: Collection[UUID]) -> set[tuple[UUID, str]]:
-    """Return which of the memories a person superseded or forgot, themselves or by a review."""
-    names = {str(i): i for i in ids}
-    types = ["memory.superseded", "memory.forgotten", "review.accepted"]
-    told = Event.objects.filter(object_id__in=names, type__in=types).order_by("seq")
-    last: dict[tuple[UUID, str], str] = {}
-    for object_id, kind, actor_kind in told.values_list("object_id", "type", "actor_kind"):
+def _by_person(memories: Collection[Memory]) -> set[tuple[UUID, str]]:
+    """Return which of the memories a person superseded or forgot.
+
+    Also when an agent asked to replace one and a person agreed: that is told at once.
+    """
+    known = {str(memory.id): memory for memory in memories}
+    types = [SUPERSEDED, FORGOTTEN, "review.accepted"]
+    told = Event.objects.filter(object_id__in=known, type__in=types).order_by("seq")
+    found: dict[tuple[UUID, str], bool] = {}
+    for object_id, kind, actor_kind, at in told.values_list(
+        "object_id", "type", "actor_kind", "at"
+    ):
+        memory, is_person = known[object_id], actor_kind == "user"
         if kind != "review.accepted":
-            last[names[object_id], kind] = actor_kind
-        elif actor_kind == "user":  # the agent asked, the person said yes
-            last |= {key: "user" for key in last if key[0] == names[object_id]}
-    return {key for key, actor_kind in last.items() if actor_kind == "user"}
+            found[memory.id, kind] = is_person
+        elif is_person and memory.superseded_at and abs(memory.superseded_at - at) < AT_ONCE:
+            found[memory.id, SUPERSEDED] = True
+    return {key for key, is_person in found.items() if is_person}
 
 
 def _merged(ids: Collection[UUID]) -> set[UUID]:
@@ -116,8 +127,10 @@ def _between(at: datetime | None, since: datetime, until: datetime) -> bool:
     return at is not None and since <= at <= until
 
 
-def relabel(memory_ids: Sequence[UUID], *, now: datetime) -> int:
-    """Bring the labels of memories up to date with what became of them; return how many changed.
+def relabel(memory_ids: Sequence[UUID], *, now: datetime) -> int | None:
+    """Bring the labels of memories up to date with what became of them.
+
+    Return how many changed; None when no recent session has labels of them.
 
     In the transaction of the change, which holds the memories' locks: `settle` takes them too.
     """
@@ -130,7 +143,7 @@ def relabel(memory_ids: Sequence[UUID], *, now: datetime) -> int:
         )[:RELABELLED_MAX]
     )
     if not labels:
-        return 0
+        return None
     known = fates(Memory.objects.filter(pk__in={row.memory_id for row in labels}).defer("content"))
     rows = _candidates(labels)
     changed = [row for row in labels if _relabelled(row, rows, known)]
@@ -173,7 +186,18 @@ def _relabelled(
 
 def note_hidden(sender: Any, *, memory_ids: Sequence[UUID], now: datetime, **_: Any) -> None:
     """Memories were superseded, forgotten or culled: what that says of recent sessions."""
-    relabel(memory_ids, now=now)
+    if relabel(memory_ids, now=now) is None:
+        return
+    workspace_id = current_workspace_id()
+
+    def again() -> None:
+        with in_workspace(workspace_id):
+            lock(memory_ids)
+            relabel(memory_ids, now=now)
+
+    # Whether a person agreed to what an agent asked is written after the memory was hidden.
+    if Memory.objects.filter(pk__in=memory_ids, superseded_at=now).exists():
+        transaction.on_commit(again, robust=True)
 
 
 def note_revived(sender: Any, *, memory_ids: Sequence[UUID], now: datetime, **_: Any) -> None:

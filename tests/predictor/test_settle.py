@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
@@ -11,7 +11,9 @@ from uuid import UUID, uuid4
 import numpy as np
 import pytest
 from django.db import connection
+from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from engram.kernel.actors import SYSTEM, Actor
 from engram.kernel.models import Event, Role
@@ -41,6 +43,8 @@ from tests.predictor.judged_sessions import PERSON, fresh
 HOLDER = UUID(int=7)
 ENDED = NOW + timedelta(minutes=30)
 JUDGED = NOW + timedelta(hours=1)
+OLD = "The moat is three metres deep."
+NEW = "The moat is five metres deep."
 AGENT = Actor(kind="key", id=str(UUID(int=1)), label="bot", role=Role.AGENT)
 # By the baseline's rank: the first four are injected.
 RELEVANCE = (0.1, 0.9, 0.0, 0.4, 0.7, 0.0, 0.2, 0.0)
@@ -429,6 +433,30 @@ def test_poisoned_supersedes_of_a_lower_class_lower_no_label(
     label = labels(house, session)[ids[1]]
     assert (label.raw, label.final) == (0.9, expected)
     assert labels(house, session)[ids[4]].final == 0.7
+
+
+@pytest.mark.parametrize("when", ["before it is judged", "after it was judged"])
+def test_what_a_person_agrees_to_replace_is_superseded_by_a_person(
+    house: House,
+    member: Callable[[str], Client],
+    django_capture_on_commit_callbacks: Any,
+    when: str,
+) -> None:
+    own = house.reviewer.post("memories", {"content": OLD, "provenance": "user_stated"}).json()
+    ids = [UUID(own["memory"]["id"]), *plant(house, 5)]
+    session = hold_session(house, ids, started=timezone.now())
+    verdict = said(dict(zip(ids, (0.9, 0.0, 0.1, 0.2, 0.3, 0.0), strict=True)))
+    if when.startswith("after"):
+        settled(house, session, verdict, now=timezone.now())
+    asked = house.agent.post("memories", {"content": NEW, "supersedes": own["memory"]["id"]})
+    assert asked.status_code == 202
+    with django_capture_on_commit_callbacks(execute=True):
+        path = f"/api/v1/reviews/{asked.json()['review']}/accept"
+        agreed = member("reviewer").post(path, {}, content_type="application/json")
+    assert agreed.status_code == 200, agreed.json()
+    if when.startswith("before"):
+        settled(house, session, verdict, now=timezone.now())
+    assert final(house, session, ids[0]) == (-0.3, ["judged", "superseded"])
 
 
 def test_what_was_superseded_before_the_session_began_is_nothing_new(house: House) -> None:
