@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
@@ -32,7 +32,9 @@ SHARE_FULL: Final = 0.5
 MOST_CONFIDENT: Final = 0.9
 TERMS_FULL: Final = 40
 SPREAD_FULL: Final = 0.7
-ECHO_CHARS: Final = 24  # without spaces; less may be said by chance
+COPY_CHARS: Final = 24  # without spaces; less may be said by chance
+LIST_NOTES: Final = 3
+LIST_GAP_CHARS: Final = 40
 MAX_PIECES: Final = 64
 MAX_SENTENCE_CHARS: Final = 300
 MIN_SENTENCE_CHARS: Final = 20
@@ -67,16 +69,36 @@ class Rarity:
 
 
 def heard(transcript: str, contents: Sequence[str]) -> str:
-    """Return the transcript's end without who speaks and the notes that were pasted into it.
+    """Return the transcript's end without who speaks, and without a pasted list of the notes.
 
-    The first copy of each is what the assistant was given, not what it made of it.
+    Three notes or more that follow each other word for word are what the assistant was given, not
+    what it made of it; a note that is quoted by itself was used.
     """
     text = _SPEAKER.sub("", tail(transcript))
-    for content in contents:
-        words = content.split()
-        if sum(map(len, words)) >= ECHO_CHARS:
-            text = re.sub(r"\s+".join(map(re.escape, words)), " ", text, count=1)
+    for start, end in reversed(_lists(sorted(_copies(text, contents)))):
+        text = f"{text[:start]} {text[end:]}"
     return text
+
+
+def _copies(text: str, contents: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Where each note stands word for word for the first time: start and end."""
+    for content in dict.fromkeys(contents):
+        words = content.split()
+        if sum(map(len, words)) >= COPY_CHARS:
+            found = re.search(r"\s+".join(map(re.escape, words)), text)
+            if found:
+                yield found.span()
+
+
+def _lists(copies: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Where copies follow each other with little between them, from the first to the last."""
+    runs: list[list[tuple[int, int]]] = []
+    for copy in copies:
+        if runs and copy[0] - runs[-1][-1][1] <= LIST_GAP_CHARS:
+            runs[-1].append(copy)
+        else:
+            runs.append([copy])
+    return [(run[0][0], max(end for _, end in run)) for run in runs if len(run) >= LIST_NOTES]
 
 
 def pieces(text: str) -> list[str]:

@@ -124,13 +124,18 @@ def test_instructions_sway_it_by_their_words_only() -> None:
     assert swayed.relevance[0] < 0.15
 
 
-def test_memories_pasted_into_the_transcript_are_no_use_of_them() -> None:
+def test_a_list_of_memories_pasted_into_the_transcript_is_no_use_of_them() -> None:
     story = HELD_OUT[5]
-    pasted = "Visitors sign in at the front desk."
-    block = f"{story.transcript}\nWhat you know:\n- {pasted}\n"
-    assert judged([pasted], block).relevance[0] == judged([pasted], story.transcript).relevance[0]
-    # What is said once more was meant.
-    assert judged([pasted], f"{block}\n{pasted}").relevance[0] > 0.7
+    pasted = [content for content, label in HELD_OUT[0].memories if not label]
+    listed = "".join(f"- {content}\n" for content in pasted)
+    assert len(pasted) == 3
+    plain = judged(pasted, story.transcript)
+    for block in (f"What you know:\n{listed}{story.transcript}", f"{story.transcript}\n{listed}"):
+        assert judged(pasted, block).relevance == pytest.approx(plain.relevance, abs=0.05)
+        assert max(judged(pasted, block).relevance) < 0.2
+    # What is said once more was meant, and so is what is quoted by itself.
+    assert judged(pasted, f"{story.transcript}\n{listed}\n{pasted[0]}").relevance[0] > 0.7
+    assert judged(pasted, f"{story.transcript}\nAs noted: {pasted[1]}").relevance[1] > 0.7
 
 
 def test_a_long_transcript_and_many_memories_stay_cheap() -> None:
