@@ -26,7 +26,7 @@ class Calibration(WorkspaceView):
     def get(self, request: Request) -> Response:
         """Return the judge's error, bias and agreement with people, with 95 % intervals.
 
-        Intervals of error and bias come from resampling sessions, those of agreement are Wilson's.
+        Intervals of error and bias are over sessions, those of agreement are Wilson's.
         The trend is by judge version and by the month in which people labelled.
         """
         found = shapes.present_calibration(calibration_of(now=timezone.now()))

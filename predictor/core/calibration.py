@@ -6,6 +6,7 @@ the figures here weigh every stratum alike, and are not those of an average answ
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
@@ -13,12 +14,13 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from memories.core.metrics import Interval, bootstrap_ratio, wilson
+from predictor.core.metrics import Interval, wilson
 
 Id = TypeVar("Id", bound=Hashable)
 
 FLAG_ERROR = 0.2  # mean absolute error above which the judge is flagged
 RELEVANT = 0.5
+Z95 = 1.959964
 SURE = 0.8  # the judge's confidence from which on it is called sure
 BANDS = ((1 / 3, "low"), (2 / 3, "middle"), (2.0, "high"))
 
@@ -36,8 +38,8 @@ class Pair:
 class CalibrationReport:
     """The judge against people over ``n`` labels; without labels the figures are None.
 
-    `mae` is the mean absolute difference and `bias` judge minus person, their intervals from
-    resampling sessions, as labels of one session go wrong together; `agreement` is the share on
+    `mae` is the mean absolute difference and `bias` judge minus person, their intervals over
+    sessions, as labels of one session go wrong together; `agreement` is the share on
     which both say the same of relevant (at least 0.5) or not, with its Wilson interval.
     """
 
@@ -64,7 +66,7 @@ class Item(Generic[Id]):
     stratum: str
 
 
-def error_of(pairs: Sequence[Pair], *, rng: np.random.Generator) -> CalibrationReport:
+def error_of(pairs: Sequence[Pair]) -> CalibrationReport:
     """Compare the judge with people."""
     n = len(pairs)
     agreed = sum((pair.person >= RELEVANT) == (pair.judge >= RELEVANT) for pair in pairs)
@@ -72,17 +74,24 @@ def error_of(pairs: Sequence[Pair], *, rng: np.random.Generator) -> CalibrationR
     if not n:
         unknown, either = Interval(0.0, 0.0, 1.0, 0), Interval(0.0, -1.0, 1.0, 0)
         return CalibrationReport(0, None, unknown, None, either, None, same)
-    counts: dict[Hashable, list[float]] = defaultdict(list)
+    gaps: dict[Hashable, list[float]] = defaultdict(list)
     for pair in pairs:
-        counts[pair.unit].append(pair.judge - pair.person)
-    wholes = [len(gaps) for gaps in counts.values()]
-    off = [sum(abs(gap) for gap in gaps) for gaps in counts.values()]
-    error = bootstrap_ratio(off, wholes, rng=rng)
-    bias = bootstrap_ratio([sum(gaps) for gaps in counts.values()], wholes, rng=rng)
-    if len(counts) == 1:  # nothing can be resampled: one session says little about others
-        error = Interval(error.mean, 0.0, 1.0, n)
-        bias = Interval(bias.mean, -1.0, 1.0, n)
+        gaps[pair.unit].append(pair.judge - pair.person)
+    error = _mean([[abs(gap) for gap in own] for own in gaps.values()], least=0.0)
+    bias = _mean(list(gaps.values()), least=-1.0)
     return CalibrationReport(n, error.mean, error, bias.mean, bias, same.mean, same)
+
+
+def _mean(groups: Sequence[Sequence[float]], *, least: float) -> Interval:
+    """Mean of values in [``least``, 1] that come in groups, with the 95 % interval of a ratio
+    estimator over groups (Cochran 1977, 6.4); one group says nothing of others."""
+    n, units = sum(map(len, groups)), len(groups)
+    mean = math.fsum(math.fsum(own) for own in groups) / n
+    if units == 1:
+        return Interval(mean, least, 1.0, n)
+    off = [math.fsum(own) - mean * len(own) for own in groups]
+    half = Z95 / n * math.sqrt(units / (units - 1) * math.fsum(x * x for x in off))
+    return Interval(mean, max(least, mean - half), min(1.0, mean + half), n)
 
 
 def stratum_of(relevance: float, confidence: float) -> str:

@@ -119,11 +119,10 @@ class JudgeSerializer(JudgedBySerializer):
 
 
 class JudgeCalibrationSerializer(JudgedBySerializer):
-    """How far the judge is from people, by the newest 1,000 labels.
+    """How far the judge is from people, by the newest 5,000 labels.
 
-    Samples are stratified: rare answers weigh as common ones.
-
-    Here `is_flagged` is about the judge of the newest session.
+    Samples are stratified: rare answers weigh as common ones. Here `is_flagged` is about the judge
+    of the newest session.
     """
 
     threshold = serializers.FloatField()

@@ -7,15 +7,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-import numpy as np
-
-from engram.kernel.tenancy import current_workspace_id
 from predictor.core.calibration import CalibrationReport, Pair, error_of
 from predictor.models import CalibrationItem, CalibrationSample, Judgement, JudgeStatus
 from predictor.services.calibrate import count_waiting
 
 MONTHS_TOLD = 24
-NEWEST = 1000  # labels that are summed up: resampling them takes memory and time
+NEWEST = 5000  # labels that are summed up: years of samples
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,9 +98,7 @@ def _grouped(
 
 
 def _report(labelled: list[_Labelled]) -> CalibrationReport:
-    """Report on labels; the same labels have the same intervals at every look."""
-    seed = current_workspace_id().int % 2**63
-    return error_of([one.pair for one in labelled], rng=np.random.default_rng(seed))
+    return error_of([one.pair for one in labelled])
 
 
 def _is_flagged(judges: list[JudgeReport]) -> bool:

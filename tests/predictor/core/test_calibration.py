@@ -12,7 +12,7 @@ from predictor.core.calibration import Item, Pair, draw, error_of, stratum_of
 
 
 def report(pairs):
-    return error_of([Pair(*pair) for pair in pairs], rng=np.random.default_rng(1))
+    return error_of([Pair(*pair) for pair in pairs])
 
 
 def test_error_bias_and_agreement_are_those_of_the_pairs():
@@ -38,6 +38,18 @@ def test_one_session_tells_little_of_others():
 
     assert (found.interval.low, found.interval.high) == (0.0, 1.0)
     assert (found.bias_interval.low, found.bias_interval.high) == (-1.0, 1.0)
+
+
+def test_intervals_hold_the_truth_although_sessions_go_wrong_together():
+    rng = np.random.default_rng(7)
+    held = 0
+    for _ in range(400):
+        of_session = np.repeat(rng.normal(0.1, 0.15, 15), 2)  # 30 labels, two a session
+        judge = np.clip(0.5 + of_session + rng.normal(0, 0.05, 30), 0, 1)
+        found = report([(i // 2, 0.5, value) for i, value in enumerate(judge)])
+        held += found.bias_interval.low <= 0.1 <= found.bias_interval.high
+
+    assert 0.9 <= held / 400 <= 0.98
 
 
 @pytest.mark.parametrize(("judge", "flagged"), [(0.7, False), (0.71, True)])
