@@ -12,7 +12,7 @@ from predictor.core import gates
 from predictor.core.comparison import TOP
 from predictor.core.metrics import ndcg
 from predictor.core.scorer import Scorer
-from predictor.models import CanarySession, PredictorState
+from predictor.models import CanarySession
 from predictor.services.dataset import JudgedSession
 
 MAX_SESSIONS = 25
@@ -45,11 +45,6 @@ def choose(
         room = min(size - len(chosen), len(pool))
         chosen += [pool[int(row)] for row in rng.choice(len(pool), size=room, replace=False)]
     return set(chosen)
-
-
-def is_old(state: PredictorState, now: datetime) -> bool:
-    """Tell whether the canary is to be drawn anew."""
-    return state.canary_chosen_at is None or now - state.canary_chosen_at >= REFRESH
 
 
 def store(chosen: Collection[UUID], now: datetime) -> None:

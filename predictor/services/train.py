@@ -126,7 +126,7 @@ def _collected(workspace: Workspace, claim: Claim, now: datetime) -> Material:
         material = collect(
             workspace, state, reason=claim.reason, rng=_choosing(claim.seed), now=now
         )
-        chosen_at = now if canary.is_old(state, now) else state.canary_chosen_at
+        chosen_at = now if material.is_canary_redrawn else state.canary_chosen_at
         canary.store([session.id for session in material.canary], now)
         held = PredictorState.objects.filter(training_holder=claim.training_id)
         if not held.update(canary_chosen_at=chosen_at, training_heartbeat_at=now):

@@ -27,6 +27,7 @@ from predictor.models import (
     TrainingSlot,
     TrainingStatus,
 )
+from predictor.models import Comparison as Compared
 from predictor.services import canary, learn, models_store, training_slot, training_turn
 from predictor.services.claim import SILENCE
 from predictor.services.material import RECENT, REPLAY, mixed
@@ -372,6 +373,33 @@ def test_drift_found_during_a_training_makes_another_due(house: House) -> None:
     train_due(house.workspace, clock=lambda: LATER, rng=np.random.default_rng(3), alive=drift)
     with in_workspace(house.workspace):
         assert (state_of().training_due_since, state_of().training_reason) == (LATER, "drift")
+
+
+def test_after_a_drift_canary_and_full_training_leave_the_habits_that_are_gone(
+    house: House,
+) -> None:
+    world = build_world(house.workspace, 90)
+    trained(house.workspace)
+    reset = world.sessions[69]  # found there: what changed, changed about twenty before
+    with in_workspace(house.workspace):
+        Compared.objects.create(
+            session=reset,
+            outcome="loss",
+            phase="retraining",
+            is_drift_reset=True,
+            created_at=LATER + timedelta(minutes=1),
+        )
+    due(house.workspace, "full")
+    training = run(house.workspace, at=LATER + timedelta(hours=1))
+    assert training is not None
+    gone, current = world.sessions[:49], world.sessions[49:]
+    with in_workspace(house.workspace):
+        kept = set(CanarySession.objects.values_list("session_id", flat=True))
+    assert len(kept) == 8
+    assert kept <= {session.pk for session in current}
+    learned = set(training.trained_session_ids)
+    assert learned >= {session.pk for session in current} - kept
+    assert len(learned & {session.pk for session in gone}) == training.replay_count == REPLAY
 
 
 def test_a_promotion_ends_retraining_after_drift(house: House) -> None:
