@@ -4,6 +4,7 @@ from memories.admin.gate import MergeAdmin, MergeSuggestionAdmin
 from memories.admin.janitor import JanitorRunAdmin
 from memories.admin.memories import MemoryAdmin
 from memories.admin.reviews import ReviewAdmin
+from memories.admin.sessions import SessionAdmin
 
 __all__ = [
     "JanitorRunAdmin",
@@ -11,4 +12,5 @@ __all__ = [
     "MergeAdmin",
     "MergeSuggestionAdmin",
     "ReviewAdmin",
+    "SessionAdmin",
 ]

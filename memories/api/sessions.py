@@ -6,8 +6,6 @@ from time import perf_counter
 from typing import Any, ClassVar
 
 import django_filters
-from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
-from django.db.models.functions import Coalesce, Length
 from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.generics import ListAPIView
@@ -20,7 +18,8 @@ from engram.kernel.models import Role
 from engram.kernel.pagination import NewestFirst
 from engram.kernel.paths import SESSION_KEY_MAX_CHARS
 from engram.kernel.refusals import MissingError
-from memories.models import Session, SessionCandidate
+from memories.models import Session
+from memories.models.session import SessionState
 from memories.serializers import session as shapes
 from memories.services.session_end import end_session
 from memories.services.session_erase import delete_session
@@ -36,22 +35,6 @@ KEY = OpenApiParameter(
 )
 
 
-def with_counts(sessions: QuerySet[Session]) -> QuerySet[Session]:
-    """Return sessions with the counts of their records, without their long texts."""
-    counted = SessionCandidate.objects.filter(session=OuterRef("pk")).order_by()
-    counts = counted.values("session").annotate(
-        all=Count("pk"),
-        given=Count("pk", filter=Q(was_injected=True)),
-        matched=Count("pk", filter=Q(fts_hit_count__gt=0)),
-    )
-    return sessions.annotate(
-        candidate_count=Coalesce(Subquery(counts.values("all")), 0),
-        injected_count=Coalesce(Subquery(counts.values("given")), 0),
-        matched_count=Coalesce(Subquery(counts.values("matched")), 0),
-        transcript_chars=Length("transcript"),
-    ).defer("transcript", "context_embedding", "prompt_digests")
-
-
 class NewestStartFirst(NewestFirst):
     """Pages through sessions."""
 
@@ -62,9 +45,7 @@ class SessionFilter(StrictFilterSet):
     """`GET /sessions` filters."""
 
     project = django_filters.CharFilter(field_name="project")
-    state = django_filters.ChoiceFilter(
-        method="by_state", choices=[(state, state.title()) for state in shapes.STATES]
-    )
+    state = django_filters.ChoiceFilter(method="by_state", choices=SessionState.choices)
     since = MomentFilter(field_name="started_at", lookup_expr="gte", label="Started since")
 
     class Meta:
@@ -73,9 +54,7 @@ class SessionFilter(StrictFilterSet):
 
     def by_state(self, queryset: Any, name: str, value: str) -> Any:
         """Keep the sessions of a state."""
-        if value == "open":
-            return queryset.filter(ended_at=None)
-        return queryset.filter(is_abandoned=value == "abandoned").exclude(ended_at=None)
+        return queryset.in_state(value)
 
 
 class Sessions(WorkspaceView, ListAPIView):  # type: ignore[type-arg]
@@ -87,7 +66,7 @@ class Sessions(WorkspaceView, ListAPIView):  # type: ignore[type-arg]
 
     def get_queryset(self) -> Any:
         """Return all sessions."""
-        return with_counts(Session.objects.defer("context"))
+        return Session.objects.with_counts().defer("context")
 
     @extend_schema(responses=shapes.SessionSerializer(many=True))
     def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
@@ -122,7 +101,7 @@ class SessionDetail(WorkspaceView):
     @extend_schema(parameters=[KEY], responses=shapes.SessionDetailSerializer)
     def get(self, request: Request, session_key: str) -> Response:
         """Show a session with all its records, those that were ranked first."""
-        session = with_counts(Session.objects.filter(session_key=session_key)).first()
+        session = Session.objects.filter(session_key=session_key).with_counts().first()
         if session is None:
             raise MissingError(NO_SUCH_SESSION)
         rows = list(session.candidates.select_related("memory").order_by("rank", "pk"))

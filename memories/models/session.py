@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import uuid
+from typing import ClassVar, Self
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
-from django.db.models import Q
+from django.db.models import Count, OuterRef, Q, Subquery
+from django.db.models.functions import Coalesce, Length
 from pgvector.django import VectorField
 
 from engram.kernel.models import ApiKey, Workspace
-from engram.kernel.tenancy import WorkspaceModel
+from engram.kernel.tenancy import WorkspaceManager, WorkspaceModel, WorkspaceQuerySet
 from memories.models.memory import Memory
 
 TRANSCRIPT_MAX_CHARS = 400_000
@@ -24,6 +26,42 @@ class CandidateSource(models.TextChoices):
     BOTH = "both", "Both rank it among their best"
     EXPLORATION = "exploration", "Injected because the two disagree on it most"
     FTS_ONLY = "fts_only", "A prompt matched it; it was no candidate"
+
+
+class SessionState(models.TextChoices):
+    """Where a session is."""
+
+    OPEN = "open", "Open"
+    ENDED = "ended", "Ended"
+    ABANDONED = "abandoned", "Closed as idle"
+
+
+class SessionQuerySet(WorkspaceQuerySet["Session"]):
+    """Queries over the sessions of the current workspace."""
+
+    def in_state(self, state: str) -> SessionQuerySet:
+        """Return the sessions of a state."""
+        if state == SessionState.OPEN:
+            return self.filter(ended_at=None)
+        return self.filter(is_abandoned=state == SessionState.ABANDONED).exclude(ended_at=None)
+
+    def with_counts(self) -> SessionQuerySet:
+        """Return sessions with the counts of their records, without what is long to read."""
+        records = SessionCandidate.objects.filter(session=OuterRef("pk")).order_by()
+        counts = records.values("session").annotate(
+            all=Count("pk"),
+            given=Count("pk", filter=Q(was_injected=True)),
+            matched=Count("pk", filter=Q(fts_hit_count__gt=0)),
+        )
+        return self.annotate(
+            candidate_count=Coalesce(Subquery(counts.values("all")), 0),
+            injected_count=Coalesce(Subquery(counts.values("given")), 0),
+            matched_count=Coalesce(Subquery(counts.values("matched")), 0),
+            transcript_chars=Length("transcript"),
+        ).defer("transcript", "context_embedding", "prompt_digests")
+
+
+SessionManager = WorkspaceManager.from_queryset(SessionQuerySet)
 
 
 class Session(WorkspaceModel):
@@ -65,6 +103,8 @@ class Session(WorkspaceModel):
     no_opinion_reason = models.CharField(max_length=60, blank=True)
     status_line = models.CharField(max_length=200, blank=True)
 
+    objects: ClassVar[SessionManager[Self]] = SessionManager()
+
     class Meta:
         ordering = ["-started_at", "-id"]
         constraints = [
@@ -82,6 +122,13 @@ class Session(WorkspaceModel):
 
     def __str__(self) -> str:
         return self.session_key
+
+    @property
+    def state(self) -> SessionState:
+        """Return where the session is."""
+        if self.ended_at is None:
+            return SessionState.OPEN
+        return SessionState.ABANDONED if self.is_abandoned else SessionState.ENDED
 
 
 class SessionCandidate(WorkspaceModel):

@@ -12,7 +12,7 @@ from rest_framework import serializers
 from engram.kernel.fields import Flag, Id, Number, Path, Text, Whole
 from engram.kernel.paths import SESSION_KEY_MAX_CHARS
 from memories.models import CandidateSource, Session, SessionCandidate, State
-from memories.models.session import TRANSCRIPT_MAX_CHARS
+from memories.models.session import TRANSCRIPT_MAX_CHARS, SessionState
 from memories.services.session_prompt import Prompted
 from memories.services.session_start import Started
 
@@ -21,7 +21,6 @@ K_MAX = 100
 BUDGET_MAX_CHARS = 200_000
 # Addresses below a session's own: a key that ends like one could not be told from it.
 RESERVED_ENDINGS = ("/prompts", "/feedback", "/end")
-STATES = ("open", "ended", "abandoned")
 
 
 class SessionKeyField(Text):
@@ -170,7 +169,7 @@ class SessionSerializer(serializers.Serializer[Session]):
     project = serializers.CharField()
     scope = serializers.CharField()
     agent = serializers.CharField()
-    state = serializers.SerializerMethodField(help_text="abandoned: closed as idle.")
+    state = serializers.ChoiceField(SessionState.choices)
     started_at = serializers.DateTimeField()
     ended_at = serializers.DateTimeField(allow_null=True)
     judged_at = serializers.DateTimeField(allow_null=True)
@@ -180,13 +179,6 @@ class SessionSerializer(serializers.Serializer[Session]):
     matched = serializers.IntegerField(source="matched_count")
     transcript_chars = serializers.IntegerField()
     status_line = serializers.CharField()
-
-    @extend_schema_field(serializers.ChoiceField(STATES))
-    def get_state(self, session: Session) -> str:
-        """Return where the session is."""
-        if session.ended_at is None:
-            return "open"
-        return "abandoned" if session.is_abandoned else "ended"
 
 
 class CandidateSerializer(serializers.Serializer[SessionCandidate]):

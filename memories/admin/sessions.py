@@ -1,0 +1,99 @@
+"""The admin of sessions: what each was given, and what was considered, for reading only."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin
+from django.contrib.admin.utils import unquote
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.utils import timezone
+from unfold.decorators import display
+
+from engram.kernel.models import Role
+from engram.kernel.staff import RoleAdmin, moment_column
+from memories.models import Session, State
+from memories.models.session import SessionState
+
+
+class StateFilter(admin.SimpleListFilter):
+    """By where a session is."""
+
+    title = "state"
+    parameter_name = "state"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        """Offer the states."""
+        return list(SessionState.choices)
+
+    def queryset(self, request: HttpRequest, queryset: Any) -> Any:
+        """Keep the sessions of the state."""
+        state = self.value()
+        return queryset.in_state(state) if state in SessionState.values else queryset
+
+
+@admin.register(Session)
+class SessionAdmin(RoleAdmin):
+    """Sessions with their records; transcripts are for the judge, and not shown here."""
+
+    roles = {"view": Role.READER}
+    list_display = [
+        "session_key", "project", "began", "condition", "prompt_count", "given", "matched",
+    ]  # fmt: skip
+    list_filter = [StateFilter]
+    ordering = ["-started_at", "-id"]
+    empty_text = (
+        "A session begins when an agent asks for what it should know, and ends when it hands in"
+        " its transcript."
+    )
+
+    began = moment_column("started_at", "began")
+
+    def get_queryset(self, request: HttpRequest) -> Any:
+        """Return sessions with the counts of their records."""
+        return Session.objects.with_counts().defer("context").order_by(*self.ordering)
+
+    @display(
+        description="state",
+        label={SessionState.OPEN: "info", SessionState.ENDED: "success"},
+    )
+    def condition(self, session: Session) -> str:
+        """Return where the session is."""
+        return session.state
+
+    @display(description="given")
+    def given(self, session: Any) -> int:
+        """Return how many memories it was given."""
+        count: int = session.injected_count
+        return count
+
+    @display(description="matched")
+    def matched(self, session: Any) -> int:
+        """Return how many memories its prompts matched."""
+        count: int = session.matched_count
+        return count
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
+    ) -> HttpResponse:
+        """Show one session; nothing is edited here."""
+        if not self.has_view_permission(request) or request.method != "GET":
+            raise PermissionDenied
+        session = self.get_object(request, unquote(object_id))
+        if session is None:
+            raise Http404
+        now = timezone.now()
+        records = session.candidates.select_related("memory").order_by("rank", "pk")
+        context = {
+            **self.admin_site.each_context(request),
+            "title": "Session",
+            "opts": self.opts,
+            "session": session,
+            "rows": [
+                (row, None if row.memory.state(now) != State.ACTIVE else row.memory.content)
+                for row in records
+            ],
+        }
+        return TemplateResponse(request, "admin/memories/session/detail.html", context)

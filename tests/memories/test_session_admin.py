@@ -1,0 +1,53 @@
+"""Sessions in the admin: read, never edited; what is hidden shows no text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from django.test import Client
+
+from engram.kernel.tenancy import in_workspace
+from memories.models import Session
+from memories.services.forget import forget
+from memories.services.session_end import end_session
+from tests.conftest import NOW, House
+from tests.memories.session_world import AGENT, begin, remember
+
+Member = Callable[[str], Client]
+SESSIONS = "/admin/memories/session/"
+
+
+def test_the_list_shows_sessions_of_this_workspace(
+    house: House, neighbour: House, member: Member
+) -> None:
+    begin(neighbour, "their talk")
+    begin(house, "our <b>talk</b>", project="clay")
+    begin(house, "over")
+    end_session(house.workspace, "over", "secret words", actor=AGENT, now=NOW)
+    client = member("reader")
+    html = client.get(SESSIONS).content.decode()
+    assert "our &lt;b&gt;talk&lt;/b&gt;" in html
+    assert "clay" in html
+    assert "their talk" not in html
+    assert "secret words" not in html
+    ended = client.get(SESSIONS, {"state": "ended"}).content.decode()
+    assert "over" in ended
+    assert "clay" not in ended
+    assert client.post(f"{SESSIONS}add/").status_code == 403
+
+
+def test_a_session_shows_its_records_without_what_is_hidden(house: House, member: Member) -> None:
+    kept = remember(house, "The office dog is called <i>Biscuit</i>.")
+    gone = remember(house, "The office cat is called Crumb.")
+    begin(house, "talk", context="pets")
+    forget(house.workspace, [gone], actor=AGENT, now=NOW)
+    end_session(house.workspace, "talk", "secret words", actor=AGENT, now=NOW)
+    with in_workspace(house.workspace):
+        page = f"{SESSIONS}{Session.objects.get().pk}/change/"
+    html = member("reader").get(page).content.decode()
+    assert "&lt;i&gt;Biscuit&lt;/i&gt;" in html
+    assert str(kept) in html
+    assert "Crumb" not in html
+    assert "No longer recalled" in html
+    assert "secret words" not in html
+    assert member("reviewer").post(page).status_code == 403
