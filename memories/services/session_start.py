@@ -32,6 +32,7 @@ from memories.models import Memory, Session
 from memories.services.learned import Asked, CandidateFacts, Opinion, opinion_on
 from memories.services.session_brief import Decided, decided_since
 from memories.services.session_candidates import Candidates, Place, candidates_of
+from memories.services.session_log import log_start
 from memories.services.session_record import (
     CandidateRow,
     count_injected,
@@ -196,6 +197,7 @@ def _start(
     record_candidates(session, _rows(placed, found, asked, opinion))
     count_injected([one.id for one in given])
     send(told)
+    log_start(session, placed, opinion)
     session_started.send(Session, session=session, now=now)
     facts = {fact.id: fact for fact in found.facts}
     offered = [

@@ -147,7 +147,7 @@ def _account(state: PredictorState, training: Training, *, is_ours: bool, now: d
         telemetry.record_error(STAGE, "predictor_train_failure", detail=training.error, now=now)
     telemetry.log_event(
         "train",
-        STAGE,
+        "predictor",
         status=training.status,
         reason=training.reason,
         sessions=training.session_count,
