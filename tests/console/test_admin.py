@@ -34,7 +34,7 @@ MEMBERS = "/admin/kernel/membership/"
 LISTS = [
     MEMORIES, JANITOR, CONFLICTS,
     "/admin/conflicts/detectionrun/", "/admin/kernel/event/", KEYS, MEMBERS,
-    "/admin/kernel/workspace/",
+    "/admin/kernel/workspace/", "/admin/memories/session/",
 ]  # fmt: skip
 ADMINS_ONLY = {KEYS, MEMBERS}
 
@@ -49,7 +49,7 @@ def test_every_model_of_ours_that_people_need_is_registered() -> None:
     assert registered == {
         "auth.User", "auth.Group", "kernel.Workspace", "kernel.Membership", "kernel.ApiKey",
         "kernel.Event", "memories.Memory", "memories.JanitorRun", "memories.Merge",
-        "memories.MergeSuggestion", "memories.Review", "conflicts.Conflict",
+        "memories.MergeSuggestion", "memories.Review", "memories.Session", "conflicts.Conflict",
         "conflicts.DetectionRun", "predictor.Judgement", "predictor.Comparison",
         "predictor.Training", "predictor.ModelVersion",
     }  # fmt: skip
