@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from predictor.core.features import WidthError
+from predictor.core.recipe import is_useful
 from predictor.core.rpc_params import (
     MAX_EPOCHS,
     NATIVE,
@@ -22,7 +24,11 @@ from predictor.core.rpc_params import (
     wrong,
 )
 from predictor.core.scorer import ScoreError, Scorer, TrainingReport
+from predictor.core.types import LabelledSession
 from predictor.core.weights import DIMENSION
+
+REMEMBERED = 1_000  # sessions that were sent, the newest
+NOTHING = TrainingReport(0.0, 0, 0, 0, 0.0, 0.0)
 
 
 class RpcModel:
@@ -32,12 +38,13 @@ class RpcModel:
     """
 
     def __init__(self, scorer: Scorer | None = None, *, seed: int = 0):
-        self.scorer = scorer
+        self.scorer = self._start = scorer
         self.version = 0 if scorer is None else 1
         self.training_sessions = 0
         self.last_trained: datetime | None = None
         self.seed = seed
         self._blank: Scorer | None = None
+        self._sessions: dict[bytes, LabelledSession] = {}  # those that trainings learn from
 
     @property
     def is_ready(self) -> bool:
@@ -47,45 +54,63 @@ class RpcModel:
     def score(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """Score candidates; before any training by cosine and effectiveness."""
         check_names(params, SHARED)
-        asked = described(params, width=self._width)
-        ids = identifiers(params, len(asked.candidates))
-        scorer = self.scorer or self._untrained(asked.candidates.embeddings.shape[1])
+        context, candidates = described(params, width=self._width)
+        ids = identifiers(params, len(candidates))
+        scorer = self.scorer or self._untrained(candidates.embeddings.shape[1])
         try:
-            scores = scorer.score(asked.context, asked.candidates)
+            scores = scorer.score(context, candidates)
         except (WidthError, ScoreError) as error:
             raise wrong("params", str(error)) from None
         told = [{"id": i, "score": float(s)} for i, s in zip(ids, scores, strict=True)]
         return {"scores": told, "model_version": self.version, "model_ready": self.is_ready}
 
     def train(self, params: Mapping[str, Any], *, clock: Callable[[], datetime]) -> dict[str, Any]:
-        """Learn from judged sessions, on a copy that takes the model's place when it is done."""
+        """Learn from judged sessions: these, and those that were sent before.
+
+        All of them are learned anew from where the process began, each once however often it was
+        sent: learning a few more on top of what was learned is measurably worse.
+        """
         check_names(params, frozenset({"sessions", "epochs"}))
         sent = params.get("sessions")
         if not isinstance(sent, list) or not sent:
             raise wrong("sessions", "must be a list of at least one session")
         epochs = whole(params, "epochs", low=1, high=MAX_EPOCHS)
-        sessions = []
-        width = self._width
+        useful: dict[bytes, LabelledSession] = {}
+        used, width = 0, self._width
         for position, one in enumerate(sent):
-            session, read = labelled(one, width=width, path=f"sessions[{position}]")
-            sessions.append(session)
-            width = width or read.candidates.embeddings.shape[1]
-        rng = np.random.default_rng([self.seed, self.version])
-        scorer = self._or_initial(width or NATIVE).copy()
+            session = labelled(one, width=width, path=f"sessions[{position}]")
+            width = width or session.candidates.embeddings.shape[1]
+            if is_useful(session):
+                used += 1
+                useful[_digest(session)] = session
+        known = {i: old for i, old in self._sessions.items() if i not in useful} | useful
+        known = dict(list(known.items())[-max(REMEMBERED, len(useful)) :])
+        report = self._fitted(list(known.values()), epochs, width or NATIVE) if used else NOTHING
+        if used:
+            self._sessions = known
+            self.training_sessions = len(known)
+            self.last_trained = clock()
+        return told(report) | {"samples_used": used, "samples_skipped": len(sent) - used}
+
+    def _fitted(
+        self, sessions: Sequence[LabelledSession], epochs: int | None, width: int
+    ) -> TrainingReport:
+        scorer = (self._start or _initial(np.empty((0, width), dtype=np.float32), self.seed)).copy()
         try:
-            report = scorer.fit(sessions, rng=rng, epochs=epochs)
+            report = scorer.fit(sessions, rng=np.random.default_rng(self.seed), epochs=epochs)
         except (WidthError, ScoreError) as error:
             raise wrong("sessions", str(error)) from None
-        self.learned(scorer, report, clock())
-        return told(report)
+        self.scorer = scorer
+        self.version += 1
+        return report
 
-    def learned(self, scorer: Scorer, report: TrainingReport, now: datetime) -> None:
-        """Serve what a training made, unless it found nothing to learn from."""
-        if report.samples_used:
-            self.scorer = scorer
-            self.version += 1
-            self.training_sessions += report.samples_used
-            self.last_trained = now
+    def adopt(self, scorer: Scorer, sessions: int, now: datetime) -> None:
+        """Go on from a model that was trained elsewhere, on so many sessions."""
+        self.scorer = self._start = scorer
+        self._sessions = {}
+        self.version += 1
+        self.training_sessions = sessions
+        self.last_trained = now
 
     def status(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """Tell what the model is."""
@@ -130,6 +155,25 @@ def told(report: TrainingReport) -> dict[str, Any]:
         "samples_skipped": report.samples_skipped,
         "duration_ms": round(report.duration_seconds * 1000),
     }
+
+
+def _digest(session: LabelledSession) -> bytes:
+    """Tell sessions apart by all that they say."""
+    context, candidates = session.context, session.candidates
+    said = hashlib.blake2b(digest_size=16)
+    clock = (context.hour, context.weekday, context.month, context.gap_hours)
+    said.update(repr((context.project_slot, clock, session.confidence)).encode())
+    for array in (
+        context.embedding,
+        candidates.embeddings,
+        candidates.signals,
+        candidates.log_effectiveness,
+        candidates.is_injected,
+        session.labels,
+        *candidates.token_buckets,
+    ):
+        said.update(b"-" if array is None else np.ascontiguousarray(array).tobytes())
+    return said.digest()
 
 
 def _initial(embeddings: NDArray[np.float32], seed: int) -> Scorer:

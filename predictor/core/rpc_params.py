@@ -6,7 +6,6 @@ Lists of numbers are checked by type before numpy reads them: it would take "1" 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -39,15 +38,6 @@ SHARED = frozenset(
 CLOCK = {"hour": 24.0, "weekday": 7.0, "month": 12.0}
 
 
-@dataclass(frozen=True, slots=True)
-class Described:
-    """A session as a frame describes it; `texts` of all candidates, as far as they were sent."""
-
-    context: Context
-    candidates: Candidates
-    texts: Sequence[NDArray[np.int64]]
-
-
 def wrong(field: str, message: str) -> FrameError:
     """Return the error that names a field."""
     return FrameError(INVALID_PARAMS, f"{field}: {message}")
@@ -59,7 +49,9 @@ def check_names(params: Mapping[str, Any], known: frozenset[str], path: str = ""
         raise wrong(f"{path}{unknown[0][:60]}", "there is no such field")
 
 
-def described(params: Mapping[str, Any], *, width: int | None, path: str = "") -> Described:
+def described(
+    params: Mapping[str, Any], *, width: int | None, path: str = ""
+) -> tuple[Context, Candidates]:
     """Return the session and candidates of a frame.
 
     Parameters
@@ -77,32 +69,29 @@ def described(params: Mapping[str, Any], *, width: int | None, path: str = "") -
     embeddings = np.zeros((len(rows), width), dtype=np.float32)
     for i in np.flatnonzero(is_embedded):
         embeddings[i] = _numbers(rows[i], f"{path}candidate_embeddings[{i}]", length=width)
-    texts = [token_buckets(text) for text in _texts(params, is_embedded, path)]
-    return Described(
+    return (
         _context(params.get("signals"), embedding, path),
         Candidates(
             embeddings=embeddings,
             is_embedded=is_embedded,
-            token_buckets=texts,
+            token_buckets=[token_buckets(text) for text in _texts(params, is_embedded, path)],
             signals=_features(params, len(rows), path),
             log_effectiveness=_effectiveness(params, len(rows), path),
             is_injected=_injected(params, len(rows), path),
         ),
-        texts,
     )
 
 
-def labelled(params: Any, *, width: int | None, path: str) -> tuple[LabelledSession, Described]:
-    """Return a session of a `train` frame, and what it describes."""
+def labelled(params: Any, *, width: int | None, path: str) -> LabelledSession:
+    """Return a session of a `train` frame."""
     if not isinstance(params, dict):
         raise wrong(path, "must be an object")
     path += "."
     check_names(params, SHARED, path)
-    session = described(params, width=width, path=path)
-    n = len(session.candidates)
-    labels = _numbers(params.get("labels"), f"{path}labels", length=n, within=(-1, 1))
+    context, candidates = described(params, width=width, path=path)
+    labels = _numbers(params.get("labels"), f"{path}labels", length=len(candidates), within=(-1, 1))
     confidence = number(params, "confidence", path=path, low=0, high=1)
-    return LabelledSession(session.context, session.candidates, labels, confidence), session
+    return LabelledSession(context, candidates, labels, confidence)
 
 
 def identifiers(params: Mapping[str, Any], n: int) -> list[str]:

@@ -13,16 +13,20 @@ from typing import Any
 
 import numpy as np
 import pytest
+from django.db import connection
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from engram.kernel.models import Event
+from engram.kernel.tenancy import in_workspace
 from predictor.core import rpc_frames
 from predictor.core.rpc_model import RpcModel
 from predictor.core.scorer import Scorer
 from predictor.core.types import SIGNALS
-from predictor.management.commands import predictor_rpc
 from predictor.management.commands.predictor_rpc import Desk
-from tests.conftest import build_house
+from predictor.models import CanarySession, Label, ModelVersion, PredictorState, Training
+from tests.conftest import House, build_house
+from tests.predictor.judged import build_world
 
 ROOT = Path(__file__).resolve().parents[2]
 WIDTH = 8
@@ -153,6 +157,20 @@ def test_the_same_frames_make_the_same_bytes(tmp_path: Path) -> None:
     assert made[0] == made[1]
     assert Scorer.from_bytes(made[0]).is_trained
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "b"]
+
+
+def test_sessions_sent_bit_by_bit_teach_what_they_teach_together() -> None:
+    sessions = trained(12)["sessions"]
+    at_once, bit_by_bit = Desk(RpcModel()), Desk(RpcModel())
+    ask(at_once, "train", {"sessions": sessions})
+    for part in (sessions[:5], sessions[:8], sessions[5:]):
+        told = ask(bit_by_bit, "train", {"sessions": part})
+        assert told["samples_used"] == len(part)
+    flat = session(4, labels=[0.5] * 4, confidence=1)
+    assert ask(bit_by_bit, "train", {"sessions": [flat]})["samples_skipped"] == 1
+
+    assert bit_by_bit.model.to_bytes() == at_once.model.to_bytes()
+    assert ask(bit_by_bit, "status")["training_sessions"] == 12
 
 
 def test_a_checkpoint_is_written_over_nothing_but_a_checkpoint(desk: Desk, tmp_path: Path) -> None:
@@ -373,11 +391,12 @@ def test_a_spoilt_frame_is_answered_and_names_a_field(method: str, changes) -> N
         assert set(answer) == {"jsonrpc", "id", "result"}
 
 
-def run(lines: list[bytes], home: Path, *arguments: str) -> tuple[list[Any], str]:
+def run(lines: list[bytes], home: Path, *arguments: str, **variables: str) -> tuple[list[Any], str]:
     """Run the real command without a database and return what it answers and complains about."""
     environment = {
         **{k: v for k, v in os.environ.items() if k not in {"DATABASE_URL", "BROKER_URL"}},
         "ENGRAM_HOME": str(home),
+        **variables,
     }
     done = subprocess.run(
         [sys.executable, "manage.py", "predictor_rpc", *arguments],
@@ -439,4 +458,34 @@ def test_training_from_rows_only_reads(desk: Desk, monkeypatch: pytest.MonkeyPat
         assert (told["samples_used"], told["gates_passed"]) == (0, False)
         assert (told["canary_ndcg"], told["gates"]) == (None, [])
     assert not desk.model.is_ready
-    assert predictor_rpc.NOTHING.samples_used == 0
+
+
+def test_training_from_rows_is_done_by_a_process_that_cannot_write(
+    transactional_db: None, tmp_path: Path
+) -> None:
+    house, neighbour = build_house("acme"), build_house("zenith")
+    build_world(house.workspace, 12)
+    build_world(neighbour.workspace, 3)
+    before = rows_of(house)
+    server = os.environ["DATABASE_URL"].rpartition("/")[0]
+    answers, _ = run(
+        [
+            frame("train_from_db", {"workspace": "acme", "limit": 10}),
+            frame("status"),
+        ],
+        tmp_path,
+        DATABASE_URL=f"{server}/{connection.settings_dict['NAME']}",
+    )
+    result = answers[0]["result"]
+    assert result["samples_used"] + result["canary_sessions"] == 10
+    assert {gate["name"] for gate in result["gates"]} >= {"finite", "variance"}
+    assert answers[1]["result"]["trained"] == result["gates_passed"]
+    assert rows_of(house) == before
+
+
+def rows_of(house: House) -> list[Any]:
+    with in_workspace(house.workspace):
+        return [
+            list(model.objects.order_by("pk").values())
+            for model in (PredictorState, Training, ModelVersion, CanarySession, Label, Event)
+        ]

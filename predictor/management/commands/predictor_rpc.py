@@ -27,15 +27,15 @@ from predictor.core import rpc_frames
 from predictor.core.gates import Canary
 from predictor.core.labels import MIN_CONFIDENCE
 from predictor.core.rpc_frames import INTERNAL_ERROR, METHOD_NOT_FOUND, PARSE_ERROR, FrameError
-from predictor.core.rpc_model import RpcModel, told
+from predictor.core.rpc_model import NOTHING, RpcModel, told
 from predictor.core.rpc_params import check_names, number, whole, wrong
-from predictor.core.scorer import Scorer, TrainingReport
+from predictor.core.scorer import Scorer
 from predictor.services import checkpoint_file
 from predictor.services.dataset import SESSIONS_MAX
 from predictor.services.learn import Learned
 from predictor.services.train import trial
 
-NOTHING = TrainingReport(0.0, 0, 0, 0, 0.0, 0.0)
+READ_ONLY = "-c default_transaction_read_only=on"
 TOO_LONG = FrameError(
     PARSE_ERROR, f"a frame must not be longer than {rpc_frames.MAX_LINE_BYTES} bytes"
 )
@@ -155,7 +155,7 @@ class Desk:
             min_confidence=least,
         )
         if result.may_serve and result.scorer is not None and result.report is not None:
-            self.model.learned(result.scorer, result.report, now)
+            self.model.adopt(result.scorer, result.report.samples_used, now)
         return _told(result, material.skipped)
 
 
@@ -166,13 +166,15 @@ def _open_database() -> None:
     """
     if connection.connection is not None:
         return
+    settings = connection.settings_dict
+    if READ_ONLY in str(settings["OPTIONS"].get("options", "")):
+        return
     options: dict[str, Any] = {}
     if "postgres" in embedded.missing_services():
         services = embedded.ensure(embedded.home_folder(), frozenset({"postgres"}))
         options = {**dj_database_url.parse(services.database_url)}
-    settings = connection.settings_dict
     given = {**settings["OPTIONS"], **options.pop("OPTIONS", {})}
-    flags = f"{given.get('options', '')} -c default_transaction_read_only=on".strip()
+    flags = f"{given.get('options', '')} {READ_ONLY}".strip()
     settings.update(options, OPTIONS={**given, "options": flags})
 
 
