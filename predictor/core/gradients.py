@@ -13,11 +13,6 @@ from predictor.core.forward import Lifted, Normed
 from predictor.core.weights import DIMENSION, Floats, Weights
 
 
-def scores(weights: Weights, batch: Batch) -> Floats:
-    """Return the scores of a batch's candidates as training sees them, (N,)."""
-    return _Pass(weights, batch).scores
-
-
 def loss_of(scores: Floats, batch: Batch, temperature: float) -> tuple[float, Floats]:
     """Return the loss, and its derivative by the scores, (N,)."""
     target = _log_softmax(batch.labels / temperature, batch)
@@ -35,13 +30,16 @@ def loss_and_gradient(weights: Weights, batch: Batch, temperature: float) -> tup
     ----------
     weights : as `weights.shapes` names them, and ``turn`` (directions, d): how far W_e has turned.
     """
-    ahead = _Pass(weights, batch)
+    ahead = Scored(weights, batch)
     loss, slope = loss_of(ahead.scores, batch, temperature)
     return loss, ahead.back(slope)
 
 
-class _Pass:
-    """One forward pass with what the way back needs."""
+class Scored:
+    """A batch's scores (N,) as training sees them, and what the way back needs.
+
+    `hidden` is h of the distinct memories (U, d), `attention` a of the candidates (N,).
+    """
 
     def __init__(self, w: Weights, b: Batch) -> None:
         self.w, self.b = w, b
@@ -52,11 +50,11 @@ class _Pass:
         self.hidden = self.norm.rows * self.scale + shift
         self.context = b.context + b.context_ahead @ w["turn"]
         self.asked: Lifted = forward.lift(w, self.context, b.has_context, b.projects, b.times)
-        attention = (self.hidden @ self.asked.keys.T)[b.memory, b.session]
+        self.attention = (self.hidden @ self.asked.keys.T)[b.memory, b.session]
         value = (self.hidden @ w["value"])[b.memory]
         value += self.asked.values[b.session]
         self.value = np.tanh(value, out=value)
-        self.gate = forward.sigmoid(attention)
+        self.gate = forward.sigmoid(self.attention)
         self.said = self.value @ w["value_head"]
         self.cosine = b.cosine
         if b.text_at.size:
@@ -65,7 +63,7 @@ class _Pass:
             self.cosine[b.text_at] += np.einsum("ij,ij->i", rows, seen)
         linear = b.signals @ w["signal_head"] + self.cosine * w["similarity"]
         linear += b.prior * w["prior"] + b.injected * w["injected"]
-        self.scores = np.asarray(linear + attention + self.gate * self.said)
+        self.scores = np.asarray(linear + self.attention + self.gate * self.said)
 
     def back(self, slope: Floats) -> Weights:
         """Return the gradient from the loss's derivative by the scores, (N,)."""

@@ -1,43 +1,91 @@
-"""What has a closed form, or nearly: the linear head, and the odds of projects by time."""
+"""What has a closed form, or nearly: the linear head, what projects like, when they are on."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 
 from predictor.core import forward
 from predictor.core.assembly import Batch
-from predictor.core.gradients import scores
-from predictor.core.types import PROJECT_SLOTS, SIGNALS, LabelledSession
+from predictor.core.gradients import Scored
+from predictor.core.types import PROJECT_SLOTS, LabelledSession
 from predictor.core.weights import TIMES, Floats, Weights
 
+_LEAST_VARIANCE = 1e-4
+_LEAST_GAIN = 0.1
+_LEAST_SHARE = 0.02
 _PROJECT_STEPS = 200
 _PROJECT_PENALTY = 0.01
 
 
-def with_head(state: Weights, batches: Sequence[Batch], *, penalty: float) -> Weights:
-    """Return ``state`` with w_f, β, ρ and ν as the ridge solution towards what they were.
+def with_head(
+    state: Weights, batches: Sequence[Batch], *, penalty: float, is_first: bool
+) -> Weights:
+    """Return ``state`` with its linear parts as the ridge solution towards what they were.
 
     Minimises the squared error of the scores against the labels, each centred in its session
-    (a constant is no order), weighted by confidence; what is not linear stays as it is.
+    (a constant is no order), weighted by confidence. Linear are w_f, β, ρ and ν; in a first fit,
+    where nothing else adds to the attention, also W_q as a whole, and the scale of texts.
+
+    Parameters
+    ----------
+    penalty : in candidates, of columns brought to deviation 1.
     """
     names = ("signal_head", "similarity", "prior", "injected")
-    start = np.concatenate([state[name] for name in names]).astype(np.float64)
-    size = len(SIGNALS) + 3
-    gram, moment = penalty * np.eye(size), np.zeros(size)
-    turn = {"turn": np.zeros((batches[0].ahead.shape[1], len(state["query"])), dtype=np.float32)}
+    size = sum(len(state[name]) for name in names) + 2 * is_first
+    gram, moment, squares, count = np.zeros((size, size)), np.zeros(size), np.zeros(size), 0
     for batch in batches:
-        rest = batch.labels - scores(state | turn, batch)
+        told = Scored(state | _unturned(batch), batch)
         columns = [batch.signals, batch.cosine, batch.prior, batch.injected]
-        x = _centred(np.column_stack(columns).astype(np.float64), batch)
-        y = _centred(rest[:, None].astype(np.float64), batch)[:, 0]
+        if is_first:
+            columns += [told.attention, told.attention * batch.is_text[batch.memory, 0]]
+        x = _centred(np.column_stack(columns), batch)
+        y = _centred((batch.labels - told.scores)[:, None], batch)[:, 0]
         weighted = x * batch.confidence[batch.session, None]
         gram += weighted.T @ x
         moment += weighted.T @ y
-    solved = (start + np.linalg.solve(gram, moment)).astype(np.float32)
-    parts = np.split(solved, np.cumsum([len(state[name]) for name in names])[:-1])
-    return state | dict(zip(names, parts, strict=True))
+        squares += np.square(x).sum(axis=0)
+        count += len(x)
+    gram += penalty * np.diag(squares / count + _LEAST_VARIANCE)
+    moved = np.linalg.solve(gram, moment).astype(np.float32)
+    state = dict(state)
+    for name in names:
+        part, moved = np.split(moved, [len(state[name])])
+        state[name] = state[name] + part
+    if is_first:
+        gain = max(1 + moved[0], _LEAST_GAIN)
+        state["query"] = state["query"] * gain
+        state["scale_text"] = state["scale_text"] * max(1 + moved[1] / gain, _LEAST_GAIN)
+    return state
+
+
+def with_projects(state: Weights, batches: Sequence[Batch], *, penalty: float) -> Weights:
+    """Return ``state`` with P moved by what every session, and each project, likes of content.
+
+    Ridge of the scores' centred errors on h: one direction for all projects, then one a project on
+    what is left. S reaches the attention as h · W_k (W_qᵀ + 1) S / 8.
+    """
+    d = state["projects"].shape[1]
+    grams, moments = np.zeros((PROJECT_SLOTS, d, d)), np.zeros((PROJECT_SLOTS, d))
+    for batch in batches:
+        told = Scored(state | _unturned(batch), batch)
+        x = _centred(told.hidden[batch.memory], batch)
+        y = _centred((batch.labels - told.scores)[:, None], batch)[:, 0]
+        bounds = np.append(batch.starts, len(x))
+        for number, (start, end) in enumerate(pairwise(bounds.tolist())):
+            rows, errors = x[start:end], y[start:end]
+            shares = batch.confidence[number] * batch.projects[number].astype(np.float64)
+            some = np.flatnonzero(shares > _LEAST_SHARE)
+            grams[some] += shares[some, None, None] * (rows.T @ rows)
+            moments[some] += shares[some, None] * (rows.T @ errors)
+    ridge = penalty * np.eye(d)
+    common = np.linalg.solve(grams.sum(axis=0) + ridge, moments.sum(axis=0))
+    own = np.linalg.solve(grams + ridge, (moments - grams @ common)[:, :, None])[:, :, 0]
+    reach = (state["query"].astype(np.float64) + np.eye(d)) @ state["key"].T / np.sqrt(d)
+    moved = (common + own) @ np.linalg.pinv(reach)
+    return state | {"projects": (state["projects"] + moved).astype(np.float32)}
 
 
 def project_logits(sessions: Sequence[LabelledSession], state: Weights) -> Floats:
@@ -57,8 +105,13 @@ def project_logits(sessions: Sequence[LabelledSession], state: Weights) -> Float
     return logits.astype(np.float32)
 
 
+def _unturned(batch: Batch) -> Weights:
+    return {"turn": np.zeros((batch.ahead.shape[1], batch.x.shape[1]), dtype=batch.x.dtype)}
+
+
 def _centred(rows: Floats, batch: Batch) -> Floats:
-    """Take each session's mean from its rows (N, columns)."""
+    """Take each session's mean from its rows (N, columns), in float64."""
+    rows = np.asarray(rows, dtype=np.float64)
     sizes = np.bincount(batch.session)[:, None]
     means = np.add.reduceat(rows, batch.starts, axis=0) / sizes
     return np.asarray(rows - means[batch.session])

@@ -11,7 +11,7 @@ import numpy as np
 from predictor.core import basis, heads, wordvectors
 from predictor.core.adam import Adam
 from predictor.core.assembly import Batch, Pool, assembled, pool_of
-from predictor.core.gradients import loss_and_gradient, loss_of, scores
+from predictor.core.gradients import Scored, loss_and_gradient, loss_of
 from predictor.core.labels import MIN_CONFIDENCE, is_flat
 from predictor.core.standard import standard
 from predictor.core.types import TOKEN_BUCKETS, LabelledSession
@@ -25,9 +25,11 @@ class Recipe:
     epochs: int = 25
     batch: int = 32  # sessions a step
     rate: float = 2e-3
-    decay: float = 30.0  # towards where a fit began, times the rate
+    decay: float = 30.0  # towards the closed forms, times the rate, where sessions are many
+    caution: float = 500.0  # so many sessions double the decay; fewer raise it
     temperature: float = 0.5
-    head_penalty: float = 30.0
+    head_penalty: float = 3.0
+    project_penalty: float = 1000.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +77,8 @@ def learned(
         batches = assembled(
             state, useful, pool, directions, size=recipe.batch, order=order.tolist()
         )
-        state = heads.with_head(state, batches, penalty=recipe.head_penalty)
+        state = heads.with_head(state, batches, penalty=recipe.head_penalty, is_first=is_first)
+        state = heads.with_projects(state, batches, penalty=recipe.project_penalty)
         state, loss, steps = _descended(
             state, batches, directions, recipe, rng=rng, progress=progress
         )
@@ -100,7 +103,9 @@ def _descended(
     progress: Callable[[float], object] | None,
 ) -> tuple[Weights, float, int]:
     start = state | {"turn": np.zeros((directions.shape[1], DIMENSION), dtype=np.float32)}
-    adam = Adam(start, rate=recipe.rate, decay=recipe.decay, steps=recipe.epochs * len(batches))
+    sessions = sum(len(batch.starts) for batch in batches)
+    decay = recipe.decay * (1 + recipe.caution / sessions)
+    adam = Adam(start, rate=recipe.rate, decay=decay, steps=recipe.epochs * len(batches))
     current = start | adam.weights
     for epoch in range(recipe.epochs):
         for number in rng.permutation(len(batches)):
@@ -109,12 +114,11 @@ def _descended(
         if progress is not None:
             progress((epoch + 1) / recipe.epochs)
     total = sum(
-        loss_of(scores(current, batch), batch, recipe.temperature)[0] * len(batch.starts)
+        loss_of(Scored(current, batch).scores, batch, recipe.temperature)[0] * len(batch.starts)
         for batch in batches
     )
     after = {name: np.array(current[name]) for name in state}
     after["projection"] = state["projection"] + directions @ current["turn"]
-    sessions = sum(len(batch.starts) for batch in batches)
     return after, total / sessions, recipe.epochs * len(batches)
 
 

@@ -19,10 +19,9 @@ DIMENSION = 64  # d of the equations
 VALUE = 32  # width of the value path
 TIMES = 7  # sine and cosine of hour, weekday and month, and the gap
 
-QUERY_START = (
-    0.12  # W_q = 0.12 I: an embedded candidate starts with about one point a unit of cosine
-)
-SIMILARITY_START = 0.6  # β
+# Scores begin on the scale of labels, whose deviation within a session is about 0.25.
+QUERY_START = 0.02  # W_q = 0.02 I: a sixth of a point a unit of cosine, beside β
+SIMILARITY_START = 0.3  # β
 PRIOR_START = 0.15  # ρ
 PRIOR_MEAN, PRIOR_DEVIATION = -1.2, 1.0  # of log effectiveness before any session was seen
 

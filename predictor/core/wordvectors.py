@@ -11,7 +11,7 @@ from predictor.core.weights import Floats
 
 MAX_TEXTS = 2_000
 MAX_WORDS = 200_000  # of all texts together: a bound on time and space
-PENALTY = 0.02
+PENALTY = 0.005
 _STEPS = 40
 _ENOUGH = 1e-4  # of the residual's length at the start
 

@@ -160,9 +160,13 @@ def test_what_being_shown_adds_to_a_label_is_not_learned_as_worth():
     biased = []
     for session in truth[:80]:
         shown = session.candidates.signals[:, 1] > 0.6  # the baseline shows what is important
-        labels = np.clip(session.labels - 0.5 * session.candidates.signals[:, 1] + 0.4 * shown, -1, 1)
+        labels = np.clip(
+            session.labels - 0.5 * session.candidates.signals[:, 1] + 0.4 * shown, -1, 1
+        )
         biased.append(
-            replace(session, labels=labels, candidates=replace(session.candidates, is_injected=shown))
+            replace(
+                session, labels=labels, candidates=replace(session.candidates, is_injected=shown)
+            )
         )
     blind = [replace(s, candidates=replace(s.candidates, is_injected=None)) for s in biased]
     scorers = [_scorer(), _scorer()]
@@ -183,9 +187,7 @@ def test_columns_that_never_vary_are_left_at_zero():
     signals[:, constant] += 100
     scorer = _trained(sessions)
     plain = scorer.score(sessions[0].context, candidates)
-    assert (
-        scorer.score(sessions[0].context, replace(candidates, signals=signals)) == plain
-    ).all()
+    assert (scorer.score(sessions[0].context, replace(candidates, signals=signals)) == plain).all()
 
 
 def _trained(sessions):
