@@ -11,9 +11,9 @@ from django.db.models import Count, Min, Q
 
 from conflicts.models import Awaits, DetectionRun
 from conflicts.services import backlog, run_figures
-from engram import embedded
 from engram.console.diagnostics import Domain
 from engram.console.health import broker_check
+from engram.embedded.places import read_record
 from engram.kernel import embedding, llm, pulse
 from engram.kernel.models import ModelSpend, StageError, Workspace
 from memories.models import Memory, Session
@@ -84,8 +84,7 @@ def queue(alive: Counter[str], *, now: datetime) -> Domain:
 
 def storage(*, now: datetime) -> Domain:
     """Score the disk of the embedded database; another's is not ours to see."""
-    is_ours = "postgres" in embedded.missing_services() | embedded.held_services()
-    free = shutil.disk_usage(settings.ENGRAM_HOME).free if is_ours else None
+    free = _free_bytes()
     score, said = 1.0, "The database is on a server of its own; watch its disk there."
     if free is not None:
         said = f"{free / 1024**3:.1f} GB are free."
@@ -102,6 +101,14 @@ def storage(*, now: datetime) -> Domain:
         "free_bytes": free,
     }
     return Domain("storage", score, said, fields)
+
+
+def _free_bytes() -> int | None:
+    """Return the room on the embedded database's disk; None when it is not ours."""
+    kept = read_record(settings.ENGRAM_HOME)
+    if not kept or settings.DATABASES["default"].get("HOST") != kept["run"]:
+        return None
+    return shutil.disk_usage(kept["state"]).free
 
 
 def index(workspace: Workspace, *, now: datetime) -> Domain:

@@ -77,6 +77,7 @@ def examine() -> Iterator[Finding]:
         yield from server_findings()
     yield static_files()
     yield embedding_model()
+    yield language_model()
     yield port(os.environ.get("ENGRAM_HOST", "127.0.0.1"), settings.ENGRAM_PORT)
 
 
@@ -179,6 +180,8 @@ def server_findings() -> Iterator[Finding]:
         if name == "migrations" and check["ok"]:
             yield detection()
             yield vector_indexes()
+            yield predictor()
+            yield processes()
         if name == "broker" and check["ok"]:
             yield worker()
 
@@ -214,6 +217,40 @@ def detection() -> Finding:
     detail = ", ".join(f"{count} set aside in {slug}" for slug, count in sorted(kept.items()))
     remedy = "see the runs that failed and the worker's log, then manage.py detect --workspace W"
     return Finding("detection", "warn", detail, remedy)
+
+
+def predictor() -> Finding:
+    """Check that the learned ranking is switched off nowhere because it failed."""
+    from engram.kernel.models import Workspace
+    from engram.kernel.tenancy import in_workspace
+    from predictor.services import breaker
+    from predictor.services.state import state_of
+
+    now = datetime.now(UTC)
+    disabled, served = [], 0
+    for workspace in Workspace.objects.all():
+        with in_workspace(workspace):
+            state = state_of()
+        served += state.served is not None
+        if breaker.is_open(state, now):
+            disabled.append(workspace.slug)
+    if not disabled:
+        return Finding("predictor", "ok", f"{served} workspaces have a trained model")
+    detail = f"scoring failed too often in {', '.join(sorted(disabled))}: the baseline serves"
+    remedy = "see GET /analytics/errors?stage=predictor_score; it is tried again within an hour"
+    return Finding("predictor", "warn", detail, f"{remedy}, or POST /predictor/enable")
+
+
+def processes() -> Finding:
+    """Tell which processes were heard of within a minute."""
+    from engram.kernel import pulse
+
+    alive = sorted(pulse.kind_of(row) for row in pulse.heard(datetime.now(UTC)))
+    if "worker" in alive and "beat" not in alive:
+        remedy = "celery --app engram.celery beat, exactly one"
+        return Finding("processes", "warn", "the scheduler of sweeps is silent", remedy)
+    counted = ", ".join(f"{alive.count(kind)} {kind}" for kind in sorted(set(alive)))
+    return Finding("processes", "ok", counted or "none tells of itself")
 
 
 def vector_indexes() -> Finding:
@@ -285,6 +322,16 @@ def _models_in_use() -> list[str]:
         )
     except DatabaseError:  # the check of the database says so
         return []
+
+
+def language_model() -> Finding:
+    """Tell whether a language model may be asked; everything works without one."""
+    from engram.kernel import llm
+
+    name = llm.model_name()
+    if name:
+        return Finding("model", "ok", f"{name} reads stories and judges sessions")
+    return Finding("model", "ok", "none is configured: rules read, and sessions are judged offline")
 
 
 def port(host: str, number: int) -> Finding:

@@ -14,11 +14,12 @@ import os
 import socket
 import threading
 from collections import Counter, defaultdict
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from time import perf_counter, time
+from time import perf_counter, sleep, time
 from typing import Any
 
-from django.db import DatabaseError, connections
+from django.db import DatabaseError, connection, connections
 from psycopg_pool import PoolTimeout
 
 from engram.kernel import latency
@@ -27,6 +28,7 @@ from engram.kernel.models import WorkerPulse
 log = logging.getLogger(__name__)
 
 WRITE_SECONDS = 5.0
+RETRY_SECONDS = 0.2
 GONE_AFTER = timedelta(seconds=60)
 FORGOTTEN_AFTER = timedelta(days=1)
 
@@ -106,6 +108,7 @@ class Pulse:
         self.kind = "command"
         self.started_at = datetime.now(UTC)
         self._stop: threading.Event | None = None
+        self._thread: threading.Thread | None = None
 
     @property
     def name(self) -> str:
@@ -118,32 +121,45 @@ class Pulse:
             return
         self.kind, self.started_at = kind, datetime.now(UTC)
         self._stop = threading.Event()
-        thread = threading.Thread(target=self._run, args=(self._stop,), name="pulse", daemon=True)
-        thread.start()
+        self._thread = threading.Thread(
+            target=self._run, args=(self._stop,), name="pulse", daemon=True
+        )
+        self._thread.start()
 
     def end(self) -> None:
         """Write what waits and take the row away."""
-        if self._stop is None:
+        if self._stop is None or self._thread is None:
             return
         self._stop.set()
         self._stop = None
+        self._thread.join(timeout=1)  # else it might write its row once more
+        if not _is_connected(tries=1):
+            return
         try:
             latency.write(self.name)
             WorkerPulse.objects.filter(name=self.name).delete()
         except (DatabaseError, PoolTimeout) as error:
             log.warning("the last pulse was not written: %s", type(error).__name__)
+        finally:
+            connections.close_all()
+            # A pool that is open delays the end of a process by seconds.
+            with suppress(KeyError):  # closed already
+                connection.close_pool()  # type: ignore[attr-defined]
 
-    def again(self) -> None:
-        """Begin once more in a forked process, which has no thread of its parent's."""
-        if self._stop is not None:
-            self._stop = None
-            self.begin(self.kind)
+    def forget(self) -> None:
+        """Be a process of its own after a fork: without its parent's thread, until it begins.
+
+        Who forks begins in the children, as Celery's workers do: a pool of connections that was
+        opened before a fork is of no use after it.
+        """
+        self.kind, self._stop, self._thread = "command", None, None
 
     def _run(self, stop: threading.Event) -> None:
         while True:
             try:
-                latency.write(self.name)
-                beat(tally.row(self.name, started_at=self.started_at, now=datetime.now(UTC)))
+                if _is_connected():
+                    latency.write(self.name)
+                    beat(tally.row(self.name, started_at=self.started_at, now=datetime.now(UTC)))
             except (DatabaseError, PoolTimeout) as error:
                 log.warning("the pulse was not written: %s", type(error).__name__)
             except Exception:
@@ -152,6 +168,24 @@ class Pulse:
                 connections.close_all()  # this thread's alone; the pool has it back
             if stop.wait(WRITE_SECONDS):
                 return
+
+
+def _is_connected(tries: int = 3) -> bool:
+    """Get one connection for all that follows; without one, what was counted waits.
+
+    Celery closes the pool before and after each task, perhaps while we ask it: then once more.
+    """
+    for left in reversed(range(tries)):
+        try:
+            connection.ensure_connection()
+        except (DatabaseError, PoolTimeout, KeyError) as error:
+            if not left:
+                log.warning("the pulse found no database: %s", type(error).__name__)
+                return False
+            sleep(RETRY_SECONDS)
+        else:
+            return True
+    raise AssertionError  # the last round returns
 
 
 def beat(row: WorkerPulse) -> None:
@@ -197,7 +231,7 @@ def end() -> None:
 
 def _after_fork() -> None:
     tally.begin_anew()
-    _pulse.again()
+    _pulse.forget()
 
 
 _pulse = Pulse()

@@ -14,10 +14,12 @@ import pytest
 from django.db import connection
 
 from engram.console import doctor
+from engram.kernel import pulse
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, MemoryVector
 from memories.services.index import _index_name, ensure_index_in_use
+from predictor.models import PredictorState
 from tests.conftest import build_house
 from tests.homes import ENVIRONMENT, SOURCE, throw_away
 
@@ -151,3 +153,37 @@ def test_missing_redis_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> 
     finding = doctor.redis_binaries()
     assert finding.level == "fail"
     assert "apt-get install redis-server" in finding.detail
+
+
+@pytest.mark.django_db
+def test_a_predictor_that_failed_too_often_is_named_until_its_breaker_closes() -> None:
+    build_house("well")
+    house = build_house("acme")
+    now = datetime.now(UTC)
+    assert doctor.predictor().level == "ok"
+    with in_workspace(house.workspace):
+        PredictorState.objects.create(updated_at=now, disabled_until=now + timedelta(minutes=9))
+    found = doctor.predictor()
+    assert (found.level, "acme" in found.detail, "well" in found.detail) == ("warn", True, False)
+    assert "/predictor/enable" in found.remedy
+    with in_workspace(house.workspace):
+        PredictorState.objects.update(disabled_until=now - timedelta(minutes=1), served=4)
+    assert doctor.predictor().detail == "1 workspaces have a trained model"
+
+
+@pytest.mark.django_db
+def test_a_silent_scheduler_is_told() -> None:
+    now = datetime.now(UTC)
+    assert doctor.processes().detail == "none tells of itself"
+    for name in ("worker@here/1", "worker@here/2", "web@here/3"):
+        pulse.beat(pulse.tally.row(name, started_at=now, now=now))
+    found = doctor.processes()
+    assert (found.level, found.detail) == ("warn", "the scheduler of sweeps is silent")
+    pulse.beat(pulse.tally.row("beat@here/4", started_at=now, now=now))
+    assert doctor.processes().detail == "1 beat, 1 web, 2 worker"
+
+
+def test_the_language_model_is_named(settings: Any) -> None:
+    assert doctor.language_model().detail.startswith("none is configured")
+    settings.ENGRAM_LLM = settings.ENGRAM_LLM | {"base_url": "http://localhost:1", "model": "m1"}
+    assert doctor.language_model().detail.startswith("m1 reads")

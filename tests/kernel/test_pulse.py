@@ -1,0 +1,143 @@
+"""Real processes that tell of themselves: by a thread, once, also at their end and in forks."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from django.db import connection
+
+from engram.kernel.models import LatencyHour, WorkerPulse, WorkerTally
+from engram.kernel.tenancy import in_workspace
+from tests.conftest import House, build_house
+from tests.homes import eventually
+
+BEGIN = """
+import os, sys, time
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "engram.settings")
+import django; django.setup()
+from uuid import UUID
+from django.db import connection
+workspace, connection.settings_dict["NAME"] = UUID(sys.argv[1]), sys.argv[2]
+from engram.kernel import pulse, telemetry
+"""
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def house(transactional_db: None) -> House:
+    return build_house("acme")
+
+
+@contextmanager
+def process(code: str, house: House) -> Iterator[subprocess.Popen[str]]:
+    """Run code in a process of its own until the block ends."""
+    arguments = [str(house.workspace.pk), str(connection.settings_dict["NAME"])]
+    started = subprocess.Popen(
+        [sys.executable, "-c", BEGIN + code, *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        yield started
+    finally:
+        started.kill()
+        started.communicate(timeout=20)
+
+
+def names() -> set[str]:
+    return set(WorkerPulse.objects.values_list("name", flat=True))
+
+
+def counts(house: House) -> dict[str, int]:
+    with in_workspace(house.workspace):
+        return {row.stage: sum(row.counts) for row in LatencyHour.objects.all()}
+
+
+def tallies(house: House) -> dict[str, int]:
+    with in_workspace(house.workspace):
+        return {row.worker: row.count for row in WorkerTally.objects.all()}
+
+
+def test_a_process_is_seen_and_what_it_counted_is_written_while_it_runs(house: House) -> None:
+    code = """
+pulse.begin("worker")
+telemetry.observe("commit", 0.1, workspace)
+print(pulse.own_name(), flush=True)
+time.sleep(60)
+"""
+    with process(code, house) as running:
+        assert running.stdout is not None
+        name = running.stdout.readline().strip()
+        assert name.startswith("worker@")
+        assert name.endswith(f"/{running.pid}")
+        assert eventually(lambda: names() == {name}, seconds=20)
+        assert eventually(lambda: counts(house) == {"commit": 1}, seconds=20)
+        os.kill(running.pid, signal.SIGKILL)
+        running.wait(timeout=10)
+        assert names() == {name}  # it could not take its row away: silence tells
+
+
+def test_a_process_that_ends_writes_what_is_left_and_takes_its_row_away(house: House) -> None:
+    code = """
+pulse.begin("worker")
+time.sleep(1)
+telemetry.observe("commit", 0.1, workspace)
+"""
+    with process(code, house) as running:
+        running.communicate(timeout=60)
+        assert running.returncode == 0
+    assert counts(house) == {"commit": 1}
+    assert names() == set()
+
+
+def test_a_command_writes_what_it_counted_when_it_ends(house: House) -> None:
+    with process('telemetry.observe("predictor_train", 0.1, workspace)', house) as running:
+        running.communicate(timeout=60)
+    assert counts(house) == {"predictor_train": 1}
+    assert names() == set()
+
+
+def test_forks_count_for_themselves_and_nothing_twice(house: House) -> None:
+    code = """
+telemetry.observe("commit", 0.1, workspace)  # the parent's: waits when the fork comes
+child = os.fork()
+pulse.begin("worker")
+telemetry.observe("commit", 0.2, workspace)
+pulse.end()
+if child:
+    os.waitpid(child, 0)
+os._exit(0)
+"""
+    with process(code, house) as running:
+        running.communicate(timeout=60)
+        parent = running.pid
+    assert counts(house) == {"commit": 3}
+    own = {name.rpartition("/")[2]: count for name, count in tallies(house).items()}
+    assert own.pop(str(parent)) == 2
+    assert list(own.values()) == [1]
+    assert names() == set()
+
+
+def test_a_web_process_that_a_signal_ends_has_told_everything(house: House) -> None:
+    code = """
+import uvicorn
+from engram.asgi import application
+telemetry.observe("recall", 0.1, workspace)
+config = uvicorn.Config(application, port=0, log_level="warning")
+uvicorn.Server(config).run()
+"""
+    with process(code, house) as running:
+        assert eventually(lambda: len(names()) == 1, seconds=30)
+        assert next(iter(names())).startswith("web@")
+        running.send_signal(signal.SIGTERM)
+        running.wait(timeout=20)
+    assert counts(house) == {"recall": 1}
+    assert names() == set()
