@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import suppress
 from itertools import groupby
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 import pytest
@@ -12,14 +14,17 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from engram.kernel.models import Event
+from engram.kernel.actors import Actor
+from engram.kernel.models import Event, Role
+from engram.kernel.refusals import StaleError
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, Session
 from predictor.models import CalibrationItem, CalibrationSample, Judgement, Label, PredictorState
-from predictor.services.calibrate import draw_when_due
+from predictor.services.calibrate import draw_when_due, label_item
 from predictor.services.calibration_report import is_judge_flagged
 from predictor.services.state import locked_state
 from tests.conftest import NOW, House
+from tests.memories.test_concurrency import CALLERS, at_once, shared_house  # noqa: F401
 from tests.predictor.asked import TRANSCRIPT, VERSION, items_of, judged_world, stored
 
 PATH = "predictor/calibration"
@@ -356,3 +361,26 @@ def test_a_sample_by_hand_begins_the_count_anew(house: House) -> None:
 
     assert due(house, 60) is None
     assert due(house, 90) is not None
+
+
+def test_who_asks_and_answers_at_once_draws_once_and_answers_once(
+    shared_house: House,  # noqa: F811
+) -> None:
+    judged_world(shared_house)
+
+    drawn = at_once(lambda n: shared_house.reviewer.post(f"{PATH}/sample", {"size": 20}))
+    item = items_of(drawn[0].json())[0]["id"]
+
+    def answer(number: int) -> Any:
+        with suppress(StaleError):
+            workspace, now = shared_house.workspace, timezone.now()
+            actor = Actor(kind="user", id=str(number), label=f"p{number}", role=Role.REVIEWER)
+            return label_item(
+                workspace, UUID(item), number / 10, actor=actor, now=now, is_first_only=True
+            )
+
+    answers = [one for one in at_once(answer) if one is not None]
+
+    assert sorted(one.status_code for one in drawn) == [200] * (CALLERS - 1) + [201]
+    assert len(stored(shared_house)) == 20
+    assert [one.label for one in answers] == [stored(shared_house)[item].label]
