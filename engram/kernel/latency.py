@@ -3,8 +3,8 @@
 A histogram has buckets whose edges grow by a tenth, from 10 µs to twelve minutes; a percentile is
 the middle of its bucket, at most 5 % off what it would be of the times themselves. Counting costs
 microseconds and no query; `write` is called by the thread of `engram.kernel.pulse` and when a
-process ends. What cannot be written is dropped, so that nothing is ever counted twice: a crash or
-an outage loses one interval at most.
+process ends. A transaction that fails drops what it held, so that nothing is ever counted twice:
+one interval is lost at most, as it is when a process is killed.
 """
 
 from __future__ import annotations
