@@ -65,6 +65,10 @@ PLACES: tuple[tuple[str, tuple[Place, ...]], ...] = (
                 "Detective", "console:detective", "runs", "radar",
                 also="/admin/conflicts/detectionrun/",
             ),
+            Place(
+                "Predictor", "admin:predictor_comparison_changelist", "ranker", "model_training",
+                also="/admin/predictor/",
+            ),
             Place("Janitor", "admin:memories_janitorrun_changelist", "broom", "cleaning_services"),
             Place("History", "admin:kernel_event_changelist", "events", "history"),
         ),
