@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from conflicts.models import ConflictMember, Decision
+from conflicts.models import Decision
 from conflicts.services.erase import ERASED
+from conflicts.services.queue import withheld
 from memories.services.session_brief import DECIDED_MAX, Decided
+
+READ_MAX = 50
 
 
 def decided_since(*, since: datetime, until: datetime) -> list[Decided]:
@@ -14,12 +17,10 @@ def decided_since(*, since: datetime, until: datetime) -> list[Decided]:
 
     A card is left out while a memory of it is forgotten, and for good when its words were erased.
     """
-    forgotten = ConflictMember.objects.exclude(memory__forgotten_at=None)
-    standing = (
-        Decision.objects.filter(undone_at=None, decided_at__gt=since, decided_at__lte=until)
-        .exclude(conflict__in=forgotten.values("conflict"))
-        .exclude(conflict__question=ERASED)
-        .order_by("-decided_at", "-pk")
-    )
-    rows = standing.values_list("conflict_id", "conflict__question", "verdict")[:DECIDED_MAX]
-    return [Decided(*row) for row in rows]
+    standing = Decision.objects.filter(
+        undone_at=None, decided_at__gt=since, decided_at__lte=until
+    ).order_by("-decided_at", "-pk")
+    rows = list(standing.values_list("conflict_id", "conflict__question", "verdict")[:READ_MAX])
+    hidden = withheld([card for card, *_ in rows]) if rows else frozenset()
+    told = [Decided(*row) for row in rows if row[0] not in hidden and row[1] != ERASED]
+    return told[:DECIDED_MAX]
