@@ -99,10 +99,10 @@ def cut(note: str) -> str:
 
 
 def _quoted(**said: str) -> str:
-    return json.dumps({name: _seen(text) for name, text in said.items()}, ensure_ascii=False)
+    return json.dumps({name: seen(text) for name, text in said.items()}, ensure_ascii=False)
 
 
-def _seen(text: str) -> str:
+def seen(text: str) -> str:
     """Return a text without what cannot be seen: it could end a line, or hide words from people."""
     return "".join(c if c in "\n\t" or not _is_unseen(c) else " " for c in text)
 

@@ -96,7 +96,8 @@ def take(workspace: Workspace, now: datetime) -> Judgement | None:
         locked_state(now)  # two that take at the same time
         if due().filter(_held(now)).exists():
             return None
-        for judgement in due().select_related("session").defer("session__transcript"):
+        line = due().select_related("session").defer("session__transcript", "session__context")
+        while (judgement := line.first()) is not None:
             if _has_to_wait(workspace, judgement, now):
                 return None
             if judgement.attempts >= ATTEMPTS_MAX and judgement.error not in OUTAGES:

@@ -208,6 +208,16 @@ def test_a_models_verdict_is_stored_whole(house: House, ended: Session, model: M
     assert model.requests[0].body["response_format"]["json_schema"]["name"] == "judged"
 
 
+def test_what_no_database_stores_and_nobody_sees_is_left_out(
+    house: House, ended: Session, model: ModelServer
+) -> None:
+    model.answer_chat(says(reasoning="a\u0000b\u202ec", missing_topics=["d\u0000e"]))
+    judge_all(house)
+    judgement = judgement_of(house)
+    assert (judgement.status, judgement.kind) == ("done", "model")
+    assert (judgement.raw["reasoning"], judgement.missing_topics) == ("a b c", ["d e"])
+
+
 def bad(number: int, relevance: float) -> Callable[[Request], Answer]:
     """Answer with one more note than there is, or one of another relevance."""
 
