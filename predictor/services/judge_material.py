@@ -52,8 +52,9 @@ def material(session_id: UUID) -> Material | None:
 
 
 def _top(rows: Collection[SessionCandidate], rank: str) -> list[UUID]:
-    ranked = [row for row in rows if (getattr(row, rank) or TOP + 1) <= TOP]
-    return [row.memory_id for row in sorted(ranked, key=lambda row: getattr(row, rank))]
+    """Return the best of a ranking; pins and constraints are given to every session anyway."""
+    ranked = [row for row in rows if getattr(row, rank) is not None and not row.is_always]
+    return [row.memory_id for row in sorted(ranked, key=lambda row: getattr(row, rank))[:TOP]]
 
 
 def _former(wanted: Mapping[UUID, int]) -> dict[UUID, str]:

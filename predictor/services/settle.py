@@ -224,17 +224,21 @@ def _was_learned_from(session_id: UUID) -> bool:
 
 
 def _ranked(case: _Case, rank: str) -> list[UUID]:
-    """Return the candidates in the order of one of the two rankings."""
-    ranked = [row for row in case.rows if getattr(row, rank) is not None]
+    """Return the candidates in the order of one of the two rankings.
+
+    Without pins and constraints: every session is given them, whoever ranks.
+    """
+    ranked = [row for row in case.rows if getattr(row, rank) is not None and not row.is_always]
     ranked.sort(key=lambda row: (getattr(row, rank), row.pk))
     return [row.memory_id for row in ranked if row.source != CandidateSource.FTS_ONLY]
 
 
 def _compared(case: _Case) -> Compared:
+    always = {row.memory_id for row in case.rows if row.is_always}
     return compare(
         _ranked(case, "baseline_rank"),
         _ranked(case, "predictor_rank") if case.session.has_opinion else None,
-        case.said.relevance,
+        {i: worth for i, worth in case.said.relevance.items() if i not in always},
         confidence=case.said.verdict.confidence,
         is_trained=_is_trained(case),
     )

@@ -150,6 +150,20 @@ def govern(house: House, **changes: Any) -> None:
         store_governor(state, dataclasses.replace(Governor.initial(), **changes), NOW)
 
 
+def test_what_every_session_is_given_counts_for_neither_ranking(house: House) -> None:
+    ids = plant(house, 8)
+    session = hold_session(house, ids, predictor=[*ids[2:], *ids[:2]])
+    with in_workspace(house.workspace):
+        # Two constraints lead the baseline's list: it is not the baseline that chose them.
+        session.candidates.filter(memory__in=ids[:2]).update(is_always=True)
+    relevance = dict(zip(ids, (0.0, 0.0, 0.9, 0.6, 0.3, 0.0, 0.0, 0.0), strict=True))
+    comparison = settled(house, session, said(relevance))
+    assert comparison is not None
+    assert (comparison.outcome, comparison.margin) == ("tie", 0.0)
+    assert comparison.baseline_top_ids == comparison.predictor_top_ids == ids[2:]
+    assert labels(house, session).keys() == set(ids)
+
+
 def test_a_verdict_becomes_labels_a_comparison_and_evidence(house: House, neighbour: House) -> None:
     ids = plant(house, 8)
     better = [ids[1], ids[4], ids[3], *(i for i in ids if i not in {ids[1], ids[4], ids[3]})]
