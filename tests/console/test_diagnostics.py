@@ -7,6 +7,8 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from conflicts.models import DetectionDue, DetectionRun
@@ -345,3 +347,34 @@ def test_a_judge_far_from_people_is_flagged(house: House) -> None:
         "is_over": True, "waiting": 0,
     }  # fmt: skip
     assert "far apart" in found["says"]
+
+
+def test_a_full_workspace_needs_no_more_queries(house: House) -> None:
+    alive("worker", "beat")
+
+    def queries() -> int:
+        with CaptureQueriesContext(connection) as asked:
+            assert house.reader.get("diagnostics").status_code == 200
+        return len(asked)
+
+    def fill(count: int, name: str) -> None:
+        compared(house, "w" * count, project=name)
+        now = timezone.now()
+        with in_workspace(house.workspace):
+            for number in range(count):
+                content = f"Memory {name} {number}."
+                Memory.objects.create(
+                    content=content, content_hash=content, observed_at=now, created_at=now,
+                    updated_at=now,
+                )  # fmt: skip
+                DetectionRun.objects.create(
+                    reason="commit", status="failed", created_at=now, lag_seconds=1.0
+                )
+                telemetry.record_error("judge", "judge_failed", now=now)
+
+    house.agent.post("memories", {"content": "The first of them."})
+    fill(1, "one")
+    queries()  # the first request of a key also writes its use
+    few = queries()
+    fill(40, "many")
+    assert queries() == few
