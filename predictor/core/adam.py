@@ -24,7 +24,6 @@ PACE = {
     "signal_head": (3.0, 0.1),
     "similarity": (3.0, 0.1),
     "prior": (3.0, 0.1),
-    "injected": (3.0, 0.1),
 }
 
 

@@ -157,7 +157,7 @@ def _batch(
         signals=(signals - w["signal_mean"]) * w["signal_scale"],
         cosine=_cosines(sessions, embedded, text_only, w["mean"]),
         text_at=np.flatnonzero(text_only & (has[session_at, 0] > 0)),
-        prior=(effect - w["prior_mean"]) * w["prior_scale"],
+        prior=forward.prior_of(w, effect),
         injected=np.concatenate(injected).astype(dtype),
         labels=np.concatenate([s.labels for s in sessions]).astype(dtype),
         confidence=np.array([s.confidence for s in sessions], dtype=dtype),

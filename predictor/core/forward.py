@@ -114,6 +114,16 @@ def lift(
     return Lifted(context, state, z, q, keys, z @ weights["context_value"])
 
 
+def prior_of(weights: Weights, log_effectiveness: Floats) -> Floats:
+    """Return standardised log effectiveness, (n,), whose long lower tail is bent up to -1.
+
+    Whether a memory faded a month or a year ago hardly matters; on the plain logarithm it is
+    most of the column's deviation.
+    """
+    z = (log_effectiveness - weights["prior_mean"]) * weights["prior_scale"]
+    return np.where(z > 0, z, np.expm1(np.minimum(z, 0)))
+
+
 def sigmoid(x: Floats) -> Floats:
     """Return 1 / (1 + e⁻ˣ), safe at any x."""
     return np.asarray(0.5 * np.tanh(0.5 * x) + 0.5)

@@ -14,6 +14,9 @@ from predictor.core.types import PROJECT_SLOTS, LabelledSession
 from predictor.core.weights import TIMES, Floats, Weights
 
 _LEAST_VARIANCE = 1e-4
+# What was shown was mostly what the baseline ranks first, and judged where the rest is presumed
+# irrelevant: without a bound, ν takes the baseline's knowledge away from the scores.
+MAX_INJECTED = 0.1
 _LEAST_GAIN = 0.1
 _LEAST_SHARE = 0.02
 _PROJECT_STEPS = 200
@@ -49,7 +52,7 @@ def with_head(
         squares += np.square(x).sum(axis=0)
         count += len(x)
     gram += penalty * np.diag(squares / count + _LEAST_VARIANCE)
-    moved = np.linalg.solve(gram, moment).astype(np.float32)
+    moved = _solved(gram, moment, size - 1 - 2 * is_first, float(state["injected"][0]))
     state = dict(state)
     for name in names:
         part, moved = np.split(moved, [len(state[name])])
@@ -103,6 +106,17 @@ def project_logits(sessions: Sequence[LabelledSession], state: Weights) -> Float
             slope = times.T @ miss / len(tagged) - _PROJECT_PENALTY * logits[:-1]
             logits[:-1] += slope
     return logits.astype(np.float32)
+
+
+def _solved(gram: Floats, moment: Floats, injected: int, start: float) -> Floats:
+    """Solve, with ν held within what being shown can add to a label."""
+    moved = np.linalg.solve(gram, moment)
+    held = float(np.clip(start + moved[injected], 0, MAX_INJECTED)) - start
+    rest = np.delete(np.arange(len(moved)), injected)
+    lessened = moment[rest] - gram[rest, injected] * held
+    moved[rest] = np.linalg.solve(gram[np.ix_(rest, rest)], lessened)
+    moved[injected] = held
+    return np.asarray(moved, dtype=np.float32)
 
 
 def _unturned(batch: Batch) -> Weights:

@@ -48,16 +48,14 @@ class Ridge:
             return
         rows = [_columns(session.context, session.candidates) for session in useful]
         self._mean, self._scale = standard(np.concatenate(rows))
-        size = len(self._mean) + 1  # and whether it was injected, which scoring leaves out
+        size = len(self._mean)
         gram, moment = PENALTY * np.eye(size), np.zeros(size)
         for session, columns in zip(useful, rows, strict=True):
-            injected = session.candidates.is_injected
-            offset = np.zeros(len(columns)) if injected is None else injected
-            x = np.column_stack([(columns - self._mean) * self._scale, offset])
+            x = (columns - self._mean) * self._scale
             x = x - x.mean(axis=0)
             gram += session.confidence * x.T @ x
             moment += session.confidence * x.T @ (session.labels - session.labels.mean())
-        self._slopes = np.linalg.solve(gram, moment)[:-1]
+        self._slopes = np.linalg.solve(gram, moment)
 
 
 def _columns(context: Context, candidates: Candidates) -> Floats:

@@ -251,6 +251,7 @@ class Scorer:
     def _fixed(self, signals: Floats, log_effectiveness: Floats) -> Floats:
         w = self._weights
         standard = (signals - w["signal_mean"]) * w["signal_scale"]
-        prior = (log_effectiveness - w["prior_mean"]) * w["prior_scale"]
+        prior = forward.prior_of(w, log_effectiveness)
         fixed = standard @ w["signal_head"] + w["prior"] * prior
-        return np.asarray(fixed, dtype=np.float32)
+        with np.errstate(over="ignore"):  # a score that is not finite is refused
+            return np.asarray(fixed, dtype=np.float32)

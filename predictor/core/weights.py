@@ -2,7 +2,7 @@
 
 Letters in comments are those of the equations: x = (e - μ) W_e or mean E[word], h = LayerNorm(x),
 S = π P + t T, z = LayerNorm((c - μ) W_e) + S, q = z W_q + S, a = h · (W_k q) / 8,
-m = tanh(h W_v + z W_c), s = a + σ(a) w_v · m + w_f · f + β cos(c, e) + ρ log eff + ν injected.
+m = tanh(h W_v + z W_c), s = a + σ(a) w_v · m + w_f · f + β cos(c, e) + ρ eff + ν injected.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ TIMES = 7  # sine and cosine of hour, weekday and month, and the gap
 # Scores begin on the scale of labels, whose deviation within a session is about 0.25.
 QUERY_START = 0.02  # W_q = 0.02 I: a sixth of a point a unit of cosine, beside β
 SIMILARITY_START = 0.3  # β
-PRIOR_START = 0.15  # ρ
+PRIOR_START = 0.18  # ρ
 PRIOR_MEAN, PRIOR_DEVIATION = -1.2, 1.0  # of log effectiveness before any session was seen
 
 

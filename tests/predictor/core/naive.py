@@ -75,6 +75,7 @@ def score(weights, context, candidates, i, *, injected=0.0):
         )
     ]
     prior = (float(candidates.log_effectiveness[i]) - w["prior_mean"][0]) * w["prior_scale"][0]
+    prior = prior if prior > 0 else math.expm1(prior)
     return (
         attention
         + _dot(w["value_head"], m) / (1 + math.exp(-attention))
