@@ -7,12 +7,23 @@ from typing import Any, ClassVar
 
 import django_filters
 from django.db.models import Q, QuerySet
+from drf_spectacular.utils import extend_schema_field
 
 from engram.kernel.filters import MomentFilter, StrictFilterSet
 from predictor.models import Comparison
 from predictor.models.comparison import WINNERS
 
 OUTCOMES = {winner: outcome for outcome, winner in WINNERS.items()}
+
+
+@extend_schema_field(
+    {"type": "number", "minimum": 0, "maximum": 1, "description": "This far apart, either way."}
+)
+class ShareFilter(django_filters.NumberFilter):
+    """Compares with a number from 0 to 1, and tells so in the API's description."""
+
+    def __init__(self, **kwargs: Any):
+        super().__init__(min_value=0, max_value=1, **kwargs)
 
 
 class ComparisonFilter(StrictFilterSet):
@@ -30,9 +41,7 @@ class ComparisonFilter(StrictFilterSet):
         choices=[("true", "True"), ("false", "False")],
         label="Whether it moved the evidence",
     )
-    min_margin = django_filters.NumberFilter(
-        method="by_margin", min_value=0, max_value=1, label="At least this far apart, either way"
-    )
+    min_margin = ShareFilter(method="by_margin", label="At least this far apart, either way")
     since = MomentFilter(field_name="created_at", lookup_expr="gte")
     until = MomentFilter(field_name="created_at", lookup_expr="lt")
 

@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from engram.kernel.api import WorkspaceView, asked
-from engram.kernel.pagination import NewestFirst
+from memories.api.sessions import NewestStartFirst
 from predictor.models import Comparison, Training
 from predictor.serializers.training import (
     DriftSerializer,
@@ -21,12 +21,6 @@ from predictor.serializers.training import (
 )
 from predictor.services.judge_drift import judge_drift
 from predictor.services.state import governor_of, state_of
-
-
-class NewestStartFirst(NewestFirst):
-    """Pages through trainings."""
-
-    ordering = ("-started_at", "-id")
 
 
 class Trainings(WorkspaceView, ListAPIView):  # type: ignore[type-arg]

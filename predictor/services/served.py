@@ -7,7 +7,6 @@ that what is held of it is never out of date.
 
 from __future__ import annotations
 
-import hashlib
 from collections import OrderedDict
 from dataclasses import dataclass
 from threading import Lock
@@ -18,6 +17,7 @@ from predictor.core.checkpoint import CheckpointError
 from predictor.core.scorer import Scorer
 from predictor.core.types import FEATURE_VERSION
 from predictor.models import ModelVersion
+from predictor.services.models_store import intact_bytes
 
 HELD = 16  # about 4.4 MB each
 
@@ -78,12 +78,9 @@ def load(number: int) -> ServedModel:
 
 def _read(number: int) -> ServedModel:
     version = ModelVersion.objects.filter(number=number).first()
-    if version is None or version.checkpoint is None:
-        raise CheckpointError("the version's weights are gone")
+    if version is None:
+        raise CheckpointError(f"there is no model_v{number}")
     if version.feature_version != FEATURE_VERSION:
         return ServedModel(number, version.embedding_model, 0, None)
-    raw = bytes(version.checkpoint)
-    if hashlib.sha256(raw).hexdigest() != version.sha256:
-        raise CheckpointError("the bytes are not those that were stored")
-    scorer = Scorer.from_bytes(raw)
+    scorer = Scorer.from_bytes(intact_bytes(version))
     return ServedModel(number, version.embedding_model, scorer.embedding_width, scorer)
