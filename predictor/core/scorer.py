@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from predictor.core import basis, checkpoint, forward, weights, wordvectors
+from predictor.core import basis, checkpoint, scoring, weights, wordvectors
 from predictor.core.checkpoint import CheckpointError
-from predictor.core.checks import ScoreError, check_candidates, check_context, check_session
+from predictor.core.checks import ScoreError, check_context, check_session
 from predictor.core.features import WidthError
 from predictor.core.recipe import Recipe, TrainingReport, learned
+from predictor.core.scoring import Prepared
 from predictor.core.types import TOKEN_BUCKETS, Candidates, Context, LabelledSession
 from predictor.core.weights import DIMENSION, Floats, Weights
 
@@ -26,22 +27,6 @@ __all__ = [
     "TrainingReport",
     "WidthError",
 ]
-
-
-@dataclass(frozen=True, slots=True)
-class Prepared:
-    """What scoring needs of n candidates, whatever the session; good for one set of weights."""
-
-    weights: Weights
-    hidden: Floats  # h, (n, 64)
-    values: Floats  # h W_v, (n, 32)
-    embeddings: Floats  # (n, native), rows of text-only candidates zero
-    text_at: NDArray[np.intp]  # which candidates are text only
-    text: Floats  # their pooled words, (text only, 64)
-    fixed: Floats  # w_f · f + ρ z(log eff), (n,)
-
-    def __len__(self) -> int:
-        return len(self.fixed)
 
 
 class Scorer:
@@ -121,37 +106,17 @@ class Scorer:
         WidthError, ScoreError
             When the candidates have other widths, or numbers that are not finite.
         """
-        check_candidates(candidates, self.embedding_width)
-        w = self._weights
-        text_at = np.flatnonzero(~candidates.is_embedded)
-        embeddings: Floats = np.asarray(candidates.embeddings, dtype=np.float32)
-        if text_at.size:
-            embeddings = np.where(candidates.is_embedded[:, None], embeddings, np.float32(0))
-        x = (embeddings - w["mean"]) @ w["projection"]
-        text = forward.pooled(w["words"], [candidates.token_buckets[i] for i in text_at.tolist()])
-        x[text_at] = text
-        rows = forward.normed(x).rows
-        hidden = rows * w["scale_embedded"] + w["shift_embedded"]
-        if text_at.size:
-            hidden[text_at] = rows[text_at] * w["scale_text"] + w["shift_text"]
-        return Prepared(
-            weights=w,
-            hidden=hidden,
-            values=hidden @ w["value"],
-            embeddings=embeddings,
-            text_at=text_at,
-            text=text,
-            fixed=self._fixed(candidates.signals, candidates.log_effectiveness),
-        )
+        return scoring.prepared(self._weights, candidates)
 
-    def refreshed(self, prepared: Prepared, signals: Floats, log_effectiveness: Floats) -> Prepared:
-        """Return ``prepared`` with the candidates' signals (n, 12) and effectiveness of today."""
-        n = len(prepared)
-        if signals.shape != (n, 12) or log_effectiveness.shape != (n,):
-            raise WidthError(f"signals of shape {signals.shape} for {n} candidates")
-        if not (np.isfinite(signals).all() and np.isfinite(log_effectiveness).all()):
-            raise ScoreError("signals are not finite")
-        return replace(prepared, fixed=self._fixed(signals, log_effectiveness))
+    def refreshed(self, ready: Prepared, signals: Floats, log_effectiveness: Floats) -> Prepared:
+        """Return ``ready`` with the candidates' signals (n, 12) and effectiveness of today.
+
+        Raises
+        ------
+        WidthError, ScoreError
+            When they are of another length, or not finite.
+        """
+        return scoring.refreshed(self._weights, ready, signals, log_effectiveness)
 
     def score(self, context: Context, candidates: Candidates | Prepared) -> NDArray[np.float32]:
         """Return the candidates' scores, (n,); each is independent of the other candidates.
@@ -166,26 +131,7 @@ class Scorer:
         """
         check_context(context, self.embedding_width)
         ready = candidates if isinstance(candidates, Prepared) else self.cached(candidates)
-        w = self._weights
-        if ready.weights is not w:
-            raise WidthError("the candidates were prepared by other weights")
-        times = forward.times_of([context], w)
-        projects = forward.projects_of([context], times, w)
-        has_context = np.full((1, 1), context.embedding is not None, dtype=np.float32)
-        projected: Floats = np.zeros((1, DIMENSION), dtype=np.float32)
-        scores: Floats = ready.fixed
-        if context.embedding is not None:
-            embedding = np.asarray(context.embedding, dtype=np.float32)
-            projected = (embedding - w["mean"])[None] @ w["projection"]
-            cosine = ready.embeddings @ embedding
-            cosine[ready.text_at] = ready.text @ projected[0] + w["mean"] @ embedding
-            scores = scores + w["similarity"] * cosine
-        asked = forward.lift(w, projected, has_context, projects, times)
-        value = np.tanh(ready.values + asked.values)
-        scores = scores + forward.blend(w, ready.hidden @ asked.keys[0], value)
-        if not np.isfinite(scores).all():
-            raise ScoreError("a score is not finite")
-        return np.asarray(scores, dtype=np.float32)
+        return scoring.scores(self._weights, context, ready)
 
     def fit(
         self,
@@ -247,11 +193,3 @@ class Scorer:
     def as_base(self) -> Self:
         """Return a copy marked as base weights, learned elsewhere."""
         return type(self)(self._weights, flags=checkpoint.PRETRAINED, recipe=self.recipe)
-
-    def _fixed(self, signals: Floats, log_effectiveness: Floats) -> Floats:
-        w = self._weights
-        standard = (signals - w["signal_mean"]) * w["signal_scale"]
-        prior = forward.prior_of(w, log_effectiveness)
-        fixed = standard @ w["signal_head"] + w["prior"] * prior
-        with np.errstate(over="ignore"):  # a score that is not finite is refused
-            return np.asarray(fixed, dtype=np.float32)

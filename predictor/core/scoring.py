@@ -1,0 +1,101 @@
+"""The scores of a session: what is known of candidates beforehand, and the session's own part."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from predictor.core import forward
+from predictor.core.checks import ScoreError, check_candidates
+from predictor.core.features import WidthError
+from predictor.core.types import SIGNALS, Candidates, Context
+from predictor.core.weights import DIMENSION, Floats, Weights
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """What scoring needs of n candidates, whatever the session; good for one set of weights."""
+
+    weights: Weights
+    hidden: Floats  # h, (n, 64)
+    values: Floats  # h W_v, (n, 32)
+    embeddings: Floats  # (n, native), rows of text-only candidates zero
+    text_at: NDArray[np.intp]  # which candidates are text only
+    text: Floats  # their pooled words, (text only, 64)
+    fixed: Floats  # w_f · f + ρ z(log eff), (n,)
+
+    def __len__(self) -> int:
+        return len(self.fixed)
+
+
+def prepared(w: Weights, candidates: Candidates) -> Prepared:
+    """Return the part of scoring that no session changes."""
+    check_candidates(candidates, len(w["mean"]))
+    text_at = np.flatnonzero(~candidates.is_embedded)
+    embeddings: Floats = np.asarray(candidates.embeddings, dtype=np.float32)
+    if text_at.size:
+        embeddings = np.where(candidates.is_embedded[:, None], embeddings, np.float32(0))
+    x = (embeddings - w["mean"]) @ w["projection"]
+    text = forward.pooled(w["words"], [candidates.token_buckets[i] for i in text_at.tolist()])
+    x[text_at] = text
+    rows = forward.normed(x).rows
+    hidden = rows * w["scale_embedded"] + w["shift_embedded"]
+    if text_at.size:
+        hidden[text_at] = rows[text_at] * w["scale_text"] + w["shift_text"]
+    return Prepared(
+        weights=w,
+        hidden=hidden,
+        values=hidden @ w["value"],
+        embeddings=embeddings,
+        text_at=text_at,
+        text=text,
+        fixed=_fixed(w, candidates.signals, candidates.log_effectiveness),
+    )
+
+
+def refreshed(w: Weights, ready: Prepared, signals: Floats, log_effectiveness: Floats) -> Prepared:
+    """Return ``ready`` with other signals (n, 12) and log effectiveness (n,)."""
+    _check_owner(w, ready)
+    n = len(ready)
+    if signals.shape != (n, len(SIGNALS)) or log_effectiveness.shape != (n,):
+        raise WidthError(f"signals of shape {signals.shape} for {n} candidates")
+    if not (np.isfinite(signals).all() and np.isfinite(log_effectiveness).all()):
+        raise ScoreError("signals are not finite")
+    return replace(ready, fixed=_fixed(w, signals, log_effectiveness))
+
+
+def scores(w: Weights, context: Context, ready: Prepared) -> NDArray[np.float32]:
+    """Return the scores (n,) of prepared candidates in a context that was checked."""
+    _check_owner(w, ready)
+    times = forward.times_of([context], w)
+    projects = forward.projects_of([context], times, w)
+    has_context = np.full((1, 1), context.embedding is not None, dtype=np.float32)
+    projected: Floats = np.zeros((1, DIMENSION), dtype=np.float32)
+    total: Floats = ready.fixed
+    if context.embedding is not None:
+        embedding = np.asarray(context.embedding, dtype=np.float32)
+        projected = (embedding - w["mean"])[None] @ w["projection"]
+        cosine = ready.embeddings @ embedding
+        cosine[ready.text_at] = ready.text @ projected[0] + w["mean"] @ embedding
+        total = total + w["similarity"] * cosine
+    asked = forward.lift(w, projected, has_context, projects, times)
+    value = np.tanh(ready.values + asked.values)
+    total = total + forward.blend(w, ready.hidden @ asked.keys[0], value)
+    if not np.isfinite(total).all():
+        raise ScoreError("a score is not finite")
+    return np.asarray(total, dtype=np.float32)
+
+
+def _check_owner(w: Weights, ready: Prepared) -> None:
+    if ready.weights is not w:
+        raise WidthError("the candidates were prepared by other weights")
+
+
+def _fixed(w: Weights, signals: Floats, log_effectiveness: Floats) -> Floats:
+    """w_f · f + ρ of the prior, (n,)."""
+    standard = (signals - w["signal_mean"]) * w["signal_scale"]
+    fixed = standard @ w["signal_head"] + w["prior"] * forward.prior_of(w, log_effectiveness)
+    with np.errstate(over="ignore"):  # a score that is not finite is refused
+        return np.asarray(fixed, dtype=np.float32)
