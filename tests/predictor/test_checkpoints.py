@@ -131,6 +131,15 @@ def test_wrong_input_ends_with_two(house: House, arguments: tuple[str, ...]) -> 
         assert not ModelVersion.objects.exists()
 
 
+def test_nothing_is_trained_by_hand_where_the_predictor_is_off(house: House) -> None:
+    build_world(house.workspace, 20)
+    house.workspace.settings = {"predictor_mode": "off"}
+    house.workspace.save()
+    assert command("train", "--workspace", "acme")[0] == 2
+    with in_workspace(house.workspace):
+        assert not Training.objects.exists()
+
+
 def test_a_checkpoint_that_is_exported_and_imported_is_the_same(
     trained: House, neighbour: House, tmp_path: Path
 ) -> None:

@@ -62,6 +62,8 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Train, and tell how it went."""
         workspace = workspace_of(options["workspace"])
+        if workspace.config.predictor_mode == "off":
+            raise CommandError("The predictor is off in this workspace.", returncode=BAD_INPUT)
         seed = options["seed"]
         if seed is not None and not 0 <= seed < 2**62:
             raise CommandError("--seed: a number from 0 to 2^62 - 1.", returncode=BAD_INPUT)
