@@ -191,7 +191,7 @@ SPECTACULAR_SETTINGS = {
     "ENUM_NAME_OVERRIDES": {
         "MemoryKindEnum": "memories.models.Kind",
         "MemoryStateEnum": "memories.models.State",
-        "SessionStateEnum": "memories.serializers.session.STATES",
+        "SessionStateEnum": "memories.models.session.SessionState",
         "JudgeKindEnum": "predictor.models.JudgeKind",
         "JudgeStatusEnum": "predictor.models.JudgeStatus",
         "ConflictKindEnum": "conflicts.models.card.ConflictKind",
