@@ -143,7 +143,7 @@ def candidates_of(place: Place, *, now: datetime) -> Candidates:
         always: dict[UUID, Always] = {i: "constraint" if must else "pin" for i, must in named}
         asked["ids"] = _capped(always, [*of_place, *linked], best, near)
         facts = [Fact._make(row) for row in _rows(_FACTS, recallable, asked)]
-        windows = _windows(asked)
+        windows = _windows(asked, place.vector)
     facts.sort(key=lambda f: (-standing(f.importance, f.observed_at, is_pinned=f.is_pinned), f.id))
     return Candidates(
         facts=facts,
@@ -198,14 +198,22 @@ def _rows(statement: str, recallable: MemoryQuerySet, asked: dict[str, Any]) -> 
         return rows
 
 
-def _windows(asked: dict[str, Any]) -> dict[UUID, list[NDArray[np.float32]]]:
-    """Return the vectors of memories, window by window."""
+def _windows(
+    asked: dict[str, Any], vector: NDArray[np.float32] | None
+) -> dict[UUID, list[NDArray[np.float32]]]:
+    """Return the vectors of memories, window by window; of one width, the context's if it has one.
+
+    A vector of another width or with holes is as good as none.
+    """
     found: dict[UUID, list[NDArray[np.float32]]] = {}
+    width = 0 if vector is None else len(vector)
     with binary_cursor() as cursor:
         cursor.execute(_VECTORS, asked)
         for memory_id, written in cursor.fetchall():
             row = np.frombuffer(written, dtype=">f4", offset=_HEADER_BYTES).astype(np.float32)
-            found.setdefault(memory_id, []).append(row)
+            width = width or len(row)
+            if len(row) == width and np.isfinite(row).all():
+                found.setdefault(memory_id, []).append(row)
     return found
 
 
@@ -214,8 +222,4 @@ def _cosines(
 ) -> dict[UUID, float]:
     if vector is None:
         return {}
-    return {
-        i: max(float(row @ vector) for row in rows)
-        for i, rows in windows.items()
-        if len(rows[0]) == len(vector)
-    }
+    return {i: max(float(row @ vector) for row in rows) for i, rows in windows.items()}

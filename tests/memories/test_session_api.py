@@ -197,6 +197,23 @@ def test_a_key_may_hold_any_character(house: House, key: str) -> None:
     assert house.reader.get(path).status_code == 404
 
 
+def test_calls_sent_again_under_a_key_are_done_once(house: House) -> None:
+    dog = commit(house, DOG)
+    again = {"Idempotency-Key": "k1"}
+    first = house.agent.post("sessions", {"session_key": "s1"}, **again)
+    repeat = house.agent.post("sessions", {"session_key": "s1"}, **again)
+    assert (first.status_code, repeat.status_code) == (201, 201)
+    assert repeat.json() == first.json()
+    path, body = "sessions/s1/prompts", {"prompt": "Is Biscuit the office dog?"}
+    sent = [house.agent.post(path, body, **{"Idempotency-Key": "k2"}).json() for _ in range(2)]
+    assert sent[0] == sent[1]
+    ended = [house.agent.post("sessions/s1/end", {}, **{"Idempotency-Key": "k3"}) for _ in range(2)]
+    assert [answer.status_code for answer in ended] == [202, 202]
+    with in_workspace(house.workspace):
+        memory = Memory.objects.get(pk=dog)
+    assert (memory.injected_count, memory.hit_count, memory.recall_count) == (1, 1, 0)
+
+
 def test_keys_that_no_session_can_have_are_unknown(house: House) -> None:
     for key in ("%00", "x" * 201, "%FF", "a%00b/prompts"):
         assert house.reader.get(f"sessions/{key}").status_code in {404, 405}

@@ -9,6 +9,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
+from engram.celery import app
 from engram.kernel.models import Event
 from engram.kernel.refusals import MissingError, StaleError
 from engram.kernel.tenancy import in_workspace
@@ -18,6 +19,7 @@ from memories.services.session_end import close_idle, end_session, note_judged
 from memories.services.session_feedback import give_feedback
 from memories.services.session_prompt import Prompted, prompt
 from memories.signals import session_ended, session_started
+from memories.tasks import close_idle_sessions
 from tests.conftest import NOW, House
 from tests.memories.session_world import AGENT, begin, counters, given, records, remember
 
@@ -216,3 +218,13 @@ def test_idle_sessions_are_closed_without_a_transcript(
     with pytest.raises(StaleError):
         end(house, "Late.", key="silent", now=day)
     assert close_idle(house.workspace, now=day + timedelta(hours=2)) == 1
+
+
+def test_the_sweep_closes_idle_sessions_of_every_workspace(house: House, neighbour: House) -> None:
+    begin(house)
+    begin(neighbour)
+    assert "memories.close_idle_sessions" in app.conf.beat_schedule
+    close_idle_sessions()
+    for each in (house, neighbour):
+        with in_workspace(each.workspace):
+            assert Session.objects.get().is_abandoned

@@ -10,7 +10,7 @@ import pytest
 from engram.kernel.models import StageError
 from engram.kernel.tenancy import in_workspace
 from memories.core.briefing import NOTES
-from memories.models import CandidateSource, Memory, Session
+from memories.models import CandidateSource, Memory, MemoryVector, Session
 from memories.services.forget import forget
 from tests.conftest import NOW, House
 from tests.memories.session_world import (
@@ -267,6 +267,16 @@ def test_the_gap_is_to_the_session_before(house: House) -> None:
     assert begin(house, "c", now=NOW).session.gap_hours == 0.0  # a clock that went back
     with in_workspace(house.workspace):
         assert Session.objects.get(session_key="a").gap_hours is None
+
+
+def test_vectors_of_several_widths_stop_no_start(house: House) -> None:
+    """A model with an index has one width; of another the database takes any."""
+    ids = fill(house)
+    house.workspace.embedding_model = "odd"
+    with in_workspace(house.workspace):
+        MemoryVector.objects.filter(memory__in=ids[:2]).update(model="odd", embedding=[0.6, 0.8])
+        MemoryVector.objects.filter(memory=ids[2]).update(model="odd", embedding=[0.6, 0.8, 0])
+    assert set(given(begin(house))) == set(ids)
 
 
 def test_an_empty_workspace_starts_sessions(house: House, neighbour: House) -> None:
