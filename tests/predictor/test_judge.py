@@ -20,12 +20,14 @@ from predictor.core.judging import INSTRUCTIONS, PROMPT_VERSION
 from predictor.core.offline_judge import OFFLINE_VERSION
 from predictor.models import Comparison, Judgement, Label, PredictorState
 from predictor.services import judge, judging_due
+from predictor.services.judge_material import material
+from predictor.services.judge_offline import judge_offline
+from predictor.services.settle import settle
 from tests.conftest import NOW, House
 from tests.model_server import Answer, ModelServer, Request, completion
 from tests.predictor.judged_sessions import (
     PERSON,
     STORY,
-    at,
     begin,
     commit,
     commit_story,
@@ -356,7 +358,12 @@ def test_one_judge_a_workspace_at_a_time(house: House, neighbour: House, ended: 
     later = LATER + timedelta(minutes=10)
     assert [one.pk for one in judging_due.overlooked(later)] == [house.workspace.pk]
     assert judge_all(house, later) == [ended.id]
-    assert judge._judge(fresh(house), taken, clock=at(later)) is False
+    with in_workspace(house.workspace):
+        told = material(ended.id)
+    assert told is not None
+    assert taken.holder is not None
+    late = judge_offline(fresh(house), told)
+    assert settle(fresh(house), ended.id, taken.holder, late, now=later) is None
     with in_workspace(house.workspace):
         assert (
             Comparison.objects.count(),
