@@ -65,11 +65,11 @@ def sized(plan: Plan) -> Plan:
     return replace(plan, width=32, memories=300, topics=8, projects=3, pool=40)
 
 
-def quality(worlds: dict[str, Plan], seeds: Sequence[int]) -> dict[str, Any]:
+def quality(worlds: dict[str, Plan], seeds: Sequence[int], names: Sequence[str]) -> dict[str, Any]:
     """Measure learning curves and print one table a world."""
     checkpoints = curves.CHECKPOINTS if IS_FULL else (0, 10)
     result: dict[str, Any] = {}
-    for world in QUALITY_WORLDS:
+    for world in names:
         found = [
             curves.run(
                 sized(worlds[world]), seed, MAKERS, checkpoints=checkpoints, clock=time.process_time
@@ -272,6 +272,7 @@ def main() -> None:
     """Run what was asked for."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--only", action="append", choices=PARTS, help="may be repeated")
+    parser.add_argument("--world", action="append", choices=QUALITY_WORLDS, help="of quality")
     parser.add_argument("--tuning", action="store_true", help="the worlds for tuning")
     parser.add_argument("--seeds", type=int, default=5 if IS_FULL else 1)
     parser.add_argument("--json", type=Path)
@@ -290,7 +291,7 @@ def main() -> None:
         "recipe": asdict(Recipe()),
     }
     if "quality" in parts:
-        result["quality"] = quality(worlds, seeds)
+        result["quality"] = quality(worlds, seeds, options.world or QUALITY_WORLDS)
     if "speed" in parts:
         result["speed"] = speed()
     if "governed" in parts:
