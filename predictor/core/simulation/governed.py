@@ -1,8 +1,9 @@
 """The whole life of a predictor with a simulated user: serve, judge, compare, train, govern.
 
 Trainings become due and are mixed as in the product: the first after ten scored sessions, then
-one each ten from the newest 80 sessions and the 20 best before, from all after fifty or a week; the
-mix again at a drift reset. A fifth of the sessions are canary.
+one each ten from the newest 80 sessions and the 20 best before; after fifty or a week from all
+since the last drift (20 sessions before it was found) and the 20 best before; the mix again at a
+drift reset. A fifth of the sessions are canary, drawn anew after a drift.
 Left out: exploration, diversity, budgets, calibration.
 """
 
@@ -28,6 +29,7 @@ from predictor.core.simulation.world import SESSIONS_A_DAY
 
 FIRST, INTERVAL, FULL = 10, 10, min(50, 7 * SESSIONS_A_DAY)
 RECENT, REPLAY = 80, 20
+DRIFT_LAG = 20
 CANARY_MAX, CANARY_ONE_IN = 25, 5
 
 Scores = NDArray[np.floating]
@@ -61,6 +63,7 @@ class _Training:
     scored: int = 0
     scored_at: int = 0
     scored_at_full: int = 0
+    current_from: int = 0  # the first lesson since the last drift
 
     def add(self, lived: Lived, rng: np.random.Generator) -> None:
         """Keep a session to learn from, or as a canary."""
@@ -103,10 +106,14 @@ class _Training:
         if self.fixed is not None:
             self.promoted += 1
             return True
+        if reason == "drift":
+            self.current_from = max(0, len(self.lessons) - DRIFT_LAG)
+            self.canary = self.canary[-DRIFT_LAG // CANARY_ONE_IN :]
         known = known_at(self.simulator, index)
         rng = np.random.default_rng((self.seed, 5, index))
         scorer = Scorer.initial(None, known.embeddings, rng=rng, texts=known.texts)
-        lessons = self.lessons if reason in {"first", "full"} else mixed(self.lessons)
+        current = len(self.lessons) - self.current_from
+        lessons = mixed(self.lessons, current if reason in {"first", "full"} else RECENT)
         told = [lived.labelled for lived in lessons if lived.labelled is not None]
         rng = np.random.default_rng((self.seed, 6, index))
         report = scorer.fit(told, rng=rng)
@@ -136,11 +143,13 @@ class _Training:
         )
 
 
-def mixed(lessons: Sequence[Lived]) -> list[Lived]:
-    """Return the newest 80 sessions behind the 20 best of those before."""
-    before, recent = lessons[:-RECENT], lessons[-RECENT:]
-    best = sorted(before, key=lambda one: -sum(one.relevance.get(i, 0.0) for i in one.injected))
-    return [*best[:REPLAY], *recent]
+def mixed(lessons: Sequence[Lived], recent: int = RECENT) -> list[Lived]:
+    """Return the newest sessions behind the 20 best of those before."""
+    start = max(0, len(lessons) - recent)
+    best = sorted(
+        lessons[:start], key=lambda one: -sum(one.relevance.get(i, 0.0) for i in one.injected)
+    )
+    return [*best[:REPLAY], *lessons[start:]]
 
 
 def govern(
