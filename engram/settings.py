@@ -75,7 +75,14 @@ REDIS_URL = os.environ.get("REDIS_URL") or redis_client_url(BROKER_URL)
 CHANNEL_LAYERS = {
     "default": {
         "BACKEND": "channels_redis.core.RedisChannelLayer",
-        "CONFIG": {"hosts": [REDIS_URL], "prefix": "engram", "expiry": 60, "capacity": 1000},
+        "CONFIG": {
+            # A quiet websocket waits five seconds for the next event, which redis-py's own default
+            # would take for a dead server.
+            "hosts": [{"address": REDIS_URL, "socket_timeout": 15}],
+            "prefix": "engram",
+            "expiry": 60,
+            "capacity": 1000,
+        },
     }
 }
 

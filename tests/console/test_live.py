@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 from asgiref.sync import sync_to_async
+from channels_redis.core import RedisChannelLayer
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
@@ -381,3 +383,8 @@ async def test_client_that_has_gone_is_no_error() -> None:
     consumer.tasks, consumer.base_send = set(), gone
     await consumer._spawn(consumer._send("heartbeat"))
     assert consumer.tasks == set()
+
+
+def test_a_quiet_stream_is_no_dead_server() -> None:
+    (host,) = settings.CHANNEL_LAYERS["default"]["CONFIG"]["hosts"]
+    assert host["socket_timeout"] > RedisChannelLayer.brpop_timeout
