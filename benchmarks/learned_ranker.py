@@ -113,10 +113,16 @@ def tell_curves(
     for name, by_sessions in learned.items():
         cells = (f"{t['mean']:.3f} [{t['low']:.3f}, {t['high']:.3f}]" for t in by_sessions.values())
         print(f"{name:<16}" + "".join(f"{cell:>22}" for cell in cells) + f"{cpu[name]:>11}")
-    for (of, n), goal in GOALS.items():
-        if of == world and n in checkpoints:
-            mean = learned["model"][n]["mean"]
-            print(f"goal after {n}: {goal} {'reached' if mean >= goal else 'MISSED'} ({mean:.3f})")
+    own = {n: told["mean"] for n, told in learned["model"].items()}
+    goals = [
+        (f"after {n}", own[n], goal) for (of, n), goal in GOALS.items() if of == world and n in own
+    ]
+    goals.append(("untrained, the baseline", own[0], bounds["baseline"]["mean"]))
+    for name in ("trees", "trees, content"):
+        if name in learned and 30 in own:
+            goals.append((f"after 30, {name}", own[30], learned[name][30]["mean"]))
+    for name, mean, goal in goals:
+        print(f"goal {name} {goal:.3f}: {'reached' if mean >= goal else 'MISSED'} ({mean:.3f})")
 
 
 def speed() -> dict[str, Any]:
