@@ -99,7 +99,7 @@ class WorkspaceSettings(BaseModel):
         120, ge=1, le=10_000, description="Milliseconds after which the baseline's order serves."
     )
     disable_threshold: int = Field(
-        3, ge=1, le=1000, description="Failures in an hour that switch the learned ranking off."
+        3, ge=1, le=500, description="Failures in an hour that switch the learned ranking off."
     )
     rrf_k: int = Field(
         12, ge=1, le=1000, description="How flat ranks are weighed when two rankings are fused."

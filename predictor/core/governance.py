@@ -54,6 +54,7 @@ class Comparison:
     is_scored : whether the judge scored the session.
     is_trained : whether the predictor's scores came from a trained model.
     is_out_of_sample : whether no training had seen the session when its scores were made.
+    is_served : whether the scores had a weight in what the session was given.
 
     Raises
     ------
@@ -66,6 +67,7 @@ class Comparison:
     is_scored: bool = True
     is_trained: bool = False
     is_out_of_sample: bool = False
+    is_served: bool = True
 
     def __post_init__(self) -> None:
         """Refuse what is no number."""
@@ -212,7 +214,7 @@ class Governor:
 
     def _was_served(self, comparison: Comparison) -> bool:
         """Tell whether the predictor took part in the session with influence."""
-        if self.phase not in SERVING:
+        if self.phase not in SERVING or not comparison.is_served:
             return False
         return comparison.is_trained and comparison.void_reason not in NOT_TAKING_PART
 

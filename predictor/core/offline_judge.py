@@ -34,7 +34,7 @@ TERMS_FULL: Final = 40
 SPREAD_FULL: Final = 0.7
 COPY_CHARS: Final = 24  # without spaces; less may be said by chance
 LIST_NOTES: Final = 3
-LIST_GAP_CHARS: Final = 40
+LIST_GAP_WORDS: Final = 1  # a number, or "constraint"; more is somebody who speaks
 MAX_PIECES: Final = 64
 MAX_SENTENCE_CHARS: Final = 300
 MIN_SENTENCE_CHARS: Final = 20
@@ -45,6 +45,7 @@ TOPIC_COUNT: Final = 2
 
 Floats = NDArray[np.float32]
 _SPEAKER = re.compile(r"^[ \t]*(?:user|human|assistant|agent|ai|system|tool)[ \t]*:", re.I | re.M)
+_WORD = re.compile(r"\w+")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
 
 
@@ -75,7 +76,7 @@ def heard(transcript: str, contents: Sequence[str]) -> str:
     what it made of it; a note that is quoted by itself was used.
     """
     text = _SPEAKER.sub("", tail(transcript))
-    for start, end in reversed(_lists(sorted(_copies(text, contents)))):
+    for start, end in reversed(_lists(text, sorted(_copies(text, contents)))):
         text = f"{text[:start]} {text[end:]}"
     return text
 
@@ -90,11 +91,12 @@ def _copies(text: str, contents: Sequence[str]) -> Iterator[tuple[int, int]]:
                 yield found.span()
 
 
-def _lists(copies: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Where copies follow each other with little between them, from the first to the last."""
+def _lists(text: str, copies: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Where copies follow each other as items of a list do, from the first to the last."""
     runs: list[list[tuple[int, int]]] = []
     for copy in copies:
-        if runs and copy[0] - runs[-1][-1][1] <= LIST_GAP_CHARS:
+        between = text[runs[-1][-1][1] : copy[0]] if runs else ""
+        if runs and len(_WORD.findall(between)) <= LIST_GAP_WORDS:
             runs[-1].append(copy)
         else:
             runs.append([copy])

@@ -52,8 +52,12 @@ def judge_turn(workspace_id: UUID, *, clock: Clock, seconds: float, may_ask: boo
     return judge_due(workspace, clock=clock, seconds=seconds)
 
 
-def judge_due(workspace: Workspace, *, clock: Clock, seconds: float | None = None) -> list[UUID]:
+def judge_due(
+    workspace: Workspace, *, clock: Clock, seconds: float | None = None, may_ask: bool = True
+) -> list[UUID]:
     """Judge and settle what is due; return the sessions that were settled.
+
+    A model is asked where one is configured, unless the caller says that it may not.
 
     After `seconds` the rest is left to a later wake-up, so that other workspaces have their turn.
     Nothing when another is at it, or when the first in line has to wait.
@@ -69,7 +73,7 @@ def judge_due(workspace: Workspace, *, clock: Clock, seconds: float | None = Non
         if judgement is None:
             return settled
         try:
-            is_settled = _judge(workspace, judgement, clock=clock)
+            is_settled = _judge(workspace, judgement, clock=clock, may_ask=may_ask)
         except _LaterError as later:
             _put_off(judgement, later.error, now=clock())
             return settled
@@ -85,7 +89,7 @@ def judge_due(workspace: Workspace, *, clock: Clock, seconds: float | None = Non
     return settled
 
 
-def _judge(workspace: Workspace, judgement: Judgement, *, clock: Clock) -> bool:
+def _judge(workspace: Workspace, judgement: Judgement, *, clock: Clock, may_ask: bool) -> bool:
     """Judge one session and settle it; False when there was nothing to judge, or it was lost."""
     with telemetry.timed(judging_due.STAGE, workspace):
         with in_workspace(workspace):
@@ -95,16 +99,19 @@ def _judge(workspace: Workspace, judgement: Judgement, *, clock: Clock) -> bool:
         if not told.ids:
             judging_due.skip(judgement, judging_due.NO_MEMORIES)
             return False
-        said = _said(workspace, judgement, told, clock=clock)
+        asks = may_ask and judging_due.is_by_model(workspace)
+        said = (
+            _asked(workspace, judgement, told, clock=clock)
+            if asks
+            else judge_offline(workspace, told)
+        )
         assert judgement.holder is not None  # noqa: S101  `take` has set it
         done = settle(workspace, judgement.session_id, judgement.holder, said, now=clock())
         return done is not None
 
 
-def _said(workspace: Workspace, judgement: Judgement, told: Material, *, clock: Clock) -> Said:
+def _asked(workspace: Workspace, judgement: Judgement, told: Material, *, clock: Clock) -> Said:
     """Return the verdict of the model, or of the judge that needs none and why."""
-    if not judging_due.is_by_model(workspace):
-        return judge_offline(workspace, told)
     now = clock()
     if judgement.attempts > judging_due.MODEL_ATTEMPTS:  # a worker died while it asked
         return judge_offline(workspace, told, note=judgement.error)

@@ -112,6 +112,7 @@ def settle(
             is_scored=not reason,
             is_trained=is_trained,
             is_out_of_sample=is_trained and not _was_learned_from(session_id),
+            is_served=case.session.alpha < 1.0,
         )
         after = before.update(weighed)
         store_governor(case.state, after, now)

@@ -7,7 +7,8 @@ from datetime import timedelta
 import pytest
 
 from conflicts.models import DetectionDue
-from engram.console.demo.story import STORY, CommitStep, ReviseStep, read_story
+from engram.console.demo.sessions import SessionStep
+from engram.console.demo.story import STORY, CommitStep, ReviseStep, read_demo, read_story
 from engram.console.demo.telling import begin, go_on
 from engram.kernel.models import Event
 from engram.kernel.tenancy import in_workspace
@@ -18,8 +19,10 @@ from memories.models import (
     RecallRecord,
     Review,
     Revision,
+    Session,
     State,
 )
+from predictor.models import CalibrationItem, Comparison, Judgement, Training
 from tests.conftest import NOW
 
 
@@ -45,9 +48,27 @@ def commit(days_ago, content, **more):
     return {"do": "commit", "days_ago": days_ago, "content": content, **more}
 
 
+def look_at_sessions(house):
+    """The ranker of the story earns influence, loses it and earns it again, as people can see."""
+    with in_workspace(house.workspace):
+        sessions = sum(isinstance(step, SessionStep) for step in read_demo())
+        assert Session.objects.exclude(ended_at=None).count() == sessions > 80
+        assert set(Comparison.objects.values_list("outcome", flat=True)) >= {"win", "loss", "void"}
+        assert set(Training.objects.values_list("status", flat=True)) >= {"promoted", "rejected"}
+        assert Comparison.objects.filter(is_drift_reset=True).exists()
+        assert Comparison.objects.filter(phase="ramp", alpha__lt=1).exists()
+        assert CalibrationItem.objects.filter(labelled_at=None).count() >= 20
+        judged = Judgement.objects.earliest("judged_at")
+        assert judged.judged_at < NOW - timedelta(days=100)  # at its own time, not at the teller's
+        assert set(Judgement.objects.values_list("kind", flat=True)) == {"offline"}
+
+
 def test_story_shows_every_state_and_outcome(house, neighbour, caplog):
+    house.workspace.settings = {"predictor_mode": "on"}
+    house.workspace.save()
     tell(house.workspace)
     assert not [line for line in caplog.messages if "leaves step" in line]
+    look_at_sessions(house)
 
     with in_workspace(house.workspace):
         states = Counter(memory.state(NOW) for memory in Memory.objects.all())
@@ -73,7 +94,14 @@ def test_story_shows_every_state_and_outcome(house, neighbour, caplog):
         assert DetectionDue.objects.count() == Memory.objects.recallable(NOW).count()
         assert DetectionDue.objects.order_by("since")[0].since > NOW - timedelta(hours=1)
     with in_workspace(neighbour.workspace):
-        assert Memory.objects.count() == 0
+        assert (Memory.objects.count(), Session.objects.count()) == (0, 0)
+
+
+def test_transcripts_of_the_story_can_be_judged_and_keys_are_said_once():
+    steps = [step for step in read_demo() if isinstance(step, SessionStep)]
+    assert min(len(step.transcript) for step in steps) >= 500
+    assert len({step.key for step in steps}) == len(steps)
+    assert not any(isinstance(step, SessionStep) for step in read_story())
 
 
 def test_steps_happen_at_their_own_time(house, short):

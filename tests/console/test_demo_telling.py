@@ -107,7 +107,7 @@ def test_killed_teller_is_followed_by_another(
 def test_teller_that_was_overtaken_takes_no_step(house: House, path: Path) -> None:
     telling.begin(house.workspace, NOW, path=path)
     Telling.objects.update(told=3)
-    step = telling.timed(telling.read_story(path), NOW)[2]
+    step = telling.timed(telling.read_demo(path), NOW)[2]
     embedded = iter(telling.embed_story(house.workspace, [step[0]]))
     assert telling._tell_next(house.workspace, 2, step, embedded) is None
     assert told(house) == []

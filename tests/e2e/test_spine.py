@@ -11,6 +11,7 @@ import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from websockets.sync.client import ClientConnection, connect
@@ -31,7 +32,9 @@ class Service:
         self.up = up
         self.tokens = tokens
 
-    def call(self, role: str, path: str, body: Any = None) -> tuple[int, Any]:
+    def call(
+        self, role: str, path: str, body: Any = None, *, method: str | None = None
+    ) -> tuple[int, Any]:
         """Call the API; return the status and the parsed answer."""
         request = urllib.request.Request(
             f"{self.up.url}/api/v1/{path}",
@@ -40,6 +43,7 @@ class Service:
                 "Authorization": f"Bearer {self.tokens[role]}",
                 "Content-Type": "application/json",
             },
+            method=method,
         )
         try:
             with urllib.request.urlopen(request, timeout=30) as answer:
@@ -81,7 +85,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
             run_manage(home, "create_workspace", "acme")
             tokens = {
                 role: run_manage(home, "create_key", "--workspace", "acme", "--role", role)
-                for role in ("agent", "reviewer")
+                for role in ("agent", "reviewer", "admin")
             }
             yield Service(up, {role: made.stdout.strip() for role, made in tokens.items()})
         finally:
@@ -160,3 +164,86 @@ def test_a_dead_database_is_a_503_and_nothing_is_half_written(service: Service) 
     assert statuses[-1] == 201
     _, after = service.call("agent", "memories?limit=200")
     assert len(after["results"]) == len(before["results"]) + statuses.count(201)
+
+
+FACTS = {
+    "kiln": "The kiln in the pottery studio fires at 1240 degrees for nine hours.",
+    "glaze": "Celadon glaze is mixed from feldspar, silica and a little iron oxide.",
+    "wheel": "The potter's wheel needs its drive belt tightened every third month.",
+    "orchard": "The apple orchard is pruned in February, before the sap rises.",
+    "bees": "The beehives beside the orchard are inspected on dry Sunday mornings.",
+    "cider": "Cider ferments in oak barrels until the middle of March.",
+    "harbour": "The lighthouse lamp is replaced by the harbour master each autumn.",
+    "tide": "Spring tides flood the lower quay up to the second iron ring.",
+    "rope": "Mooring ropes thicker than forty millimetres are stored in the dry loft.",
+    "library": "Overdue library books cost twenty cents a day after one free week.",
+    "archive": "The newspaper archive of the library lives on microfilm in the cellar.",
+    "reading": "Reading evenings for children begin at half past five on Thursdays.",
+}
+TOPICS = (("kiln", "glaze", "wheel"), ("orchard", "bees", "cider"), ("harbour", "tide", "rope"))
+
+
+def work(service: Service, number: int) -> str:
+    """Hold one session about a topic, from its start to its end; return its key."""
+    topic = TOPICS[number % len(TOPICS)]
+    key = f"shift {number}/{topic[0]}"
+    address = quote(key, safe="")
+    context = f"A day of work: {FACTS[topic[0]]}"
+    status, started = service.call(
+        "agent", "sessions", {"session_key": key, "context": context, "k": 3}
+    )
+    assert status == 201
+    assert len(started["memories"]) == 3
+    service.call("agent", f"sessions/{address}/prompts", {"prompt": FACTS[topic[1]]})
+    said = [f"User: tell me more.\nAgent: {FACTS[name]}" for name in topic]
+    said += [
+        "User: thank you. I have to prepare the visitors' tour of next weekend, write a list,",
+        "call three neighbours about borrowed ladders, answer an invoice, mend the broken window.",
+        "Agent: the list is ready; flour, nails, lamp oil, two brushes and a padlock are on it.",
+        "User: perfect, print it twice and remind me tomorrow after breakfast.",
+    ]
+    status, _ = service.call("agent", f"sessions/{address}/end", {"transcript": "\n".join(said)})
+    assert status == 202
+    return key
+
+
+def test_a_predictor_learns_from_sessions_and_takes_part_in_the_next(service: Service) -> None:
+    changed = {
+        "predictor_mode": "on",
+        "min_training_sessions": 6,
+        "train_interval_sessions": 6,
+        "score_timeout_ms": 10_000,  # a busy machine is another matter
+    }
+    assert service.call("admin", "workspace/settings", changed, method="PATCH")[0] == 200
+    drafts = [{"content": text} for text in FACTS.values()]
+    assert service.call("agent", "memories/batch", {"memories": drafts})[0] == 201
+    with service.watch() as live:
+        keys = [work(service, number) for number in range(9)]
+        trained = wait_for(live, "training.finished", seconds=60)
+    assert trained["data"]["status"] == "promoted"
+
+    def stands() -> dict[str, Any]:
+        found: dict[str, Any] = service.call("agent", "predictor/status")[1]
+        return found
+
+    assert eventually(lambda: stands()["scored_sessions"] == 9, 60), stands()
+    assert (stands()["phase"], stands()["alpha"]) == ("warming", 1.0)
+
+    latest = work(service, 9)
+    _, rows = service.call("agent", "predictor/comparisons?limit=50")
+    assert eventually(
+        lambda: service.call("agent", "predictor/comparisons?limit=50")[1]["count"] == 10, 60
+    ), rows
+    _, audit = service.call("reviewer", f"predictor/audit/{quote(latest, safe='')}")
+    assert audit["session"]["model_version"] == 1
+    assert audit["comparison"]["winner"] in {"predictor", "baseline", "tie"}
+    assert {row["predictor_rank"] for row in audit["memories"]} == set(range(1, 13))
+    assert max(row["final"] for row in audit["memories"]) > 0.5
+    _, trainings = service.call("agent", "predictor/training")
+    assert [row["status"] for row in trainings["results"]][-1] == "promoted"
+    status, again = service.call(
+        "agent", "sessions", {"session_key": latest, "context": "", "k": 3}
+    )
+    assert status in {200, 201}
+    assert again["status_line"].startswith("[predictor: warming | success_rate=")
+    assert len(set(keys)) == 9

@@ -138,6 +138,12 @@ def test_a_list_of_memories_pasted_into_the_transcript_is_no_use_of_them() -> No
     assert judged(pasted, f"{story.transcript}\nAs noted: {pasted[1]}").relevance[1] > 0.7
 
 
+def test_memories_that_are_said_one_after_the_other_in_a_talk_were_used() -> None:
+    contents = [content for content, label in HELD_OUT[0].memories if not label]
+    talk = "".join(f"User: and what else?\nAgent: {content}\n" for content in contents)
+    assert min(judged(contents, f"{HELD_OUT[5].transcript}\n{talk}").relevance) > 0.7
+
+
 def test_a_long_transcript_and_many_memories_stay_cheap() -> None:
     transcript = "So, well. " * 40_000 + TUNING[2].transcript
     contents = [f"{text} ({n})" for n, text in enumerate(_EVERY[:40])]

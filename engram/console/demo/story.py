@@ -13,10 +13,11 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Annotated, Any, Literal
-from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import Field, TypeAdapter
 
+from engram.console.demo.sessions import SESSIONS, SessionStep, hold
+from engram.console.demo.steps import Labels, Step
 from engram.kernel.actors import Actor
 from engram.kernel.models import Role, Workspace
 from memories.services.commit import Prepared, prepare, write
@@ -28,16 +29,6 @@ from memories.services.revise import revise
 STORY = Path(__file__).with_name("story.jsonl")
 TELLER = Actor(kind="system", id="", label="demo", role=Role.ADMIN)
 PAUSE = timedelta(minutes=7)  # between steps of one day
-
-Labels = dict[str, UUID]
-
-
-class Step(BaseModel):
-    """What happened, and how long ago."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    days_ago: float = Field(gt=0)
 
 
 class CommitStep(Step):
@@ -96,7 +87,7 @@ class RecallStep(Step):
     scope: str = ""
 
 
-AnyStep = CommitStep | ReviseStep | ForgetStep | RecallStep
+AnyStep = CommitStep | ReviseStep | ForgetStep | RecallStep | SessionStep
 TimedStep = tuple[AnyStep, datetime]
 _STEP: TypeAdapter[AnyStep] = TypeAdapter(Annotated[AnyStep, Field(discriminator="do")])
 
@@ -104,6 +95,14 @@ _STEP: TypeAdapter[AnyStep] = TypeAdapter(Annotated[AnyStep, Field(discriminator
 def read_story(path: Path = STORY) -> list[AnyStep]:
     """Read the steps of a story."""
     return [_STEP.validate_json(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def read_demo(path: Path = STORY) -> list[AnyStep]:
+    """Read what a workspace is told: the story, and between its steps the sessions."""
+    steps = read_story(path)
+    if path == STORY:
+        steps += read_story(SESSIONS)
+    return sorted(steps, key=lambda step: -step.days_ago)
 
 
 def embed_story(workspace: Workspace, steps: list[AnyStep]) -> list[Prepared]:
@@ -160,6 +159,8 @@ def take(
     quiet.__dict__.pop("config", None)
     if isinstance(step, CommitStep):
         _commit(quiet, step, next(embedded), labels, at)
+    elif isinstance(step, SessionStep):
+        hold(quiet, step, labels, at)
     else:
         _act(quiet, step, labels, at)
 

@@ -15,7 +15,7 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import QuerySet
 
-from engram.console.demo.story import STORY, TimedStep, embed_story, read_story, take, timed
+from engram.console.demo.story import STORY, TimedStep, embed_story, read_demo, take, timed
 from engram.console.models import Telling
 from engram.kernel.jobs import wake
 from engram.kernel.models import Workspace
@@ -38,7 +38,7 @@ def begin(workspace: Workspace, now: datetime, *, path: Path = STORY) -> None:
     telling, _ = Telling.objects.get_or_create(
         workspace=workspace,
         defaults={
-            "steps": len(read_story(path)),
+            "steps": len(read_demo(path)),
             "began_at": now,
             "finished_at": now if has_memories else None,
         },
@@ -66,7 +66,7 @@ def go_on(workspace: Workspace, *, clock: Callable[[], datetime], path: Path = S
     telling = progress(workspace)
     if telling is None:
         return
-    steps = timed(read_story(path), telling.began_at)
+    steps = timed(read_demo(path), telling.began_at)
     at: int | None = telling.told
     while at is not None:
         some = steps[at : at + BATCH]

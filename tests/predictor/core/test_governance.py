@@ -137,6 +137,17 @@ def test_sessions_in_which_the_predictor_was_mute_do_not_count_for_the_ramp():
     assert governor.update(VOID).active_sessions == 1
 
 
+def test_sessions_that_only_watched_the_predictor_do_not_count_for_the_ramp():
+    """A workspace that collects is not through the ramp when it is switched on."""
+    governor = after([0.2] * 15)
+    watched = Comparison(0.2, is_trained=True, is_out_of_sample=True, is_served=False)
+
+    for _ in range(30):
+        governor = governor.update(watched)
+
+    assert (governor.phase, governor.active_sessions, governor.alpha) == (Phase.RAMP, 0, 0.8)
+
+
 def test_a_reset_is_cold_start_again():
     """Pitfall 34: it never lowers α, and what was earned is gone."""
     before = after([0.2] * 40)

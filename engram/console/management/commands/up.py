@@ -50,5 +50,5 @@ class Command(BaseCommand):
         if not options["no_demo"]:
             ensure_demo()
             if unfinished():
-                self.stdout.write("the worker tells the demo's story; it takes about 15 seconds")
+                self.stdout.write("the worker tells the demo's story; it takes a minute or two")
         sys.stdout.flush()
