@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import sys
 from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-from django.db import connection
 from django.utils import timezone
 
 from conflicts.models import Conflict, DetectionDue, DetectionLease, DetectionRun
@@ -19,32 +14,10 @@ from conflicts.services.detect import detect_due
 from engram.kernel.models import Event
 from engram.kernel.tenancy import in_workspace
 from tests.conftest import House, build_house
+from tests.killing import kill_at
 
 LOW = "The API rate limit is 1000 requests per second."
 HIGH = "The API rate limit is 5000 requests per second."
-
-# A worker's process: it runs the real task, and dies where it is told to.
-WORKER = """
-import importlib, os, signal, sys
-import django; django.setup()
-from django.db import connection
-workspace, database, module, name, when = sys.argv[1:]
-connection.settings_dict["NAME"] = database
-place = importlib.import_module(module)
-for part in name.split(".")[:-1]:
-    place = getattr(place, part)
-real = getattr(place, name.split(".")[-1])
-def die():
-    os.kill(os.getpid(), signal.SIGKILL)
-def step(*args, **kwargs):
-    if when == "before":
-        die()
-    answer = real(*args, **kwargs)
-    die()
-setattr(place, name.split(".")[-1], step)
-from conflicts import tasks
-tasks.detect_workspace(workspace)
-"""
 
 DETECT = "conflicts.services.detect"
 # Where the worker dies, and whether the findings were filed for good by then.
@@ -67,15 +40,7 @@ def shared_house(transactional_db: None) -> House:
 
 def die(house: House, module: str, name: str, when: str) -> None:
     """Let a worker read what is due, and kill it at a step."""
-    died = subprocess.run(
-        [
-            sys.executable, "-c", WORKER, str(house.workspace.pk),
-            connection.settings_dict["NAME"], module, name, when,
-        ],
-        check=False, capture_output=True, text=True, timeout=120,
-        env=os.environ | {"DJANGO_SETTINGS_MODULE": "engram.settings"},
-    )  # fmt: skip
-    assert died.returncode == -signal.SIGKILL, died.stderr
+    kill_at(house, "conflicts.tasks.detect_workspace", module, name, when)
 
 
 def commit(house: House, *contents: str) -> None:

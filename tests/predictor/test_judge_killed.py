@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import sys
 import threading
 from datetime import timedelta
 from typing import Any
@@ -21,31 +17,10 @@ from predictor.models import Comparison, Judgement, Label, PredictorState
 from predictor.services import judge, judging_due
 from predictor.services.settle import settle
 from tests.conftest import House, build_house
+from tests.killing import kill_at
 from tests.predictor.judged_sessions import PERSON, STORY, begin, commit, end, fresh, judgement_of
 from tests.predictor.test_settle import HOLDER, RELEVANCE, hold_session, labels, plant, said
 
-# A worker's process: it runs the real task, and dies where it is told to.
-WORKER = """
-import importlib, os, signal, sys
-import django; django.setup()
-from django.db import connection
-workspace, database, module, name, when = sys.argv[1:]
-connection.settings_dict["NAME"] = database
-place = importlib.import_module(module)
-for part in name.split(".")[:-1]:
-    place = getattr(place, part)
-real = getattr(place, name.split(".")[-1])
-def die():
-    os.kill(os.getpid(), signal.SIGKILL)
-def step(*args, **kwargs):
-    if when == "before":
-        die()
-    answer = real(*args, **kwargs)
-    die()
-setattr(place, name.split(".")[-1], step)
-from predictor import tasks
-tasks.judge_workspace(workspace)
-"""
 # Where the worker dies, and whether the session was settled for good by then.
 STEPS = {
     "after taking the judgement": ("predictor.services.judge", "judging_due.take", "after", False),
@@ -89,15 +64,7 @@ def test_a_judge_killed_at_any_step_loses_and_doubles_nothing(
 ) -> None:
     house = shared_house
     module, name, when, is_settled = STEPS[step]
-    died = subprocess.run(
-        [
-            sys.executable, "-c", WORKER, str(house.workspace.pk),
-            connection.settings_dict["NAME"], module, name, when,
-        ],
-        check=False, capture_output=True, text=True, timeout=120,
-        env=os.environ | {"DJANGO_SETTINGS_MODULE": "engram.settings"},
-    )  # fmt: skip
-    assert died.returncode == -signal.SIGKILL, died.stderr
+    kill_at(house, "predictor.tasks.judge_workspace", module, name, when)
     now = timezone.now()
     if is_settled:
         assert counts(house) == WHOLE

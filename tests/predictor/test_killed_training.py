@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import sys
 from datetime import timedelta
 from typing import Any
 
 import numpy as np
 import pytest
-from django.db import connection
 from django.utils import timezone
 
 from engram.kernel.models import Event
@@ -22,30 +17,8 @@ from predictor.services.claim import SILENCE
 from predictor.services.state import locked_state, state_of
 from predictor.services.training_due import note_training_due
 from tests.conftest import House, build_house
+from tests.killing import kill_at
 from tests.predictor.judged import build_world
-
-# A worker's process: it runs the real task, and dies where it is told to.
-WORKER = """
-import importlib, os, signal, sys
-import django; django.setup()
-from django.db import connection
-workspace, database, module, name, when = sys.argv[1:]
-connection.settings_dict["NAME"] = database
-place = importlib.import_module(module)
-for part in name.split(".")[:-1]:
-    place = getattr(place, part)
-real = getattr(place, name.split(".")[-1])
-def die():
-    os.kill(os.getpid(), signal.SIGKILL)
-def step(*args, **kwargs):
-    if when == "before":
-        die()
-    answer = real(*args, **kwargs)
-    die()
-setattr(place, name.split(".")[-1], step)
-from predictor import tasks
-tasks.train_workspace(workspace)
-"""
 
 TRAIN = "predictor.services.train"
 PROMOTE = "predictor.services.promote"
@@ -68,15 +41,7 @@ def shared_house(transactional_db: None) -> House:
 
 def die(house: House, module: str, name: str, when: str) -> None:
     """Let a worker train, and kill it at a step."""
-    died = subprocess.run(
-        [
-            sys.executable, "-c", WORKER, str(house.workspace.pk),
-            connection.settings_dict["NAME"], module, name, when,
-        ],
-        check=False, capture_output=True, text=True, timeout=120,
-        env=os.environ | {"DJANGO_SETTINGS_MODULE": "engram.settings"},
-    )  # fmt: skip
-    assert died.returncode == -signal.SIGKILL, died.stderr
+    kill_at(house, "predictor.tasks.train_workspace", module, name, when)
 
 
 def due(house: House) -> None:
