@@ -81,6 +81,9 @@ def erase(workspace: Workspace, memory_id: UUID, *, actor: Actor, now: datetime)
         ids = [memory.id for memory in memories]
         said = _words_of(memories)
         flagged = flag_derived(ids, actor=actor, now=now)
+        # Before others are told: who writes on a session locks it, and has either written by now,
+        # which those who are told find, or waits and then finds its transcript gone.
+        erase_quotes(said.quoted_in, said.texts)
         memories_erased.send(Memory, memory_ids=ids, quoted_in=said.quoted_in, now=now)
         _erase_elsewhere(ids, said)
         _erase_traces(ids)
@@ -131,7 +134,6 @@ def _erase_elsewhere(ids: Collection[UUID], said: _Words) -> None:
     quoting = [review.pk for review in notes.iterator() if said.quoted_in(review.note)]
     notes.filter(pk__in=quoting).update(note="Erased.")
     forget_quotes(said.quoted_in, said.texts)
-    erase_quotes(said.quoted_in, said.texts)
     _delete(
         row
         for row in Merge.objects.iterator()

@@ -1,13 +1,13 @@
 """What a judge wrote in its own words: it may quote the memories that it saw, and more.
 
 While one of them is forgotten the words are shown to nobody (`session_records`); when one is erased
-they are gone, from every judgement that saw it and from every other that quotes it. The numbers
-stay.
+they are gone, from every judgement that saw it and from every other that quotes it, and a judge
+that read it and has yet to answer brings none (`settle`). The numbers stay.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -16,6 +16,11 @@ from predictor.models import Judgement
 
 # What of `raw` is words.
 WORDS = ("reasoning", "missing_topics")
+
+
+def without_words(raw: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a verdict's numbers."""
+    return {name: value for name, value in raw.items() if name not in WORDS}
 
 
 def note_erased(
@@ -34,6 +39,6 @@ def note_erased(
         if pk not in quoting and quoted_in([raw, topics]):
             quoting.add(pk)
     for judgement in Judgement.objects.filter(pk__in=quoting).order_by("pk").select_for_update():
-        judgement.raw = {k: v for k, v in judgement.raw.items() if k not in WORDS}
+        judgement.raw = without_words(judgement.raw)
         judgement.missing_topics = []
         judgement.save(update_fields=["raw", "missing_topics"])

@@ -109,7 +109,7 @@ def _record(session: Session | None, now: datetime) -> Record | None:
             )
         ),
         is_canary=getattr(session, "canary", None) is not None,
-        withheld=_withheld([memories[i] for i in ids if i in memories], blind),
+        withheld=_withheld([memories.get(i) for i in ids], blind),
     )
 
 
@@ -145,8 +145,11 @@ def _before(comparison: Comparison | None) -> Comparison | None:
     return earlier.order_by("-created_at", "-id").first()
 
 
-def _withheld(memories: Collection[Memory], blind: Collection[UUID]) -> str:
-    """Say why the judge's topics and reasoning, which may quote memories, are not shown."""
-    if any(memory.forgotten_at is not None for memory in memories):
+def _withheld(memories: Collection[Memory | None], blind: Collection[UUID]) -> str:
+    """Say why the judge's topics and reasoning, which may quote memories, are not shown.
+
+    None is a memory that was erased: as good as forgotten.
+    """
+    if any(memory is None or memory.forgotten_at is not None for memory in memories):
         return WITHHELD_FORGOTTEN
     return WITHHELD_CALIBRATION if blind else ""

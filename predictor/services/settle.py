@@ -42,6 +42,7 @@ from predictor.models import (
     Training,
 )
 from predictor.services.calibrate import draw_when_due
+from predictor.services.judge_erase import without_words
 from predictor.services.labelling import Fate, evidence, fates
 from predictor.services.settled_events import tell
 from predictor.services.state import locked_state, store_governor
@@ -81,6 +82,7 @@ class _Case:
     memories: Mapping[UUID, Memory]
     rows: Sequence[SessionCandidate]
     said: Said
+    is_erased: bool  # something that the judge read was erased while it thought
     now: datetime
 
 
@@ -140,7 +142,11 @@ def _locked(
         return None
     known = {memory.id: memory for memory in memories}
     rows = [row for row in candidates if row.memory_id in known]
-    return _Case(workspace, session, judgement, state, known, rows, said, now)
+    # No session without a transcript is judged: one that is empty by now quoted what was erased.
+    # Asked once the session is locked, which is what an erasing transaction is waited for.
+    is_emptied = sessions.filter(pk=session_id, transcript="").exists()
+    is_erased = is_emptied or any(memory_id not in known for memory_id in said.ids)
+    return _Case(workspace, session, judgement, state, known, rows, said, is_erased, now)
 
 
 def _store_verdict(case: _Case) -> str:
@@ -150,10 +156,10 @@ def _store_verdict(case: _Case) -> str:
     judgement.kind, judgement.version, judgement.model = said.kind, said.version, said.model
     judgement.memory_ids = list(said.ids)
     judgement.overall, judgement.confidence = verdict.overall, verdict.confidence
-    topics = verdict.missing_topics[:MAX_TOPICS]
+    topics = () if case.is_erased else verdict.missing_topics[:MAX_TOPICS]
     judgement.missing_topics = [topic[:TOPIC_CHARS] for topic in topics]
     judgement.novel_context_count = verdict.novel_context_count
-    judgement.raw = asdict(verdict)
+    judgement.raw = without_words(asdict(verdict)) if case.is_erased else asdict(verdict)
     judgement.is_flat = is_flat(verdict.relevance)
     judgement.void_reason = _why_void(verdict)
     judgement.input_tokens += said.usage.input_tokens

@@ -5,15 +5,20 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from datetime import timedelta
+from typing import Any
 from uuid import UUID
 
+import pytest
 from django.core import serializers
 from django.utils import timezone
 
 from engram.kernel.models import Event, StageError
 from engram.kernel.tenancy import in_workspace
+from memories.models import Memory, Session
 from memories.services.forget import forget, restore
+from memories.signals import memories_erased
 from predictor.models import CalibrationItem, Comparison, Judgement, Label, PredictorState
+from predictor.services.judge_material import material
 from tests.conftest import NOW, House
 from tests.predictor.judged_sessions import PERSON, begin, commit
 from tests.predictor.test_settle import hold_session, plant, said, settled
@@ -80,6 +85,61 @@ def test_canary_of_an_erased_memory_is_gone_from_what_judges_wrote(
         assert not Label.objects.filter(memory_id=canary).exists()
     assert reasoning_shown(house, "saw") == ""
     assert "bananas" not in json.dumps(house.reviewer.get("predictor/audit/saw").json())
+
+
+@pytest.mark.parametrize("key", ["saw", "heard"])
+def test_canary_that_is_erased_while_a_judge_thinks_comes_back_with_no_verdict(
+    house: House, neighbour: House, key: str
+) -> None:
+    canary, others = commit(house, CANARY), plant(house, 4)
+    session = hold_session(house, [canary, *others] if key == "saw" else others, key)
+    if key == "heard":  # none of its memories: a person said so, and the transcript has it
+        with in_workspace(house.workspace):
+            Session.objects.filter(pk=session.pk).update(transcript=f"{'x' * 600} {CANARY}")
+    theirs = plant(neighbour, 4)
+    other = hold_session(neighbour, theirs, key)
+    with in_workspace(house.workspace):
+        read = material(session.pk)
+    assert read is not None
+    relevance = {memory_id: 0.9 - n / 10 for n, memory_id in enumerate(read.ids)}
+    answer = house.admin.delete(f"memories/{canary}")
+    assert answer.status_code in {200, 204}, answer.json()
+    words = {"reasoning": QUOTE, "missing_topics": ("bananas and rockets",)}
+    assert settled(house, session, said(relevance, **words)) is not None
+    assert settled(neighbour, other, said(dict.fromkeys(theirs, 0.5), **words)) is not None
+    assert "bananas" not in everything(house)
+    found = judgement(house, key)
+    assert found.raw["relevance"] == list(relevance.values())
+    assert found.memory_ids == list(relevance)
+    assert reasoning_shown(house, key) == ""
+    assert judgement(neighbour, key).raw["reasoning"] == QUOTE
+
+
+def test_transcripts_are_emptied_before_judgements_are_looked_through(house: House) -> None:
+    canary = commit(house, CANARY)
+    session = hold_session(house, plant(house, 2))
+    with in_workspace(house.workspace):
+        Session.objects.filter(pk=session.pk).update(transcript=CANARY)
+    seen: list[str] = []
+
+    def look(sender: Any, **_: Any) -> None:
+        seen.extend(Session.objects.values_list("transcript", flat=True))
+
+    memories_erased.connect(look)
+    try:
+        house.admin.delete(f"memories/{canary}")
+    finally:
+        memories_erased.disconnect(look)
+    assert seen == [""]
+
+
+def test_words_about_a_judged_memory_without_a_row_are_shown_to_nobody(house: House) -> None:
+    ids = plant(house, 4)
+    judge_with(house, ids, "saw", reasoning=REASON)
+    with in_workspace(house.workspace):
+        Memory.objects.filter(pk=ids[0]).delete()
+    assert judgement(house, "saw").raw["reasoning"] == REASON
+    assert reasoning_shown(house, "saw") == ""
 
 
 def test_words_about_a_forgotten_memory_are_shown_to_nobody(house: House) -> None:
