@@ -126,6 +126,21 @@ class Governor:
             return replace(self, phase=Phase.WARMING)
         return self
 
+    def replaced(self) -> Governor:
+        """Return the state after a model began to serve that was never compared with the last.
+
+        Nothing that speaks for influence passes to it; the literal rules go on.
+        """
+        return replace(
+            self,
+            phase=Phase.WARMING,
+            margins=Margins(),
+            out_of_sample=0,
+            active_sessions=0,
+            drift_sum=0.0,
+            is_reset=False,
+        )
+
     @property
     def alpha(self) -> float:
         """Return the baseline's weight for the next session, in [0.1, 1]."""

@@ -45,7 +45,8 @@ class Material:
     """What a training learns from, what it starts from, and what it is measured against.
 
     `base` are the weights that it starts from; where there are none it starts from what is
-    `known`. `served` is None when no model that fits the workspace's vectors is served.
+    `known`. `served` is None when no model that fits the workspace's vectors is served;
+    `state_served` is the number that the state named when this was read, whether it fits or not.
     """
 
     sessions: Sequence[JudgedSession]
@@ -57,6 +58,7 @@ class Material:
     base: Scorer | None
     served: Scorer | None
     served_number: int | None
+    state_served: int | None
     promoted_models: int
     embedding_model: str
     width: int
@@ -103,6 +105,7 @@ def collect(
         base=base and base[1],
         served=served and served[1],
         served_number=served and served[0].number,
+        state_served=state.served,
         promoted_models=ModelVersion.objects.exclude(promoted_at=None).count(),
         embedding_model=model,
         width=found.width,

@@ -81,15 +81,19 @@ def add(
     )
 
 
-def serve(state: PredictorState, version: ModelVersion, now: datetime) -> None:
+def serve(
+    state: PredictorState, version: ModelVersion, now: datetime, *, is_compared: bool
+) -> None:
     """Let a version serve from the next session on; the caller holds the state's lock.
 
-    Old weights are let go, but for those of the last five and the base.
+    Influence that was earned stays only where the version was compared with the one that earned
+    it. Old weights are let go, but for those of the last five and the base.
     """
+    governor = governor_of(state)
     version.promoted_at = now
     version.save(update_fields=["promoted_at"])
     state.served = version.number
-    store_governor(state, governor_of(state).trained(), now)
+    store_governor(state, governor.trained() if is_compared else governor.replaced(), now)
     promoted = ModelVersion.objects.exclude(promoted_at=None).order_by("-number")
     kept = list(promoted.values_list("number", flat=True)[:KEPT])
     old = ModelVersion.objects.exclude(origin=BASE).exclude(number__in=kept)
@@ -122,7 +126,8 @@ def import_checkpoint(
 ) -> ModelVersion:
     """Store a checkpoint, and serve it from the next session on; base weights only begin trainings.
 
-    Nothing is changed when the bytes are no checkpoint, or one for vectors of another width.
+    A model that serves has to earn its influence from nothing. Nothing is changed when the bytes
+    are no checkpoint, or one for vectors of another width.
 
     Raises
     ------
@@ -145,7 +150,7 @@ def import_checkpoint(
             state.updated_at = now
             state.save(update_fields=["last_version", "updated_at"])
         else:
-            serve(state, version, now)
+            serve(state, version, now, is_compared=False)
         record(
             "predictor.imported",
             of=("predictor", workspace.pk),

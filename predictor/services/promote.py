@@ -42,6 +42,8 @@ def finish(
             error = str(TakenOverError())
         elif material is not None and material.embedding_model != model:
             error = error or f"The workspace compares the vectors of {model} since."
+        elif material is not None and material.state_served != state.served:
+            error = error or "Another model serves since."
         if training.status != TrainingStatus.RUNNING:
             return training  # somebody has closed it
         _measure(training, material, result)
@@ -82,7 +84,9 @@ def _promote(
         model=material.embedding_model,
         now=now,
     )
-    models_store.serve(state, version, now)
+    is_first = state.served is None
+    is_compared = is_first or material.served is not None
+    models_store.serve(state, version, now, is_compared=is_compared)
     training.version = version.number
 
 

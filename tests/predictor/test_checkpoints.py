@@ -19,10 +19,11 @@ from engram.kernel.refusals import InvalidError
 from engram.kernel.tenancy import in_workspace
 from memories.models import Session
 from predictor.core.checkpoint import PRETRAINED
+from predictor.core.governance import Comparison
 from predictor.core.scorer import Scorer
 from predictor.models import CanarySession, Label, ModelVersion, Training, TrainingStatus
 from predictor.services import models_store
-from predictor.services.state import locked_state, state_of
+from predictor.services.state import governor_of, locked_state, state_of, store_governor
 from tests.conftest import House
 from tests.predictor.judged import build_world
 
@@ -157,6 +158,44 @@ def test_a_checkpoint_that_is_exported_and_imported_is_the_same(
     with in_workspace(neighbour.workspace):
         assert state_of().phase == "warming"
         assert ModelVersion.objects.get().origin == "imported"
+
+
+def earn(house: House) -> None:
+    """Let the served model earn influence."""
+    now = timezone.now()
+    with in_workspace(house.workspace):
+        state = locked_state(now)
+        governor = governor_of(state)
+        for _ in range(40):
+            governor = governor.update(Comparison(0.2, is_trained=True, is_out_of_sample=True))
+        store_governor(state, governor, now)
+        assert (state.phase, state.alpha < 0.11) == ("active", True)
+
+
+def test_an_imported_model_earns_its_influence_from_nothing(trained: House, tmp_path: Path) -> None:
+    path = tmp_path / "model.sgpt"
+    command("export_model", "--workspace", "acme", path)
+    earn(trained)
+    assert command("import_model", "--workspace", "acme", "--base", path)[0] == 0
+    with in_workspace(trained.workspace):
+        assert state_of().phase == "active"
+    assert command("import_model", "--workspace", "acme", path)[0] == 0
+    with in_workspace(trained.workspace):
+        assert (state_of().phase, state_of().alpha) == ("warming", 1.0)
+        assert governor_of(state_of()).out_of_sample == 0
+
+
+@pytest.mark.parametrize(("is_corrupt", "phase"), [(False, "active"), (True, "warming")])
+def test_influence_passes_only_to_a_model_that_was_compared(
+    trained: House, is_corrupt: bool, phase: str
+) -> None:
+    earn(trained)
+    if is_corrupt:
+        with in_workspace(trained.workspace):
+            ModelVersion.objects.update(checkpoint=b"XGPT")
+    assert command("train", "--workspace", "acme", "--seed", 5)[0] == 0
+    with in_workspace(trained.workspace):
+        assert (state_of().served, state_of().phase) == (2, phase)
 
 
 def spoil(raw: bytes) -> bytes:

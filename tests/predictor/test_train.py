@@ -360,6 +360,29 @@ def test_a_model_that_changes_while_it_is_learned_is_not_promoted(house: House) 
     assert served(house.workspace) == (None, b"")
 
 
+def test_a_model_imported_while_another_is_learned_goes_on_serving(house: House) -> None:
+    build_world(house.workspace, 20)
+    trained(house.workspace)
+    _, raw = served(house.workspace)
+    due(house.workspace, "interval")
+
+    def imported(now: datetime) -> None:
+        if served(house.workspace)[0] == 1:
+            models_store.import_checkpoint(house.workspace, raw, actor=SYSTEM, now=now)
+
+    training = train_due(
+        house.workspace, clock=lambda: LATER, rng=np.random.default_rng(3), alive=imported
+    )
+    assert training is not None
+    assert (training.status, training.error) == (
+        TrainingStatus.FAILED,
+        "Another model serves since.",
+    )
+    assert served(house.workspace) == (2, raw)
+    with in_workspace(house.workspace):
+        assert state_of().training_holder is None
+
+
 def test_drift_found_during_a_training_makes_another_due(house: House) -> None:
     build_world(house.workspace, 20)
     due(house.workspace)

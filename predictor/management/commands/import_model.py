@@ -20,7 +20,8 @@ class Command(BaseCommand):
 
     help = (
         "Let the model of a file serve a workspace from the next session on. It must read vectors"
-        " of the width that the workspace compares; the governor weighs it like any other."
+        " of the width that the workspace compares. It begins in cold start: what another model"
+        " has earned does not pass to it."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

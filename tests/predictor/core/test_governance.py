@@ -186,6 +186,18 @@ def test_the_first_promotion_ends_collecting():
     assert after([0.2] * 20).trained().phase is Phase.RAMP
 
 
+def test_a_model_that_was_not_compared_inherits_nothing():
+    earned = after([0.2] * 40)
+    assert earned.alpha < 0.11
+
+    replaced = earned.replaced()
+
+    assert (replaced.phase, replaced.alpha) == (Phase.WARMING, 1.0)
+    assert (replaced.n_eff, replaced.z, replaced.out_of_sample, replaced.drift_sum) == (0, 0, 0, 0)
+    assert replaced.scored_sessions == earned.scored_sessions
+    assert [s.alpha for s in states([0.2] * 14, replaced, untrained=0)] == [1.0] * 14
+
+
 @given(histories, st.floats(-1, 1))
 def test_a_reset_never_lowers_alpha(history, margin):
     governor = Governor.initial()
