@@ -13,6 +13,7 @@ class PredictorState(WorkspaceModel):
 
     `governor` is `predictor.core.governance.Governor` as JSON; `phase` and `alpha` repeat it for
     readers. `served` is the number of the promoted model version, null before the first.
+    `last_dropped` is the last number that was taken when it began anew: no model up to it counts.
     `trained_at` and `scored_at_training` are of the last attempt, whatever became of it.
     """
 
@@ -24,6 +25,7 @@ class PredictorState(WorkspaceModel):
     scored_sessions = models.PositiveIntegerField(default=0)
     served = models.PositiveIntegerField(null=True)
     last_version = models.PositiveIntegerField(default=0)
+    last_dropped = models.PositiveIntegerField(default=0)
 
     training_due_since = models.DateTimeField(null=True)
     training_reason = models.CharField(max_length=20, blank=True)

@@ -31,6 +31,8 @@ def cold_start(
     numbers go on, so that no number ever names two models.
     """
     dropped = state.served
+    # Sessions that a dropped model ranked may still be settled: no evidence for the next one.
+    state.last_dropped = max(state.last_version, state.last_dropped, dropped or 0)
     state.served = None
     state.trained_at = state.fully_trained_at = None
     state.scored_at_training = state.scored_at_full_training = state.scored_at_calibration = 0

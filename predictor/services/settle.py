@@ -39,7 +39,6 @@ from predictor.models import (
     JudgeStatus,
     Label,
     PredictorState,
-    Training,
 )
 from predictor.services.calibrate import draw_when_due
 from predictor.services.judge_erase import without_words
@@ -113,7 +112,7 @@ def settle(
             void_reason=compared.void_reason,
             is_scored=not reason,
             is_trained=is_trained,
-            is_out_of_sample=is_trained and not _was_learned_from(session_id),
+            is_out_of_sample=is_trained,  # trainings read labels: those that come with this
             is_served=case.session.alpha < 1.0,
         )
         after = before.update(weighed)
@@ -204,7 +203,9 @@ def _store_labels(case: _Case) -> None:
         )
         for row in case.rows
     }
-    kept = sampled(labels, _rng(case, "labels"))
+    # What only a prompt matched was never scored and is not learned from: it brings no negatives.
+    scored = [row.memory_id for row in case.rows if row.source != CandidateSource.FTS_ONLY]
+    kept = sampled({memory_id: labels[memory_id] for memory_id in scored}, _rng(case, "labels"))
     Label.objects.bulk_create(
         Label(
             session=case.session,
@@ -222,12 +223,10 @@ def _store_labels(case: _Case) -> None:
 
 def _is_trained(case: _Case) -> bool:
     """Tell whether a model scored the session that was not dropped since by a reset."""
-    session = case.session
-    return session.has_opinion and session.model_version is not None and bool(case.state.served)
-
-
-def _was_learned_from(session_id: UUID) -> bool:
-    return Training.objects.filter(trained_session_ids__contains=[session_id]).exists()
+    session, state = case.session, case.state
+    if not session.has_opinion or session.model_version is None or not state.served:
+        return False
+    return session.model_version > state.last_dropped
 
 
 def _ranked(case: _Case, rank: str) -> list[UUID]:

@@ -104,7 +104,7 @@ def test_canary_that_is_erased_while_a_judge_thinks_comes_back_with_no_verdict(
     relevance = {memory_id: 0.9 - n / 10 for n, memory_id in enumerate(read.ids)}
     answer = house.admin.delete(f"memories/{canary}")
     assert answer.status_code in {200, 204}, answer.json()
-    words = {"reasoning": QUOTE, "missing_topics": ("bananas and rockets",)}
+    words: dict[str, Any] = {"reasoning": QUOTE, "missing_topics": ("bananas and rockets",)}
     assert settled(house, session, said(relevance, **words)) is not None
     assert settled(neighbour, other, said(dict.fromkeys(theirs, 0.5), **words)) is not None
     assert "bananas" not in everything(house)

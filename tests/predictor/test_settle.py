@@ -33,8 +33,8 @@ from predictor.models import (
     Judgement,
     Label,
     PredictorState,
-    Training,
 )
+from predictor.services.reset import reset
 from predictor.services.settle import Said, settle
 from predictor.services.state import locked_state, store_governor
 from tests.conftest import NOW, House
@@ -266,18 +266,6 @@ def test_doubted_and_flat_verdicts_are_stored_and_count_for_nothing_pitfall_32(
     assert (judgement.void_reason, judgement.is_flat, judgement.status) == (reason, is_flat, "done")
 
 
-def test_a_session_that_was_trained_on_is_in_sample(house: House) -> None:
-    ids = plant(house, 8)
-    session = hold_session(house, ids, predictor=ids[::-1])
-    with in_workspace(house.workspace):
-        Training.objects.create(
-            reason="manual", started_at=NOW, trained_session_ids=[session.pk], status="promoted"
-        )
-    comparison = settled(house, session, said(dict(zip(ids, RELEVANCE, strict=True))))
-    assert comparison is not None
-    assert (comparison.is_evidence, comparison.is_out_of_sample) == (True, False)
-
-
 def test_scores_of_a_model_that_a_reset_dropped_are_no_evidence(house: House) -> None:
     ids = plant(house, 8)
     session = hold_session(house, ids, predictor=ids[::-1])
@@ -286,6 +274,27 @@ def test_scores_of_a_model_that_a_reset_dropped_are_no_evidence(house: House) ->
     comparison = settled(house, session, said(dict(zip(ids, RELEVANCE, strict=True))))
     assert comparison is not None
     assert (comparison.void_reason, comparison.phase) == ("not trained", "collecting")
+
+
+@pytest.mark.parametrize(("version", "is_evidence"), [(3, False), (4, True)])
+def test_scores_of_a_dropped_model_are_no_evidence_for_the_next(
+    house: House, neighbour: House, version: int, is_evidence: bool
+) -> None:
+    ids, theirs = plant(house, 8), plant(neighbour, 8)
+    session = hold_session(house, ids, predictor=ids[::-1], version=version)
+    other = hold_session(neighbour, theirs, predictor=theirs[::-1], version=version)
+    with in_workspace(house.workspace):
+        PredictorState.objects.update(served=3, last_version=3)
+    reset(fresh(house), actor=PERSON, now=NOW + timedelta(minutes=1))
+    with in_workspace(house.workspace):
+        PredictorState.objects.update(served=4, last_version=4)  # trained since
+    comparison = settled(house, session, said(dict(zip(ids, RELEVANCE, strict=True))))
+    assert comparison is not None
+    assert (comparison.is_evidence, comparison.is_out_of_sample) == (is_evidence, is_evidence)
+    assert comparison.void_reason == ("" if is_evidence else "not trained")
+    untouched = settled(neighbour, other, said(dict(zip(theirs, RELEVANCE, strict=True))))
+    assert untouched is not None
+    assert untouched.is_evidence
 
 
 def test_the_tenth_scored_session_makes_a_training_due(house: House) -> None:
@@ -408,6 +417,27 @@ def test_presumed_negatives_are_thinned_to_three_a_positive(house: House) -> Non
     # Two judged, two injected that were not, and three that nothing speaks of.
     assert sum(label.reasons == ["presumed irrelevant"] for label in kept) == 3
     assert sampled({}, np.random.default_rng(0)) == set()
+
+
+def test_what_only_a_prompt_matched_brings_no_presumed_negatives(house: House) -> None:
+    ids, matched = plant(house, 40), plant(house, 5)
+    session = hold_session(house, ids)
+    with in_workspace(house.workspace):
+        SessionCandidate.objects.bulk_create(
+            SessionCandidate(
+                session=session,
+                memory_id=memory_id,
+                source=CandidateSource.FTS_ONLY,
+                fts_hit_count=1,
+                created_at=NOW,
+            )
+            for memory_id in matched
+        )
+    settled(house, session, said({ids[0]: 0.9, ids[1]: 0.0}))
+    found = labels(house, session)
+    assert [(found[i].final, found[i].is_sampled) for i in matched] == [(0.3, False)] * 5
+    kept = [label for label in found.values() if label.is_sampled]
+    assert sum(label.reasons == ["presumed irrelevant"] for label in kept) == 3
 
 
 def supersede(
