@@ -26,6 +26,7 @@ class Calibration(WorkspaceView):
     def get(self, request: Request) -> Response:
         """Return the judge's error, bias and agreement with people, with 95 % intervals.
 
+        A label counts when it was the first word on its item: a later one may know the judge's.
         Intervals of error and bias are over sessions, those of agreement are Wilson's.
         The trend is by judge version and by the month in which people labelled.
         """
@@ -77,7 +78,8 @@ class CalibrationLabel(WorkspaceView):
     def post(self, request: Request, calibration_id: UUID) -> Response:
         """Label an item, or say that you are unsure; again replaces what was said, and tells so.
 
-        The answer tells what the judge had said. 409 when session or memory changed meanwhile.
+        The answer tells what the judge had said, so an item that was labelled again no longer
+        counts in the figures. 409 when session or memory changed meanwhile.
         """
         sent = validated(shapes.LabelSerializer, request).validated_data
         now = timezone.now()

@@ -119,7 +119,7 @@ class JudgeSerializer(JudgedBySerializer):
 
 
 class JudgeCalibrationSerializer(JudgedBySerializer):
-    """How far the judge is from people, by the newest 5,000 labels.
+    """How far the judge is from people, by the newest 5,000 blind labels.
 
     Samples are stratified: rare answers weigh as common ones. Here `is_flagged` is about the judge
     of the newest session.
@@ -130,7 +130,7 @@ class JudgeCalibrationSerializer(JudgedBySerializer):
     waiting = serializers.IntegerField(help_text="Items that wait for a label.")
     unsure = serializers.IntegerField()
     relabelled = serializers.IntegerField(
-        help_text="Labels that replaced an answer: not surely blind."
+        help_text="Labels that replaced an answer: not surely blind, in no figure."
     )
     last_drawn_at = serializers.DateTimeField(allow_null=True)
 

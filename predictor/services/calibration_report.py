@@ -1,4 +1,7 @@
-"""How far the judge is from people: over the newest labels, and by judge and month."""
+"""How far the judge is from people: over the newest labels, and by judge and month.
+
+Only blind labels count: who answers an item again may know what the judge had said.
+"""
 
 from __future__ import annotations
 
@@ -46,11 +49,12 @@ class _Labelled:
 
 
 def calibration_of(*, now: datetime) -> Calibration:
-    """Compare the judge with what people said of the same memories."""
+    """Compare the judge with what people said of the same memories before they knew its word."""
     answered = CalibrationItem.objects.exclude(labelled_at=None)
     labelled = [
         _Labelled(Pair(session, float(label or 0), relevance), (kind, version), f"{at:%Y-%m}")
         for session, label, relevance, kind, version, at in answered.exclude(label=None)
+        .filter(is_relabelled=False)
         .order_by("-labelled_at", "pk")
         .values_list(
             "session_id", "label", "judge_relevance", "judge_kind", "judge_version", "labelled_at"
