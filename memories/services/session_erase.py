@@ -16,6 +16,10 @@ from engram.kernel.tenancy import in_workspace
 from memories.models import Session
 from memories.services.session_prompt import locked_session
 
+# Texts are compared casefolded and composed, rows hold them as they were sent. Left out of a word
+# is what folding may have made of another character (ß, ﬁ, ſ, the Kelvin sign), and the letters
+# next to one that is not ASCII, which it may have been one with.
+_FOLDED = re.compile(r"s[st]*|f[fil]+|k|[a-z](?=[^\x00-\x7f])|(?<=[^\x00-\x7f])[a-z]")
 _WORD = re.compile(r"[a-z0-9]+")
 _TEXTS = ("transcript", "context")
 
@@ -39,16 +43,20 @@ def delete_session(workspace: Workspace, session_key: str, *, actor: Actor, now:
         session.delete()
 
 
+def plain_pieces(normalised: str) -> list[str]:
+    """Return what every text that normalises to this holds, but for the case of ASCII letters."""
+    return _WORD.findall(_FOLDED.sub(" ", normalised))
+
+
 def erase_quotes(quoted_in: Callable[[Any], bool], texts: Iterable[str]) -> int:
     """Drop every transcript and context that quotes one of these texts; return of how many.
 
-    Read are only those that hold the longest plain word of one of them. Digests go too: of a text
+    Read are only those that hold the longest plain piece of one of them. Digests go too: of a text
     so short that it can be guessed they would tell it.
     """
     near = Q()
     for text in texts:
-        words = _WORD.findall(text)
-        longest = max(words, key=len) if words else ""
+        longest = max(plain_pieces(text), key=len, default="")
         for name in _TEXTS:
             near |= Q(**{f"{name}__icontains": longest}) if longest else ~Q(**{name: ""})
     rows = Session.objects.filter(near).order_by("pk").only("pk", *_TEXTS)

@@ -18,8 +18,10 @@ from django.utils import timezone
 from engram.kernel.models import Event
 from engram.kernel.tenancy import in_workspace
 from memories.core.briefing import DECIDED, NOTES
+from memories.core.content import normalised
 from memories.models import Memory, Session, SessionCandidate
 from memories.services.session_end import close_idle
+from memories.services.session_erase import plain_pieces
 from tests.conftest import House, build_house
 
 DOG = "The office dog is called Biscuit."
@@ -334,6 +336,33 @@ def test_erasing_a_memory_takes_what_sessions_quote(house: House, neighbour: Hou
         assert SessionCandidate.objects.count() == 0
     with in_workspace(neighbour.workspace):
         assert Session.objects.get().context == DOG
+
+
+@pytest.mark.parametrize(
+    ("content", "quote"),
+    [
+        ("Große Grüße aus Straße.", "Große Grüße aus Straße."),
+        ("The oﬃce ﬂoor.", "The office floor."),
+        ("The office floor.", "The oﬃce ﬂoor."),
+        ("Six kits are hidden here.", "\u017fix \u212aits are hidden here."),
+    ],
+)
+def test_erasing_finds_what_folding_makes_one(house: House, content: str, quote: str) -> None:
+    memory = commit(house, content)
+    start(house, "quoting", context=f"Is it so? {quote}")
+    house.agent.post("sessions/quoting/end", {"transcript": f"Agent: {quote}"})
+    assert house.admin.delete(f"memories/{memory}").status_code == 204
+    with in_workspace(house.workspace):
+        session = Session.objects.get()
+        assert (session.context, session.transcript) == ("", "")
+
+
+def test_a_plain_piece_is_in_every_text_that_folds_so() -> None:
+    for code in range(0x80, 0x110000):
+        text = f"abo{chr(code)}itur"
+        for piece in plain_pieces(normalised(text)):
+            assert piece in text, text
+    assert plain_pieces("the monthly invoices") == ["the", "monthly", "invoice"]
 
 
 def decide(house: House, verdict: str = "dismiss") -> tuple[str, str]:
