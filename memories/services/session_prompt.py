@@ -19,6 +19,7 @@ from engram.kernel.tenancy import current_workspace_id, in_workspace
 from memories.core.hits import HITS_MAX, is_hit, rare_terms
 from memories.core.text import terms
 from memories.models import Memory, Session, SessionCandidate
+from memories.services.lifecycle import lock
 from memories.services.words import GAIN, bm25_parameters, vocabulary_of
 
 NO_SUCH_SESSION = "There is no such session."
@@ -82,8 +83,11 @@ def prompt(
 ) -> Prompted:
     """Count which memories a prompt of an open session shares rare words with."""
     with in_workspace(workspace):
-        session = open_session(session_key)
         scores = _matches(text, now)
+        # Memories before the session, as erasing does: the other way round the two deadlock.
+        found = {memory.id for memory in lock(list(scores))}
+        scores = {i: score for i, score in scores.items() if i in found}
+        session = open_session(session_key)
         digest = hashlib.sha256(text.encode()).hexdigest()[:32]
         is_new = digest not in session.prompt_digests
         if is_new:

@@ -8,6 +8,8 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from engram.celery import app
 from engram.kernel.models import Event
@@ -128,6 +130,17 @@ def test_a_prompt_counts_no_more_than_twenty(house: House) -> None:
         patch.setattr("memories.core.hits.RARE_AT_LEAST", 50)
         assert len(ask(house, "zebra quince").hits) == 20
     assert len(hits(house)) == 20
+
+
+def test_a_prompt_locks_memories_before_its_session(house: House) -> None:
+    """Erasing locks them in this order; two that go opposite ways would deadlock."""
+    remember(house, DOG)
+    begin(house)
+    with CaptureQueriesContext(connection) as seen:
+        assert ask(house, "Is Biscuit the dog of the office?").is_counted
+    locking = [q["sql"] for q in seen.captured_queries if "FOR NO KEY UPDATE" in q["sql"]]
+    tables = ["memories_session" if '"memories_session"' in sql else "memories" for sql in locking]
+    assert tables == ["memories", "memories_session", "memories"]
 
 
 def test_what_was_forgotten_is_matched_by_nothing(house: House) -> None:
