@@ -169,7 +169,8 @@ def _judging(session: Session) -> Iterator[Entry]:
     judgement = Judgement.objects.filter(session=session).first()
     if judgement is None:
         return
-    yield Entry(judgement.due_since, "job", "judging_due", object=str(judgement.id))
+    if judgement.status != JudgeStatus.SKIPPED:
+        yield Entry(judgement.due_since, "job", "judging_due", object=str(judgement.id))
     details = {
         "status": judgement.status,
         "attempts": judgement.attempts,

@@ -97,7 +97,7 @@ def _judge(workspace: Workspace, judgement: Judgement, *, clock: Clock, may_ask:
         if told is None:
             return False
         if not told.ids:
-            judging_due.skip(judgement, judging_due.NO_MEMORIES)
+            judging_due.skip(judgement, judging_due.NO_MEMORIES, now=clock())
             return False
         asks = may_ask and judging_due.is_by_model(workspace)
         said = (

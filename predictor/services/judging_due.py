@@ -65,6 +65,7 @@ def note_ended(sender: Any, *, session: Session, now: datetime, **_: Any) -> Non
             defaults={
                 "status": JudgeStatus.SKIPPED,
                 "due_since": now,
+                "judged_at": now,
                 "void_reason": TOO_SHORT,
             },
         )
@@ -140,9 +141,9 @@ def note_rest(judgement: Judgement, until: datetime) -> None:
 
 
 def _give_up(judgement: Judgement, now: datetime) -> None:
-    judgement.status = JudgeStatus.FAILED
+    judgement.status, judgement.judged_at = JudgeStatus.FAILED, now
     judgement.holder = judgement.heartbeat_at = judgement.not_before = None
-    judgement.save(update_fields=["status", "holder", "heartbeat_at", "not_before"])
+    judgement.save(update_fields=["status", "holder", "heartbeat_at", "not_before", "judged_at"])
     telemetry.record_error(
         STAGE,
         "judge_given_up",
@@ -184,11 +185,15 @@ def put_off(
         )
 
 
-def skip(judgement: Judgement, reason: str) -> None:
+def skip(judgement: Judgement, reason: str, *, now: datetime) -> None:
     """Close a judgement for which there is nothing to judge."""
     with in_workspace(judgement.workspace_id):
         Judgement.objects.filter(pk=judgement.pk, holder=judgement.holder).update(
-            status=JudgeStatus.SKIPPED, void_reason=reason, holder=None, heartbeat_at=None
+            status=JudgeStatus.SKIPPED,
+            void_reason=reason,
+            holder=None,
+            heartbeat_at=None,
+            judged_at=now,
         )
 
 

@@ -129,6 +129,15 @@ def test_the_predictors_first_is_named(house: House) -> None:
     assert (scored["scored"], scored["top_pick"]) == (1, str(best.memory_id))
 
 
+def test_a_session_that_is_not_judged_is_told_as_skipped(house: House) -> None:
+    house.agent.post("memories", {"content": FACTS[0]})
+    assert house.agent.post("sessions", {"session_key": "short"}).status_code == 201
+    assert house.agent.post("sessions/short/end", {"transcript": "Hello."}).status_code == 202
+    order = told(house, "short")
+    assert ("job", "judging_due") not in order
+    assert ("judge", "judging_skipped") in order
+
+
 def test_a_drift_reset_is_told(house: House) -> None:
     live(house)
     with in_workspace(house.workspace):

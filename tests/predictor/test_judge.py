@@ -382,6 +382,7 @@ def test_a_session_that_kills_its_judges_is_given_up(house: House, ended: Sessio
     assert judge_all(house, moment) == []
     assert judgement_of(house).status == "failed"
     assert codes(house) == [("judge_given_up", "")]
+    assert judgement_of(house).judged_at == moment
 
 
 def test_embedding_outages_give_nothing_up(house: House, ended: Session, settings: Any) -> None:
@@ -401,6 +402,7 @@ def test_nothing_offered_is_nothing_to_judge(house: House) -> None:
     assert judge_all(house) == []
     judgement = judgement_of(house)
     assert (judgement.status, judgement.void_reason) == ("skipped", "no memories")
+    assert judgement.judged_at == LATER
 
 
 def test_a_pool_shows_nothing_that_only_a_prompt_matched_or_that_was_forgotten(
