@@ -47,6 +47,7 @@ def gates(
     is_finite: bool,
     promoted_models: int,
     rng: np.random.Generator,
+    learned_variance: float | None = None,
 ) -> list[Gate]:
     """Ask all questions of a training; the model may serve when every gate is passed.
 
@@ -56,9 +57,11 @@ def gates(
     after : the new one; None when there are no canary sessions.
     is_finite : whether all losses, parameters and scores are finite numbers.
     promoted_models : how many models were promoted so far; the first may rank as it likes.
+    learned_variance : as `Canary.score_variance`, on the sessions that were learned from; asked
+        where there are no canary sessions.
     """
     said = "all numbers are finite" if is_finite else "a loss, parameter or score is not finite"
-    asked = [Gate("finite", is_finite, said), _variance(after)]
+    asked = [Gate("finite", is_finite, said), _variance(after, learned_variance)]
     if before is None or after is None:
         waived = "no model is served yet" if before is None else "there is no canary session"
         return [*asked, Gate("canary", True, waived), Gate("overlap", True, waived)]
@@ -78,11 +81,14 @@ def overlap_of(before: Canary, after: Canary) -> float:
     return float(np.mean(shares)) if shares else 1.0
 
 
-def _variance(after: Canary | None) -> Gate:
-    if after is None or not after.ndcg:
-        return Gate("variance", True, "there is no canary session")
-    varies = after.score_variance > 0
-    return Gate("variance", varies, f"score variance {after.score_variance:.3g}")
+def _variance(after: Canary | None, learned_variance: float | None) -> Gate:
+    if after is not None and after.ndcg:
+        variance, where = after.score_variance, ""
+    elif learned_variance is not None:
+        variance, where = learned_variance, " on what was learned from"
+    else:
+        return Gate("variance", True, "there is no session to measure it on")
+    return Gate("variance", variance > 0, f"score variance {variance:.3g}{where}")
 
 
 def _canary(change: Interval) -> Gate:

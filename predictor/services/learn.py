@@ -66,6 +66,7 @@ def learned(
     rng = np.random.default_rng(seed)
     before: Canary | None = None
     after: Canary | None = None
+    on_learned: Canary | None = None
     report: TrainingReport | None = None
     scorer: Scorer | None = None
     asked: list[Gate] = []
@@ -77,6 +78,8 @@ def learned(
             if material.served is not None:
                 before = canary.measure(material.served, material.canary)
             after = canary.measure(scorer, material.canary)
+            if after is None:
+                on_learned = canary.measure(scorer, material.sessions)
             is_finite = bool(np.isfinite(report.loss))
         except ScoreError:
             is_finite = False
@@ -89,6 +92,7 @@ def learned(
                 is_finite=is_finite,
                 promoted_models=material.promoted_models,
                 rng=rng,
+                learned_variance=on_learned.score_variance if on_learned else None,
             )
     return Learned(
         scorer, report, asked, before, after, thread_time() - began_cpu, perf_counter() - began

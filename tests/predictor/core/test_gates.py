@@ -12,9 +12,11 @@ def canary(ndcg, top=OLD, variance=0.2):
     return Canary(ndcg, variance, [top] * len(ndcg))
 
 
-def asked(before, after, *, is_finite=True, promoted_models=3):
+def asked(before, after, *, is_finite=True, promoted_models=3, **more):
     rng = np.random.default_rng(5)
-    found = gates(before, after, is_finite=is_finite, promoted_models=promoted_models, rng=rng)
+    found = gates(
+        before, after, is_finite=is_finite, promoted_models=promoted_models, rng=rng, **more
+    )
     assert [gate.name for gate in found] == ["finite", "variance", "canary", "overlap"]
     assert all(gate.detail for gate in found)
     return {gate.name for gate in found if not gate.is_passed}
@@ -38,6 +40,14 @@ def test_numbers_must_be_finite_and_scores_must_differ():
         "variance",
     }
     assert asked(canary(LEVEL), canary(LEVEL, variance=float("nan"))) == {"variance"}
+
+
+@pytest.mark.parametrize("none", [None, canary([])])
+def test_scores_must_differ_without_a_canary_too(none):
+    assert asked(None, none, learned_variance=0.0) == {"variance"}
+    assert asked(None, none, learned_variance=float("nan")) == {"variance"}
+    assert asked(None, none, learned_variance=0.1) == set()
+    assert asked(None, canary(LEVEL), learned_variance=0.0) == set()
 
 
 @pytest.mark.parametrize(
