@@ -11,6 +11,7 @@ import numpy as np
 from engram.kernel.actors import SYSTEM
 from engram.kernel.history import record
 from predictor.models import PredictorState, Training, TrainingStatus
+from predictor.services.heartbeat import is_alive, living
 from predictor.services.material import MIXED
 
 # Who trains and was silent for so long is taken for dead.
@@ -24,6 +25,13 @@ class TakenOverError(Exception):
 
     def __init__(self) -> None:
         super().__init__("It was taken over, or the predictor was reset meanwhile.")
+
+
+class SwitchedOffError(Exception):
+    """The workspace wants no predictor any more."""
+
+    def __init__(self) -> None:
+        super().__init__("The workspace has switched the predictor off meanwhile.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +80,7 @@ def take(
 
 def is_free(state: PredictorState, now: datetime) -> bool:
     """Tell whether nobody trains, or who did has fallen silent."""
-    beat_at = state.training_heartbeat_at
-    return state.training_holder is None or beat_at is None or now - beat_at > SILENCE
+    return state.training_holder is None or not is_alive(state.training_heartbeat_at, now, SILENCE)
 
 
 def release(state: PredictorState, now: datetime) -> None:
@@ -86,7 +93,7 @@ def release(state: PredictorState, now: datetime) -> None:
 def close_abandoned(now: datetime) -> int:
     """Close the rows of trainings whose process is gone; called inside the workspace."""
     running = Training.objects.filter(status=TrainingStatus.RUNNING)
-    return running.filter(heartbeat_at__lt=now - SILENCE).update(
+    return running.exclude(heartbeat_at__range=living(now, SILENCE)).update(
         status=TrainingStatus.FAILED, finished_at=now, error="The process that trained is gone."
     )
 

@@ -11,7 +11,14 @@ from engram.kernel.tenancy import in_workspace
 from predictor.core.gates import overlap_of
 from predictor.models import PredictorState, Training, TrainingStatus
 from predictor.services import models_store
-from predictor.services.claim import Claim, TakenOverError, note_attempt, release, tell
+from predictor.services.claim import (
+    Claim,
+    SwitchedOffError,
+    TakenOverError,
+    note_attempt,
+    release,
+    tell,
+)
 from predictor.services.learn import Learned
 from predictor.services.material import Material
 from predictor.services.state import locked_state
@@ -31,24 +38,31 @@ def finish(
 ) -> Training:
     """Write what became of a training; the model serves when every gate was passed.
 
-    A holder who lost the workspace meanwhile changes nothing but its own row.
+    A holder who lost the workspace meanwhile changes nothing but its own row; neither does one
+    whose workspace wants no predictor any more, and of what it learned nothing is kept.
     """
     with in_workspace(workspace):
         state = locked_state(now)
         training = Training.objects.get(pk=claim.training_id)
         is_ours = state.training_holder == claim.training_id
-        model = Workspace.objects.values_list("embedding_model", flat=True).get(pk=workspace.pk)
+        workspace = Workspace.objects.get(pk=workspace.pk)  # as it is by now
+        model, is_off = workspace.embedding_model, workspace.config.predictor_mode == "off"
+        if training.status != TrainingStatus.RUNNING:  # somebody has closed it
+            if is_ours:
+                release(state, now)
+            return training
         if not is_ours:
             error = str(TakenOverError())
         elif material is not None and material.embedding_model != model:
             error = error or f"The workspace compares the vectors of {model} since."
         elif material is not None and material.state_served != state.served:
             error = error or "Another model serves since."
-        if training.status != TrainingStatus.RUNNING:
-            return training  # somebody has closed it
-        _measure(training, material, result)
         training.finished_at = now
-        training.status, training.error = _outcome(result, error)
+        if is_off:
+            training.status, training.error = TrainingStatus.SKIPPED, str(SwitchedOffError())
+        else:
+            _measure(training, material, result)
+            training.status, training.error = _outcome(result, error)
         if training.status == TrainingStatus.PROMOTED:
             _promote(state, training, material, result, now)
         training.save()

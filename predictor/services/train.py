@@ -21,7 +21,7 @@ from predictor.core.labels import MIN_CONFIDENCE
 from predictor.models import PredictorState, Training
 from predictor.services import canary, promote
 from predictor.services import claim as claims
-from predictor.services.claim import Claim, TakenOverError
+from predictor.services.claim import Claim, SwitchedOffError, TakenOverError
 from predictor.services.dataset import SESSIONS_MAX
 from predictor.services.learn import Learned, OutOfTimeError, learned
 from predictor.services.material import Material, collect
@@ -79,10 +79,10 @@ def _train(
     result: Learned | None = None
     error = ""
     try:
-        material = _collected(workspace, claim, clock())
+        material = _collected(workspace, claim, clock)
         beats = _Beats(workspace, claim.training_id, clock, alive)
         result = learned(material, seed=claim.seed, progress=beats)
-    except (TakenOverError, OutOfTimeError, WidthError) as told:
+    except (TakenOverError, SwitchedOffError, OutOfTimeError, WidthError) as told:
         error = str(told)
     except Exception as raised:  # whatever it was, the served model goes on
         log.exception("training %s of %s failed", claim.training_id, workspace.pk)
@@ -118,19 +118,23 @@ def _choosing(seed: int) -> np.random.Generator:
     return np.random.default_rng([seed, 1])
 
 
-def _collected(workspace: Workspace, claim: Claim, now: datetime) -> Material:
+def _collected(workspace: Workspace, claim: Claim, clock: Clock) -> Material:
     """Read the material, without a lock, and write down which sessions are the canary."""
     with in_workspace(workspace):
         workspace = Workspace.objects.get(pk=workspace.pk)
-        state = state_of()
+        if workspace.config.predictor_mode == "off":
+            raise SwitchedOffError
+        now, state = clock(), state_of()
         material = collect(
             workspace, state, reason=claim.reason, rng=_choosing(claim.seed), now=now
         )
         chosen_at = now if material.is_canary_redrawn else state.canary_chosen_at
         canary.store([session.id for session in material.canary], now)
         held = PredictorState.objects.filter(training_holder=claim.training_id)
+        now = clock()  # reading has taken its time
         if not held.update(canary_chosen_at=chosen_at, training_heartbeat_at=now):
             raise TakenOverError
+        Training.objects.filter(pk=claim.training_id).update(heartbeat_at=now)
         return material
 
 

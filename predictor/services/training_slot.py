@@ -12,6 +12,7 @@ from uuid import UUID
 from django.db.models import Q
 
 from predictor.models import TrainingSlot
+from predictor.services.heartbeat import living
 
 # A holder that was silent for so long is taken for dead.
 SILENCE = timedelta(seconds=60)
@@ -21,7 +22,7 @@ _ONLY = 1
 def take(holder: UUID, now: datetime) -> bool:
     """Take the slot if it is free or its holder has fallen silent."""
     TrainingSlot.objects.get_or_create(pk=_ONLY)
-    free = Q(holder=None) | Q(heartbeat_at__lt=now - SILENCE)
+    free = Q(holder=None) | ~Q(heartbeat_at__range=living(now, SILENCE))
     taken = TrainingSlot.objects.filter(free, pk=_ONLY).update(holder=holder, heartbeat_at=now)
     return bool(taken)
 

@@ -29,7 +29,7 @@ from predictor.models import (
 )
 from predictor.models import Comparison as Compared
 from predictor.services import canary, learn, models_store, training_slot, training_turn
-from predictor.services.claim import SILENCE
+from predictor.services.claim import SILENCE, close_abandoned, is_free
 from predictor.services.material import RECENT, REPLAY, mixed
 from predictor.services.state import governor_of, locked_state, state_of, store_governor
 from predictor.services.train import train_due, train_now, trial
@@ -285,6 +285,78 @@ def test_where_the_predictor_is_off_nothing_stays_due(house: House) -> None:
         assert not Training.objects.exists()
 
 
+def test_a_training_that_is_switched_off_on_its_way_leaves_nothing(house: House) -> None:
+    build_world(house.workspace, 20)
+
+    def switch_off(now: datetime) -> None:
+        Workspace.objects.filter(pk=house.workspace.pk).update(settings={"predictor_mode": "off"})
+
+    for alive in (switch_off, lambda now: None):  # while it learns; before it has read anything
+        due(house.workspace)
+        training = train_due(
+            house.workspace, clock=lambda: LATER, rng=np.random.default_rng(3), alive=alive
+        )
+        assert training is not None
+        assert training.status == TrainingStatus.SKIPPED
+        assert "switched the predictor off" in training.error
+        assert (training.trained_session_ids, training.loss, training.gates) == ([], None, [])
+        assert served(house.workspace) == (None, b"")
+        with in_workspace(house.workspace):
+            state = state_of()
+            assert (state.training_holder, state.training_due_since) == (None, None)
+            assert not StageError.objects.exists()
+
+
+def test_reading_counts_as_a_heartbeat_of_the_row(house: House) -> None:
+    build_world(house.workspace, 20)
+    due(house.workspace)
+    beats: list[datetime | None] = []
+    hours = (LATER + timedelta(hours=n) for n in count())
+
+    def look(now: datetime) -> None:
+        with in_workspace(house.workspace):
+            row = Training.objects.get(status=TrainingStatus.RUNNING)
+            state = state_of()
+            beats.append(row.heartbeat_at)
+            assert state.training_heartbeat_at == row.heartbeat_at
+
+    train_due(house.workspace, clock=lambda: next(hours), rng=np.random.default_rng(3), alive=look)
+    with in_workspace(house.workspace):
+        started_at = Training.objects.get().started_at
+    assert beats[0] is not None
+    assert beats[0] > started_at
+
+
+def test_a_training_whose_row_was_closed_gives_the_workspace_back(house: House) -> None:
+    build_world(house.workspace, 20)
+    due(house.workspace)
+
+    def close(now: datetime) -> None:
+        with in_workspace(house.workspace):
+            assert close_abandoned(now + SILENCE * 2) == 1
+
+    training = train_due(
+        house.workspace, clock=lambda: LATER, rng=np.random.default_rng(3), alive=close
+    )
+    assert training is not None
+    assert training.status == TrainingStatus.FAILED
+    with in_workspace(house.workspace):
+        assert (state_of().served, state_of().training_holder) == (None, None)
+        assert state_of().training_due_since is not None  # it is tried again
+
+
+def test_scores_must_differ_where_there_is_no_canary(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    build_world(house.workspace, 4)
+    monkeypatch.setattr(
+        Scorer, "score", lambda self, context, candidates: np.full(len(candidates), 0.5)
+    )
+    _, result = trial(house.workspace, reason="full", seed=1, now=LATER)
+    assert result.after is None
+    assert [gate.name for gate in result.asked if not gate.is_passed] == ["variance"]
+
+
 def test_one_training_a_workspace_at_a_time(house: House) -> None:
     build_world(house.workspace, 20)
     due(house.workspace)
@@ -466,6 +538,21 @@ def test_a_slot_whose_holder_is_silent_is_taken_over(db: None) -> None:
     assert training_slot.take(alive, NOW + training_slot.SILENCE + timedelta(seconds=1))
     assert not training_slot.beat(dead, NOW)
     assert training_slot.beat(alive, NOW)
+
+
+def test_a_clock_that_goes_back_keeps_nobody_from_training(house: House) -> None:
+    ahead = NOW + SILENCE + timedelta(seconds=1)
+    assert training_slot.take(uuid4(), ahead)
+    assert training_slot.take(uuid4(), NOW)
+    held = PredictorState(training_holder=uuid4(), training_heartbeat_at=ahead)
+    assert is_free(held, NOW)
+    assert not is_free(held, ahead + SILENCE)
+    with in_workspace(house.workspace):
+        Training.objects.create(
+            status=TrainingStatus.RUNNING, reason="first", started_at=ahead, heartbeat_at=ahead
+        )
+        assert close_abandoned(ahead) == 0
+        assert close_abandoned(NOW) == 1
 
 
 def test_only_the_last_five_models_keep_their_weights(house: House) -> None:
