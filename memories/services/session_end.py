@@ -46,9 +46,10 @@ def close_idle(workspace: Workspace, *, now: datetime) -> int:
     silent = Q(active_at=None) | Q(active_at__lte=before)
     with in_workspace(workspace):
         idle = Session.objects.filter(silent, ended_at=None, started_at__lte=before)
-        keys = list(idle.order_by("started_at").values_list("session_key", flat=True))
+        oldest = idle.order_by("started_at").values_list("session_key", flat=True)
+        keys = list(oldest[:CLOSED_A_TURN])
     closed = 0
-    for session_key in keys[:CLOSED_A_TURN]:
+    for session_key in keys:
         with in_workspace(workspace):
             session = (
                 Session.objects.select_for_update(no_key=True)

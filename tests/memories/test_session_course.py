@@ -16,6 +16,7 @@ from engram.kernel.models import Event
 from engram.kernel.refusals import MissingError, StaleError
 from engram.kernel.tenancy import in_workspace
 from memories.models import Session
+from memories.services import session_end
 from memories.services.forget import forget
 from memories.services.session_end import close_idle, end_session, note_judged
 from memories.services.session_feedback import give_feedback
@@ -231,6 +232,20 @@ def test_idle_sessions_are_closed_without_a_transcript(
     with pytest.raises(StaleError):
         end(house, "Late.", key="silent", now=day)
     assert close_idle(house.workspace, now=day + timedelta(hours=2)) == 1
+
+
+def test_idle_sessions_are_read_no_further_than_a_turn_goes(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session_end, "CLOSED_A_TURN", 2)
+    for n in range(3):
+        begin(house, f"s{n}", now=NOW + timedelta(seconds=n))
+    late = NOW + timedelta(days=2)
+    with CaptureQueriesContext(connection) as seen:
+        assert close_idle(house.workspace, now=late) == 2
+    assert sum(query["sql"].endswith("LIMIT 2") for query in seen.captured_queries) == 1
+    with in_workspace(house.workspace):
+        assert Session.objects.get(ended_at=None).session_key == "s2"
 
 
 def test_the_sweep_closes_idle_sessions_of_every_workspace(house: House, neighbour: House) -> None:
