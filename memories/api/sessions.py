@@ -78,7 +78,10 @@ class Sessions(WorkspaceView, ListAPIView):  # type: ignore[type-arg]
         responses={201: shapes.StartedSerializer, 200: shapes.StartedSerializer},
     )
     def post(self, request: Request) -> Response:
-        """Start a session and return what it should know; 200 with the same for a known key."""
+        """Start a session and return what it should know.
+
+        200 for a known key: what was given then, as far as it may be recalled, as it reads now.
+        """
         began = perf_counter()
         sent = validated(shapes.SessionWantedSerializer, request).validated_data
         started = start_session(
