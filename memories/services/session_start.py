@@ -2,7 +2,7 @@
 
 1. Embed the context, outside of any transaction. 2. Gather candidates, hear the learned ranker,
 order them. 3. Record every one of them, count what is given, tell history and who listens. A key
-that is known answers as it was answered first.
+that is known answers what it was given first, in its present wording.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def session_rng(workspace: Workspace, session_key: str) -> Random:
 def start_session(
     workspace: Workspace, wanted: SessionWanted, *, actor: Actor, now: datetime, rng: Random
 ) -> Started:
-    """Start a session, or answer one that was started under this key as it was answered."""
+    """Start a session, or answer what the one of this key was given, in its present wording."""
     began = perf_counter()
     with before_writing(workspace):
         is_new = not is_known(wanted.session_key)
@@ -120,13 +120,13 @@ def _embedded(workspace: Workspace, context: str, now: datetime) -> NDArray[np.f
         return embed_query(context, model)
     except EmbeddingUnavailableError:
         telemetry.record_outage(
-            STAGE, "embedding_unavailable", detail=model, now=now, workspace=workspace
+            "embedding", "embedding_unavailable", detail=model, now=now, workspace=workspace
         )
         return None
 
 
 def recorded(session_key: str, now: datetime) -> Started:
-    """Return the recorded answer of a session; what is hidden by now is left out."""
+    """Return what a session was given, in its present wording; what is hidden is left out."""
     session = Session.objects.get(session_key=session_key)
     rows = list(session.candidates.filter(was_injected=True).order_by("rank"))
     memories = Memory.objects.recallable(now).in_bulk([row.memory_id for row in rows])

@@ -77,7 +77,7 @@ def note_ended(sender: Any, *, session: Session, now: datetime, **_: Any) -> Non
 def due() -> QuerySet[Judgement]:
     """Return the judgements that wait, in the order in which their sessions ended."""
     waiting = Judgement.objects.filter(status=JudgeStatus.DUE)
-    return waiting.order_by("session__ended_at", "session_id")
+    return waiting.order_by("due_since", "session_id")
 
 
 def _held(now: datetime) -> Q:
@@ -176,10 +176,11 @@ def put_off(
             output_tokens=judgement.output_tokens + output_tokens,
             cost_usd=judgement.cost_usd + cost_usd,
         )
+        is_outage = error in OUTAGES
         telemetry.record_error(
-            STAGE,
-            "judge_failed",
-            detail=error,
+            "embedding" if is_outage else STAGE,
+            "embedding_unavailable" if is_outage else "judge_failed",
+            detail=judgement.workspace.embedding_model if is_outage else error,
             session_key=judgement.session.session_key,
             now=now,
         )

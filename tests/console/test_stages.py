@@ -53,6 +53,16 @@ def test_a_missing_embedding_is_an_error_of_its_workspace(
     assert errors(neighbour) == []
 
 
+def test_a_session_that_finds_no_embedding_is_an_error_of_the_embedding(
+    house: House, settings: Any
+) -> None:
+    settings.ENGRAM_EMBEDDING = {"provider": "none", "model": house.workspace.embedding_model}
+    asked = {"session_key": "s1", "context": SECRET}
+    assert house.agent.post("sessions", asked).status_code == 201
+    model = house.workspace.embedding_model
+    assert errors(house) == [("embedding", "embedding_unavailable", model)]
+
+
 def test_a_failed_detection_is_an_error_without_the_text(
     house: House, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -394,6 +394,19 @@ def test_embedding_outages_give_nothing_up(house: House, ended: Session, setting
         moment += timedelta(hours=1)
     judgement = judgement_of(house)
     assert (judgement.status, judgement.error) == ("due", "EmbeddingUnavailableError")
+    with in_workspace(house.workspace):
+        told = set(StageError.objects.values_list("stage", "code", "detail", "session_key"))
+    assert told == {("embedding", "embedding_unavailable", "none", "s1")}
+
+
+def test_the_line_is_read_from_its_index(house: House) -> None:
+    for key in ("s1", "s2"):
+        begin(house, key)
+    end(house, "s2")
+    end(house, "s1", now=LATER)
+    with in_workspace(house.workspace):
+        assert [one.session.session_key for one in judging_due.due()] == ["s2", "s1"]
+        assert "JOIN" not in str(judging_due.due().query)
 
 
 def test_nothing_offered_is_nothing_to_judge(house: House) -> None:
