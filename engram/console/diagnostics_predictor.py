@@ -31,6 +31,7 @@ AHEAD = 0.8
 AHEAD_RATE = 0.4  # above this success rate it is ahead
 TOO_SLOW = 0.2
 DRIFTING = 0.1
+DRIFT_WINDOWS = 4  # the newest: what is older is no sign of today's judge, and costs a scan
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,7 @@ def predictor(workspace: Workspace, *, now: datetime) -> Domain:
     state = state_of()
     speed = latency.latencies([STAGE], since=now - HOUR)[STAGE]
     processes = pulse.heard(now)
-    drift = judge_drift(now)
+    drift = judge_drift(now, windows=DRIFT_WINDOWS)
     signs = Signs(
         is_worker_alive=any(pulse.kind_of(row) == "worker" for row in processes),
         is_disabled=breaker.is_open(state, now),

@@ -291,9 +291,9 @@ def test_storage_counts_what_is_there(house: House, neighbour: House) -> None:
     assert (fields["memories"], fields["hidden_memories"], fields["sessions"]) == (1, 1, 0)
 
 
-def judged(house: House, *, young: float, old: float) -> None:
+def judged(house: House, *, young: float, old: float, weeks_ago: float = 0) -> None:
     """Record a judged session with memories of two days and of sixty."""
-    now = timezone.now()
+    now = timezone.now() - timedelta(weeks=weeks_ago)
     with in_workspace(house.workspace):
         session = Session.objects.create(
             session_key="judged", k=10, budget_chars=6000, started_at=now
@@ -326,6 +326,21 @@ def test_a_judge_that_favours_what_is_new_costs_a_tenth(
     assert found["fields"]["judge_drift"] == {
         "signal": pytest.approx(young - 0.55), "threshold": 0.3, "is_over": is_over,
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(("weeks_ago", "signal"), [(3.5, 1.0), (4.5, None)])
+def test_what_the_judge_favoured_weeks_ago_is_no_sign_of_today(
+    house: House, weeks_ago: float, signal: float | None
+) -> None:
+    alive("worker")
+    judged(house, young=1.0, old=0.0, weeks_ago=weeks_ago)
+    with CaptureQueriesContext(connection) as asked:
+        found = predictor_of(house)["fields"]["judge_drift"]
+    assert (found["signal"], found["is_over"]) == (signal, signal is not None)
+    (sql,) = [
+        one["sql"] for one in asked if "predictor_label" in one["sql"] and "AVG" in one["sql"]
+    ]
+    assert sql.count("FILTER") == 4 * 4  # young and old, mean and count, of four weeks
 
 
 def test_a_judge_far_from_people_is_flagged(house: House) -> None:
