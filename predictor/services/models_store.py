@@ -93,6 +93,8 @@ def serve(
     version.promoted_at = now
     version.save(update_fields=["promoted_at"])
     state.served = version.number
+    if not is_compared:  # sessions that another ranked may still be settled: no evidence for it
+        state.last_dropped = version.number - 1
     store_governor(state, governor.trained() if is_compared else governor.replaced(), now)
     promoted = ModelVersion.objects.exclude(promoted_at=None).order_by("-number")
     kept = list(promoted.values_list("number", flat=True)[:KEPT])

@@ -183,6 +183,7 @@ def test_an_imported_model_earns_its_influence_from_nothing(trained: House, tmp_
     with in_workspace(trained.workspace):
         assert (state_of().phase, state_of().alpha) == ("warming", 1.0)
         assert governor_of(state_of()).out_of_sample == 0
+        assert (state_of().served, state_of().last_dropped) == (3, 2)
 
 
 @pytest.mark.parametrize(("is_corrupt", "phase"), [(False, "active"), (True, "warming")])
@@ -196,6 +197,7 @@ def test_influence_passes_only_to_a_model_that_was_compared(
     assert command("train", "--workspace", "acme", "--seed", 5)[0] == 0
     with in_workspace(trained.workspace):
         assert (state_of().served, state_of().phase) == (2, phase)
+        assert state_of().last_dropped == int(is_corrupt)
 
 
 def spoil(raw: bytes) -> bytes:
