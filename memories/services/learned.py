@@ -97,7 +97,7 @@ def opinion_on(asked: Asked) -> Opinion:
             opinion = _ranker(name)(asked)
     except Exception as error:  # noqa: BLE001  a session starts whatever a ranker does
         return _none(asked, "predictor_crash", type(error).__name__, "crash")
-    if flaw := _flaw(opinion, asked):
+    if flaw := flaw_of(opinion, asked):
         return _none(asked, "predictor_parse_error", flaw, "invalid")
     return opinion
 
@@ -107,7 +107,7 @@ def _none(asked: Asked, code: str, detail: str, reason: str) -> Opinion:
     return Opinion(no_opinion_reason=reason)
 
 
-def _flaw(opinion: Opinion, asked: Asked) -> str:
+def flaw_of(opinion: Opinion, asked: Asked) -> str:
     """Return what makes an opinion none, empty when nothing does."""
     if opinion.scores and opinion.scores.keys() != {one.id for one in asked.candidates}:
         return "scores of other candidates than were asked about"

@@ -21,7 +21,7 @@ from engram.kernel import telemetry
 from engram.kernel.actors import SYSTEM
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
-from memories.services.learned import STAGE, Asked, Opinion
+from memories.services.learned import STAGE, Asked, Opinion, flaw_of
 from predictor.core.checkpoint import CheckpointError
 from predictor.core.features import WidthError
 from predictor.core.governance import SERVING
@@ -71,23 +71,36 @@ def opinion(asked: Asked) -> Opinion:
     """Return what the workspace's ranker thinks of a starting session's candidates."""
     if asked.workspace.config.predictor_mode == "off":
         return Opinion()
+    try:
+        with in_workspace(asked.workspace):  # a savepoint: the session's transaction goes on
+            found = _opinion(asked)
+            if flaw := flaw_of(found, asked):
+                raise ScoreError(flaw)
+            return found
+    except Exception as error:  # noqa: BLE001  what fails here counts for the breaker too
+        return Opinion(no_opinion_reason=_failed(asked, error))
+
+
+def _opinion(asked: Asked) -> Opinion:
     state = state_of()
-    rows = signals_of(asked)
+    is_off = breaker.is_open(state, asked.now)
+    failures = breaker.failures(state, asked.now) if is_off else 0
     scores: Mapping[UUID, float] = {}
-    reason, failures = "", 0
-    if breaker.is_open(state, asked.now):
-        reason, failures = DISABLED, breaker.failures(state, asked.now)
-    else:
-        try:
-            with in_workspace(asked.workspace):  # a savepoint: the session's transaction goes on
+    signals: Mapping[UUID, list[float]] = {}
+    reason = DISABLED if is_off else ""
+    try:
+        with in_workspace(asked.workspace):
+            rows = signals_of(asked)
+            ids = (fact.id for fact in asked.candidates)
+            signals = dict(zip(ids, rows.tolist(), strict=True))
+            if not is_off:
                 scores = _scores(asked, state, rows)
-        except NoOpinionError as error:
-            reason = error.reason
-        except Exception as error:  # noqa: BLE001  a session starts whatever a ranker does
-            reason = _failed(asked, error)
-            if reason == UNREADABLE[1]:
-                state = PredictorState()  # the cold start that is to come
-    signals = {fact.id: row for fact, row in zip(asked.candidates, rows.tolist(), strict=True)}
+    except NoOpinionError as error:
+        reason = error.reason
+    except Exception as error:  # noqa: BLE001  a session starts whatever a ranker does
+        reason = _failed(asked, error)
+        if reason == UNREADABLE[1]:
+            state = PredictorState()  # the cold start that is to come
     return replace(_said(asked, state, scores, reason, failures), signals=signals)
 
 

@@ -317,6 +317,50 @@ def test_three_failures_in_an_hour_switch_scoring_off(house: House) -> None:
         assert Event.objects.filter(type="predictor.disabled").count() == 1
 
 
+class Growing(list):
+    """Candidates that are one more whenever they are gone through: no signals fit them."""
+
+    def __iter__(self):
+        self.append(self[0])
+        return super().__iter__()
+
+
+@pytest.mark.parametrize(
+    ("part", "code", "reason"),
+    [
+        ("signals", "predictor_parse_error", "parse_error"),
+        ("weight", "predictor_parse_error", "parse_error"),
+        ("state", "predictor_crash", "crash"),
+    ],
+)
+def test_what_fails_beside_the_scores_switches_scoring_off_too(
+    house: House, monkeypatch: pytest.MonkeyPatch, part: str, code: str, reason: str
+) -> None:
+    workspace = configure(house.workspace, predictor_mode="on")
+    promote(workspace, phase=Phase.ACTIVE)
+    workspace = configure(workspace, predictor_mode="on")
+
+    def start(at) -> Opinion:
+        candidates = Growing(facts(8)) if part == "signals" else facts(8)
+        return said(workspace, now=at, candidates=candidates)
+
+    if part == "weight":
+        with in_workspace(workspace):
+            PredictorState.objects.update(alpha=-0.5)
+    with monkeypatch.context() as broken:
+        if part == "state":
+            broken.setattr("predictor.services.opinion.state_of", lambda: 1 / 0)
+        found = [start(NOW + minutes(n)) for n in range(3)]
+
+    assert {(one.no_opinion_reason, one.alpha, len(one.scores)) for one in found} == {
+        (reason, 1.0, 0)
+    }
+    assert errors(workspace) == [code] * 3
+    assert state(workspace).disabled_until == NOW + minutes(62)
+    disabled = "[predictor: disabled | failures=3/h | baseline fallback]"
+    assert start(NOW + minutes(3)).status_line == disabled
+
+
 def test_failures_far_apart_switch_nothing_off(house: House) -> None:
     promote(house.workspace)
     serve_stand_in(house.workspace, Raising())
