@@ -5,8 +5,9 @@ from __future__ import annotations
 import logging
 from uuid import UUID
 
-from django.db import Error, connection
+from django.db import DatabaseError, Error, connection
 
+from engram.kernel.collisions import is_deadlock
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import current_workspace_id, in_workspace
 
@@ -81,7 +82,10 @@ def sweep() -> int:
         for workspace_id in due:
             try:
                 counted = count_recalls(workspace_id)
-            except Error:
+            except Error as error:
+                if isinstance(error, DatabaseError) and is_deadlock(error):
+                    log.warning("counting recalls met another writer in %s", workspace_id)
+                    continue
                 log.exception("counting recalls failed in workspace %s", workspace_id)
                 continue
             total += counted

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
+from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -16,6 +17,14 @@ from predictor.serializers.status import PredictorStatusSerializer, present_stat
 from predictor.services import breaker
 from predictor.services.reset import reset
 from predictor.services.standing import standing
+
+
+def refuse_body(request: Request) -> None:
+    """Refuse what a body asks for: there is nothing to choose, and no rehearsal."""
+    if not isinstance(request.data, dict):
+        raise ValidationError({"body": "Send no body, or an empty object."})
+    if request.data:
+        raise ValidationError(dict.fromkeys(request.data, "There is no such field."))
 
 
 class PredictorStatus(WorkspaceView):
@@ -41,6 +50,7 @@ class PredictorReset(PredictorStatus):
     @extend_schema(request=None, responses=PredictorStatusSerializer)
     def post(self, request: Request) -> Response:
         """Begin again: no model is served and no evidence counts. All records stay."""
+        refuse_body(request)
         reset(self.workspace, actor=self.actor, now=timezone.now())
         return self.show()
 
@@ -54,5 +64,6 @@ class PredictorEnable(PredictorStatus):
     @extend_schema(request=None, responses=PredictorStatusSerializer)
     def post(self, request: Request) -> Response:
         """Score again at once after failures had switched it off; they no longer count."""
+        refuse_body(request)
         breaker.enable(self.workspace, actor=self.actor, now=timezone.now())
         return self.show()

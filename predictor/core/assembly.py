@@ -154,7 +154,7 @@ def _batch(
         memory=memory,
         session=session_at,
         starts=np.concatenate([[0], np.cumsum(counts)[:-1]]).astype(np.intp),
-        signals=(signals - w["signal_mean"]) * w["signal_scale"],
+        signals=forward.signals_of(w, signals),
         cosine=_cosines(sessions, embedded, text_only, w["mean"]),
         text_at=np.flatnonzero(text_only & (has[session_at, 0] > 0)),
         prior=forward.prior_of(w, effect),

@@ -16,6 +16,7 @@ from predictor.core.types import PROJECT_SLOTS, SIGNALS, Context
 from predictor.core.weights import DIMENSION, Floats, Weights
 
 EPSILON = 1e-5  # added to the variance: a text without a known word stays at zero
+SIGNAL_REACH = 2.5
 GAP = SIGNALS.index("log_gap_hours")
 
 
@@ -112,6 +113,16 @@ def lift(
     scale = weights["key"].dtype.type(1 / np.sqrt(DIMENSION))
     keys = (q @ weights["key"].T) * scale
     return Lifted(context, state, z, q, keys, z @ weights["context_value"])
+
+
+def signals_of(weights: Weights, signals: Floats) -> Floats:
+    """Return standardised signals, (n, 12), cut to `SIGNAL_REACH` deviations.
+
+    What lies beyond all that was learned from counts like the farthest of it: a memory that is
+    minutes old would lead every ranking that ever preferred what is some days old.
+    """
+    standard = (signals - weights["signal_mean"]) * weights["signal_scale"]
+    return np.clip(standard, -SIGNAL_REACH, SIGNAL_REACH)
 
 
 def prior_of(weights: Weights, log_effectiveness: Floats) -> Floats:

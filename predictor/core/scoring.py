@@ -95,7 +95,8 @@ def _check_owner(w: Weights, ready: Prepared) -> None:
 
 def _fixed(w: Weights, signals: Floats, log_effectiveness: Floats) -> Floats:
     """w_f · f + ρ of the prior, (n,)."""
-    standard = (signals - w["signal_mean"]) * w["signal_scale"]
-    fixed = standard @ w["signal_head"] + w["prior"] * forward.prior_of(w, log_effectiveness)
+    fixed = forward.signals_of(w, signals) @ w["signal_head"] + w["prior"] * forward.prior_of(
+        w, log_effectiveness
+    )
     with np.errstate(over="ignore"):  # a score that is not finite is refused
         return np.asarray(fixed, dtype=np.float32)

@@ -20,7 +20,14 @@ from tests.conftest import House
 
 SECRET = "thirdflowerpot"
 # What strangers may see: that the service lives, where to sign in, how the API is described.
-PUBLIC = {"healthz", "readyz", "admin/login/", "api/docs/", "admin/jsi18n/"}
+PUBLIC = {
+    "healthz",
+    "readyz",
+    "admin/login/",
+    "api/docs/",
+    "admin/jsi18n/",
+    "metrics",
+}  # the last: on loopback
 SIGNED_OUT = {200, 301, 302, 400, 401, 403, 404, 405}
 
 

@@ -237,7 +237,8 @@ def test_a_predictor_learns_from_sessions_and_takes_part_in_the_next(service: Se
     _, audit = service.call("reviewer", f"predictor/audit/{quote(latest, safe='')}")
     assert audit["session"]["model_version"] == 1
     assert audit["comparison"]["winner"] in {"predictor", "baseline", "tie"}
-    assert {row["predictor_rank"] for row in audit["memories"]} == set(range(1, 13))
+    ranks = {row["predictor_rank"] for row in audit["memories"]}
+    assert ranks == set(range(1, len(audit["memories"]) + 1))
     assert max(row["final"] for row in audit["memories"]) > 0.5
     _, trainings = service.call("agent", "predictor/training")
     assert [row["status"] for row in trainings["results"]][-1] == "promoted"

@@ -137,6 +137,16 @@ def test_reset_is_a_cold_start_that_keeps_records(house: House, neighbour: House
     assert state(neighbour.workspace).served == 1
 
 
+def test_a_reset_takes_no_wishes(house: House) -> None:
+    for path in ("predictor/reset", "predictor/enable"):
+        answer = house.admin.post(path, {"dry_run": True})
+        assert answer.status_code == 422
+        assert answer.json()["errors"][0]["field"] == "dry_run"
+        assert house.admin.post(path, {}).status_code == 200
+    with in_workspace(house.workspace):
+        assert Event.objects.filter(type="predictor.reset").count() == 1
+
+
 def test_a_training_on_its_way_may_not_promote_after_a_reset(house: House) -> None:
     promote(house.workspace)
     with in_workspace(house.workspace):

@@ -69,7 +69,7 @@ def score(weights, context, candidates, i, *, injected=0.0):
     attention = _dot(h, [_dot(row, q) for row in w["key"]]) / 8
     m = [math.tanh(v) for v in _plus(_times(h, w["value"]), _times(z, w["context_value"]))]
     signals = [
-        (value - mean) * scale
+        min(max((value - mean) * scale, -2.5), 2.5)
         for value, mean, scale in zip(
             candidates.signals[i].tolist(), w["signal_mean"], w["signal_scale"], strict=True
         )
