@@ -39,8 +39,10 @@ _LOG_RATIO = math.log(RATIO)
 
 def bucket_of(seconds: float) -> int:
     """Return the bucket of a duration; what is no positive number falls in the first."""
-    if not FLOOR_SECONDS < seconds < math.inf:
-        return BUCKETS - 1 if seconds == math.inf else 0
+    if not seconds > FLOOR_SECONDS:
+        return 0
+    if seconds >= HOUR:  # dividing the largest floats by the floor would overflow
+        return BUCKETS - 1
     return min(int(math.log(seconds / FLOOR_SECONDS) / _LOG_RATIO), BUCKETS - 1)
 
 

@@ -12,7 +12,7 @@ from uuid import uuid4
 import pytest
 from django.db import DatabaseError, connection, transaction
 from django.test.utils import CaptureQueriesContext
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from engram.kernel import latency, pulse, telemetry
@@ -54,6 +54,8 @@ def test_a_duration_is_told_within_five_percent(seconds: float) -> None:
 
 
 @given(st.floats())
+@example(1.7e308)
+@example(math.nan)
 def test_every_float_has_a_bucket(seconds: float) -> None:
     assert 0 <= latency.bucket_of(seconds) < latency.BUCKETS
 
