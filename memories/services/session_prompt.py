@@ -20,7 +20,7 @@ from memories.core.hits import HITS_MAX, is_hit, rare_terms
 from memories.core.text import terms
 from memories.models import Memory, Session, SessionCandidate
 from memories.services.lifecycle import lock
-from memories.services.words import GAIN, bm25_parameters, vocabulary_of
+from memories.services.words import GAIN, POSTINGS, bm25_parameters, vocabulary_of
 
 NO_SUCH_SESSION = "There is no such session."
 FTS_ONLY_MAX = 200  # rows that prompts add to one session
@@ -30,12 +30,7 @@ POSTINGS_A_TERM = 1000  # the best of a term
 
 _SHARERS = f"""
     SELECT posting.memory_id, count(*), max(posting.words), sum({GAIN}) AS score
-    FROM unnest(%(terms)s::text[], %(weights)s::float8[]) AS asked (term, weight)
-    CROSS JOIN LATERAL (
-        SELECT memory_id, frequency, words FROM memories_posting
-        WHERE workspace_id = %(workspace)s AND term = asked.term
-        ORDER BY frequency DESC, words, memory_id LIMIT %(postings)s
-    ) AS posting
+    FROM {POSTINGS}
     GROUP BY 1 ORDER BY 4 DESC, 1 LIMIT %(limit)s
 """  # noqa: S608  placeholders only
 # One statement: memories locked in the order of their ids, as all writers do; then the records.

@@ -34,18 +34,22 @@ GAIN = """
         + %(k1)s::float8 * (%(one_less_b)s::float8 + posting.words * %(b_a_word)s::float8)
     )
 """
+# The strongest postings of each term that is asked for.
+POSTINGS = """
+    unnest(%(terms)s::text[], %(weights)s::float8[]) AS asked (term, weight)
+    CROSS JOIN LATERAL (
+        SELECT memory_id, frequency, words FROM memories_posting
+        WHERE workspace_id = %(workspace)s AND term = asked.term
+        ORDER BY frequency DESC, words, memory_id LIMIT %(postings)s
+    ) AS posting
+"""
 _BEST = """
     SELECT best.memory_id, EXISTS (
         SELECT 1 FROM memories_memory WHERE id = best.memory_id AND {condition} OFFSET 0
     )
     FROM (
         SELECT posting.memory_id, sum({gain}) AS score
-        FROM unnest(%(terms)s::text[], %(weights)s::float8[]) AS asked (term, weight)
-        CROSS JOIN LATERAL (
-            SELECT memory_id, frequency, words FROM memories_posting
-            WHERE workspace_id = %(workspace)s AND term = asked.term
-            ORDER BY frequency DESC, words, memory_id LIMIT %(postings)s
-        ) AS posting
+        FROM {postings}
         GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT %(limit)s
     ) AS best
     ORDER BY best.score DESC, best.memory_id
@@ -127,7 +131,7 @@ def by_words(recallable: QuerySet[Memory], vocabulary: Vocabulary, limit: int) -
     condition = condition_of(recallable)
     with binary_cursor() as cursor:
         cursor.execute(
-            _BEST.format(condition=condition.sql, gain=GAIN),
+            _BEST.format(condition=condition.sql, gain=GAIN, postings=POSTINGS),
             bm25_parameters(vocabulary, read)
             | condition.parameters
             | {"limit": wanted, "postings": POSTINGS_READ},

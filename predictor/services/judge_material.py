@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -34,8 +34,8 @@ def material(session_id: UUID) -> Material | None:
     candidates = session.candidates.exclude(source=CandidateSource.FTS_ONLY)
     rows = list(candidates.order_by("rank", "pk"))
     pool = judged_pool(
-        _top(rows, "baseline_rank"),
-        _top(rows, "predictor_rank"),
+        ranked(rows, "baseline_rank")[:TOP],
+        ranked(rows, "predictor_rank")[:TOP],
         [row.memory_id for row in rows if row.was_injected],
     )
     # Whatever else became of them since, they were offered; the forgotten are shown to nobody.
@@ -51,10 +51,13 @@ def material(session_id: UUID) -> Material | None:
     )
 
 
-def _top(rows: Collection[SessionCandidate], rank: str) -> list[UUID]:
-    """Return the best of a ranking; pins and constraints are given to every session anyway."""
-    ranked = [row for row in rows if getattr(row, rank) is not None and not row.is_always]
-    return [row.memory_id for row in sorted(ranked, key=lambda row: getattr(row, rank))[:TOP]]
+def ranked(rows: Iterable[SessionCandidate], rank: str) -> list[UUID]:
+    """Return the candidates in the order of one of the two rankings, `rank` its column.
+
+    Without pins and constraints: every session is given them, whoever ranks.
+    """
+    placed = [row for row in rows if getattr(row, rank) is not None and not row.is_always]
+    return [row.memory_id for row in sorted(placed, key=lambda row: (getattr(row, rank), row.pk))]
 
 
 def _former(wanted: Mapping[UUID, int]) -> dict[UUID, str]:

@@ -20,6 +20,7 @@ from engram.kernel.tenancy import in_workspace
 from memories.models import Session
 from predictor.core.judging import is_judgeable
 from predictor.models import Judgement, JudgeStatus
+from predictor.services.heartbeat import living
 from predictor.services.state import locked_state
 
 JUDGE_TASK = "predictor.judge_workspace"
@@ -81,11 +82,11 @@ def due() -> QuerySet[Judgement]:
 
 
 def _held(now: datetime) -> Q:
-    """Match what a living judge holds; a heartbeat far ahead is one of a clock that went back."""
+    """Match what a living judge holds."""
     silence = timedelta(
         seconds=max(LEAST_SILENCE_SECONDS, settings.ENGRAM_LLM["total_seconds"] + GRACE_SECONDS)
     )
-    return Q(holder__isnull=False, heartbeat_at__range=(now - silence, now + silence))
+    return Q(holder__isnull=False, heartbeat_at__range=living(now, silence))
 
 
 def take(workspace: Workspace, now: datetime) -> Judgement | None:

@@ -42,9 +42,10 @@ from predictor.models import (
 )
 from predictor.services.calibrate import draw_when_due
 from predictor.services.judge_erase import without_words
+from predictor.services.judge_material import ranked
 from predictor.services.labelling import Fate, evidence, fates
 from predictor.services.settled_events import tell
-from predictor.services.state import locked_state, store_governor
+from predictor.services.state import governor_of, locked_state, store_governor
 from predictor.services.training_due import due_reason, note_training_due
 
 
@@ -102,11 +103,10 @@ def settle(
         reason = _store_verdict(case)
         _store_labels(case)
         note_judged(case.session, now)
-        compared = _compared(case)
         is_trained = _is_trained(case)
-        before = Governor.from_json(
-            case.state.governor, drift_reset_window=workspace.config.drift_reset_window
-        )
+        compared = _compared(case, is_trained=is_trained)
+        window = workspace.config.drift_reset_window
+        before = governor_of(case.state, drift_reset_window=window)
         weighed = governance.Comparison(
             margin=compared.margin,
             void_reason=compared.void_reason,
@@ -229,24 +229,14 @@ def _is_trained(case: _Case) -> bool:
     return session.model_version > state.last_dropped
 
 
-def _ranked(case: _Case, rank: str) -> list[UUID]:
-    """Return the candidates in the order of one of the two rankings.
-
-    Without pins and constraints: every session is given them, whoever ranks.
-    """
-    ranked = [row for row in case.rows if getattr(row, rank) is not None and not row.is_always]
-    ranked.sort(key=lambda row: (getattr(row, rank), row.pk))
-    return [row.memory_id for row in ranked if row.source != CandidateSource.FTS_ONLY]
-
-
-def _compared(case: _Case) -> Compared:
+def _compared(case: _Case, *, is_trained: bool) -> Compared:
     always = {row.memory_id for row in case.rows if row.is_always}
     return compare(
-        _ranked(case, "baseline_rank"),
-        _ranked(case, "predictor_rank") if case.session.has_opinion else None,
+        ranked(case.rows, "baseline_rank"),
+        ranked(case.rows, "predictor_rank") if case.session.has_opinion else None,
         {i: worth for i, worth in case.said.relevance.items() if i not in always},
         confidence=case.said.verdict.confidence,
-        is_trained=_is_trained(case),
+        is_trained=is_trained,
     )
 
 
@@ -274,8 +264,8 @@ def _store_comparison(
         is_drift_reset=after.is_reset,
         is_literal_reset=after.is_literal_reset,
         evidence=after.to_json(),
-        predictor_top_ids=_ranked(case, "predictor_rank")[:TOP],
-        baseline_top_ids=_ranked(case, "baseline_rank")[:TOP],
+        predictor_top_ids=ranked(case.rows, "predictor_rank")[:TOP],
+        baseline_top_ids=ranked(case.rows, "baseline_rank")[:TOP],
         relevance={str(memory_id): value for memory_id, value in case.said.relevance.items()},
         fts_overlap=matched / len(given) if given else None,
         created_at=case.now,

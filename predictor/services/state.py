@@ -25,9 +25,9 @@ def locked_state(now: datetime) -> PredictorState:
     return stored
 
 
-def governor_of(state: PredictorState) -> Governor:
-    """Return the governor; one that cannot be read begins anew."""
-    return Governor.from_json(state.governor)
+def governor_of(state: PredictorState, *, drift_reset_window: int | None = None) -> Governor:
+    """Return the governor, anew where it cannot be read; a window replaces the stored one."""
+    return Governor.from_json(state.governor, drift_reset_window=drift_reset_window)
 
 
 def store_governor(state: PredictorState, governor: Governor, now: datetime) -> None:
