@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -16,7 +16,7 @@ from engram.kernel.history import record
 from engram.kernel.models import Workspace
 from engram.kernel.refusals import MissingError, StaleError
 from engram.kernel.tenancy import current_workspace_id, in_workspace
-from memories.core.hits import HITS_MAX, is_hit, rare_terms
+from memories.core.hits import HITS_MAX, Match, asked_of, match_of
 from memories.core.text import terms
 from memories.models import Memory, Session, SessionCandidate
 from memories.services.lifecycle import lock
@@ -29,9 +29,10 @@ READ_MAX = 200  # best sharers that are looked at
 POSTINGS_A_TERM = 1000  # the best of a term
 
 _SHARERS = f"""
-    SELECT posting.memory_id, count(*), max(posting.words), sum({GAIN}) AS score
+    SELECT posting.memory_id, array_agg(asked.term), max(posting.words), sum({GAIN}) AS score
     FROM {POSTINGS}
-    GROUP BY 1 ORDER BY 4 DESC, 1 LIMIT %(limit)s
+    GROUP BY 1 HAVING bool_or(asked.term = ANY(%(words)s::text[]))
+    ORDER BY 4 DESC, 1 LIMIT %(limit)s
 """  # noqa: S608  placeholders only
 # One statement: memories locked in the order of their ids, as all writers do; then the records.
 _COUNT = """
@@ -53,6 +54,14 @@ _COUNT = """
     ORDER BY id
     ON CONFLICT (session_id, memory_id) DO UPDATE SET fts_hit_count = known.fts_hit_count + 1
 """
+
+
+@dataclass(frozen=True, slots=True)
+class _Matched:
+    """How well a prompt matches a memory."""
+
+    score: float  # BM25
+    by: Match
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,15 +87,15 @@ def prompt(
 ) -> Prompted:
     """Count which memories a prompt of an open session shares rare words with."""
     with in_workspace(workspace):
-        scores = _matches(text, now)
+        matched = _matches(text, now)
         # Memories before the session, as erasing does: the other way round the two deadlock.
-        found = {memory.id for memory in lock(list(scores))}
-        scores = {i: score for i, score in scores.items() if i in found}
+        found = {memory.id for memory in lock(list(matched))}
+        matched = {i: how for i, how in matched.items() if i in found}
         session = open_session(session_key)
         digest = hashlib.sha256(text.encode()).hexdigest()[:32]
         is_new = digest not in session.prompt_digests
         if is_new:
-            _count(session, list(scores), now)
+            _count(session, matched, now)
             session.prompt_count += 1
             session.prompt_digests = [*session.prompt_digests, digest][-DIGESTS_KEPT:]
             session.active_at = now
@@ -97,12 +106,15 @@ def prompt(
                 actor=actor,
                 now=now,
                 session_key=session.session_key,
-                data={"prompt": session.prompt_count, "matched": len(scores)},
+                data={"prompt": session.prompt_count, "matched": len(matched)},
             )
-        memories = Memory.objects.recallable(now).in_bulk(list(scores))
-        records = {row.memory_id: row for row in session.candidates.filter(memory__in=list(scores))}
+        memories = Memory.objects.recallable(now).in_bulk(list(matched))
+        rows = session.candidates.filter(memory__in=list(matched))
+        records = {row.memory_id: row for row in rows}
         hits = [
-            Hit(memories[i], score, records.get(i)) for i, score in scores.items() if i in memories
+            Hit(memories[i], how.score, records.get(i))
+            for i, how in matched.items()
+            if i in memories
         ]
         return Prompted(session, hits, is_new)
 
@@ -123,33 +135,38 @@ def locked_session(session_key: str) -> Session:
     return session
 
 
-def _matches(text: str, now: datetime) -> dict[UUID, float]:
-    """Return the recallable memories that a prompt matches with their BM25, best first."""
+def _matches(text: str, now: datetime) -> dict[UUID, _Matched]:
+    """Return the recallable memories that a prompt matches, the best by BM25 first."""
     vocabulary = vocabulary_of(terms(text))
-    asked = rare_terms(vocabulary.terms, vocabulary.frequencies, vocabulary.memories)
-    if not asked:
+    asked = asked_of(vocabulary.terms, vocabulary.frequencies, vocabulary.memories)
+    if not asked.words:
         return {}
+    limits = {"words": list(asked.words), "postings": POSTINGS_A_TERM, "limit": READ_MAX}
     with binary_cursor() as cursor:
-        cursor.execute(
-            _SHARERS,
-            bm25_parameters(vocabulary, asked) | {"postings": POSTINGS_A_TERM, "limit": READ_MAX},
-        )
+        cursor.execute(_SHARERS, bm25_parameters(vocabulary, asked.terms) | limits)
         rows = cursor.fetchall()
-    scores = {i: score for i, shared, words, score in rows if is_hit(shared, words, len(asked))}
-    allowed = set(
-        Memory.objects.recallable(now).filter(pk__in=list(scores)).values_list("pk", flat=True)
-    )
-    kept = [(i, score) for i, score in scores.items() if i in allowed]
+    matched = {
+        memory_id: _Matched(score, by)
+        for memory_id, shared, length, score in rows
+        if (by := match_of(asked, shared, length)) is not None
+    }
+    readable = Memory.objects.recallable(now).filter(pk__in=list(matched))
+    allowed = set(readable.values_list("pk", flat=True))
+    kept = [(i, how) for i, how in matched.items() if i in allowed]
     return dict(kept[:HITS_MAX])
 
 
-def _count(session: Session, ids: Sequence[UUID], now: datetime) -> None:
-    """Count one hit for each; what is no record yet becomes one while there is room."""
+def _count(session: Session, matched: Mapping[UUID, _Matched], now: datetime) -> None:
+    """Count one hit for each; what is no record yet becomes one while there is room.
+
+    What a single word matches counts only as the memory's first hit of the session.
+    """
     records = session.candidates
-    known = set(records.filter(memory__in=ids).values_list("memory_id", flat=True))
-    room = FTS_ONLY_MAX - records.filter(rank=None).count()
-    new = [i for i in ids if i not in known][: max(0, room)]
-    counted = [*known, *new]
+    rows = records.filter(memory__in=list(matched))
+    hits = dict(rows.values_list("memory_id", "fts_hit_count"))
+    room = max(0, FTS_ONLY_MAX - records.filter(rank=None).count())
+    known = [i for i, count in hits.items() if not count or matched[i].by is not Match.SINGLE]
+    counted = [*known, *[i for i in matched if i not in hits][:room]]
     if not counted:
         return
     with connection.cursor() as cursor:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from memories.core.baseline import age_days, effectiveness, standing
 from memories.core.briefing import DECIDED, NOTES, briefing, quoted
-from memories.core.hits import is_hit, rare_terms
+from memories.core.hits import Asked, Match, asked_of, match_of, rare_terms
 from memories.core.injection import Contender, Opinion, Placed, Room, inject
 from tests.conftest import NOW
 
@@ -161,24 +161,77 @@ def test_rare_terms_are_those_of_few_memories() -> None:
     assert len(rare_terms(many, dict.fromkeys(many, 1), 1000)) == 64
 
 
+SEVERAL, SINGLE = Match.SEVERAL, Match.SINGLE
+
+
+def asks(prompt: str, memories: int, **frequencies: int) -> Asked:
+    """Return what a prompt of these terms asks; a term stands in one memory unless it says so."""
+    held = {term: frequencies.get(term, 1) for term in prompt.split()}
+    return asked_of(sorted(held, key=lambda term: (held[term], term)), held, memories)
+
+
 @pytest.mark.parametrize(
-    ("shared", "words", "asked", "expected"),
+    ("prompt", "shared", "length", "expected"),
     [
-        (0, 5, 3, False),
-        (1, 5, 3, False),  # one word of several is chance
-        (2, 5, 3, True),
-        (1, 5, 1, True),  # all there was
-        (1, 40, 1, False),
-        (2, 60, 9, False),
-        (3, 60, 9, True),
-        (11, 4000, 60, False),
-        (12, 4000, 60, True),
+        ("dog office biscuit", "", 5, None),
+        ("dog office biscuit", "dog office", 5, SEVERAL),
+        ("dog office biscuit", "dog", 5, None),  # one of several is chance
+        ("dog", "dog", 20, SINGLE),
+        ("dog", "dog", 21, None),
+        ("dog", "dog", 40, None),
+        ("dog cat", "dog cat", 60, None),
+        ("dog cat office", "dog cat office", 60, SEVERAL),
+        ("7", "7", 5, None),  # numbers name nothing
+        ("7 42 10.0.0.1", "7 42 10.0.0.1", 5, None),
+        ("7 42 port", "7 42", 5, None),
+        ("7 42 port", "7 port", 5, SEVERAL),
+        ("7 42 port", "port", 5, SINGLE),
     ],
 )
-def test_a_hit_shares_enough_of_a_memory(
-    shared: int, words: int, asked: int, *, expected: bool
+def test_a_match_shares_enough_of_a_memory(
+    prompt: str, shared: str, length: int, expected: Match | None
 ) -> None:
-    assert is_hit(shared, words, asked) is expected
+    assert match_of(asks(prompt, 1000), shared.split(), length) is expected
+
+
+@pytest.mark.parametrize(("shared", "length", "expected"), [(11, 4000, None), (12, 4000, SEVERAL)])
+def test_twelve_shared_terms_are_enough_of_any_memory(
+    shared: int, length: int, expected: Match | None
+) -> None:
+    many = [f"t{n}" for n in range(60)]
+    assert match_of(asks(" ".join(many), 1000), many[:shared], length) is expected
+
+
+def test_the_one_telling_word_of_a_prompt_is_enough() -> None:
+    asked = asks("set broker kafka", 1000, set=40, broker=6, kafka=5)
+    assert (asked.terms, asked.telling) == (("kafka", "broker", "set"), "kafka")
+    found = [match_of(asked, [term], 8) for term in asked.terms]
+    assert found == [SINGLE, None, None]
+    assert match_of(asked, ["broker", "set"], 8) is SEVERAL
+    assert asks("set broker kafka", 1000, set=40, broker=5, kafka=5).telling == ""
+
+
+@pytest.mark.parametrize(
+    ("memories", "holders", "expected"),
+    [
+        (1, 1, SINGLE),
+        (10, 1, SINGLE),
+        (10, 2, None),
+        (10, 5, None),
+        (30, 3, SINGLE),
+        (30, 4, None),
+        (50, 5, SINGLE),
+        (1000, 5, SINGLE),
+        (1000, 6, None),
+        (1000, 50, None),
+    ],
+)
+def test_a_word_is_enough_where_it_tells_memories_apart(
+    memories: int, holders: int, expected: Match | None
+) -> None:
+    asked = asks("kafka", memories, kafka=holders)
+    assert asked.terms == ("kafka",)  # rare in any case
+    assert match_of(asked, ["kafka"], 8) is expected
 
 
 @given(st.text(max_size=60))

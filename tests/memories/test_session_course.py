@@ -101,13 +101,74 @@ def test_what_was_no_candidate_is_added_and_not_given(house: House) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["Is it the one that was there?", "and the of", "", "!?", "dog", "continue with the ledger"],
+    [
+        "Is it the one that was there?",
+        "and the of",
+        "",
+        "!?",
+        "dog",
+        "continue with the ledger",
+        "7",
+        "Number 14, then 21 and 28?",
+        "Take 7 and continue with the ledger",
+    ],
 )
 def test_common_words_and_single_ones_of_many_match_nothing(house: House, text: str) -> None:
     for n in range(40):
         remember(house, f"Row {n} of the ledger names buyer {n * 7}.", scope=f"row/{n}")
     begin(house)
     assert ask(house, text).hits == []
+
+
+def test_a_prompt_that_names_one_rare_thing_matches_what_speaks_of_it(house: House) -> None:
+    """Also when other memories hold the rest of the prompt, as far as they are several."""
+    kafka = remember(house, "Kafka keeps events for a week.")
+    remember(house, "Ann set up the printer.", scope="office")
+    begin(house)
+    assert hits_of(ask(house, "Is Kafka any good?")) == [kafka]
+    assert ask(house, "How did we set up Kafka?").hits == []
+    remember(house, "Bo set the table.", scope="kitchen")
+    assert hits_of(ask(house, "How did we set up Kafka, again?")) == [kafka]
+
+
+def test_a_word_that_half_of_the_memories_hold_matches_none_of_them(house: House) -> None:
+    for n in range(5):
+        remember(house, f"The project began in hall {n}.", scope=f"hall/{n}")
+        remember(house, f"Team {n} meets at noon.", scope=f"team/{n}")
+    begin(house)
+    assert ask(house, "project?").hits == []
+    assert hits(house) == {}
+
+
+def test_one_word_repeated_counts_once_a_session(house: House) -> None:
+    """Small talk that one memory happens to hold, in as many wordings as there are."""
+    thanks = remember(house, "The office says thanks with cake.")
+    dog = remember(house, DOG, scope="dog")
+    begin(house)
+    for text in ("Thanks!", "thanks", "Thanks, 7.", "THANKS :)", "Thanks a lot, really."):
+        asked = ask(house, text)
+        assert (hits_of(asked), asked.is_counted) == ([thanks], True)
+    assert hits(house) == {thanks: ("effective", 1)}
+    ask(house, "Biscuit?")
+    ask(house, "The dog Biscuit?")
+    ask(house, "Biscuit, the dog!")
+    assert hits(house) == {thanks: ("effective", 1), dog: ("effective", 3)}
+    assert counters(house, [thanks, dog]) == [(0, 1, 1), (0, 1, 3)]
+    begin(house, "s2")
+    ask(house, "Thanks!", key="s2")
+    assert hits(house, "s2") == {thanks: ("effective", 1)}
+
+
+def test_numbers_push_no_memory_out_of_what_is_read(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memories.services.session_prompt.READ_MAX", 1)
+    dog = remember(house, DOG)
+    for n in range(3):
+        remember(house, f"Shelf {n}: 4711.", scope=f"shelf/{n}")
+        remember(house, f"A dog sleeps in hall {n}.", scope=f"hall/{n}")
+    begin(house)
+    assert hits_of(ask(house, "4711 dog Biscuit")) == [dog]
 
 
 def test_a_memory_stuffed_with_words_is_not_matched(house: House) -> None:
