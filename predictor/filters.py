@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Any, ClassVar
+from typing import Any
 
 import django_filters
 from django.db.models import Q, QuerySet
@@ -25,11 +25,12 @@ class ShareFilter(django_filters.NumberFilter):
     def __init__(self, **kwargs: Any):
         super().__init__(min_value=0, max_value=1, **kwargs)
 
+    def get_max_validator(self) -> None:
+        """Return no second bound: what is over 1 is told once."""
+
 
 class ComparisonFilter(StrictFilterSet):
     """`GET /predictor/comparisons` filters."""
-
-    page_names: ClassVar[frozenset[str]] = frozenset({"limit", "offset"})
 
     winner = django_filters.ChoiceFilter(
         method="by_winner",

@@ -15,7 +15,7 @@ from conflicts import serializers as shapes
 from conflicts.models import DetectionRun
 from conflicts.services import quality
 from conflicts.services.due import queue
-from engram.kernel.api import WorkspaceView, asked, validated
+from engram.kernel.api import WorkspaceView, validated
 from engram.kernel.models import Role
 from engram.kernel.refusals import ForbiddenError, MissingError
 
@@ -23,14 +23,16 @@ from engram.kernel.refusals import ForbiddenError, MissingError
 class ConflictQuality(WorkspaceView):
     """How good the detective is."""
 
-    @extend_schema(parameters=[shapes.QualityPeriodSerializer], responses=shapes.QualitySerializer)
+    query_shape = shapes.QualityPeriodSerializer
+
+    @extend_schema(responses=shapes.QualitySerializer)
     def get(self, request: Request) -> Response:
         """Return the shares of conflicts that people confirmed and dismissed, with 95 % intervals.
 
         Counted are standing verdicts, by the time they were given. Confirmed is any verdict but
         dismiss; both_valid is one of them and counted apart.
         """
-        period = asked(shapes.QualityPeriodSerializer, request)
+        period = self.asked()
         found = quality.measure(since=period["since"], until=period["until"] or timezone.now())
         return Response(shapes.present_quality(found))
 

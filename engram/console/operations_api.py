@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from itertools import chain
 from typing import Any
 
 import django_filters
@@ -18,12 +19,12 @@ from engram.console.diagnostics_predictor import predictor
 from engram.console.pipeline import pipeline
 from engram.console.timeline import timeline
 from engram.kernel import latency
-from engram.kernel.api import WorkspaceView, asked
+from engram.kernel.api import WorkspaceView
 from engram.kernel.filters import MomentFilter, StrictFilterSet
 from engram.kernel.models import StageError
 from engram.kernel.pagination import NewestEventFirst
 from engram.kernel.paths import SESSION_KEY_MAX_CHARS
-from engram.kernel.telemetry import STAGES
+from engram.kernel.telemetry import CODES, STAGES
 
 
 class Diagnostics(WorkspaceView):
@@ -49,13 +50,15 @@ class PredictorDiagnostics(WorkspaceView):
 class Latencies(WorkspaceView):
     """How long the stages take."""
 
-    @extend_schema(parameters=[shapes.LatencyAskedSerializer], responses=shapes.LatenciesSerializer)
+    query_shape = shapes.LatencyAskedSerializer
+
+    @extend_schema(responses=shapes.LatenciesSerializer)
     def get(self, request: Request) -> Response:
         """Return count, mean and percentiles of every stage; a window begins with a whole hour.
 
         What happened within the last five seconds may be missing.
         """
-        window = asked(shapes.LatencyAskedSerializer, request)["window"]
+        window = self.asked()["window"]
         since = timezone.now() - timedelta(hours=shapes.WINDOWS[window])
         since = since.replace(minute=0, second=0, microsecond=0)
         found = latency.latencies(STAGES, since=since)
@@ -76,8 +79,12 @@ def _in_milliseconds(found: latency.Latency) -> dict[str, Any]:
 class ErrorFilter(StrictFilterSet):
     """`GET /analytics/errors` filters."""
 
-    stage = django_filters.CharFilter(field_name="stage")
-    code = django_filters.CharFilter(field_name="code")
+    stage = django_filters.ChoiceFilter(
+        choices=[(stage, stage) for stage in sorted({*STAGES, *CODES})], label="What failed"
+    )
+    code = django_filters.ChoiceFilter(
+        choices=[(code, code) for code in sorted(chain(*CODES.values()))], label="How"
+    )
     session_key = django_filters.CharFilter(field_name="session_key")
     since = MomentFilter(field_name="at", lookup_expr="gte")
 

@@ -17,16 +17,15 @@ from rest_framework.response import Response
 from rest_framework.serializers import Serializer
 from rest_framework.views import APIView
 
-from engram.kernel import idempotency
+from engram.kernel import idempotency, queries
 from engram.kernel.actors import Actor
 from engram.kernel.authentication import Caller
 from engram.kernel.fields import unknown_names
 from engram.kernel.idempotency import Answer, Ask
 from engram.kernel.models import Role, Workspace
 from engram.kernel.problems import CONTENT_TYPE
+from engram.kernel.queries import UNKNOWN_TOLD
 from engram.kernel.tenancy import in_workspace
-
-UNKNOWN_TOLD = 20  # so many unknown names of a body are listed
 
 
 class WorkspaceView(APIView):
@@ -48,9 +47,12 @@ class WorkspaceView(APIView):
     joins: ClassVar[bool] = True
     # Whether GET asks the embedding model: then it opens its own short transactions.
     embeds: ClassVar[bool] = False
+    # What GET reads from the query, besides the filters and pages of a list; see `asked`.
+    query_shape: ClassVar[type[Serializer[Any]] | None] = None
 
     def role_for(self, method: str | None) -> Role:
-        """Return the role that a method needs."""
+        """Return the role that a method needs; HEAD is GET without the body."""
+        method = "GET" if method == "HEAD" else method
         is_read = method in permissions.SAFE_METHODS
         return self.roles.get(
             method or "", self.default_read_role if is_read else self.default_write_role
@@ -90,12 +92,13 @@ class WorkspaceView(APIView):
                 connection.close_if_unusable_or_obsolete()
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Authenticate, then serve reads within the workspace and keyed writes once."""
+        """Authenticate, read the query, serve reads in the workspace and keyed writes once."""
         super().initial(request, *args, **kwargs)
         name = (request.method or "").lower()
         method = getattr(self, name, None)
-        if method is None:
+        if method is None or name not in self.http_method_names:
             return
+        queries.refuse_unknown(self, request)
         if request.method in permissions.SAFE_METHODS:
             if self.embeds:
                 return
@@ -106,6 +109,14 @@ class WorkspaceView(APIView):
             and not self.is_read("POST")
         ):
             setattr(self, name, self._once(method))
+
+    def asked(self) -> dict[str, Any]:
+        """Return the query as `query_shape` demands, or raise a validation error."""
+        assert self.query_shape is not None  # noqa: S101  a view that asks says for what
+        query = self.query_shape(data=self.request.query_params.dict())
+        query.is_valid(raise_exception=True)
+        fields: dict[str, Any] = query.validated_data
+        return fields
 
     def _within_workspace(self, method: Any) -> Any:
         def run(*args: Any, **kwargs: Any) -> Response:
@@ -152,20 +163,9 @@ class WorkspaceView(APIView):
 
 
 def validated(shape: type[Serializer[Any]], request: Request) -> Serializer[Any]:
-    """Return the body as the shape demands, or raise a validation error."""
-    return _checked(shape, request.data)
-
-
-def asked(shape: type[Serializer[Any]], request: Request) -> dict[str, Any]:
-    """Return the query parameters as the shape demands, or raise a validation error."""
-    fields: dict[str, Any] = _checked(shape, request.query_params.dict()).validated_data
-    return fields
-
-
-def _checked(shape: type[Serializer[Any]], sent: Any) -> Serializer[Any]:
-    """Validate; a name that the shape does not know is an error: a typo is no default."""
-    serializer = shape(data=sent)
-    if unknown := list(islice(unknown_names(serializer, sent), UNKNOWN_TOLD)):
+    """Return the body as the shape demands; a name that it does not know is an error."""
+    serializer = shape(data=request.data)
+    if unknown := list(islice(unknown_names(serializer, request.data), UNKNOWN_TOLD)):
         raise ValidationError(dict.fromkeys(unknown, "There is no such field."))
     serializer.is_valid(raise_exception=True)
     return serializer

@@ -1,15 +1,14 @@
-"""Filters of lists: one that is misspelt, or given but empty, is a mistake, not "everything"."""
+"""Filters of lists: one that is given but empty is a mistake, not "everything"."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any, ClassVar
+from typing import Any
 
 import django_filters
 from django.core.exceptions import ValidationError
+from django.forms import ChoiceField
 from django_filters.fields import IsoDateTimeField
-
-from engram.kernel.pagination import PAGE_NAMES
 
 
 class MomentField(IsoDateTimeField):
@@ -31,9 +30,17 @@ class MomentFilter(django_filters.IsoDateTimeFilter):
 
 
 class StrictFilterSet(django_filters.FilterSet):
-    """Refuses names that no filter has, and empty values where a text would not do."""
+    """Refuses empty values where a text would not do; unknown names, see `kernel.queries`."""
 
-    page_names: ClassVar[frozenset[str]] = PAGE_NAMES  # what the list's pagination reads
+    def get_form_class(self) -> Any:
+        """Return the form; where one of a few words is wanted, a wrong one is told which."""
+        form = super().get_form_class()
+        for field in form.base_fields.values():
+            if isinstance(field, ChoiceField):
+                choices: Any = field.choices
+                words = ", ".join(str(value) for value, _label in choices if value != "")
+                field.error_messages["invalid_choice"] = f"Must be one of: {words}."
+        return form
 
     def is_valid(self) -> bool:
         """Validate the values; an empty time, id or choice is wrong."""
@@ -43,7 +50,4 @@ class StrictFilterSet(django_filters.FilterSet):
             if not is_text and (self.data or {}).get(name) == "":
                 self.form.add_error(name, "Give a value or leave this out.")
                 is_valid = False
-        for name in sorted(set(self.data or ()) - set(self.filters) - self.page_names):
-            self.form.errors[name] = self.form.error_class(["There is no such filter."])
-            is_valid = False
         return is_valid

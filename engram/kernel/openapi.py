@@ -65,8 +65,10 @@ class ProblemAutoSchema(AutoSchema):
             return super().get_operation(*args, **kwargs)
 
     def get_override_parameters(self) -> list[Any]:
-        """Add the header that makes a write safe to send again."""
+        """Add what a view reads from the query, and the header of writes to send again."""
         parameters: list[Any] = super().get_override_parameters()
+        if self.method == "GET" and (shape := getattr(self.view, "query_shape", None)):
+            parameters = [*parameters, shape]
         is_write = isinstance(self.view, WorkspaceView) and not self.view.is_read(self.method)
         return [*parameters, SENT_AGAIN] if self.method == "POST" and is_write else parameters
 

@@ -11,12 +11,12 @@ from rest_framework.request import Request
 
 MAX_LIMIT = 200
 MAX_SEQ_DIGITS = 18
-PAGE_NAMES = frozenset({"limit", "cursor"})
 
 
 class NewestFirst(CursorPagination):
     """Pages through rows, newest first, stable while rows are added."""
 
+    query_names = frozenset({"limit", "cursor"})
     page_size = 50
     page_size_query_param = "limit"
     max_page_size = MAX_LIMIT

@@ -26,6 +26,18 @@ from engram.kernel.tenancy import current_workspace_id, has_workspace, in_worksp
 STAGES: Final = (
     "commit", "recall", "session_start", "predictor_score", "predictor_train", "detect", "judge",
 )  # fmt: skip
+# How stages fail, as `record_error` is told: `embedding` within several, `narrate` within detect.
+CODES: Final = {
+    "detect": ("detect_failed",),
+    "embedding": ("embedding_unavailable",),
+    "judge": ("judge_failed", "judge_given_up"),
+    "narrate": ("narrate_failed", "narrate_unavailable"),
+    "predictor_score": (
+        "predictor_checkpoint_error", "predictor_crash", "predictor_parse_error",
+        "predictor_timeout",
+    ),
+    "predictor_train": ("predictor_train_failure",),
+}  # fmt: skip
 ERRORS_KEPT = 500  # of a workspace
 WORD_MAX_CHARS = 200  # of a text in a log line
 OUTAGE_SECONDS = 10.0

@@ -13,7 +13,7 @@ from rest_framework.generics import ListAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from engram.kernel.api import WorkspaceView, asked, validated
+from engram.kernel.api import WorkspaceView, validated
 from engram.kernel.filters import StrictFilterSet
 from engram.kernel.models import Role
 from engram.kernel.pagination import NewestFirst
@@ -142,10 +142,12 @@ class RejectSuggestion(SuggestionAnswer):
 class GateMetrics(WorkspaceView):
     """The gate's figures."""
 
-    @extend_schema(parameters=[shapes.PeriodSerializer], responses=shapes.GateMetricsSerializer)
+    query_shape = shapes.PeriodSerializer
+
+    @extend_schema(responses=shapes.GateMetricsSerializer)
     def get(self, request: Request) -> Response:
         """Return what the gate did, by week, with the false-merge rate and its interval."""
-        since = asked(shapes.PeriodSerializer, request)["since"]
+        since = self.asked()["since"]
         return Response(
             shapes.present_metrics(gate_metrics.measure(since=since, now=timezone.now()))
         )

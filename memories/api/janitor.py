@@ -12,7 +12,7 @@ from rest_framework.generics import ListAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from engram.kernel.api import WorkspaceView, asked, validated
+from engram.kernel.api import WorkspaceView, validated
 from engram.kernel.models import Role
 from engram.kernel.pagination import NewestFirst
 from engram.kernel.refusals import MissingError
@@ -90,13 +90,12 @@ class JanitorPreview(WorkspaceView):
     """What a run would do now."""
 
     roles = {"GET": Role.REVIEWER}
+    query_shape = shapes.PreviewQuerySerializer
 
-    @extend_schema(
-        parameters=[shapes.PreviewQuerySerializer], responses=shapes.JanitorPreviewSerializer
-    )
+    @extend_schema(responses=shapes.JanitorPreviewSerializer)
     def get(self, request: Request) -> Response:
         """Say exactly what a run would do now, changing nothing."""
-        query = asked(shapes.PreviewQuerySerializer, request)
+        query = self.asked()
         found = preview(
             self.workspace,
             now=timezone.now(),

@@ -11,7 +11,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from engram.kernel.api import WorkspaceView, asked, validated
+from engram.kernel.api import WorkspaceView, validated
 from engram.kernel.refusals import MissingError
 from engram.kernel.tenancy import in_workspace
 from memories import serializers as shapes
@@ -74,11 +74,12 @@ class WhyNot(WorkspaceView):
     """Why a recall returns a memory, or does not."""
 
     embeds: ClassVar[bool] = True
+    query_shape = shapes.WhyNotQuerySerializer
 
-    @extend_schema(parameters=[shapes.WhyNotQuerySerializer], responses=shapes.WhyNotSerializer)
+    @extend_schema(responses=shapes.WhyNotSerializer)
     def get(self, request: Request, memory_id: UUID) -> Response:
         """Say what became of a memory in a recall: state, filters, rank, factors, threshold."""
-        sent = asked(shapes.WhyNotQuerySerializer, request)
+        sent = self.asked()
         with in_workspace(self.workspace):
             memory = visible_to(self.actor.role).filter(pk=memory_id).first()
         if memory is None:

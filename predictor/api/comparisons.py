@@ -36,6 +36,7 @@ MAX_OFFSET = 1_000_000_000
 class LimitOffset(LimitOffsetPagination):
     """Pages by `limit` and `offset`, with the count; a wrong number is an error, no default."""
 
+    query_names = frozenset({"limit", "offset"})
     default_limit = 50
     max_limit = MAX_LIMIT
 
@@ -46,6 +47,12 @@ class LimitOffset(LimitOffsetPagination):
     def get_offset(self, request: Request) -> int:
         """Return how many rows are skipped."""
         return _whole(request, "offset", least=0, most=MAX_OFFSET, default=0)
+
+    def get_previous_link(self) -> str | None:
+        """Return the page before; from beyond the end that is the last one with rows."""
+        self.offset = min(self.offset or 0, self.count or 0)
+        link: str | None = super().get_previous_link()
+        return link
 
     def get_schema_operation_parameters(self, view: Any) -> list[dict[str, Any]]:
         """Describe the parameters with their bounds."""

@@ -10,7 +10,7 @@ from rest_framework.generics import ListAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from engram.kernel.api import WorkspaceView, asked
+from engram.kernel.api import WorkspaceView
 from memories.api.sessions import NewestStartFirst
 from predictor.models import Comparison, Training
 from predictor.serializers.training import (
@@ -38,10 +38,12 @@ class Trainings(WorkspaceView, ListAPIView):  # type: ignore[type-arg]
 class Drift(WorkspaceView):
     """Whether the predictor, or its judge, has changed."""
 
-    @extend_schema(parameters=[DriftWantedSerializer], responses=DriftSerializer)
+    query_shape = DriftWantedSerializer
+
+    @extend_schema(responses=DriftSerializer)
     def get(self, request: Request) -> Response:
         """Return the served drift rule over time, the literal one beside, and the judge's drift."""
-        limit = asked(DriftWantedSerializer, request)["limit"]
+        limit = self.asked()["limit"]
         newest = Comparison.objects.select_related("session").only(
             "margin",
             "evidence",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +16,8 @@ from engram.kernel import latency, pulse, telemetry
 from engram.kernel.models import LatencyHour, StageError
 from engram.kernel.tenancy import in_workspace
 from tests.conftest import NOW, House
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def add_errors(house: House, count: int, **more: Any) -> None:
@@ -95,7 +99,31 @@ def test_errors_are_filtered(house: House) -> None:
     assert codes(stage="predictor_score", code="predictor_crash") == ["predictor_crash"]
     assert codes(session_key="s/1") == ["predictor_timeout"]
     assert codes(since=(NOW + timedelta(minutes=1)).isoformat()) == ["detect_failed"]
-    assert codes(stage="nothing") == []
+    assert codes(stage="recall") == []
+
+
+def test_a_stage_or_code_that_there_is_not_is_told_which_there_are(house: House) -> None:
+    for name, known in (("stage", {*telemetry.STAGES, *telemetry.CODES}), ("code", every_code())):
+        (error,) = house.reader.get("analytics/errors", {name: "typo"}).json()["errors"]
+        assert error["field"] == name
+        assert error["message"] == f"Must be one of: {', '.join(sorted(known))}."
+
+
+def test_every_failure_that_is_noted_can_be_asked_for() -> None:
+    noted = re.compile(r"record_error|record_outage|note_failure|_none\(")
+    code = re.compile(r'"((?:detect|embedding|judge|narrate|predictor)_[a-z_]+)"')
+    sources = [
+        path.read_text()
+        for app in ("engram", "memories", "conflicts", "predictor")
+        for path in (ROOT / app).rglob("*.py")
+        if path.name != "telemetry.py"
+    ]
+    named = {found for text in sources if noted.search(text) for found in code.findall(text)}
+    assert named - set(telemetry.STAGES) == every_code()
+
+
+def every_code() -> set[str]:
+    return {code for codes in telemetry.CODES.values() for code in codes}
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from rest_framework.response import Response
 from engram.console.inbox import queue
 from engram.console.inbox.registry import sources_for
 from engram.console.inbox.source import SEVERITIES, Entry, Mark, Wanted
-from engram.kernel.api import WorkspaceView, asked
+from engram.kernel.api import WorkspaceView
 from engram.kernel.pagination import MAX_LIMIT
 
 DEFAULT_LIMIT = 50
@@ -104,7 +104,9 @@ class Cursor:
 class Inbox(WorkspaceView):
     """What waits for a person."""
 
-    @extend_schema(parameters=[InboxQuerySerializer], responses=InboxSerializer)
+    query_shape = InboxQuerySerializer
+
+    @extend_schema(responses=InboxSerializer)
     def get(self, request: Request) -> Response:
         """List what waits for people, whatever its kind, the most urgent and oldest first.
 
@@ -112,7 +114,7 @@ class Inbox(WorkspaceView):
         answered at the route of its kind: `conflicts`, `reviews`, `merge-suggestions`,
         `predictor/calibration`.
         """
-        query = asked(InboxQuerySerializer, request)
+        query = self.asked()
         now = timezone.now()
         sources = sources_for(self.actor.role)
         if query["source"] not in {"", *(source.name for source in sources)}:
