@@ -23,17 +23,20 @@ CLOSED_A_TURN = 500
 def end_session(
     workspace: Workspace, session_key: str, transcript: str, *, actor: Actor, now: datetime
 ) -> Session:
-    """End a session; the same end again changes nothing, another transcript is refused."""
+    """End a session; the same end again changes nothing, another transcript is refused.
+
+    One that was closed as idle takes its transcript once, as if it had been ended then: late is
+    better than lost.
+    """
     with in_workspace(workspace):
         session = locked_session(session_key)
         digest = hashlib.sha256(transcript.encode()).hexdigest()
-        if session.ended_at is not None:
-            if session.is_abandoned:
-                raise StaleError("This session was closed after 24 hours without a word.")
+        if session.ended_at is not None and not session.is_abandoned:
             if session.transcript_digest != digest:
                 raise StaleError("This session has ended, with another transcript.")
             return session
         session.transcript, session.transcript_digest = transcript, digest
+        session.is_abandoned = False
         return _end(session, actor=actor, now=now)
 
 
@@ -42,10 +45,12 @@ def close_idle(workspace: Workspace, *, now: datetime) -> int:
 
     Each in a transaction of its own, so that none waits for the others.
     """
-    before = now - IDLE_FOR
-    silent = Q(active_at=None) | Q(active_at__lte=before)
+    # What a clock said that was more than a day ahead is no sign of life.
+    before, ahead = now - IDLE_FOR, now + IDLE_FOR
+    silent = Q(active_at=None) | Q(active_at__lte=before) | Q(active_at__gt=ahead)
+    silent &= Q(started_at__lte=before) | Q(started_at__gt=ahead)
     with in_workspace(workspace):
-        idle = Session.objects.filter(silent, ended_at=None, started_at__lte=before)
+        idle = Session.objects.filter(silent, ended_at=None)
         oldest = idle.order_by("started_at").values_list("session_key", flat=True)
         keys = list(oldest[:CLOSED_A_TURN])
     closed = 0
@@ -70,11 +75,14 @@ def note_judged(session: Session, now: datetime) -> None:
 
 
 def _end(session: Session, *, actor: Actor, now: datetime) -> Session:
-    session.ended_at = max(now, session.started_at)  # a clock that went back ends nothing earlier
+    """Store a session's end, tell it, and have it judged; what was closed stays closed then."""
+    is_late = session.ended_at is not None
+    # A clock that went back ends nothing earlier than it began.
+    session.ended_at = session.ended_at or max(now, session.started_at)
     session.save(update_fields=["transcript", "transcript_digest", "ended_at", "is_abandoned"])
     rows = session.candidates
     record(
-        "session.ended",
+        "session.transcript_taken" if is_late else "session.ended",
         of=("session", session.id),
         actor=actor,
         now=now,

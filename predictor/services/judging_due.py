@@ -56,7 +56,10 @@ def wake_judge(workspace: Workspace) -> None:
 
 
 def note_ended(sender: Any, *, session: Session, now: datetime, **_: Any) -> None:
-    """Note that a session is to be judged, in the transaction that ends it; `off` notes nothing."""
+    """Note that a session is to be judged, in the transaction that ends it; `off` notes nothing.
+
+    One that was closed as idle had nothing to be judged: its transcript may come later, once.
+    """
     workspace = session.workspace
     if workspace.config.predictor_mode == "off":
         return
@@ -71,7 +74,11 @@ def note_ended(sender: Any, *, session: Session, now: datetime, **_: Any) -> Non
             },
         )
         return
-    Judgement.objects.get_or_create(session=session, defaults={"due_since": now})
+    judgement, _ = Judgement.objects.get_or_create(session=session, defaults={"due_since": now})
+    if judgement.status == JudgeStatus.SKIPPED:
+        judgement.status, judgement.void_reason = JudgeStatus.DUE, ""
+        judgement.due_since, judgement.judged_at = now, None
+        judgement.save(update_fields=["status", "void_reason", "due_since", "judged_at"])
     wake_judge(workspace)
 
 

@@ -290,9 +290,59 @@ def test_idle_sessions_are_closed_without_a_transcript(
     with in_workspace(house.workspace):
         silent = Session.objects.get(session_key="silent")
         assert (silent.is_abandoned, silent.ended_at, silent.transcript) == (True, day, "")
-    with pytest.raises(StaleError):
-        end(house, "Late.", key="silent", now=day)
     assert close_idle(house.workspace, now=day + timedelta(hours=2)) == 1
+
+
+@pytest.mark.parametrize("transcript", ["We talked after all.", ""])
+def test_an_end_that_comes_after_the_closing_is_taken_once(
+    house: House, heard: list[tuple[str, str, datetime]], transcript: str
+) -> None:
+    remember(house, DOG)
+    begin(house)
+    closed = NOW + timedelta(hours=24)
+    close_idle(house.workspace, now=closed)
+    late = closed + timedelta(days=9)
+    for again in range(2):
+        found = end(house, transcript, now=late + timedelta(hours=again))
+        assert (found.ended_at, found.state, found.transcript) == (closed, "ended", transcript)
+    with pytest.raises(StaleError):
+        end(house, "We talked of something else.", now=late)
+    with pytest.raises(StaleError):
+        ask(house, "Is Biscuit the dog of the office?", now=late)
+    assert heard == [("started", "s1", NOW), ("ended", "s1", closed), ("ended", "s1", late)]
+    with in_workspace(house.workspace):
+        assert Session.objects.get().transcript == transcript
+        told = Event.objects.filter(object_type="session").order_by("seq")
+        assert list(told.values_list("type", "at", "actor_kind")) == [
+            ("session.started", NOW, "user"),
+            ("session.ended", closed, "system"),
+            ("session.transcript_taken", late, "user"),
+        ]
+        assert told[2].data["transcript_chars"] == len(transcript)
+    assert close_idle(house.workspace, now=late + timedelta(days=9)) == 0
+
+
+@pytest.mark.parametrize("jump", [timedelta(days=-400), timedelta(hours=-1), timedelta(days=400)])
+def test_a_clock_that_jumped_breaks_no_session(house: House, jump: timedelta) -> None:
+    """Asked, rated and closed with another time than it began with, it counts what it counts."""
+    dog = remember(house, DOG)
+    begin(house)
+    assert ask(house, "Is Biscuit the dog of the office?", now=NOW + jump).is_counted
+    give_feedback(house.workspace, "s1", dog, 1.0, now=NOW + jump)
+    assert hits(house) == {dog: ("effective", 1)}
+    soon, day = NOW + timedelta(hours=23), NOW + timedelta(hours=24)
+    assert close_idle(house.workspace, now=soon) == 0
+    assert close_idle(house.workspace, now=day) == 1
+    assert end(house, "Done.", now=NOW + jump).ended_at == day
+
+
+def test_a_session_that_began_by_a_clock_ahead_is_closed(house: House) -> None:
+    ahead = NOW + timedelta(days=400)
+    begin(house, now=ahead)
+    begin(house, "soon", now=NOW + timedelta(minutes=5))
+    assert close_idle(house.workspace, now=NOW) == 1
+    with in_workspace(house.workspace):
+        assert Session.objects.get(session_key="s1").ended_at == ahead
 
 
 def test_idle_sessions_are_read_no_further_than_a_turn_goes(

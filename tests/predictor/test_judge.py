@@ -14,6 +14,7 @@ from engram.kernel.models import Event, StageError, Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.models import CandidateSource, Memory, Session, SessionCandidate
 from memories.services.forget import forget
+from memories.services.session_end import close_idle
 from memories.services.session_prompt import prompt
 from predictor import tasks
 from predictor.core.judging import INSTRUCTIONS, PROMPT_VERSION
@@ -119,6 +120,57 @@ def test_short_transcripts_are_skipped_and_compared_with_nothing(house: House) -
     with in_workspace(house.workspace):
         assert (Comparison.objects.count(), Label.objects.count()) == (0, 0)
     assert state_of(house) is None or state_of(house).scored_sessions == 0  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("length", [500, 400_000])
+def test_transcripts_of_any_length_are_judged(house: House, length: int) -> None:
+    commit_story(house)
+    begin(house)
+    tail = STORY.transcript.strip().rjust(length, "x")[1 - length :]
+    session = end(house, transcript=f"x{tail}")
+    assert judge_all(house) == [session.id]
+    assert judgement_of(house).status == "done"
+
+
+def test_a_transcript_that_comes_after_the_closing_is_judged_once(
+    house: House, neighbour: House
+) -> None:
+    commit_story(house)
+    begin(house)
+    begin(neighbour)
+    closed = NOW + timedelta(hours=24)
+    for each in (house, neighbour):
+        assert close_idle(fresh(each), now=closed) == 1
+    skipped = judgement_of(house)
+    assert (skipped.status, skipped.judged_at) == ("skipped", closed)
+    assert judge_all(house, closed) == []
+    late = closed + timedelta(days=30)
+    session = end(house, now=late)
+    due = judgement_of(house)
+    assert (due.pk, due.status, due.void_reason) == (skipped.pk, "due", "")
+    assert (due.due_since, due.judged_at) == (late, None)
+    end(house, now=late + timedelta(hours=1))
+    assert judge_all(house, late) == [session.id]
+    end(house, now=late + timedelta(hours=2))
+    assert judge_all(house, late + timedelta(hours=2)) == []
+    state = state_of(house)
+    assert state is not None
+    assert state.scored_sessions == 1
+    with in_workspace(house.workspace):
+        assert Comparison.objects.count() == Judgement.objects.filter(status="done").count() == 1
+        assert Label.objects.count() == SessionCandidate.objects.count()
+    assert judgement_of(neighbour).status == "skipped"
+
+
+def test_a_late_transcript_that_is_too_short_stays_skipped(house: House) -> None:
+    commit_story(house)
+    begin(house)
+    closed = NOW + timedelta(hours=24)
+    close_idle(fresh(house), now=closed)
+    end(house, transcript="Hello.", now=closed + timedelta(hours=1))
+    judgement = judgement_of(house)
+    assert (judgement.status, judgement.judged_at) == ("skipped", closed)
+    assert judge_all(house, closed + timedelta(hours=2)) == []
 
 
 def test_off_leaves_nothing(house: House) -> None:
