@@ -17,7 +17,14 @@ from django.db.models import F
 
 from engram.kernel.models import Event
 from engram.kernel.tenancy import current_workspace_id, in_workspace
-from memories.models import Memory, Merge, Provenance, Session, SessionCandidate
+from memories.models import (
+    CandidateSource,
+    Memory,
+    Merge,
+    Provenance,
+    Session,
+    SessionCandidate,
+)
 from memories.services.lifecycle import lock
 from predictor.core.labels import Evidence, label
 from predictor.models import Label
@@ -180,7 +187,9 @@ def _relabelled(
     if before == (found.raw, found.final, list(found.reasons)):
         return False
     known.raw, known.final, known.reasons = found.raw, found.final, list(found.reasons)
-    known.is_sampled = known.is_sampled or not found.is_presumed
+    # What only a prompt matched was never scored and is not learned from, whatever becomes of it.
+    is_scored = row.source != CandidateSource.FTS_ONLY
+    known.is_sampled = known.is_sampled or (is_scored and not found.is_presumed)
     return True
 
 

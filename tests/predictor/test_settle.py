@@ -440,6 +440,28 @@ def test_what_only_a_prompt_matched_brings_no_presumed_negatives(house: House) -
     assert sum(label.reasons == ["presumed irrelevant"] for label in kept) == 3
 
 
+def test_what_only_a_prompt_matched_is_learned_from_never(house: House) -> None:
+    """Not after something became of it, either: nothing ever scored it."""
+    ids, [matched] = plant(house, 8), plant(house, 1)
+    session = hold_session(house, ids)
+    with in_workspace(house.workspace):
+        SessionCandidate.objects.create(
+            session=session,
+            memory_id=matched,
+            source=CandidateSource.FTS_ONLY,
+            fts_hit_count=1,
+            created_at=NOW,
+        )
+    settled(house, session, said({ids[0]: 0.9, ids[1]: 0.0}))
+    for memory_id in (ids[7], matched):
+        supersede(house, memory_id, actor=PERSON, provenance="user_stated", now=JUDGED)
+    found = labels(house, session)
+    assert [(found[i].final, found[i].is_sampled) for i in (ids[7], matched)] == [
+        (-0.3, True),
+        (-0.3, False),
+    ]
+
+
 def supersede(
     house: House, memory_id: UUID, *, actor: Actor, provenance: str, now: datetime
 ) -> None:
