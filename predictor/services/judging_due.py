@@ -74,7 +74,8 @@ def note_ended(sender: Any, *, session: Session, now: datetime, **_: Any) -> Non
             },
         )
         return
-    judgement, _ = Judgement.objects.get_or_create(session=session, defaults={"due_since": now})
+    waiting = {"due_since": now}
+    judgement = Judgement.objects.get_or_create(session=session, defaults=waiting)[0]
     if judgement.status == JudgeStatus.SKIPPED:
         judgement.status, judgement.void_reason = JudgeStatus.DUE, ""
         judgement.due_since, judgement.judged_at = now, None
