@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from django.db.models import Count, Q
+from django.db.models import Count, Q, QuerySet
 
 from conflicts.models import Conflict
 from engram.kernel.models import Event, StageError
@@ -52,16 +52,25 @@ class Timeline:
 
 
 def timeline(session_key: str, *, now: datetime) -> Timeline:
-    """Return what happened in a session of the workspace being served."""
+    """Return what happened in a session of the workspace being served.
+
+    Nothing of one that had the key before and was deleted, but that it was.
+    """
     session = (
         Session.objects.filter(session_key=session_key)
         .defer("context", "context_embedding", "transcript")
         .first()
     )
-    events = list(Event.objects.filter(session_key=session_key)[: EVENTS_MAX + 1])
+    told = Event.objects.filter(session_key=session_key)
+    errors = StageError.objects.filter(session_key=session_key).exclude(session_key="")
+    deletion = told.filter(type="session.deleted").first()
+    if deletion is not None:
+        told = told.filter(seq__gte=deletion.seq + (session is not None))
+        errors = errors.filter(at__gt=deletion.at)
+    events = list(told[: EVENTS_MAX + 1])
     is_truncated = len(events) > EVENTS_MAX
     events = events[:EVENTS_MAX]
-    entries = [*_history(events, now), *_cards(events), *_errors(session_key)]
+    entries = [*_history(events, now), *_cards(events), *_errors(errors)]
     if session is not None:
         entries += [*_ranking(session), *_judging(session), *_compared(session), *_trained(session)]
     if session is None and not entries:
@@ -113,9 +122,8 @@ def _cards(events: Iterable[Event]) -> Iterator[Entry]:
         yield Entry(card["created_at"], "conflict", "opened", details, object=str(card["id"]))
 
 
-def _errors(session_key: str) -> Iterator[Entry]:
-    rows = StageError.objects.filter(session_key=session_key).exclude(session_key="")
-    for row in rows[:OTHERS_MAX]:
+def _errors(errors: QuerySet[StageError]) -> Iterator[Entry]:
+    for row in errors[:OTHERS_MAX]:
         details = {"stage": row.stage, "detail": row.detail}
         yield Entry(row.at, "error", row.code, details)
 

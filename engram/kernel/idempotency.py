@@ -2,7 +2,8 @@
 
 The answer is kept in the transaction of the work, so that a crash leaves both or neither (but for
 work of many transactions, which says that it bears being done again: the janitor's run). It is
-kept for 24 hours, and no longer than what it shows: forgetting takes the text out of it.
+kept for 24 hours, and no longer than what it shows: forgetting, erasing and deleting take the text
+out of it.
 """
 
 from __future__ import annotations
@@ -31,7 +32,6 @@ HEADER = "Idempotency-Key"
 KEY_PATTERN = r"^[!-~]{1,255}$"
 KEPT_FOR = timedelta(hours=24)
 PATH_CHARS = 300
-_WORD = re.compile(r"[a-z0-9]+")
 _UUID = re.compile(r"\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b")
 
 
@@ -97,7 +97,7 @@ def once(ask: Ask, work: Callable[[], Answer], *, is_joint: bool = True) -> Answ
         if known.answer.body is None:
             raise StaleError(
                 f"This was done already (with the answer {known.answer.status}), but its answer "
-                "is not kept: it held a secret, or showed what was forgotten since."
+                "is not kept: it held a secret, or showed what was forgotten or deleted since."
             ) from None
         return known.answer
     except DatabaseError as error:  # references are checked when the transaction ends
@@ -159,15 +159,30 @@ def forget_answers(ids: Iterable[UUID]) -> int:
     return IdempotentAnswer.objects.filter(pk__in=shown).exclude(body=None).update(body=None)
 
 
-def forget_quotes(quoted_in: Callable[[Any], bool], texts: Iterable[str]) -> int:
-    """Take the text out of every kept answer that quotes one of these texts without naming its id.
+def forget_answers_about(name: str, value: str) -> int:
+    """Take the text out of every kept answer whose field `name` is `value`; return how many."""
+    # As answers are written: two separators of lines are escaped in them, and nothing else.
+    written = json.dumps({name: value}, ensure_ascii=False, separators=(",", ":"))[1:-1]
+    written = written.replace("\u2028", r"\u2028").replace("\u2029", r"\u2029")
+    kept = IdempotentAnswer.objects.filter(body__contains=written)
+    bodies = kept.values_list("pk", "body").iterator()
+    about = [pk for pk, body in bodies if _field(json.loads(body or ""), name) == value]
+    return IdempotentAnswer.objects.filter(pk__in=about).update(body=None)
 
-    Read are only the answers that hold the longest plain word of one of them.
+
+def _field(body: Any, name: str) -> Any:
+    return body.get(name) if isinstance(body, dict) else None
+
+
+def forget_quotes(quoted_in: Callable[[Any], bool], pieces: Iterable[str]) -> int:
+    """Take the text out of every kept answer that quotes a text without naming its id.
+
+    Read are only the answers that hold the piece of one of the texts: something that all its
+    spellings hold, in whatever case, "" where there is no such thing.
     """
     near = Q()
-    for text in texts:
-        words = _WORD.findall(text)
-        near |= Q(body__icontains=max(words, key=len)) if words else ~Q(body=None)
+    for piece in pieces:
+        near |= Q(body__icontains=piece) if piece else ~Q(body=None)
     kept = IdempotentAnswer.objects.exclude(body=None).filter(near)
     quoting = [row.pk for row in kept.iterator() if quoted_in(json.loads(row.body or "null"))]
     return IdempotentAnswer.objects.filter(pk__in=quoting).update(body=None)

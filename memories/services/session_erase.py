@@ -11,6 +11,7 @@ from django.db.models import Q
 
 from engram.kernel.actors import Actor
 from engram.kernel.history import record
+from engram.kernel.idempotency import forget_answers_about
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.models import Session
@@ -41,6 +42,12 @@ def delete_session(workspace: Workspace, session_key: str, *, actor: Actor, now:
             data=told,
         )
         session.delete()
+        forget_answers_about("session_key", session_key)
+
+
+def longest_piece(normalised: str) -> str:
+    """Return the longest plain piece of a text, "" where it has none."""
+    return max(plain_pieces(normalised), key=len, default="")
 
 
 def plain_pieces(normalised: str) -> list[str]:
@@ -56,7 +63,7 @@ def erase_quotes(quoted_in: Callable[[Any], bool], texts: Iterable[str]) -> int:
     """
     near = Q()
     for text in texts:
-        longest = max(plain_pieces(text), key=len, default="")
+        longest = longest_piece(text)
         for name in _TEXTS:
             near |= Q(**{f"{name}__icontains": longest}) if longest else ~Q(**{name: ""})
     rows = Session.objects.filter(near).order_by("pk").only("pk", *_TEXTS)

@@ -213,6 +213,36 @@ def test_a_long_session_needs_no_more_queries(house: House) -> None:
     assert queries() == few
 
 
+def test_a_deleted_session_is_no_part_of_the_next_of_its_key(house: House) -> None:
+    live(house)
+    with in_workspace(house.workspace):
+        before = timezone.now()
+        telemetry.record_error("judge", "judge_failed", session_key=KEY, now=before)
+    path = f"sessions/{quote(KEY, safe='')}"
+    assert house.admin.delete(path).status_code == 204
+    assert told(house) == [("session", "deleted")]
+    noted = {"content": "The shop got a new bell.", "session_key": KEY}
+    house.agent.post("memories", noted)
+    assert told(house) == [("session", "deleted"), ("memory", "committed")]
+    assert house.agent.post("sessions", {"session_key": KEY}).status_code == 201
+    house.agent.post(f"{path}/prompts", {"prompt": "What hangs above the door?"})
+    with in_workspace(house.workspace):
+        now = timezone.now()
+        telemetry.record_error("judge", "judge_failed", session_key=KEY, now=now)
+    order = told(house)
+    starts = order.index(("session", "started"))
+    assert order[:starts] == [("memory", "committed")]
+    assert sorted(order[starts + 1 :]) == [
+        ("error", "judge_failed"),
+        ("predictor", "diversity"),
+        ("predictor", "fts_overlap"),
+        ("predictor", "prefilter"),
+        ("predictor", "scored"),
+        ("session", "prompted"),
+    ]
+    assert "Berlin" not in read(house).content.decode()
+
+
 def test_of_a_very_long_history_the_newest_thousand_are_told(house: House) -> None:
     with in_workspace(house.workspace):
         for number in range(1003):

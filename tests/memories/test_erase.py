@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from typing import Any
 
@@ -13,7 +14,7 @@ from django.utils import timezone
 from conflicts.services.detect import detect_due
 from engram import embedded
 from engram.kernel import broker
-from engram.kernel.models import Event
+from engram.kernel.models import Event, IdempotentAnswer
 from engram.kernel.tenancy import in_workspace
 from memories.models import CorpusSize, Memory, TermCount
 from tests.conftest import Caller, House, build_house
@@ -115,6 +116,34 @@ def test_a_canary_is_nowhere_after_erasing(house: House) -> None:
     assert tables_holding(CANARY) == {}
     assert redis_keys_holding(CANARY) == []
     assert log_files_holding(CANARY) == []
+
+
+@pytest.mark.parametrize(
+    ("content", "quote"),
+    [
+        ("Große Grüße aus der Straße.", "GROSSE GRÜSSE AUS DER STRASSE."),
+        ("Große Grüße aus der Straße.", "Große Grüße aus der Straße."),
+        ("The oﬃce ﬂoor is waxed.", "The office floor is waxed."),
+        ("ſilence iſ kept in the library.", "Silence is kept in the library."),
+        ("Сад открыт по средам.", "САД ОТКРЫТ ПО СРЕДАМ."),
+    ],
+)
+def test_kept_answers_lose_every_spelling_of_what_is_erased(
+    house: House, neighbour: House, content: str, quote: str
+) -> None:
+    for each in (house, neighbour):
+        memory = commit(each.agent, content)
+        with in_workspace(each.workspace):
+            IdempotentAnswer.objects.create(
+                caller="key:1", key="k", path="/", digest="d", status=200,
+                body=json.dumps({"question": f"Is it so that {quote}"}, ensure_ascii=False),
+                created_at=timezone.now(),
+            )  # fmt: skip
+        if each is house:
+            assert house.admin.delete(f"memories/{memory['id']}").status_code == 204
+    for each, is_gone in ((house, True), (neighbour, False)):
+        with in_workspace(each.workspace):
+            assert (IdempotentAnswer.objects.get().body is None) is is_gone
 
 
 def test_erasing_leaves_one_event_without_content(house: House) -> None:

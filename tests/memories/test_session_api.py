@@ -317,6 +317,38 @@ def test_deleting_takes_records_and_transcript_and_is_told(house: House) -> None
     assert len(start(house)["memories"]) == 1  # the key is free again
 
 
+def test_answers_about_a_deleted_session_are_gone(house: House, neighbour: House) -> None:
+    key, other = 'talk/\u2028"ü 100%', "talk/"
+    for each in (house, neighbour):
+        commit(each, DOG)
+    path = f"sessions/{quote(key, safe='')}"
+    calls: list[tuple[str, dict[str, Any]]] = [
+        ("sessions", {"session_key": key}),
+        (f"{path}/prompts", {"prompt": "Is Biscuit the office dog?"}),
+        (f"{path}/end", {}),
+    ]
+    noted = ("memories", {"content": CAT, "session_key": key})
+    kept = ("sessions", {"session_key": other})
+
+    def send(each: House, call: tuple[str, dict[str, Any]]) -> Any:
+        path, body = call
+        return each.agent.post(path, body, **{"Idempotency-Key": f"{path}-{len(str(body))}"})
+
+    for each in (house, neighbour):
+        assert [send(each, call).status_code for call in calls] == [201, 200, 202]
+    assert [send(house, call).status_code for call in (noted, kept)] == [201, 201]
+    assert house.admin.delete(path).status_code == 204
+    for call in calls:
+        refused = send(house, call)
+        assert (refused.status_code, DOG in refused.content.decode()) == (409, False)
+        assert send(neighbour, call).status_code < 300
+    assert send(house, kept).json()["session_key"] == other
+    assert send(house, noted).json()["memory"]["content"] == CAT  # it is no part of the session
+    assert house.reader.get(path).status_code == 404
+    again = house.agent.post("sessions", {"session_key": key}, **{"Idempotency-Key": "new"})
+    assert again.status_code == 201
+
+
 def test_erasing_a_memory_takes_what_sessions_quote(house: House, neighbour: House) -> None:
     """Pitfall 39: no transcript keeps the words, and no record the memory."""
     dog = commit(house, DOG)
@@ -452,6 +484,38 @@ def test_prompts_at_once_are_all_counted(shared_house: House) -> None:
     with in_workspace(shared_house.workspace):
         assert Memory.objects.get(pk=dog).hit_count == 6
         assert sorted(SessionCandidate.objects.values_list("fts_hit_count", flat=True)) == [3, 3]
+
+
+def test_a_late_end_meets_the_closing_and_loses_nothing(shared_house: House) -> None:
+    """The sweep closes what an agent is just ending: whoever comes first, its words are kept."""
+    keys = [f"s{n}" for n in range(4)]
+    for key in keys:
+        start(shared_house, key)
+    barrier = Barrier(5)
+    late = timezone.now() + timedelta(days=2)
+
+    def close() -> int:
+        return close_idle(shared_house.workspace, now=late)
+
+    def call(key: str) -> int:
+        barrier.wait()
+        try:
+            if not key:
+                return close()
+            body = {"transcript": f"said in {key}"}
+            return int(shared_house.agent.post(f"sessions/{key}/end", body).status_code)
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(5) as pool:
+        closed, *answers = pool.map(call, ["", *keys])
+    assert answers == [202] * 4
+    with in_workspace(shared_house.workspace):
+        found = Session.objects.order_by("session_key")
+        told = [(one.state, one.transcript) for one in found]
+        assert told == [("ended", f"said in {key}") for key in keys]
+        assert Event.objects.filter(type="session.ended").count() == 4
+        assert Event.objects.filter(type="session.transcript_taken").count() == closed
 
 
 def test_ends_at_once_are_one_end(shared_house: House) -> None:
