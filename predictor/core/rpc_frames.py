@@ -6,6 +6,7 @@ See jsonrpc.org/specification. A batch (an array) is no frame here, and `params`
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NoReturn
@@ -52,13 +53,18 @@ def parse(line: bytes) -> Request:
     try:
         frame = json.loads(line.decode("utf-8"), parse_constant=_refuse)
     except UnicodeDecodeError:
-        raise FrameError(PARSE_ERROR, "a frame is UTF-8") from None
+        raise FrameError(PARSE_ERROR, "a frame must be UTF-8") from None
     except RecursionError:
         raise FrameError(PARSE_ERROR, "the frame is nested too deeply") from None
-    except ValueError as error:
-        raise FrameError(PARSE_ERROR, f"no JSON: {str(error)[:120]}") from None
+    except json.JSONDecodeError as error:
+        raise FrameError(PARSE_ERROR, f"the frame is no JSON: {error}") from None
+    except FrameError:
+        raise
+    except ValueError:  # Python reads no integer of more digits
+        most = sys.get_int_max_str_digits()
+        raise FrameError(PARSE_ERROR, f"a number has more than {most} digits") from None
     if not isinstance(frame, dict):
-        raise FrameError(INVALID_REQUEST, "a frame is one JSON object; batches are not taken")
+        raise FrameError(INVALID_REQUEST, "a frame must be one JSON object; no batches are taken")
     request_id = _id_of(frame)
     if frame.get("jsonrpc") != "2.0":
         raise FrameError(INVALID_REQUEST, 'jsonrpc: must be "2.0"', request_id)
@@ -80,12 +86,12 @@ def _id_of(frame: Mapping[str, Any]) -> str | int | float | None:
     request_id = frame.get("id")
     is_known = request_id is None or type(request_id) in {str, int, float}
     if not is_known or request_id in {float("inf"), float("-inf")}:
-        raise FrameError(INVALID_REQUEST, "id: must be a string, a number or null")
+        raise FrameError(INVALID_REQUEST, "id: must be a string, a finite number or null")
     return request_id
 
 
 def _refuse(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no number")
+    raise FrameError(PARSE_ERROR, f"the frame is no JSON: {name} is no number")
 
 
 def answer(request_id: Any, result: Mapping[str, Any]) -> bytes:

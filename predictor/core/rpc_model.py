@@ -14,15 +14,15 @@ from predictor.core.features import WidthError
 from predictor.core.recipe import is_useful
 from predictor.core.rpc_params import (
     MAX_EPOCHS,
+    MAX_NUMBERS,
     NATIVE,
     SHARED,
-    check_names,
+    check_labels,
     described,
     identifiers,
     labelled,
-    whole,
-    wrong,
 )
+from predictor.core.rpc_values import check_names, whole, wrong
 from predictor.core.scorer import ScoreError, Scorer, TrainingReport
 from predictor.core.types import LabelledSession
 from predictor.core.weights import DIMENSION
@@ -56,6 +56,7 @@ class RpcModel:
         check_names(params, SHARED)
         context, candidates = described(params, width=self._width)
         ids = identifiers(params, len(candidates))
+        check_labels(params, len(candidates))
         scorer = self.scorer or self._untrained(candidates.embeddings.shape[1])
         try:
             scores = scorer.score(context, candidates)
@@ -76,10 +77,13 @@ class RpcModel:
             raise wrong("sessions", "must be a list of at least one session")
         epochs = whole(params, "epochs", low=1, high=MAX_EPOCHS)
         useful: dict[bytes, LabelledSession] = {}
-        used, width = 0, self._width
+        used, size, width = 0, 0, self._width
         for position, one in enumerate(sent):
             session = labelled(one, width=width, path=f"sessions[{position}]")
             width = width or session.candidates.embeddings.shape[1]
+            size += session.candidates.embeddings.size
+            if size > MAX_NUMBERS:
+                raise wrong(f"sessions[{position}]", f"all embeddings exceed {MAX_NUMBERS} numbers")
             if is_useful(session):
                 used += 1
                 useful[_digest(session)] = session

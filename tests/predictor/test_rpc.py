@@ -272,9 +272,95 @@ def test_a_wrong_value_is_refused_by_its_name(desk: Desk, field: str, others) ->
     assert (error["code"], error["message"].split(":")[0]) == (-32602, field)
 
 
+RANGED = [
+    (
+        {"context_embedding": [0, 0, 0, "1", 0, 0, 0, 0]},
+        'context_embedding: must hold numbers from -3.4e+38 to 3.4e+38; [3] is "1"',
+    ),
+    (
+        {"context_embedding": [0] * 7 + [10**400]},
+        "context_embedding: must hold numbers from -3.4e+38 to 3.4e+38;"
+        " [7] is an integer beyond that",
+    ),
+    (
+        {"context_embedding": [], "candidate_embeddings": [None] * 4},
+        "context_embedding: must be a list of 1 to 16384 numbers",
+    ),
+    (
+        {"context_embedding": None, "candidate_embeddings": [None, 5, None, None]},
+        "candidate_embeddings[1]: must be a list of 1 to 16384 numbers",
+    ),
+    (
+        {"candidate_embeddings": [[0.5], None, None, None]},
+        "candidate_embeddings[0]: has 1 numbers, must have 8",
+    ),
+    ({"candidate_ids": ["a"]}, "candidate_ids: has 1 ids, must have one for each of 4 candidates"),
+    (
+        {"candidate_ids": ["a", "b", "a", "c"]},
+        'candidate_ids: must hold each id once; [2] is "a" again',
+    ),
+    (
+        {"candidate_ids": ["a", "b", ["c"], "d"]},
+        "candidate_ids: must hold strings; [2] is a list",
+    ),
+    (
+        {"candidate_features": [[0] * 12]},
+        "candidate_features: has 1 rows, must have one for each of 4 candidates",
+    ),
+    (
+        {"candidate_texts": ["a"]},
+        "candidate_texts: has 1 texts, must have one for each of the 0 without embedding,"
+        " or of all 4 candidates",
+    ),
+    ({"injected": [2, 0, 0, 0]}, "injected: must be a list of 4 times true or false"),
+    # What only trainings read may be sent along, but not wrong.
+    (
+        {"labels": [0, 0, 2, 0]},
+        "labels: must hold numbers from -1 to 1; [2] is 2",
+    ),
+    ({"labels": "x"}, "labels: must be a list of 4 numbers"),
+    ({"confidence": 5}, "confidence: must be a number from 0 to 1"),
+]
+
+
+@pytest.mark.parametrize(("others", "message"), RANGED)
+def test_a_refusal_says_what_would_be_taken(desk: Desk, others: Any, message: str) -> None:
+    assert ask(desk, "score", spoilt(**others)) == {"code": -32602, "message": message}
+
+
+def test_a_small_frame_cannot_ask_for_more_memory_than_there_is(desk: Desk) -> None:
+    wide = {"context_embedding": [0.5] * 16_384, "candidate_embeddings": [None] * 10_000}
+    told = ask(desk, "score", spoilt(**wide))
+    assert told["message"] == "candidate_embeddings: 10000 of width 16384 are too many"
+    half = session(0) | wide | {"candidate_embeddings": [None] * 5_000}
+    half |= {"candidate_features": [[0] * 12] * 5_000, "log_effectiveness": None}
+    half |= {"labels": [0.0] * 5_000, "confidence": 1}
+    told = ask(desk, "train", {"sessions": [half, half]})
+    assert told["message"] == "sessions[1]: all embeddings exceed 134217728 numbers"
+    assert "scores" in ask(desk, "score", scored())
+
+
+def test_methods_and_digits_that_there_are_not_are_told(desk: Desk) -> None:
+    assert ask(desk, "scores")["message"] == (
+        "method: there is no 'scores', but score, train, train_from_db, status, save_checkpoint"
+    )
+    long = json.loads(desk.answer(b'{"jsonrpc": "2.0", "id": ' + b"9" * 5000 + b"}"))
+    assert long["error"]["message"] == "a number has more than 4300 digits"
+    nan = json.loads(desk.answer(b'{"id": NaN}'))
+    assert nan["error"]["message"] == "the frame is no JSON: NaN is no number"
+
+
+@pytest.mark.parametrize("path", ["a\0b", "folder/\ud800", 5, None])
+def test_a_path_that_no_system_has_is_refused(desk: Desk, path: Any) -> None:
+    assert ask(desk, "save_checkpoint", {"path": path})["message"] == (
+        "path: must be a string, not empty, of printable characters"
+    )
+
+
 @pytest.mark.parametrize(
     ("field", "others"),
     [
+        ("sessions[0].candidate_ids", {"candidate_ids": ["a", "b", "c", "c"]}),
         ("sessions[0].labels", {"labels": [0.1] * 3}),
         ("sessions[0].labels", {"labels": [0.1, 0.2, 0.3, 1.5]}),
         ("sessions[0].labels", {"labels": None}),

@@ -16,7 +16,7 @@ from uuid import UUID
 
 import dj_database_url
 from django.core.management.base import BaseCommand
-from django.db import connection
+from django.db import DatabaseError, connection
 from django.db.models import Q
 from django.utils import timezone
 
@@ -28,7 +28,7 @@ from predictor.core.gates import Canary
 from predictor.core.labels import MIN_CONFIDENCE
 from predictor.core.rpc_frames import INTERNAL_ERROR, METHOD_NOT_FOUND, PARSE_ERROR, FrameError
 from predictor.core.rpc_model import NOTHING, RpcModel, told
-from predictor.core.rpc_params import check_names, number, whole, wrong
+from predictor.core.rpc_values import check_names, number, whole, wrong
 from predictor.core.scorer import Scorer
 from predictor.services import checkpoint_file
 from predictor.services.dataset import SESSIONS_MAX
@@ -107,7 +107,8 @@ class Desk:
         try:
             method = self._methods.get(request.method)
             if method is None:
-                raise FrameError(METHOD_NOT_FOUND, f"method: there is no {request.method[:60]!r}")
+                said = f"there is no {request.method[:60]!r}, but {', '.join(self._methods)}"
+                raise FrameError(METHOD_NOT_FOUND, f"method: {said}")
             told = rpc_frames.answer(request.request_id, method(request.params))
         except FrameError as error:
             told = rpc_frames.refusal(_of(request.request_id, error.code, error.message))
@@ -125,8 +126,8 @@ class Desk:
     def _save_checkpoint(self, params: Mapping[str, Any]) -> dict[str, Any]:
         check_names(params, frozenset({"path"}))
         path = params.get("path")
-        if not isinstance(path, str) or not path:
-            raise wrong("path", "must be a string")
+        if not isinstance(path, str) or not path or not path.isprintable():
+            raise wrong("path", "must be a string, not empty, of printable characters")
         raw = self.model.to_bytes()
         checkpoint_file.write(Path(path), raw)
         return {"bytes": len(raw), "sha256": hashlib.sha256(raw).hexdigest()}
@@ -136,24 +137,31 @@ class Desk:
         check_names(params, frozenset({"workspace", "limit", "min_confidence"}))
         named = params.get("workspace")
         if not isinstance(named, str):
-            raise wrong("workspace", "must be a string")
+            raise wrong("workspace", "must be a string: a slug or an id")
         limit = whole(params, "limit", low=1, high=SESSIONS_MAX) or SESSIONS_MAX
         least = MIN_CONFIDENCE
         if params.get("min_confidence") is not None:
             least = number(params, "min_confidence", low=0, high=1)
-        _open_database()
-        workspace = _workspace(named)
-        if workspace is None:
-            raise wrong("workspace", "there is no such workspace")
         now = timezone.now()
-        material, result = trial(
-            workspace,
-            reason="manual",
-            seed=self.model.seed,
-            now=now,
-            limit=limit,
-            min_confidence=least,
-        )
+        try:
+            _open_database()
+            workspace = _workspace(named)
+            if workspace is None:
+                raise wrong("workspace", f"there is no workspace {named[:60]!r}")
+            material, result = trial(
+                workspace,
+                reason="manual",
+                seed=self.model.seed,
+                now=now,
+                limit=limit,
+                min_confidence=least,
+            )
+        except DatabaseError as error:  # what it says could quote a row
+            connection.close_if_unusable_or_obsolete()
+            said = f"workspace: the database cannot be read ({type(error).__name__})"
+            raise FrameError(INTERNAL_ERROR, said) from None
+        except embedded.EmbeddedServicesError as error:
+            raise FrameError(INTERNAL_ERROR, f"workspace: no database: {error}") from None
         if result.may_serve and result.scorer is not None and result.report is not None:
             self.model.adopt(result.scorer, result.report.samples_used, now)
         return _told(result, material.skipped)
