@@ -86,6 +86,13 @@ def _applied(settings: dict[str, str]) -> Iterator[None]:
 
 
 @contextmanager
+def no_longer_than(seconds: float) -> Iterator[None]:
+    """Cancel any statement within the block that takes longer, a millisecond at least."""
+    with _planned({"statement_timeout": f"{max(1, int(seconds * 1000))}ms"}):
+        yield
+
+
+@contextmanager
 def without_nested_loops() -> Iterator[None]:
     """Join by hash within the block: 1 ms instead of 243 for a memory's neighbours among 1,000."""
     with _planned({"enable_nestloop": "off"}):

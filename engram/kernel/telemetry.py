@@ -33,8 +33,8 @@ CODES: Final = {
     "judge": ("judge_failed", "judge_given_up"),
     "narrate": ("narrate_failed", "narrate_unavailable"),
     "predictor_score": (
-        "predictor_checkpoint_error", "predictor_crash", "predictor_parse_error",
-        "predictor_timeout",
+        "predictor_checkpoint_error", "predictor_crash", "predictor_loading",
+        "predictor_parse_error", "predictor_timeout",
     ),
     "predictor_train": ("predictor_train_failure",),
 }  # fmt: skip

@@ -1,7 +1,8 @@
 """What switches scoring off: too many failures within an hour, for an hour or until someone says.
 
 The failures are counted from the errors of the stage (`kernel/telemetry.py`), under the lock of
-the workspace's state, so that processes that fail at once open the breaker once.
+the workspace's state, so that processes that fail at once open the breaker once. A model that was
+still being loaded is none: the load goes on, and each process is late with it once.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from predictor.models import PredictorState
 from predictor.services.state import locked_state
 
 PERIOD = timedelta(hours=1)
+LOADING = "predictor_loading"
 
 
 def is_open(state: PredictorState, now: datetime) -> bool:
@@ -37,7 +39,8 @@ def failures(state: PredictorState, now: datetime) -> int:
     since = until - PERIOD
     if state.failures_count_from is not None:
         since = max(since, state.failures_count_from)
-    return StageError.objects.filter(stage=STAGE, at__gt=since, at__lte=until).count()
+    errors = StageError.objects.filter(stage=STAGE, at__gt=since, at__lte=until)
+    return errors.exclude(code=LOADING).count()
 
 
 def note_failure(
@@ -51,6 +54,8 @@ def note_failure(
 ) -> None:
     """Count one failure and open the breaker when it is one too many; the state is locked."""
     telemetry.record_error(STAGE, code, detail=detail, session_key=session_key, now=now)
+    if code == LOADING:
+        return
     count = failures(state, now)
     if count < min(threshold, telemetry.ERRORS_KEPT) or is_open(state, now):
         return

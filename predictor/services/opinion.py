@@ -2,14 +2,15 @@
 
 Off, it says and leaves nothing. Else every candidate's signals are recorded, and scored when a
 model is served; α gives the scores influence only in the mode `on` and once the governor says so.
-Whatever fails is counted, and the baseline's order serves.
+Whatever fails is counted, and the baseline's order serves. Weights that are not in memory in time
+are no fault of the model: that is counted under a code of its own, which opens no breaker, and they
+are read on behind the session.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import datetime
 from time import perf_counter
 from uuid import UUID
 
@@ -19,7 +20,6 @@ from numpy.typing import NDArray
 
 from engram.kernel import telemetry
 from engram.kernel.actors import SYSTEM
-from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.services.learned import STAGE, Asked, Opinion, flaw_of
 from predictor.core.checkpoint import CheckpointError
@@ -30,7 +30,7 @@ from predictor.models import PredictorState
 from predictor.services import breaker, served
 from predictor.services.deadline import Deadline, TooSlowError
 from predictor.services.reset import cold_start
-from predictor.services.served import ServedModel
+from predictor.services.served import LoadingError, ServedModel
 from predictor.services.session_features import candidates_of, context_of, signals_of
 from predictor.services.state import locked_state, state_of
 from predictor.services.status_line import status_line
@@ -43,6 +43,7 @@ FAILURES: dict[type[Exception], tuple[str, str]] = {
     WidthError: ("predictor_parse_error", "parse_error"),
     ScoreError: ("predictor_parse_error", "parse_error"),
     CheckpointError: UNREADABLE,
+    LoadingError: (breaker.LOADING, "loading"),
 }
 CRASH = ("predictor_crash", "crash")
 
@@ -89,12 +90,11 @@ def _opinion(asked: Asked) -> Opinion:
     signals: Mapping[UUID, list[float]] = {}
     reason = DISABLED if is_off else ""
     try:
-        with in_workspace(asked.workspace):
-            rows = signals_of(asked)
-            ids = (fact.id for fact in asked.candidates)
-            signals = dict(zip(ids, rows.tolist(), strict=True))
-            if not is_off:
-                scores = _scores(asked, state, rows)
+        rows = signals_of(asked)
+        ids = (fact.id for fact in asked.candidates)
+        signals = dict(zip(ids, rows.tolist(), strict=True))
+        if not is_off:
+            scores = _scores(asked, state, rows)
     except NoOpinionError as error:
         reason = error.reason
     except Exception as error:  # noqa: BLE001  a session starts whatever a ranker does
@@ -107,15 +107,14 @@ def _opinion(asked: Asked) -> Opinion:
 def _scores(asked: Asked, state: PredictorState, rows: Rows) -> dict[UUID, float]:
     if state.served is None:
         raise NoOpinionError(NO_MODEL)
-    started = perf_counter()
+    ends = perf_counter() + asked.workspace.config.score_timeout_ms / 1000
     with telemetry.timed(STAGE):
-        model = served.load(state.served)
+        model = served.load(state.served, ends - perf_counter())
         if model.scorer is None or model.embedding_model != asked.model:
             raise NoOpinionError(OTHER_EMBEDDING)
         if not asked.candidates:
             raise NoOpinionError(NOTHING_TO_RANK)
-        left = asked.workspace.config.score_timeout_ms / 1000 - (perf_counter() - started)
-        return _deadline.run(lambda: _scored(asked, model, rows), left)
+        return _deadline.run(lambda: _scored(asked, model, rows), ends - perf_counter())
 
 
 def _scored(asked: Asked, model: ServedModel, rows: Rows) -> dict[UUID, float]:
@@ -148,27 +147,29 @@ def _failed(asked: Asked, error: Exception) -> str:
     code, reason = next((told for kind, told in FAILURES.items() if isinstance(error, kind)), CRASH)
     name = type(error).__name__
     detail = name if code == CRASH[0] else f"{name}: {error}"  # others' messages may quote texts
-    transaction.on_commit(
-        lambda: _account(asked.workspace, asked.session_key, code, detail, asked.now), robust=True
-    )
+    transaction.on_commit(lambda: _account(asked, code, detail), robust=True)
+    if isinstance(error, LoadingError):
+        late = error.number
+        transaction.on_commit(lambda: served.load_behind(asked.workspace.pk, late), robust=True)
     return reason
 
 
-def _account(workspace: Workspace, session_key: str, code: str, detail: str, now: datetime) -> None:
+def _account(asked: Asked, code: str, detail: str) -> None:
     """Count a failure; a model that cannot be read is served no longer."""
+    workspace, now = asked.workspace, asked.now
     with in_workspace(workspace):
         state = locked_state(now)
         breaker.note_failure(
             state,
             code,
             detail,
-            session_key=session_key,
+            session_key=asked.session_key,
             threshold=workspace.config.disable_threshold,
             now=now,
         )
         if code == UNREADABLE[0] and state.served is not None:
             try:
-                served.load(state.served)
+                served.load(state.served, served.BEHIND_SECONDS)
             except CheckpointError:
                 cold_start(state, workspace, reason=UNREADABLE[1], actor=SYSTEM, now=now)
 

@@ -3,23 +3,46 @@
 Which version is served stands in the workspace's state and is read for every session, so that a
 promotion by a worker is seen by the next session of every process. A version never changes, so
 that what is held of it is never out of date.
+
+The first session of a version in a process reads it within the time that is left for scoring: in
+its own transaction, which sees what it wrote itself, then decoded in a thread. What is late goes on
+behind it, so that a session soon after finds the version in memory.
 """
 
 from __future__ import annotations
 
+import logging
 from collections import OrderedDict
 from dataclasses import dataclass
 from threading import Lock
+from time import perf_counter
 from uuid import UUID
 
-from engram.kernel.tenancy import current_workspace_id
+from django.db import OperationalError, connection
+from psycopg.errors import QueryCanceled
+
+from engram.kernel.planning import no_longer_than
+from engram.kernel.tenancy import current_workspace_id, in_workspace
 from predictor.core.checkpoint import CheckpointError
 from predictor.core.scorer import Scorer
 from predictor.core.types import FEATURE_VERSION
 from predictor.models import ModelVersion
+from predictor.services.deadline import Deadline, TooSlowError
 from predictor.services.models_store import intact_bytes
 
 HELD = 16  # about 4.4 MB each
+LOADING_AT_ONCE = 2
+BEHIND_SECONDS = 30.0
+
+log = logging.getLogger(__name__)
+
+
+class LoadingError(Exception):
+    """A version is not in memory in time."""
+
+    def __init__(self, number: int):
+        super().__init__(f"model_v{number}")
+        self.number = number
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,29 +81,72 @@ class ModelCache:
 
 
 held = ModelCache()
+_loading: Deadline[ServedModel] = Deadline(LOADING_AT_ONCE, name="loading")
 
 
-def load(number: int) -> ServedModel:
-    """Return a version of the current workspace, from memory or from the database.
+def load(number: int, seconds: float) -> ServedModel:
+    """Return a version of the current workspace, from memory or in time from the database.
 
     Raises
     ------
     CheckpointError
         When it is gone, or not what was stored.
+    LoadingError
+        When it takes longer.
     """
     workspace_id = current_workspace_id()
-    model = held.get(workspace_id, number)
-    if model is None:
-        model = _read(number)
+    if (model := held.get(workspace_id, number)) is not None:
+        return model
+    ends = perf_counter() + seconds
+    try:
+        version = _read(number, seconds)
+        return _loading.run(lambda: _decoded(workspace_id, version), ends - perf_counter())
+    except TooSlowError:
+        raise LoadingError(number) from None
+
+
+def load_behind(workspace_id: UUID, number: int) -> None:
+    """Go on with what was late, in a thread that nobody waits for; not when enough others do."""
+    if held.get(workspace_id, number) is None:
+        _loading.begin(lambda: _load_alone(workspace_id, number))
+
+
+def _load_alone(workspace_id: UUID, number: int) -> None:
+    try:
+        with in_workspace(workspace_id):
+            version = _read(number, BEHIND_SECONDS)
+        _decoded(workspace_id, version)
+    except Exception as error:  # noqa: BLE001  the next session tries again, and counts it
+        log.warning("model_v%d was not loaded: %s", number, type(error).__name__)
+    finally:
+        connection.close()
+
+
+def _read(number: int, seconds: float) -> ModelVersion:
+    if seconds <= 0:
+        raise TooSlowError
+    try:
+        with in_workspace(current_workspace_id()), no_longer_than(seconds):
+            version = ModelVersion.objects.filter(number=number).first()
+    except OperationalError as error:
+        if isinstance(error.__cause__, QueryCanceled):
+            raise TooSlowError from None
+        raise
+    if version is None:
+        raise CheckpointError(f"there is no model_v{number}")
+    return version
+
+
+def _decoded(workspace_id: UUID, version: ModelVersion) -> ServedModel:
+    """Decode a version and hold it, unless another session did while this one waited."""
+    if (model := held.get(workspace_id, version.number)) is None:
+        model = _model_of(version)
         held.put(workspace_id, model)
     return model
 
 
-def _read(number: int) -> ServedModel:
-    version = ModelVersion.objects.filter(number=number).first()
-    if version is None:
-        raise CheckpointError(f"there is no model_v{number}")
+def _model_of(version: ModelVersion) -> ServedModel:
     if version.feature_version != FEATURE_VERSION:
-        return ServedModel(number, version.embedding_model, 0, None)
+        return ServedModel(version.number, version.embedding_model, 0, None)
     scorer = Scorer.from_bytes(intact_bytes(version))
-    return ServedModel(number, version.embedding_model, scorer.embedding_width, scorer)
+    return ServedModel(version.number, version.embedding_model, scorer.embedding_width, scorer)

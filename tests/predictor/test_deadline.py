@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 
@@ -39,3 +40,32 @@ def test_late_work_is_left_behind_and_gives_its_place_back_when_it_ends() -> Non
 def test_no_time_left_means_late() -> None:
     with pytest.raises(TooSlowError):
         Deadline(1).run(lambda: 42, 0)
+
+
+def test_work_begun_behind_is_waited_for_by_nobody_and_takes_a_place() -> None:
+    deadline = Deadline(1)
+    go_on, is_done = threading.Event(), threading.Event()
+
+    def work() -> None:
+        go_on.wait(30)
+        is_done.set()
+
+    assert deadline.begin(work)
+    assert not deadline.begin(work)
+    with pytest.raises(TooSlowError):
+        deadline.run(lambda: 42, 0.02)
+    go_on.set()
+    assert is_done.wait(30)
+    assert deadline.run(lambda: 42, 30) == 42
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_forked_process_has_all_places() -> None:
+    deadline = Deadline(1)
+    go_on = threading.Event()
+    assert deadline.begin(lambda: go_on.wait(30))
+    if (child := os.fork()) == 0:
+        os._exit(0 if deadline.begin(lambda: None) else 1)
+    _, status = os.waitpid(child, 0)
+    go_on.set()
+    assert os.waitstatus_to_exitcode(status) == 0

@@ -1,0 +1,119 @@
+"""The first session of a version in a process: it waits for the weights so long and no longer."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from django.db import connection
+
+from engram.kernel.models import StageError
+from engram.kernel.tenancy import in_workspace
+from memories.services.learned import Opinion
+from predictor.core.governance import Phase
+from predictor.models import ModelVersion
+from predictor.services import served
+from predictor.services.deadline import Deadline
+from predictor.services.opinion import opinion
+from predictor.services.served import ModelCache
+from tests.conftest import House, build_house
+from tests.predictor.serving import asked, configure, promote, state
+
+PATIENCE_SECONDS = 60
+
+
+@pytest.fixture
+def cold(transactional_db: None, monkeypatch: pytest.MonkeyPatch) -> House:
+    """Return a workspace with an active model that this process has never read."""
+    monkeypatch.setattr(served, "held", ModelCache())
+    monkeypatch.setattr(served, "_loading", Deadline(1, name="loading"))
+    house = build_house("cold")
+    promote(house.workspace, phase=Phase.ACTIVE)
+    return house
+
+
+def start(house: House, number: int, **settings: object) -> Opinion:
+    """Start a session and commit it."""
+    workspace = configure(house.workspace, predictor_mode="on", **settings)
+    with in_workspace(workspace):
+        return opinion(asked(workspace, session_key=f"s-{number}"))
+
+
+def codes(house: House) -> list[str]:
+    with in_workspace(house.workspace):
+        return list(StageError.objects.values_list("code", flat=True))
+
+
+@contextmanager
+def weights_locked() -> Iterator[None]:
+    """Let nobody read the weights meanwhile, as a migration of their table does."""
+    other = connection.copy()
+    other.set_autocommit(False)
+    try:
+        with other.cursor() as cursor:
+            cursor.execute(f"LOCK TABLE {ModelVersion._meta.db_table} IN ACCESS EXCLUSIVE MODE")
+        yield
+    finally:
+        other.rollback()
+        other.close()
+
+
+def wait_until_held(house: House) -> None:
+    until = time.monotonic() + PATIENCE_SECONDS
+    while served.held.get(house.workspace.pk, 1) is None:
+        assert time.monotonic() < until
+        time.sleep(0.01)
+
+
+def threads_of_loading() -> int:
+    return sum(thread.name == "loading" for thread in threading.enumerate())
+
+
+def test_weights_that_cannot_be_read_in_time_hold_up_no_session(cold: House) -> None:
+    with weights_locked():
+        found = [start(cold, number, score_timeout_ms=30) for number in range(4)]
+        reading = threads_of_loading()
+    wait_until_held(cold)
+
+    assert {(one.no_opinion_reason, one.alpha, len(one.scores)) for one in found} == {
+        ("loading", 1.0, 0)
+    }
+    assert {len(one.signals) for one in found} == {8}
+    assert reading == 1  # whatever number of sessions were late
+    assert codes(cold) == ["predictor_loading"] * 4
+    assert state(cold.workspace).disabled_until is None
+    later = start(cold, 5)
+    assert (later.model_version, len(later.scores)) == (1, 8)
+    assert codes(cold) == ["predictor_loading"] * 4
+
+
+def test_weights_that_cannot_be_decoded_in_time_hold_up_no_session(cold: House) -> None:
+    go_on = threading.Event()
+    served._loading.begin(lambda: go_on.wait(PATIENCE_SECONDS))
+    found = start(cold, 1, score_timeout_ms=200)
+    go_on.set()
+
+    assert (found.scores, found.alpha, found.no_opinion_reason) == ({}, 1.0, "loading")
+    assert codes(cold) == ["predictor_loading"]
+    assert len(start(cold, 2).scores) == 8
+
+
+def test_the_time_of_statements_is_given_back(cold: House) -> None:
+    with in_workspace(cold.workspace), connection.cursor() as cursor:
+        served.load(1, PATIENCE_SECONDS)
+        cursor.execute("SHOW statement_timeout")
+        assert cursor.fetchone() == ("0",)
+
+
+def test_a_load_behind_that_finds_nothing_leaves_nothing(cold: House) -> None:
+    served.load_behind(cold.workspace.pk, 2)
+    until = time.monotonic() + PATIENCE_SECONDS
+    while threads_of_loading() and time.monotonic() < until:
+        time.sleep(0.01)
+
+    assert threads_of_loading() == 0
+    assert served.held.get(cold.workspace.pk, 2) is None
+    assert len(start(cold, 1).scores) == 8
