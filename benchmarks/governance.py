@@ -3,14 +3,18 @@
     PYTHONPATH=. python benchmarks/governance.py [RUNS] [FILE.json]
 
 Streams of margins are drawn from a normal distribution (cut to [-1, 1]): ten sessions before the
-first training, then 290 with a mean and a deviation, or 100 and then 60 after a fall to -0.15.
-Each rule set says what it would have done; the one that serves is `predictor.core.governance`, and
-the arrays here are held to it, run by run. Figures are shares of runs in percent, and medians.
+first training, then 290 with a mean and a deviation, or 100 and then 60 after a fall from 0.12 to
+-0.15; as they are, with 40 % of them ties, or with 30 % of the sessions void. Each rule set says
+what it would have done; the one that serves is `predictor.core.governance`, and the arrays here are
+held to it, run by run. Figures are shares of runs in percent, medians, and what the sessions of a
+run gained in the mean: the margin times the ranker's share of influence.
 """
 
 import json
 import sys
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from functools import partial
 from math import erf
 from pathlib import Path
 
@@ -23,60 +27,76 @@ SESSIONS, BEFORE, AFTER = 290, 90, 60
 FALLEN = -0.15
 MEANS = (-0.15, -0.1, -0.05, 0.0, 0.05, 0.12, 0.3)
 DEVIATIONS = (0.15, 0.25, 0.35)
+STREAMS = {"plain": (0.0, 0.0), "40 % ties": (0.4, 0.0), "30 % void": (0.0, 0.3)}
 PHI = np.vectorize(lambda z: 0.5 * (1 + erf(z / 2**0.5)))
 
 
 @dataclass(frozen=True)
 class Rules:
-    """A rule set: z to leave cold start, and whether a reset in cold start clears evidence."""
+    """A rule set: z to leave cold start; whether a reset in cold start clears evidence, and whether
+    there is one only; whether drift is measured by how much margins vary, or by 0.25."""
 
     name: str
-    exit_z: float
-    clears_cold: bool
+    exit_z: float = EXIT_Z
+    clears_cold: bool = False
+    is_once_cold: bool = True
+    is_scaled: bool = True
 
 
 RULES = (
-    Rules("served", EXIT_Z, clears_cold=False),
-    Rules("served, exit at 1.645", 1.645, clears_cold=False),
-    Rules("as first written", 1.645, clears_cold=True),
+    Rules("served"),
+    Rules("served, exit at 1.645", exit_z=1.645),
+    Rules("served, drift as first written", is_once_cold=False, is_scaled=False),
+    Rules("as first written", 1.645, clears_cold=True, is_once_cold=False, is_scaled=False),
 )
 
 
 @dataclass
 class Ran:
-    """What happened in runs × sessions: α, whether it was active, resets of an active one."""
+    """What happened in runs × sessions: α, whether it was active, resets of an active one and of
+    one in cold start."""
 
     alpha: np.ndarray
     is_active: np.ndarray
     is_reset: np.ndarray
+    is_cold_reset: np.ndarray
+
+    @classmethod
+    def nothing(cls, shape: tuple[int, int]) -> "Ran":
+        """Return what is to be filled in."""
+        return cls(*(np.zeros(shape, kind) for kind in (float, bool, bool, bool)))
 
 
 def governed(margins: np.ndarray, rules: Rules) -> Ran:
-    """Run a rule set over (runs, sessions) margins, all runs at once."""
+    """Run a rule set over (runs, sessions) margins, NaN where void, all runs at once."""
     runs, sessions = margins.shape
-    sums = np.zeros((4, runs))  # weights, squared weights, margins, squares
-    drift, compared, active = np.zeros(runs), np.zeros(runs), np.zeros(runs)
+    sums = np.zeros((6, runs))  # weights, squared weights, margins, squares, steps; the last margin
+    discounts = np.array([0.97, 0.97**2, 0.97, 0.97, 0.97, 0.0])[:, None]
+    drift, compared, active, resets = (np.zeros(runs) for _ in range(4))
     is_active = np.zeros(runs, bool)
-    ran = Ran(*(np.zeros((runs, sessions), kind) for kind in (float, bool, bool)))
+    ran = Ran.nothing(margins.shape)
     for step in range(sessions):
-        x = margins[:, step]
+        is_told = ~np.isnan(margins[:, step])
+        x = np.where(is_told, margins[:, step], 0.0)
+        one = np.ones(runs)
+        added = discounts * sums + np.array([one, one, x, x * x, (x - sums[5]) ** 2 / 2, x])
+        sums = np.where(is_told, added, sums)
         active += is_active
-        sums = sums * np.array([0.97, 0.97**2, 0.97, 0.97])[:, None]
-        sums += np.array([np.ones(runs), np.ones(runs), x, x * x])
-        compared += 1
-        drift = np.maximum(0, drift - (x + 0.05) / 0.25)
+        compared += is_told
+        noise = np.maximum(0.0625, (20 * 0.0625 + sums[4]) / (20 + sums[0]))
+        scale = noise / 0.25 if rules.is_scaled else 0.25
+        drift = np.where(is_told, np.maximum(0, drift - (x + 0.05) / scale), drift)
+        drift[rules.is_once_cold & ~is_active & (resets > 0)] = 0
         falls = drift > 8
         drift[falls] = 0
+        resets += falls
         cleared = falls & (is_active | rules.clears_cold)
         for values in (compared, active, *sums):
             values[cleared] = 0
         ran.is_reset[:, step] = falls & is_active
+        ran.is_cold_reset[:, step] = falls & ~is_active
         is_active &= ~falls
-        weight = np.where(sums[0] > 0, sums[0], 1)
-        mean = sums[2] / weight
-        variance = np.maximum(sums[3] / weight - mean**2, 1e-4) + 0.01 / weight
-        n_eff = weight**2 / np.where(sums[1] > 0, sums[1], 1)
-        z = np.where(sums[0] > 0, mean / np.sqrt(variance / n_eff), 0)
+        z = standing(sums)
         leaves = ~is_active & (compared >= MIN_OUT_OF_SAMPLE) & (z > rules.exit_z)
         active[leaves] = 0
         is_active |= leaves
@@ -87,20 +107,30 @@ def governed(margins: np.ndarray, rules: Rules) -> Ran:
     return ran
 
 
+def standing(sums: np.ndarray) -> np.ndarray:
+    """Return how many standard errors each mean margin lies above 0."""
+    weight = np.where(sums[0] > 0, sums[0], 1)
+    mean = sums[2] / weight
+    variance = np.maximum(sums[3] / weight - mean**2, 1e-4) + 0.01 / weight
+    n_eff = weight**2 / np.where(sums[1] > 0, sums[1], 1)
+    return np.where(sums[0] > 0, mean / np.sqrt(variance / n_eff), 0)
+
+
 def literal(margins: np.ndarray) -> Ran:
     """Run the source document's rules: a tie loses, a reset sets the success rate to a half."""
     runs, sessions = margins.shape
     rate, low, active = np.full(runs, 0.5), np.zeros(runs), np.zeros(runs)
     ever = np.zeros(runs, bool)
-    recent = np.zeros((runs, 0))
-    ran = Ran(*(np.zeros((runs, sessions), kind) for kind in (float, bool, bool)))
+    recent = np.full((runs, 10), np.nan)
+    ran = Ran.nothing(margins.shape)
     for step in range(sessions):
         active += ever
+        is_told = ~np.isnan(margins[:, step])
         won = (margins[:, step] > 1e-9).astype(float)
-        rate = 0.9 * rate + 0.1 * won
-        recent = np.column_stack([recent, won])[:, -10:]
-        ever |= recent.mean(axis=1) > 0.4 if recent.shape[1] >= 10 else False
-        low = np.where(rate < 0.3, low + 1, 0)
+        rate = np.where(is_told, 0.9 * rate + 0.1 * won, rate)
+        recent = np.where(is_told[:, None], np.column_stack([recent[:, 1:], won]), recent)
+        ever |= recent.mean(axis=1) > 0.4  # NaN until there are ten
+        low = np.where(is_told, np.where(rate < 0.3, low + 1, 0), low)
         falls = low >= 10
         rate[falls], low[falls] = 0.5, 0
         floor = np.where(active < 10, 0.8, np.where(active < 20, 0.6, 0.0))
@@ -110,10 +140,15 @@ def literal(margins: np.ndarray) -> Ran:
     return ran
 
 
-def drawn(mean: float, deviation: float, runs: int, sessions: int, seed: int) -> np.ndarray:
-    """Draw (runs, sessions) margins."""
-    rng = np.random.default_rng([seed, runs])
-    return rng.normal(mean, deviation, (runs, sessions)).clip(-1, 1)
+def drawn(
+    mean: float, deviation: float, shape: tuple[int, int], seed: int, stream: str
+) -> np.ndarray:
+    """Draw (runs, sessions) margins; NaN is void."""
+    ties, void = STREAMS[stream]
+    rng = np.random.default_rng([seed, shape[0]])
+    margins = rng.normal(mean, deviation, shape).clip(-1, 1)
+    kind = rng.random(shape)
+    return np.where(kind < ties, 0.0, np.where(kind < ties + void, np.nan, margins))
 
 
 def held(margins: np.ndarray) -> None:
@@ -124,12 +159,20 @@ def held(margins: np.ndarray) -> None:
         for _ in range(COLD):
             governor = governor.update(Comparison(None, "not trained"))
         for step, x in enumerate(row):
-            one = Comparison(float(x), is_trained=True, is_out_of_sample=True)
+            told = (None, "flat") if np.isnan(x) else (float(x), "")
+            one = Comparison(*told, is_trained=True, is_out_of_sample=True)
             governor = governor.update(one)
             assert abs(governor.alpha - ran.alpha[run, step]) < 1e-9, (run, step)
+            is_reset = ran.is_reset[run, step] | ran.is_cold_reset[run, step]
+            assert governor.is_reset == is_reset, (run, step)
 
 
-def told(ran: Ran) -> dict[str, float | None]:
+def gained(ran: Ran, mean: float) -> float:
+    """Return what a session gained in the mean by the weight that those before it had earned."""
+    return round(float((1 - ran.alpha[:, :-1]).mean()) * mean, 4) + 0.0  # no -0.0
+
+
+def told(ran: Ran, mean: float) -> dict[str, float | None]:
     """Sum up runs at one mean margin."""
     left = ran.is_active.any(axis=1)
     first = ran.is_active.argmax(axis=1)[left] + COLD + 1
@@ -138,7 +181,9 @@ def told(ran: Ran) -> dict[str, float | None]:
         "median_session_of_it": float(np.median(first)) if left.any() else None,
         "gained_over_20_percent": round(100 * (ran.alpha < 0.8 - 1e-9).any(axis=1).mean(), 2),
         "lost_it_by_a_reset": round(100 * ran.is_reset.any(axis=1).mean(), 2),
+        "resets_in_cold_start": round(float(ran.is_cold_reset.sum(axis=1).mean()), 2),
         "mean_alpha_at_the_end": round(float(ran.alpha[:, -1].mean()), 3),
+        "mean_gain": gained(ran, mean),
     }
 
 
@@ -146,33 +191,47 @@ def found(ran: Ran) -> dict[str, float | None]:
     """Sum up how long a fall of an active predictor goes unnoticed."""
     was_active = ran.is_active[:, BEFORE - 1]
     resets = ran.is_reset[was_active, BEFORE:]
+    if not was_active.any():
+        return dict.fromkeys(("median_sessions_to_a_reset", "found_within_60", "mean_gain"))
     seen = resets.any(axis=1)
     delays = np.where(seen, resets.argmax(axis=1) + 1, np.inf)
-    median = float(np.median(delays)) if was_active.any() else np.inf
+    median = float(np.median(delays))
+    after = Ran(ran.alpha[was_active, BEFORE - 1 :], *(np.zeros((0, 0)),) * 3)
     return {
         "median_sessions_to_a_reset": median if np.isfinite(median) else None,
-        "found_within_60": round(100 * seen.mean(), 2) if was_active.any() else None,
+        "found_within_60": round(100 * float(seen.mean()), 2),
+        "mean_gain": gained(after, FALLEN),
     }
+
+
+def row_of(name: str, run: Callable[[np.ndarray], Ran], deviation: float, stream: str, runs: int):
+    """Return and print what a rule set does on one kind of stream."""
+    margins = {
+        mean: told(run(drawn(mean, deviation, (runs, SESSIONS), 2, stream)), mean) for mean in MEANS
+    }
+    good = drawn(0.12, deviation, (runs, BEFORE), 3, stream)
+    fallen = drawn(FALLEN, deviation, (runs, AFTER), 4, stream)
+    fall = found(run(np.column_stack([good, fallen])))
+    print(f"\n{name}, deviation {deviation}, {stream}; fall from 0.12 to {FALLEN}: {fall}")
+    for mean, figures in margins.items():
+        print(f"  {mean:+.2f}", *(f"{key} {value}" for key, value in figures.items()))
+    row = {"rules": name, "deviation": deviation, "stream": stream}
+    return {**row, "margins": margins, "fall": fall}
 
 
 def main() -> None:
     """Print the tables, and write them when asked to."""
     runs = int(sys.argv[1]) if len(sys.argv) > 1 else 2000
-    held(drawn(0.0, 0.25, 20, SESSIONS, 1))
-    result = []
-    for deviation in DEVIATIONS:
-        sets = [(rules.name, lambda m, r=rules: governed(m, r)) for rules in RULES]
-        for name, run in [*sets, ("source document", literal)]:
-            row = {"rules": name, "deviation": deviation, "margins": {}}
-            for mean in MEANS:
-                row["margins"][mean] = told(run(drawn(mean, deviation, runs, SESSIONS, 2)))
-            good = drawn(0.12, deviation, runs, BEFORE, 3)
-            fallen = drawn(FALLEN, deviation, runs, AFTER, 4)
-            row["fall"] = found(run(np.column_stack([good, fallen])))
-            result.append(row)
-            print(f"\n{name}, deviation {deviation}; fall from 0.12 to {FALLEN}: {row['fall']}")
-            for mean, figures in row["margins"].items():
-                print(f"  {mean:+.2f}", *(f"{key} {value}" for key, value in figures.items()))
+    for stream in STREAMS:
+        for mean, deviation in ((0.0, 0.25), (0.05, 0.35), (-0.15, 0.25)):
+            held(drawn(mean, deviation, (10, SESSIONS), 1, stream))
+    sets = [(rules.name, partial(governed, rules=rules)) for rules in RULES]
+    result = [
+        row_of(name, run, deviation, stream, runs)
+        for stream in STREAMS
+        for deviation in DEVIATIONS
+        for name, run in [*sets, ("source document", literal)]
+    ]
     if len(sys.argv) > 2:
         told_of = {"runs": runs, "rules": [asdict(rules) for rules in RULES], "results": result}
         Path(sys.argv[2]).write_text(json.dumps(told_of, indent=1) + "\n")

@@ -2,8 +2,9 @@
 
 Evidence is the margin nDCG@10(predictor) - nDCG@10(baseline) of a session. The baseline's weight α
 follows the odds that the discounted mean margin is above 0, once cold start is left; a cumulative
-sum (Page 1954) finds a margin that fell below -0.05. `benchmarks/governance.py` says how often
-these rules are wrong. The source document's are computed beside, for the audit.
+sum (Page 1954) finds a margin that fell below -0.05. A margin counts in it by what it says (the
+likelihood ratio of 0 and -0.1): less where margins vary more than usual. `benchmarks/governance.py`
+says how often these rules are wrong. The source document's are computed beside, for the audit.
 
 Pure: no clock, no randomness, a state and its successor.
 """
@@ -11,13 +12,14 @@ Pure: no clock, no randomness, a state and its successor.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
 from predictor.core.comparison import NOT_TAKING_PART, TIE
 from predictor.core.literal_rules import WINDOW, LiteralRules
-from predictor.core.margins import Margins
+from predictor.core.margins import USUAL_DEVIATION, Margins
 from predictor.core.stored import CorruptError, read
 
 LEAST_ALPHA = 0.1
@@ -26,7 +28,6 @@ MIN_OUT_OF_SAMPLE = 15  # comparisons, since cold start began
 EXIT_Z = 2.0  # it is asked at every session: 1.645 (one-sided 5 % once) lets through too many
 RAMP_FLOORS = ((10, 0.8), (20, 0.6))  # below so many active sessions, α is at least so much
 DRIFT_SLACK = 0.05
-DRIFT_SCALE = 0.25
 DRIFT_LIMIT = 8.0
 
 
@@ -220,7 +221,7 @@ class Governor:
         The window replaces the stored one, when given.
         """
         try:
-            found = read(cls, stored)
+            found = read(cls, _completed(stored))
         except CorruptError:
             found = cls.initial()
         if drift_reset_window is None:
@@ -234,15 +235,26 @@ class Governor:
         return comparison.is_trained and comparison.void_reason not in NOT_TAKING_PART
 
     def _weighed(self, margin: float, is_out_of_sample: bool) -> Governor:
-        drift_sum = max(0.0, self.drift_sum - (margin + DRIFT_SLACK) / DRIFT_SCALE)
+        margins = self.margins.added(margin)
+        drift_sum = self._drifted(margin, margins.noise)
         after = replace(
             self,
-            margins=self.margins.added(margin),
+            margins=margins,
             drift_sum=drift_sum,
             out_of_sample=self.out_of_sample + is_out_of_sample,
             literal=self.literal.compared(margin),
         )
         return after._reset() if drift_sum > DRIFT_LIMIT else after
+
+    def _drifted(self, margin: float, noise: float) -> float:
+        """Return the cumulative sum after a margin.
+
+        After a reset it stays 0 until there is influence to lose again: that a ranker without any
+        is still bad is no news, and it is trained anew every few sessions anyway.
+        """
+        if self.drift_resets and self.phase not in SERVING:
+            return 0.0
+        return max(0.0, self.drift_sum - (margin + DRIFT_SLACK) * USUAL_DEVIATION / noise)
 
     def _reset(self) -> Governor:
         """Return to cold start. One that never left it keeps its evidence: to forget why it has no
@@ -272,3 +284,11 @@ class Governor:
         if self.phase is Phase.RETRAINING:
             return f"Drift reset {self.drift_resets}: its margin had fallen; since then"
         return "Cold start"
+
+
+def _completed(stored: object) -> object:
+    """Return a stored state with what margins of older states lack, as before the first margin."""
+    if not isinstance(stored, Mapping) or not isinstance(stored.get("margins"), Mapping):
+        return stored
+    first = Margins()
+    return {**stored, "margins": {"steps": first.steps, "last": first.last, **stored["margins"]}}

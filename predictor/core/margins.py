@@ -1,4 +1,4 @@
-"""The mean margin of late, and how sure one may be that it is above 0."""
+"""The mean margin of late, how sure one may be that it is above 0, and how much margins vary."""
 
 from __future__ import annotations
 
@@ -8,16 +8,21 @@ from dataclasses import dataclass
 DISCOUNT = 0.97  # of older margins, a comparison
 LEAST_VARIANCE = 1e-4
 PRIOR_VARIANCE = 0.01  # a margin's deviation is taken for 0.1, with the weight of one comparison
+USUAL_DEVIATION = 0.25
+USUAL_WEIGHT = 20.0  # comparisons; fewer let a calm or a wild start say too much
 
 
 @dataclass(frozen=True, slots=True)
 class Margins:
-    """Discounted sums over margins x: of weights, of squared weights, of x and of x²."""
+    """Discounted sums over margins x: of weights, of squared weights, of x, of x² and of half the
+    squared steps from each x to the next; and the last x."""
 
     weight: float = 0.0
     weight_squared: float = 0.0
     total: float = 0.0
     squares: float = 0.0
+    steps: float = 0.0
+    last: float = 0.0
 
     def added(self, margin: float) -> Margins:
         """Return the sums after one more margin."""
@@ -26,6 +31,8 @@ class Margins:
             DISCOUNT**2 * self.weight_squared + 1,
             DISCOUNT * self.total + margin,
             DISCOUNT * self.squares + margin * margin,
+            DISCOUNT * self.steps + (margin - self.last) ** 2 / 2,
+            margin,
         )
 
     @property
@@ -40,6 +47,17 @@ class Margins:
             return PRIOR_VARIANCE
         spread = self.squares / self.weight - self.mean**2
         return max(spread, LEAST_VARIANCE) + PRIOR_VARIANCE / self.weight
+
+    @property
+    def noise(self) -> float:
+        """Return the variance of margins about a mean that may move, at least the usual one.
+
+        From steps (von Neumann 1941): a fall adds one large step to them, but to the spread about
+        the mean so much that a cumulative sum measured by it would find the fall late.
+        """
+        usual = USUAL_DEVIATION**2
+        found = (USUAL_WEIGHT * usual + self.steps) / (USUAL_WEIGHT + self.weight)
+        return max(usual, found)
 
     @property
     def n_eff(self) -> float:
