@@ -20,7 +20,7 @@ from rest_framework.views import APIView
 from engram.kernel import idempotency, queries
 from engram.kernel.actors import Actor
 from engram.kernel.authentication import Caller
-from engram.kernel.fields import unknown_names
+from engram.kernel.fields import tell_choices, unknown_names
 from engram.kernel.idempotency import Answer, Ask
 from engram.kernel.models import Role, Workspace
 from engram.kernel.problems import CONTENT_TYPE
@@ -114,6 +114,7 @@ class WorkspaceView(APIView):
         """Return the query as `query_shape` demands, or raise a validation error."""
         assert self.query_shape is not None  # noqa: S101  a view that asks says for what
         query = self.query_shape(data=self.request.query_params.dict())
+        tell_choices(query)
         query.is_valid(raise_exception=True)
         fields: dict[str, Any] = query.validated_data
         return fields
@@ -165,6 +166,7 @@ class WorkspaceView(APIView):
 def validated(shape: type[Serializer[Any]], request: Request) -> Serializer[Any]:
     """Return the body as the shape demands; a name that it does not know is an error."""
     serializer = shape(data=request.data)
+    tell_choices(serializer)
     if unknown := list(islice(unknown_names(serializer, request.data), UNKNOWN_TOLD)):
         raise ValidationError(dict.fromkeys(unknown, "There is no such field."))
     serializer.is_valid(raise_exception=True)

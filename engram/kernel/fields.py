@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -126,6 +126,22 @@ class JsonObject(serializers.JSONField):
         if len(json.dumps(value, ensure_ascii=False).encode()) > self.max_bytes:
             raise serializers.ValidationError(f"Must not be larger than {self.max_bytes} bytes.")
         return value
+
+
+def one_of(words: Iterable[object]) -> str:
+    """Return what to say of a word that is none of a few."""
+    return f"Must be one of: {', '.join(str(word) for word in words if word != '')}."
+
+
+def tell_choices(shape: Any) -> None:
+    """Have the fields that take one of a few words name them where they refuse another."""
+    if isinstance(shape, serializers.Serializer):
+        for field in shape.fields.values():
+            tell_choices(field)
+    elif isinstance(shape, serializers.ChoiceField):
+        shape.error_messages["invalid_choice"] = one_of(shape.choices)
+    elif (child := getattr(shape, "child", None)) is not None:
+        tell_choices(child)
 
 
 def unknown_names(shape: Any, value: Any, path: str = "") -> Iterator[str]:

@@ -10,6 +10,8 @@ from django.core.exceptions import ValidationError
 from django.forms import ChoiceField
 from django_filters.fields import IsoDateTimeField
 
+from engram.kernel.fields import one_of
+
 
 class MomentField(IsoDateTimeField):
     """A moment in UTC: the database knows no offsets of sixteen hours and more."""
@@ -38,8 +40,7 @@ class StrictFilterSet(django_filters.FilterSet):
         for field in form.base_fields.values():
             if isinstance(field, ChoiceField):
                 choices: Any = field.choices
-                words = ", ".join(str(value) for value, _label in choices if value != "")
-                field.error_messages["invalid_choice"] = f"Must be one of: {words}."
+                field.error_messages["invalid_choice"] = one_of(value for value, _ in choices)
         return form
 
     def is_valid(self) -> bool:

@@ -118,6 +118,28 @@ def test_a_misspelt_field_is_named_and_nothing_is_stored(
         assert Memory.objects.count() == 0
 
 
+KINDS = "semantic, episodic, procedural, decision, constraint"
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "sent", "words"),
+    [
+        ("post", "memories", {"content": "x", "kind": "opinion"}, KINDS),
+        ("post", "memories/batch", {"memories": [{"content": "x", "kind": 7}]}, KINDS),
+        ("post", "memories/recall", {"query": "x", "kinds": ["opinion"]}, KINDS),
+        ("get", "memories", {"kind": "opinion"}, KINDS),
+        ("get", "analytics/latency", {"window": "2h"}, "1h, 6h, 24h, 7d, 30d"),
+    ],
+)
+def test_who_sends_another_word_is_told_which_there_are(
+    house: House, method: str, path: str, sent: dict[str, Any], words: str
+) -> None:
+    answer = getattr(house.agent, method)(path, sent)
+    (error,) = answer.json()["errors"]
+    assert (answer.status_code, error["message"]) == (422, f"Must be one of: {words}.")
+    assert {"kind", "kinds", "window"} & set(error["field"].split("."))
+
+
 def test_metadata_may_hold_any_name(house: House) -> None:
     body = {"content": "x", "metadata": {"any": {"name": [{"at": "all"}]}}}
     assert house.agent.post("memories", body).status_code == 201
