@@ -12,8 +12,8 @@ from engram.kernel.models import Workspace
 from memories.services.learned import STAGE
 from predictor.core.calibration import FLAG_ERROR
 from predictor.core.governance import SERVING
-from predictor.models import PredictorState, Training, TrainingStatus
-from predictor.services import breaker
+from predictor.models import PredictorState
+from predictor.services import breaker, track_record
 from predictor.services.calibration_report import calibration_of
 from predictor.services.judge_drift import (
     DRIFT_THRESHOLD,
@@ -94,9 +94,10 @@ def predictor(workspace: Workspace, *, now: datetime) -> Domain:
         "scored_sessions": state.scored_sessions,
         "min_sessions": config.min_training_sessions,
         "success_rate": state.success_rate,
+        "comparisons": track_record.comparison_count(),
         "alpha": state.alpha,
         "drift_resets": state.drift_resets,
-        "last_training": _last_training(),
+        "last_training": track_record.last_training(),
         "judge_drift": {
             "signal": latest_drift(drift),
             "threshold": DRIFT_THRESHOLD,
@@ -121,12 +122,6 @@ def predictor(workspace: Workspace, *, now: datetime) -> Domain:
 
 def _ms(seconds: float | None) -> float | None:
     return None if seconds is None else round(seconds * 1000, 3)
-
-
-def _last_training() -> dict[str, Any] | None:
-    ended = Training.objects.exclude(status=TrainingStatus.RUNNING).order_by("-started_at")
-    last = ended.values("status", "reason", "finished_at", "loss", "version").first()
-    return None if last is None else dict(last)
 
 
 def _says(signs: Signs, state: PredictorState, mode: str) -> str:

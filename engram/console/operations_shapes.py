@@ -8,6 +8,7 @@ from rest_framework import serializers
 
 from engram.console.diagnostics import DOMAINS, STATUSES
 from engram.kernel.models import StageError
+from predictor.serializers.status import LastTrainingSerializer
 
 WINDOWS: Final = {"1h": 1, "6h": 6, "24h": 24, "7d": 24 * 7, "30d": 24 * 30}
 
@@ -29,16 +30,6 @@ class SlicesSerializer(_Shape):
 
     projects = SliceSerializer(many=True)
     scopes = SliceSerializer(many=True, help_text="By the first segment of the scope.")
-
-
-class LastTrainingSerializer(_Shape):
-    """The last training that has ended."""
-
-    status = serializers.CharField()
-    reason = serializers.CharField()
-    finished_at = serializers.DateTimeField(allow_null=True)
-    loss = serializers.FloatField(allow_null=True)
-    version = serializers.IntegerField(allow_null=True)
 
 
 class JudgeDriftSignSerializer(_Shape):
@@ -75,7 +66,8 @@ class PredictorFieldsSerializer(_Shape):
     model_version = serializers.IntegerField(allow_null=True)
     scored_sessions = serializers.IntegerField()
     min_sessions = serializers.IntegerField()
-    success_rate = serializers.FloatField()
+    success_rate = serializers.FloatField(help_text="Of late; it begins at 0.5.")
+    comparisons = serializers.IntegerField(help_text="How many the success rate is made of.")
     alpha = serializers.FloatField()
     drift_resets = serializers.IntegerField()
     last_training = LastTrainingSerializer(allow_null=True)

@@ -13,7 +13,12 @@ from rest_framework.response import Response
 from engram.kernel.api import WorkspaceView
 from engram.kernel.models import Role
 from engram.kernel.tenancy import in_workspace
-from predictor.serializers.status import PredictorStatusSerializer, present_status
+from predictor.serializers.status import (
+    PredictorResetSerializer,
+    PredictorStatusSerializer,
+    present_status,
+    reset_detail,
+)
 from predictor.services import breaker
 from predictor.services.reset import reset
 from predictor.services.standing import standing
@@ -47,12 +52,18 @@ class PredictorReset(PredictorStatus):
     http_method_names = ["post", "options"]
     roles: ClassVar = {"POST": Role.ADMIN}
 
-    @extend_schema(request=None, responses=PredictorStatusSerializer)
+    @extend_schema(request=None, responses=PredictorResetSerializer)
     def post(self, request: Request) -> Response:
-        """Begin again: no model is served and no evidence counts. All records stay."""
+        """Begin again: no model is served and no evidence counts. All records stay.
+
+        Weights that are kept do not serve. Judged sessions stay to be learned from: by the first
+        training, after so many new sessions as it takes, or at once by `manage.py train`.
+        """
         refuse_body(request)
         reset(self.workspace, actor=self.actor, now=timezone.now())
-        return self.show()
+        answer = self.show()
+        answer.data["detail"] = reset_detail(answer.data)
+        return answer
 
 
 class PredictorEnable(PredictorStatus):

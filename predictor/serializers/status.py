@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -81,6 +82,17 @@ class NextTrainingSerializer(serializers.Serializer[Any]):
     says = serializers.CharField()
 
 
+class LastTrainingSerializer(serializers.Serializer[Any]):
+    """The last training that has ended."""
+
+    status = serializers.CharField()
+    reason = serializers.CharField()
+    finished_at = serializers.DateTimeField(allow_null=True)
+    loss = serializers.FloatField(allow_null=True)
+    version = serializers.IntegerField(allow_null=True, help_text="That began to serve by it.")
+    error = serializers.CharField(allow_blank=True)
+
+
 class BreakerSerializer(serializers.Serializer[Any]):
     """Whether failures have switched scoring off."""
 
@@ -121,24 +133,52 @@ class PredictorStatusSerializer(serializers.Serializer[Any]):
     alpha_served = serializers.FloatField(help_text="The baseline's weight in the next session.")
     reason = serializers.CharField(help_text="Why, in words.")
     status_line = serializers.CharField(allow_blank=True)
-    success_rate = serializers.FloatField()
+    success_rate = serializers.FloatField(help_text="Of late; it begins at 0.5.")
+    comparisons = serializers.IntegerField(help_text="How many the success rate is made of.")
     literal = LiteralSerializer()
     evidence = EvidenceSerializer()
     scored_sessions = serializers.IntegerField()
-    label_count = serializers.IntegerField()
+    label_count = serializers.IntegerField(
+        help_text="Labelled pairs of session and memory that can be learned from."
+    )
     drift_resets = serializers.IntegerField()
     model = ServedModelSerializer(allow_null=True)
-    trained_at = serializers.DateTimeField(allow_null=True)
-    fully_trained_at = serializers.DateTimeField(allow_null=True)
+    trained_at = serializers.DateTimeField(
+        allow_null=True, help_text="When the model was trained; null when it came from a file."
+    )
+    fully_trained_at = serializers.DateTimeField(
+        allow_null=True, help_text="When a training from all sessions was promoted last."
+    )
+    last_training = LastTrainingSerializer(
+        allow_null=True, help_text="The last attempt, whatever became of it."
+    )
     next_training = NextTrainingSerializer()
     breaker = BreakerSerializer()
     thresholds = ThresholdsSerializer()
     settings = PredictorSettingsSerializer()
 
 
+class PredictorResetSerializer(PredictorStatusSerializer):
+    """Where the predictor stands after it began anew."""
+
+    detail = serializers.CharField(help_text="What is left, and what comes next.")
+
+
+def reset_detail(shown: Mapping[str, Any]) -> str:
+    """Say what a reset leaves, given the status after it."""
+    said = [
+        "No model serves and no evidence counts; weights that are kept do not serve again.",
+        f"{shown['label_count']} labels stay to be learned from.",
+        shown["next_training"]["says"],
+    ]
+    if shown["mode"] != "off":
+        said.append("`manage.py train` learns at once, from what was judged before, too.")
+    return " ".join(said)
+
+
 def present_status(found: Standing) -> dict[str, Any]:
     """Return the standing as callers see it."""
-    state, governor = found.state, found.governor
+    governor = found.governor
     shown = {
         "mode": found.config.predictor_mode,
         "phase": governor.phase.value,
@@ -147,6 +187,7 @@ def present_status(found: Standing) -> dict[str, Any]:
         "reason": found.reason,
         "status_line": found.status_line,
         "success_rate": governor.success_rate,
+        "comparisons": found.comparisons,
         "literal": {
             "alpha": governor.literal_alpha,
             "success_rate": governor.literal.success_rate,
@@ -161,11 +202,12 @@ def present_status(found: Standing) -> dict[str, Any]:
             "active_sessions": governor.active_sessions,
         },
         "scored_sessions": governor.scored_sessions,
-        "label_count": found.label_count,
+        "label_count": found.labels,
         "drift_resets": governor.drift_resets,
         "model": found.model,
-        "trained_at": state.trained_at,
-        "fully_trained_at": state.fully_trained_at,
+        "trained_at": found.trained_at,
+        "fully_trained_at": found.fully_trained_at,
+        "last_training": found.last_training,
         "next_training": asdict(found.next_training),
         "breaker": asdict(found.breaker),
         "thresholds": THRESHOLDS,

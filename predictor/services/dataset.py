@@ -15,7 +15,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 import numpy as np
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, QuerySet
 from numpy.typing import NDArray
 
 from engram.kernel.models import Workspace
@@ -109,12 +109,9 @@ def gather(
     The same number of queries, however many sessions there are.
     """
     usable = (
-        Judgement.objects.filter(
-            status=JudgeStatus.DONE, void_reason="", is_flat=False, confidence__gte=min_confidence
-        )
+        usable_judgements(min_confidence)
         .select_related("session")
         .defer("raw", "missing_topics", "session__transcript", "session__context")
-        .order_by("-session__started_at", "-session_id")
     )
     judgements = list(usable[:limit])[::-1]
     offers = _offers([judgement.session_id for judgement in judgements])
@@ -129,6 +126,13 @@ def gather(
         if by_session[judgement.session_id] and memories.width
     ]
     return Dataset(sessions, memories.width, len(judgements) - len(sessions))
+
+
+def usable_judgements(min_confidence: float = MIN_CONFIDENCE) -> QuerySet[Judgement]:
+    """Return the judgements that say something, the newest sessions' first."""
+    return Judgement.objects.filter(
+        status=JudgeStatus.DONE, void_reason="", is_flat=False, confidence__gte=min_confidence
+    ).order_by("-session__started_at", "-session_id")
 
 
 def known_memories(workspace: Workspace, *, width: int, now: datetime) -> KnownMemories:

@@ -113,7 +113,7 @@ def exported(workspace: Workspace, number: int | None = None) -> tuple[ModelVers
     with in_workspace(workspace):
         number = state_of().served if number is None else number
         if number is None:
-            raise MissingError("No model has been promoted yet.")
+            raise MissingError(_why_none_serves())
         version = ModelVersion.objects.filter(number=number).first()
         if version is None:
             raise MissingError(f"There is no model_v{number}.")
@@ -142,6 +142,14 @@ def import_checkpoint(
         raise InvalidError("file", f"This is no usable checkpoint: {error}.") from None
     if not scorer.is_trained:
         raise InvalidError("file", "This model has learned nothing yet.")
+def _why_none_serves() -> str:
+    kept = ModelVersion.objects.exclude(checkpoint=None).order_by("-number")
+    numbers = ", ".join(str(number) for number in kept.values_list("number", flat=True))
+    if not numbers:
+        return "No model is served, and none is kept."
+    return f"No model is served. Name one that is kept with --number: {numbers}."
+
+
     scorer = scorer.as_base() if is_base else scorer
     with in_workspace(workspace):
         _demand_width(scorer, workspace.embedding_model)

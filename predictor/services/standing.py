@@ -5,14 +5,16 @@ from __future__ import annotations
 from copy import copy
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from engram.kernel.configuration import WorkspaceSettings
 from engram.kernel.models import Workspace
 from predictor.core import governance
-from predictor.core.governance import SERVING, Governor
+from predictor.core.governance import SERVING, Governor, Phase
 from predictor.core.types import FEATURE_VERSION
-from predictor.models import Label, ModelVersion, PredictorState, Training
-from predictor.services import breaker, claim
+from predictor.models import ModelVersion, PredictorState, Training
+from predictor.services import breaker, claim, track_record
+from predictor.services.models_store import TRAINED
 from predictor.services.state import governor_of, state_of
 from predictor.services.status_line import status_line
 from predictor.services.training_due import due_reason
@@ -58,6 +60,8 @@ class Standing:
 
     `model` is the version that is served, None before the first; `is_fitting` is False when it was
     made for the vectors of another embedding model, or for features of another release.
+    `comparisons` are those that counted, `labels` those that can be learned from. `trained_at` is
+    of the model, None when it came from a file; `last_training` is the last attempt.
     """
 
     config: WorkspaceSettings
@@ -67,7 +71,11 @@ class Standing:
     reason: str
     model: ModelVersion | None
     is_fitting: bool
-    label_count: int
+    comparisons: int
+    labels: int
+    trained_at: datetime | None
+    fully_trained_at: datetime | None
+    last_training: dict[str, Any] | None
     next_training: NextTraining
     breaker: Breaker
     status_line: str
@@ -100,10 +108,14 @@ def standing(workspace: Workspace, *, now: datetime) -> Standing:
         state=state,
         governor=governor,
         alpha_served=alpha_served,
-        reason=_reason(config, governor, model, is_fitting=is_fitting, is_open=is_open),
+        reason=_reason(config, state, governor, model, is_fitting=is_fitting, is_open=is_open),
         model=model,
         is_fitting=is_fitting,
-        label_count=Label.objects.filter(final__isnull=False, is_sampled=True).count(),
+        comparisons=track_record.comparison_count(),
+        labels=track_record.label_count(),
+        trained_at=model.created_at if model is not None and model.origin == TRAINED else None,
+        fully_trained_at=track_record.fully_trained_at(state),
+        last_training=track_record.last_training(),
         next_training=_next_training(state, config, now),
         breaker=Breaker(
             is_open, state.disabled_until if is_open else None, failures, config.disable_threshold
@@ -114,6 +126,7 @@ def standing(workspace: Workspace, *, now: datetime) -> Standing:
 
 def _reason(
     config: WorkspaceSettings,
+    state: PredictorState,
     governor: Governor,
     model: ModelVersion | None,
     *,
@@ -122,6 +135,8 @@ def _reason(
 ) -> str:
     """Say why the baseline has the weight that it has."""
     said = [governor.reason]
+    if state.last_dropped and governor.phase is Phase.COLLECTING:
+        said = ["The predictor began anew and has no model yet: the baseline ranks alone."]
     if model is not None and not is_fitting:
         said.append("The served model was made for other vectors or features; it scores nothing.")
     if is_open:
@@ -140,7 +155,10 @@ def _next_training(state: PredictorState, config: WorkspaceSettings, now: dateti
         reason = running.reason if running is not None else reason
         return NextTraining(True, due_since, reason, 0, f"A training runs ({reason}).")
     if due_since is not None:
-        return NextTraining(False, due_since, reason, 0, f"A training is due ({reason}).")
+        says = f"A training is due ({reason})."
+        if reason == ERASED:
+            says = "Something that the served model may hold was erased: a training is due."
+        return NextTraining(False, due_since, reason, 0, says)
     if config.predictor_mode == "off":
         return NextTraining(False, None, "", None, "The predictor is switched off.")
     missing, reason = _missing(state, config, now)

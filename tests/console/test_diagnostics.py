@@ -92,6 +92,7 @@ def test_a_new_workspace_waits_in_cold_start(house: House) -> None:
     )  # fmt: skip
     assert fields["p95_ms"] is None
     assert fields["last_training"] is None
+    assert (fields["success_rate"], fields["comparisons"]) == (0.5, 0)
 
 
 def test_without_a_worker_the_predictor_is_unhealthy(house: House) -> None:
@@ -149,6 +150,7 @@ def test_the_last_training_is_one_that_has_ended(house: House) -> None:
         Training.objects.create(status="running", reason="interval", started_at=now)
     last = predictor_of(house)["fields"]["last_training"]
     assert (last["status"], last["loss"], last["version"]) == ("promoted", 0.2, 1)
+    assert house.reader.get("predictor/status").json()["last_training"] == last
 
 
 def compared(house: House, outcomes: str, *, project: str, scope: str = "") -> None:

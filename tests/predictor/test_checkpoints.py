@@ -160,6 +160,28 @@ def test_a_checkpoint_that_is_exported_and_imported_is_the_same(
         assert ModelVersion.objects.get().origin == "imported"
 
 
+def test_what_a_reset_leaves_does_not_serve_and_is_learned_from_anew(
+    trained: House, tmp_path: Path
+) -> None:
+    trained.admin.post("predictor/reset")
+    path = tmp_path / "model.sgpt"
+    assert command("export_model", "--workspace", "acme", path) == (
+        2,
+        "No model is served. Name one that is kept with --number: 1.",
+    )
+    assert command("export_model", "--workspace", "acme", "--number", 1, path)[0] == 0
+    code, said = command("train", "--workspace", "acme")
+    assert (code, said.splitlines()[-1]) == (0, "model_v2 serves.")
+    assert "sessions        24 " in said
+    with in_workspace(trained.workspace):
+        assert (state_of().phase, state_of().scored_sessions) == ("warming", 0)
+
+
+def test_without_any_model_an_export_says_so(house: House, tmp_path: Path) -> None:
+    code, said = command("export_model", "--workspace", "acme", tmp_path / "model.sgpt")
+    assert (code, said) == (2, "No model is served, and none is kept.")
+
+
 def earn(house: House) -> None:
     """Let the served model earn influence."""
     now = timezone.now()

@@ -22,6 +22,7 @@ from predictor.models import (
     CalibrationSample,
     Comparison,
     Judgement,
+    Label,
     ModelVersion,
     PredictorState,
     Training,
@@ -88,6 +89,8 @@ def test_status_before_anything(house: House, neighbour: House) -> None:
         "says": "10 more scored sessions until the next training (first).",
     }
     assert told["breaker"] == {"is_open": False, "until": None, "failures": 0, "threshold": 3}
+    assert (told["success_rate"], told["comparisons"], told["label_count"]) == (0.5, 0, 0)
+    assert (told["trained_at"], told["fully_trained_at"], told["last_training"]) == (None,) * 3
     with in_workspace(house.workspace):
         assert not PredictorState.objects.exists()
 
@@ -126,6 +129,13 @@ def test_reset_is_a_cold_start_that_keeps_records(house: House, neighbour: House
     assert answer.status_code == 200
     told = answer.json()
     assert (told["phase"], told["model"], told["scored_sessions"]) == ("collecting", None, 0)
+    assert told["reason"].startswith("The predictor began anew and has no model yet")
+    assert told["detail"] == (
+        "No model serves and no evidence counts; weights that are kept do not serve again."
+        " 48 labels stay to be learned from."
+        " 10 more scored sessions until the next training (first)."
+        " `manage.py train` learns at once, from what was judged before, too."
+    )
     now = state(house.workspace)
     assert (now.served, now.last_version, now.alpha) == (None, 3, 1.0)
     with in_workspace(house.workspace):
@@ -135,6 +145,68 @@ def test_reset_is_a_cold_start_that_keeps_records(house: House, neighbour: House
         assert event.data == {"reason": "asked", "version": 3}
         assert event.actor_kind == "key"
     assert state(neighbour.workspace).served == 1
+
+
+def test_comparisons_are_counted_since_the_last_reset(house: House, neighbour: House) -> None:
+    fill(neighbour)
+    fill(house)
+
+    def counted() -> tuple[int, int]:
+        shown = house.reader.get("diagnostics/predictor").json()["fields"]["comparisons"]
+        return house.reader.get("predictor/status").json()["comparisons"], shown
+
+    assert counted() == (3, 3)  # the fourth is void
+    house.admin.post("predictor/reset")
+    assert counted() == (0, 0)
+    with in_workspace(house.workspace):
+        Comparison.objects.filter(outcome="win").update(created_at=timezone.now())
+    assert counted() == (1, 1)
+
+
+def test_only_labels_that_can_be_learned_from_are_counted(house: House, neighbour: House) -> None:
+    fill(neighbour)
+    fill(house, 5)
+    with in_workspace(house.workspace):
+        flat, unsure, void, unread, sound = Judgement.objects.order_by("session__started_at")
+        Judgement.objects.filter(pk=flat.pk).update(is_flat=True)
+        Judgement.objects.filter(pk=unsure.pk).update(confidence=0.59)
+        Judgement.objects.filter(pk=void.pk).update(void_reason="low confidence")
+        Judgement.objects.filter(pk=unread.pk).update(status="due")
+        left, hidden = Label.objects.filter(session=sound.session_id)[:2]
+        Label.objects.filter(pk=left.pk).update(is_sampled=False)
+        Label.objects.filter(pk=hidden.pk).update(raw=None, final=None)
+    assert house.reader.get("predictor/status").json()["label_count"] == 12 - 2
+
+
+def test_the_last_attempt_is_told_apart_from_what_serves(house: House) -> None:
+    at = [NOW + timedelta(hours=hours) for hours in range(3)]
+    with in_workspace(house.workspace):
+        for number, (reason, status) in enumerate(
+            (("full", "promoted"), ("interval", "promoted"), ("full", "failed"))
+        ):
+            Training.objects.create(
+                reason=reason,
+                status=status,
+                started_at=at[number],
+                finished_at=at[number],
+                version=number + 1 if status == "promoted" else None,
+                error="" if status == "promoted" else "MemoryError",
+            )
+    promote(house.workspace, number=2, now=at[1])
+
+    def told() -> list[Any]:
+        found = house.reader.get("predictor/status").json()
+        return [found["trained_at"], found["fully_trained_at"], found["last_training"]["status"]]
+
+    shown = [moment.isoformat().replace("+00:00", "Z") for moment in at]
+    assert told() == [shown[1], shown[0], "failed"]
+    last = house.reader.get("predictor/status").json()["last_training"]
+    assert (last["finished_at"], last["version"], last["error"]) == (shown[2], None, "MemoryError")
+    with in_workspace(house.workspace):
+        ModelVersion.objects.update(origin="imported")
+    assert told() == [None, shown[0], "failed"]
+    house.admin.post("predictor/reset")
+    assert told() == [None, None, "failed"]
 
 
 def test_a_reset_takes_no_wishes(house: House) -> None:
@@ -207,11 +279,27 @@ def test_comparisons_are_paged_by_offset(house: House) -> None:
     made = [str(one.pk) for one in fill(house, 5)][::-1]
     first = house.reader.get("predictor/comparisons", {"limit": 2}).json()
     second = house.reader.get(first["next"]).json()
-    beyond = house.reader.get("predictor/comparisons", {"offset": 99}).json()
 
     assert [one["id"] for one in first["results"]] == made[:2]
     assert [one["id"] for one in second["results"]] == made[2:4]
-    assert (first["count"], first["previous"], beyond["results"]) == (5, None, [])
+    assert (first["count"], first["previous"]) == (5, None)
+
+
+def test_from_beyond_the_end_of_comparisons_the_way_back_leads_to_the_last(house: House) -> None:
+    made = [str(one.pk) for one in fill(house, 5)][::-1]
+    beyond = house.reader.get("predictor/comparisons", {"limit": 2, "offset": 99}).json()
+    back = house.reader.get(beyond["previous"]).json()
+    nothing = house.reader.get("predictor/comparisons", {"winner": "tie", "offset": 99}).json()
+
+    assert (beyond["count"], beyond["results"], beyond["next"]) == (5, [], None)
+    assert [one["id"] for one in back["results"]] == made[3:]
+    assert (nothing["count"], nothing["results"]) == (1, [])
+    assert len(house.reader.get(nothing["previous"]).json()["results"]) == 1
+
+
+def test_there_is_no_way_back_where_nothing_is(house: House) -> None:
+    told = house.reader.get("predictor/comparisons", {"offset": 99}).json()
+    assert told == {"count": 0, "next": None, "previous": None, "results": []}
 
 
 @pytest.mark.parametrize(
@@ -239,7 +327,7 @@ def test_wrong_filters_are_named(house: House, filters: dict[str, Any]) -> None:
     answer = house.reader.get("predictor/comparisons", filters)
 
     assert answer.status_code in {400, 422}
-    assert answer.json()["errors"][0]["field"] == next(iter(filters))
+    assert [error["field"] for error in answer.json()["errors"]] == list(filters)
 
 
 def test_a_comparison_shows_both_lists_and_what_it_did(house: House) -> None:
