@@ -123,6 +123,14 @@ def exported(workspace: Workspace, number: int | None = None) -> tuple[ModelVers
             raise MissingError(f"It cannot be exported: {error}.") from None
 
 
+def _why_none_serves() -> str:
+    kept = ModelVersion.objects.exclude(checkpoint=None).order_by("-number")
+    numbers = ", ".join(str(number) for number in kept.values_list("number", flat=True))
+    if not numbers:
+        return "No model is served, and none is kept."
+    return f"No model is served. Name one that is kept with --number: {numbers}."
+
+
 def import_checkpoint(
     workspace: Workspace, raw: bytes, *, is_base: bool = False, actor: Actor, now: datetime
 ) -> ModelVersion:
@@ -142,14 +150,6 @@ def import_checkpoint(
         raise InvalidError("file", f"This is no usable checkpoint: {error}.") from None
     if not scorer.is_trained:
         raise InvalidError("file", "This model has learned nothing yet.")
-def _why_none_serves() -> str:
-    kept = ModelVersion.objects.exclude(checkpoint=None).order_by("-number")
-    numbers = ", ".join(str(number) for number in kept.values_list("number", flat=True))
-    if not numbers:
-        return "No model is served, and none is kept."
-    return f"No model is served. Name one that is kept with --number: {numbers}."
-
-
     scorer = scorer.as_base() if is_base else scorer
     with in_workspace(workspace):
         _demand_width(scorer, workspace.embedding_model)

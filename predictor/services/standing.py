@@ -155,10 +155,7 @@ def _next_training(state: PredictorState, config: WorkspaceSettings, now: dateti
         reason = running.reason if running is not None else reason
         return NextTraining(True, due_since, reason, 0, f"A training runs ({reason}).")
     if due_since is not None:
-        says = f"A training is due ({reason})."
-        if reason == ERASED:
-            says = "Something that the served model may hold was erased: a training is due."
-        return NextTraining(False, due_since, reason, 0, says)
+        return NextTraining(False, due_since, reason, 0, f"A training is due ({reason}).")
     if config.predictor_mode == "off":
         return NextTraining(False, None, "", None, "The predictor is switched off.")
     missing, reason = _missing(state, config, now)
