@@ -35,9 +35,9 @@ class Deadline(Generic[T]):
 
     def run(self, work: Callable[[], T], seconds: float) -> T:
         """Return what the work returns, or raise what it raises; `TooSlowError` when it is late."""
-        ends = perf_counter() + seconds
+        began = perf_counter()
         if seconds <= 0 or not self._free.acquire(timeout=seconds):
-            raise TooSlowError
+            raise _late("begun", began, seconds)
         answers: list[T] = []
         errors: list[BaseException] = []
         is_done = Event()
@@ -49,8 +49,8 @@ class Deadline(Generic[T]):
                 errors.append(error)
 
         self._start(answer, is_done)
-        if not is_done.wait(ends - perf_counter()):
-            raise TooSlowError
+        if not is_done.wait(began + seconds - perf_counter()):
+            raise _late("done", began, seconds)
         if errors:
             raise errors[0]
         return answers[0]
@@ -81,3 +81,8 @@ class Deadline(Generic[T]):
     def _begin_anew(self) -> None:
         """Have all places free: a forked process has no thread of its parent's."""
         self._free = BoundedSemaphore(self._places)
+
+
+def _late(what: str, began: float, seconds: float) -> TooSlowError:
+    spent, limit = perf_counter() - began, max(0.0, seconds)
+    return TooSlowError(f"not {what} after {1000 * spent:.0f} ms, {1000 * limit:.0f} ms were left")
