@@ -12,9 +12,12 @@ memories_hidden = Signal()
 memories_revived = Signal()
 
 # Memories are about to be erased for good. Arguments: memory_ids, quoted_in (tells whether a text
-# holds any of their wordings), now.
+# holds any of their wordings), known_since (when the first of their wordings was told), now.
 memories_erased = Signal()
 
 # A session began or ended. Arguments: session (Session), now.
 session_started = Signal()
 session_ended = Signal()
+
+# A session is about to be erased for good. Arguments: session (Session), now.
+session_erased = Signal()

@@ -23,6 +23,7 @@ from predictor.services.judge_drift import (
 )
 from predictor.services.slices import slices
 from predictor.services.state import state_of
+from predictor.services.training_due import ERASED
 
 HOUR = timedelta(hours=1)
 COLD_START = 0.6
@@ -98,6 +99,7 @@ def predictor(workspace: Workspace, *, now: datetime) -> Domain:
         "alpha": state.alpha,
         "drift_resets": state.drift_resets,
         "last_training": track_record.last_training(),
+        "training_due": _training_due(state),
         "judge_drift": {
             "signal": latest_drift(drift),
             "threshold": DRIFT_THRESHOLD,
@@ -124,6 +126,12 @@ def _ms(seconds: float | None) -> float | None:
     return None if seconds is None else round(seconds * 1000, 3)
 
 
+def _training_due(state: PredictorState) -> dict[str, Any] | None:
+    if state.training_due_since is None:
+        return None
+    return {"since": state.training_due_since, "reason": state.training_reason}
+
+
 def _says(signs: Signs, state: PredictorState, mode: str) -> str:
     if not signs.is_worker_alive:
         return "No worker has been heard of for a minute: nothing is judged and nothing trained."
@@ -138,6 +146,8 @@ def _says(signs: Signs, state: PredictorState, mode: str) -> str:
         said.append(f"It serves with {1 - state.alpha:.0%} of the weight.")
     if signs.is_serving and signs.success_rate <= AHEAD_RATE:
         said.append("It is rarely better than the baseline.")
+    if state.training_due_since is not None and state.training_reason == ERASED:
+        said.append("Something that it may hold was erased: a training without it is due.")
     if signs.is_slow:
         said.append("Scoring takes longer than the timeout.")
     if signs.is_judge_drifting:

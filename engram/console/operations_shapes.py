@@ -32,6 +32,15 @@ class SlicesSerializer(_Shape):
     scopes = SliceSerializer(many=True, help_text="By the first segment of the scope.")
 
 
+class TrainingDueSerializer(_Shape):
+    """The training that waits for a worker, or runs."""
+
+    since = serializers.DateTimeField()
+    reason = serializers.CharField(
+        help_text="`erased`: something was erased that the served model may have learned from."
+    )
+
+
 class JudgeDriftSignSerializer(_Shape):
     """Mean relevance of memories younger than 7 days minus that of ones older than 30."""
 
@@ -71,6 +80,7 @@ class PredictorFieldsSerializer(_Shape):
     alpha = serializers.FloatField()
     drift_resets = serializers.IntegerField()
     last_training = LastTrainingSerializer(allow_null=True)
+    training_due = TrainingDueSerializer(allow_null=True)
     judge_drift = JudgeDriftSignSerializer()
     calibration = JudgeErrorSerializer()
     slices = SlicesSerializer()

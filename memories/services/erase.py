@@ -9,7 +9,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import connection
-from django.db.models import Q
+from django.db.models import Min, Q
 
 from engram.kernel.actors import Actor
 from engram.kernel.history import record
@@ -83,8 +83,14 @@ def erase(workspace: Workspace, memory_id: UUID, *, actor: Actor, now: datetime)
         flagged = flag_derived(ids, actor=actor, now=now)
         # Before others are told: who writes on a session locks it, and has either written by now,
         # which those who are told find, or waits and then finds its transcript gone.
-        erase_quotes(said.quoted_in, said.texts)
-        memories_erased.send(Memory, memory_ids=ids, quoted_in=said.quoted_in, now=now)
+        quoted_since = erase_quotes(said.quoted_in, said.texts)
+        memories_erased.send(
+            Memory,
+            memory_ids=ids,
+            quoted_in=said.quoted_in,
+            known_since=_known_since(memories, said, quoted_since),
+            now=now,
+        )
         _erase_elsewhere(ids, said)
         _erase_traces(ids)
         words = WordIndex()
@@ -112,6 +118,21 @@ def _words_of(memories: Collection[Memory]) -> _Words:
         frozenset(content_hash(text) for text in texts),
         frozenset(normalised(text) for text in texts),
     )
+
+
+def _known_since(
+    memories: Collection[Memory], said: _Words, quoted_since: datetime | None
+) -> datetime:
+    """Return when one of the wordings was first told, as far as anything here remembers.
+
+    Other memories may have held one before: what was split off is younger than what it said.
+    """
+    told = Observation.objects.filter(content_hash__in=said.hashes).aggregate(at=Min("created_at"))
+    held = Revision.objects.filter(content_hash__in=said.hashes)
+    former = held.aggregate(at=Min("memory__created_at"))
+    moments = [memory.created_at for memory in memories]
+    moments += [at for at in (told["at"], former["at"], quoted_since) if at is not None]
+    return min(moments)
 
 
 def _erase_elsewhere(ids: Collection[UUID], said: _Words) -> None:

@@ -16,6 +16,7 @@ from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.models import Session
 from memories.services.session_prompt import locked_session
+from memories.signals import session_erased
 
 # Texts are compared casefolded and composed, rows hold them as they were sent. Left out of a word
 # is what folding may have made of another character (ß, ﬁ, ſ, the Kelvin sign), and the letters
@@ -41,6 +42,7 @@ def delete_session(workspace: Workspace, session_key: str, *, actor: Actor, now:
             session_key=session_key,
             data=told,
         )
+        session_erased.send(Session, session=session, now=now)
         session.delete()
         forget_answers_about("session_key", session_key)
 
@@ -55,8 +57,10 @@ def plain_pieces(normalised: str) -> list[str]:
     return _WORD.findall(_FOLDED.sub(" ", normalised))
 
 
-def erase_quotes(quoted_in: Callable[[Any], bool], texts: Iterable[str]) -> int:
-    """Drop every transcript and context that quotes one of these texts; return of how many.
+def erase_quotes(quoted_in: Callable[[Any], bool], texts: Iterable[str]) -> datetime | None:
+    """Drop every transcript and context that quotes one of these texts.
+
+    Return when the first session began whose context was dropped: rankers learn from contexts.
 
     Read are only those that hold the longest plain piece of one of them. Digests go too: of a text
     so short that it can be guessed they would tell it.
@@ -66,17 +70,18 @@ def erase_quotes(quoted_in: Callable[[Any], bool], texts: Iterable[str]) -> int:
         longest = longest_piece(text)
         for name in _TEXTS:
             near |= Q(**{f"{name}__icontains": longest}) if longest else ~Q(**{name: ""})
-    rows = Session.objects.filter(near).order_by("pk").only("pk", *_TEXTS)
+    rows = Session.objects.filter(near).order_by("pk").only("pk", "started_at", *_TEXTS)
     quoting = [
-        (row.pk, [name for name in _TEXTS if quoted_in(getattr(row, name))])
+        (row.pk, row.started_at, [name for name in _TEXTS if quoted_in(getattr(row, name))])
         for row in rows.iterator(chunk_size=50)
     ]
-    quoting = [(pk, names) for pk, names in quoting if names]
-    for pk, names in quoting:
+    for pk, _started_at, names in quoting:
+        if not names:
+            continue
         changes: dict[str, Any] = dict.fromkeys(names, "")
         if "transcript" in names:
             changes["transcript_digest"] = ""
         if "context" in names:
             changes["context_embedding"] = None
         Session.objects.filter(pk=pk).update(prompt_digests=[], **changes)
-    return len(quoting)
+    return min((began for _pk, began, names in quoting if "context" in names), default=None)

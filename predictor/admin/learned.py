@@ -79,7 +79,7 @@ class ModelVersionAdmin(ReadOnlyAdmin):
     list_filter = ["origin"]
     fields = [
         "number", "origin", "sha256", "embedding_model", "feature_version", "parameter_count",
-        "created_at", "promoted_at",
+        "created_at", "promoted_at", "is_learned_here", "erased_at",
     ]  # fmt: skip
     empty_text = "Every training that passes its gates leaves a version here."
 

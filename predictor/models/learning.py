@@ -12,7 +12,12 @@ from memories.models import Session
 
 
 class ModelVersion(WorkspaceModel):
-    """One set of weights, as `predictor.core.checkpoint` writes it; null once it is old."""
+    """One set of weights, as `predictor.core.checkpoint` writes it; null once they were let go.
+
+    `erased_at` is when something was erased that they may hold: they are let go as soon as they do
+    not serve. `is_learned_here` is False where whoever imported them vouches that they hold nothing
+    of this workspace.
+    """
 
     number = models.PositiveIntegerField()
     origin = models.CharField(max_length=10)  # trained, imported or base
@@ -23,6 +28,8 @@ class ModelVersion(WorkspaceModel):
     parameter_count = models.PositiveIntegerField()
     created_at = models.DateTimeField()
     promoted_at = models.DateTimeField(null=True)
+    is_learned_here = models.BooleanField(default=True)
+    erased_at = models.DateTimeField(null=True)
 
     class Meta:
         ordering = ["-number"]
@@ -51,7 +58,7 @@ class Training(WorkspaceModel):
     status = models.CharField(
         max_length=8, choices=TrainingStatus.choices, default=TrainingStatus.RUNNING
     )
-    reason = models.CharField(max_length=20)  # first, interval, full, drift, manual
+    reason = models.CharField(max_length=20)  # one of `services.training_due.REASONS`
     started_at = models.DateTimeField()
     finished_at = models.DateTimeField(null=True)
     heartbeat_at = models.DateTimeField(null=True)

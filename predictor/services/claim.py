@@ -21,10 +21,12 @@ TRIES = 3
 
 
 class TakenOverError(Exception):
-    """Somebody else trains this workspace now, or its predictor was reset."""
+    """Somebody else trains this workspace now, its predictor was reset, or something erased."""
 
     def __init__(self) -> None:
-        super().__init__("It was taken over, or the predictor was reset meanwhile.")
+        super().__init__(
+            "It was taken over, or the predictor was reset or something erased meanwhile."
+        )
 
 
 class SwitchedOffError(Exception):

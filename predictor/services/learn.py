@@ -44,9 +44,15 @@ class Learned:
 
 
 def learned(
-    material: Material, *, seed: int, progress: Callable[[float], object] = lambda _: None
+    material: Material,
+    *,
+    seed: int,
+    progress: Callable[[float], object] = lambda _: None,
+    least_sessions: int = 1,
 ) -> Learned:
     """Learn beside the served model: the same material and seed give the same bytes.
+
+    From fewer than `least_sessions`, the canary counted, nothing is learned.
 
     Raises
     ------
@@ -70,7 +76,8 @@ def learned(
     report: TrainingReport | None = None
     scorer: Scorer | None = None
     asked: list[Gate] = []
-    if material.sessions and material.width:
+    is_enough = len(material.sessions) + len(material.canary) >= least_sessions
+    if material.sessions and material.width and is_enough:
         scorer = _start(material, rng)
         try:
             sessions = [session.learned for session in material.sessions]

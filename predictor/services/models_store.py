@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from datetime import datetime
 
-from django.db.models import Max
+from django.db.models import Max, Q
 
 from engram.kernel.actors import Actor
 from engram.kernel.history import record
@@ -49,7 +49,8 @@ def intact_bytes(version: ModelVersion) -> bytes:
         When they are gone, or are not what was stored.
     """
     if version.checkpoint is None:
-        raise CheckpointError(f"the weights of {version} are gone")
+        why = "" if version.erased_at is None else ": they may have held what was erased"
+        raise CheckpointError(f"the weights of {version} are gone{why}")
     raw = bytes(version.checkpoint)
     if hashlib.sha256(raw).hexdigest() != version.sha256:
         raise CheckpointError(f"the weights of {version} are not those that were stored")
@@ -58,12 +59,19 @@ def intact_bytes(version: ModelVersion) -> bytes:
 
 def base_of(model: str) -> tuple[ModelVersion, Scorer] | None:
     """Return the base weights that models for vectors of `model` start from, if there are any."""
-    base = ModelVersion.objects.filter(origin=BASE, embedding_model=model).first()
-    return fitting(base.number, model) if base else None
+    bases = ModelVersion.objects.filter(origin=BASE, embedding_model=model)
+    number = bases.exclude(checkpoint=None).values_list("number", flat=True).first()
+    return fitting(number, model)
 
 
 def add(
-    state: PredictorState, scorer: Scorer, *, origin: str, model: str, now: datetime
+    state: PredictorState,
+    scorer: Scorer,
+    *,
+    origin: str,
+    model: str,
+    now: datetime,
+    is_learned_here: bool = True,
 ) -> ModelVersion:
     """Store a model under the next number; the caller holds the state's lock and saves it."""
     raw = scorer.to_bytes()
@@ -78,6 +86,7 @@ def add(
         feature_version=FEATURE_VERSION,
         parameter_count=scorer.parameter_count,
         created_at=now,
+        is_learned_here=is_learned_here,
     )
 
 
@@ -87,7 +96,8 @@ def serve(
     """Let a version serve from the next session on; the caller holds the state's lock.
 
     Influence that was earned stays only where the version was compared with the one that earned
-    it. Old weights are let go, but for those of the last five and the base.
+    it. Old weights are let go, but for those of the last five and the base; of these, too, what may
+    hold something that was erased.
     """
     governor = governor_of(state)
     version.promoted_at = now
@@ -98,8 +108,14 @@ def serve(
     store_governor(state, governor.trained() if is_compared else governor.replaced(), now)
     promoted = ModelVersion.objects.exclude(promoted_at=None).order_by("-number")
     kept = list(promoted.values_list("number", flat=True)[:KEPT])
-    old = ModelVersion.objects.exclude(origin=BASE).exclude(number__in=kept)
-    old.filter(checkpoint__isnull=False).update(checkpoint=None)
+    is_old = ~Q(origin=BASE) & ~Q(number__in=kept)
+    let_go(is_old | Q(erased_at__isnull=False), served=version.number)
+
+
+def let_go(which: Q, *, served: int | None) -> None:
+    """Drop the weights of versions; the one that is served keeps its own."""
+    found = ModelVersion.objects.filter(which, checkpoint__isnull=False)
+    found.exclude(number=served or 0).update(checkpoint=None)
 
 
 def exported(workspace: Workspace, number: int | None = None) -> tuple[ModelVersion, bytes]:
@@ -108,7 +124,8 @@ def exported(workspace: Workspace, number: int | None = None) -> tuple[ModelVers
     Raises
     ------
     MissingError
-        When there is no such version, or its weights are gone or corrupt.
+        When there is no such version, or its weights are gone, are corrupt or may hold what was
+        erased.
     """
     with in_workspace(workspace):
         number = state_of().served if number is None else number
@@ -117,6 +134,8 @@ def exported(workspace: Workspace, number: int | None = None) -> tuple[ModelVers
         version = ModelVersion.objects.filter(number=number).first()
         if version is None:
             raise MissingError(f"There is no model_v{number}.")
+        if version.erased_at is not None:
+            raise MissingError(f"{version} may hold what was erased: it cannot be exported.")
         try:
             return version, intact_bytes(version)
         except CheckpointError as error:
@@ -132,12 +151,20 @@ def _why_none_serves() -> str:
 
 
 def import_checkpoint(
-    workspace: Workspace, raw: bytes, *, is_base: bool = False, actor: Actor, now: datetime
+    workspace: Workspace,
+    raw: bytes,
+    *,
+    is_base: bool = False,
+    is_learned_here: bool = True,
+    actor: Actor,
+    now: datetime,
 ) -> ModelVersion:
     """Store a checkpoint, and serve it from the next session on; base weights only begin trainings.
 
     A model that serves has to earn its influence from nothing. Nothing is changed when the bytes
-    are no checkpoint, or one for vectors of another width.
+    are no checkpoint, one for vectors of another width, or weights that an erasing took away.
+    `is_learned_here` is False when the caller vouches that they were learned elsewhere, so that
+    nothing that is erased here is in them.
 
     Raises
     ------
@@ -154,8 +181,16 @@ def import_checkpoint(
     with in_workspace(workspace):
         _demand_width(scorer, workspace.embedding_model)
         state = locked_state(now)
+        _demand_unerased(raw, is_learned_here=is_learned_here)
         origin = BASE if is_base else IMPORTED
-        version = add(state, scorer, origin=origin, model=workspace.embedding_model, now=now)
+        version = add(
+            state,
+            scorer,
+            origin=origin,
+            model=workspace.embedding_model,
+            now=now,
+            is_learned_here=is_learned_here,
+        )
         if is_base:
             state.updated_at = now
             state.save(update_fields=["last_version", "updated_at"])
@@ -169,6 +204,15 @@ def import_checkpoint(
             data={"version": version.number, "origin": origin, "sha256": version.sha256},
         )
     return version
+
+
+def _demand_unerased(raw: bytes, *, is_learned_here: bool) -> None:
+    same = ModelVersion.objects.filter(sha256=hashlib.sha256(raw).hexdigest())
+    gone = same.exclude(erased_at=None)
+    if not is_learned_here:  # what was learned in this workspace is known to be
+        gone = gone.filter(origin=TRAINED)
+    if (version := gone.first()) is not None:
+        raise InvalidError("file", f"It is {version}, which may hold something erased since.")
 
 
 def _demand_width(scorer: Scorer, model: str) -> None:

@@ -10,7 +10,7 @@ from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
 from predictor.core.gates import overlap_of
 from predictor.models import PredictorState, Training, TrainingStatus
-from predictor.services import models_store
+from predictor.services import models_store, unlearn
 from predictor.services.claim import (
     Claim,
     SwitchedOffError,
@@ -22,7 +22,7 @@ from predictor.services.claim import (
 from predictor.services.learn import Learned
 from predictor.services.material import Material
 from predictor.services.state import locked_state
-from predictor.services.training_due import due_reason, note_training_due
+from predictor.services.training_due import ERASED, due_reason, note_training_due
 
 STAGE = "predictor_train"
 
@@ -68,6 +68,8 @@ def finish(
         training.save()
         if is_ours:
             _release(state, claim, workspace, now)
+            if is_off or (claim.reason == ERASED and training.status != TrainingStatus.PROMOTED):
+                unlearn.drop_erased(workspace, state, now)
         _account(state, training, is_ours=is_ours, now=now)
     return training
 
@@ -76,7 +78,7 @@ def _outcome(result: Learned | None, error: str) -> tuple[TrainingStatus, str]:
     if error or result is None:
         return TrainingStatus.FAILED, error
     if not result.asked:
-        return TrainingStatus.SKIPPED, "There is no session that anything could be learned from."
+        return TrainingStatus.SKIPPED, "There are too few sessions to learn from."
     if not result.may_serve:
         return TrainingStatus.REJECTED, ""
     return TrainingStatus.PROMOTED, ""

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from django.db.models import Q
+
 from engram.kernel.actors import Actor
 from engram.kernel.history import record
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
 from predictor.core.governance import Governor
 from predictor.models import PredictorState
+from predictor.services import models_store
 from predictor.services.state import locked_state, store_governor
 
 
@@ -28,7 +31,8 @@ def cold_start(
     """Put a locked state back to its beginning and tell history.
 
     A training that is on its way loses its holder, and with it the right to promote. Version
-    numbers go on, so that no number ever names two models.
+    numbers go on, so that no number ever names two models. Of the weights, only those go that may
+    hold what was erased.
     """
     dropped = state.served
     # Sessions that a dropped model ranked may still be settled: no evidence for the next one.
@@ -40,6 +44,7 @@ def cold_start(
     state.training_reason = ""
     beginning = Governor.initial(drift_reset_window=workspace.config.drift_reset_window)
     store_governor(state, beginning, now)
+    models_store.let_go(Q(erased_at__isnull=False), served=None)
     record(
         "predictor.reset",
         of=("predictor", workspace.pk),

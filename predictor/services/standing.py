@@ -17,7 +17,7 @@ from predictor.services import breaker, claim, track_record
 from predictor.services.models_store import TRAINED
 from predictor.services.state import governor_of, state_of
 from predictor.services.status_line import status_line
-from predictor.services.training_due import due_reason
+from predictor.services.training_due import ERASED, due_reason
 
 MISSING_MAX = 1_000  # sessions that are counted ahead; no interval is longer
 
@@ -155,7 +155,10 @@ def _next_training(state: PredictorState, config: WorkspaceSettings, now: dateti
         reason = running.reason if running is not None else reason
         return NextTraining(True, due_since, reason, 0, f"A training runs ({reason}).")
     if due_since is not None:
-        return NextTraining(False, due_since, reason, 0, f"A training is due ({reason}).")
+        says = f"A training is due ({reason})."
+        if reason == ERASED:
+            says = "Something that the served model may hold was erased: a training is due."
+        return NextTraining(False, due_since, reason, 0, says)
     if config.predictor_mode == "off":
         return NextTraining(False, None, "", None, "The predictor is switched off.")
     missing, reason = _missing(state, config, now)

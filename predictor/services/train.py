@@ -19,13 +19,14 @@ from engram.kernel.tenancy import in_workspace
 from predictor.core.features import WidthError
 from predictor.core.labels import MIN_CONFIDENCE
 from predictor.models import PredictorState, Training
-from predictor.services import canary, promote
+from predictor.services import canary, promote, unlearn
 from predictor.services import claim as claims
 from predictor.services.claim import Claim, SwitchedOffError, TakenOverError
 from predictor.services.dataset import SESSIONS_MAX
 from predictor.services.learn import Learned, OutOfTimeError, learned
 from predictor.services.material import Material, collect
 from predictor.services.state import locked_state, state_of
+from predictor.services.training_due import ERASED
 
 log = logging.getLogger(__name__)
 
@@ -50,9 +51,11 @@ def train_due(
         return None
     with in_workspace(workspace):
         state = locked_state(clock())
-        if state.training_due_since is None:
+        if state.training_due_since is None or unlearn.may_wait(state, clock()):
             return None
         claim = claims.take(state, state.training_reason or "manual", rng, clock())
+        if state.training_due_since is None:  # it has failed too often
+            unlearn.drop_erased(workspace, state, clock())
     return None if claim is None else _train(workspace, claim, clock=clock, alive=alive)
 
 
@@ -81,7 +84,10 @@ def _train(
     try:
         material = _collected(workspace, claim, clock)
         beats = _Beats(workspace, claim.training_id, clock, alive)
-        result = learned(material, seed=claim.seed, progress=beats)
+        # Who erased sessions may have left too few: what was learned from more goes without a
+        # successor.
+        least = workspace.config.min_training_sessions if claim.reason == ERASED else 1
+        result = learned(material, seed=claim.seed, progress=beats, least_sessions=least)
     except (TakenOverError, SwitchedOffError, OutOfTimeError, WidthError) as told:
         error = str(told)
     except Exception as raised:  # whatever it was, the served model goes on
@@ -173,8 +179,10 @@ class _Beats:
 
 
 def _drop_due(workspace: Workspace, now: datetime) -> None:
-    """Let nothing be due where the predictor is off."""
+    """Let nothing be due where the predictor is off, and nothing stay that was to be replaced."""
     with in_workspace(workspace):
         PredictorState.objects.exclude(training_due_since=None).update(
             training_due_since=None, training_reason="", updated_at=now
         )
+        if (state := PredictorState.objects.select_for_update().first()) is not None:
+            unlearn.drop_erased(workspace, state, now)

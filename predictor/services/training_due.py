@@ -13,8 +13,11 @@ TRAIN_TASK = "predictor.train_workspace"
 FULL_EVERY = timedelta(days=7)
 FULL_SESSIONS = 50  # scored since the last full training
 
+# Something was erased that the served model may have learned from.
+ERASED = "erased"
+
 # Of two reasons the one named first is kept.
-REASONS = ("drift", "reembedded", "manual", "first", "full", "interval")
+REASONS = (ERASED, "drift", "reembedded", "manual", "first", "full", "interval")
 
 
 def due_reason(

@@ -10,11 +10,11 @@ import numpy as np
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
 from predictor.models import ModelVersion, PredictorState, Training
-from predictor.services import training_slot
+from predictor.services import training_slot, unlearn
 from predictor.services.claim import close_abandoned, is_free
 from predictor.services.state import locked_state
 from predictor.services.train import Clock, train_due
-from predictor.services.training_due import note_training_due
+from predictor.services.training_due import ERASED, note_training_due
 
 
 def train_turn(workspace_id: UUID, *, clock: Clock, rng: np.random.Generator) -> Training | None:
@@ -45,12 +45,18 @@ def overlooked(now: datetime) -> list[UUID]:
 def _look(workspace: Workspace, now: datetime) -> datetime | None:
     """Close what died, note what became due by itself; tell since when a training is waited for."""
     state = PredictorState.objects.first()
-    if state is None or workspace.config.predictor_mode == "off":
+    if state is None:
+        return None
+    is_erased = unlearn.is_erased(state)
+    if workspace.config.predictor_mode == "off":
+        if is_erased:
+            unlearn.drop_erased(workspace, locked_state(now), now)
         return None
     close_abandoned(now)
-    if state.training_due_since is None and _is_outdated(state, workspace):
+    is_due = state.training_due_since is not None
+    if not is_due and (is_erased or _is_outdated(state, workspace)):
         state = locked_state(now)
-        note_training_due(state, "reembedded", now)
+        note_training_due(state, ERASED if is_erased else "reembedded", now)
     return state.training_due_since if is_free(state, now) else None
 
 

@@ -16,7 +16,7 @@ from predictor.services import checkpoint_file, models_store
 
 
 class Command(BaseCommand):
-    """`manage.py import_model --workspace W [--base] FILE`."""
+    """`manage.py import_model --workspace W [--base] [--learned-elsewhere] FILE`."""
 
     help = (
         "Let the model of a file serve a workspace from the next session on. It must read vectors"
@@ -33,6 +33,11 @@ class Command(BaseCommand):
             action="store_true",
             help="do not let it serve: trainings start from it instead of from nothing",
         )
+        parser.add_argument(
+            "--learned-elsewhere",
+            action="store_true",
+            help="it holds nothing of this workspace: no erasing takes it away",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Import."""
@@ -42,6 +47,7 @@ class Command(BaseCommand):
                 workspace,
                 checkpoint_file.read(options["file"]).to_bytes(),
                 is_base=options["base"],
+                is_learned_here=not options["learned_elsewhere"],
                 actor=SYSTEM,
                 now=timezone.now(),
             )

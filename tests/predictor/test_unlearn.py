@@ -1,0 +1,425 @@
+"""Erasing takes back what was learned from what is erased: weights go, others are learned."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from io import StringIO
+from itertools import count
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+import pytest
+from django.core.management import call_command
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from engram.kernel.actors import SYSTEM
+from engram.kernel.models import Event
+from engram.kernel.refusals import InvalidError, MissingError
+from engram.kernel.tenancy import in_workspace
+from memories.models import Memory, Observation, Revision, Session, SessionCandidate
+from memories.services.erase import erase
+from memories.services.forget import forget
+from memories.services.session_erase import delete_session
+from memories.signals import memories_erased
+from predictor.core.governance import Phase
+from predictor.models import Label, ModelVersion, PredictorState, Training, TrainingStatus
+from predictor.services import models_store, training_turn
+from predictor.services.claim import SILENCE
+from predictor.services.opinion import opinion
+from predictor.services.state import locked_state, state_of
+from predictor.services.train import train_due, trial
+from predictor.services.unlearn import TRAININGS_AT_ONCE, unlearn
+from tests.conftest import NOW, House, build_house
+from tests.killing import kill_at
+from tests.predictor.judged import World, build_world
+from tests.predictor.judged_sessions import begin, commit
+from tests.predictor.serving import asked, configure, governor, promote
+from tests.predictor.test_train import LATER, due, run, served, trained
+
+GONE = LATER + timedelta(hours=1)  # when something is erased
+THEN = LATER + timedelta(hours=2)
+
+
+@pytest.fixture
+def world(house: House) -> World:
+    """Return a workspace whose second version serves."""
+    built = build_world(house.workspace, 30)
+    trained(house.workspace, seed=3)
+    trained(house.workspace, "interval", seed=4)
+    return built
+
+
+def take_out(world: World, *memories: Memory, now: datetime = GONE) -> None:
+    for memory in memories:
+        erase(world.workspace, memory.pk, actor=SYSTEM, now=now)
+
+
+def kept(world: World) -> list[int]:
+    """Return the versions whose weights are there."""
+    with in_workspace(world.workspace):
+        found = ModelVersion.objects.exclude(checkpoint=None).order_by("number")
+        return list(found.values_list("number", flat=True))
+
+
+def marked(world: World) -> list[int]:
+    with in_workspace(world.workspace):
+        found = ModelVersion.objects.exclude(erased_at=None).order_by("number")
+        return list(found.values_list("number", flat=True))
+
+
+def waiting(world: World) -> tuple[datetime | None, str]:
+    with in_workspace(world.workspace):
+        state = state_of()
+        return state.training_due_since, state.training_reason
+
+
+def events(world: World, kind: str) -> list[Any]:
+    with in_workspace(world.workspace):
+        return list(Event.objects.filter(type=kind).order_by("seq").values_list("data", flat=True))
+
+
+def teach_the_opposite(world: World) -> None:
+    """Let what is learned from now on rank the canary badly."""
+    with in_workspace(world.workspace):
+        for label in Label.objects.filter(session__canary=None):
+            Label.objects.filter(pk=label.pk).update(final=1 - (label.final or 0))
+
+
+def test_erasing_a_memory_drops_kept_weights_and_learns_others_without_it(
+    house: House, neighbour: House, world: World
+) -> None:
+    theirs = build_world(neighbour.workspace, 30)
+    trained(neighbour.workspace)
+    trained(neighbour.workspace, "interval")
+    before = served(neighbour.workspace)
+    assert kept(world) == [1, 2]
+    memory = world.memories[0]
+    take_out(world, memory)
+    assert (kept(world), marked(world)) == ([2], [1, 2])
+    assert waiting(world) == (GONE, "erased")
+    assert events(world, "predictor.unlearned") == [{"versions": [1, 2], "served": 2}]
+    assert training_turn.overlooked(GONE) == [house.workspace.pk]
+    read, _ = trial(house.workspace, reason="erased", seed=1, now=THEN)
+    assert memory.pk not in {i for session in read.sessions for i in session.memory_ids}
+    training = run(house.workspace, at=THEN)
+    assert training is not None
+    assert (training.status, training.reason) == (TrainingStatus.PROMOTED, "erased")
+    assert training.replay_count == 0  # from all sessions
+    assert (training.base_version, training.version) == (2, 3)
+    assert served(house.workspace)[0] == 3
+    assert (kept(world), marked(world), waiting(world)) == ([3], [1, 2], (None, ""))
+    assert training_turn.overlooked(THEN) == []
+    assert (kept(theirs), marked(theirs), waiting(theirs)) == ([1, 2], [], (None, ""))
+    assert served(neighbour.workspace) == before
+
+
+def test_forgetting_keeps_what_was_learned(world: World) -> None:
+    forget(world.workspace, [world.memories[0].pk], actor=SYSTEM, now=GONE)
+    assert (kept(world), marked(world), waiting(world)) == ([1, 2], [], (None, ""))
+
+
+def test_versions_older_than_what_is_erased_stay(house: House, world: World) -> None:
+    young = commit(house, "The young oak stands by the gate.")
+    erase(house.workspace, young, actor=SYSTEM, now=GONE)
+    assert (kept(world), marked(world), waiting(world)) == ([1, 2], [], (None, ""))
+
+
+@pytest.mark.parametrize("told", ["observation", "former wording", "context"])
+def test_what_was_told_before_in_another_place_counts(
+    house: House, world: World, told: str
+) -> None:
+    text = "The young oak stands by the gate."
+    young = commit(house, text)
+    old = world.memories[0]
+    with in_workspace(house.workspace):
+        digest = Memory.objects.get(pk=young).content_hash
+        if told == "observation":
+            seen = Observation.objects.get(memory=young)
+            seen.pk, seen.memory, seen.created_at = None, old, NOW
+            seen.save()
+        elif told == "former wording":
+            Revision.objects.create(
+                memory=old, number=1, content=text, content_hash=digest, created_at=GONE
+            )
+        else:
+            Session.objects.filter(pk=world.sessions[0].pk).update(context=f"I say: {text}")
+    erase(house.workspace, young, actor=SYSTEM, now=GONE)
+    assert marked(world) == [1, 2]
+
+
+def test_many_erasings_make_one_training_due(world: World) -> None:
+    take_out(world, world.memories[0])
+    take_out(world, *world.memories[1:6], now=GONE + timedelta(seconds=1))
+    assert waiting(world) == (GONE, "erased")
+    assert len(events(world, "predictor.unlearned")) == 1
+    run(world.workspace, at=THEN)
+    with in_workspace(world.workspace):
+        assert Training.objects.filter(reason="erased").count() == 1
+
+
+def test_unlearning_asks_as_often_for_a_hundred_versions_as_for_one(
+    house: House, neighbour: House
+) -> None:
+    counts = []
+    for one, versions in ((house, 1), (neighbour, 100)):
+        for number in range(1, versions + 1):
+            promote(one.workspace, b"weights", number=number)
+        with in_workspace(one.workspace), CaptureQueriesContext(connection) as asked_for:
+            unlearn(NOW, GONE)
+        counts.append(len(asked_for))
+        with in_workspace(one.workspace):
+            assert ModelVersion.objects.exclude(checkpoint=None).count() == 1
+    assert counts[0] == counts[1]
+
+
+def test_a_worker_that_dies_leaves_the_training_due(transactional_db: None) -> None:
+    house = build_house("busy")
+    world = build_world(house.workspace, 15)
+    trained(house.workspace)
+    take_out(world, world.memories[0])
+    task = "predictor.tasks.train_workspace"
+    kill_at(house, task, "predictor.services.train", "promote.finish", "before")
+    assert (kept(world), waiting(world)) == ([1], (GONE, "erased"))
+    with in_workspace(house.workspace):
+        now = Training.objects.get(reason="erased").started_at + SILENCE + timedelta(seconds=5)
+    (found,) = training_turn.overlooked(now)
+    training = training_turn.train_turn(found, clock=lambda: now, rng=np.random.default_rng(2))
+    assert training is not None
+    assert training.status == TrainingStatus.PROMOTED
+    assert (kept(world), served(house.workspace)[0]) == ([2], 2)
+
+
+def test_a_training_that_may_have_read_it_does_not_promote(house: House) -> None:
+    world = build_world(house.workspace, 20)
+    due(house.workspace)
+
+    def erasing(now: datetime) -> None:
+        with in_workspace(house.workspace):
+            is_there = Memory.objects.filter(pk=world.memories[0].pk).exists()
+        if is_there:
+            take_out(world, world.memories[0], now=GONE)
+
+    training = train_due(
+        house.workspace, clock=lambda: LATER, rng=np.random.default_rng(3), alive=erasing
+    )
+    assert training is not None
+    assert training.status == TrainingStatus.FAILED
+    assert "erased" in training.error
+    assert served(house.workspace) == (None, b"")
+    assert waiting(world) == (GONE, "first")
+    again = run(house.workspace, at=THEN)
+    assert again is not None
+    assert again.status == TrainingStatus.PROMOTED
+
+
+def test_who_erases_on_and_on_interrupts_few_trainings(house: House, world: World) -> None:
+    take_out(world, world.memories[0])
+    left = iter(world.memories[1:])
+    ticks = (THEN + timedelta(milliseconds=n) for n in count())
+
+    def erasing(now: datetime) -> None:
+        take_out(world, next(left), now=now)
+
+    for _ in range(TRAININGS_AT_ONCE):
+        rng = np.random.default_rng(3)
+        training = train_due(house.workspace, clock=lambda: next(ticks), rng=rng, alive=erasing)
+        assert training is not None
+        assert training.status == TrainingStatus.FAILED
+    assert run(house.workspace, at=THEN + timedelta(seconds=30)) is None
+    assert waiting(world)[1] == "erased"
+    done = run(house.workspace, at=THEN + timedelta(seconds=61))
+    assert done is not None
+    assert done.status == TrainingStatus.PROMOTED
+
+
+def order(house: House, key: str) -> Sequence[UUID]:
+    """Start a session; return what it was given, in its order."""
+    session = begin(house, key, k=8, now=THEN + timedelta(hours=1), context="topic1 fact3 word2")
+    with in_workspace(house.workspace):
+        rows = SessionCandidate.objects.filter(session=session, was_injected=True)
+        return list(rows.order_by("rank").values_list("memory_id", flat=True))
+
+
+def test_a_gate_that_fails_drops_the_served_version(house: House, world: World) -> None:
+    configure(house.workspace, predictor_mode="on")
+    take_out(world, world.memories[0])
+    teach_the_opposite(world)
+    training = run(house.workspace, at=THEN)
+    assert training is not None
+    assert training.status == TrainingStatus.REJECTED
+    with in_workspace(house.workspace):
+        state = state_of()
+        assert (state.served, state.last_dropped) == (None, 2)
+        assert (state.phase, state.alpha, state.scored_sessions) == ("collecting", 1.0, 0)
+    assert (kept(world), waiting(world)) == ([], (None, ""))
+    assert events(world, "predictor.reset") == [{"reason": "erased", "version": 2}]
+    assert training_turn.overlooked(THEN) == []
+    house.workspace.refresh_from_db()
+    with in_workspace(house.workspace):
+        found = opinion(asked(house.workspace))
+    assert (found.scores, found.alpha, found.no_opinion_reason) == ({}, 1.0, "no_model")
+    without = order(house, "dropped")
+    configure(house.workspace, predictor_mode="off")
+    assert (len(without), order(house, "off")) == (8, without)
+
+
+def test_a_training_that_is_given_up_drops_the_served_version(world: World) -> None:
+    take_out(world, world.memories[0])
+    with in_workspace(world.workspace):
+        for _ in range(3):
+            Training.objects.create(status=TrainingStatus.FAILED, reason="erased", started_at=GONE)
+    assert run(world.workspace, at=THEN) is None
+    assert (served(world.workspace), kept(world)) == ((None, b""), [])
+
+
+def test_too_few_sessions_left_drop_the_served_version(house: House) -> None:
+    world = build_world(house.workspace, 12)
+    trained(house.workspace)
+    for session in world.sessions[:2]:
+        delete_session(house.workspace, session.session_key, actor=SYSTEM, now=GONE)
+    training = run(house.workspace, at=THEN)
+    assert training is not None
+    assert training.status == TrainingStatus.PROMOTED  # ten are enough
+    delete_session(house.workspace, world.sessions[5].session_key, actor=SYSTEM, now=THEN)
+    assert waiting(world) == (THEN, "erased")
+    training = run(house.workspace, at=THEN + timedelta(minutes=5))
+    assert training is not None
+    assert (training.status, training.error) == (
+        TrainingStatus.SKIPPED,
+        "There are too few sessions to learn from.",
+    )
+    assert (served(house.workspace), kept(world)) == ((None, b""), [])
+
+
+def test_a_session_counts_once_something_was_learned_from_it(house: House, world: World) -> None:
+    with in_workspace(house.workspace):
+        canary = Session.objects.exclude(canary=None).first()
+        learned = Training.objects.get(version=1).trained_session_ids[0]
+        key = Session.objects.get(pk=learned).session_key
+    assert canary is not None
+    delete_session(house.workspace, canary.session_key, actor=SYSTEM, now=GONE)
+    assert (marked(world), waiting(world)) == ([], (None, ""))
+    answer = house.admin.delete(f"sessions/{key}")
+    assert answer.status_code == 204
+    assert (kept(world), marked(world)) == ([2], [1, 2])
+    assert waiting(world)[1] == "erased"
+
+
+def test_a_manual_training_that_fails_leaves_the_due_one_to_the_sweep(world: World) -> None:
+    take_out(world, world.memories[0])
+    with in_workspace(world.workspace):
+        PredictorState.objects.update(training_due_since=None, training_reason="")
+    assert training_turn.overlooked(THEN) == [world.workspace.pk]
+    assert waiting(world) == (THEN, "erased")
+
+
+@pytest.mark.parametrize("when", ["before", "after", "unnoticed"])
+def test_where_the_predictor_is_off_the_served_version_goes(world: World, when: str) -> None:
+    workspace = world.workspace
+    if when == "before":
+        off = configure(workspace, predictor_mode="off")
+    take_out(world, world.memories[0])
+    if when != "before":
+        off = configure(workspace, predictor_mode="off")
+        assert kept(world) == [2]
+        if when == "after":
+            assert run(off, at=THEN) is None
+        else:
+            assert training_turn.overlooked(THEN) == []
+    assert (served(workspace), kept(world), waiting(world)) == ((None, b""), [], (None, ""))
+
+
+def test_a_reset_lets_erased_weights_go(house: House, world: World) -> None:
+    take_out(world, world.memories[0])
+    assert house.admin.post("predictor/reset").status_code == 200
+    assert kept(world) == []
+
+
+def test_imported_and_base_weights_go_unless_they_were_learned_elsewhere(world: World) -> None:
+    workspace = world.workspace
+    _, raw = served(workspace)
+    for is_base in (True, False):
+        for is_learned_here in (True, False):
+            models_store.import_checkpoint(
+                workspace, raw, is_base=is_base, is_learned_here=is_learned_here, actor=SYSTEM,
+                now=LATER,
+            )  # fmt: skip
+    take_out(world, world.memories[0])
+    assert marked(world) == [1, 2, 3, 5]
+    assert kept(world) == [4, 6]  # learned elsewhere: the base, and what serves
+    assert waiting(world) == (None, "")
+    with in_workspace(workspace):
+        base = models_store.base_of(workspace.embedding_model)
+    assert base is not None
+    assert base[0].number == 4
+
+
+def test_who_imports_a_file_vouches_for_it(world: World, tmp_path: Path) -> None:
+    _, raw = served(world.workspace)
+    file = tmp_path / "model.sgpt"
+    file.write_bytes(raw)
+    for options in ((), ("--learned-elsewhere",)):
+        call_command(
+            "import_model", str(file), *options, workspace=world.workspace.slug, stdout=StringIO()
+        )
+    with in_workspace(world.workspace):
+        found = ModelVersion.objects.filter(origin="imported").order_by("number")
+        assert list(found.values_list("is_learned_here", flat=True)) == [True, False]
+
+
+def test_weights_that_may_hold_what_was_erased_do_not_leave_or_come_back(world: World) -> None:
+    _, raw = served(world.workspace)
+    take_out(world, world.memories[0])
+    for number in (None, 1, 2):
+        with pytest.raises(MissingError, match="may hold what was erased"):
+            models_store.exported(world.workspace, number)
+    run(world.workspace, at=THEN)
+    for is_learned_here in (True, False):
+        with pytest.raises(InvalidError, match="erased"):
+            models_store.import_checkpoint(
+                world.workspace, raw, is_learned_here=is_learned_here, actor=SYSTEM, now=THEN
+            )
+    assert models_store.exported(world.workspace)[0].number == 3
+
+
+def test_people_are_told_that_a_training_after_an_erasing_is_due(
+    house: House, neighbour: House, world: World
+) -> None:
+    take_out(world, world.memories[0])
+    found = house.reader.get("predictor/status").json()["next_training"]
+    assert (found["is_running"], found["reason"]) == (False, "erased")
+    assert "erased" in found["says"]
+    told = house.reader.get("diagnostics/predictor").json()["fields"]["training_due"]
+    assert (told["reason"], told["since"][:19]) == ("erased", GONE.isoformat()[:19])
+    assert neighbour.reader.get("diagnostics/predictor").json()["fields"]["training_due"] is None
+
+
+def test_evidence_goes_on_with_the_version_that_was_learned_without_it(world: World) -> None:
+    with in_workspace(world.workspace):
+        state = locked_state(LATER)
+        state.governor = governor(Phase.ACTIVE).to_json()
+        state.save()
+    take_out(world, world.memories[0])
+    run(world.workspace, at=THEN)
+    with in_workspace(world.workspace):
+        state = state_of()
+        assert (state.served, state.phase) == (3, "active")
+        assert state.alpha < 1.0
+
+
+def test_listeners_are_told_since_when_a_memory_was_known(world: World) -> None:
+    told: list[datetime] = []
+
+    def listen(sender: Any, *, known_since: datetime, **_: Any) -> None:
+        told.append(known_since)
+
+    memories_erased.connect(listen)
+    try:
+        take_out(world, world.memories[0])
+    finally:
+        memories_erased.disconnect(listen)
+    assert told == [world.memories[0].created_at]
