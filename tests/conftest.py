@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.contrib.auth.models import User
-from django.test import Client
+from django.test import Client, override_settings
 
 from engram.kernel import keys, latency, pulse
 from engram.kernel.actors import SYSTEM
@@ -74,6 +75,14 @@ def build_house(slug: str) -> House:
         _, token = keys.issue(workspace, name=f"{slug} {role}", role=role, actor=SYSTEM, now=NOW)
         callers[role.value] = Caller(token, Client(raise_request_exception=True))
     return House(workspace, **callers)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def quick_passwords() -> Iterator[None]:
+    """Hash passwords without the million rounds of every real one: half a second a person."""
+    quick = "django.contrib.auth.hashers.MD5PasswordHasher"
+    with override_settings(PASSWORD_HASHERS=[quick, *settings.PASSWORD_HASHERS]):
+        yield
 
 
 @pytest.fixture(autouse=True)
