@@ -10,9 +10,9 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from random import Random
-from typing import Generic, Literal, TypeVar
+from typing import Generic, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,8 +26,7 @@ Always = Literal["", "pin", "constraint"]
 _LIFT: dict[Always, float] = {"": 0.0, "pin": 1.0, "constraint": 2.0}
 
 
-@dataclass(frozen=True, slots=True)
-class Contender(Generic[Id]):
+class Contender(NamedTuple, Generic[Id]):
     """One candidate: how many characters it takes, and whether it is given in any case."""
 
     id: Id
@@ -53,8 +52,7 @@ class Room:
     chars: int
 
 
-@dataclass(frozen=True, slots=True)
-class Placed(Generic[Id]):
+class Placed(NamedTuple, Generic[Id]):
     """One candidate in its place; ranks count from 1, `final` is `fused` · `diversity`.
 
     `source` tells whose best `k` it is among: both rankings', the predictor's alone, else the
@@ -161,7 +159,7 @@ def _give(
         if is_given:
             left -= chars[one.id]
             given += 1
-        answer.append(replace(one, is_injected=is_given))
+        answer.append(one._replace(is_injected=True) if is_given else one)
     return answer, left
 
 
@@ -180,7 +178,7 @@ def _explore(placed: list[Placed[Id]], chars: Mapping[Id, int], left: int) -> li
         return placed
     tried = max(others, key=lambda one: (one.disagreement, -one.rank))
     changed = {
-        lowest.id: replace(lowest, is_injected=False),
-        tried.id: replace(tried, is_injected=True, source="exploration"),
+        lowest.id: lowest._replace(is_injected=False),
+        tried.id: tried._replace(is_injected=True, source="exploration"),
     }
     return [changed.get(one.id, one) for one in placed]

@@ -109,12 +109,13 @@ def _none(asked: Asked, code: str, detail: str, reason: str) -> Opinion:
 
 def flaw_of(opinion: Opinion, asked: Asked) -> str:
     """Return what makes an opinion none, empty when nothing does."""
-    if opinion.scores and opinion.scores.keys() != {one.id for one in asked.candidates}:
+    scores, signals, ids = opinion.scores, opinion.signals, [one.id for one in asked.candidates]
+    if scores and (len(scores) != len(ids) or not all(i in scores for i in ids)):
         return "scores of other candidates than were asked about"
-    if not all(isfinite(score) for score in opinion.scores.values()):
+    if not all(map(isfinite, scores.values())):
         return "a score that is no number"
     if not (0 <= opinion.alpha <= 1 and 0 <= opinion.exploration_rate <= 1 and opinion.rrf_k > 0):
         return "a weight or a rate out of range"
-    if len({len(opinion.signals.get(one.id, ())) for one in asked.candidates}) > 1:
+    if signals and len({len(signals.get(i, ())) for i in ids}) > 1:
         return "signals of some candidates only"
     return ""

@@ -8,7 +8,7 @@ among the workspace's best thousand, and the constraints and pins that hold ther
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain, zip_longest
 from typing import Any, NamedTuple
@@ -120,12 +120,12 @@ class Fact(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """The candidates in the baseline's order; `vectors` are of each one's first window."""
+    """The candidates in the baseline's order, and by the same order what else is known of each."""
 
     facts: Sequence[Fact]
-    always: dict[UUID, Always]
-    vectors: dict[UUID, NDArray[np.float32]] = field(default_factory=dict)
-    cosines: dict[UUID, float] = field(default_factory=dict)  # of the nearest window
+    always: Sequence[Always]
+    vectors: Sequence[NDArray[np.float32] | None]  # of the first window
+    cosines: Sequence[float | None]  # of the nearest window
 
 
 def candidates_of(place: Place, *, now: datetime) -> Candidates:
@@ -145,11 +145,12 @@ def candidates_of(place: Place, *, now: datetime) -> Candidates:
         facts = [Fact._make(row) for row in _rows(_FACTS, recallable, asked)]
         windows = _windows(asked, place.vector)
     facts.sort(key=lambda f: (-standing(f.importance, f.observed_at, is_pinned=f.is_pinned), f.id))
+    vectors = [windows.get(fact.id, []) for fact in facts]
     return Candidates(
         facts=facts,
-        always={fact.id: always[fact.id] for fact in facts if fact.id in always},
-        vectors={i: rows[0] for i, rows in windows.items()},
-        cosines=_cosines(windows, place.vector),
+        always=[always.get(fact.id, "") for fact in facts],
+        vectors=[rows[0] if rows else None for rows in vectors],
+        cosines=[_cosine(rows, place.vector) for rows in vectors],
     )
 
 
@@ -205,21 +206,24 @@ def _windows(
 
     A vector of another width or with holes is as good as none.
     """
-    found: dict[UUID, list[NDArray[np.float32]]] = {}
-    width = 0 if vector is None else len(vector)
     with binary_cursor() as cursor:
         cursor.execute(_VECTORS, asked)
-        for memory_id, written in cursor.fetchall():
-            row = np.frombuffer(written, dtype=">f4", offset=_HEADER_BYTES).astype(np.float32)
-            width = width or len(row)
-            if len(row) == width and np.isfinite(row).all():
-                found.setdefault(memory_id, []).append(row)
+        written = cursor.fetchall()
+    if not written:
+        return {}
+    width = (len(written[0][1]) - _HEADER_BYTES) // 4 if vector is None else len(vector)
+    fitting = [(i, row) for i, row in written if len(row) == _HEADER_BYTES + 4 * width]
+    joined = b"".join([row[_HEADER_BYTES:] for _, row in fitting])
+    rows = np.frombuffer(joined, ">f4").reshape(len(fitting), width).astype(np.float32)
+    found: dict[UUID, list[NDArray[np.float32]]] = {}
+    for place in np.flatnonzero(np.isfinite(rows).all(axis=1)).tolist():
+        found.setdefault(fitting[place][0], []).append(rows[place])
     return found
 
 
-def _cosines(
-    windows: dict[UUID, list[NDArray[np.float32]]], vector: NDArray[np.float32] | None
-) -> dict[UUID, float]:
-    if vector is None:
-        return {}
-    return {i: max(float(row @ vector) for row in rows) for i, rows in windows.items()}
+def _cosine(
+    rows: Sequence[NDArray[np.float32]], vector: NDArray[np.float32] | None
+) -> float | None:
+    if vector is None or not rows:
+        return None
+    return max(float(row @ vector) for row in rows)

@@ -3,29 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from uuid import UUID
 
 from django.db import transaction
 
 from engram.kernel import telemetry
-from memories.core.injection import Placed
 from memories.models import Session
 from memories.services.learned import Opinion
+from memories.services.session_record import CandidateRow
 
 CATEGORY = "predictor"
 
 
-def log_start(session: Session, placed: Sequence[Placed[UUID]], opinion: Opinion) -> None:
+def log_start(session: Session, rows: Sequence[CandidateRow], opinion: Opinion) -> None:
     """Tell what the start made of its candidates; nothing where no learned ranker takes part."""
     if not opinion.phase:
         return
     key, scores = session.session_key, opinion.scores
-    injected = sum(one.is_injected for one in placed)
-    attenuated = sum(one.diversity < 1 for one in placed)
+    injected = sum(row.was_injected for row in rows)
+    attenuated = sum(row.diversity < 1 for row in rows)
 
     def write() -> None:
         telemetry.log_event(
-            "prefilter", CATEGORY, session_key=key, candidates=len(placed), injected=injected
+            "prefilter", CATEGORY, session_key=key, candidates=len(rows), injected=injected
         )
         if scores:
             telemetry.log_event(

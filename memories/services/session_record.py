@@ -4,39 +4,60 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from itertools import chain
 from typing import Any, NamedTuple
 from uuid import UUID
 
+import numpy as np
 from django.db import connection
 
-from engram.kernel.binary import binary_cursor
+from engram.kernel.binary import Packed, packing_cursor
 from engram.kernel.tenancy import current_workspace_id
 from memories.models import Session
 
-# All rows in one statement of one plan, sent in binary; the signals of a row are its part of one
-# long array.
+# All in one statement of one plan. Numbers are sent packed, what is missing as NaN or 0; the
+# signals of a row are its part of one long array.
 _RECORD = """
-    INSERT INTO memories_sessioncandidate (
-        workspace_id, session_id, created_at, memory_id, source, baseline_score, baseline_rank,
-        cosine, predictor_score, predictor_rank, fused_score, diversity, final_score, rank,
-        was_injected, is_always, revision, fts_hit_count, signals
+    WITH recorded AS (
+        INSERT INTO memories_sessioncandidate (
+            workspace_id, session_id, created_at, memory_id, source, baseline_score, baseline_rank,
+            cosine, predictor_score, predictor_rank, fused_score, diversity, final_score, rank,
+            was_injected, is_always, revision, fts_hit_count, signals
+        )
+        SELECT %(workspace)s, %(session)s, %(at)s, memory_id, source, baseline_score, baseline_rank,
+            nullif(cosine, 'NaN'), nullif(predictor_score, 'NaN'), nullif(predictor_rank, 0),
+            fused_score, diversity, final_score, rank, was_injected, is_always, revision, 0,
+            (%(all_signals)b::float8[])[(place - 1) * %(width)s + 1 : place * %(width)s]
+        FROM unnest(
+            %(memory_id)b::uuid[], %(source)b::text[], %(baseline_score)b::float8[],
+            %(baseline_rank)b::int[], %(cosine)b::float8[], %(predictor_score)b::float8[],
+            %(predictor_rank)b::int[], %(fused_score)b::float8[], %(diversity)b::float8[],
+            %(final_score)b::float8[], %(rank)b::int[], %(was_injected)b::bool[],
+            %(is_always)b::bool[], %(revision)b::int[]
+        ) WITH ORDINALITY AS made (
+            memory_id, source, baseline_score, baseline_rank, cosine, predictor_score,
+            predictor_rank, fused_score, diversity, final_score, rank, was_injected, is_always,
+            revision, place
+        )
+    ), locked AS MATERIALIZED (
+        SELECT id FROM memories_memory
+        WHERE workspace_id = %(workspace)s AND id = ANY(%(given)s::uuid[])
+        ORDER BY id FOR NO KEY UPDATE
     )
-    SELECT %(workspace)s, %(session)s, %(at)s, memory_id, source, baseline_score, baseline_rank,
-        cosine, predictor_score, predictor_rank, fused_score, diversity, final_score, rank,
-        was_injected, is_always, revision, 0,
-        (%(all_signals)b::float8[])[(place - 1) * %(width)s + 1 : place * %(width)s]
-    FROM unnest(
-        %(memory_id)b::uuid[], %(source)b::text[], %(baseline_score)b::float8[],
-        %(baseline_rank)b::int[], %(cosine)b::float8[], %(predictor_score)b::float8[],
-        %(predictor_rank)b::int[], %(fused_score)b::float8[], %(diversity)b::float8[],
-        %(final_score)b::float8[], %(rank)b::int[], %(was_injected)b::bool[],
-        %(is_always)b::bool[], %(revision)b::int[]
-    ) WITH ORDINALITY AS made (
-        memory_id, source, baseline_score, baseline_rank, cosine, predictor_score, predictor_rank,
-        fused_score, diversity, final_score, rank, was_injected, is_always, revision, place
-    )
+    UPDATE memories_memory SET injected_count = injected_count + 1
+    FROM locked WHERE memories_memory.id = locked.id
 """
+_PACKED = {
+    "f8": (
+        "baseline_score",
+        "cosine",
+        "predictor_score",
+        "fused_score",
+        "diversity",
+        "final_score",
+    ),
+    "i4": ("baseline_rank", "predictor_rank", "rank", "revision"),
+    "?": ("was_injected", "is_always"),
+}
 _BEFORE = """
     SELECT (
         SELECT started_at FROM memories_session WHERE workspace_id = %(workspace)s
@@ -46,15 +67,6 @@ _BEFORE = """
             AND caller = %(caller)s AND agent = %(agent)s AND started_at < %(at)s
         ORDER BY started_at DESC LIMIT 1
     )
-"""
-_COUNT = """
-    WITH locked AS MATERIALIZED (
-        SELECT id FROM memories_memory
-        WHERE workspace_id = %(workspace)s AND id = ANY(%(ids)s::uuid[])
-        ORDER BY id FOR NO KEY UPDATE
-    )
-    UPDATE memories_memory SET injected_count = injected_count + 1
-    FROM locked WHERE memories_memory.id = locked.id
 """
 
 
@@ -104,26 +116,27 @@ def sessions_before(caller: str, agent: str, at: datetime) -> Before:
 
 
 def record_candidates(session: Session, rows: Sequence[CandidateRow]) -> None:
-    """Insert the records of a written session; each with as many signals as the first."""
+    """Insert the records of a written session, and count which memories it is given.
+
+    That is neither a recall nor a use. Each row has as many signals as the first.
+    """
     if not rows:
         return
-    *columns, signals = zip(*rows, strict=True)
-    values = dict(zip(CandidateRow._fields, map(list, columns), strict=False))
-    with binary_cursor() as cursor:
-        cursor.execute(
-            _RECORD,
-            values
-            | {
-                "workspace": current_workspace_id(),
-                "session": session.id,
-                "at": session.started_at,
-                "all_signals": list(chain.from_iterable(signals)),
-                "width": len(signals[0]),
-            },
-        )
-
-
-def count_injected(ids: Sequence[UUID]) -> None:
-    """Count that memories were given to a session, which is neither a recall nor a use."""
-    with connection.cursor() as cursor:
-        cursor.execute(_COUNT, {"workspace": current_workspace_id(), "ids": list(ids)})
+    columns = dict(zip(CandidateRow._fields, map(list, zip(*rows, strict=True)), strict=True))
+    signals = np.array(columns.pop("signals"), np.float64)
+    columns["predictor_rank"] = [rank or 0 for rank in columns["predictor_rank"]]
+    packed = {
+        name: Packed(np.array(columns[name], kind))  # None becomes NaN
+        for kind, names in _PACKED.items()
+        for name in names
+    }
+    asked = {
+        "workspace": current_workspace_id(),
+        "session": session.id,
+        "at": session.started_at,
+        "all_signals": Packed(signals.ravel()),
+        "width": signals.shape[1],
+        "given": [row.memory_id for row in rows if row.was_injected],
+    }
+    with packing_cursor() as cursor:
+        cursor.execute(_RECORD, columns | packed | asked)

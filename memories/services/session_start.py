@@ -26,16 +26,15 @@ from engram.kernel.locks import one_at_a_time
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import before_writing, in_workspace
 from memories.core import injection
-from memories.core.baseline import age_days, effectiveness
 from memories.core.briefing import briefing
-from memories.models import Memory, Session
-from memories.services.learned import Asked, CandidateFacts, Opinion, opinion_on
+from memories.models import Memory, Session, SessionCandidate
+from memories.services.learned import Asked, Opinion, opinion_on
 from memories.services.session_brief import Decided, decided_since
-from memories.services.session_candidates import Candidates, Place, candidates_of
+from memories.services.session_candidates import Fact, Place, candidates_of
 from memories.services.session_log import log_start
+from memories.services.session_ranking import facts_of, ranked
 from memories.services.session_record import (
     CandidateRow,
-    count_injected,
     is_known,
     record_candidates,
     sessions_before,
@@ -130,18 +129,7 @@ def recorded(session_key: str, now: datetime) -> Started:
     session = Session.objects.get(session_key=session_key)
     rows = list(session.candidates.filter(was_injected=True).order_by("rank"))
     memories = Memory.objects.recallable(now).in_bulk([row.memory_id for row in rows])
-    offered = [
-        Offered(
-            row.memory_id,
-            memories[row.memory_id].content,
-            memories[row.memory_id].kind,
-            row.final_score,
-            row.source,
-            row.is_always,
-        )
-        for row in rows
-        if row.memory_id in memories
-    ]
+    offered = [_offered(row, memories[row.memory_id]) for row in rows if row.memory_id in memories]
     before = sessions_before(session.caller, session.agent, session.started_at)
     decided = decided_since(before.own, session.started_at)
     return Started(session, offered, decided, is_new=False)
@@ -170,72 +158,40 @@ def _start(
         project=wanted.project,
         now=now,
         gap_hours=gap,
-        candidates=_facts(found, now),
+        candidates=facts_of(found, now),
     )
     opinion = opinion_on(asked)
-    placed = injection.inject(
-        [
-            injection.Contender(f.id, len(f.content), found.always.get(f.id, ""))
-            for f in found.facts
-        ],
-        injection.Opinion(opinion.scores, opinion.alpha, opinion.rrf_k, opinion.exploration_rate),
-        found.vectors,
-        injection.Room(wanted.k, wanted.budget_chars),
-        rng=rng,
-    )
+    room = injection.Room(wanted.k, wanted.budget_chars)
+    rows = ranked(found, asked, opinion, room, rng=rng)
     session = _session(wanted, vector, opinion, model=model, gap=gap, actor=actor, now=now)
-    given = [one for one in placed if one.is_injected]
+    given = [row for row in rows if row.was_injected]
     told = event(
         "session.started",
         of=("session", session.id),
         actor=actor,
         now=now,
         session_key=session.session_key,
-        data={"candidates": len(placed), "injected": len(given)},
+        data={"candidates": len(rows), "injected": len(given)},
     )
     insert([session, told])
-    record_candidates(session, _rows(placed, found, asked, opinion))
-    count_injected([one.id for one in given])
+    record_candidates(session, rows)
     send(told)
-    log_start(session, placed, opinion)
+    log_start(session, rows, opinion)
     session_started.send(Session, session=session, now=now)
     facts = {fact.id: fact for fact in found.facts}
-    offered = [
-        Offered(
-            one.id,
-            facts[one.id].content,
-            facts[one.id].kind,
-            one.final,
-            one.source,
-            bool(one.always),
-        )
-        for one in given
-    ]
+    offered = [_offered(row, facts[row.memory_id]) for row in given]
     return Started(session, offered, decided_since(before.own, now), is_new=True)
+
+
+def _offered(row: CandidateRow | SessionCandidate, memory: Fact | Memory) -> Offered:
+    return Offered(
+        row.memory_id, memory.content, memory.kind, row.final_score, row.source, row.is_always
+    )
 
 
 def _gap_hours(before: datetime | None, now: datetime) -> float | None:
     """Return the hours since the workspace's session before, 0 when a clock went back."""
     return None if before is None else max(0.0, (now - before).total_seconds() / SECONDS_AN_HOUR)
-
-
-def _facts(found: Candidates, now: datetime) -> list[CandidateFacts]:
-    answer = []
-    for fact in found.facts:
-        days = age_days(fact.observed_at, now)
-        answer.append(
-            CandidateFacts(
-                id=fact.id,
-                content=fact.content,
-                vector=found.vectors.get(fact.id),
-                age_days=days,
-                importance=fact.importance,
-                access_count=fact.recall_count,
-                is_superseded=False,  # what is superseded cannot be recalled
-                baseline_score=effectiveness(fact.importance, days, is_pinned=fact.is_pinned),
-            )
-        )
-    return answer
 
 
 def _session(
@@ -269,34 +225,3 @@ def _session(
         no_opinion_reason=opinion.no_opinion_reason,
         status_line=opinion.status_line,
     )
-
-
-def _rows(
-    placed: Sequence[injection.Placed[UUID]],
-    found: Candidates,
-    asked: Asked,
-    opinion: Opinion,
-) -> list[CandidateRow]:
-    """Return the records of all candidates, given or not."""
-    revisions = {fact.id: fact.revision for fact in found.facts}
-    scores = {fact.id: fact.baseline_score for fact in asked.candidates}
-    return [
-        CandidateRow(
-            memory_id=one.id,
-            source=one.source,
-            baseline_score=scores[one.id],
-            baseline_rank=one.baseline_rank,
-            cosine=found.cosines.get(one.id),
-            predictor_score=opinion.scores.get(one.id),
-            predictor_rank=one.predictor_rank,
-            fused_score=one.fused,
-            diversity=one.diversity,
-            final_score=one.final,
-            rank=one.rank,
-            was_injected=one.is_injected,
-            is_always=bool(one.always),
-            revision=revisions[one.id],
-            signals=opinion.signals.get(one.id, ()),
-        )
-        for one in placed
-    ]

@@ -32,7 +32,7 @@ from predictor.services.deadline import Deadline, TooSlowError
 from predictor.services.reset import cold_start
 from predictor.services.served import LoadingError, ServedModel
 from predictor.services.session_features import candidates_of, context_of, signals_of
-from predictor.services.state import locked_state, state_of
+from predictor.services.state import locked_state, serving_state
 from predictor.services.status_line import status_line
 
 UNREADABLE = ("predictor_checkpoint_error", "checkpoint_error")
@@ -83,7 +83,7 @@ def opinion(asked: Asked) -> Opinion:
 
 
 def _opinion(asked: Asked) -> Opinion:
-    state = state_of()
+    state = serving_state()
     is_off = breaker.is_open(state, asked.now)
     failures = breaker.failures(state, asked.now) if is_off else 0
     scores: Mapping[UUID, float] = {}

@@ -4,15 +4,41 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from django.db import connection
+
 from engram.kernel.tenancy import current_workspace_id
 from predictor.core.governance import Governor
 from predictor.models import PredictorState
+
+# What a session's start asks of the state: plain SQL, for it is read at each of them.
+_SERVING = (
+    "id",
+    "workspace_id",
+    "phase",
+    "alpha",
+    "success_rate",
+    "scored_sessions",
+    "served",
+    "disabled_until",
+    "failures_count_from",
+)
+_READ = f"SELECT {', '.join(_SERVING)} FROM predictor_predictorstate WHERE workspace_id = %s"  # noqa: S608  names only
 
 
 def state_of() -> PredictorState:
     """Return the state; one at its defaults, not stored, when nothing has happened yet."""
     stored = PredictorState.objects.first()
     return stored or PredictorState(workspace_id=current_workspace_id())
+
+
+def serving_state() -> PredictorState:
+    """Return as much of the state as serving asks, or its defaults as `state_of` does."""
+    with connection.cursor() as cursor:
+        cursor.execute(_READ, [current_workspace_id()])
+        row = cursor.fetchone()
+    if row is None:
+        return PredictorState(workspace_id=current_workspace_id())
+    return PredictorState.from_db(connection.alias, _SERVING, row)
 
 
 def locked_state(now: datetime) -> PredictorState:

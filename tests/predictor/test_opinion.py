@@ -349,7 +349,7 @@ def test_what_fails_beside_the_scores_switches_scoring_off_too(
             PredictorState.objects.update(alpha=-0.5)
     with monkeypatch.context() as broken:
         if part == "state":
-            broken.setattr("predictor.services.opinion.state_of", lambda: 1 / 0)
+            broken.setattr("predictor.services.opinion.serving_state", lambda: 1 / 0)
         found = [start(NOW + minutes(n)) for n in range(3)]
 
     assert {(one.no_opinion_reason, one.alpha, len(one.scores)) for one in found} == {
