@@ -181,14 +181,9 @@ class SessionSerializer(serializers.Serializer[Session]):
     status_line = serializers.CharField()
 
 
-class CandidateSerializer(serializers.Serializer[SessionCandidate]):
-    """One record of a session; what is hidden by now shows no text."""
+class RankedSerializer(serializers.Serializer[Any]):
+    """How one memory was ranked for a session; null where nobody ranked it."""
 
-    memory_id = serializers.UUIDField()
-    content = serializers.SerializerMethodField()
-    hidden = serializers.SerializerMethodField()
-    revision = serializers.IntegerField(help_text="The wording that was offered.")
-    source = serializers.ChoiceField(CandidateSource.choices)  # type: ignore[assignment]
     rank = serializers.IntegerField(allow_null=True)
     baseline_rank = serializers.IntegerField(allow_null=True)
     baseline_score = serializers.FloatField(allow_null=True)
@@ -196,12 +191,22 @@ class CandidateSerializer(serializers.Serializer[SessionCandidate]):
     predictor_score = serializers.FloatField(allow_null=True)
     cosine = serializers.FloatField(allow_null=True)
     fused_score = serializers.FloatField(allow_null=True)
+    feedback = serializers.FloatField(allow_null=True)
+
+
+class CandidateSerializer(RankedSerializer):
+    """One record of a session; what is hidden by now shows no text."""
+
+    memory_id = serializers.UUIDField()
+    content = serializers.SerializerMethodField()
+    hidden = serializers.SerializerMethodField()
+    revision = serializers.IntegerField(help_text="The wording that was offered.")
+    source = serializers.ChoiceField(CandidateSource.choices)  # type: ignore[assignment]
     diversity = serializers.FloatField()
     final_score = serializers.FloatField()
     injected = serializers.BooleanField(source="was_injected")
     always = serializers.BooleanField(source="is_always")
     hits = serializers.IntegerField(source="fts_hit_count")
-    feedback = serializers.FloatField(allow_null=True)
 
     @extend_schema_field(serializers.CharField(allow_null=True))
     def get_content(self, row: SessionCandidate) -> str | None:

@@ -8,6 +8,7 @@ from typing import Any
 from rest_framework import serializers
 
 from memories.models import CandidateSource, State
+from memories.serializers.session import RankedSerializer
 from predictor.models import Comparison, JudgeKind, Judgement, JudgeStatus, Outcome
 from predictor.models.comparison import WINNERS
 from predictor.serializers.comparison import ComparisonSerializer
@@ -29,9 +30,10 @@ JUDGED = (
     "error",
 )
 WITHHELD = ("", "forgotten", "calibration")
+RANKED = tuple(RankedSerializer().fields)
 
 
-class InspectedSerializer(serializers.Serializer[Any]):
+class InspectedSerializer(RankedSerializer):
     """One memory of a session: as it was offered, judged and labelled.
 
     `content` is null when the memory may not be recalled now. `is_blind` tells that what the judge
@@ -43,19 +45,11 @@ class InspectedSerializer(serializers.Serializer[Any]):
     content = serializers.CharField(allow_null=True)
     state = serializers.ChoiceField(State.choices)
     source = serializers.ChoiceField(CandidateSource.choices, allow_null=True)  # type: ignore[assignment]
-    rank = serializers.IntegerField(allow_null=True)
-    baseline_rank = serializers.IntegerField(allow_null=True)
-    baseline_score = serializers.FloatField(allow_null=True)
-    predictor_rank = serializers.IntegerField(allow_null=True)
-    predictor_score = serializers.FloatField(allow_null=True)
-    cosine = serializers.FloatField(allow_null=True)
-    fused_score = serializers.FloatField(allow_null=True)
     diversity = serializers.FloatField(allow_null=True)
     final_score = serializers.FloatField(allow_null=True)
     was_injected = serializers.BooleanField()
     is_always = serializers.BooleanField(help_text="A constraint or a pin, never displaced.")
     fts_hit_count = serializers.IntegerField()
-    feedback = serializers.FloatField(allow_null=True)
     signals = serializers.ListField(child=serializers.FloatField())
     relevance = serializers.FloatField(allow_null=True, help_text="By the judge.")
     raw = serializers.FloatField(allow_null=True)
@@ -247,20 +241,13 @@ def _flat(one: Inspected) -> dict[str, Any]:
         "id": memory.pk,
         "content": one.content,
         "state": str(memory.state()),
+        **{name: row and getattr(row, name) for name in RANKED},
         "source": row and row.source,
-        "rank": row and row.rank,
-        "baseline_rank": row and row.baseline_rank,
-        "baseline_score": row and row.baseline_score,
-        "predictor_rank": row and row.predictor_rank,
-        "predictor_score": row and row.predictor_score,
-        "cosine": row and row.cosine,
-        "fused_score": row and row.fused_score,
         "diversity": row and row.diversity,
         "final_score": row and row.final_score,
         "was_injected": row is not None and row.was_injected,
         "is_always": row is not None and row.is_always,
         "fts_hit_count": row.fts_hit_count if row else 0,
-        "feedback": row and row.feedback,
         "signals": row.signals if row else [],
         "relevance": one.relevance,
         "raw": label and label.raw,
