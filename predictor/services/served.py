@@ -21,6 +21,7 @@ from uuid import UUID
 from django.db import OperationalError, connection
 from psycopg.errors import QueryCanceled
 
+from engram.kernel.binary import binary_cursor
 from engram.kernel.planning import no_longer_than
 from engram.kernel.tenancy import current_workspace_id, in_workspace
 from predictor.core.checkpoint import CheckpointError
@@ -127,7 +128,9 @@ def _read(number: int, seconds: float) -> ModelVersion:
         raise TooSlowError
     try:
         with in_workspace(current_workspace_id()), no_longer_than(seconds):
-            version = ModelVersion.objects.filter(number=number).first()
+            version = ModelVersion.objects.defer("checkpoint").filter(number=number).first()
+            if version is not None:
+                version.checkpoint = _weights(version)
     except OperationalError as error:
         if isinstance(error.__cause__, QueryCanceled):
             raise TooSlowError from None
@@ -135,6 +138,17 @@ def _read(number: int, seconds: float) -> ModelVersion:
     if version is None:
         raise CheckpointError(f"there is no model_v{number}")
     return version
+
+
+def _weights(version: ModelVersion) -> bytes | None:
+    """Read the weights as bytes: in text they are twice as long."""
+    with binary_cursor() as cursor:
+        cursor.execute(
+            "SELECT checkpoint FROM predictor_modelversion WHERE workspace_id = %s AND id = %s",
+            [version.workspace_id, version.pk],
+        )
+        row = cursor.fetchone()
+    return None if row is None else row[0]
 
 
 def _decoded(workspace_id: UUID, version: ModelVersion) -> ServedModel:
