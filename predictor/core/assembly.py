@@ -43,10 +43,10 @@ class Batch:
     memory: Ints  # (N,) into U
     session: Ints  # (N,) into S, ascending
     starts: Ints  # (S,) where each session's candidates begin
-    signals: Floats  # (N, 12), standardised
+    signals: Floats  # (N, 14), as `forward.signals_of`
     cosine: Floats  # (N,) of embedded candidates; what is known beforehand of the others'
     text_at: Ints  # text-only candidates whose session has an embedding
-    prior: Floats  # (N,), standardised
+    prior: Floats  # (N, 2), as `forward.prior_of`
     injected: Floats  # (N,)
     labels: Floats  # (N,)
     confidence: Floats  # (S,)

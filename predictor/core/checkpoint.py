@@ -17,7 +17,7 @@ from predictor.core.types import FEATURE_VERSION, PROJECT_SLOTS, SIGNALS, TOKEN_
 from predictor.core.weights import DIMENSION, VALUE, Weights, count, shapes
 
 MAGIC = b"SGPT"
-VERSION = 1
+VERSION = 2
 PRETRAINED = 1  # flag: base weights that were learned elsewhere
 FINE_TUNED = 2  # flag: learned from this workspace's sessions
 

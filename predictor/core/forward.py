@@ -13,11 +13,15 @@ from numpy.typing import NDArray
 
 from predictor.core.features import circle
 from predictor.core.types import PROJECT_SLOTS, SIGNALS, Context
-from predictor.core.weights import DIMENSION, Floats, Weights
+from predictor.core.weights import AGES_DAYS, DIMENSION, Floats, Weights
 
 EPSILON = 1e-5  # added to the variance: a text without a known word stays at zero
 SIGNAL_REACH = 2.5
+STEEPNESS = 4.0  # of nearness: a cosine of 0.8 is worth as much as six of 0.4
+NEARNESS_UNIT = 50.0
 GAP = SIGNALS.index("log_gap_hours")
+LOG_AGE = SIGNALS.index("log_age_days")
+MAX_LOG_AGE = 20.0  # beyond any memory: e²⁰ days
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,23 +120,55 @@ def lift(
 
 
 def signals_of(weights: Weights, signals: Floats) -> Floats:
-    """Return standardised signals, (n, 12), cut to `SIGNAL_REACH` deviations.
+    """Return f, (n, 14): standardised signals, and how much is left of being new.
 
-    What lies beyond all that was learned from counts like the farthest of it: a memory that is
-    minutes old would lead every ranking that ever preferred what is some days old.
+    Signals are cut to `SIGNAL_REACH` deviations: what lies beyond all that was learned from counts
+    like the farthest of it, or a memory that is minutes old would lead every ranking that ever
+    preferred what is some days old. Freshness fades with the age over each of `AGES_DAYS`, in
+    [0, 1]: what age does to relevance is no straight line on its logarithm.
     """
     standard = (signals - weights["signal_mean"]) * weights["signal_scale"]
-    return np.clip(standard, -SIGNAL_REACH, SIGNAL_REACH)
+    age_days = np.exp(np.minimum(signals[:, LOG_AGE, None], MAX_LOG_AGE))
+    fresh = np.exp(-age_days / np.array(AGES_DAYS))
+    cut = np.clip(standard, -SIGNAL_REACH, SIGNAL_REACH)
+    return np.concatenate([cut, fresh.astype(cut.dtype)], axis=1)
 
 
 def prior_of(weights: Weights, log_effectiveness: Floats) -> Floats:
-    """Return standardised log effectiveness, (n,), whose long lower tail is bent up to -1.
+    """Return eff, (n, 2): the effectiveness, and its standardised logarithm.
 
-    Whether a memory faded a month or a year ago hardly matters; on the plain logarithm it is
-    most of the column's deviation.
+    The effectiveness is the baseline's score, in (0, 1]; beyond 1 it rises like its logarithm. The
+    logarithm's long lower tail is bent up to -1: whether a memory faded a month or a year ago
+    hardly matters, and would be most of the column's deviation.
     """
     z = (log_effectiveness - weights["prior_mean"]) * weights["prior_scale"]
-    return np.where(z > 0, z, np.expm1(np.minimum(z, 0)))
+    return np.stack([_rising(log_effectiveness) + 1, _rising(z)], axis=1)
+
+
+def nearness_of(cosine: Floats) -> Floats:
+    """Return near, (n, 2): the cosine, and (e^(4 cos) - 1) / 50: 0 at 0, about 1 at 1.
+
+    Among memories that have little to do with a context, which of them has the least says nothing;
+    what stands out does.
+    """
+    steep = (_powers(cosine) - 1) / NEARNESS_UNIT
+    return np.stack([cosine, steep.astype(cosine.dtype)], axis=1)
+
+
+def nearness_slope(cosine: Floats, similarity: Floats) -> Floats:
+    """Return the derivative of β · near by the cosine, (n,)."""
+    steep = STEEPNESS / NEARNESS_UNIT * _powers(cosine) * (np.abs(cosine) < 1)
+    return np.asarray(similarity[0] + similarity[1] * steep)
+
+
+def _powers(cosine: Floats) -> Floats:
+    """Return e^(4 cos), bounded where an estimate from words is no cosine."""
+    return np.asarray(np.exp(STEEPNESS * np.clip(cosine, -1, 1)))
+
+
+def _rising(x: Floats) -> Floats:
+    """Return eˣ - 1 below 0, x above: smooth, and bounded from below."""
+    return np.asarray(np.where(x > 0, x, np.expm1(np.minimum(x, 0))))
 
 
 def sigmoid(x: Floats) -> Floats:

@@ -61,8 +61,9 @@ class Scored:
             self.cosine = b.cosine.copy()
             rows, seen = self.x[b.memory[b.text_at]], self.context[b.session[b.text_at]]
             self.cosine[b.text_at] += np.einsum("ij,ij->i", rows, seen)
-        linear = b.signals @ w["signal_head"] + self.cosine * w["similarity"]
-        linear += b.prior * w["prior"] + b.injected * w["injected"]
+        self.near = forward.nearness_of(self.cosine)
+        linear = b.signals @ w["signal_head"] + self.near @ w["similarity"]
+        linear += b.prior @ w["prior"] + b.injected * w["injected"]
         self.scores = np.asarray(linear + self.attention + self.gate * self.said)
 
     def back(self, slope: Floats) -> Weights:
@@ -82,7 +83,8 @@ class Scored:
         )
         if b.text_at.size:
             rows = self.x[b.memory[b.text_at]]
-            pull = (slope[b.text_at] * w["similarity"])[:, None] * rows
+            steepness = forward.nearness_slope(self.cosine[b.text_at], w["similarity"])
+            pull = (slope[b.text_at] * steepness)[:, None] * rows
             np.add.at(to_context, b.session[b.text_at], pull)
         through_scale = to_hidden * self.norm.rows
         text, embedded = b.is_text[:, 0], 1 - b.is_text[:, 0]
@@ -95,8 +97,8 @@ class Scored:
             "value": self.hidden.T @ to_memory_value,
             "value_head": to_said @ self.value,
             "signal_head": slope @ b.signals,
-            "similarity": np.array([slope @ self.cosine]),
-            "prior": np.array([slope @ b.prior]),
+            "similarity": slope @ self.near,
+            "prior": slope @ b.prior,
             "injected": np.array([slope @ b.injected]),
         }
 

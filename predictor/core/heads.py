@@ -10,10 +10,12 @@ import numpy as np
 from predictor.core import forward
 from predictor.core.assembly import Batch
 from predictor.core.gradients import Scored
-from predictor.core.types import PROJECT_SLOTS, LabelledSession
+from predictor.core.types import PROJECT_SLOTS, SIGNALS, LabelledSession
 from predictor.core.weights import TIMES, Floats, Weights
 
 _LEAST_VARIANCE = 1e-4
+# Freshness tells little that the age's logarithm does not: it has to be seen more often.
+_FRESHNESS_CAUTION = 10.0
 # What was shown was mostly what the baseline ranks first, and judged where the rest is presumed
 # irrelevant: without a bound, ν takes the baseline's knowledge away from the scores.
 MAX_INJECTED = 0.1
@@ -41,7 +43,7 @@ def with_head(
     gram, moment, squares, count = np.zeros((size, size)), np.zeros(size), np.zeros(size), 0
     for batch in batches:
         told = Scored(state | _unturned(batch), batch)
-        columns = [batch.signals, batch.cosine, batch.prior, batch.injected]
+        columns = [batch.signals, told.near, batch.prior, batch.injected]
         if is_first:
             columns += [told.attention, told.attention * batch.is_text[batch.memory, 0]]
         x = _centred(np.column_stack(columns), batch)
@@ -51,7 +53,9 @@ def with_head(
         moment += weighted.T @ y
         squares += np.square(x).sum(axis=0)
         count += len(x)
-    gram += penalty * np.diag(squares / count + _LEAST_VARIANCE)
+    cautions = np.ones(size)
+    cautions[len(SIGNALS) : len(state["signal_head"])] = _FRESHNESS_CAUTION
+    gram += penalty * np.diag(cautions * (squares / count + _LEAST_VARIANCE))
     moved = _solved(gram, moment, size - 1 - 2 * is_first, float(state["injected"][0]))
     state = dict(state)
     for name in names:

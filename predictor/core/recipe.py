@@ -28,7 +28,7 @@ class Recipe:
     decay: float = 30.0  # towards the closed forms, times the rate, where sessions are many
     caution: float = 500.0  # so many sessions double the decay; fewer raise it
     temperature: float = 0.5
-    head_penalty: float = 3.0
+    head_penalty: float = 10.0
     project_penalty: float = 1000.0
 
 

@@ -11,13 +11,14 @@ from predictor.core.checks import ScoreError, check_candidates, check_context, c
 from predictor.core.recipe import is_useful
 from predictor.core.standard import standard
 from predictor.core.types import SIGNALS, Candidates, Context, LabelledSession
-from predictor.core.weights import PRIOR_MEAN, PRIOR_START, SIMILARITY_START, Floats
+from predictor.core.weights import PRIOR_MEAN, Floats
 
 PENALTY = 30.0
+SIMILARITY_START, PRIOR_START = 0.3, 0.18
 
 
 class Ridge:
-    """Twelve signals, cosine and log effectiveness, linearly; begins as the model begins."""
+    """Twelve signals, cosine and log effectiveness, linearly; begins with the last two alone."""
 
     def __init__(self) -> None:
         size = len(SIGNALS) + 2

@@ -46,7 +46,7 @@ class Scorer:
         rng: np.random.Generator,
         texts: Sequence[NDArray[np.integer]] | None = None,
     ) -> Self:
-        """Return a model that has learned nothing: it ranks by cosine and log effectiveness.
+        """Return a model that has learned nothing: it ranks by nearness and effectiveness.
 
         Parameters
         ----------

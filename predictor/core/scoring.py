@@ -24,7 +24,7 @@ class Prepared:
     embeddings: Floats  # (n, native), rows of text-only candidates zero
     text_at: NDArray[np.intp]  # which candidates are text only
     text: Floats  # their pooled words, (text only, 64)
-    fixed: Floats  # w_f · f + ρ z(log eff), (n,)
+    fixed: Floats  # w_f · f + ρ · eff, (n,)
 
     def __len__(self) -> int:
         return len(self.fixed)
@@ -79,7 +79,7 @@ def scores(w: Weights, context: Context, ready: Prepared) -> NDArray[np.float32]
         projected = (embedding - w["mean"])[None] @ w["projection"]
         cosine = ready.embeddings @ embedding
         cosine[ready.text_at] = ready.text @ projected[0] + w["mean"] @ embedding
-        total = total + w["similarity"] * cosine
+        total = total + forward.nearness_of(cosine) @ w["similarity"]
     asked = forward.lift(w, projected, has_context, projects, times)
     value = np.tanh(ready.values + asked.values)
     total = total + forward.blend(w, ready.hidden @ asked.keys[0], value)
@@ -94,9 +94,8 @@ def _check_owner(w: Weights, ready: Prepared) -> None:
 
 
 def _fixed(w: Weights, signals: Floats, log_effectiveness: Floats) -> Floats:
-    """w_f · f + ρ of the prior, (n,)."""
-    fixed = forward.signals_of(w, signals) @ w["signal_head"] + w["prior"] * forward.prior_of(
-        w, log_effectiveness
-    )
+    """w_f · f + ρ · eff, (n,)."""
+    fixed = forward.signals_of(w, signals) @ w["signal_head"]
+    fixed = fixed + forward.prior_of(w, log_effectiveness) @ w["prior"]
     with np.errstate(over="ignore"):  # a score that is not finite is refused
         return np.asarray(fixed, dtype=np.float32)

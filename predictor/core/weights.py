@@ -2,7 +2,7 @@
 
 Letters in comments are those of the equations: x = (e - μ) W_e or mean E[word], h = LayerNorm(x),
 S = π P + t T, z = LayerNorm((c - μ) W_e) + S, q = z W_q + S, a = h · (W_k q) / 8,
-m = tanh(h W_v + z W_c), s = a + σ(a) w_v · m + w_f · f + β cos(c, e) + ρ eff + ν injected.
+m = tanh(h W_v + z W_c), s = a + σ(a) w_v · m + w_f · f + β · near + ρ · eff + ν injected.
 """
 
 from __future__ import annotations
@@ -19,10 +19,13 @@ DIMENSION = 64  # d of the equations
 VALUE = 32  # width of the value path
 TIMES = 7  # sine and cosine of hour, weekday and month, and the gap
 
-# Scores begin on the scale of labels, whose deviation within a session is about 0.25.
-QUERY_START = 0.02  # W_q = 0.02 I: a sixth of a point a unit of cosine, beside β
-SIMILARITY_START = 0.3  # β
-PRIOR_START = 0.18  # ρ
+AGES_DAYS = (3.0, 20.0)  # in which a memory's freshness fades to a third, quickly and slowly
+
+# Scores begin on the scale of labels, whose deviation within a session is about 0.25: a memory
+# that says nearly the same as the context weighs as much as one that the baseline is sure of.
+QUERY_START = 0.01  # W_q = 0.01 I: a twelfth of a point a unit of cosine, beside β
+SIMILARITY_START = (0.0, 1.0)  # β of the cosine, and of what rises steeply with it
+PRIOR_START = (1.0, 0.0)  # ρ of the effectiveness, and of its logarithm
 PRIOR_MEAN, PRIOR_DEVIATION = -1.2, 1.0  # of log effectiveness before any session was seen
 
 
@@ -44,9 +47,9 @@ def shapes(native: int) -> dict[str, tuple[int, ...]]:
         "value": (d, v),  # W_v
         "context_value": (d, v),  # W_c
         "value_head": (v,),  # w_v
-        "signal_head": (len(SIGNALS),),  # w_f
-        "similarity": (1,),  # β
-        "prior": (1,),  # ρ
+        "signal_head": (len(SIGNALS) + len(AGES_DAYS),),  # w_f
+        "similarity": (2,),  # β
+        "prior": (2,),  # ρ
         "injected": (1,),  # ν, for training only
         "signal_mean": (len(SIGNALS),),
         "signal_scale": (len(SIGNALS),),  # one over the deviation; 0 for a column without
@@ -62,7 +65,7 @@ def count(native: int) -> int:
 
 
 def initial(native: int, *, mean: Floats, projection: Floats, rng: np.random.Generator) -> Weights:
-    """Return weights that rank by cosine and log effectiveness, before anything was learned."""
+    """Return weights that rank by nearness and effectiveness, before anything was learned."""
     weights: Weights = {
         name: np.zeros(shape, dtype=np.float32) for name, shape in shapes(native).items()
     }

@@ -133,7 +133,7 @@ def test_status_before_anything(desk: Desk) -> None:
         "training_sessions": 0,
         "model_version": 0,
         "last_trained": None,
-        "parameters": 1_088_905,
+        "parameters": 1_088_909,
     }
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from predictor.core import rankers
+from predictor.core import forward, rankers
 from predictor.core.simulation import curves
 from predictor.core.simulation.life import INJECTED, live, order_of, truth_ndcg
 from predictor.core.simulation.plans import (
@@ -192,3 +192,20 @@ def test_truth_asks_for_something_relevant():
     session = Simulator(SMALL, 1, sessions=4).session(0)
     with pytest.raises(ValueError, match="gain"):
         truth_ndcg(replace(session, relevance=np.zeros(len(session.ids))), [0])
+
+
+@pytest.mark.parametrize("name", ["habits", "across", "life", "important"])
+def test_untrained_model_ranks_better_than_the_baseline_be_that_weak_or_good(name):
+    makers = {"model": lambda known, rng: rankers.model(known.embeddings, known.texts, rng=rng)}
+    found = [
+        curves.run(TUNING[name], seed, makers, checkpoints=(0,), tests=30)
+        for seed in TUNING_SEEDS[:3]
+    ]
+    own = [one.learned["model"][0] for one in found]
+    assert np.mean(own) > np.mean([one.bounds["baseline"] for one in found])
+
+
+def test_nearness_rises_steeply_and_what_is_no_cosine_is_bounded():
+    near = forward.nearness_of(np.array([0.0, 0.4, 0.8, 1.0, 7.0]))
+    assert near[:, 0].tolist() == [0.0, 0.4, 0.8, 1.0, 7.0]
+    assert near[:, 1].tolist() == pytest.approx([0.0, 0.079, 0.471, 1.072, 1.072], abs=1e-3)

@@ -76,12 +76,19 @@ def score(weights, context, candidates, i, *, injected=0.0):
     ]
     prior = (float(candidates.log_effectiveness[i]) - w["prior_mean"][0]) * w["prior_scale"][0]
     prior = prior if prior > 0 else math.expm1(prior)
+    told = float(candidates.log_effectiveness[i])
+    effectiveness = 1 + told if told > 0 else math.exp(told)
+    age_days = math.exp(float(candidates.signals[i][0]))
+    signals += [math.exp(-age_days / days) for days in (3, 20)]
+    steep = (math.exp(4 * min(max(cosine, -1.0), 1.0)) - 1) / 50
     return (
         attention
         + _dot(w["value_head"], m) / (1 + math.exp(-attention))
         + _dot(w["signal_head"], signals)
         + w["similarity"][0] * cosine
-        + w["prior"][0] * prior
+        + w["similarity"][1] * steep
+        + w["prior"][0] * effectiveness
+        + w["prior"][1] * prior
         + w["injected"][0] * injected
     )
 
