@@ -83,6 +83,7 @@ def test_nothing_tells_what_the_judge_said_before_the_own_label(
     with in_workspace(house.workspace):
         told += str(list(Event.objects.filter(type__startswith="calibration").values()))
 
+    told += page(reviewer, f"{INBOX}?done=calibration:{item.pk}")
     assert "0.86" not in told
     assert "The judge said" not in told
     assert item.stratum not in told
@@ -94,7 +95,44 @@ def test_nothing_tells_what_the_judge_said_before_the_own_label(
     assert "The judge said" in after
     assert "0.86" in after
     assert "0.11 higher" in after
-    assert "0.86" not in page(reviewer, f"{INBOX}?done=calibration:{item.pk}")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        ("much", 0.8642, "Labelled 0.75, of much use. The judge said 0.86, 0.11 higher."),
+        ("needed", 0.8642, "Labelled 1, needed. The judge said 0.86, 0.14 lower."),
+        ("none", 0.0049, "Labelled 0, of no use. The judge said 0.00, the same."),
+    ],
+)
+def test_the_judges_word_stands_beside_the_own_above_the_next_item(
+    house: House, member: Member, items: list[CalibrationItem], answer: tuple[str, float, str]
+) -> None:
+    action, judged, words = answer
+    with in_workspace(house.workspace):
+        CalibrationItem.objects.filter(pk=items[0].pk).update(judge_relevance=judged)
+    reviewer = member("reviewer")
+
+    shown = page(reviewer, act(reviewer, items[0], action)["Location"])
+
+    assert words in shown
+    assert f'data-key="calibration:{items[1].pk}"' in shown
+    assert shown.count("The judge said") == 1
+
+
+def test_what_the_session_was_about_stands_beside_its_end(
+    house: House, member: Member, items: list[CalibrationItem]
+) -> None:
+    with in_workspace(house.workspace):
+        items[0].session.context = "Why did the <b>nightly</b> export fail?"
+        items[0].session.project = "exports & reports"
+        items[0].session.save()
+
+    shown = page(member("reviewer"), at(items[0]))
+
+    assert "Why did the &lt;b&gt;nightly&lt;/b&gt; export fail?" in shown
+    assert "exports &amp; reports" in shown
+    assert "which fact did you use?" in shown
 
 
 @pytest.mark.parametrize(
@@ -131,6 +169,10 @@ def test_the_sixth_key_says_that_one_cannot_tell(
     shown = page(reviewer, at(items[0]))
     assert "cannot be told" in shown
     assert "The judge said" not in shown
+    onward = page(reviewer, f"{INBOX}?done=calibration:{items[0].pk}")
+    assert f'data-key="calibration:{items[1].pk}"' in onward
+    assert "Answered: cannot be told." in onward
+    assert "0.86" not in onward
 
 
 def test_an_answer_can_be_taken_back_and_the_next_is_told_apart(

@@ -98,7 +98,7 @@ class Calibration(Source):
             "is_withheld": row.memory.forgotten_at is not None,
             "transcript": tail(row.session.transcript),
             "judged": row.judge_relevance if is_labelled else None,
-            "difference": row.judge_relevance - row.label if is_labelled else None,
+            "difference": _difference(row) if is_labelled else "",
             "settled": "" if row.labelled_at is None else _said(row),
         }
 
@@ -129,11 +129,14 @@ class Calibration(Source):
         calibrate.label_item(workspace, item_id, label, actor=actor, now=now, is_first_only=True)
 
     def done(self, item_id: UUID, now: datetime) -> Done | None:
-        """Return what was said of an item; not what the judge said, lest it be said again."""
+        """Return what was said of an item and, beside a label only, what the judge had said."""
         row = CalibrationItem.objects.filter(pk=item_id).first()
         if row is None or row.labelled_at is None:
             return None
-        return Done(_said(row), "It waits again; a new label is told apart.")
+        words = _said(row)
+        if row.label is not None:
+            words += f" The judge said {row.judge_relevance:.2f}, {_difference(row)}."
+        return Done(words, "It waits again; a new label is told apart.")
 
     def undo(self, workspace: Workspace, item_id: UUID, *, actor: Actor, now: datetime) -> None:
         """Let an item wait again."""
@@ -151,3 +154,11 @@ def _said(row: Any) -> str:
         return "Answered: cannot be told."
     word = next((label for value, label, *_ in BANDS.values() if value == row.label), "")
     return f"Labelled {row.label:g}{f', {word.lower()}' if word else ''}."
+
+
+def _difference(row: Any) -> str:
+    """Return how far the judge is from the person, as far as the two decimals shown can tell."""
+    apart = round(row.judge_relevance - row.label, 2)
+    if not apart:
+        return "the same"
+    return f"{abs(apart):.2f} {'higher' if apart > 0 else 'lower'}"
