@@ -13,7 +13,7 @@ from django.views.decorators.http import require_POST, require_safe
 from engram.console import feed
 from engram.console.demo import telling_in
 from engram.console.overview import overview
-from engram.kernel.middleware import SESSION_SLOT
+from engram.kernel.chosen import choose
 from engram.kernel.models import Role
 from engram.kernel.pages import has_role, member_page, staff_of
 
@@ -70,11 +70,12 @@ def _story(request: HttpRequest) -> dict[str, int] | None:
 
 @require_POST
 def switch(request: HttpRequest) -> HttpResponse:
-    """Look at another of the member's workspaces from now on."""
+    """Look at another of the member's workspaces from now on, the next sign-in too."""
     staff = getattr(request, "staff_workspace", None)
     asked = request.POST.get("workspace", "")
-    if staff is not None and asked in {str(workspace.pk) for workspace in staff.choices}:
-        request.session[SESSION_SLOT] = asked
+    for workspace in staff.choices if staff is not None else ():
+        if str(workspace.pk) == asked:
+            choose(request, workspace, timezone.now())
     return redirect("console:dashboard")
 
 

@@ -9,7 +9,7 @@ class KernelConfig(AppConfig):
     verbose_name = "Workspace"
 
     def ready(self) -> None:
-        """Let Celery's processes tell of themselves."""
-        from engram.kernel import pulse
+        """Let Celery's processes tell of themselves, and sign-ins find the last workspace."""
+        from engram.kernel import chosen, pulse  # noqa: F401  the first listens by itself
 
         pulse.listen()

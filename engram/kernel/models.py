@@ -59,6 +59,7 @@ class Membership(models.Model):
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="memberships")
     role = models.CharField(max_length=10, choices=Role.choices, default=Role.REVIEWER)
     created_at = models.DateTimeField(auto_now_add=True)
+    chosen_at = models.DateTimeField(null=True, editable=False)  # when the person last went there
 
     class Meta:
         ordering = ["workspace__slug"]

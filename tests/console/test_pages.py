@@ -88,6 +88,42 @@ def test_member_of_several_workspaces_switches(
     assert QUESTION in client.get("/console/triage/").content.decode()
 
 
+def test_signing_in_opens_the_workspace_that_one_chose_last(
+    house: House, neighbour: House, member: Member
+) -> None:
+    disagree(neighbour.workspace)
+    first, later = member("reader"), Client()
+    user = User.objects.get(username="reader-person")
+    Membership.objects.create(workspace=neighbour.workspace, user=user, role="reader")
+    away, home = str(neighbour.workspace.pk), str(house.workspace.pk)
+
+    def sees_neighbour(client: Client) -> bool:
+        return QUESTION in client.get("/console/triage/").content.decode()
+
+    for chosen, is_away in ((away, True), (home, False), (away, True)):
+        first.post("/console/switch/", {"workspace": chosen})
+        first.post("/console/sign-out/")
+        first.force_login(user)
+        assert sees_neighbour(first) is is_away
+    later.force_login(user)
+    first.post("/console/switch/", {"workspace": home})
+    assert (sees_neighbour(first), sees_neighbour(later)) == (False, True)
+
+
+def test_a_workspace_that_one_chose_and_left_is_not_opened(
+    house: House, neighbour: House, member: Member
+) -> None:
+    disagree(neighbour.workspace)
+    client = member("reader")
+    user = User.objects.get(username="reader-person")
+    joined = Membership.objects.create(workspace=neighbour.workspace, user=user, role="reader")
+    client.post("/console/switch/", {"workspace": str(neighbour.workspace.pk)})
+    joined.delete()
+    client.force_login(user)
+    assert QUESTION not in client.get("/console/triage/").content.decode()
+    assert client.get("/").status_code == 200
+
+
 def test_nobody_switches_to_a_workspace_of_others(
     house: House, neighbour: House, member: Member
 ) -> None:
