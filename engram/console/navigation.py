@@ -65,12 +65,21 @@ PLACES: tuple[tuple[str, tuple[Place, ...]], ...] = (
                 "Detective", "console:detective", "runs", "radar",
                 also="/admin/conflicts/detectionrun/",
             ),
-            Place(
-                "Predictor", "admin:predictor_comparison_changelist", "ranker", "model_training",
-                also="/admin/predictor/",
-            ),
             Place("Janitor", "admin:memories_janitorrun_changelist", "broom", "cleaning_services"),
             Place("History", "admin:kernel_event_changelist", "events", "history"),
+        ),
+    ),
+    (
+        "Learning",
+        (
+            Place("Sessions", "admin:memories_session_changelist", "session", "forum"),
+            Place("Judgements", "admin:predictor_judgement_changelist", "judge", "gavel"),
+            Place("Comparisons", "admin:predictor_comparison_changelist", "ranker", "balance"),
+            Place("Trainings", "admin:predictor_training_changelist", "training", "model_training"),
+            Place(
+                "Model versions", "admin:predictor_modelversion_changelist", "model",
+                "deployed_code",
+            ),
         ),
     ),
     (
