@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -17,9 +18,12 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from conflicts.models import Conflict
-from engram.console.inbox import registry
+from engram.console.inbox import queue, registry
+from engram.console.inbox.conflicts import Conflicts
 from engram.console.inbox.put_off import put_off
-from engram.console.inbox.source import Action, Done, Source, Wanted
+from engram.console.inbox.registry import SOURCES
+from engram.console.inbox.reviews import Reviews
+from engram.console.inbox.source import Action, Done, Mark, Source, Wanted
 from engram.console.models import PutOff
 from engram.kernel.actors import SYSTEM, Actor
 from engram.kernel.models import Event, Workspace
@@ -373,6 +377,20 @@ def test_the_api_lists_in_pages_there_and_back(house: House, neighbour: House) -
 )  # fmt: skip
 def test_a_wrong_parameter_is_told(house: House, params: dict[str, str]) -> None:
     assert house.reader.get("inbox", params).status_code == 422
+
+
+def test_sources_share_what_they_tell_the_planner_when_they_are_counted(house: House) -> None:
+    def told(count: Callable[[], object]) -> int:
+        with in_workspace(house.workspace), CaptureQueriesContext(connection) as caught:
+            count()
+        return sum("set_config('enable_" in query["sql"] for query in caught)
+
+    now, mark = timezone.now(), Mark(0, timezone.now(), "reviews", house.workspace.pk)
+    alone = [source for source in SOURCES if source.reads_by_index]
+    assert [source.name for source in alone] == ["suggestions", "calibration"]
+    for sources, settings in ((SOURCES, 2), (alone, 2), ([Conflicts(), Reviews()], 0)):
+        assert told(partial(queue.tallies, sources, now)) == settings
+        assert told(partial(queue.place, sources, Wanted(), mark, now)) == settings
 
 
 def test_one_item_or_many_take_the_same_queries(house: House, member: Member) -> None:

@@ -16,7 +16,7 @@ from conflicts.core.questions import quote
 from engram.console.inbox.source import SEVERITIES, Action, Done, Source, Wanted
 from engram.kernel.actors import Actor
 from engram.kernel.models import Role, Workspace
-from engram.kernel.planning import by_index, by_index_sorted
+from engram.kernel.planning import by_index_sorted
 from engram.kernel.refusals import InvalidError
 from memories.models import Memory
 from memories.models.memory import in_scope
@@ -51,10 +51,11 @@ class Calibration(Source):
     sees = Role.REVIEWER  # transcripts, and the judge's word once a label is given
     announced_by = ("calibration.drawn", "calibration.reopened")
     settled_by = ("calibration.labelled",)
+    reads_by_index = True
 
     def planned(self, *, is_ordered: bool) -> AbstractContextManager[None]:
         """Look both up by their ids; the planner would read the whole workspace."""
-        return by_index_sorted() if is_ordered else by_index()
+        return by_index_sorted() if is_ordered else super().planned(is_ordered=False)
 
     def rows(self) -> QuerySet[Any]:
         """Return all items."""

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
+from typing import TypeVar
 
 from django.http import HttpRequest
 from django.utils import timezone
 
 from engram.console.inbox.registry import sources_for
 from engram.console.inbox.source import Entry, Mark, Source, Tally, Wanted
+from engram.kernel.planning import by_index
 from engram.kernel.tenancy import has_workspace
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +53,23 @@ def entries(
 
 def place(sources: Sequence[Source], wanted: Wanted, mark: Mark, now: datetime) -> Place:
     """Say where an item stands, or would stand if it has left the queue meanwhile."""
-    counted = [source.before(wanted, mark, now) for source in asked(sources, wanted)]
+    found = _counted(asked(sources, wanted), lambda source: source.before(wanted, mark, now))
+    counted = found.values()
     return Place(sum(total for total, _ in counted), 1 + sum(before for _, before in counted))
 
 
 def tallies(sources: Sequence[Source], now: datetime) -> dict[str, Tally]:
     """Return how much of each source waits, and since when."""
-    return {source.name: source.tally(Wanted(), now) for source in sources}
+    return _counted(sources, lambda source: source.tally(Wanted(), now))
+
+
+def _counted(sources: Sequence[Source], count: Callable[[Source], T]) -> dict[str, T]:
+    """Count in each source; those that are read by index tell the planner once for all."""
+    counted = {s.name: count(s) for s in sources if not s.reads_by_index}
+    if len(counted) < len(sources):
+        with by_index():
+            counted |= {s.name: count(s) for s in sources if s.reads_by_index}
+    return counted
 
 
 def tallies_for(request: HttpRequest) -> dict[str, Tally]:

@@ -16,6 +16,7 @@ from django.http import HttpRequest
 from engram.console.models import PutOff
 from engram.kernel.actors import Actor
 from engram.kernel.models import Role, Workspace
+from engram.kernel.planning import by_index
 from engram.kernel.refusals import MissingError, StaleError
 
 SEVERITIES = ("high", "medium", "low")  # an item's urgency is the place in this list
@@ -101,6 +102,7 @@ class Source(ABC):
     settled_by: ClassVar[tuple[str, ...]] = ()  # the events after which another number waits
     has_own_snooze: ClassVar[bool] = False
     takes_note: ClassVar[bool] = False
+    reads_by_index: ClassVar[bool] = False  # left alone, the planner would read whole tables
 
     @abstractmethod
     def rows(self) -> QuerySet[Any]:
@@ -146,7 +148,7 @@ class Source(ABC):
     def planned(self, *, is_ordered: bool) -> AbstractContextManager[None]:
         """Tell the planner how to read what waits, where it would not guess; `is_ordered`: a few
         of it, first come first."""
-        return nullcontext()
+        return by_index() if self.reads_by_index else nullcontext()
 
     # What all sources share
 

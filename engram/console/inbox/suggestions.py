@@ -17,7 +17,7 @@ from conflicts.services.report import report
 from engram.console.inbox.source import SEVERITIES, Action, Done, Source, Wanted
 from engram.kernel.actors import Actor
 from engram.kernel.models import Workspace
-from engram.kernel.planning import by_index, by_index_in_order
+from engram.kernel.planning import by_index_in_order
 from engram.kernel.refusals import InvalidError, StaleError
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, Merge, MergeSuggestion, Relation, SuggestionStatus
@@ -41,10 +41,11 @@ class Suggestions(Source):
     teaches = "Two memories probably say the same: merge them, or keep them apart for good."
     announced_by = ("merge.suggested", "merge.reopened")
     settled_by = ("merge.rejected", "memory.merged", "memory.superseded", "memory.forgotten")
+    reads_by_index = True
 
     def planned(self, *, is_ordered: bool) -> AbstractContextManager[None]:
         """Look both memories up by their ids; the planner would read the whole workspace."""
-        return by_index_in_order() if is_ordered else by_index()
+        return by_index_in_order() if is_ordered else super().planned(is_ordered=False)
 
     def rows(self) -> QuerySet[Any]:
         """Return all suggestions."""
