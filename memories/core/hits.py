@@ -7,8 +7,9 @@ long memory shares something with every prompt. So a prompt matches a memory whe
 2. one of the shared terms at least is a word: "7", "2026-05-04" and "10.0.0.1" name no thing;
 3. two terms are shared, or the one *telling* word of the prompt: one that a tenth of the memories
    holds at most, and five at most (one always may). Of two such words one is shared by chance;
-4. a twentieth of the memory's own length is shared: whoever fills a memory with words to be
-   matched raises what it must share.
+4. a twentieth of the memory's own length is shared, or the memory is a short one: whoever fills a
+   memory with words to be matched raises what it must share. One telling word is enough of at
+   most sixty.
 
 How many memories hold a word tells how much it says of one; which words are small talk it cannot
 tell: "thanks" is telling where one memory holds it. That is why a match by a single word reaches
@@ -28,6 +29,7 @@ RARE_AT_LEAST = 5  # holders that a rare term may always have
 TERMS_MAX = 64  # of one prompt, the rarest
 TELLING_SHARE = 0.1  # of the memories may hold a word that is enough by itself
 TELLING_MOST = 5  # holders of such a word, whatever the share
+TELLING_LENGTH = 60  # index terms of a memory that one word is enough of
 SHARED_LEAST = 2
 SHARED_OF_LENGTH = 0.05
 SHARED_MOST = 12  # whatever the length
@@ -84,9 +86,8 @@ def match_of(asked: Asked, shared: Collection[str], length: int) -> Match | None
 
     ``shared`` are the distinct terms of ``asked.terms`` that stand in the memory.
     """
-    if len(shared) < min(SHARED_MOST, math.ceil(SHARED_OF_LENGTH * length)):
-        return None
     words = asked.words.intersection(shared)
-    if words and len(shared) >= SHARED_LEAST:
+    least = min(SHARED_MOST, max(SHARED_LEAST, math.ceil(SHARED_OF_LENGTH * length)))
+    if words and len(shared) >= least:
         return Match.SEVERAL
-    return Match.SINGLE if asked.telling in words else None
+    return Match.SINGLE if length <= TELLING_LENGTH and asked.telling in words else None

@@ -176,10 +176,10 @@ def asks(prompt: str, memories: int, **frequencies: int) -> Asked:
         ("dog office biscuit", "", 5, None),
         ("dog office biscuit", "dog office", 5, SEVERAL),
         ("dog office biscuit", "dog", 5, None),  # one of several is chance
-        ("dog", "dog", 20, SINGLE),
-        ("dog", "dog", 21, None),
-        ("dog", "dog", 40, None),
-        ("dog cat", "dog cat", 60, None),
+        ("dog", "dog", 60, SINGLE),
+        ("dog", "dog", 61, None),
+        ("dog cat", "dog cat", 40, SEVERAL),
+        ("dog cat", "dog cat", 41, None),
         ("dog cat office", "dog cat office", 60, SEVERAL),
         ("7", "7", 5, None),  # numbers name nothing
         ("7 42 10.0.0.1", "7 42 10.0.0.1", 5, None),

@@ -171,6 +171,21 @@ def test_numbers_push_no_memory_out_of_what_is_read(
     assert hits_of(ask(house, "4711 dog Biscuit")) == [dog]
 
 
+def test_one_telling_word_is_enough_of_a_whole_sentence_and_of_no_essay(house: House) -> None:
+    kafka = remember(
+        house,
+        "The order service reads from Kafka with twelve consumers that commit their offsets every"
+        " five seconds, because a slower rhythm repeated thousands of invoices after each restart"
+        " of the cluster in spring.",
+    )
+    remember(house, "Pulsar " + " ".join(f"word{n}" for n in range(80)))
+    for n in range(40):
+        remember(house, f"Shelf {n} holds the {n} parts of drawer {n}.", scope=f"shelf/{n}")
+    begin(house)
+    assert hits_of(ask(house, "What about Kafka?")) == [kafka]
+    assert hits_of(ask(house, "What about Pulsar?")) == []
+
+
 def test_a_memory_stuffed_with_words_is_not_matched(house: House) -> None:
     """The poisoning bound: who wants to be matched by everything has to share more of it."""
     dog = remember(house, DOG)
