@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import struct
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -65,6 +66,18 @@ def read(raw: bytes) -> tuple[Weights, int]:
     body = _HEAD.size + config_bytes
     native = _native(raw[_HEAD.size : body])
     return _parameters(raw[body:], native), flags
+
+
+def under_any_flags(raw: bytes) -> Iterator[bytes]:
+    """Yield the checkpoints of the same weights under every combination of flags.
+
+    Parameters
+    ----------
+    raw : a checkpoint that `read` takes.
+    """
+    magic, version, _flags, config_bytes = _HEAD.unpack_from(raw)
+    for flags in range((PRETRAINED | FINE_TUNED) + 1):
+        yield _HEAD.pack(magic, version, flags, config_bytes) + raw[_HEAD.size :]
 
 
 def _config(native: int) -> bytes:

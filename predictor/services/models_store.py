@@ -1,4 +1,4 @@
-"""Model versions and their weights in the database: read, added, let go, brought in and out."""
+"""Model versions and their weights in the database: read, added, served, let go."""
 
 from __future__ import annotations
 
@@ -7,17 +7,11 @@ from datetime import datetime
 
 from django.db.models import Max, Q
 
-from engram.kernel.actors import Actor
-from engram.kernel.history import record
-from engram.kernel.models import Workspace
-from engram.kernel.refusals import InvalidError, MissingError
-from engram.kernel.tenancy import in_workspace
-from memories.models import MemoryVector
 from predictor.core.checkpoint import CheckpointError
 from predictor.core.scorer import Scorer
 from predictor.core.types import FEATURE_VERSION
 from predictor.models import ModelVersion, PredictorState
-from predictor.services.state import governor_of, locked_state, state_of, store_governor
+from predictor.services.state import governor_of, store_governor
 
 TRAINED, IMPORTED, BASE = "trained", "imported", "base"
 KEPT = 5  # promoted versions whose weights are kept
@@ -116,108 +110,3 @@ def let_go(which: Q, *, served: int | None) -> None:
     """Drop the weights of versions; the one that is served keeps its own."""
     found = ModelVersion.objects.filter(which, checkpoint__isnull=False)
     found.exclude(number=served or 0).update(checkpoint=None)
-
-
-def exported(workspace: Workspace, number: int | None = None) -> tuple[ModelVersion, bytes]:
-    """Return a version (the served one by default) and its weights.
-
-    Raises
-    ------
-    MissingError
-        When there is no such version, or its weights are gone, are corrupt or may hold what was
-        erased.
-    """
-    with in_workspace(workspace):
-        number = state_of().served if number is None else number
-        if number is None:
-            raise MissingError(_why_none_serves())
-        version = ModelVersion.objects.filter(number=number).first()
-        if version is None:
-            raise MissingError(f"There is no model_v{number}.")
-        if version.erased_at is not None:
-            raise MissingError(f"{version} may hold what was erased: it cannot be exported.")
-        try:
-            return version, intact_bytes(version)
-        except CheckpointError as error:
-            raise MissingError(f"It cannot be exported: {error}.") from None
-
-
-def _why_none_serves() -> str:
-    kept = ModelVersion.objects.exclude(checkpoint=None).order_by("-number")
-    numbers = ", ".join(str(number) for number in kept.values_list("number", flat=True))
-    if not numbers:
-        return "No model is served, and none is kept."
-    return f"No model is served. Name one that is kept with --number: {numbers}."
-
-
-def import_checkpoint(
-    workspace: Workspace,
-    raw: bytes,
-    *,
-    is_base: bool = False,
-    is_learned_here: bool = True,
-    actor: Actor,
-    now: datetime,
-) -> ModelVersion:
-    """Store a checkpoint, and serve it from the next session on; base weights only begin trainings.
-
-    A model that serves has to earn its influence from nothing. Nothing is changed when the bytes
-    are no checkpoint, one for vectors of another width, or weights that an erasing took away.
-    `is_learned_here` is False when the caller vouches that they were learned elsewhere, so that
-    nothing that is erased here is in them.
-
-    Raises
-    ------
-    InvalidError
-        Saying what is wrong with the bytes.
-    """
-    try:
-        scorer = Scorer.from_bytes(raw)
-    except CheckpointError as error:
-        raise InvalidError("file", f"This is no usable checkpoint: {error}.") from None
-    if not scorer.is_trained:
-        raise InvalidError("file", "This model has learned nothing yet.")
-    scorer = scorer.as_base() if is_base else scorer
-    with in_workspace(workspace):
-        _demand_width(scorer, workspace.embedding_model)
-        state = locked_state(now)
-        _demand_unerased(raw, is_learned_here=is_learned_here)
-        origin = BASE if is_base else IMPORTED
-        version = add(
-            state,
-            scorer,
-            origin=origin,
-            model=workspace.embedding_model,
-            now=now,
-            is_learned_here=is_learned_here,
-        )
-        if is_base:
-            state.updated_at = now
-            state.save(update_fields=["last_version", "updated_at"])
-        else:
-            serve(state, version, now, is_compared=False)
-        record(
-            "predictor.imported",
-            of=("predictor", workspace.pk),
-            actor=actor,
-            now=now,
-            data={"version": version.number, "origin": origin, "sha256": version.sha256},
-        )
-    return version
-
-
-def _demand_unerased(raw: bytes, *, is_learned_here: bool) -> None:
-    same = ModelVersion.objects.filter(sha256=hashlib.sha256(raw).hexdigest())
-    gone = same.exclude(erased_at=None)
-    if not is_learned_here:  # what was learned in this workspace is known to be
-        gone = gone.filter(origin=TRAINED)
-    if (version := gone.first()) is not None:
-        raise InvalidError("file", f"It is {version}, which may hold something erased since.")
-
-
-def _demand_width(scorer: Scorer, model: str) -> None:
-    vectors = MemoryVector.objects.filter(model=model).values_list("embedding", flat=True)
-    width = len(next(iter(vectors[:1]), ()))
-    if width and width != scorer.embedding_width:
-        said = f"It reads vectors of width {scorer.embedding_width}, those of {model} have {width}."
-        raise InvalidError("file", said)

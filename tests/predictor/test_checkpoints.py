@@ -22,7 +22,7 @@ from predictor.core.checkpoint import PRETRAINED
 from predictor.core.governance import Comparison
 from predictor.core.scorer import Scorer
 from predictor.models import CanarySession, Label, ModelVersion, Training, TrainingStatus
-from predictor.services import models_store
+from predictor.services import models_store, transfer
 from predictor.services.state import governor_of, locked_state, state_of, store_governor
 from tests.conftest import House
 from tests.predictor.judged import build_world
@@ -261,7 +261,7 @@ def test_a_checkpoint_for_vectors_of_another_width_is_refused(trained: House) ->
     with in_workspace(trained.workspace):
         scorer = Scorer.initial(None, np.eye(7, dtype=np.float32), rng=np.random.default_rng(1))
     with pytest.raises(InvalidError, match="width 7"):
-        models_store.import_checkpoint(
+        transfer.import_checkpoint(
             trained.workspace, scorer.as_base().to_bytes(), actor=SYSTEM, now=timezone.now()
         )
     assert served(trained) == before

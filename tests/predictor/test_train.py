@@ -28,7 +28,14 @@ from predictor.models import (
     TrainingStatus,
 )
 from predictor.models import Comparison as Compared
-from predictor.services import canary, learn, models_store, training_slot, training_turn
+from predictor.services import (
+    canary,
+    learn,
+    models_store,
+    training_slot,
+    training_turn,
+    transfer,
+)
 from predictor.services.claim import SILENCE, close_abandoned, is_free
 from predictor.services.material import RECENT, REPLAY, mixed
 from predictor.services.state import governor_of, locked_state, state_of, store_governor
@@ -440,7 +447,7 @@ def test_a_model_imported_while_another_is_learned_goes_on_serving(house: House)
 
     def imported(now: datetime) -> None:
         if served(house.workspace)[0] == 1:
-            models_store.import_checkpoint(house.workspace, raw, actor=SYSTEM, now=now)
+            transfer.import_checkpoint(house.workspace, raw, actor=SYSTEM, now=now)
 
     training = train_due(
         house.workspace, clock=lambda: LATER, rng=np.random.default_rng(3), alive=imported

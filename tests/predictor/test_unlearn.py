@@ -27,7 +27,7 @@ from memories.services.session_erase import delete_session
 from memories.signals import memories_erased
 from predictor.core.governance import Phase
 from predictor.models import Label, ModelVersion, PredictorState, Training, TrainingStatus
-from predictor.services import models_store, training_turn
+from predictor.services import models_store, training_turn, transfer
 from predictor.services.claim import SILENCE
 from predictor.services.opinion import opinion
 from predictor.services.state import locked_state, state_of
@@ -344,7 +344,7 @@ def test_imported_and_base_weights_go_unless_they_were_learned_elsewhere(world: 
     _, raw = served(workspace)
     for is_base in (True, False):
         for is_learned_here in (True, False):
-            models_store.import_checkpoint(
+            transfer.import_checkpoint(
                 workspace, raw, is_base=is_base, is_learned_here=is_learned_here, actor=SYSTEM,
                 now=LATER,
             )  # fmt: skip
@@ -376,14 +376,29 @@ def test_weights_that_may_hold_what_was_erased_do_not_leave_or_come_back(world: 
     take_out(world, world.memories[0])
     for number in (None, 1, 2):
         with pytest.raises(MissingError, match="may hold what was erased"):
-            models_store.exported(world.workspace, number)
+            transfer.exported(world.workspace, number)
     run(world.workspace, at=THEN)
     for is_learned_here in (True, False):
         with pytest.raises(InvalidError, match="erased"):
-            models_store.import_checkpoint(
+            transfer.import_checkpoint(
                 world.workspace, raw, is_learned_here=is_learned_here, actor=SYSTEM, now=THEN
             )
-    assert models_store.exported(world.workspace)[0].number == 3
+    assert transfer.exported(world.workspace)[0].number == 3
+
+
+@pytest.mark.parametrize("flags", [1, 2, 3])
+@pytest.mark.parametrize("is_base", [False, True])
+def test_erased_weights_do_not_come_back_under_other_flags(
+    world: World, flags: int, is_base: bool
+) -> None:
+    _, raw = served(world.workspace)
+    take_out(world, world.memories[0])
+    changed = raw[:8] + bytes([flags]) + raw[9:]
+    with pytest.raises(InvalidError, match="model_v2, which may hold something erased"):
+        transfer.import_checkpoint(
+            world.workspace, changed, is_base=is_base, actor=SYSTEM, now=THEN
+        )
+    assert (kept(world), marked(world)) == ([2], [1, 2])
 
 
 def test_people_are_told_that_a_training_after_an_erasing_is_due(

@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from engram.kernel.refusals import RefusalError
 from predictor.management.commands.train import BAD_INPUT, workspace_of
-from predictor.services import checkpoint_file, models_store
+from predictor.services import checkpoint_file, transfer
 
 
 class Command(BaseCommand):
@@ -30,7 +30,7 @@ class Command(BaseCommand):
         """Export."""
         workspace = workspace_of(options["workspace"])
         try:
-            version, raw = models_store.exported(workspace, options["number"])
+            version, raw = transfer.exported(workspace, options["number"])
             checkpoint_file.write(options["file"], raw)
         except RefusalError as error:
             raise CommandError(error.detail, returncode=BAD_INPUT) from None

@@ -12,7 +12,7 @@ from django.utils import timezone
 from engram.kernel.actors import SYSTEM
 from engram.kernel.refusals import RefusalError
 from predictor.management.commands.train import BAD_INPUT, workspace_of
-from predictor.services import checkpoint_file, models_store
+from predictor.services import checkpoint_file, transfer
 
 
 class Command(BaseCommand):
@@ -43,7 +43,7 @@ class Command(BaseCommand):
         """Import."""
         workspace = workspace_of(options["workspace"])
         try:
-            version = models_store.import_checkpoint(
+            version = transfer.import_checkpoint(
                 workspace,
                 checkpoint_file.read(options["file"]).to_bytes(),
                 is_base=options["base"],

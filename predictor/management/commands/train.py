@@ -15,7 +15,7 @@ from engram.kernel.models import Workspace
 from engram.kernel.refusals import RefusalError
 from predictor.core.gates import Gate
 from predictor.models import Training, TrainingStatus
-from predictor.services import checkpoint_file, models_store
+from predictor.services import checkpoint_file, transfer
 from predictor.services.learn import Learned
 from predictor.services.material import Material
 from predictor.services.promote import figures
@@ -80,7 +80,7 @@ class Command(BaseCommand):
         if is_dry:
             raise CommandError("--base-weights would be stored: not with --dry-run.", returncode=2)
         try:
-            version = models_store.import_checkpoint(
+            version = transfer.import_checkpoint(
                 workspace,
                 checkpoint_file.read(path).to_bytes(),
                 is_base=True,

@@ -10,7 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from predictor.core.checkpoint import FINE_TUNED, MAGIC, PRETRAINED, CheckpointError
+from predictor.core.checkpoint import (
+    FINE_TUNED,
+    MAGIC,
+    PRETRAINED,
+    CheckpointError,
+    under_any_flags,
+)
 from predictor.core.scorer import Scorer
 from tests.predictor.core.worlds import sessions_of
 
@@ -60,6 +66,14 @@ def test_flags_tell_base_weights_from_what_was_learned_here(raw):
     assert (base.flags, base.is_trained) == (PRETRAINED, True)
     base.fit(sessions_of(np.random.default_rng(1), 3), rng=np.random.default_rng(1))
     assert Scorer.from_bytes(base.to_bytes()).flags == PRETRAINED | FINE_TUNED
+
+
+def test_the_same_weights_are_known_under_any_flags(raw):
+    found = [Scorer.from_bytes(one) for one in under_any_flags(raw)]
+    assert [scorer.flags for scorer in found] == [0, 1, 2, 3]
+    for scorer in found:
+        scorer.flags = FINE_TUNED
+    assert {scorer.to_bytes() for scorer in found} == {raw}
 
 
 def test_sizes_are_those_of_the_equations():
