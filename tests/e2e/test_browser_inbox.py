@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -17,7 +18,8 @@ from tests.e2e.test_browser_console import (  # noqa: F401  fixtures
     subject,
     visit,
 )
-from tests.e2e.test_spine import Service
+from tests.e2e.test_spine import FACTS, Service, work
+from tests.homes import eventually
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("up")]
 
@@ -107,6 +109,54 @@ def test_one_keyboard_leads_through_three_kinds_and_back(
     page.keyboard.press("u")
     expect(page.locator("[data-card]")).to_have_attribute("data-key", f"conflicts:{card}")
     assert status(service, card) == "open"
+    assert person.complaints == []
+
+
+def draw(service: Service) -> list[str]:  # noqa: F811
+    """Let three sessions be judged and ask people about them; return the items in their order."""
+    drafts = [{"content": text} for text in FACTS.values()]
+    assert service.call("agent", "memories/batch", {"memories": drafts})[0] == 201
+    for number in range(3):
+        work(service, number)
+    compared = "predictor/comparisons?limit=1"
+    assert eventually(lambda: service.call("agent", compared)[1]["count"] == 3, 90)
+    status, drawn = service.call("reviewer", "predictor/calibration/sample", {"size": 20})
+    assert status == 201
+    return [memory["id"] for session in drawn["sessions"] for memory in session["memories"]]
+
+
+def test_what_memories_were_worth_is_said_by_keyboard_and_the_judge_comes_after(
+    service: Service,  # noqa: F811
+    visit: Visit,  # noqa: F811
+) -> None:
+    first, second, third, *_ = [f"calibration:{item}" for item in draw(service)]
+    person = visit()
+    page = person.sign_in("maria", f"{INBOX}?source=calibration")
+    card, bar = page.locator("[data-card]"), page.locator(BAR)
+    expect(card).to_have_attribute("data-key", first)
+    expect(card).to_contain_text("A day of work: ")
+    expect(page.locator(".transcript")).to_contain_text("print it twice")
+    assert "The judge said" not in page.content()
+    page.keyboard.press("4")
+    expect(bar).to_contain_text("Labelled 0.75, of much use.")
+    expect(bar).to_contain_text(
+        re.compile(r"The judge said \d\.\d\d, (the same|0\.\d\d (higher|lower))\.")
+    )
+    expect(card).to_have_attribute("data-key", second)
+    assert "The judge said" not in card.inner_text()
+    expect(page.locator("#question")).to_be_focused()
+    page.keyboard.press("6")
+    expect(bar).to_contain_text("Answered: cannot be told.")
+    expect(bar).not_to_contain_text("The judge said")
+    expect(card).to_have_attribute("data-key", third)
+    other_day = visit().sign_in("maria", f"{INBOX}?source=calibration")
+    assert shown(other_day) == third
+    page.keyboard.press("u")
+    expect(page.get_by_text("Taken back.")).to_be_visible()
+    expect(card).to_have_attribute("data-key", second)
+    page.goto(f"{INBOX}?item={first}")
+    expect(card).to_contain_text("maria said")
+    expect(card).to_contain_text("The judge said")
     assert person.complaints == []
 
 
