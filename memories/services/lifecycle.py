@@ -50,6 +50,20 @@ def hold(ids: Collection[UUID]) -> None:
         )
 
 
+def hold_free(ids: Collection[UUID]) -> set[UUID]:
+    """`hold` those of the memories that nobody is about to erase, and return them; never waits.
+
+    For whoever has locked by now what an erasing transaction will ask for.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT id FROM memories_memory WHERE workspace_id = %s AND id = ANY(%s)"
+            " FOR KEY SHARE SKIP LOCKED",
+            [current_workspace_id(), list(ids)],
+        )
+        return {memory_id for (memory_id,) in cursor.fetchall()}
+
+
 def absorbed_ids(ids: Collection[UUID]) -> set[UUID]:
     """Return what accepted merges made part of these memories, however indirectly."""
     known = frontier = set(ids)

@@ -20,6 +20,7 @@ from engram.kernel.planning import by_index
 from engram.kernel.refusals import MissingError, StaleError
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, SessionCandidate
+from memories.services.lifecycle import hold_free
 from predictor.core.calibration import Item, draw, stratum_of
 from predictor.models import (
     CalibrationItem,
@@ -90,9 +91,9 @@ def sample(
         if count_waiting(now):
             return False
         judged = _judged(now)
-        if not judged:
+        drawn = _drawn(state, judged, size, "asked", rng=rng, actor=actor, now=now)
+        if drawn is None:
             raise StaleError(NOTHING)
-        _drawn(state, judged, size, "asked", rng=rng, actor=actor, now=now)
         return True
 
 
@@ -175,14 +176,21 @@ def _drawn(
     rng: np.random.Generator,
     actor: Actor,
     now: datetime,
-) -> CalibrationSample:
-    """Store a stratified sample, and begin to count towards the next."""
+) -> CalibrationSample | None:
+    """Store a stratified sample, and begin to count towards the next; None without any item.
+
+    What is being erased is left out: who erases it waits for the state, which is locked here.
+    """
     strata = [stratum_of(row.relevance or 0.0, by.confidence or 0.0) for row, by in judged]
     items = [
         Item(index, row.session_id, stratum)
         for index, ((row, _), stratum) in enumerate(zip(judged, strata, strict=True))
     ]
     chosen = draw(items, size, rng)
+    held = hold_free([judged[index][0].memory_id for index in chosen])
+    chosen = [index for index in chosen if judged[index][0].memory_id in held]
+    if not chosen:
+        return None
     drawn = CalibrationSample.objects.create(reason=reason, size=len(chosen), drawn_at=now)
     CalibrationItem.objects.bulk_create(
         CalibrationItem(

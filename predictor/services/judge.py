@@ -14,7 +14,10 @@ from time import monotonic
 from traceback import format_tb
 from uuid import UUID
 
+from django.db import DatabaseError
+
 from engram.kernel import llm, telemetry
+from engram.kernel.collisions import is_deadlock
 from engram.kernel.llm import ModelError, UnavailableError, Usage
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
@@ -53,9 +56,14 @@ def judge_turn(workspace_id: UUID, *, clock: Clock, seconds: float, may_ask: boo
 
 
 def judge_due(
-    workspace: Workspace, *, clock: Clock, seconds: float | None = None, may_ask: bool = True
+    workspace: Workspace,
+    *,
+    clock: Clock,
+    seconds: float | None = None,
+    may_ask: bool = True,
+    only: UUID | None = None,
 ) -> list[UUID]:
-    """Judge and settle what is due; return the sessions that were settled.
+    """Judge and settle what is due, or `only` one session; return the sessions that were settled.
 
     A model is asked where one is configured, unless the caller says that it may not.
 
@@ -69,7 +77,7 @@ def judge_due(
         if workspace.config.predictor_mode == "off":
             judging_due.drop_due(workspace)
             return settled
-        judgement = judging_due.take(workspace, clock())
+        judgement = judging_due.take(workspace, clock(), only=only)
         if judgement is None:
             return settled
         try:
@@ -105,9 +113,20 @@ def _judge(workspace: Workspace, judgement: Judgement, *, clock: Clock, may_ask:
             if asks
             else judge_offline(workspace, told)
         )
-        assert judgement.holder is not None  # noqa: S101  `take` has set it
+        return _is_settled(workspace, judgement, said, clock)
+
+
+def _is_settled(workspace: Workspace, judgement: Judgement, said: Said, clock: Clock) -> bool:
+    """Settle; once more after a deadlock, which stored nothing: no model is asked twice for it."""
+    assert judgement.holder is not None  # noqa: S101  `take` has set it
+    try:
         done = settle(workspace, judgement.session_id, judgement.holder, said, now=clock())
-        return done is not None
+    except DatabaseError as error:
+        if not is_deadlock(error):
+            raise
+        log.warning("settling %s met another writer in a deadlock", judgement.session_id)
+        done = settle(workspace, judgement.session_id, judgement.holder, said, now=clock())
+    return done is not None
 
 
 def _asked(workspace: Workspace, judgement: Judgement, told: Material, *, clock: Clock) -> Said:

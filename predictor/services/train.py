@@ -135,12 +135,13 @@ def _collected(workspace: Workspace, claim: Claim, clock: Clock) -> Material:
             workspace, state, reason=claim.reason, rng=_choosing(claim.seed), now=now
         )
         chosen_at = now if material.is_canary_redrawn else state.canary_chosen_at
-        canary.store([session.id for session in material.canary], now)
         held = PredictorState.objects.filter(training_holder=claim.training_id)
-        now = clock()  # reading has taken its time
-        if not held.update(canary_chosen_at=chosen_at, training_heartbeat_at=now):
+        beat_at = clock()  # reading has taken its time
+        # The state is locked first: who deletes a session has it when its canary row goes.
+        if not held.update(canary_chosen_at=chosen_at, training_heartbeat_at=beat_at):
             raise TakenOverError
-        Training.objects.filter(pk=claim.training_id).update(heartbeat_at=now)
+        canary.store([session.id for session in material.canary], now)
+        Training.objects.filter(pk=claim.training_id).update(heartbeat_at=beat_at)
         return material
 
 
