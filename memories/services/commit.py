@@ -8,15 +8,14 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 import numpy as np
-from django.db import DatabaseError
 
 from engram.kernel import telemetry
 from engram.kernel.actors import Actor
-from engram.kernel.collisions import AGAIN, is_collision
+from engram.kernel.collisions import retried
 from engram.kernel.embedding import EmbeddingUnavailableError, embed_windows
 from engram.kernel.models import Workspace
 from engram.kernel.planning import by_index
-from engram.kernel.refusals import InvalidError, StaleError
+from engram.kernel.refusals import InvalidError
 from engram.kernel.tenancy import in_workspace
 from memories.core.content import content_hash, credential_in
 from memories.models import Memory
@@ -29,7 +28,6 @@ from memories.signals import memories_written
 __all__ = ["Committed", "Prepared", "commit", "commit_all", "prepare", "write"]
 
 log = logging.getLogger(__name__)
-ATTEMPTS = 3  # how often drafts are written when other writers are faster
 
 
 def commit(workspace: Workspace, draft: Draft, *, actor: Actor, now: datetime) -> Committed:
@@ -102,6 +100,7 @@ def commit_all(
         )
 
 
+@retried
 def write(
     workspace: Workspace,
     prepared: Prepared,
@@ -111,31 +110,7 @@ def write(
     is_gated: bool = True,
     is_detected: bool = True,
 ) -> list[Committed]:
-    """Write prepared drafts, all or none; again when another writer was faster."""
-    for attempt in range(ATTEMPTS):
-        try:
-            return _write(
-                workspace, prepared, actor=actor, now=now,
-                is_gated=is_gated, is_detected=is_detected,
-            )  # fmt: skip
-        except DatabaseError as error:
-            if not is_collision(error):
-                raise
-            if attempt == ATTEMPTS - 1:
-                raise StaleError(AGAIN) from error
-    raise AssertionError  # the loop returns or raises
-
-
-def _write(
-    workspace: Workspace,
-    prepared: Prepared,
-    *,
-    actor: Actor,
-    now: datetime,
-    is_gated: bool,
-    is_detected: bool,
-) -> list[Committed]:
-    """Decide about prepared drafts and write them in one transaction.
+    """Decide about prepared drafts and write them in one transaction, all or none.
 
     1. Lock each statement against its twin in another request. 2. Decide and write, in order.
     3. Count terms and tell upper apps last: their rows are shared by all writers of a workspace.

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from django.db.models import Q
 
 from engram.kernel.actors import SYSTEM, Actor
+from engram.kernel.collisions import retried
 from engram.kernel.history import record
 from engram.kernel.models import Workspace
 from engram.kernel.refusals import StaleError
@@ -20,6 +21,7 @@ IDLE_FOR = timedelta(hours=24)
 CLOSED_A_TURN = 500
 
 
+@retried
 def end_session(
     workspace: Workspace, session_key: str, transcript: str, *, actor: Actor, now: datetime
 ) -> Session:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from uuid import UUID
 
+from engram.kernel.collisions import retried
 from engram.kernel.models import Workspace
 from engram.kernel.refusals import MissingError, StaleError
 from engram.kernel.tenancy import in_workspace
@@ -12,6 +13,7 @@ from memories.models import SessionCandidate
 from memories.services.session_prompt import locked_session
 
 
+@retried
 def give_feedback(
     workspace: Workspace, session_key: str, memory_id: UUID, value: float, *, now: datetime
 ) -> SessionCandidate:

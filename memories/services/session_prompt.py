@@ -12,6 +12,7 @@ from django.db import connection
 
 from engram.kernel.actors import Actor
 from engram.kernel.binary import binary_cursor
+from engram.kernel.collisions import retried
 from engram.kernel.history import record
 from engram.kernel.models import Workspace
 from engram.kernel.refusals import MissingError, StaleError
@@ -82,6 +83,7 @@ class Prompted:
     is_counted: bool
 
 
+@retried
 def prompt(
     workspace: Workspace, session_key: str, text: str, *, actor: Actor, now: datetime
 ) -> Prompted:

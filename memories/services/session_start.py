@@ -8,6 +8,7 @@ that is known answers what it was given first, in its present wording.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from datetime import datetime
 from random import Random
@@ -19,6 +20,7 @@ from numpy.typing import NDArray
 
 from engram.kernel import telemetry
 from engram.kernel.actors import Actor
+from engram.kernel.collisions import retried
 from engram.kernel.embedding import EmbeddingUnavailableError, embed_query
 from engram.kernel.history import event, send
 from engram.kernel.inserting import insert
@@ -101,13 +103,29 @@ def start_session(
     with before_writing(workspace):
         is_new = not is_known(wanted.session_key)
     vector = _embedded(workspace, wanted.context, now) if is_new else None
+    started = _start_once(workspace, wanted, vector, actor=actor, now=now, rng=rng)
+    if started.is_new:
+        telemetry.observe(STAGE, perf_counter() - began, workspace)
+    return started
+
+
+@retried
+def _start_once(
+    workspace: Workspace,
+    wanted: SessionWanted,
+    vector: NDArray[np.float32] | None,
+    *,
+    actor: Actor,
+    now: datetime,
+    rng: Random,
+) -> Started:
+    """Start the session in one transaction, unless another caller has started it meanwhile."""
     with in_workspace(workspace):
         one_at_a_time(f"session:{workspace.pk}:{wanted.session_key}")
         if is_known(wanted.session_key):
             return recorded(wanted.session_key, now)
-        started = _start(workspace, wanted, vector, actor=actor, now=now, rng=rng)
-        telemetry.observe(STAGE, perf_counter() - began)
-        return started
+        # A copy: done again it draws what it drew.
+        return _start(workspace, wanted, vector, actor=actor, now=now, rng=copy(rng))
 
 
 def _embedded(workspace: Workspace, context: str, now: datetime) -> NDArray[np.float32] | None:
