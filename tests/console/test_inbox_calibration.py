@@ -18,6 +18,7 @@ from memories.models import Memory
 from predictor.models import CalibrationItem
 from predictor.services.calibrate import sample, sample_of
 from tests.conftest import House
+from tests.console.cards import disagree
 from tests.predictor.asked import judged_world
 
 Member = Callable[[str], Client]
@@ -173,6 +174,27 @@ def test_the_sixth_key_says_that_one_cannot_tell(
     assert f'data-key="calibration:{items[1].pk}"' in onward
     assert "Answered: cannot be told." in onward
     assert "0.86" not in onward
+
+
+def test_when_all_is_labelled_the_page_says_when_more_comes(
+    house: House, member: Member, items: list[CalibrationItem]
+) -> None:
+    with in_workspace(house.workspace):
+        others = [item.pk for item in items[1:]]
+        CalibrationItem.objects.filter(pk__in=others).update(labelled_at=timezone.now())
+    reviewer = member("reviewer")
+    disagree(house.workspace)
+    teaches = "Now and then you are asked what a memory was worth"
+    here = f"{INBOX}?source=calibration"
+    assert teaches not in page(reviewer, here)
+
+    reviewer.post(f"{INBOX}calibration/{items[0].pk}/", {"action": "some", "back": here})
+
+    shown = page(reviewer, here)
+    assert "Nothing of this kind waits for you" in shown
+    assert teaches in shown
+    assert "1 item waits altogether" in shown
+    assert "Nothing matches these filters" in page(reviewer, f"{here}&q=nowhere")
 
 
 def test_an_answer_can_be_taken_back_and_the_next_is_told_apart(

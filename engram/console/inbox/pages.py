@@ -101,6 +101,7 @@ def _inbox(
         "filters": filters,
         "sources": [(source, tallies[source.name]) for source in sources],
         "tabs": urlencode({k: v for k, v in filters.items() if k != "source"}),
+        "only_kind": next((s for s in sources if filters == {"source": s.name}), None),
         "waiting": sum(tally.count for tally in tallies.values()),
         "opens": " ".join(sorted({e for s in sources for e in s.announced_by})),
         "settles": " ".join(sorted({e for s in sources for e in s.settled_by})),
