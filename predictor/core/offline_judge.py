@@ -1,11 +1,14 @@
 """The judge that needs no language model: meaning and shared words, of the transcript's end.
 
-    relevance = 0.6 · part(cosine, 0.25, 0.65) + 0.4 · part(share, 0, 0.5),   part cut to [0, 1]
+    relevance = focus · (0.6 · part(cosine, 0.25, 0.65) + 0.4 · part(share, 0, 0.5))
+    focus = part(share + 12 / terms, 0, 1),   part cut to [0, 1]
 
 cosine: the best of a memory's windows against pieces of two sentences. share: of the memory's
-index terms, weighed by their rarity, those that the transcript holds; a memory stuffed with words
-has a low one, and words alone never give more than 0.4. The five constants were chosen on the
-hand-labelled pairs `TUNING` of tests/predictor/judged_pairs.py, by mean absolute error.
+index terms, weighed by their rarity, those that the transcript holds; words alone never give more
+than 0.4. focus: twelve different terms say one thing; what says more is believed as far as the
+transcript holds it, so that a list of the words of many matters is near to none of them. The
+five constants of the sum were chosen on the hand-labelled pairs `TUNING` of
+tests/predictor/judged_pairs.py, by mean absolute error.
 """
 
 from __future__ import annotations
@@ -21,13 +24,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memories.core.bm25 import idf
-from memories.core.text import terms
+from memories.core.text import terms, tokens
 from predictor.core.judging import Verdict, cut, tail
 
-OFFLINE_VERSION: Final = "offline-1"
+OFFLINE_VERSION: Final = "offline-2"
 COSINE_WEIGHT: Final = 0.6
 COSINE_RANGE: Final = (0.25, 0.65)
 SHARE_FULL: Final = 0.5
+FOCUS_TERMS: Final = 12
 # The surest it gets; reached with so many different terms and so wide a spread of relevance.
 MOST_CONFIDENT: Final = 0.9
 TERMS_FULL: Final = 40
@@ -46,6 +50,7 @@ TOPIC_COUNT: Final = 2
 Floats = NDArray[np.float32]
 _SPEAKER = re.compile(r"^[ \t]*(?:user|human|assistant|agent|ai|system|tool)[ \t]*:", re.I | re.M)
 _WORD = re.compile(r"\w+")
+_LETTERS = re.compile(r"[^\W_]+")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
 
 
@@ -130,17 +135,19 @@ def judge(notes: Sequence[Note], text: str, vectors: Floats, rarity: Rarity) -> 
     vectors : (n_pieces, dim) of length one, of `pieces(text)`.
     """
     said = terms(text)
+    overlaps = [_overlap(cut(note.content), said, rarity) for note in notes]
+    share, focus = np.array(overlaps).reshape(-1, 2).T
     parts = np.stack([_cosines(note, vectors) for note in notes]) if notes else np.zeros((0, 1))
-    shares = np.array([_share(cut(note.content), said, rarity) for note in notes])
+    parts *= focus[:, None]
     relevance = COSINE_WEIGHT * parts.max(axis=1, initial=0.0)
-    relevance += (1 - COSINE_WEIGHT) * np.clip(shares / SHARE_FULL, 0.0, 1.0)
+    relevance += (1 - COSINE_WEIGHT) * focus * np.clip(share / SHARE_FULL, 0.0, 1.0)
     informative = [i for i, piece in enumerate(pieces(text)) if len(terms(piece)) >= NOVEL_TERMS]
     best = parts.max(axis=0, initial=0.0)[informative] if informative else np.zeros(0)
     return Verdict(
         overall=round(float(best.mean()), 4) if best.size else 0.0,
         confidence=_confidence(relevance, len(said)),
         relevance=tuple(round(float(value), 4) for value in relevance),
-        missing_topics=_unsaid(said, notes, rarity),
+        missing_topics=tuple(_as_said(_unsaid(said, notes, rarity), text)),
         # Pieces overlap: two tell of one thing.
         novel_context_count=int((best < NOVEL_COSINE).sum() + 1) // 2,
         reasoning="Judged without a language model, by meaning and by shared words.",
@@ -157,11 +164,13 @@ def _cosines(note: Note, vectors: Floats) -> NDArray[np.float64]:
     return part
 
 
-def _share(content: str, said: Counter[str], rarity: Rarity) -> float:
+def _overlap(content: str, said: Counter[str], rarity: Rarity) -> tuple[float, float]:
+    """Return a note's share and focus."""
     weights = {term: rarity.weight(term) for term in terms(content)}
     if not weights:
-        return 0.0
-    return sum(w for term, w in weights.items() if term in said) / sum(weights.values())
+        return 0.0, 1.0
+    share = sum(w for term, w in weights.items() if term in said) / sum(weights.values())
+    return share, min(1.0, share + FOCUS_TERMS / len(weights))
 
 
 def _confidence(relevance: NDArray[np.float64], distinct_terms: int) -> float:
@@ -173,9 +182,21 @@ def _confidence(relevance: NDArray[np.float64], distinct_terms: int) -> float:
     return round(MOST_CONFIDENT * length * min(1.0, spread / SPREAD_FULL), 4)
 
 
-def _unsaid(said: Counter[str], notes: Sequence[Note], rarity: Rarity) -> tuple[str, ...]:
+def _unsaid(said: Counter[str], notes: Sequence[Note], rarity: Rarity) -> list[str]:
     """Return the terms that were said repeatedly and stand in no note, what says most first."""
     known = {term for note in notes for term in terms(note.content)}
     repeated = [t for t, count in said.items() if count >= TOPIC_COUNT and t not in known]
     repeated.sort(key=lambda term: (-said[term] * rarity.weight(term), term))
-    return tuple(repeated[:TOPICS])
+    return repeated[:TOPICS]
+
+
+def _as_said(topics: Sequence[str], text: str) -> Iterator[str]:
+    """Yield for each term the word that it most often is in a text; never more than that term."""
+    forms: dict[str, Counter[str]] = {topic: Counter() for topic in topics}
+    for word, count in Counter(_LETTERS.findall(text)).items():
+        read = list(tokens(word))
+        if len(read) == 1 and read[0] in forms:
+            forms[read[0]][word] += count
+    for topic, words in forms.items():
+        # Of two that are equally common, the one that begins no sentence.
+        yield max(words, key=lambda word: (words[word], word), default=topic)
