@@ -5,7 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
+from django.db.models import F
+
 from engram.kernel.models import Event
+from engram.kernel.planning import Among
 from predictor.models import Comparison, Label, PredictorState, Training, TrainingStatus
 from predictor.services.dataset import SESSIONS_MAX, usable_judgements
 from predictor.services.material import MIXED
@@ -21,8 +24,10 @@ def comparison_count() -> int:
 
 def label_count() -> int:
     """Count the labels that a training from all sessions would read, its canary's among them."""
-    sessions = usable_judgements().values("session")[:SESSIONS_MAX]
-    return Label.objects.filter(session__in=sessions, is_sampled=True, final__isnull=False).count()
+    sessions = list(usable_judgements().values_list("session", flat=True)[:SESSIONS_MAX])
+    known = Label.objects.filter(is_sampled=True, final__isnull=False)
+    # By ids: a query of both joins tables that look empty, 7 s instead of 0.2 of 190,000 labels.
+    return known.filter(Among(F("session_id"), sessions)).count()
 
 
 def last_training() -> dict[str, Any] | None:
