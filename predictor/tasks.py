@@ -13,6 +13,7 @@ from predictor.services import judging_due, training_turn
 from predictor.services.judge import judge_turn
 from predictor.services.judging_due import JUDGE_BY_MODEL_TASK, JUDGE_TASK
 from predictor.services.training_due import TRAIN_TASK
+from predictor.signals import may_work
 
 SWEEP_TRAINING_TASK = "predictor.sweep_training"
 # Then the next workspace has its turn; a judgement that has begun is ended.
@@ -22,6 +23,8 @@ SECONDS_A_TURN = 10.0
 @shared_task(name=TRAIN_TASK)
 def train_workspace(workspace_id: str) -> None:
     """Train a workspace if that is due and no other training computes; then let the next one."""
+    if not may_work(UUID(workspace_id)):
+        return
     rng = np.random.default_rng()
     if training_turn.train_turn(UUID(workspace_id), clock=timezone.now, rng=rng) is not None:
         wake(SWEEP_TRAINING_TASK)
@@ -37,13 +40,15 @@ def sweep_training() -> None:
 @shared_task(name=JUDGE_TASK)
 def judge_workspace(workspace_id: str) -> None:
     """Judge what is due in a workspace where no model judges."""
-    judge_turn(UUID(workspace_id), clock=timezone.now, seconds=SECONDS_A_TURN, may_ask=False)
+    if may_work(UUID(workspace_id)):
+        judge_turn(UUID(workspace_id), clock=timezone.now, seconds=SECONDS_A_TURN, may_ask=False)
 
 
 @shared_task(name=JUDGE_BY_MODEL_TASK)
 def judge_workspace_by_model(workspace_id: str) -> None:
     """Let the model judge what is due in a workspace."""
-    judge_turn(UUID(workspace_id), clock=timezone.now, seconds=SECONDS_A_TURN, may_ask=True)
+    if may_work(UUID(workspace_id)):
+        judge_turn(UUID(workspace_id), clock=timezone.now, seconds=SECONDS_A_TURN, may_ask=True)
 
 
 @shared_task(name="predictor.sweep_judging")

@@ -21,6 +21,8 @@ class Telling(models.Model):
     labels = models.JSONField(default=dict)  # the memory that each label of the story became
     began_at = models.DateTimeField()  # the story is told as of this moment
     finished_at = models.DateTimeField(null=True)
+    holder = models.UUIDField(null=True)  # who tells it now, as long as anything is heard of it
+    heartbeat_at = models.DateTimeField(null=True)
 
     def __str__(self) -> str:
         return f"{self.told} of {self.steps}"

@@ -18,6 +18,7 @@ from django.test.utils import CaptureQueriesContext
 from conflicts.models import DetectionDue
 from engram.console import demo, tasks
 from engram.console.demo import telling
+from engram.console.demo.teller import SILENCE, OvertakenError, Teller
 from engram.console.models import Telling
 from engram.kernel.models import Membership, Workspace
 from engram.kernel.tenancy import in_workspace
@@ -109,9 +110,25 @@ def test_teller_that_was_overtaken_takes_no_step(house: House, path: Path) -> No
     Telling.objects.update(told=3)
     step = telling.timed(telling.read_demo(path), NOW)[2]
     embedded = iter(telling.embed_story(house.workspace, [step[0]]))
-    assert telling._tell_next(house.workspace, 2, step, embedded) is None
+    teller = Teller(house.workspace, lambda: NOW)
+    assert teller.take()
+    with pytest.raises(OvertakenError):
+        telling._tell_next(teller, 2, step, embedded)
     assert told(house) == []
     assert Telling.objects.get().told == 3
+
+
+def test_story_has_one_teller_until_that_one_is_silent(house: House, path: Path) -> None:
+    telling.begin(house.workspace, NOW, path=path)
+    first = Teller(house.workspace, lambda: NOW - SILENCE / 2)
+    assert first.take()
+    go_on(house, path)
+    assert told(house) == []
+    later = NOW + SILENCE
+    telling.go_on(house.workspace, clock=lambda: later, path=path)
+    assert told(house) == TEXTS
+    with pytest.raises(OvertakenError):
+        first.beat()
 
 
 def test_steps_that_cannot_be_taken_are_left_out(house: House, path: Path) -> None:

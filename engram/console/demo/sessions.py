@@ -1,11 +1,15 @@
 """The sessions of the demo's team: each with its prompts, its transcript and what came of it.
 
 A session of the story is judged and learned from when it ended, by the services that do so in the
-worker; the judge is the one that needs no model, so that a story costs nobody money.
+worker; the judge is the one that needs no model, so that a story costs nobody money. Each of its
+calls is a transaction, as it is for everybody: within one of all of them locks would be taken in an
+order that nobody else keeps. Whoever is killed between them is followed by another who makes them
+all again; those that were made change nothing then.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
 from random import Random
@@ -16,6 +20,9 @@ import numpy as np
 from engram.console.demo.steps import Labels, Step
 from engram.kernel.actors import Actor
 from engram.kernel.models import Role, Workspace
+from engram.kernel.refusals import StaleError
+from engram.kernel.tenancy import in_workspace
+from memories.models import Session
 from memories.services.session_end import end_session
 from memories.services.session_feedback import give_feedback
 from memories.services.session_prompt import prompt
@@ -41,20 +48,56 @@ class SessionStep(Step):
     transcript: str
 
 
-def hold(workspace: Workspace, step: SessionStep, labels: Labels, at: datetime) -> None:
-    """Hold a session, have it judged, and train the ranker where that became due."""
+def hold(
+    workspace: Workspace,
+    step: SessionStep,
+    labels: Labels,
+    at: datetime,
+    *,
+    beat: Callable[[], object] = lambda: None,
+) -> None:
+    """Hold a session, have it judged, and train the ranker where that became due.
+
+    Done again it goes on where it was left. `beat` is called between the calls.
+    """
     agent = Actor(kind="system", id=step.agent, label=step.agent, role=Role.AGENT)
     wanted = SessionWanted(step.key, project=step.project, agent=step.agent, context=step.context)
-    started = start_session(workspace, wanted, actor=agent, now=at, rng=Random(step.key))
+    session = start_session(workspace, wanted, actor=agent, now=at, rng=Random(step.key)).session
+    if session.started_at != at:
+        raise StaleError("Somebody else has held a session of this key.")
+    ended_at = at + (len(step.prompts) + 1) * BETWEEN_PROMPTS
+    if session.ended_at is None:
+        _talk(workspace, step, session, labels, agent, beat=beat)
+        end_session(workspace, step.key, step.transcript, actor=agent, now=ended_at)
+    beat()
+    judged_at = ended_at + JUDGED_AFTER
+    judge_due(workspace, clock=lambda: judged_at, may_ask=False, only=session.pk)
+    beat()
+    train_due(
+        workspace,
+        clock=lambda: judged_at,
+        rng=np.random.default_rng(list(step.key.encode())),
+        alive=lambda _: beat(),
+    )
+
+
+def _talk(
+    workspace: Workspace,
+    step: SessionStep,
+    session: Session,
+    labels: Labels,
+    agent: Actor,
+    *,
+    beat: Callable[[], object],
+) -> None:
+    """Say the prompts of an open session, and what its memories were worth."""
+    at = session.started_at
     for text in step.prompts:
         at += BETWEEN_PROMPTS
+        beat()
         prompt(workspace, step.key, text, actor=agent, now=at)
-    considered = set(started.session.candidates.values_list("memory", flat=True))
+    with in_workspace(workspace):
+        considered = set(session.candidates.values_list("memory", flat=True))
     for label, value in step.feedback.items():
         if labels[label] in considered:
             give_feedback(workspace, step.key, labels[label], value, now=at)
-    at += BETWEEN_PROMPTS
-    end_session(workspace, step.key, step.transcript, actor=agent, now=at)
-    at += JUDGED_AFTER
-    judge_due(workspace, clock=lambda: at, may_ask=False)
-    train_due(workspace, clock=lambda: at, rng=np.random.default_rng(list(step.key.encode())))

@@ -147,9 +147,15 @@ def timed(steps: list[AnyStep], now: datetime) -> list[TimedStep]:
 
 
 def take(
-    workspace: Workspace, timed_step: TimedStep, embedded: Iterator[Prepared], labels: Labels
+    workspace: Workspace,
+    timed_step: TimedStep,
+    embedded: Iterator[Prepared],
+    labels: Labels,
+    beat: Callable[[], object] = lambda: None,
 ) -> None:
     """Take one step; a commit takes the next of what was embedded.
+
+    `beat` is called now and then while a session is held.
 
     The detective is not woken: it would take the months for the time that it made people wait.
     """
@@ -160,7 +166,7 @@ def take(
     if isinstance(step, CommitStep):
         _commit(quiet, step, next(embedded), labels, at)
     elif isinstance(step, SessionStep):
-        hold(quiet, step, labels, at)
+        hold(quiet, step, labels, at, beat=beat)
     else:
         _act(quiet, step, labels, at)
 

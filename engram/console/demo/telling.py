@@ -1,22 +1,28 @@
-"""Telling a story in the background: a row says how far it is, each step is a transaction.
+"""Telling a story in the background: a row says how far it is, and who tells it.
 
-A worker that is killed loses at most the step that it was at; the sweep wakes another. Two at once
-do no step twice: whoever finds the row locked, or further than expected, leaves it to the other.
+A step is one transaction with the row; a session is many, each of which may be made again. A worker
+that is killed loses at most the step that it was at; the sweep wakes another. Two at once do no
+step twice: whoever finds the row held, or further than expected, leaves it to the other.
 """
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import QuerySet
 
+from engram.console.demo.sessions import SessionStep
+from engram.console.demo.steps import Labels
 from engram.console.demo.story import STORY, TimedStep, embed_story, read_demo, take, timed
+from engram.console.demo.teller import OvertakenError, Teller, rows_untold
 from engram.console.models import Telling
+from engram.kernel.collisions import AGAIN
 from engram.kernel.jobs import wake
 from engram.kernel.models import Workspace
 from engram.kernel.refusals import RefusalError
@@ -49,71 +55,88 @@ def begin(workspace: Workspace, now: datetime, *, path: Path = STORY) -> None:
 
 def unfinished() -> list[Workspace]:
     """Return the workspaces whose story was not told to its end."""
-    return list(Workspace.objects.filter(pk__in=_unfinished().values("pk")))
+    return list(Workspace.objects.filter(pk__in=rows_untold().values("pk")))
 
 
 def progress(workspace: Workspace) -> Telling | None:
     """Return how far the story of a workspace is, while it is being told."""
-    return _unfinished().filter(workspace=workspace).first()
+    return rows_untold().filter(workspace=workspace).first()
 
 
-def _unfinished() -> QuerySet[Telling]:
-    return Telling.objects.filter(finished_at=None)
+def may_work(sender: Any, *, workspace_id: UUID, **_: Any) -> bool:
+    """Tell whether nothing of the workspace's past is told any more: else workers would judge it.
+
+    What people's own sessions say comes behind the story, as the time in which they were held.
+    """
+    return not rows_untold().filter(workspace=workspace_id).exists()
 
 
 def go_on(workspace: Workspace, *, clock: Callable[[], datetime], path: Path = STORY) -> None:
     """Tell the story from where it stands to its end, or until somebody else tells it."""
-    telling = progress(workspace)
+    teller = Teller(workspace, clock)
+    if not teller.take():
+        return
+    try:
+        _tell(teller, path)
+    except OvertakenError:
+        log.warning("the demo's story is told by another worker")
+    finally:
+        teller.give_back()
+
+
+def _tell(teller: Teller, path: Path) -> None:
+    telling = progress(teller.workspace)
     if telling is None:
         return
     steps = timed(read_demo(path), telling.began_at)
-    at: int | None = telling.told
-    while at is not None:
-        some = steps[at : at + BATCH]
-        embedded = iter(embed_story(workspace, [step for step, _ in some]))
+    at = telling.told
+    while some := steps[at : at + BATCH]:
+        teller.beat()
+        embedded = iter(embed_story(teller.workspace, [step for step, _ in some]))
         for step in some:
-            at = _tell_next(workspace, at, step, embedded)
-            if at is None:
-                return
-        if not steps[at:]:
-            _finish(workspace, at, clock())
-            return
+            at = _tell_next(teller, at, step, embedded)
+    _finish(teller, at)
 
 
-def _tell_next(
-    workspace: Workspace, position: int, step: TimedStep, embedded: Iterator[Prepared]
-) -> int | None:
-    """Take one step, if it is the next; return the position after it."""
-    with in_workspace(workspace):
-        telling = _lock(workspace, position)
-        if telling is None:
-            return None
-        labels = {label: UUID(memory) for label, memory in telling.labels.items()}
-        try:
-            with transaction.atomic():
-                take(workspace, step, embedded, labels)
-        except (RefusalError, KeyError) as error:
-            # People may have changed what the story is about; it goes on without the step.
-            log.warning("the demo's story leaves step %s out: %s", position + 1, type(error))
+def _tell_next(teller: Teller, position: int, step: TimedStep, embedded: Iterator[Prepared]) -> int:
+    """Take one step, which is the next; return the position after it."""
+    teller.beat()
+    is_session = isinstance(step[0], SessionStep)
+    if is_session:
+        _take(teller, teller.at(position), step, embedded)
+    with in_workspace(teller.workspace):
+        telling = teller.at(position, is_locked=True)
+        if not is_session:
+            labels = _take(teller, telling, step, embedded)
+            telling.labels = {label: str(memory) for label, memory in labels.items()}
         telling.told = position + 1
-        telling.labels = {label: str(memory) for label, memory in labels.items()}
         telling.save(update_fields=["told", "labels"])
     if telling.told % LOG_EVERY == 0:
         log.info("the demo's story is being told: step %s of %s", telling.told, telling.steps)
     return telling.told
 
 
-def _lock(workspace: Workspace, position: int) -> Telling | None:
-    rows = _unfinished().select_for_update(skip_locked=True)
-    return rows.filter(workspace=workspace, told=position).first()
+def _take(
+    teller: Teller, telling: Telling, step: TimedStep, embedded: Iterator[Prepared]
+) -> Labels:
+    """Take a step, or leave it out when people have changed what the story is about."""
+    labels = {label: UUID(memory) for label, memory in telling.labels.items()}
+    is_session = isinstance(step[0], SessionStep)
+    try:
+        with nullcontext() if is_session else transaction.atomic():
+            take(teller.workspace, step, embedded, labels, teller.beat)
+    except (RefusalError, KeyError) as error:
+        if str(error) == AGAIN:  # the sweep wakes who takes it once more
+            raise
+        log.warning("the demo's story leaves step %s out: %s", telling.told + 1, type(error))
+    return labels
 
 
-def _finish(workspace: Workspace, position: int, now: datetime) -> None:
+def _finish(teller: Teller, position: int) -> None:
     """Say that the story is told, and have the detective read it whole."""
-    with in_workspace(workspace):
-        telling = _lock(workspace, position)
-        if telling is None:
-            return
+    now = teller.clock()
+    with in_workspace(teller.workspace):
+        telling = teller.at(position, is_locked=True)
         telling.finished_at = now
         telling.labels = {}
         telling.save(update_fields=["finished_at", "labels"])
