@@ -2,7 +2,8 @@
 
 Little-endian: 4 bytes magic, 4 version, 4 flags, 4 length of the config, the config, 8 number of
 parameters, the parameters in the order of `weights.shapes`. The same weights always give the same
-bytes, and bytes that would not are refused.
+bytes, and bytes that would not are refused. Whatever changes the shapes or what they mean raises
+`VERSION`: other versions are not read, but told from bytes that are no checkpoint.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ FINE_TUNED = 2  # flag: learned from this workspace's sessions
 
 MAX_NATIVE = 16_384
 MAX_CONFIG_BYTES = 4_096
+HEAD_BYTES = 16
 _HEAD = struct.Struct("<4sIII")
 _COUNT = struct.Struct("<Q")
 
@@ -58,7 +60,9 @@ def read(raw: bytes) -> tuple[Weights, int]:
     if magic != MAGIC:
         raise CheckpointError("the file does not begin with SGPT")
     if version != VERSION:
-        raise CheckpointError(f"version {version} is not known, only {VERSION}")
+        raise CheckpointError(
+            f"its format is version {version}, of another release; this one reads {VERSION} alone"
+        )
     if flags & ~(PRETRAINED | FINE_TUNED):
         raise CheckpointError(f"unknown flags {flags:#x}")
     if config_bytes > min(MAX_CONFIG_BYTES, len(raw) - _HEAD.size):
@@ -66,6 +70,17 @@ def read(raw: bytes) -> tuple[Weights, int]:
     body = _HEAD.size + config_bytes
     native = _native(raw[_HEAD.size : body])
     return _parameters(raw[body:], native), flags
+
+
+def is_of_another_release(head: bytes) -> bool:
+    """Tell whether a checkpoint has a format of another release, by its first `HEAD_BYTES`.
+
+    Only of bytes that are known to be what was stored: others may have been damaged there.
+    """
+    if len(head) < _HEAD.size:
+        return False
+    magic, version, _flags, _config_bytes = _HEAD.unpack_from(head)
+    return bool(magic == MAGIC and version != VERSION)
 
 
 def under_any_flags(raw: bytes) -> Iterator[bytes]:

@@ -49,7 +49,7 @@ class ServedModelSerializer(serializers.ModelSerializer[ModelVersion]):
 
     version = serializers.IntegerField(source="number")
     is_fitting = serializers.SerializerMethodField(
-        help_text="Whether it reads the vectors that the workspace compares now."
+        help_text="Whether it reads the vectors that the workspace compares, and this release it."
     )
 
     class Meta:

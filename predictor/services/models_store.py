@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 from datetime import datetime
 
-from django.db.models import Max, Q
+from django.db.models import BinaryField, Max, Q
+from django.db.models.functions import Substr
 
-from predictor.core.checkpoint import CheckpointError
+from predictor.core.checkpoint import HEAD_BYTES, CheckpointError, is_of_another_release
 from predictor.core.scorer import Scorer
 from predictor.core.types import FEATURE_VERSION
 from predictor.models import ModelVersion, PredictorState
@@ -20,8 +21,8 @@ KEPT = 5  # promoted versions whose weights are kept
 def fitting(number: int | None, model: str) -> tuple[ModelVersion, Scorer] | None:
     """Return a version and its model; None when it cannot be used with vectors of `model`.
 
-    It is gone, corrupt, made for other features or for the vectors of another embedding model: all
-    of that is a cold start, not an error.
+    It is gone, corrupt, of another release or made for the vectors of another embedding model: none
+    of that is an error.
     """
     if number is None:
         return None
@@ -32,6 +33,15 @@ def fitting(number: int | None, model: str) -> tuple[ModelVersion, Scorer] | Non
         return version, Scorer.from_bytes(intact_bytes(version))
     except CheckpointError:
         return None
+
+
+def is_readable(version: ModelVersion) -> bool:
+    """Tell whether this release reads a version's features and format; one query."""
+    if version.feature_version != FEATURE_VERSION:
+        return False
+    head = Substr("checkpoint", 1, HEAD_BYTES, output_field=BinaryField())
+    stored = ModelVersion.objects.filter(pk=version.pk)
+    return not is_of_another_release(bytes(stored.values_list(head, flat=True).get() or b""))
 
 
 def intact_bytes(version: ModelVersion) -> bytes:
@@ -53,9 +63,21 @@ def intact_bytes(version: ModelVersion) -> bytes:
 
 def base_of(model: str) -> tuple[ModelVersion, Scorer] | None:
     """Return the base weights that models for vectors of `model` start from, if there are any."""
+    base = _newest_base(model)
+    return None if base is None else fitting(base.number, model)
+
+
+def unread_base(model: str) -> str:
+    """Say that trainings leave the base weights out, where another release wrote them; else ""."""
+    base = _newest_base(model)
+    if base is None or is_readable(base):
+        return ""
+    return f"The base weights {base} are of another release: trainings begin without them."
+
+
+def _newest_base(model: str) -> ModelVersion | None:
     bases = ModelVersion.objects.filter(origin=BASE, embedding_model=model)
-    number = bases.exclude(checkpoint=None).values_list("number", flat=True).first()
-    return fitting(number, model)
+    return bases.exclude(checkpoint=None).defer("checkpoint").first()
 
 
 def add(

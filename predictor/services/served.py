@@ -24,7 +24,7 @@ from psycopg.errors import QueryCanceled
 from engram.kernel.binary import binary_cursor
 from engram.kernel.planning import no_longer_than
 from engram.kernel.tenancy import current_workspace_id, in_workspace
-from predictor.core.checkpoint import CheckpointError
+from predictor.core.checkpoint import CheckpointError, is_of_another_release
 from predictor.core.scorer import Scorer
 from predictor.core.types import FEATURE_VERSION
 from predictor.models import ModelVersion
@@ -34,6 +34,22 @@ from predictor.services.models_store import intact_bytes
 HELD = 16  # about 4.4 MB each
 LOADING_AT_ONCE = 2
 BEHIND_SECONDS = 30.0
+
+# In the order of the model's fields. Weights come as bytes: in text they are twice as long.
+_FIELDS = (
+    "id",
+    "workspace_id",
+    "number",
+    "checkpoint",
+    "sha256",
+    "embedding_model",
+    "feature_version",
+    "erased_at",
+)
+_READ = (
+    f"SELECT {', '.join(_FIELDS)} FROM predictor_modelversion"  # noqa: S608  names only
+    " WHERE workspace_id = %s AND number = %s"
+)
 
 log = logging.getLogger(__name__)
 
@@ -48,7 +64,7 @@ class LoadingError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ServedModel:
-    """A version in memory; `scorer` is None when this release reads its features otherwise."""
+    """A version in memory; `scorer` is None when it has features or a format of another release."""
 
     number: int
     embedding_model: str
@@ -100,7 +116,7 @@ def load(number: int, seconds: float) -> ServedModel:
         return model
     ends = perf_counter() + seconds
     try:
-        version = _read(number, seconds)
+        version = _read(number, ends)
         return _loading.run(lambda: _decoded(workspace_id, version), ends - perf_counter())
     except TooSlowError:
         raise LoadingError(number) from None
@@ -115,7 +131,7 @@ def load_behind(workspace_id: UUID, number: int) -> None:
 def _load_alone(workspace_id: UUID, number: int) -> None:
     try:
         with in_workspace(workspace_id):
-            version = _read(number, BEHIND_SECONDS)
+            version = _read(number, perf_counter() + BEHIND_SECONDS)
         _decoded(workspace_id, version)
     except Exception as error:  # noqa: BLE001  the next session tries again, and counts it
         log.warning("model_v%d was not loaded: %s", number, type(error).__name__)
@@ -123,32 +139,23 @@ def _load_alone(workspace_id: UUID, number: int) -> None:
         connection.close()
 
 
-def _read(number: int, seconds: float) -> ModelVersion:
-    if seconds <= 0:
-        raise TooSlowError
+def _read(number: int, ends: float) -> ModelVersion:
+    """Read a version by one statement, which has all the time that is left."""
+    workspace_id = current_workspace_id()
     try:
-        with in_workspace(current_workspace_id()), no_longer_than(seconds):
-            version = ModelVersion.objects.defer("checkpoint").filter(number=number).first()
-            if version is not None:
-                version.checkpoint = _weights(version)
+        with in_workspace(workspace_id):
+            if (left := ends - perf_counter()) <= 0:
+                raise TooSlowError
+            with no_longer_than(left), binary_cursor() as cursor:
+                cursor.execute(_READ, [workspace_id, number])
+                row = cursor.fetchone()
     except OperationalError as error:
         if isinstance(error.__cause__, QueryCanceled):
             raise TooSlowError from None
         raise
-    if version is None:
+    if row is None:
         raise CheckpointError(f"there is no model_v{number}")
-    return version
-
-
-def _weights(version: ModelVersion) -> bytes | None:
-    """Read the weights as bytes: in text they are twice as long."""
-    with binary_cursor() as cursor:
-        cursor.execute(
-            "SELECT checkpoint FROM predictor_modelversion WHERE workspace_id = %s AND id = %s",
-            [version.workspace_id, version.pk],
-        )
-        row = cursor.fetchone()
-    return None if row is None else row[0]
+    return ModelVersion.from_db(connection.alias, _FIELDS, row)
 
 
 def _decoded(workspace_id: UUID, version: ModelVersion) -> ServedModel:
@@ -162,5 +169,8 @@ def _decoded(workspace_id: UUID, version: ModelVersion) -> ServedModel:
 def _model_of(version: ModelVersion) -> ServedModel:
     if version.feature_version != FEATURE_VERSION:
         return ServedModel(version.number, version.embedding_model, 0, None)
-    scorer = Scorer.from_bytes(intact_bytes(version))
+    raw = intact_bytes(version)
+    if is_of_another_release(raw):
+        return ServedModel(version.number, version.embedding_model, 0, None)
+    scorer = Scorer.from_bytes(raw)
     return ServedModel(version.number, version.embedding_model, scorer.embedding_width, scorer)

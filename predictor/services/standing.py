@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -11,15 +11,16 @@ from engram.kernel.configuration import WorkspaceSettings
 from engram.kernel.models import Workspace
 from predictor.core import governance
 from predictor.core.governance import SERVING, Governor, Phase
-from predictor.core.types import FEATURE_VERSION
 from predictor.models import ModelVersion, PredictorState, Training
 from predictor.services import breaker, claim, track_record
-from predictor.services.models_store import TRAINED
+from predictor.services.models_store import TRAINED, is_readable, unread_base
 from predictor.services.state import governor_of, state_of
 from predictor.services.status_line import status_line
 from predictor.services.training_due import ERASED, due_reason
 
 MISSING_MAX = 1_000  # sessions that are counted ahead; no interval is longer
+
+MISFIT = "The served model was made for other vectors or by another release; it scores nothing."
 
 THRESHOLDS = {
     "min_scored_sessions": governance.MIN_SCORED,
@@ -59,7 +60,7 @@ class Standing:
     """All of it; `alpha` is the weight that was earned, `alpha_served` what the next session gets.
 
     `model` is the version that is served, None before the first; `is_fitting` is False when it was
-    made for the vectors of another embedding model, or for features of another release.
+    made for the vectors of another embedding model, or by a release that this one does not read.
     `comparisons` are those that counted, `labels` those that can be learned from. `trained_at` is
     of the model, None when it came from a file; `last_training` is the last attempt.
     """
@@ -82,7 +83,7 @@ class Standing:
 
 
 def standing(workspace: Workspace, *, now: datetime) -> Standing:
-    """Look; called inside the workspace, always the same number of queries."""
+    """Look; called inside the workspace, the same number of queries however much there is."""
     config, state = workspace.config, state_of()
     governor = governor_of(state)
     is_open = breaker.is_open(state, now)
@@ -91,7 +92,7 @@ def standing(workspace: Workspace, *, now: datetime) -> Standing:
     is_fitting = (
         model is not None
         and model.embedding_model == workspace.embedding_model
-        and model.feature_version == FEATURE_VERSION
+        and is_readable(model)
     )
     may_serve = config.predictor_mode == "on" and state.phase in SERVING and not is_open
     alpha_served = governor.alpha if may_serve and is_fitting else 1.0
@@ -103,6 +104,9 @@ def standing(workspace: Workspace, *, now: datetime) -> Standing:
         is_serving=may_serve,
         failures=failures if is_open else 0,
     )
+    awaited = _next_training(state, config, now)
+    if unread := unread_base(workspace.embedding_model):
+        awaited = replace(awaited, says=f"{awaited.says} {unread}")
     return Standing(
         config=config,
         state=state,
@@ -116,7 +120,7 @@ def standing(workspace: Workspace, *, now: datetime) -> Standing:
         trained_at=model.created_at if model is not None and model.origin == TRAINED else None,
         fully_trained_at=track_record.fully_trained_at(state),
         last_training=track_record.last_training(),
-        next_training=_next_training(state, config, now),
+        next_training=awaited,
         breaker=Breaker(
             is_open, state.disabled_until if is_open else None, failures, config.disable_threshold
         ),
@@ -138,7 +142,7 @@ def _reason(
     if state.last_dropped and governor.phase is Phase.COLLECTING:
         said = ["The predictor began anew and has no model yet: the baseline ranks alone."]
     if model is not None and not is_fitting:
-        said.append("The served model was made for other vectors or features; it scores nothing.")
+        said.append(MISFIT)
     if is_open:
         said.append("Scoring failed too often and is switched off for now.")
     if config.predictor_mode == "off":

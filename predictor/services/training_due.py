@@ -16,8 +16,12 @@ FULL_SESSIONS = 50  # scored since the last full training
 # Something was erased that the served model may have learned from.
 ERASED = "erased"
 
+# The served model cannot be read: the workspace compares other vectors, or this release reads
+# other features or another format.
+REEMBEDDED, UPGRADED = "reembedded", "upgraded"
+
 # Of two reasons the one named first is kept.
-REASONS = (ERASED, "drift", "reembedded", "manual", "first", "full", "interval")
+REASONS = (ERASED, "drift", REEMBEDDED, UPGRADED, "manual", "first", "full", "interval")
 
 
 def due_reason(

@@ -12,10 +12,10 @@ from engram.kernel.tenancy import in_workspace
 from predictor.models import ModelVersion, PredictorState, Training
 from predictor.services import training_slot, unlearn
 from predictor.services.claim import close_abandoned, is_free
+from predictor.services.models_store import is_readable
 from predictor.services.state import locked_state
 from predictor.services.train import Clock, train_due
-from predictor.services.training_due import ERASED, note_training_due
-from predictor.signals import may_work
+from predictor.services.training_due import ERASED, REEMBEDDED, UPGRADED, note_training_due
 
 
 def train_turn(workspace_id: UUID, *, clock: Clock, rng: np.random.Generator) -> Training | None:
@@ -36,8 +36,6 @@ def overlooked(now: datetime) -> list[UUID]:
     """Return the workspaces that wait to be trained and that nobody trains, the longest first."""
     waiting = {}
     for workspace in Workspace.objects.all():
-        if not may_work(workspace.pk):
-            continue
         with in_workspace(workspace):
             since = _look(workspace, now)
         if since is not None:
@@ -57,21 +55,25 @@ def _look(workspace: Workspace, now: datetime) -> datetime | None:
         return None
     close_abandoned(now)
     is_due = state.training_due_since is not None
-    if not is_due and (is_erased or _is_outdated(state, workspace)):
+    if not is_due and (reason := ERASED if is_erased else _outdated(state, workspace)):
         state = locked_state(now)
-        note_training_due(state, ERASED if is_erased else "reembedded", now)
+        note_training_due(state, reason, now)
     return state.training_due_since if is_free(state, now) else None
 
 
-def _is_outdated(state: PredictorState, workspace: Workspace) -> bool:
-    """Tell whether the served model reads vectors that the workspace no longer compares.
+def _outdated(state: PredictorState, workspace: Workspace) -> str:
+    """Name why the served model can no longer be read; "" when it can.
 
-    Once an attempt was made since the change, the next interval is waited for.
+    Once an attempt was made for that, the next interval is waited for.
     """
+    served = ModelVersion.objects.defer("checkpoint").filter(number=state.served or 0).first()
+    if served is None:
+        return ""
     changed_at = workspace.embedding_changed_at
-    if state.served is None or changed_at is None:
-        return False
-    if state.trained_at is not None and state.trained_at >= changed_at:
-        return False
-    served = ModelVersion.objects.filter(number=state.served)
-    return served.exclude(embedding_model=workspace.embedding_model).exists()
+    if changed_at is not None and served.embedding_model != workspace.embedding_model:
+        is_tried = state.trained_at is not None and state.trained_at >= changed_at
+        return "" if is_tried else REEMBEDDED
+    if is_readable(served):
+        return ""
+    tried = Training.objects.filter(reason=UPGRADED, started_at__gte=served.created_at)
+    return "" if tried.exists() else UPGRADED

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import pytest
 from django.db import connection
@@ -106,6 +107,20 @@ def test_the_time_of_statements_is_given_back(cold: House) -> None:
         served.load(1, PATIENCE_SECONDS)
         cursor.execute("SHOW statement_timeout")
         assert cursor.fetchone() == ("0",)
+
+
+def test_a_version_is_read_by_one_statement_that_has_all_the_time(cold: House) -> None:
+    reads = []
+
+    def note(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
+        reads.extend([sql] if "predictor_modelversion" in sql else [])
+        return execute(sql, params, many, context)
+
+    with in_workspace(cold.workspace), connection.execute_wrapper(note):
+        model = served.load(1, PATIENCE_SECONDS)
+    assert (model.number, model.embedding_model) == (1, cold.workspace.embedding_model)
+    assert model.scorer is not None
+    assert len(reads) == 1
 
 
 def test_a_load_behind_that_finds_nothing_leaves_nothing(cold: House) -> None:

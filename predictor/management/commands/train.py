@@ -13,9 +13,10 @@ from django.utils import timezone
 from engram.kernel.actors import SYSTEM
 from engram.kernel.models import Workspace
 from engram.kernel.refusals import RefusalError
+from engram.kernel.tenancy import in_workspace
 from predictor.core.gates import Gate
 from predictor.models import Training, TrainingStatus
-from predictor.services import checkpoint_file, transfer
+from predictor.services import checkpoint_file, models_store, transfer
 from predictor.services.learn import Learned
 from predictor.services.material import Material
 from predictor.services.promote import figures
@@ -69,6 +70,10 @@ class Command(BaseCommand):
             raise CommandError("--seed: a number from 0 to 2^62 - 1.", returncode=BAD_INPUT)
         if options["base_weights"] is not None:
             self._take_base(workspace, options["base_weights"], is_dry=options["dry_run"])
+        with in_workspace(workspace):
+            unread = models_store.unread_base(workspace.embedding_model)
+        if unread:
+            self.stdout.write(unread)
         is_full = options["full"] or options["base_weights"] is not None
         reason = "full" if is_full else "manual"
         if options["dry_run"]:

@@ -12,9 +12,11 @@ from hypothesis import strategies as st
 
 from predictor.core.checkpoint import (
     FINE_TUNED,
+    HEAD_BYTES,
     MAGIC,
     PRETRAINED,
     CheckpointError,
+    is_of_another_release,
     under_any_flags,
 )
 from predictor.core.scorer import Scorer
@@ -66,6 +68,15 @@ def test_flags_tell_base_weights_from_what_was_learned_here(raw):
     assert (base.flags, base.is_trained) == (PRETRAINED, True)
     base.fit(sessions_of(np.random.default_rng(1), 3), rng=np.random.default_rng(1))
     assert Scorer.from_bytes(base.to_bytes()).flags == PRETRAINED | FINE_TUNED
+
+
+def test_a_format_of_another_release_is_told_from_what_is_no_checkpoint(raw):
+    told = [is_of_another_release(raw[:4] + bytes([n]) + raw[5:HEAD_BYTES]) for n in (1, 2, 3)]
+    assert told == [True, False, True]
+    for junk in (b"", raw[:8], b"GPT2" + raw[4:HEAD_BYTES]):
+        assert is_of_another_release(junk) is False
+    with pytest.raises(CheckpointError, match="version 1, of another release"):
+        Scorer.from_bytes(raw[:4] + bytes([1]) + raw[5:])
 
 
 def test_the_same_weights_are_known_under_any_flags(raw):

@@ -1,0 +1,135 @@
+"""Weights in the format of another release: told from damaged ones, not read, learned anew."""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from engram.kernel.models import Event
+from engram.kernel.tenancy import in_workspace
+from predictor.core.checkpoint import VERSION
+from predictor.core.governance import Phase
+from predictor.models import ModelVersion, TrainingStatus
+from predictor.services import models_store, served, training_turn
+from predictor.services.served import ModelCache
+from predictor.services.train import trial
+from tests.conftest import House
+from tests.predictor.judged import build_world
+from tests.predictor.serving import configure, promote, scorer, state
+from tests.predictor.test_checkpoints import command
+from tests.predictor.test_opinion import errors, said
+from tests.predictor.test_train import LATER, due, run
+
+OTHERS = (VERSION - 1, VERSION + 1)
+HOUR = timedelta(hours=1)
+
+
+@pytest.fixture(autouse=True)
+def nothing_held(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let no test meet another's models."""
+    monkeypatch.setattr(served, "held", ModelCache())
+
+
+def of_format(raw: bytes, version: int) -> bytes:
+    return raw[:4] + bytes([version]) + raw[5:]
+
+
+@pytest.mark.parametrize("version", OTHERS)
+def test_a_model_of_another_format_scores_nothing_and_keeps_its_evidence(
+    house: House, neighbour: House, version: int
+) -> None:
+    workspace = configure(house.workspace, predictor_mode="on")
+    promote(workspace, of_format(scorer().to_bytes(), version), phase=Phase.ACTIVE)
+    promote(neighbour.workspace, phase=Phase.ACTIVE)
+    before = state(workspace)
+    found = said(workspace)
+    assert (found.scores, found.alpha, len(found.signals)) == ({}, 1.0, 8)
+    assert (found.no_opinion_reason, errors(workspace)) == ("other_embedding", [])
+    after = state(workspace)
+    assert (after.served, after.phase, after.governor) == (1, "active", before.governor)
+    told = house.reader.get("predictor/status").json()
+    assert (told["model"]["is_fitting"], told["alpha_served"]) == (False, 1.0)
+    assert "by another release; it scores nothing" in told["reason"]
+    assert neighbour.reader.get("predictor/status").json()["model"]["is_fitting"] is True
+    assert training_turn.overlooked(LATER) == [workspace.pk]
+    assert state(workspace).training_reason == "upgraded"
+
+
+def test_what_was_damaged_in_its_format_is_no_other_release(house: House) -> None:
+    workspace = configure(house.workspace, predictor_mode="on")
+    promote(workspace)
+    with in_workspace(workspace):
+        damaged = of_format(bytes(ModelVersion.objects.get().checkpoint or b""), VERSION - 1)
+        ModelVersion.objects.update(checkpoint=damaged)
+    assert said(workspace).no_opinion_reason == "checkpoint_error"
+    assert errors(workspace) == ["predictor_checkpoint_error"]
+    with in_workspace(workspace):
+        assert Event.objects.filter(type="predictor.reset").count() == 1
+
+
+def test_a_model_of_another_format_is_replaced_by_what_is_learned_anew(house: House) -> None:
+    build_world(house.workspace, 20)
+    due(house.workspace)
+    promote(house.workspace, of_format(scorer().to_bytes(), VERSION - 1), phase=Phase.ACTIVE)
+    with in_workspace(house.workspace):
+        now = state(house.workspace)
+        now.training_due_since, now.training_reason = None, ""
+        now.save()
+    assert training_turn.overlooked(LATER) == [house.workspace.pk]
+    training = run(house.workspace, at=LATER + HOUR)
+    assert training is not None
+    assert (training.status, training.reason) == (TrainingStatus.PROMOTED, "upgraded")
+    assert (training.base_version, training.version) == (None, 2)
+    assert (state(house.workspace).served, state(house.workspace).phase) == (2, "warming")
+    assert training_turn.overlooked(LATER + 2 * HOUR) == []
+
+
+def test_a_training_for_another_format_is_tried_once(house: House) -> None:
+    promote(house.workspace, of_format(scorer().to_bytes(), VERSION - 1))
+    assert training_turn.overlooked(LATER) == [house.workspace.pk]
+    training = run(house.workspace, at=LATER + HOUR)
+    assert training is not None
+    assert training.status == TrainingStatus.SKIPPED  # there is nothing to learn from
+    assert state(house.workspace).served == 1
+    assert training_turn.overlooked(LATER + 2 * HOUR) == []
+
+
+def test_base_weights_of_another_format_are_not_left_out_silently(house: House) -> None:
+    build_world(house.workspace, 20)
+    raw = of_format(scorer().to_bytes(), VERSION - 1)
+    with in_workspace(house.workspace):
+        ModelVersion.objects.create(
+            number=4,
+            origin=models_store.BASE,
+            checkpoint=raw,
+            sha256=hashlib.sha256(raw).hexdigest(),
+            embedding_model=house.workspace.embedding_model,
+            feature_version=1,
+            parameter_count=1,
+            created_at=LATER,
+        )
+    says = "The base weights model_v4 are of another release: trainings begin without them."
+    status = house.reader.get("predictor/status").json()
+    assert status["next_training"]["says"].endswith(f" {says}")
+    assert says in command("train", "--workspace", "acme", "--dry-run")[1]
+    material, _ = trial(house.workspace, reason="full", seed=1, now=LATER)
+    assert material.base is None
+    assert material.known is not None
+
+
+@pytest.mark.parametrize("options", [(), ("--base",)])
+def test_a_file_of_another_format_is_refused_by_name(
+    house: House, tmp_path: Path, options: tuple[str, ...]
+) -> None:
+    path = tmp_path / "old.sgpt"
+    path.write_bytes(of_format(scorer().as_base().to_bytes(), VERSION - 1))
+    assert command("import_model", "--workspace", "acme", *options, path) == (
+        2,
+        f"Nothing was changed. path: its format is version {VERSION - 1}, of another release;"
+        f" this one reads {VERSION} alone",
+    )
+    with in_workspace(house.workspace):
+        assert not ModelVersion.objects.exists()
