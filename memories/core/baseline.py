@@ -2,7 +2,8 @@
 
 Time lowers every memory by the same factor, so the order of two memories never changes:
 ln(importance) + days·ln(1/0.95), counted from any fixed day, sorts them for good and can be an
-index. Decay ranks; it excludes nothing. A pinned memory does not fade: its score is 1.
+index. Decay ranks; it excludes nothing. A pin does not fade where it holds: its score is 1 there,
+and as everybody's elsewhere.
 """
 
 from __future__ import annotations
@@ -23,12 +24,12 @@ def age_days(observed_at: datetime, now: datetime) -> float:
 
 
 def effectiveness(importance: float, days: float, *, is_pinned: bool = False) -> float:
-    """Return the score in [0, 1] of a memory that was learned so many days ago."""
+    """Return the score in [0, 1] of a memory that was learned so many days ago, 1 for pins here."""
     return 1.0 if is_pinned else importance * KEPT_A_DAY**days
 
 
 def standing(importance: float, observed_at: datetime, *, is_pinned: bool = False) -> float:
-    """Return what orders memories as `effectiveness` does at any time, infinity for pins."""
+    """Return what orders memories as `effectiveness` does at any time, infinity for pins here."""
     if is_pinned:
         return math.inf
     seconds = (observed_at - _EPOCH).total_seconds()

@@ -1,6 +1,7 @@
 """Which candidates a session is given: two rankings fused, without repetitions, within bounds.
 
-1. Constraints stand first, then pins, then the others by fused and diversified score.
+1. Constraints stand first, then pins, both in an order of their own, then the others by fused and
+   diversified score.
 2. Constraints are given whatever `k` and the budget say; pins whatever `k` says, when the budget
    has room; the others while fewer than `k` are given, skipping those that do not fit. All count.
 3. Exploration: with the given probability the lowest of the others gives its place to the
@@ -27,11 +28,15 @@ _LIFT: dict[Always, float] = {"": 0.0, "pin": 1.0, "constraint": 2.0}
 
 
 class Contender(NamedTuple, Generic[Id]):
-    """One candidate: how many characters it takes, and whether it is given in any case."""
+    """One candidate: how many characters it takes, and whether it is given in any case.
+
+    `precedence` orders constraints, and pins, among themselves: lowest first.
+    """
 
     id: Id
     chars: int
     always: Always = ""
+    precedence: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,11 +123,11 @@ def _order(
     ranks_p = {i: rank for rank, i in enumerate(predicted, 1)}
     alpha = opinion.alpha if predicted else 1.0
     fused = rrf(baseline, predicted, alpha=alpha, k=opinion.rrf_k)
-    # Above the others; among themselves in the baseline's order, so that no ranking decides which
-    # pin is one too many.
-    lifted = {
-        i: _LIFT[always[i]] + 1 / (1 + ranks_b[i]) if always[i] else score
-        for i, score in fused.items()
+    # Above the others; among themselves by precedence, so that no ranking decides which pin is one
+    # too many.
+    leading = sorted((one for one in contenders if one.always), key=lambda one: one.precedence)
+    lifted = fused | {
+        one.id: _LIFT[one.always] + 1 / (1 + place) for place, one in enumerate(leading, 1)
     }
     exempt = {i for i, kind in always.items() if kind}
     chosen = diversify(lifted, vectors, limit=len(lifted), exempt=exempt)

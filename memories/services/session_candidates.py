@@ -24,7 +24,7 @@ from engram.kernel.tenancy import current_workspace_id
 from memories.core.baseline import GAIN_A_SECOND, LEAST_IMPORTANCE, standing
 from memories.core.injection import Always
 from memories.core.text import terms
-from memories.models import Memory
+from memories.models import Memory, Provenance
 from memories.models.memory import MemoryQuerySet
 from memories.services.nearest import nearest
 from memories.services.words import by_words, vocabulary_of
@@ -36,10 +36,10 @@ LINKED_MAX = 10
 CONSTRAINTS_MAX = 30
 PINS_MAX = 20
 
-# As the index `memory_standing` has it; see `memories.core.baseline.standing`.
-_STANDING = f"""(CASE WHEN is_pinned THEN 'Infinity'::float8
-    ELSE ln(greatest(importance, {LEAST_IMPORTANCE!r}::float8))
-        + {GAIN_A_SECOND!r}::float8 * date_part('epoch', observed_at AT TIME ZONE 'UTC') END)"""
+# As the index `memory_standing` has it; see `memories.core.baseline.standing`. Of pins, too: those
+# that hold here are found by `_ALWAYS`.
+_STANDING = f"""(ln(greatest(importance, {LEAST_IMPORTANCE!r}::float8))
+    + {GAIN_A_SECOND!r}::float8 * date_part('epoch', observed_at AT TIME ZONE 'UTC'))"""
 _HERE = """((project <> '' AND project = %(project)s) OR (scope <> '' AND (
     scope = ANY(%(scopes)s::text[]) OR starts_with(scope, %(below)s)
 )))"""
@@ -55,19 +55,23 @@ _BEST = f"""
     WHERE place <= %(best)s OR is_here
     ORDER BY place
 """  # noqa: S608  constants only
-# By importance, whatever their age: where more hold than are taken, no old rule falls out first.
+_HOLDS = f"((project = '' AND scope = '') OR {_HERE})"
+# As the index `memory_always` has it. By who said it, for an agent may claim any importance and as
+# many rules as it likes; not by age, for no old rule shall fall out first.
+_BY_TRUST = " ".join(f"WHEN '{one.value}' THEN {one.trust}" for one in Provenance)
+_TRUST = f"(CASE provenance {_BY_TRUST} END)"
 _ALWAYS = f"""
     SELECT * FROM (
         SELECT id, true FROM memories_memory
         WHERE {{condition}} AND (kind = 'constraint' OR is_pinned) AND kind = 'constraint'
-            AND ((project = '' AND scope = '') OR {_HERE})
-        ORDER BY importance DESC, id LIMIT %(constraints)s
+            AND {_HOLDS}
+        ORDER BY {_TRUST} DESC, importance DESC, id LIMIT %(constraints)s
     ) AS constraints
     UNION ALL SELECT * FROM (
         SELECT id, false FROM memories_memory
         WHERE {{condition}} AND (kind = 'constraint' OR is_pinned) AND kind <> 'constraint'
-            AND ((project = '' AND scope = '') OR {_HERE})
-        ORDER BY importance DESC, id LIMIT %(pins)s
+            AND {_HOLDS}
+        ORDER BY {_TRUST} DESC, importance DESC, id LIMIT %(pins)s
     ) AS pins
 """  # noqa: S608  constants only
 _LINKED = f"""
@@ -81,11 +85,12 @@ _LINKED = f"""
     ORDER BY {_STANDING} DESC, id LIMIT %(linked)s
 """  # noqa: S608  constants only
 # Kept from being erased: records are about to refer to them (`lifecycle.hold`).
-_FACTS = """
-    SELECT id, content, kind, importance, is_pinned, observed_at, recall_count, revision
-    FROM memories_memory WHERE {condition} AND id = ANY(%(ids)s::uuid[])
+_FACTS = f"""
+    SELECT id, content, kind, provenance, importance, is_pinned AND {_HOLDS}, observed_at,
+        recall_count, revision
+    FROM memories_memory WHERE {{condition}} AND id = ANY(%(ids)s::uuid[])
     ORDER BY id FOR KEY SHARE
-"""
+"""  # noqa: S608  constants only
 _VECTORS = """
     SELECT memory_id, embedding FROM memories_memoryvector
     WHERE workspace_id = %(workspace)s AND memory_id = ANY(%(ids)s::uuid[]) AND model = %(model)s
@@ -111,8 +116,9 @@ class Fact(NamedTuple):
     id: UUID
     content: str
     kind: str
+    provenance: str
     importance: float
-    is_pinned: bool
+    leads: bool  # a pin that holds in the session's place
     observed_at: datetime
     recall_count: int
     revision: int
@@ -144,7 +150,7 @@ def candidates_of(place: Place, *, now: datetime) -> Candidates:
         asked["ids"] = _capped(always, [*of_place, *linked], best, near)
         facts = [Fact._make(row) for row in _rows(_FACTS, recallable, asked)]
         windows = _windows(asked, place.vector)
-    facts.sort(key=lambda f: (-standing(f.importance, f.observed_at, is_pinned=f.is_pinned), f.id))
+    facts.sort(key=lambda f: (-standing(f.importance, f.observed_at, is_pinned=f.leads), f.id))
     vectors = [windows.get(fact.id, []) for fact in facts]
     return Candidates(
         facts=facts,

@@ -11,8 +11,9 @@ from random import Random
 
 from memories.core import injection
 from memories.core.baseline import age_days, effectiveness
+from memories.models import Provenance
 from memories.services.learned import Asked, CandidateFacts, Opinion
-from memories.services.session_candidates import Candidates
+from memories.services.session_candidates import Candidates, Fact
 from memories.services.session_record import CandidateRow
 
 
@@ -30,7 +31,7 @@ def facts_of(found: Candidates, now: datetime) -> list[CandidateFacts]:
                 importance=fact.importance,
                 access_count=fact.recall_count,
                 is_superseded=False,  # what is superseded cannot be recalled
-                baseline_score=effectiveness(fact.importance, days, is_pinned=fact.is_pinned),
+                baseline_score=effectiveness(fact.importance, days, is_pinned=fact.leads),
             )
         )
     return answer
@@ -45,7 +46,7 @@ def ranked(
     signals = [opinion.signals.get(i, ()) for i in ids] if opinion.signals else [()] * len(ids)
     placed = injection.inject(
         [
-            injection.Contender(place, len(fact.content), always)
+            injection.Contender(place, len(fact.content), always, _precedence(fact))
             for place, (fact, always) in enumerate(zip(found.facts, found.always, strict=True))
         ],
         injection.Opinion(scores, opinion.alpha, opinion.rrf_k, opinion.exploration_rate),
@@ -73,3 +74,8 @@ def ranked(
         )
         for one in placed
     ]
+
+
+def _precedence(fact: Fact) -> tuple[float, ...]:
+    """Return what orders constraints, and pins, among themselves: who said it, then importance."""
+    return (-Provenance(fact.provenance).trust, -fact.importance)

@@ -22,7 +22,9 @@ NO_OPINION: Opinion[int] = Opinion({})
 KINDS: list[Any] = ["", "", "", "pin", "constraint"]
 
 contenders = st.lists(st.tuples(st.integers(1, 60), st.sampled_from(KINDS)), max_size=30).map(
-    lambda rows: [Contender(n, chars, always) for n, (chars, always) in enumerate(rows)]
+    lambda rows: [
+        Contender(n, chars, always, (float(chars % 3),)) for n, (chars, always) in enumerate(rows)
+    ]
 )
 rooms = st.builds(Room, st.integers(1, 12), st.integers(0, 300))
 
@@ -82,7 +84,7 @@ def test_the_order_of_two_memories_never_changes(
 def test_without_scores_the_baselines_order_stands(some: list[Contender[int]], room: Room) -> None:
     placed = place(some, NO_OPINION, room)
     order = {"constraint": 0, "pin": 1, "": 2}
-    expected = sorted(some, key=lambda c: (order[c.always], c.id))
+    expected = sorted(some, key=lambda c: (order[c.always], c.always and c.precedence, c.id))
     assert [p.id for p in placed] == [c.id for c in expected]
     assert [p.rank for p in placed] == list(range(1, len(some) + 1))
     assert {p.source for p in placed} <= {"effective"}

@@ -37,7 +37,7 @@ def test_no_large_table_is_read_whole_for_a_session(full: House, state: str) -> 
         everything = sorted(
             Memory.objects.recallable(NOW),
             key=lambda m: (
-                -standing(m.importance, m.observed_at, is_pinned=m.is_pinned), m.pk
+                -standing(m.importance, m.observed_at, is_pinned=_leads(m)), m.pk
             ),
         )  # fmt: skip
     order = [fact.id for fact in found.facts]
@@ -52,3 +52,9 @@ def test_no_large_table_is_read_whole_for_a_session(full: House, state: str) -> 
         assert full.reader.get("sessions/s1").status_code == 200
         assert full.reader.get("sessions").status_code == 200
     assert plans.scanned_whole == set()
+
+
+def _leads(memory: Memory) -> bool:
+    """Tell whether a memory is pinned where the session is: in team/a, below it, or everywhere."""
+    holds = memory.scope in {"team", "team/a"} or memory.scope.startswith("team/a/")
+    return memory.is_pinned and (holds or not (memory.scope or memory.project))

@@ -12,6 +12,7 @@ from engram.kernel.tenancy import in_workspace
 from memories.core.briefing import NOTES
 from memories.models import CandidateSource, Memory, MemoryVector, Session
 from memories.services.forget import forget
+from memories.services.session_candidates import CONSTRAINTS_MAX, PINS_MAX
 from tests.conftest import NOW, House
 from tests.memories.session_world import (
     AGENT,
@@ -92,8 +93,60 @@ def test_pins_and_constraints_stand_on_top(house: House) -> None:
     assert [one.is_always for one in started.offered] == [True, True, False]
     assert elsewhere in {r.memory_id for r in records(house, started)}
     everywhere = begin(house, "s2", k=1)
-    assert given(everywhere) == [pin]  # a pin does not fade, but holds its place only at home
+    assert given(everywhere) == [ids[0]]
     assert everywhere.offered[0].is_always is False
+
+
+def test_a_pin_leads_and_keeps_its_worth_only_where_it_holds(house: House) -> None:
+    ids = fill(house)
+    of_project = remember(house, "Ask Ingrid first.", pinned=True, importance=0.4, days=10,
+                          project="post")  # fmt: skip
+    of_scope = remember(house, "Ask Pavel second.", pinned=True, importance=0.3, days=10,
+                        scope="post/letters")  # fmt: skip
+    of_no_place = remember(house, "Ask Nobody else.", pinned=True, importance=0.2, days=10)
+    pins = [of_project, of_scope, of_no_place]
+    for key, place, holding in [
+        ("a", {"project": "post"}, [of_project, of_no_place]),
+        ("b", {"scope": "post"}, [of_scope, of_no_place]),
+        ("c", {"project": "paint", "scope": "postal"}, [of_no_place]),
+        ("d", {}, [of_no_place]),
+    ]:
+        started = begin(house, key, k=3, **place)
+        rows = {r.memory_id: r for r in records(house, started)}
+        others = ids[: 3 - len(holding)]
+        assert given(started) == [*holding, *others]
+        assert {i: rows[i].baseline_score for i in pins} == pytest.approx(
+            {
+                i: 1.0 if i in holding else weight * 0.95**10
+                for i, weight in zip(pins, (0.4, 0.3, 0.2), strict=True)
+            }
+        )
+        assert [i for i in pins if rows[i].is_always] == holding
+        assert {rows[i].baseline_rank for i in holding} == set(range(1, len(holding) + 1))
+
+
+@pytest.mark.parametrize(
+    ("fields", "most"),
+    [({"kind": "constraint"}, CONSTRAINTS_MAX), ({"pinned": True}, PINS_MAX)],
+)
+def test_agents_do_not_crowd_out_what_a_person_wants_given_always(
+    house: House, fields: dict[str, Any], most: int
+) -> None:
+    own = {"importance": 0.5, "days": 900, "project": "pay", **fields}
+    persons = remember(house, "Never mail customers abroad.", provenance="user_stated", **own)
+    told = remember(house, "Mails left on Monday.", provenance="episode_summary", **own)
+    derived = [
+        remember(
+            house, f"Ledger {n} lies in cabinet {n * 7}.", project="pay", scope=f"c/{n}", **fields,
+            importance=1.0 - n / 1000,
+        )
+        for n in range(most)
+    ]  # fmt: skip
+    expected = [persons, told, *derived[: most - 2]]
+    started = begin(house, project="pay", context="ledgers in cabinets", k=1)
+    assert given(started) == expected
+    short = begin(house, "s2", project="pay", budget_chars=0 if "kind" in fields else 30)
+    assert given(short)[:1] == [persons]
 
 
 @pytest.mark.parametrize(
