@@ -14,11 +14,11 @@ class PredictorConfig(AppConfig):
         signals.session_ended.connect(judging_due.note_ended, dispatch_uid="predictor.ended")
         signals.memories_hidden.connect(labelling.note_hidden, dispatch_uid="predictor.hidden")
         signals.memories_revived.connect(labelling.note_revived, dispatch_uid="predictor.revived")
-        # Before judgements are locked: who settles a session locks the predictor's state first.
+        # First: it reads many rows before the predictor's state is locked, which others wait for.
+        signals.memories_erased.connect(judge_erase.note_erased, dispatch_uid="predictor.erased")
         signals.memories_erased.connect(
             unlearn.note_memories_erased, dispatch_uid="predictor.unlearn"
         )
-        signals.memories_erased.connect(judge_erase.note_erased, dispatch_uid="predictor.erased")
         signals.session_erased.connect(
             unlearn.note_session_erased, dispatch_uid="predictor.unlearn_session"
         )

@@ -83,12 +83,13 @@ def erase(workspace: Workspace, memory_id: UUID, *, actor: Actor, now: datetime)
         flagged = flag_derived(ids, actor=actor, now=now)
         # Before others are told: who writes on a session locks it, and has either written by now,
         # which those who are told find, or waits and then finds its transcript gone.
-        quoted_since = erase_quotes(said.quoted_in, said.texts)
+        sessions = erase_quotes(said.quoted_in, said.texts)
         memories_erased.send(
             Memory,
             memory_ids=ids,
             quoted_in=said.quoted_in,
-            known_since=_known_since(memories, said, quoted_since),
+            pieces=[longest_piece(text) for text in said.texts],
+            first_seq=_first_seq(ids, said, sessions),
             now=now,
         )
         _erase_elsewhere(ids, said)
@@ -120,19 +121,19 @@ def _words_of(memories: Collection[Memory]) -> _Words:
     )
 
 
-def _known_since(
-    memories: Collection[Memory], said: _Words, quoted_since: datetime | None
-) -> datetime:
-    """Return when one of the wordings was first told, as far as anything here remembers.
+def _first_seq(ids: Collection[UUID], said: _Words, sessions: Collection[UUID]) -> int:
+    """Return the number of history's first event about what has held one of the wordings.
 
-    Other memories may have held one before: what was split off is younger than what it said.
+    0 when history does not tell of all of it. Numbers only grow, where clocks may go back. Other
+    memories may have held one before: what was split off is younger than what it said.
     """
-    told = Observation.objects.filter(content_hash__in=said.hashes).aggregate(at=Min("created_at"))
-    held = Revision.objects.filter(content_hash__in=said.hashes)
-    former = held.aggregate(at=Min("memory__created_at"))
-    moments = [memory.created_at for memory in memories]
-    moments += [at for at in (told["at"], former["at"], quoted_since) if at is not None]
-    return min(moments)
+    holders = {*ids, *sessions}
+    for model in (Observation, Revision):
+        found = model.objects.filter(content_hash__in=said.hashes).order_by()
+        holders.update(found.values_list("memory_id", flat=True))
+    told = Event.objects.filter(object_id__in=[str(holder) for holder in holders]).order_by()
+    firsts = told.values("object_id").annotate(first=Min("seq")).values_list("first", flat=True)
+    return min(firsts) if len(firsts) == len(holders) else 0
 
 
 def _erase_elsewhere(ids: Collection[UUID], said: _Words) -> None:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 from django.db.models import Q
 
@@ -57,10 +58,10 @@ def plain_pieces(normalised: str) -> list[str]:
     return _WORD.findall(_FOLDED.sub(" ", normalised))
 
 
-def erase_quotes(quoted_in: Callable[[Any], bool], texts: Iterable[str]) -> datetime | None:
+def erase_quotes(quoted_in: Callable[[Any], bool], texts: Iterable[str]) -> list[UUID]:
     """Drop every transcript and context that quotes one of these texts.
 
-    Return when the first session began whose context was dropped: rankers learn from contexts.
+    Return the sessions whose context was dropped: rankers learn from contexts.
 
     Read are only those that hold the longest plain piece of one of them. Digests go too: of a text
     so short that it can be guessed they would tell it.
@@ -70,12 +71,12 @@ def erase_quotes(quoted_in: Callable[[Any], bool], texts: Iterable[str]) -> date
         longest = longest_piece(text)
         for name in _TEXTS:
             near |= Q(**{f"{name}__icontains": longest}) if longest else ~Q(**{name: ""})
-    rows = Session.objects.filter(near).order_by("pk").only("pk", "started_at", *_TEXTS)
+    rows = Session.objects.filter(near).order_by("pk").only("pk", *_TEXTS)
     quoting = [
-        (row.pk, row.started_at, [name for name in _TEXTS if quoted_in(getattr(row, name))])
+        (row.pk, [name for name in _TEXTS if quoted_in(getattr(row, name))])
         for row in rows.iterator(chunk_size=50)
     ]
-    for pk, _started_at, names in quoting:
+    for pk, names in quoting:
         if not names:
             continue
         changes: dict[str, Any] = dict.fromkeys(names, "")
@@ -84,4 +85,4 @@ def erase_quotes(quoted_in: Callable[[Any], bool], texts: Iterable[str]) -> date
         if "context" in names:
             changes["context_embedding"] = None
         Session.objects.filter(pk=pk).update(prompt_digests=[], **changes)
-    return min((began for _pk, began, names in quoting if "context" in names), default=None)
+    return [pk for pk, names in quoting if "context" in names]

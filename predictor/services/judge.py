@@ -14,10 +14,8 @@ from time import monotonic
 from traceback import format_tb
 from uuid import UUID
 
-from django.db import DatabaseError
-
 from engram.kernel import llm, telemetry
-from engram.kernel.collisions import is_deadlock
+from engram.kernel.collisions import retried
 from engram.kernel.llm import ModelError, UnavailableError, Usage
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
@@ -113,20 +111,12 @@ def _judge(workspace: Workspace, judgement: Judgement, *, clock: Clock, may_ask:
             if asks
             else judge_offline(workspace, told)
         )
-        return _is_settled(workspace, judgement, said, clock)
-
-
-def _is_settled(workspace: Workspace, judgement: Judgement, said: Said, clock: Clock) -> bool:
-    """Settle; once more after a deadlock, which stored nothing: no model is asked twice for it."""
-    assert judgement.holder is not None  # noqa: S101  `take` has set it
-    try:
-        done = settle(workspace, judgement.session_id, judgement.holder, said, now=clock())
-    except DatabaseError as error:
-        if not is_deadlock(error):
-            raise
-        log.warning("settling %s met another writer in a deadlock", judgement.session_id)
-        done = settle(workspace, judgement.session_id, judgement.holder, said, now=clock())
-    return done is not None
+        assert judgement.holder is not None  # noqa: S101  `take` has set it
+        # What a model said is not asked for again because another writer was faster.
+        settled = retried(settle)(
+            workspace, judgement.session_id, judgement.holder, said, now=clock()
+        )
+        return settled is not None
 
 
 def _asked(workspace: Workspace, judgement: Judgement, told: Material, *, clock: Clock) -> Said:

@@ -12,7 +12,11 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from predictor.models import Judgement
+from django.db.models import Q, QuerySet, TextField
+from django.db.models.functions import Cast
+
+from engram.kernel.models import Event
+from predictor.models import Judgement, PredictorState
 
 # What of `raw` is words.
 WORDS = ("reasoning", "missing_topics")
@@ -28,17 +32,47 @@ def note_erased(
     *,
     memory_ids: Sequence[UUID],
     quoted_in: Callable[[Any], bool],
+    pieces: Sequence[str],
     now: datetime,
     **_: Any,
 ) -> None:
-    """Take the words out of the judgements that saw memories about to be erased, or quote them."""
-    saw = Judgement.objects.filter(memory_ids__overlap=list(memory_ids))
-    quoting = set(saw.order_by().values_list("pk", flat=True))
-    rows = Judgement.objects.exclude(raw={}).order_by()
-    for pk, raw, topics in rows.values_list("pk", "raw", "missing_topics").iterator():
-        if pk not in quoting and quoted_in([raw, topics]):
-            quoting.add(pk)
+    """Take the words out of the judgements that saw memories about to be erased, or quote them.
+
+    They are looked for before the state is locked, for which others wait; under the lock only
+    those that were settled meanwhile: sessions are settled, and history numbered, one by one.
+    """
+    settled = Event.objects.filter(type="session.judged").order_by("-seq")
+    last = settled.values_list("seq", flat=True).first() or 0
+    quoting = _quoting(Judgement.objects.all(), memory_ids, quoted_in, pieces)
+    PredictorState.objects.select_for_update().first()  # before judgements, as who settles one does
+    since = [UUID(key) for key in settled.filter(seq__gt=last).values_list("object_id", flat=True)]
+    if since:
+        late = Judgement.objects.filter(session__in=since)
+        quoting |= _quoting(late, memory_ids, quoted_in, pieces)
     for judgement in Judgement.objects.filter(pk__in=quoting).order_by("pk").select_for_update():
         judgement.raw = without_words(judgement.raw)
         judgement.missing_topics = []
         judgement.save(update_fields=["raw", "missing_topics"])
+
+
+def _quoting(
+    judgements: QuerySet[Judgement],
+    memory_ids: Sequence[UUID],
+    quoted_in: Callable[[Any], bool],
+    pieces: Sequence[str],
+) -> set[UUID]:
+    """Return which of these judgements saw the memories, or quote them.
+
+    Read are only the answers that hold a piece; their topics are a part of them.
+    """
+    rows = judgements.order_by()
+    saw = rows.filter(memory_ids__overlap=list(memory_ids))
+    found = set(saw.values_list("pk", flat=True))
+    near = Q()
+    for piece in pieces:
+        near |= Q(words__icontains=piece) if piece else ~Q(raw={})
+    told = rows.exclude(raw={}).annotate(words=Cast("raw", TextField())).filter(near)
+    for pk, raw, topics in told.values_list("pk", "raw", "missing_topics").iterator():
+        if pk not in found and quoted_in([raw, topics]):
+            found.add(pk)
+    return found

@@ -54,6 +54,9 @@ def _look(workspace: Workspace, now: datetime) -> datetime | None:
             unlearn.drop_erased(workspace, locked_state(now), now)
         return None
     close_abandoned(now)
+    if is_erased and is_free(state, now):  # a training that has begun in time may end
+        state = locked_state(now)
+        is_erased = not unlearn.drop_overdue(workspace, state, now)
     is_due = state.training_due_since is not None
     if not is_due and (reason := ERASED if is_erased else _outdated(state, workspace)):
         state = locked_state(now)

@@ -13,6 +13,7 @@ from uuid import UUID
 import numpy as np
 import pytest
 from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from engram.kernel.actors import SYSTEM
 from engram.kernel.refusals import StaleError
@@ -183,23 +184,28 @@ def test_a_training_that_redraws_the_canary_waits_in_no_ring_with_a_deletion(
         assert CanarySession.objects.count() == len(world.sessions) - 1
 
 
-def test_what_a_model_said_outlives_a_deadlock(
-    transactional_db: None, settings: Any, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_what_a_model_said_outlives_a_deadlock(transactional_db: None, settings: Any) -> None:
     house = build_house("busy")
     commit_story(house)
     begin(house)
     session = end(house)
+
+    def judging() -> tuple[list[UUID], int]:
+        """Return what was settled, and how often its memories were locked."""
+        with CaptureQueriesContext(connection) as seen:
+            done = judge_all(house)
+        locks = [query["sql"] for query in seen.captured_queries]
+        return done, sum("_memory" in sql and sql.endswith("FOR NO KEY UPDATE") for sql in locks)
+
     with ModelServer() as model, ThreadPoolExecutor(1) as pool:
         settings.ENGRAM_LLM = settings.ENGRAM_LLM | {"base_url": model.base_url}
         model.answer_chat(says())
         with in_workspace(house.workspace):
             Session.objects.select_for_update(no_key=True).get(pk=session.pk)
-            doing = pool.submit(alone(lambda: judge_all(house)))
+            doing = pool.submit(alone(judging))
             wait_until_it_waits(doing)  # it holds the memories, and asks for the session
             lock(list(Memory.objects.values_list("pk", flat=True)))
-        assert doing.result(PATIENCE_SECONDS) == [session.pk]
-    assert "deadlock" in caplog.text
+        assert doing.result(PATIENCE_SECONDS) == ([session.pk], 2)
     assert len(model.requests) == 1
     found = judgement_of(house)
     assert (found.status, found.kind, found.attempts) == ("done", "model", 1)

@@ -4,23 +4,30 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
 import pytest
 from django.core import serializers
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from engram.kernel.actors import SYSTEM
 from engram.kernel.models import Event, StageError
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, Session
+from memories.services.erase import erase
 from memories.services.forget import forget, restore
 from memories.signals import memories_erased
 from predictor.models import CalibrationItem, Comparison, Judgement, Label, PredictorState
 from predictor.services.judge_material import material
-from tests.conftest import NOW, House
+from predictor.services.state import locked_state
+from tests.conftest import NOW, House, build_house
 from tests.predictor.judged_sessions import PERSON, begin, commit
+from tests.predictor.test_erase_locks import alone
 from tests.predictor.test_settle import hold_session, plant, said, settled
 
 CANARY = "The launch code of the canary rocket is seven bananas."
@@ -131,6 +138,52 @@ def test_transcripts_are_emptied_before_judgements_are_looked_through(house: Hou
     finally:
         memories_erased.disconnect(look)
     assert seen == [""]
+
+
+def test_judgements_are_read_before_the_state_is_locked(house: House) -> None:
+    canary = commit(house, CANARY)
+    others = plant(house, 4)
+    judge_with(house, others, "quotes", reasoning=QUOTE)
+    for n in range(3):
+        judge_with(house, others, f"neither-{n}", reasoning="Plain.")
+    with CaptureQueriesContext(connection) as seen:
+        assert house.admin.delete(f"memories/{canary}").status_code == 204
+    asked_for = [query["sql"] for query in seen.captured_queries]
+    locking = [n for n, sql in enumerate(asked_for) if is_of(sql, PredictorState, "FOR UPDATE")]
+    reading = [n for n, sql in enumerate(asked_for) if is_of(sql, Judgement, '"raw"')]
+    held = [n for n, sql in enumerate(asked_for) if is_of(sql, Judgement, "FOR UPDATE")]
+    assert reading[0] < locking[0] < held[0]
+    assert [n for n in reading if n > locking[0] and "SELECT" in asked_for[n]] == held
+    assert "UPPER" in asked_for[reading[0]]  # by a piece of the wording
+
+
+def is_of(sql: str, model: type[Any], part: str) -> bool:
+    return f'FROM "{model._meta.db_table}"' in sql and part in sql
+
+
+def test_what_is_settled_while_judgements_are_looked_through_is_found(
+    transactional_db: None,
+) -> None:
+    """A memory that stays says the same, and a judge that read it is settled at that moment."""
+    house = build_house("busy")
+    canary, others = commit(house, CANARY), plant(house, 4)
+    session = hold_session(house, others, "late")
+    with in_workspace(house.workspace):
+        locked_state(NOW)
+    verdict = said(dict.fromkeys(others, 0.5), reasoning=QUOTE)
+
+    def settle_beside(execute: Any, sql: str, *args: Any) -> Any:
+        if is_of(sql, PredictorState, "FOR UPDATE") and not settling:
+            settling.append(pool.submit(alone(lambda: settled(house, session, verdict))))
+            assert settling[0].result(60) is not None
+        return execute(sql, *args)
+
+    settling: list[Future[Any]] = []
+    with ThreadPoolExecutor(1) as pool, connection.execute_wrapper(settle_beside):
+        erase(house.workspace, canary, actor=SYSTEM, now=NOW)
+    assert len(settling) == 1
+    assert "bananas" not in everything(house)
+    assert judgement(house, "late").raw["relevance"] == [0.5] * 4
 
 
 def test_words_about_a_judged_memory_without_a_row_are_shown_to_nobody(house: House) -> None:

@@ -32,7 +32,7 @@ from predictor.services.claim import SILENCE
 from predictor.services.opinion import opinion
 from predictor.services.state import locked_state, state_of
 from predictor.services.train import train_due, trial
-from predictor.services.unlearn import TRAININGS_AT_ONCE, unlearn
+from predictor.services.unlearn import SERVES_AT_MOST, TRAININGS_AT_ONCE, unlearn
 from tests.conftest import NOW, House, build_house
 from tests.killing import kill_at
 from tests.predictor.judged import World, build_world
@@ -169,7 +169,7 @@ def test_unlearning_asks_as_often_for_a_hundred_versions_as_for_one(
         for number in range(1, versions + 1):
             promote(one.workspace, b"weights", number=number)
         with in_workspace(one.workspace), CaptureQueriesContext(connection) as asked_for:
-            unlearn(NOW, GONE)
+            unlearn(locked_state(GONE), 1, GONE)
         counts.append(len(asked_for))
         with in_workspace(one.workspace):
             assert ModelVersion.objects.exclude(checkpoint=None).count() == 1
@@ -426,15 +426,96 @@ def test_evidence_goes_on_with_the_version_that_was_learned_without_it(world: Wo
         assert state.alpha < 1.0
 
 
-def test_listeners_are_told_since_when_a_memory_was_known(world: World) -> None:
-    told: list[datetime] = []
+def test_listeners_are_told_since_when_a_memory_was_known(house: House, world: World) -> None:
+    told: list[int] = []
 
-    def listen(sender: Any, *, known_since: datetime, **_: Any) -> None:
-        told.append(known_since)
+    def listen(sender: Any, *, first_seq: int, **_: Any) -> None:
+        told.append(first_seq)
 
+    young = commit(house, "The young oak stands by the gate.")
+    with in_workspace(house.workspace):
+        first = Event.objects.filter(object_id=str(young)).order_by("seq")[0].seq
     memories_erased.connect(listen)
     try:
-        take_out(world, world.memories[0])
+        erase(world.workspace, young, actor=SYSTEM, now=GONE)
+        take_out(world, world.memories[0])  # of which history does not tell
     finally:
         memories_erased.disconnect(listen)
-    assert told == [world.memories[0].created_at]
+    assert told == [first, 0]
+
+
+@pytest.mark.parametrize("told", ["memory", "context"])
+def test_a_clock_that_went_back_hides_no_version(house: House, told: str) -> None:
+    build_world(house.workspace, 30)
+    text = "The young oak stands by the gate."
+    ahead = LATER + timedelta(days=300)
+    if told == "memory":
+        memory = commit(house, text)
+    else:
+        begin(house, context=f"I say: {text}")
+    trained(house.workspace)
+    if told == "context":
+        memory = commit(house, text)
+    with in_workspace(house.workspace):
+        Memory.objects.filter(pk=memory).update(created_at=ahead)
+        Session.objects.filter(session_key="s1").update(started_at=ahead)
+    erase(house.workspace, memory, actor=SYSTEM, now=ahead + timedelta(hours=1))
+    with in_workspace(house.workspace):
+        assert ModelVersion.objects.get().erased_at == ahead + timedelta(hours=1)
+
+
+def test_a_session_goes_by_the_first_version_that_learned_from_it(
+    house: House, world: World
+) -> None:
+    with in_workspace(house.workspace):
+        learned = Training.objects.get(version=1).trained_session_ids[0]
+        key = Session.objects.get(pk=learned).session_key
+        ModelVersion.objects.filter(number=2).update(created_at=NOW)  # the clock went back
+        Training.objects.filter(version=2).update(started_at=NOW, trained_session_ids=[])
+    delete_session(house.workspace, key, actor=SYSTEM, now=GONE)
+    assert marked(world) == [1, 2]
+
+
+@pytest.mark.parametrize("noticed", ["by the sweep", "by the next erasing"])
+def test_who_erases_on_and_on_ends_what_an_erased_version_serves(
+    house: House, world: World, noticed: str
+) -> None:
+    take_out(world, world.memories[0])
+    last = GONE + SERVES_AT_MOST
+    take_out(world, world.memories[1], now=last)
+    assert training_turn.overlooked(last) == [house.workspace.pk]
+    assert served(house.workspace)[0] == 2
+    over = last + timedelta(seconds=1)
+    if noticed == "by the sweep":
+        assert training_turn.overlooked(over) == [house.workspace.pk]
+    else:
+        take_out(world, world.memories[2], now=over)
+    assert (served(house.workspace), kept(world)) == ((None, b""), [])
+    assert events(world, "predictor.reset") == [{"reason": "erased", "version": 2}]
+    assert waiting(world) == (over, "erased")
+    training = run(house.workspace, at=over)
+    assert training is not None
+    assert training.status == TrainingStatus.PROMOTED
+    with in_workspace(house.workspace):
+        state = state_of()
+        assert (state.served, state.alpha, state.success_rate) == (3, 1.0, 0.5)
+
+
+def test_a_clock_that_went_back_lets_no_erased_version_serve_on(world: World) -> None:
+    take_out(world, world.memories[0])
+    assert training_turn.overlooked(NOW) == [world.workspace.pk]
+    assert served(world.workspace) == (None, b"")
+
+
+def test_a_training_that_began_in_time_may_end(house: House, world: World) -> None:
+    take_out(world, world.memories[0])
+    over = GONE + SERVES_AT_MOST + timedelta(seconds=1)
+
+    def look(now: datetime) -> None:
+        assert training_turn.overlooked(over) == []
+
+    rng = np.random.default_rng(3)
+    training = train_due(house.workspace, clock=lambda: over, rng=rng, alive=look)
+    assert training is not None
+    assert training.status == TrainingStatus.PROMOTED
+    assert served(house.workspace)[0] == 3
