@@ -71,6 +71,7 @@ class NoOpinionError(Exception):
 def opinion(asked: Asked) -> Opinion:
     """Return what the workspace's ranker thinks of a starting session's candidates."""
     if asked.workspace.config.predictor_mode == "off":
+        served.held.let_go(asked.workspace.pk, served=None)
         return Opinion()
     try:
         with in_workspace(asked.workspace):  # a savepoint: the session's transaction goes on
@@ -84,6 +85,7 @@ def opinion(asked: Asked) -> Opinion:
 
 def _opinion(asked: Asked) -> Opinion:
     state = serving_state()
+    served.held.let_go(asked.workspace.pk, served=state.served)
     is_off = breaker.is_open(state, asked.now)
     failures = breaker.failures(state, asked.now) if is_off else 0
     scores: Mapping[UUID, float] = {}

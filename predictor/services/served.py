@@ -96,6 +96,13 @@ class ModelCache:
             while len(self._models) > self._size:
                 self._models.popitem(last=False)
 
+    def let_go(self, workspace_id: UUID, *, served: int | None) -> None:
+        """Let go of what the workspace serves no more: all versions before that one, or all."""
+        with self._lock:
+            for key in [key for key in self._models if key[0] == workspace_id]:
+                if served is None or key[1] < served:
+                    del self._models[key]
+
 
 held = ModelCache()
 _loading: Deadline[ServedModel] = Deadline(LOADING_AT_ONCE, name="loading")

@@ -15,7 +15,7 @@ from engram.kernel.models import StageError
 from engram.kernel.tenancy import in_workspace
 from memories.services.learned import Opinion
 from predictor.core.governance import Phase
-from predictor.models import ModelVersion
+from predictor.models import ModelVersion, PredictorState
 from predictor.services import served
 from predictor.services.deadline import Deadline
 from predictor.services.opinion import opinion
@@ -132,3 +132,28 @@ def test_a_load_behind_that_finds_nothing_leaves_nothing(cold: House) -> None:
     assert threads_of_loading() == 0
     assert served.held.get(cold.workspace.pk, 2) is None
     assert len(start(cold, 1).scores) == 8
+
+
+def test_a_process_lets_go_of_what_its_workspace_serves_no_more(cold: House) -> None:
+    other = build_house("other").workspace
+    promote(other, phase=Phase.ACTIVE)
+    with in_workspace(other):
+        served.load(1, PATIENCE_SECONDS)
+    assert start(cold, 1).model_version == 1
+    promote(cold.workspace, number=2, phase=Phase.ACTIVE)
+    assert start(cold, 2).model_version == 2
+    own = cold.workspace.pk
+    assert [served.held.get(own, number) is None for number in (1, 2)] == [True, False]
+    with in_workspace(cold.workspace):
+        PredictorState.objects.update(served=None)
+    assert start(cold, 3).no_opinion_reason == "no_model"
+    assert served.held.get(own, 2) is None
+    with in_workspace(other):
+        assert served.held.get(other.pk, 1) is served.load(1, PATIENCE_SECONDS)
+
+
+def test_a_process_lets_go_of_the_models_of_who_switched_them_off(cold: House) -> None:
+    start(cold, 1)
+    with in_workspace(cold.workspace):
+        opinion(asked(configure(cold.workspace, predictor_mode="off"), session_key="s-2"))
+    assert served.held.get(cold.workspace.pk, 1) is None
