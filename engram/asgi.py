@@ -2,6 +2,8 @@
 
 import asyncio
 import os
+from contextlib import suppress
+from threading import Thread
 from typing import Any
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "engram.settings")
@@ -16,6 +18,12 @@ from django.conf import settings  # noqa: E402
 from engram.console.routing import websocket_application  # noqa: E402
 from engram.kernel import pulse  # noqa: E402
 from engram.kernel.body_limit import BodyLimit  # noqa: E402
+from engram.kernel.embedding import (  # noqa: E402
+    EmbeddingUnavailableError,
+    embed,
+    model_name,
+    tells_tokens,
+)
 
 
 async def lifespan(scope: Any, receive: Any, send: Any) -> None:
@@ -24,6 +32,13 @@ async def lifespan(scope: Any, receive: Any, send: Any) -> None:
         await send({"type": "lifespan.startup.complete"})
     await asyncio.to_thread(pulse.end)
     await send({"type": "lifespan.shutdown.complete"})
+
+
+def load_model() -> None:
+    """Have the local embedding model in memory, read once, before anybody waits for it."""
+    if tells_tokens(model_name()):  # an endpoint is not asked for nothing
+        with suppress(EmbeddingUnavailableError):  # said by whoever needs it
+            embed(["ready"])
 
 
 application = ProtocolTypeRouter(
@@ -35,3 +50,4 @@ application = ProtocolTypeRouter(
 )
 
 pulse.begin("web")
+Thread(target=load_model, name="model", daemon=True).start()

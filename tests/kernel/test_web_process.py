@@ -1,0 +1,40 @@
+"""What a web process has in memory before anybody asks."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.conftest import House
+from tests.kernel.test_pulse import house, process
+
+__all__ = ["house"]
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+CODE = """
+import threading
+from django.conf import settings
+settings.ENGRAM_EMBEDDING = settings.ENGRAM_EMBEDDING | {options}
+import engram.asgi
+from engram.kernel import embedding
+for thread in threading.enumerate():
+    if thread.name == "model":
+        thread.join(60)
+print([provider.name for provider in embedding._providers.values()])
+"""
+
+
+@pytest.mark.parametrize(
+    ("options", "loaded"),
+    [
+        ({"provider": "local", "model": "all-MiniLM-L6-v2"}, "['all-MiniLM-L6-v2']"),
+        ({"provider": "openai", "base_url": "http://127.0.0.1:9"}, "[]"),  # costs money to ask
+        ({"provider": "local", "model": "of another release"}, "[]"),
+    ],
+)
+def test_a_web_process_has_the_local_model_in_memory_unasked(
+    house: House, options: dict[str, str], loaded: str
+) -> None:
+    with process(CODE.replace("{options}", repr(options)), house) as running:
+        said, _ = running.communicate(timeout=120)
+    assert (said.strip(), running.returncode) == (loaded, 0)
