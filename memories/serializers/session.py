@@ -151,7 +151,12 @@ class FeedbackGivenSerializer(serializers.Serializer[Any]):
 class EndSerializer(serializers.Serializer[Any]):
     """The body that ends a session."""
 
-    transcript = Text(max_length=TRANSCRIPT_MAX_CHARS, allow_blank=True, default="")
+    transcript = Text(
+        max_length=TRANSCRIPT_MAX_CHARS,
+        allow_blank=True,
+        default="",
+        help_text="An end without one may be followed by one with it, once.",
+    )
     extract = NotYetFlag(default=False)
 
 

@@ -19,6 +19,7 @@ from memories.signals import session_ended
 
 IDLE_FOR = timedelta(hours=24)
 CLOSED_A_TURN = 500
+NOTHING_SAID = hashlib.sha256(b"").hexdigest()
 
 
 @retried
@@ -27,16 +28,18 @@ def end_session(
 ) -> Session:
     """End a session; the same end again changes nothing, another transcript is refused.
 
-    One that was closed as idle takes its transcript once, as if it had been ended then: late is
-    better than lost.
+    One that was closed as idle, or ended without a transcript, takes its transcript once, as if it
+    had been ended with it then: late is better than lost.
     """
     with in_workspace(workspace):
         session = locked_session(session_key)
         digest = hashlib.sha256(transcript.encode()).hexdigest()
         if session.ended_at is not None and not session.is_abandoned:
-            if session.transcript_digest != digest:
+            if session.transcript_digest == digest:
+                return session
+            # Told by the digest: a transcript that was erased is empty, too.
+            if session.transcript_digest != NOTHING_SAID:
                 raise StaleError("This session has ended, with another transcript.")
-            return session
         session.transcript, session.transcript_digest = transcript, digest
         session.is_abandoned = False
         return _end(session, actor=actor, now=now)

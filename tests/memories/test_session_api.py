@@ -368,6 +368,8 @@ def test_erasing_a_memory_takes_what_sessions_quote(house: House, neighbour: Hou
         assert SessionCandidate.objects.count() == 0
     with in_workspace(neighbour.workspace):
         assert Session.objects.get().context == DOG
+    # What was erased was said: no other transcript takes its place.
+    assert house.agent.post("sessions/quoting/end", {"transcript": "Hi."}).status_code == 409
 
 
 @pytest.mark.parametrize(

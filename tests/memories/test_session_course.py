@@ -308,10 +308,43 @@ def test_idle_sessions_are_closed_without_a_transcript(
     assert close_idle(house.workspace, now=day + timedelta(hours=2)) == 1
 
 
-@pytest.mark.parametrize("transcript", ["We talked after all.", ""])
-def test_an_end_that_comes_after_the_closing_is_taken_once(
-    house: House, heard: list[tuple[str, str, datetime]], transcript: str
+@pytest.mark.parametrize("is_closed", [True, False])
+def test_a_transcript_that_comes_after_an_end_without_is_taken_once(
+    house: House, heard: list[tuple[str, str, datetime]], is_closed: bool
 ) -> None:
+    remember(house, DOG)
+    begin(house)
+    ended = NOW + timedelta(hours=24)
+    told = [("started", "s1", NOW), ("ended", "s1", ended)]
+    if is_closed:
+        close_idle(house.workspace, now=ended)
+        told.append(("ended", "s1", ended))
+    for _ in range(2):
+        found = end(house, "", now=ended)
+        assert (found.ended_at, found.state, found.transcript) == (ended, "ended", "")
+    assert heard == told
+    late = ended + timedelta(days=9)
+    for again in range(2):
+        found = end(house, "We talked.", now=late + timedelta(hours=again))
+        assert (found.ended_at, found.state, found.transcript) == (ended, "ended", "We talked.")
+    assert heard == [*told, ("ended", "s1", late)]
+    for other in ("We talked of something else.", ""):
+        with pytest.raises(StaleError):
+            end(house, other, now=late)
+    with in_workspace(house.workspace):
+        last = Event.objects.filter(object_type="session").order_by("seq").last()
+    assert last is not None
+    assert (last.type, last.at, last.data["transcript_chars"]) == (
+        "session.transcript_taken",
+        late,
+        len("We talked."),
+    )
+
+
+def test_an_end_that_comes_after_the_closing_is_taken_once(
+    house: House, heard: list[tuple[str, str, datetime]]
+) -> None:
+    transcript = "We talked after all."
     remember(house, DOG)
     begin(house)
     closed = NOW + timedelta(hours=24)

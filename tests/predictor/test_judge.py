@@ -162,6 +162,23 @@ def test_a_transcript_that_comes_after_the_closing_is_judged_once(
     assert judgement_of(neighbour).status == "skipped"
 
 
+def test_a_transcript_that_comes_after_an_end_without_is_judged_once(house: House) -> None:
+    commit_story(house)
+    begin(house)
+    end(house, transcript="")
+    assert judgement_of(house).status == "skipped"
+    late = NOW + timedelta(days=1)
+    session = end(house, now=late)
+    due = judgement_of(house)
+    assert (due.status, due.due_since, due.judged_at) == ("due", late, None)
+    assert judge_all(house, late) == [session.id]
+    end(house, now=late)
+    assert judge_all(house, late + timedelta(hours=1)) == []
+    state = state_of(house)
+    assert state is not None
+    assert state.scored_sessions == 1
+
+
 def test_a_late_transcript_that_is_too_short_stays_skipped(house: House) -> None:
     commit_story(house)
     begin(house)
