@@ -29,7 +29,7 @@ JUDGED = (
     "due_since",
     "error",
 )
-WITHHELD = ("", "forgotten", "calibration")
+WITHHELD = ("", "erased", "forgotten", "calibration")
 RANKED = tuple(RankedSerializer().fields)
 
 
@@ -62,8 +62,8 @@ class InspectedSerializer(RankedSerializer):
 class JudgementSerializer(serializers.Serializer[Any]):
     """What the judge said of the session.
 
-    Topics and reasoning may quote memories: they are withheld when one of them was forgotten, and
-    while a person is asked about one of them.
+    Topics and reasoning may quote memories: they are gone when one of them was erased, withheld
+    when one was forgotten, and while a person is asked about one of them.
     """
 
     status = serializers.ChoiceField(JudgeStatus.choices)

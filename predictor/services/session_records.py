@@ -17,6 +17,7 @@ from memories.models import Memory, Session, SessionCandidate
 from predictor.models import Comparison, Judgement, Label, Training
 from predictor.services.calibrate import waiting_items
 
+WITHHELD_ERASED = "erased"
 WITHHELD_FORGOTTEN = "forgotten"
 WITHHELD_CALIBRATION = "calibration"
 
@@ -148,8 +149,10 @@ def _before(comparison: Comparison | None) -> Comparison | None:
 def _withheld(memories: Collection[Memory | None], blind: Collection[UUID]) -> str:
     """Say why the judge's topics and reasoning, which may quote memories, are not shown.
 
-    None is a memory that was erased: as good as forgotten.
+    None is a memory that was erased: they are gone for good.
     """
-    if any(memory is None or memory.forgotten_at is not None for memory in memories):
+    if None in memories:
+        return WITHHELD_ERASED
+    if any(memory is not None and memory.forgotten_at is not None for memory in memories):
         return WITHHELD_FORGOTTEN
     return WITHHELD_CALIBRATION if blind else ""

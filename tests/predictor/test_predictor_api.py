@@ -366,6 +366,15 @@ def test_what_is_forgotten_is_shown_nowhere(house: House) -> None:
         assert (told["judgement"]["reasoning"], told["judgement"]["missing_topics"]) == ("", [])
 
 
+def test_what_a_judge_wrote_of_an_erased_memory_is_told_to_be_gone(house: House) -> None:
+    (made,) = fill(house, 1)
+    gone, hidden = made.baseline_top_ids[:2]
+    forget(house.workspace, [hidden], actor=SYSTEM, now=timezone.now())
+    assert house.admin.delete(f"memories/{gone}").status_code == 204
+    told = house.admin.get("predictor/audit/s-0").json()["judgement"]
+    assert (told["withheld"], told["reasoning"], told["missing_topics"]) == ("erased", "", [])
+
+
 def test_what_waits_for_a_persons_label_is_blind(house: House) -> None:
     (made,) = fill(house, 1)
     asked = made.baseline_top_ids[0]
