@@ -139,7 +139,8 @@ def _says(signs: Signs, state: PredictorState, mode: str) -> str:
         return "Scoring failed too often and is switched off for now; the baseline's order serves."
     said = []
     if not signs.is_serving:
-        said.append("It learns and is compared; the baseline's order serves.")
+        doing = "has no model yet" if state.served is None else "learns and is compared"
+        said.append(f"It {doing}; the baseline's order serves.")
     elif mode == "collect":
         said.append("It has earned influence; the mode collect lets the baseline serve.")
     else:

@@ -28,7 +28,10 @@ from conflicts.models import DetectionLease, NarrativeLease
 from engram.console.health import readiness
 from engram.kernel import latency, pulse
 from engram.kernel.broker import client
-from engram.kernel.models import WorkerPulse
+from engram.kernel.models import WorkerPulse, Workspace
+from engram.kernel.tenancy import in_workspace
+from predictor.services import judging_due
+from predictor.services.state import state_of
 
 # Upper bounds in seconds; the fine buckets are counted by their middle, 5 % off at most.
 BOUNDS: Final = (
@@ -126,17 +129,14 @@ def _cumulated(buckets: Mapping[str, int]) -> list[tuple[str, float]]:
 
 def _waiting(now: datetime) -> Iterator[Metric]:
     workspaces = GaugeMetricFamily(
-        "engram_due_workspaces", "Workspaces with something to be read.", labels=["queue"]
+        "engram_due_workspaces", "Workspaces with something to be done.", labels=["queue"]
     )
     oldest = GaugeMetricFamily(
         "engram_due_oldest_seconds", "How long the first of them has waited.", labels=["queue"]
     )
-    for name, lease in (("detection", DetectionLease), ("narrative", NarrativeLease)):
-        due = lease._default_manager.filter(due_since__lte=now)
-        found: dict[str, Any] = due.aggregate(n=Count("pk"), since=Min("due_since"))
-        workspaces.add_metric([name], found["n"])
-        waited = (now - found["since"]).total_seconds() if found["since"] else 0.0
-        oldest.add_metric([name], waited)
+    for name, count, since in (*_to_be_read(now), *_to_be_learned(now)):
+        workspaces.add_metric([name], count)
+        oldest.add_metric([name], (now - since).total_seconds() if since else 0.0)
     yield from (workspaces, oldest)
     if settings.CELERY_BROKER_URL.startswith(("redis", "unix")):
         lengths = GaugeMetricFamily(
@@ -148,6 +148,32 @@ def _waiting(now: datetime) -> Iterator[Metric]:
         except (RedisError, OSError):
             return  # `engram_ready` says so
         yield lengths
+
+
+def _to_be_read(now: datetime) -> Iterator[tuple[str, int, datetime | None]]:
+    """Yield the detective's queues: name, workspaces, since when the first has waited."""
+    for name, lease in (("detection", DetectionLease), ("narrative", NarrativeLease)):
+        due = lease._default_manager.filter(due_since__lte=now)
+        found: dict[str, Any] = due.aggregate(n=Count("pk"), since=Min("due_since"))
+        yield name, found["n"], found["since"]
+
+
+def _to_be_learned(now: datetime) -> Iterator[tuple[str, int, datetime | None]]:
+    """Yield the predictor's queues; no query sees the rows of two workspaces, so each is asked."""
+    waiting: dict[str, list[datetime]] = {"judging": [], "training": []}
+    for workspace in Workspace.objects.all():
+        if workspace.config.predictor_mode == "off":  # what waits there is dropped, not done
+            continue
+        with in_workspace(workspace):
+            first, state = judging_due.due().first(), state_of()
+        for name, since in (
+            ("judging", first.due_since if first else None),
+            ("training", state.training_due_since),
+        ):
+            if since is not None and since <= now:
+                waiting[name].append(since)
+    for name, found in waiting.items():
+        yield name, len(found), min(found, default=None)
 
 
 def _ready() -> Metric:

@@ -93,6 +93,15 @@ def test_a_new_workspace_waits_in_cold_start(house: House) -> None:
     assert fields["p95_ms"] is None
     assert fields["last_training"] is None
     assert (fields["success_rate"], fields["comparisons"]) == (0.5, 0)
+    assert found["says"] == "It has no model yet; the baseline's order serves."
+
+
+def test_a_model_that_has_earned_nothing_yet_is_said_to_be_compared(house: House) -> None:
+    alive("worker")
+    put_state(house, phase="warming", served=1)
+    assert predictor_of(house)["says"] == (
+        "It learns and is compared; the baseline's order serves."
+    )
 
 
 def test_without_a_worker_the_predictor_is_unhealthy(house: House) -> None:

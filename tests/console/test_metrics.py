@@ -15,6 +15,8 @@ from conflicts.models import DetectionLease
 from engram.console.metrics import BOUNDS
 from engram.kernel import pulse, telemetry
 from engram.kernel.tenancy import in_workspace
+from memories.models import Session
+from predictor.models import Judgement, PredictorState
 from tests.conftest import House
 
 TOKEN = "a-token-of-our-own"
@@ -85,6 +87,33 @@ def test_what_waits_is_counted_without_naming_who(house: House, neighbour: House
     assert value(text, "engram_due_workspaces", queue="detection") == 2
     assert value(text, "engram_due_oldest_seconds", queue="detection") == pytest.approx(300, abs=9)
     assert value(text, "engram_due_workspaces", queue="narrative") == 0
+
+
+def test_sessions_to_be_judged_and_trainings_are_counted(house: House, neighbour: House) -> None:
+    now = timezone.now()
+    for of, minutes in ((house, 2), (neighbour, 7)):
+        with in_workspace(of.workspace):
+            for n in range(2):
+                session = Session(session_key=f"s{n}", started_at=now, k=5, budget_chars=0)
+                Session.objects.bulk_create([session])
+                due = Judgement(session=session, due_since=now - timedelta(minutes=minutes + n))
+                Judgement.objects.bulk_create([due])
+            state = PredictorState(updated_at=now, training_due_since=now - timedelta(seconds=30))
+            PredictorState.objects.bulk_create([state])
+    with in_workspace(house.workspace):
+        PredictorState.objects.update(training_due_since=now + timedelta(days=1))
+    text = read().content.decode()
+    assert value(text, "engram_due_workspaces", queue="judging") == 2
+    assert value(text, "engram_due_oldest_seconds", queue="judging") == pytest.approx(480, abs=9)
+    assert value(text, "engram_due_workspaces", queue="training") == 1
+    assert value(text, "engram_due_oldest_seconds", queue="training") == pytest.approx(30, abs=9)
+    for of in (house, neighbour):
+        of.workspace.settings = {"predictor_mode": "off"}
+        of.workspace.save()
+    text = read().content.decode()
+    for queue in ("judging", "training"):
+        assert value(text, "engram_due_workspaces", queue=queue) == 0
+        assert value(text, "engram_due_oldest_seconds", queue=queue) == 0
 
 
 def test_no_workspace_is_named(house: House, neighbour: House) -> None:
