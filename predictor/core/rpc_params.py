@@ -15,6 +15,9 @@ from predictor.core.types import PROJECT_SLOTS, SIGNALS, Candidates, Context, La
 MAX_WIDTH = 16_384
 MAX_EPOCHS = 1_000
 MAX_NUMBERS = 1 << 27  # of all embeddings of a frame: a null takes as many as the others
+# What a component of an embedding may be: theirs are of length one, and sums of squares of the
+# largest stay far within what a float holds.
+EMBEDDING_MAX = 1e6
 NATIVE = 384  # where no vector of a frame tells the width, and there is no model yet
 
 # What describes a session and its candidates, in `score` as in `train`.
@@ -48,15 +51,13 @@ def described(
     rows = listed(params, "candidate_embeddings", path)
     context = params.get("context_embedding")
     width = width or _width_of(context, rows, path)
-    embedding = (
-        None if context is None else numbers_of(context, f"{path}context_embedding", length=width)
-    )
+    embedding = None if context is None else _vector(context, f"{path}context_embedding", width)
     is_embedded = np.array([row is not None for row in rows], dtype=bool)
     if len(rows) * width > MAX_NUMBERS:
         raise wrong(f"{path}candidate_embeddings", f"{len(rows)} of width {width} are too many")
     embeddings = np.zeros((len(rows), width), dtype=np.float32)
     for i in np.flatnonzero(is_embedded):
-        embeddings[i] = numbers_of(rows[i], f"{path}candidate_embeddings[{i}]", length=width)
+        embeddings[i] = _vector(rows[i], f"{path}candidate_embeddings[{i}]", width)
     return (
         _context(params.get("signals"), embedding, path),
         Candidates(
@@ -105,6 +106,10 @@ def identifiers(params: Mapping[str, Any], n: int, path: str = "") -> list[str]:
             raise wrong(field, f"must hold each id once; [{place}] is {told_as(one)} again")
         seen.add(one)
     return ids
+
+
+def _vector(value: Any, field: str, width: int) -> NDArray[np.float32]:
+    return numbers_of(value, field, length=width, low=-EMBEDDING_MAX, high=EMBEDDING_MAX)
 
 
 def _width_of(context: Any, rows: Sequence[Any], path: str) -> int:

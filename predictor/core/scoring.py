@@ -69,6 +69,11 @@ def refreshed(w: Weights, ready: Prepared, signals: Floats, log_effectiveness: F
 def scores(w: Weights, context: Context, ready: Prepared) -> NDArray[np.float32]:
     """Return the scores (n,) of prepared candidates in a context that was checked."""
     _check_owner(w, ready)
+    with np.errstate(over="ignore", invalid="ignore"):  # a score that is not finite is refused
+        return _finite(_total(w, context, ready))
+
+
+def _total(w: Weights, context: Context, ready: Prepared) -> Floats:
     times = forward.times_of([context], w)
     projects = forward.projects_of([context], times, w)
     has_context = np.full((1, 1), context.embedding is not None, dtype=np.float32)
@@ -82,7 +87,10 @@ def scores(w: Weights, context: Context, ready: Prepared) -> NDArray[np.float32]
         total = total + forward.nearness_of(cosine) @ w["similarity"]
     asked = forward.lift(w, projected, has_context, projects, times)
     value = np.tanh(ready.values + asked.values)
-    total = total + forward.blend(w, ready.hidden @ asked.keys[0], value)
+    return total + forward.blend(w, ready.hidden @ asked.keys[0], value)
+
+
+def _finite(total: Floats) -> Floats:
     if not np.isfinite(total).all():
         raise ScoreError("a score is not finite")
     return np.asarray(total, dtype=np.float32)

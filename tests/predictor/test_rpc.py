@@ -275,12 +275,19 @@ def test_a_wrong_value_is_refused_by_its_name(desk: Desk, field: str, others) ->
 RANGED = [
     (
         {"context_embedding": [0, 0, 0, "1", 0, 0, 0, 0]},
-        'context_embedding: must hold numbers from -3.4e+38 to 3.4e+38; [3] is "1"',
+        'context_embedding: must hold numbers from -1e+06 to 1e+06; [3] is "1"',
     ),
     (
         {"context_embedding": [0] * 7 + [10**400]},
-        "context_embedding: must hold numbers from -3.4e+38 to 3.4e+38;"
-        " [7] is an integer beyond that",
+        "context_embedding: must hold numbers from -1e+06 to 1e+06; [7] is an integer beyond that",
+    ),
+    (
+        {"context_embedding": [0] * 7 + [1e38]},
+        "context_embedding: must hold numbers from -1e+06 to 1e+06; [7] is 1e+38",
+    ),
+    (
+        {"candidate_embeddings": [[0.5] * 8, [-1e38] * 8, None, None]},
+        "candidate_embeddings[1]: must hold numbers from -1e+06 to 1e+06; [0] is -1e+38",
     ),
     (
         {"context_embedding": [], "candidate_embeddings": [None] * 4},

@@ -150,3 +150,7 @@ def test_scores_beyond_all_bounds_are_refused(scorer, rng):
     huge = replace(candidates, log_effectiveness=np.full(3, 1e300))
     with pytest.raises(ScoreError):
         scorer.score(context_of(rng), huge)
+    context = context_of(rng)
+    far = replace(context, embedding=np.full(NATIVE, 1e38, dtype=np.float32))
+    with pytest.raises(ScoreError, match="a score is not finite"):  # and no warning is heard
+        scorer.score(far, candidates)
