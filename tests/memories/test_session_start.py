@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from typing import Any
+from uuid import UUID
 
 import pytest
 
@@ -105,12 +106,13 @@ def test_a_pin_leads_and_keeps_its_worth_only_where_it_holds(house: House) -> No
                         scope="post/letters")  # fmt: skip
     of_no_place = remember(house, "Ask Nobody else.", pinned=True, importance=0.2, days=10)
     pins = [of_project, of_scope, of_no_place]
-    for key, place, holding in [
+    places: list[tuple[str, dict[str, Any], list[UUID]]] = [
         ("a", {"project": "post"}, [of_project, of_no_place]),
         ("b", {"scope": "post"}, [of_scope, of_no_place]),
         ("c", {"project": "paint", "scope": "postal"}, [of_no_place]),
         ("d", {}, [of_no_place]),
-    ]:
+    ]
+    for key, place, holding in places:
         started = begin(house, key, k=3, **place)
         rows = {r.memory_id: r for r in records(house, started)}
         others = ids[: 3 - len(holding)]
