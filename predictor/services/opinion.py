@@ -28,12 +28,14 @@ from predictor.core.governance import SERVING
 from predictor.core.scorer import ScoreError
 from predictor.models import PredictorState
 from predictor.services import breaker, served
+from predictor.services.dataset import usable_judgements
 from predictor.services.deadline import Deadline, TooSlowError
 from predictor.services.reset import cold_start
 from predictor.services.served import LoadingError, ServedModel
 from predictor.services.session_features import candidates_of, context_of, signals_of
 from predictor.services.state import locked_state, serving_state
 from predictor.services.status_line import status_line
+from predictor.services.training_due import note_training_due
 
 UNREADABLE = ("predictor_checkpoint_error", "checkpoint_error")
 
@@ -174,6 +176,9 @@ def _account(asked: Asked, code: str, detail: str) -> None:
                 served.load(state.served, served.BEHIND_SECONDS)
             except CheckpointError:
                 cold_start(state, workspace, reason=UNREADABLE[1], actor=SYSTEM, now=now)
+                # Nobody asked for this: what it was learned from is still there.
+                if usable_judgements().count() >= workspace.config.min_training_sessions:
+                    note_training_due(state, "first", now)
 
 
 def _said(

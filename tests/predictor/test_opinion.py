@@ -17,11 +17,12 @@ from engram.kernel.tenancy import in_workspace
 from memories.services.learned import Opinion
 from predictor.core.governance import Phase
 from predictor.core.types import FEATURE_VERSION, SIGNALS
-from predictor.models import PredictorState
+from predictor.models import ModelVersion, PredictorState, TrainingStatus
 from predictor.services import served
 from predictor.services.opinion import opinion
 from predictor.services.served import ModelCache, ServedModel
 from tests.conftest import NOW, House
+from tests.predictor.judged import build_world
 from tests.predictor.serving import (
     WIDTH,
     asked,
@@ -32,6 +33,7 @@ from tests.predictor.serving import (
     scorer,
     state,
 )
+from tests.predictor.test_train import run, trained
 
 
 @pytest.fixture(autouse=True)
@@ -278,6 +280,25 @@ def test_a_corrupt_checkpoint_is_a_cold_start(house: House, damage: str) -> None
         assert told.data == {"reason": "checkpoint_error", "version": 1}
     assert said(workspace).no_opinion_reason == "no_model"
     assert len(errors(workspace)) == 1
+
+
+@pytest.mark.parametrize(("least", "is_due"), [(10, True), (31, False)])
+def test_corrupt_weights_are_learned_anew_at_once_from_what_is_there(
+    house: House, least: int, is_due: bool
+) -> None:
+    build_world(house.workspace, 30)
+    trained(house.workspace)
+    workspace = configure(house.workspace, min_training_sessions=least)
+    with in_workspace(workspace):
+        ModelVersion.objects.update(checkpoint=b"SGPT and nothing else")
+    assert said(workspace).no_opinion_reason == "checkpoint_error"
+    begun = state(workspace)
+    assert (begun.served, begun.training_due_since is not None) == (None, is_due)
+    training = run(workspace)
+    assert (training is not None) == is_due
+    if training is not None:
+        assert (training.reason, training.status) == ("first", TrainingStatus.PROMOTED)
+        assert (state(workspace).served, state(workspace).phase) == (2, "warming")
 
 
 def test_a_model_of_other_vectors_is_left_alone(house: House) -> None:
