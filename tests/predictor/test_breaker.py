@@ -92,7 +92,7 @@ def test_failures_at_once_open_it_once(transactional_db: None) -> None:
 @pytest.mark.django_db(transaction=True)
 def test_a_corrupt_checkpoint_at_once_is_one_cold_start() -> None:
     house = build_house("busy")
-    promote(house.workspace, b"SGPT and nothing else")
+    promote(house.workspace, b"no checkpoint")
 
     def start(number: int) -> str:
         with in_workspace(house.workspace):
