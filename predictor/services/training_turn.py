@@ -16,6 +16,7 @@ from predictor.services.models_store import is_readable
 from predictor.services.state import locked_state
 from predictor.services.train import Clock, train_due
 from predictor.services.training_due import ERASED, REEMBEDDED, UPGRADED, note_training_due
+from predictor.signals import may_work
 
 
 def train_turn(workspace_id: UUID, *, clock: Clock, rng: np.random.Generator) -> Training | None:
@@ -36,6 +37,8 @@ def overlooked(now: datetime) -> list[UUID]:
     """Return the workspaces that wait to be trained and that nobody trains, the longest first."""
     waiting = {}
     for workspace in Workspace.objects.all():
+        if not may_work(workspace.pk):
+            continue
         with in_workspace(workspace):
             since = _look(workspace, now)
         if since is not None:
