@@ -1,8 +1,4 @@
-"""What the judge said of sessions, and who ranked them better.
-
-What the judge said of single memories is not shown here: a person may be about to say it first,
-and its words may quote what was forgotten. The audit of a session shows what may be shown.
-"""
+"""What the judge said of sessions, and who ranked them better."""
 
 from __future__ import annotations
 
@@ -10,13 +6,17 @@ from typing import Any
 
 from django.contrib import admin
 from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.http import Http404, HttpRequest
+from django.utils import timezone
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from unfold.decorators import display
 
-from engram.kernel.staff import ReadOnlyAdmin, moment_column
+from engram.kernel.staff import moment_column, shown_moment
+from predictor.admin.detail import DetailedAdmin
+from predictor.admin.inspected import comparison_detail, judgement_detail
 from predictor.models import Comparison, Judgement, Outcome
 from predictor.models.comparison import WINNERS
+from predictor.services.session_records import Record, record_of
 
 
 def figure_column(field: str, title: str, shape: str = ".3f") -> Any:
@@ -30,7 +30,15 @@ def figure_column(field: str, title: str, shape: str = ".3f") -> Any:
     return shown
 
 
-class OfSessionAdmin(ReadOnlyAdmin):
+def record_behind(row: Judgement | Comparison) -> Record:
+    """Return the records of a row's session."""
+    record = record_of(row.session.session_key, now=timezone.now())
+    if record is None:  # deleted since the row was read
+        raise Http404
+    return record
+
+
+class OfSessionAdmin(DetailedAdmin):
     """Rows of which each belongs to one session."""
 
     list_filter_submit = True
@@ -55,6 +63,8 @@ class OfSessionAdmin(ReadOnlyAdmin):
 class JudgementAdmin(OfSessionAdmin):
     """What was judged, by whom, and what waits."""
 
+    detail_template = "admin/predictor/judgement/detail.html"
+
     list_display = [
         "session_key", "status_label", "kind", "version", "overall_figure", "confidence_figure",
         "void_reason", "tries", "judged",
@@ -64,11 +74,6 @@ class JudgementAdmin(OfSessionAdmin):
         ("kind", ChoicesDropdownFilter),
         "is_flat",
     ]
-    fields = [
-        "session", "status", "kind", "version", "model", "overall", "confidence", "is_flat",
-        "void_reason", "novel_context_count", "due_since", "not_before", "attempts", "judged_at",
-        "input_tokens", "output_tokens", "cost_usd", "error",
-    ]  # fmt: skip
     ordering = ["-due_since", "-id"]
     empty_text = "When a session ends with a transcript, it is judged; what was said stands here."
 
@@ -86,10 +91,21 @@ class JudgementAdmin(OfSessionAdmin):
         """Return how far the judging is."""
         return str(judgement.get_status_display())
 
+    def title_of(self, row: Judgement) -> str:
+        """Name the session, and when it was judged or fell due."""
+        at = shown_moment(row.judged_at or row.due_since)
+        return f"Judgement of {row.session.session_key}, {at}"
+
+    def detail_of(self, row: Judgement) -> dict[str, Any]:
+        """Return what the judge said of each memory."""
+        return judgement_detail(record_behind(row))
+
 
 @admin.register(Comparison)
 class ComparisonAdmin(OfSessionAdmin):
     """Who ranked better, and whether it moved the evidence."""
+
+    detail_template = "admin/predictor/comparison/detail.html"
 
     list_display = [
         "session_key", "winner", "margin_figure", "predictor_figure", "baseline_figure", "moved",
@@ -100,18 +116,12 @@ class ComparisonAdmin(OfSessionAdmin):
         "is_evidence",
         "is_drift_reset",
     ]
-    fields = [
-        "session", "outcome", "void_reason", "margin", "predictor_ndcg", "baseline_ndcg",
-        "judge_confidence", "is_evidence", "is_out_of_sample", "model_version", "alpha_served",
-        "alpha", "phase", "success_rate", "literal_alpha", "is_drift_reset", "is_literal_reset",
-        "fts_overlap", "evidence", "created_at",
-    ]  # fmt: skip
     empty_text = "Every judged session compares the predictor's ranking with the baseline's."
 
     margin_figure = figure_column("margin", "margin", "+.3f")
     predictor_figure = figure_column("predictor_ndcg", "predictor")
     baseline_figure = figure_column("baseline_ndcg", "baseline")
-    alpha_figure = figure_column("alpha", "α", ".2f")
+    alpha_figure = figure_column("alpha", "baseline's weight", ".2f")
     rate_figure = figure_column("success_rate", "success", ".2f")
     compared = moment_column("created_at", "compared")
 
@@ -128,3 +138,11 @@ class ComparisonAdmin(OfSessionAdmin):
     def moved(self, comparison: Comparison) -> bool:
         """Tell whether it moved the evidence."""
         return comparison.is_evidence
+
+    def title_of(self, row: Comparison) -> str:
+        """Name the session, and when its rankings were compared."""
+        return f"Comparison of {row.session.session_key}, {shown_moment(row.created_at)}"
+
+    def detail_of(self, row: Comparison) -> dict[str, Any]:
+        """Return both rankings, and what they did to the evidence."""
+        return comparison_detail(record_behind(row), row)

@@ -10,14 +10,18 @@ from django.http import HttpRequest
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from unfold.decorators import display
 
-from engram.kernel.staff import ReadOnlyAdmin, moment_column
+from engram.kernel.staff import moment_column, shown_moment
+from predictor.admin.detail import DetailedAdmin
 from predictor.admin.judged import figure_column
 from predictor.models import ModelVersion, Training
+from predictor.serializers.training import TrainingSerializer
 
 
 @admin.register(Training)
-class TrainingAdmin(ReadOnlyAdmin):
+class TrainingAdmin(DetailedAdmin):
     """What was learned, what the canary said, and why it serves or does not."""
+
+    detail_template = "admin/predictor/training/detail.html"
 
     list_display = [
         "started", "status_label", "reason", "version_label", "session_count", "label_count",
@@ -25,12 +29,6 @@ class TrainingAdmin(ReadOnlyAdmin):
     ]  # fmt: skip
     list_filter = [("status", ChoicesDropdownFilter), "reason"]
     list_filter_submit = True
-    fields = [
-        "status", "reason", "started_at", "finished_at", "progress", "base_version", "version",
-        "seed", "loss", "session_count", "replay_count", "skipped_count", "label_count",
-        "canary_count", "canary_ndcg", "canary_ndcg_before", "canary_ndcg_delta",
-        "canary_score_variance", "canary_topk_churn", "gates", "error", "cpu_ms", "duration_ms",
-    ]  # fmt: skip
     empty_text = "After ten scored sessions a ranker is trained; every training stands here."
 
     started = moment_column("started_at", "started")
@@ -68,19 +66,31 @@ class TrainingAdmin(ReadOnlyAdmin):
         """Return how long it took."""
         return "" if training.duration_ms is None else f"{training.duration_ms / 1000:.1f} s"
 
+    def title_of(self, row: Training) -> str:
+        """Name the training by when it began."""
+        return f"Training of {shown_moment(row.started_at)}"
+
+    def detail_of(self, row: Training) -> dict[str, Any]:
+        """Return its gates, each with the words it ended with, and the version it made."""
+        return {
+            "gates": TrainingSerializer(row).data["gates"],
+            "took": self.took(row),
+            "made": ModelVersion.objects.defer("checkpoint").filter(number=row.version).first()
+            if row.version is not None
+            else None,
+        }
+
 
 @admin.register(ModelVersion)
-class ModelVersionAdmin(ReadOnlyAdmin):
+class ModelVersionAdmin(DetailedAdmin):
     """The versions of a workspace's model; the weights themselves are exported by a command."""
+
+    detail_template = "admin/predictor/modelversion/detail.html"
 
     list_display = [
         "name", "origin", "parameter_count", "embedding_model", "is_kept", "made", "promoted",
     ]  # fmt: skip
     list_filter = ["origin"]
-    fields = [
-        "number", "origin", "sha256", "embedding_model", "feature_version", "parameter_count",
-        "created_at", "promoted_at", "is_learned_here", "erased_at",
-    ]  # fmt: skip
     empty_text = "Every training that passes its gates leaves a version here."
 
     made = moment_column("created_at", "made")
@@ -105,3 +115,12 @@ class ModelVersionAdmin(ReadOnlyAdmin):
     def is_kept(self, version: Any) -> bool:
         """Tell whether the weights are still there."""
         return bool(version.has_weights)
+
+    def title_of(self, row: ModelVersion) -> str:
+        """Name the version, and when it was made."""
+        return f"{row}, {shown_moment(row.created_at)}"
+
+    def detail_of(self, row: ModelVersion) -> dict[str, Any]:
+        """Return the training that made it, if it was learned here."""
+        made_by = Training.objects.defer("trained_session_ids").filter(version=row.number)
+        return {"training": made_by.order_by("-started_at", "-pk").first()}

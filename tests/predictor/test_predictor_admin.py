@@ -6,14 +6,29 @@ import re
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.db import connection
+from django.db.models import F, Value
+from django.db.models.functions import Concat
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
+from engram.kernel.actors import SYSTEM
 from engram.kernel.tenancy import in_workspace
-from predictor.models import Comparison, Judgement, ModelVersion, Training
+from memories.models import Memory, SessionCandidate
+from memories.services.forget import forget
+from predictor.models import (
+    CalibrationItem,
+    CalibrationSample,
+    Comparison,
+    Judgement,
+    Label,
+    ModelVersion,
+    Training,
+)
 from tests.conftest import NOW, House, build_house
 from tests.predictor.serving import promote
 from tests.predictor.test_predictor_api import fill
@@ -29,7 +44,13 @@ def furnish(house: House, n: int = 2, *, name: str = "s") -> None:
     fill(house, n, name=name)
     promote(house.workspace, number=n)
     with in_workspace(house.workspace):
-        Judgement.objects.update(version=MARKUP, error=MARKUP)
+        Judgement.objects.update(
+            version=MARKUP,
+            error=MARKUP,
+            missing_topics=[MARKUP],
+            raw={"reasoning": f"Because of {MARKUP}."},
+        )
+        Memory.objects.update(content=Concat(F("content"), Value(f" {MARKUP}")))
         for place in range(n):
             Training.objects.create(
                 reason=f"{name}-why",
@@ -67,8 +88,6 @@ def test_rows_are_shown_without_markup_and_never_changed(
         assert page.status_code == 200
         html = page.content.decode()
         assert MARKUP not in html
-        assert "The third note decided it." not in html
-        assert "how refunds are booked" not in html
         assert client.post(path, {}).status_code == 403
         assert client.post(path.replace("change", "delete"), {"post": "yes"}).status_code == 403
     assert len(rows_of(house, model)) in {1, 2}
@@ -133,3 +152,177 @@ def test_weights_are_not_fetched_for_lists(house: House, member: Member) -> None
     fetched = [q["sql"].partition(" FROM ")[0] for q in captured if "modelversion" in q["sql"]]
     assert fetched
     assert not [columns for columns in fetched if '"checkpoint",' in columns]
+
+
+def pages(house: House, client: Client) -> tuple[str, str]:
+    """Return the pages of the only comparison and of the only judgement, blanks made one."""
+    shown = []
+    for model in (Comparison, Judgement):
+        (pk,) = rows_of(house, model)
+        page = client.get(f"/admin/predictor/{model._meta.model_name}/{pk}/change/")
+        assert page.status_code == 200
+        shown.append(" ".join(page.content.decode().split()))
+    return shown[0], shown[1]
+
+
+def ranking(html: str, whose: str) -> list[str]:
+    """Return the entries of a ranking."""
+    return html.partition(f'id="of-{whose}"')[2].partition("</ol>")[0].split("<li")[1:]
+
+
+def test_a_comparison_shows_both_rankings_and_what_moved(house: House, member: Member) -> None:
+    (made,) = fill(house, 1)
+    with in_workspace(house.workspace):
+        SessionCandidate.objects.filter(memory=made.baseline_top_ids[1]).update(fts_hit_count=3)
+        Label.objects.filter(memory=made.baseline_top_ids[1]).update(relevance=0.85)
+        texts = {memory.pk: memory.content for memory in Memory.objects.all()}
+        hidden = made.session.candidates.filter(was_injected=False).values_list("memory", flat=True)
+        assert hidden
+    html, _ = pages(house, member("reader"))
+
+    assert "Comparison of s-0, 1 Jun 2026" in html or f"Comparison of s-0, {NOW:%-d %b %Y}" in html
+    for whose, ids in (
+        ("baseline", made.baseline_top_ids),
+        ("predictor", made.predictor_top_ids),
+    ):
+        entries = ranking(html, whose)
+        assert len(entries) == len(ids)
+        for place, (pk, entry) in enumerate(zip(ids, entries, strict=True), start=1):
+            assert f">{place}</span>" in entry
+            assert f">{texts[pk]}</a>" in entry
+            assert (">given<" in entry) is (pk not in hidden)
+    second = ranking(html, "baseline")[1]
+    assert "relevance 0.85" in second
+    assert "3 text hits" in second
+    assert "predictor: no place" in second
+    assert "It moved the evidence (predictor, margin +0.300; seen in training before)." in html
+    assert made.evidence["reason"] in html
+
+
+def test_a_judgement_shows_what_was_said_of_each_memory(house: House, member: Member) -> None:
+    (made,) = fill(house, 1)
+    with in_workspace(house.workspace):
+        Judgement.objects.update(overall=0.73, confidence=0.91)
+        Label.objects.filter(memory=made.baseline_top_ids[0]).update(
+            relevance=0.62, final=0.41, reasons=["matched once"]
+        )
+    _, html = pages(house, member("reader"))
+
+    assert "Judgement of s-0, " in html
+    assert '<span class="value">0.73</span>' in html
+    assert '<span class="value">0.91</span>' in html
+    assert "The third note decided it.</p>" in html
+    assert "<li>how refunds are booked</li>" in html
+    assert "<details" in html
+    assert "{ &quot;reasoning&quot;: &quot;The third note decided it.&quot; }</pre>" in html
+    link = f"/admin/memories/memory/{made.baseline_top_ids[0]}/change/"
+    row = html.partition(link)[2].partition("</tr>")[0]
+    assert re.findall(r"\b0\.\d\d\b", row) == ["0.62", "0.41"]
+    assert "matched once" in row
+
+
+def test_pages_say_what_was_forgotten_or_erased(house: House, member: Member) -> None:
+    (made,) = fill(house, 1)
+    forgotten, erased = made.baseline_top_ids[:2]
+    with in_workspace(house.workspace):
+        texts = [memory.content for memory in Memory.objects.filter(pk__in=[forgotten, erased])]
+        Memory.objects.get(pk=erased).delete()
+    forget(house.workspace, [forgotten], actor=SYSTEM, now=timezone.now())
+    comparison, judgement = pages(house, member("admin"))
+
+    first, second = ranking(comparison, "baseline")[:2]
+    assert "Forgotten: its text is not shown." in first
+    assert "Erased: nothing of it is kept." in second
+    for html in (comparison, judgement):
+        assert html.count("Forgotten: its text is not shown.") == 1
+        assert html.count("Erased: nothing of it is kept.") == 1
+        assert "The judge&#x27;s own words are gone: it saw a memory" in html
+        for text in (*texts, "The third note decided it.", "how refunds are booked"):
+            assert text not in html
+
+
+def test_pages_are_blind_while_a_person_is_asked(house: House, member: Member) -> None:
+    (made,) = fill(house, 1)
+    asked = made.baseline_top_ids[0]
+    with in_workspace(house.workspace):
+        made.session.transcript = "x" * 600
+        made.session.save()
+        Label.objects.filter(memory=asked).update(relevance=0.77, raw=0.77, final=0.77)
+        item = CalibrationItem.objects.create(
+            sample=CalibrationSample.objects.create(reason="asked", size=1, drawn_at=NOW),
+            session=made.session,
+            memory_id=asked,
+            position=1,
+            stratum="s",
+            judge_relevance=0.77,
+            judge_kind="offline",
+            judge_version="1",
+        )
+    client = member("admin")
+    for html in pages(house, client):
+        assert html.count("waits for a person") == 1
+        assert "The judge&#x27;s own words are not shown yet" in html
+        for said in ("0.77", "The third note decided it.", "how refunds are booked"):
+            assert said not in html
+    with in_workspace(house.workspace):
+        CalibrationItem.objects.filter(pk=item.pk).update(labelled_at=NOW)
+    for html in pages(house, client):
+        assert "0.77" in html
+        assert "The third note decided it." in html
+
+
+def test_pages_ask_as_often_for_many_memories_as_for_one(house: House, member: Member) -> None:
+    (made,) = fill(house, 1)
+    client = member("reader")
+    ids = [*made.baseline_top_ids, *made.predictor_top_ids]
+
+    def asked(kept: int) -> list[int]:
+        with in_workspace(house.workspace):
+            many = list(Memory.objects.values_list("pk", flat=True))[:kept]
+            Judgement.objects.update(memory_ids=many)
+            Comparison.objects.update(
+                baseline_top_ids=many, predictor_top_ids=many[::-1], created_at=NOW
+            )
+        counts = []
+        for model in (Comparison, Judgement):
+            path = f"/admin/predictor/{model._meta.model_name}/{rows_of(house, model)[0]}/change/"
+            client.get(path)
+            with CaptureQueriesContext(connection) as captured:
+                html = client.get(path).content.decode()
+            assert html.count("/admin/memories/memory/") >= kept
+            counts.append(len(captured))
+        return counts
+
+    with in_workspace(house.workspace):
+        SessionCandidate.objects.exclude(memory=ids[0]).delete()
+        like = Memory.objects.get(pk=ids[0])
+        Memory.objects.exclude(pk=like.pk).delete()
+    few = asked(1)
+    with in_workspace(house.workspace):
+        for place in range(99):
+            like.pk, like.content_hash, like._state.adding = None, f"more-{place}", True
+            like.id = uuid4()
+            like.save()
+    assert asked(100) == few
+
+
+def test_trainings_and_versions_lead_to_each_other(house: House, member: Member) -> None:
+    furnish(house, 1)
+    client = member("reader")
+    (training,), (version,) = rows_of(house, Training), rows_of(house, ModelVersion)
+    with in_workspace(house.workspace):
+        Training.objects.update(version=1, status="promoted")
+    made = client.get(f"/admin/predictor/training/{training}/change/").content.decode()
+    assert f'href="/admin/predictor/modelversion/{version}/change/">model_v1<' in made
+    assert "Training of " in made
+    assert ">churn<" in made
+    assert "&lt;b&gt;bold&lt;/b&gt;" in made
+    model = client.get(f"/admin/predictor/modelversion/{version}/change/").content.decode()
+    assert f'href="/admin/predictor/training/{training}/change/"' in model
+    assert "<title>model_v1, " in " ".join(model.split()).replace("<title> ", "<title>")
+
+
+def test_a_row_that_does_not_exist_is_missing(house: House, member: Member) -> None:
+    client = member("reader")
+    for path in LISTS:
+        assert client.get(f"{path}{uuid4()}/change/").status_code == 404
