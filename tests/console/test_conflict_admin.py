@@ -308,7 +308,8 @@ def test_the_list_reads_a_page_of_ten_thousand_by_index(house: House, member: Me
         cursor.execute("ANALYZE conflicts_conflict")  # or it is planned as the table was: empty
         cursor.execute(f"EXPLAIN {page}")
         plan = "\n".join(row[0] for row in cursor.fetchall())
-    assert "card_queue" in plan
+    # Where all are open, either index has them in the order of the page.
+    assert "Index Scan using card_queue" in plan or "Index Scan using card_newest" in plan
     assert "Seq Scan on conflicts_conflict" not in plan
     assert "Sort" not in plan
 
