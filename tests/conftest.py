@@ -15,6 +15,7 @@ from django.test import Client, override_settings
 from engram.kernel import keys, latency, pulse
 from engram.kernel.actors import SYSTEM
 from engram.kernel.models import Membership, Role, Workspace
+from tests.template_database import use_template
 
 NOW = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)
 
@@ -75,6 +76,15 @@ def build_house(slug: str) -> House:
         _, token = keys.issue(workspace, name=f"{slug} {role}", role=role, actor=SYSTEM, now=NOW)
         callers[role.value] = Caller(token, Client(raise_request_exception=True))
     return House(workspace, **callers)
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(
+    django_db_modify_db_settings_parallel_suffix: None, django_db_blocker: Any
+) -> None:
+    """Copy test databases from a migrated one instead of migrating each."""
+    with django_db_blocker.unblock():
+        use_template()
 
 
 @pytest.fixture(scope="session", autouse=True)

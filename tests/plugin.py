@@ -11,6 +11,8 @@ from pathlib import Path
 import psycopg
 
 from engram import embedded
+from engram.embedded.places import make_home
+from engram.embedded.postgres import NO_FSYNC_FILE
 
 PREFIX = "test_engram_"
 
@@ -32,7 +34,10 @@ for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "EMBEDDING_PROVIDER", "ENGRAM_
     os.environ.pop(name, None)
 
 if "PYTEST_XDIST_WORKER" not in os.environ:
-    embedded.export_environment(embedded.home_folder() / "test")
+    home = embedded.home_folder() / "test"
+    make_home(home)
+    (home / NO_FSYNC_FILE).touch()
+    embedded.export_environment(home)
     _drop_left_databases(os.environ["DATABASE_URL"])
     os.environ["ENGRAM_TEST_DATABASE"] = f"{PREFIX}{os.getpid()}"
     # Never collected in tests; the server of static files wants the folder to exist.

@@ -46,6 +46,10 @@ SETTINGS = {
     "log_line_prefix": "[%p] ",
 }
 
+# A home with this file trades durability for speed: tests write it, nothing else does.
+NO_FSYNC_FILE = "no-fsync"
+NO_FSYNC = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
+
 SETUP_TEMPLATE = f"""\
 CREATE ROLE {ROLE} LOGIN NOSUPERUSER NOBYPASSRLS NOREPLICATION NOCREATEROLE CREATEDB;
 
@@ -95,6 +99,8 @@ class Postgres:
     def command(self) -> list[str]:
         """Return the server's command line."""
         settings = SETTINGS | {"shared_buffers": f"{shared_buffers_mb(memory_mb())}MB"}
+        if (self.places.home / NO_FSYNC_FILE).exists():
+            settings |= NO_FSYNC
         options = [part for key, value in settings.items() for part in ("-c", f"{key}={value}")]
         program = str(self.programs / "postgres")
         return [program, "-D", str(self.places.data), "-k", str(self.places.run), *options]
