@@ -24,6 +24,7 @@ from engram.kernel.embedding import (  # noqa: E402
     model_name,
     tells_tokens,
 )
+from engram.kernel.proxies import TrustedProxies  # noqa: E402
 
 
 async def lifespan(scope: Any, receive: Any, send: Any) -> None:
@@ -41,13 +42,14 @@ def load_model() -> None:
             embed(["ready"])
 
 
-application = ProtocolTypeRouter(
+protocols: Any = ProtocolTypeRouter(
     {
         "lifespan": lifespan,
         "http": BodyLimit(django_application, max_bytes=settings.MAX_BODY_BYTES),
         "websocket": websocket_application,
     }
 )
+application = TrustedProxies(protocols, trusted=settings.ENGRAM_TRUSTED_PROXIES)
 
 pulse.begin("web")
 Thread(target=load_model, name="model", daemon=True).start()

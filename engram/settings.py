@@ -7,6 +7,7 @@
 import json
 import os
 import secrets
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +54,26 @@ SECRET_KEY = _required("ENGRAM_SECRET_KEY", "") or _local_secret_key()
 _LOCAL_HOSTS = ["localhost", "127.0.0.1", "[::1]", os.environ.get("ENGRAM_HOST", "localhost")]
 ALLOWED_HOSTS = _required("ENGRAM_ALLOWED_HOSTS", ",".join(_LOCAL_HOSTS)).split(",")
 CSRF_TRUSTED_ORIGINS = [o for o in os.environ.get("ENGRAM_TRUSTED_ORIGINS", "").split(",") if o]
+
+
+def _trusted_proxies() -> list[str]:
+    """Return the addresses and networks of `ENGRAM_TRUSTED_PROXIES`; a mistyped one is no proxy."""
+    named = [name.strip() for name in os.environ.get("ENGRAM_TRUSTED_PROXIES", "").split(",")]
+    proxies = [name for name in named if name]
+    for name in proxies:
+        try:
+            ip_network(name)
+        except ValueError as error:
+            raise ImproperlyConfigured(
+                f"ENGRAM_TRUSTED_PROXIES holds {name!r}, which is no address and no network "
+                f"({error}): write for example 127.0.0.1,10.0.0.0/8"
+            ) from None
+    return proxies
+
+
+# From whom X-Forwarded-For and X-Forwarded-Proto are believed (engram/kernel/proxies.py sets the
+# scheme and REMOTE_ADDR, and drops the headers: no SECURE_PROXY_SSL_HEADER).
+ENGRAM_TRUSTED_PROXIES = _trusted_proxies()
 
 # The database and the broker. `manage.py` starts embedded ones and exports their URLs when
 # these are unset; the local defaults only let commands that need neither import settings.
@@ -320,7 +341,6 @@ SECURE_CONTENT_TYPE_NOSNIFF = True
 if IS_PRODUCTION:
     SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = True
     SECURE_SSL_REDIRECT = os.environ.get("ENGRAM_SSL_REDIRECT", "1") == "1"
-    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     SECURE_HSTS_SECONDS = int(os.environ.get("ENGRAM_HSTS_SECONDS", "31536000"))
     SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = True
     SECURE_REDIRECT_EXEMPT = ["^healthz$", "^readyz$", "^metrics$"]

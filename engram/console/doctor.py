@@ -76,6 +76,7 @@ def examine() -> Iterator[Finding]:
     if services.level != "fail":
         yield from server_findings()
     yield static_files()
+    yield proxies()
     yield embedding_model()
     yield language_model()
     yield port(os.environ.get("ENGRAM_HOST", "127.0.0.1"), settings.ENGRAM_PORT)
@@ -292,6 +293,16 @@ def static_files() -> Finding:
     if are_collected():
         return Finding("static", "ok", str(settings.STATIC_ROOT))
     return Finding("static", "warn", "not collected or out of date", "manage.py up --prepare")
+
+
+def proxies() -> Finding:
+    """Check that a production knows who may say that a request came by https."""
+    named = settings.ENGRAM_TRUSTED_PROXIES
+    if named or not settings.SECURE_SSL_REDIRECT:
+        return Finding("proxies", "ok", f"believed: {', '.join(named) or 'none'}")
+    detail = "http is sent to https, and no proxy may say that a request came by https"
+    remedy = "ENGRAM_TRUSTED_PROXIES=the proxy's address, or ENGRAM_SSL_REDIRECT=0"
+    return Finding("proxies", "warn", detail, remedy)
 
 
 def embedding_model() -> Finding:

@@ -11,9 +11,9 @@ from django.views.decorators.http import require_GET
 from prometheus_client import CONTENT_TYPE_LATEST
 
 from engram.console.metrics import exposition
+from engram.kernel.proxies import was_forwarded
 
 LOOPBACK = {"127.0.0.1", "::1"}
-FORWARDED = ("X-Forwarded-For", "Forwarded", "X-Real-IP")
 
 
 @require_GET
@@ -44,7 +44,5 @@ def may_read(request: HttpRequest) -> bool:
             return True
     if request.user.is_active and getattr(request.user, "is_superuser", False):
         return True
-    is_direct = request.META.get("REMOTE_ADDR") in LOOPBACK and not any(
-        name in request.headers for name in FORWARDED
-    )
+    is_direct = request.META.get("REMOTE_ADDR") in LOOPBACK and not was_forwarded(request)
     return is_direct and not settings.ENGRAM_METRICS_TOKEN and not settings.IS_PRODUCTION

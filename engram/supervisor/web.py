@@ -19,6 +19,7 @@ def main() -> None:
         "engram.asgi:application",
         access_log=False,
         log_level="warning",
+        proxy_headers=False,  # engram.asgi does it, by ENGRAM_TRUSTED_PROXIES
         timeout_graceful_shutdown=GRACE_SECONDS,
     )
     uvicorn.Server(config).run(sockets=[listener])

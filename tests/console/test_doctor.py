@@ -74,6 +74,19 @@ def test_unreachable_servers_are_named_with_a_remedy(home: Path) -> None:
     assert not (home / "services.json").exists()
 
 
+@pytest.mark.parametrize(
+    ("proxies", "redirects", "level"),
+    [([], True, "warn"), (["10.0.0.1"], True, "ok"), ([], False, "ok")],
+)
+def test_production_that_believes_no_proxy_is_warned(
+    settings: Any, proxies: list[str], redirects: bool, level: str
+) -> None:
+    settings.ENGRAM_TRUSTED_PROXIES = proxies
+    settings.SECURE_SSL_REDIRECT = redirects
+    found = doctor.proxies()
+    assert (found.name, found.level, bool(found.remedy)) == ("proxies", level, level == "warn")
+
+
 def test_unreachable_broker_is_named_with_a_remedy(home: Path) -> None:
     code, found = examine(home, BROKER_URL="redis://127.0.0.1:1/0")
     assert code == 1

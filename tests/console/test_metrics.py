@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import timedelta
+from io import BytesIO
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
-from django.test import Client
+from django.contrib.auth.models import AnonymousUser, User
+from django.core.handlers.asgi import ASGIRequest
+from django.test import AsyncRequestFactory, Client
 from django.utils import timezone
 from prometheus_client.parser import text_string_to_metric_families
 
 from conflicts.models import DetectionLease
 from engram.console.metrics import BOUNDS
+from engram.console.metrics_api import may_read
 from engram.kernel import pulse, telemetry
+from engram.kernel.proxies import TrustedProxies
 from engram.kernel.tenancy import in_workspace
 from memories.models import Session
 from predictor.models import Judgement, PredictorState
@@ -135,8 +140,21 @@ def test_bounds_rise() -> None:
 def test_this_machine_may_read_while_no_token_is_set() -> None:
     assert read().status_code == 200
     assert Client(REMOTE_ADDR="10.0.0.7").get("/metrics").status_code == 401
-    for name in ("X-Forwarded-For", "Forwarded", "X-Real-IP"):
-        assert Client().get("/metrics", headers={name: "10.0.0.7"}).status_code == 401
+
+
+@pytest.mark.parametrize("name", ["x-forwarded-for", "forwarded", "x-real-ip"])
+def test_nobody_may_through_a_proxy_of_this_machine(name: str) -> None:
+    requests = []
+
+    async def application(scope: dict[str, Any], _receive: Any, _send: Any) -> None:
+        requests.append(ASGIRequest(scope, BytesIO()))
+
+    serve = TrustedProxies(application, trusted=[])
+    for headers in ([], [(name.encode(), b"10.0.0.7")]):
+        scope = AsyncRequestFactory()._base_scope(path="/metrics", headers=headers)
+        asyncio.run(serve(scope, None, None))  # type: ignore[arg-type]
+        requests[-1].user = AnonymousUser()
+    assert [may_read(request) for request in requests] == [True, False]
 
 
 @pytest.mark.django_db
