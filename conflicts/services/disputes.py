@@ -1,4 +1,4 @@
-"""Marks recalled memories that take part in an open conflict: plugged into recall by setting."""
+"""Marks memories in an open conflict: plugged into recall and sessions by setting."""
 
 from __future__ import annotations
 
@@ -7,18 +7,30 @@ from collections.abc import Collection
 from uuid import UUID
 
 from conflicts.models import ConflictMember
-from conflicts.models.card import ConflictStatus
+from conflicts.models.card import WAITING
+from memories.services.disputes import OpenConflict
 
 
-def annotate(memory_ids: Collection[UUID]) -> dict[UUID, list[UUID]]:
-    """Return the open conflicts of each disputed memory."""
-    found: dict[UUID, list[UUID]] = defaultdict(list)
-    members = ConflictMember.objects.filter(
-        memory__in=memory_ids,
-        conflict__status__in=[ConflictStatus.OPEN, ConflictStatus.SNOOZED],
+def annotate(memory_ids: Collection[UUID]) -> dict[UUID, list[OpenConflict]]:
+    """Return the open conflicts of each disputed memory, with the members on the other side.
+
+    Where a card names nobody who says yes, every other member is on the other side.
+    """
+    of_these = ConflictMember.objects.filter(
+        memory__in=memory_ids, conflict__status__in=WAITING
+    ).values("conflict_id")
+    members = ConflictMember.objects.filter(conflict__in=of_these).order_by(
+        "conflict_id", "position"
     )
-    for memory_id, conflict_id in members.order_by("conflict_id").values_list(
-        "memory_id", "conflict_id"
-    ):
-        found[memory_id].append(conflict_id)
+    cards: dict[UUID, dict[UUID, bool]] = defaultdict(dict)
+    for card, memory, says_yes in members.values_list("conflict_id", "memory_id", "says_yes"):
+        cards[card][memory] = says_yes
+    asked = set(memory_ids)
+    found: dict[UUID, list[OpenConflict]] = defaultdict(list)
+    for card, sides in cards.items():
+        side = {says: [i for i, s in sides.items() if s is says] for says in (True, False)}
+        for memory, says_yes in sides.items():
+            if memory in asked:
+                opposing = side[not says_yes] or [i for i in sides if i != memory]
+                found[memory].append(OpenConflict(card, opposing))
     return dict(found)

@@ -13,6 +13,7 @@ from engram.kernel.fields import Flag, Id, Number, Path, Text, Whole
 from engram.kernel.paths import SESSION_KEY_MAX_CHARS
 from memories.models import CandidateSource, Session, SessionCandidate, State
 from memories.models.session import TRANSCRIPT_MAX_CHARS, SessionState
+from memories.services.disputes import EXCERPT_MAX_CHARS, Dispute
 from memories.services.session_prompt import Prompted
 from memories.services.session_start import Started
 
@@ -74,11 +75,33 @@ class SessionWantedSerializer(serializers.Serializer[Any]):
     )
 
 
-class OfferedSerializer(serializers.Serializer[Any]):
-    """One memory that a session is given."""
+class OppositeSerializer(serializers.Serializer[Any]):
+    """A memory that contradicts another in an open conflict."""
+
+    id = serializers.UUIDField()
+    content = serializers.CharField(
+        help_text=f"What it says; cut after {EXCERPT_MAX_CHARS} characters, then ending in “…”."
+    )
+
+
+class DisputableSerializer(serializers.Serializer[Any]):
+    """A memory that a session is shown, and whether people still have to say that it holds."""
 
     id = serializers.UUIDField()
     content = serializers.CharField()
+    disputed = serializers.BooleanField(help_text="Whether it takes part in an open conflict.")
+    conflicts = serializers.ListField(
+        child=serializers.UUIDField(), help_text="The ids of its open conflicts."
+    )
+    contradicted_by = OppositeSerializer(
+        allow_null=True,
+        help_text="The newest memory on the other side that may be recalled; null: there is none.",
+    )
+
+
+class OfferedSerializer(DisputableSerializer):
+    """One memory that a session is given."""
+
     kind = serializers.CharField()
     rank = serializers.IntegerField()
     score = serializers.FloatField()
@@ -111,11 +134,9 @@ class PromptSerializer(serializers.Serializer[Any]):
     prompt = Text(max_length=PROMPT_MAX_CHARS)
 
 
-class HitSerializer(serializers.Serializer[Any]):
+class HitSerializer(DisputableSerializer):
     """One memory that a prompt matched."""
 
-    id = serializers.UUIDField()
-    content = serializers.CharField()
     score = serializers.FloatField()
     source = serializers.ChoiceField(  # type: ignore[assignment]
         CandidateSource.choices, allow_null=True, help_text="Null: the session keeps no record."
@@ -251,6 +272,7 @@ def present_started(started: Started) -> dict[str, Any]:
                 "score": one.score,
                 "source": one.source,
                 "always": one.is_always,
+                **_disputed(one.dispute),
             }
             for rank, one in enumerate(started.offered, start=1)
         ],
@@ -275,11 +297,21 @@ def present_prompted(prompted: Prompted) -> dict[str, Any]:
                 "source": hit.candidate.source if hit.candidate else None,
                 "injected": bool(hit.candidate and hit.candidate.was_injected),
                 "hits": hit.candidate.fts_hit_count if hit.candidate else 0,
+                **_disputed(hit.dispute),
             }
             for hit in prompted.hits
         ],
         "counted": prompted.is_counted,
         "prompts": prompted.session.prompt_count,
+    }
+
+
+def _disputed(dispute: Dispute) -> dict[str, Any]:
+    other = dispute.contradicted_by
+    return {
+        "disputed": bool(dispute.conflicts),
+        "conflicts": list(dispute.conflicts),
+        "contradicted_by": other and other._asdict(),
     }
 
 

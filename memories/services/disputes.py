@@ -1,20 +1,106 @@
-"""Asks whoever plugged in (by setting) which memories are in dispute."""
+"""Asks whoever plugged in (by setting) which memories are in dispute, and with which others.
+
+`settings.ENGRAM_RECALL_ANNOTATORS` names callables that take ids of memories and return the open
+conflicts of each.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple, Protocol, cast
 from uuid import UUID
 
 from django.conf import settings
+from django.db.models.functions import Left
 from django.utils.module_loading import import_string
+
+from memories.models import Memory
+
+EXCERPT_MAX_CHARS = 240
+
+
+class OpenConflict(NamedTuple):
+    """An open conflict that a memory takes part in; `opposing` are the members against it."""
+
+    id: UUID
+    opposing: Sequence[UUID]
+
+
+class Opposite(NamedTuple):
+    """A memory that contradicts another; a long text is cut and then ends in an ellipsis."""
+
+    id: UUID
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Dispute:
+    """What is open about a memory: the conflicts, and the newest memory that contradicts it.
+
+    There is none while nothing on the other side can be recalled.
+    """
+
+    conflicts: Sequence[UUID] = ()
+    contradicted_by: Opposite | None = None
+
+    @property
+    def chars(self) -> int:
+        """Return how many characters of other memories it quotes."""
+        return len(self.contradicted_by.content) if self.contradicted_by else 0
+
+
+UNDISPUTED = Dispute()
+
+
+class Annotator(Protocol):
+    """A callable that the setting names; called inside the workspace."""
+
+    def __call__(self, memory_ids: Collection[UUID], /) -> Mapping[UUID, Sequence[OpenConflict]]:
+        """Return the open conflicts of those memories that have any."""
 
 
 def disputes_of(memory_ids: Collection[UUID]) -> dict[UUID, list[UUID]]:
-    """Return the open conflicts of each disputed memory."""
-    found: dict[UUID, list[UUID]] = {}
+    """Return the ids of the open conflicts of each disputed memory."""
+    return {i: [one.id for one in found] for i, found in _open_conflicts(memory_ids).items()}
+
+
+def quoted_disputes(memory_ids: Collection[UUID], *, now: datetime) -> dict[UUID, Dispute]:
+    """Return the dispute of each disputed memory, with what may be recalled of the other side."""
+    conflicts = _open_conflicts(memory_ids)
+    opposing = {i for found in conflicts.values() for one in found for i in one.opposing}
+    quotes = _quotes(opposing, now) if opposing else {}
+    answer = {}
+    for memory_id, found in conflicts.items():
+        against = {i for one in found for i in one.opposing}
+        newest = next((quote for i, quote in quotes.items() if i in against), None)
+        answer[memory_id] = Dispute([one.id for one in found], newest)
+    return answer
+
+
+def _open_conflicts(memory_ids: Collection[UUID]) -> dict[UUID, list[OpenConflict]]:
+    found: dict[UUID, list[OpenConflict]] = {}
     if not memory_ids:
         return found
     for name in settings.ENGRAM_RECALL_ANNOTATORS:
-        for memory_id, conflict_ids in import_string(name)(memory_ids).items():
-            found.setdefault(memory_id, []).extend(conflict_ids)
+        annotate = cast("Annotator", import_string(name))
+        for memory_id, conflicts in annotate(memory_ids).items():
+            found.setdefault(memory_id, []).extend(conflicts)
     return found
+
+
+def _quotes(memory_ids: Collection[UUID], now: datetime) -> dict[UUID, Opposite]:
+    """Return what may be recalled of the memories, the newest first."""
+    readable = Memory.objects.recallable(now).filter(pk__in=memory_ids)
+    rows = readable.order_by("-observed_at", "-created_at", "pk").values_list(
+        "pk", Left("content", EXCERPT_MAX_CHARS + 1)
+    )
+    return {i: Opposite(i, _excerpt(content)) for i, content in rows}
+
+
+def _excerpt(content: str) -> str:
+    """Return a text, or its beginning with an ellipsis when it is longer than an excerpt."""
+    if len(content) <= EXCERPT_MAX_CHARS:
+        return content
+    return f"{content[: EXCERPT_MAX_CHARS - 1].rstrip()}…"

@@ -20,6 +20,7 @@ from engram.kernel.tenancy import current_workspace_id, in_workspace
 from memories.core.hits import HITS_MAX, Match, asked_of, match_of
 from memories.core.text import terms
 from memories.models import Memory, Session, SessionCandidate
+from memories.services.disputes import UNDISPUTED, Dispute, quoted_disputes
 from memories.services.lifecycle import lock
 from memories.services.words import GAIN, POSTINGS, bm25_parameters, vocabulary_of
 
@@ -72,6 +73,7 @@ class Hit:
     memory: Memory
     score: float
     candidate: SessionCandidate | None
+    dispute: Dispute
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +115,9 @@ def prompt(
         memories = Memory.objects.recallable(now).in_bulk(list(matched))
         rows = session.candidates.filter(memory__in=list(matched))
         records = {row.memory_id: row for row in rows}
+        disputes = quoted_disputes(list(memories), now=now)
         hits = [
-            Hit(memories[i], how.score, records.get(i))
+            Hit(memories[i], how.score, records.get(i), disputes.get(i, UNDISPUTED))
             for i, how in matched.items()
             if i in memories
         ]

@@ -6,12 +6,15 @@ ranking much less than ids do.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from random import Random
+from uuid import UUID
 
 from memories.core import injection
 from memories.core.baseline import age_days, effectiveness
 from memories.models import Provenance
+from memories.services.disputes import UNDISPUTED, Dispute
 from memories.services.learned import Asked, CandidateFacts, Opinion
 from memories.services.session_candidates import Candidates, Fact
 from memories.services.session_record import CandidateRow
@@ -38,15 +41,29 @@ def facts_of(found: Candidates, now: datetime) -> list[CandidateFacts]:
 
 
 def ranked(
-    found: Candidates, asked: Asked, opinion: Opinion, room: injection.Room, *, rng: Random
+    found: Candidates,
+    asked: Asked,
+    opinion: Opinion,
+    room: injection.Room,
+    disputes: Mapping[UUID, Dispute],
+    *,
+    rng: Random,
 ) -> list[CandidateRow]:
-    """Return the records of all candidates in their order, and which of them are given."""
+    """Return the records of all candidates in their order, and which of them are given.
+
+    What the other side of a dispute says is told with a memory, and takes room like it.
+    """
     ids = [fact.id for fact in found.facts]
     scores = dict(enumerate(opinion.scores[i] for i in ids)) if opinion.scores else {}
     signals = [opinion.signals.get(i, ()) for i in ids] if opinion.signals else [()] * len(ids)
     placed = injection.inject(
         [
-            injection.Contender(place, len(fact.content), always, _precedence(fact))
+            injection.Contender(
+                place,
+                len(fact.content) + disputes.get(fact.id, UNDISPUTED).chars,
+                always,
+                _precedence(fact),
+            )
             for place, (fact, always) in enumerate(zip(found.facts, found.always, strict=True))
         ],
         injection.Opinion(scores, opinion.alpha, opinion.rrf_k, opinion.exploration_rate),

@@ -7,7 +7,7 @@ that is known answers what it was given first, in its present wording.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from datetime import datetime
@@ -28,8 +28,9 @@ from engram.kernel.locks import one_at_a_time
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import before_writing, in_workspace
 from memories.core import injection
-from memories.core.briefing import briefing
+from memories.core.briefing import Note, briefing
 from memories.models import Memory, Session, SessionCandidate
+from memories.services.disputes import UNDISPUTED, Dispute, quoted_disputes
 from memories.services.learned import Asked, Opinion, opinion_on
 from memories.services.session_brief import Decided, decided_since
 from memories.services.session_candidates import Fact, Place, candidates_of
@@ -70,6 +71,15 @@ class Offered:
     score: float
     source: str
     is_always: bool
+    dispute: Dispute
+
+    @property
+    def note(self) -> Note:
+        """Return it as it is told in the text."""
+        other = self.dispute.contradicted_by
+        return Note(
+            self.kind, self.content, bool(self.dispute.conflicts), other.content if other else ""
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +95,7 @@ class Started:
     def text(self) -> str:
         """Return all of it ready to paste."""
         return briefing(
-            [(one.kind, one.content) for one in self.offered],
+            [one.note for one in self.offered],
             [(one.question, one.outcome) for one in self.decided],
         )
 
@@ -143,11 +153,16 @@ def _embedded(workspace: Workspace, context: str, now: datetime) -> NDArray[np.f
 
 
 def recorded(session_key: str, now: datetime) -> Started:
-    """Return what a session was given, in its present wording; what is hidden is left out."""
+    """Return what a session was given, as it reads and is disputed now, without what is hidden."""
     session = Session.objects.get(session_key=session_key)
     rows = list(session.candidates.filter(was_injected=True).order_by("rank"))
     memories = Memory.objects.recallable(now).in_bulk([row.memory_id for row in rows])
-    offered = [_offered(row, memories[row.memory_id]) for row in rows if row.memory_id in memories]
+    disputes = quoted_disputes(list(memories), now=now)
+    offered = [
+        _offered(row, memories[row.memory_id], disputes)
+        for row in rows
+        if row.memory_id in memories
+    ]
     before = sessions_before(session.caller, session.agent, session.started_at)
     decided = decided_since(before.own, session.started_at)
     return Started(session, offered, decided, is_new=False)
@@ -180,7 +195,8 @@ def _start(
     )
     opinion = opinion_on(asked)
     room = injection.Room(wanted.k, wanted.budget_chars)
-    rows = ranked(found, asked, opinion, room, rng=rng)
+    disputes = quoted_disputes([fact.id for fact in found.facts], now=now)
+    rows = ranked(found, asked, opinion, room, disputes, rng=rng)
     session = _session(wanted, vector, opinion, model=model, gap=gap, actor=actor, now=now)
     given = [row for row in rows if row.was_injected]
     told = event(
@@ -197,13 +213,23 @@ def _start(
     log_start(session, rows, opinion)
     session_started.send(Session, session=session, now=now)
     facts = {fact.id: fact for fact in found.facts}
-    offered = [_offered(row, facts[row.memory_id]) for row in given]
+    offered = [_offered(row, facts[row.memory_id], disputes) for row in given]
     return Started(session, offered, decided_since(before.own, now), is_new=True)
 
 
-def _offered(row: CandidateRow | SessionCandidate, memory: Fact | Memory) -> Offered:
+def _offered(
+    row: CandidateRow | SessionCandidate,
+    memory: Fact | Memory,
+    disputes: Mapping[UUID, Dispute],
+) -> Offered:
     return Offered(
-        row.memory_id, memory.content, memory.kind, row.final_score, row.source, row.is_always
+        memory_id=row.memory_id,
+        content=memory.content,
+        kind=memory.kind,
+        score=row.final_score,
+        source=row.source,
+        is_always=row.is_always,
+        dispute=disputes.get(row.memory_id, UNDISPUTED),
     )
 
 

@@ -26,6 +26,7 @@ from tests.conftest import House, build_house
 
 DOG = "The office dog is called Biscuit."
 CAT = "The office cat is called Crumb."
+UNDISPUTED = {"disputed": False, "conflicts": [], "contradicted_by": None}
 
 
 def commit(house: House, content: str, **fields: Any) -> str:
@@ -65,6 +66,7 @@ def test_a_start_answers_what_the_contract_says(house: House) -> None:
                 "score": 1 / 13,
                 "source": "effective",
                 "always": True,
+                **UNDISPUTED,
             },
             {
                 "id": dog,
@@ -74,6 +76,7 @@ def test_a_start_answers_what_the_contract_says(house: House) -> None:
                 "score": 1 / 14,
                 "source": "effective",
                 "always": False,
+                **UNDISPUTED,
             },
         ],
         "status_line": "[predictor: collecting | 0/10 sessions | baseline only]",
@@ -98,6 +101,7 @@ def test_the_whole_course_of_a_session(house: House) -> None:
         "source": "effective",
         "injected": True,
         "hits": 1,
+        **UNDISPUTED,
     }
     assert asked.json() | {"memories": []} == {
         "session_key": "s1",

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memories.core.baseline import age_days, effectiveness, standing
-from memories.core.briefing import DECIDED, NOTES, briefing, quoted
+from memories.core.briefing import DECIDED, NOTES, Note, briefing, quoted
 from memories.core.hits import Asked, Match, asked_of, match_of, rare_terms
 from memories.core.injection import Contender, Opinion, Placed, Room, inject
 from tests.conftest import NOW
@@ -265,5 +265,5 @@ def test_nothing_within_the_quotes_opens_anything(hostile: str) -> None:
 def test_a_briefing_names_constraints_and_decisions() -> None:
     assert briefing([], []) == ""
     assert briefing(
-        [("constraint", "Never."), ("semantic", "a < b")], [("Still 4 May?", "no")]
+        [Note("constraint", "Never."), Note("semantic", "a < b")], [("Still 4 May?", "no")]
     ) == (f'{NOTES}\n- constraint: "Never."\n- "a < b"\n\n{DECIDED}\n- "Still 4 May?": no')
