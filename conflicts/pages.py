@@ -23,6 +23,7 @@ from conflicts.services import discuss, queue, show, snooze
 from conflicts.services.resolve import resolve
 from conflicts.services.undo import undo
 from conflicts.services.wake import wake
+from engram.kernel.literals import MAX_BIGINT, whole_number
 from engram.kernel.models import Membership, Role
 from engram.kernel.pages import View, has_role, member_page, staff_of, way_back
 from engram.kernel.refusals import RefusalError, StaleError
@@ -207,20 +208,26 @@ def decide(request: HttpRequest, conflict_id: UUID) -> HttpResponse:
 def _refused(request: HttpRequest, card: Conflict, detail: str, status: int) -> HttpResponse:
     """Show the card as it is now, with why it was refused and everything that was typed."""
     card.refresh_from_db()
-    seen = request.POST.get("seen", "")
-    is_number = seen.isascii() and seen.isdigit() and len(seen) < 19
     return _one(
         request,
         card,
         status=status,
         refusal=detail,
         is_stale=status == 409,
-        changes=show.changed_since(card, int(seen)) if is_number else [],
+        changes=_changes(card, request.POST.get("seen", "")),
         typed=request.POST,
         kept=set(request.POST.getlist("keep")),
         chosen=dict(Verdict.choices).get(request.POST.get("verdict", "")),
         onward=way_back(request, _permalink(card)),
     )
+
+
+def _changes(card: Conflict, seen: str) -> list[Any]:
+    """Return what happened to the card since the number that the page was made at."""
+    try:
+        return show.changed_since(card, whole_number(seen, least=0, most=MAX_BIGINT))
+    except ValueError:
+        return []
 
 
 def _errors(form: Form) -> str:

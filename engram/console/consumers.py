@@ -18,6 +18,7 @@ from redis.exceptions import RedisError
 from rest_framework.exceptions import ParseError
 
 from engram.console import feed, watchers
+from engram.kernel.literals import MAX_BIGINT
 from engram.kernel.live import group_name
 from engram.kernel.parsing import parse_json
 from engram.kernel.tenancy import in_workspace
@@ -28,7 +29,6 @@ UNAUTHENTICATED = 4401
 TRY_AGAIN_LATER = 1013
 POLICY_VIOLATION = 1008
 MAX_FRAME_BYTES = 64 * 1024
-MAX_SEQ = 2**63 - 1
 # So many wrong frames end a connection.
 MAX_ERRORS = 20
 BATCH = 100
@@ -219,7 +219,7 @@ def _parse(text: str | None, binary: bytes | None) -> dict[str, Any]:
     if "key" in frame and not isinstance(frame["key"], str):
         raise FrameError("key must be a string.")
     seq = frame.get("seq", 0)
-    if isinstance(seq, bool) or not isinstance(seq, int) or not 0 <= seq <= MAX_SEQ:
+    if isinstance(seq, bool) or not isinstance(seq, int) or not 0 <= seq <= MAX_BIGINT:
         raise FrameError("seq must be a whole number from 0.")
     return frame
 

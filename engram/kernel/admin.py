@@ -29,7 +29,7 @@ from engram.kernel.models import ApiKey, Event, Membership, Role, Workspace
 from engram.kernel.pages import has_role, staff_of
 from engram.kernel.refusals import InvalidError
 from engram.kernel.services import change_settings
-from engram.kernel.staff import ReadOnlyAdmin, RoleAdmin, moment_column
+from engram.kernel.staff import OwnFiltersOnly, ReadOnlyAdmin, RoleAdmin, moment_column
 
 admin.site.unregister(User)
 admin.site.unregister(Group)
@@ -46,7 +46,7 @@ class SuperusersOnly:
 
 
 @admin.register(User)
-class UserAdmin(SuperusersOnly, StockUserAdmin, ModelAdmin):  # type: ignore[misc,type-arg]
+class UserAdmin(SuperusersOnly, OwnFiltersOnly, StockUserAdmin, ModelAdmin):  # type: ignore[misc,type-arg]
     """Accounts."""
 
     form = UserChangeForm
@@ -55,7 +55,7 @@ class UserAdmin(SuperusersOnly, StockUserAdmin, ModelAdmin):  # type: ignore[mis
 
 
 @admin.register(Group)
-class GroupAdmin(SuperusersOnly, StockGroupAdmin, ModelAdmin):  # type: ignore[misc]
+class GroupAdmin(SuperusersOnly, OwnFiltersOnly, StockGroupAdmin, ModelAdmin):  # type: ignore[misc]
     """Groups of accounts."""
 
 

@@ -286,7 +286,7 @@ def _options(model: str | None) -> dict[str, Any]:
     if model == minilm.NAME:
         return {"provider": "local", "model": model}
     name, _, shortened = model.rpartition("@")
-    if name and shortened.isdigit():
+    if name and shortened.isascii() and shortened.isdigit():
         return configured | {"provider": "openai", "model": name, "dimensions": int(shortened)}
     return configured | {"provider": "openai", "model": model, "dimensions": None}
 

@@ -12,6 +12,9 @@ from django.utils import timezone
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from engram.kernel.literals import MAX_DIGITS, whole_number
+from engram.kernel.literals import moment as read_moment
+
 EARLIEST = datetime(1900, 1, 1, tzinfo=UTC)
 LATEST = datetime(2200, 1, 1, tzinfo=UTC)
 CLOCK_SKEW = timedelta(minutes=1)
@@ -65,6 +68,17 @@ class Whole(serializers.IntegerField):
         return value
 
 
+class AskedWhole(Whole):
+    """A whole number in an address."""
+
+    def to_internal_value(self, value: Any) -> int:
+        """Return the number, which the bounds then judge."""
+        try:
+            return whole_number(str(value), least=0, most=10**MAX_DIGITS)
+        except ValueError:
+            self.fail("invalid")
+
+
 class Flag(serializers.BooleanField):
     """A JSON boolean."""
 
@@ -91,9 +105,12 @@ class Moment(serializers.DateTimeField):
 
     def to_internal_value(self, value: Any) -> datetime:
         """Return an aware datetime."""
-        if not isinstance(value, str):
+        try:
+            moment = read_moment(value) if isinstance(value, str) else None
+        except ValueError:
+            moment = None
+        if moment is None:
             self.fail("invalid", format="RFC 3339")
-        moment: datetime = super().to_internal_value(value)
         if not EARLIEST <= moment <= LATEST:
             raise serializers.ValidationError("Must lie between the years 1900 and 2200.")
         return moment

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 import django_filters
@@ -11,17 +11,19 @@ from django.forms import ChoiceField
 from django_filters.fields import IsoDateTimeField
 
 from engram.kernel.fields import one_of
+from engram.kernel.literals import moment
 
 
 class MomentField(IsoDateTimeField):
-    """A moment in UTC: the database knows no offsets of sixteen hours and more."""
+    """A moment in UTC."""
 
     def to_python(self, value: Any) -> datetime | None:
-        """Return the moment; one before the year 1 or after 9999 is refused."""
-        moment: datetime | None = super().to_python(value)
+        """Return the moment."""
+        if value in self.empty_values:
+            return None
         try:
-            return None if moment is None else moment.astimezone(UTC)
-        except OverflowError:
+            return moment(str(value))
+        except ValueError:
             raise ValidationError(self.error_messages["invalid"], code="invalid") from None
 
 

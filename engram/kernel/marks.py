@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from uuid import UUID
 
+from engram.kernel.literals import moment
+
 
 def mark(at: datetime, row_id: UUID) -> str:
     """Return the mark of a row."""
@@ -13,9 +15,8 @@ def mark(at: datetime, row_id: UUID) -> str:
 
 def read_mark(text: str) -> tuple[datetime, UUID] | None:
     """Return the moment and the row that a mark names; None when it is none."""
-    moment, _, row_id = text.partition("_")
+    at, _, row_id = text.partition("_")
     try:
-        at = datetime.fromisoformat(moment)
-        return (at, UUID(row_id)) if at.tzinfo else None
+        return moment(at), UUID(row_id)
     except ValueError:
         return None

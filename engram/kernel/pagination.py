@@ -4,13 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.utils.dateparse import parse_datetime
 from rest_framework.exceptions import NotFound, ValidationError
 from rest_framework.pagination import CursorPagination
 from rest_framework.request import Request
 
+from engram.kernel.literals import MAX_BIGINT, moment, whole_number
+
 MAX_LIMIT = 200
-MAX_SEQ_DIGITS = 18
+
+
+def asked_number(request: Request, name: str, *, least: int, most: int, default: int) -> int:
+    """Return a whole number of the query; a wrong one is an error, not a silent default."""
+    asked = request.query_params.get(name)
+    if asked is None:
+        return default
+    try:
+        return whole_number(asked, least=least, most=most)
+    except ValueError:
+        raise ValidationError({name: f"Must be a whole number from {least} to {most}."}) from None
 
 
 class NewestFirst(CursorPagination):
@@ -23,13 +34,9 @@ class NewestFirst(CursorPagination):
     ordering: Any = ("-created_at", "-id")
 
     def get_page_size(self, request: Request) -> int:
-        """Return the asked page size; a wrong one is an error, not a silent default."""
-        asked = request.query_params.get(self.page_size_query_param)
-        if asked is None:
-            return self.page_size
-        if not (asked.isascii() and asked.isdigit() and 1 <= int(asked[:9]) <= MAX_LIMIT):
-            raise ValidationError({"limit": f"Must be a whole number from 1 to {MAX_LIMIT}."})
-        return int(asked)
+        """Return the asked page size."""
+        name = self.page_size_query_param
+        return asked_number(request, name, least=1, most=MAX_LIMIT, default=self.page_size)
 
     def get_schema_operation_parameters(self, view: Any) -> list[dict[str, Any]]:
         """Describe the parameters, the limit with its bounds."""
@@ -48,15 +55,15 @@ class NewestFirst(CursorPagination):
         try:
             cursor = super().decode_cursor(request)
             if cursor is not None and cursor.position is not None:
-                self.check_position(str(cursor.position))
+                position = self.read_position(str(cursor.position))
+                cursor = cursor._replace(position=position)
         except (NotFound, ValueError):
             raise ValidationError({"cursor": "Not a cursor of this list."}) from None
         return cursor
 
-    def check_position(self, position: str) -> None:
-        """Raise `ValueError` when a cursor does not point to a time."""
-        if parse_datetime(position) is None:
-            raise ValueError(position)
+    def read_position(self, position: str) -> str:
+        """Return the time that a cursor points to; raise `ValueError` when it is none."""
+        return str(moment(position))
 
 
 class NewestEventFirst(NewestFirst):
@@ -64,7 +71,6 @@ class NewestEventFirst(NewestFirst):
 
     ordering = ("-seq",)
 
-    def check_position(self, position: str) -> None:
-        """Raise `ValueError` when a cursor does not point to a sequence number."""
-        if not (position.isascii() and position.isdigit() and len(position) <= MAX_SEQ_DIGITS):
-            raise ValueError(position)
+    def read_position(self, position: str) -> str:
+        """Return the sequence number that a cursor points to; raise `ValueError` otherwise."""
+        return str(whole_number(position, least=0, most=MAX_BIGINT))

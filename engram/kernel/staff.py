@@ -56,7 +56,24 @@ def _lookup_of(entry: Any) -> str:
     return str(getattr(entry, "parameter_name", entry))
 
 
-class RoleAdmin(ModelAdmin):  # type: ignore[misc]
+class OwnFiltersOnly:
+    """A list whose address filters by what the page offers, and by nothing else."""
+
+    list_filter: Any
+
+    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
+        """Filter by the list's own filters alone.
+
+        Django lets addresses filter by any field of the row (`?content__contains=…`), which would
+        tell what stands in texts that the page withholds, and fail on moments that the database
+        cannot hold.
+        """
+        offered = {_lookup_of(entry) for entry in self.list_filter}
+        plain = lookup.removesuffix("__exact").removesuffix("__in").removesuffix("__isnull")
+        return plain.removesuffix("__id") in offered
+
+
+class RoleAdmin(OwnFiltersOnly, ModelAdmin):  # type: ignore[misc]
     """Rows of the workspace being looked at; the member's role in it says what one may do.
 
     Django's own log of admin changes is not written: it would keep texts that are forgotten later.
@@ -102,15 +119,6 @@ class RoleAdmin(ModelAdmin):  # type: ignore[misc]
             raise PermissionDenied
         response: HttpResponse = super().changelist_view(request, extra_context)
         return response
-
-    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
-        """Filter by the list's own filters alone.
-
-        Django lets addresses filter by any field of the row (`?content__contains=…`), which would
-        tell what stands in texts that the page withholds.
-        """
-        offered = {_lookup_of(entry) for entry in self.list_filter}
-        return lookup.removesuffix("__exact").removesuffix("__in") in offered
 
     def get_actions(self, request: HttpRequest) -> dict[str, Any]:
         """Offer only the actions that call services."""

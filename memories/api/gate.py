@@ -158,9 +158,9 @@ class InSampleOrder(NewestFirst):
 
     ordering = ("id",)
 
-    def check_position(self, position: str) -> None:
-        """Raise `ValueError` when a cursor does not point to an id."""
-        UUID(position)
+    def read_position(self, position: str) -> str:
+        """Return the id that a cursor points to; raise `ValueError` otherwise."""
+        return str(UUID(position))
 
 
 class GateAudit(WorkspaceView, ListAPIView):  # type: ignore[type-arg]

@@ -36,9 +36,9 @@ class ByMemory(NewestFirst):
 
     ordering = ("memory_id",)
 
-    def check_position(self, position: str) -> None:
-        """Raise `ValueError` when a cursor does not point to a memory."""
-        UUID(position)
+    def read_position(self, position: str) -> str:
+        """Return the memory that a cursor points to; raise `ValueError` otherwise."""
+        return str(UUID(position))
 
 
 def shown(found: Preview, request: Request, *, limit: int) -> dict[str, Any]:

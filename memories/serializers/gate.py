@@ -11,7 +11,7 @@ from django.utils import timezone
 from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
-from engram.kernel.fields import Flag, Id
+from engram.kernel.fields import AskedWhole, Flag, Id, Moment
 from memories.core.metrics import Interval
 from memories.models import (
     Memory,
@@ -207,8 +207,8 @@ def _merge(merge: Merge) -> dict[str, Any]:
 class PeriodSerializer(serializers.Serializer[Any]):
     """The period of the figures."""
 
-    since = serializers.DateTimeField(required=False, help_text="From here; instead of `weeks`.")
-    weeks = serializers.IntegerField(
+    since = Moment(required=False, help_text="From here; instead of `weeks`.")
+    weeks = AskedWhole(
         required=False, min_value=1, max_value=MAX_WEEKS, help_text="So many weeks back (12)."
     )
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from engram.kernel.fields import Flag
+from engram.kernel.fields import AskedWhole, Flag
 from engram.kernel.pagination import MAX_LIMIT
 from memories.core.janitor import Deed, Reason
 from memories.models import JanitorAction
@@ -30,7 +30,7 @@ class PreviewQuerySerializer(serializers.Serializer[Any]):
     """What a preview is asked for."""
 
     cull = serializers.BooleanField(allow_null=True, default=None, help_text="As if culling.")
-    limit = serializers.IntegerField(min_value=1, max_value=MAX_LIMIT, default=50)
+    limit = AskedWhole(min_value=1, max_value=MAX_LIMIT, default=50)
     after = serializers.UUIDField(
         required=False, allow_null=True, default=None, help_text="The last memory seen so far."
     )

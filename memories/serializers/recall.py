@@ -8,6 +8,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from engram.kernel.fields import (
+    AskedWhole,
     Flag,
     Number,
     PastMoment,
@@ -105,7 +106,7 @@ class WhyNotQuerySerializer(serializers.Serializer[Any]):
     """What is asked about a memory: a recall, as `POST /memories/recall` would answer it."""
 
     query = Text(max_length=QUERY_MAX_CHARS)
-    k = serializers.IntegerField(min_value=1, max_value=100, default=10)
+    k = AskedWhole(min_value=1, max_value=100, default=10)
     scope = Path(max_length=300, allow_blank=True, default="")
     project = Text(max_length=200, allow_blank=True, default="")
     kinds = KindList(required=False, help_text="Kinds, between commas.")

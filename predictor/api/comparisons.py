@@ -7,7 +7,6 @@ from uuid import UUID
 
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
-from rest_framework.exceptions import ValidationError
 from rest_framework.generics import ListAPIView
 from rest_framework.pagination import LimitOffsetPagination
 from rest_framework.request import Request
@@ -15,7 +14,7 @@ from rest_framework.response import Response
 
 from engram.kernel.api import WorkspaceView
 from engram.kernel.models import Role
-from engram.kernel.pagination import MAX_LIMIT
+from engram.kernel.pagination import MAX_LIMIT, asked_number
 from engram.kernel.refusals import MissingError
 from memories.api.sessions import KEY
 from memories.services.session_prompt import NO_SUCH_SESSION
@@ -42,11 +41,11 @@ class LimitOffset(LimitOffsetPagination):
 
     def get_limit(self, request: Request) -> int:
         """Return the page size."""
-        return _whole(request, "limit", least=1, most=MAX_LIMIT, default=self.default_limit)
+        return asked_number(request, "limit", least=1, most=MAX_LIMIT, default=self.default_limit)
 
     def get_offset(self, request: Request) -> int:
         """Return how many rows are skipped."""
-        return _whole(request, "offset", least=0, most=MAX_OFFSET, default=0)
+        return asked_number(request, "offset", least=0, most=MAX_OFFSET, default=0)
 
     def get_previous_link(self) -> str | None:
         """Return the page before; from beyond the end that is the last one with rows."""
@@ -65,15 +64,6 @@ class LimitOffset(LimitOffsetPagination):
                 else {"minimum": 0, "maximum": MAX_OFFSET, "default": 0}
             )
         return parameters
-
-
-def _whole(request: Request, name: str, *, least: int, most: int, default: int) -> int:
-    text = request.query_params.get(name)
-    if text is None:
-        return default
-    if not (text.isascii() and text.isdigit() and least <= int(text[:12]) <= most):
-        raise ValidationError({name: f"Must be a whole number from {least} to {most}."})
-    return int(text)
 
 
 class Comparisons(WorkspaceView, ListAPIView):  # type: ignore[type-arg]

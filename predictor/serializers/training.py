@@ -7,6 +7,7 @@ from typing import Any
 
 from rest_framework import serializers
 
+from engram.kernel.fields import AskedWhole
 from predictor.core.governance import DRIFT_LIMIT
 from predictor.models import Comparison, Training
 from predictor.services.judge_drift import DRIFT_THRESHOLD, DriftWindow, is_drifting, latest_drift
@@ -60,7 +61,7 @@ class TrainingSerializer(serializers.ModelSerializer[Training]):
 class DriftWantedSerializer(serializers.Serializer[Any]):
     """How much of the past."""
 
-    limit = serializers.IntegerField(
+    limit = AskedWhole(
         min_value=1, max_value=LIMIT_MAX, default=200, help_text="The newest so many comparisons."
     )
 

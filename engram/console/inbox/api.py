@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import json
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -20,6 +19,8 @@ from engram.console.inbox import queue
 from engram.console.inbox.registry import sources_for
 from engram.console.inbox.source import SEVERITIES, Entry, Mark, Wanted
 from engram.kernel.api import WorkspaceView
+from engram.kernel.fields import AskedWhole
+from engram.kernel.literals import moment
 from engram.kernel.pagination import MAX_LIMIT
 
 DEFAULT_LIMIT = 50
@@ -60,9 +61,7 @@ class InboxQuerySerializer(serializers.Serializer[Any]):
 
     source = serializers.CharField(required=False, default="")  # type: ignore[assignment]
     severity = serializers.ChoiceField(SEVERITIES, required=False, default="")
-    limit = serializers.IntegerField(
-        min_value=1, max_value=MAX_LIMIT, required=False, default=DEFAULT_LIMIT
-    )
+    limit = AskedWhole(min_value=1, max_value=MAX_LIMIT, required=False, default=DEFAULT_LIMIT)
     cursor = serializers.CharField(required=False, default="", max_length=400)
 
 
@@ -86,17 +85,16 @@ class Cursor:
             urgency, since, source, item, is_back = json.loads(
                 base64.b64decode(padded, altchars=b"-_", validate=True)
             )
-            moment = datetime.fromisoformat(since)
+            since_at = moment(since)
             is_ours = (
                 urgency in range(len(SEVERITIES))
                 and type(urgency) is int
                 and isinstance(source, str)
                 and isinstance(is_back, bool)
-                and moment.tzinfo is not None
             )
             if not is_ours:
                 raise ValueError(text)
-            return cls(Mark(urgency, moment, source, UUID(item)), is_back)
+            return cls(Mark(urgency, since_at, source, UUID(item)), is_back)
         except (ValueError, TypeError, AttributeError, OverflowError, RecursionError):
             raise ValidationError({"cursor": "Not a cursor of this list."}) from None
 

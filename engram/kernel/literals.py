@@ -1,0 +1,40 @@
+"""Whole numbers and moments as callers write them in addresses: one reading of each, bounded."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from django.utils.dateparse import parse_datetime
+
+MAX_BIGINT = 2**63 - 1
+MAX_DIGITS = 19  # of such a number; more are not read at all
+MOMENT_MAX_CHARS = 64
+
+
+def whole_number(text: str, *, least: int, most: int) -> int:
+    """Return the number that ASCII digits write; raise `ValueError` when it is none or outside."""
+    if not (text.isascii() and text.isdigit() and len(text) <= MAX_DIGITS):
+        raise ValueError(f"{text[:MAX_DIGITS]!r} is not a whole number")
+    number = int(text)
+    if not least <= number <= most:
+        raise ValueError(f"{number} lies outside of {least} to {most}")
+    return number
+
+
+def moment(text: str) -> datetime:
+    """Return the moment that an ISO 8601 text names, in UTC; without an offset it is UTC.
+
+    Raises `ValueError` when it is none, or lies outside of the years 1 to 9999 in UTC: the
+    database knows no offsets of sixteen hours and more.
+    """
+    if not text.isascii() or len(text) > MOMENT_MAX_CHARS:
+        raise ValueError("not a moment")
+    found = parse_datetime(text)
+    if found is None:
+        raise ValueError("not a moment")
+    if found.tzinfo is None:
+        return found.replace(tzinfo=UTC)
+    try:
+        return found.astimezone(UTC)
+    except OverflowError:
+        raise ValueError("not a moment between the years 1 and 9999 in UTC") from None
