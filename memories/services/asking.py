@@ -13,6 +13,7 @@ from engram.kernel.configuration import WorkspaceSettings
 from memories.models import Kind
 from memories.models.memory import in_scope
 
+_LEADING = Q(kind=Kind.CONSTRAINT) | Q(is_pinned=True)
 _SAYS_SOMETHING = ("L", "N", "So")  # letters, digits, pictographs
 
 
@@ -44,19 +45,50 @@ class Query:
 
 
 def in_places(query: Query) -> Q:
-    """Match the scope and below; constraints of enclosing scopes hold inside as well."""
+    """Match the scope and below; constraints and pins of enclosing scopes hold inside as well."""
     if not query.scope:
         return Q()
-    parts = query.scope.split("/")
-    above = ["", *("/".join(parts[:n]) for n in range(1, len(parts)))]
-    return in_scope(query.scope) | Q(kind=Kind.CONSTRAINT, scope__in=above)
+    above = ["", *enclosing(query.scope)]
+    return in_scope(query.scope) | Q(_LEADING, scope__in=above)
 
 
 def in_project(query: Query) -> Q:
-    """Match the project; constraints of no project hold in each."""
+    """Match the project; constraints of no project hold in each, and so do pins that hold there."""
     if not query.project:
         return Q()
-    return Q(project=query.project) | Q(kind=Kind.CONSTRAINT, project="")
+    of_none = Q(kind=Kind.CONSTRAINT) | (Q(is_pinned=True) & holding(query))
+    return Q(project=query.project) | (Q(project="") & of_none)
+
+
+def holding(query: Query) -> Q:
+    """Match what holds where a query looks, if it is pinned; `holds` says it of one memory."""
+    found = Q(scope="", project="")
+    if query.project:
+        found |= Q(project=query.project)
+    if query.scope:
+        found |= in_scope(query.scope) | Q(scope__in=enclosing(query.scope))
+    return found
+
+
+def holds(query: Query, scope: str, project: str) -> bool:
+    """Tell whether a pin of this scope and project holds where a query looks.
+
+    Its project or scope is the query's, a scope above or below, or it has neither: as sessions
+    have it (`memories.services.session_candidates`).
+    """
+    if not (scope or project):
+        return True
+    if project and project == query.project:
+        return True
+    return bool(scope and query.scope) and (
+        f"{query.scope}/".startswith(f"{scope}/") or scope.startswith(f"{query.scope}/")
+    )
+
+
+def enclosing(scope: str) -> list[str]:
+    """Return the scopes that a scope lies in, by whole path segments, the widest first."""
+    parts = scope.split("/")
+    return ["/".join(parts[:n]) for n in range(1, len(parts))]
 
 
 def of_kinds(query: Query) -> Q:

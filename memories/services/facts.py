@@ -16,7 +16,7 @@ from memories.services.words import Vocabulary, bm25_parameters, words_sql
 
 _FACTS = """
     SELECT id, agent, session_key, provenance, confidence, weight_factor, confidence_factor,
-        observed_at, is_pinned,
+        observed_at, is_pinned, scope, project,
         (
             SELECT 1 - min(embedding <=> %(vector)s::vector) FROM memories_memoryvector
             WHERE memory_id = memories_memory.id AND model = %(model)s
@@ -28,7 +28,7 @@ _FACTS = """
 
 
 class Facts(NamedTuple):
-    """A memory's part in a ranking; `Memory` has the first nine by the same names."""
+    """A memory's part in a ranking; `Memory` has the first eleven by the same names."""
 
     pk: UUID
     agent: str
@@ -39,6 +39,8 @@ class Facts(NamedTuple):
     confidence_factor: float
     observed_at: datetime
     is_pinned: bool
+    scope: str
+    project: str
     cosine: float | None  # of its nearest window; None when it has none, or there is no vector
     words: float | None  # bm25.share, 0..1
 

@@ -21,7 +21,7 @@ from engram.kernel.tenancy import in_workspace
 from memories.core import bm25, late
 from memories.core.text import terms
 from memories.models import Kind, Memory, MemoryQuerySet, Revision
-from memories.services.asking import Query
+from memories.services.asking import Query, holds
 from memories.services.candidates import BREADTH, Pool, gather
 from memories.services.facts import facts_of
 from memories.services.words import vocabulary_of
@@ -138,18 +138,19 @@ def _turn_back(memory: Memory, revision: Revision) -> None:
 def _matches(memory: Memory, query: Query) -> bool:
     """Say of one memory what `asking.matching` asks of the table."""
     is_constraint = memory.kind == Kind.CONSTRAINT
+    is_held = memory.is_pinned and holds(query, memory.scope, memory.project)
     scope = query.scope
     is_above = not memory.scope or scope.startswith(f"{memory.scope}/")
     in_place = (
         not scope
         or memory.scope == scope
         or memory.scope.startswith(f"{scope}/")
-        or (is_constraint and is_above)
+        or ((is_constraint or memory.is_pinned) and is_above)
     )
     in_project = (
         not query.project
         or memory.project == query.project
-        or (is_constraint and not memory.project)
+        or ((is_constraint or is_held) and not memory.project)
     )
     return in_place and in_project and (not query.kinds or memory.kind in query.kinds)
 

@@ -20,7 +20,7 @@ from memories.core.fusion import Candidate, Factors, agents_named, freshness, fu
 from memories.core.text import terms
 from memories.models import Memory, MemoryVector
 from memories.services import rerank
-from memories.services.asking import Query
+from memories.services.asking import Query, holds
 from memories.services.candidates import BREADTH, Pool
 from memories.services.facts import Facts
 
@@ -157,10 +157,15 @@ def _candidates(asked: Asked, pool: Pool, past: Past) -> list[Candidate[UUID]]:
                 weight_factor=row.weight_factor,
                 confidence=row.confidence,
                 confidence_factor=row.confidence_factor,
-                freshness=1.0 if row.is_pinned else freshness(hours / HOURS_A_DAY),
+                freshness=1.0 if _is_held(row, asked.query) else freshness(hours / HOURS_A_DAY),
             )
         )
     return found
+
+
+def _is_held(row: Facts | Memory, query: Query) -> bool:
+    """Tell whether a memory is pinned where the query looks: then it does not age."""
+    return row.is_pinned and holds(query, row.scope, row.project)
 
 
 def _members(pool: Pool, past: Past) -> list[Facts | Memory]:

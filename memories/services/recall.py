@@ -8,21 +8,22 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import Case, QuerySet, Value, When
 
 from engram.kernel import telemetry
 from engram.kernel.embedding import EmbeddingUnavailableError, QueryReading, read_query
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.core.text import terms
-from memories.models import Memory, MemoryQuerySet
+from memories.models import Memory, MemoryQuerySet, Provenance
 from memories.services import past
-from memories.services.asking import Query, matching
+from memories.services.asking import Query, holding, matching
 from memories.services.candidates import BREADTH, Pool, gather
 from memories.services.rank import Asked, Past, Ranked, rank
 from memories.services.recall_log import note_recall
 
 PINNED_MAX = 20
+_TRUST = Case(*(When(provenance=one.value, then=Value(one.trust)) for one in Provenance))
 
 NO_MEMORIES = "no memories: nothing in this workspace can be recalled"
 NO_MEMORIES_THEN = "no memories: nothing was known at that moment"
@@ -137,11 +138,13 @@ def _pool(
 
 
 def _pinned(recallable: QuerySet[Memory], query: Query) -> list[UUID]:
-    """Return what is pinned where the query looks; a query without a place has no pins."""
-    if not (query.scope or query.project):
-        return []
-    pins = recallable.filter(is_pinned=True).order_by("-importance", "created_at")
-    return list(pins.values_list("pk", flat=True)[:PINNED_MAX])
+    """Return the pins that lead where the query looks: half of `k` at most, one at least.
+
+    What a user stated comes before what agents call important, as at the start of a session.
+    """
+    pins = recallable.filter(holding(query), is_pinned=True)
+    ordered = pins.order_by(_TRUST.desc(), "-importance", "created_at", "pk")
+    return list(ordered.values_list("pk", flat=True)[: min(PINNED_MAX, max(1, query.k // 2))])
 
 
 def _reason(query: Query, now: datetime, reading: QueryReading | None, *, had_any: bool) -> str:
