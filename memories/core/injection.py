@@ -2,15 +2,16 @@
 
 1. Constraints stand first, then pins, both in an order of their own, then the others by fused and
    diversified score.
-2. Constraints are given whatever `k` and the budget say; pins whatever `k` says, when the budget
-   has room; the others while fewer than `k` are given, skipping those that do not fit. All count.
+2. Constraints and pins take at most half of the `k` places (one at least), constraints whatever
+   the budget says, pins when it has room. The others take the rest, skipping those that do not
+   fit; places that are free then go to the constraints and pins left over, as far as they fit.
 3. Exploration: with the given probability the lowest of the others gives its place to the
    candidate left out on which the rankings disagree most, among those for which there is room.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Generic, Literal, NamedTuple, TypeVar
@@ -28,7 +29,7 @@ _LIFT: dict[Always, float] = {"": 0.0, "pin": 1.0, "constraint": 2.0}
 
 
 class Contender(NamedTuple, Generic[Id]):
-    """One candidate: how many characters it takes, and whether it is given in any case.
+    """One candidate: how many characters it takes, and whether it leads, as what.
 
     `precedence` orders constraints, and pins, among themselves: lowest first.
     """
@@ -55,6 +56,11 @@ class Room:
 
     k: int
     chars: int
+
+    @property
+    def places_of_leading(self) -> int:
+        """Return how many places constraints and pins take while others want the rest."""
+        return max(1, self.k // 2)
 
 
 class Placed(NamedTuple, Generic[Id]):
@@ -156,16 +162,22 @@ def _give(
     placed: Sequence[Placed[Id]], chars: Mapping[Id, int], room: Room
 ) -> tuple[list[Placed[Id]], int]:
     """Mark what is given; return how many characters are left (below 0: constraints took more)."""
-    left, given = room.chars, 0
-    answer = []
-    for one in placed:
-        fits = chars[one.id] <= left
-        is_given = one.always == "constraint" or (fits and (one.always == "pin" or given < room.k))
-        if is_given:
-            left -= chars[one.id]
-            given += 1
-        answer.append(one._replace(is_injected=True) if is_given else one)
-    return answer, left
+    left = room.chars
+    given: set[Id] = set()
+
+    def give(some: Iterable[Placed[Id]], most: int, *, whatever_budget: bool = False) -> None:
+        nonlocal left
+        for one in some:
+            is_exempt = whatever_budget and one.always == "constraint"
+            if len(given) < most and one.id not in given and (is_exempt or chars[one.id] <= left):
+                given.add(one.id)
+                left -= chars[one.id]
+
+    leading = [one for one in placed if one.always]
+    give(leading, room.places_of_leading, whatever_budget=True)
+    give((one for one in placed if not one.always), room.k)
+    give(leading, room.k)
+    return [one._replace(is_injected=one.id in given) for one in placed], left
 
 
 def _explore(placed: list[Placed[Id]], chars: Mapping[Id, int], left: int) -> list[Placed[Id]]:

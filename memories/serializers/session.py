@@ -11,11 +11,13 @@ from rest_framework import serializers
 
 from engram.kernel.fields import Flag, Id, Number, Path, Text, Whole
 from engram.kernel.paths import SESSION_KEY_MAX_CHARS
+from memories.core.briefing import EXCERPT_MAX_CHARS
 from memories.models import CandidateSource, Session, SessionCandidate, State
 from memories.models.session import TRANSCRIPT_MAX_CHARS, SessionState
-from memories.services.disputes import EXCERPT_MAX_CHARS, Dispute
+from memories.services.disputes import Dispute
+from memories.services.session_candidates import CONSTRAINTS_READ
+from memories.services.session_offer import Started
 from memories.services.session_prompt import Prompted
-from memories.services.session_start import Started
 
 PROMPT_MAX_CHARS = 20_000
 K_MAX = 100
@@ -71,7 +73,8 @@ class SessionWantedSerializer(serializers.Serializer[Any]):
         min_value=0,
         max_value=BUDGET_MAX_CHARS,
         default=6000,
-        help_text="Characters that the memories may have together; constraints come in any case.",
+        help_text="Characters that the memories may have together, with what is quoted of the "
+        "other side of a dispute; constraints within half of k come in any case.",
     )
 
 
@@ -106,15 +109,18 @@ class OfferedSerializer(DisputableSerializer):
     rank = serializers.IntegerField()
     score = serializers.FloatField()
     source = serializers.ChoiceField(CandidateSource.choices)  # type: ignore[assignment]
-    always = serializers.BooleanField(help_text="A constraint or a pin: no ranking displaces it.")
+    always = serializers.BooleanField(help_text="Given as a constraint or a pin that holds here.")
 
 
 class DecidedSerializer(serializers.Serializer[Any]):
     """One question that people answered since the caller's last session."""
 
-    conflict = serializers.UUIDField()
-    question = serializers.CharField()
-    outcome = serializers.CharField()
+    conflict = serializers.UUIDField(help_text="The id of the decided conflict.")
+    question = serializers.CharField(help_text="The question that was answered.")
+    verdict = serializers.CharField(help_text="The verdict, as a code.")
+    outcome = serializers.CharField(
+        help_text="What holds since, in words: the statement that was kept, or the answer given."
+    )
 
 
 class StartedSerializer(serializers.Serializer[Any]):
@@ -122,6 +128,11 @@ class StartedSerializer(serializers.Serializer[Any]):
 
     session_key = serializers.CharField()
     memories = OfferedSerializer(many=True)
+    constraints_left_out = serializers.ListField(
+        child=serializers.UUIDField(),
+        help_text="Constraints that hold here and are not given; of the first "
+        f"{CONSTRAINTS_READ} that hold, most trusted and important first.",
+    )
     status_line = serializers.CharField()
     decided_since = DecidedSerializer(many=True)
     text = serializers.CharField(help_text="All of it, ready to paste; memories are quoted.")
@@ -276,9 +287,15 @@ def present_started(started: Started) -> dict[str, Any]:
             }
             for rank, one in enumerate(started.offered, start=1)
         ],
+        "constraints_left_out": list(started.left_out),
         "status_line": started.session.status_line,
         "decided_since": [
-            {"conflict": one.conflict, "question": one.question, "outcome": one.outcome}
+            {
+                "conflict": one.conflict,
+                "question": one.question,
+                "verdict": one.verdict,
+                "outcome": one.outcome,
+            }
             for one in started.decided
         ],
         "text": started.text,

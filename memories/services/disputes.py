@@ -16,9 +16,8 @@ from django.conf import settings
 from django.db.models.functions import Left
 from django.utils.module_loading import import_string
 
+from memories.core.briefing import EXCERPT_MAX_CHARS, excerpt
 from memories.models import Memory
-
-EXCERPT_MAX_CHARS = 240
 
 
 class OpenConflict(NamedTuple):
@@ -96,11 +95,4 @@ def _quotes(memory_ids: Collection[UUID], now: datetime) -> dict[UUID, Opposite]
     rows = readable.order_by("-observed_at", "-created_at", "pk").values_list(
         "pk", Left("content", EXCERPT_MAX_CHARS + 1)
     )
-    return {i: Opposite(i, _excerpt(content)) for i, content in rows}
-
-
-def _excerpt(content: str) -> str:
-    """Return a text, or its beginning with an ellipsis when it is longer than an excerpt."""
-    if len(content) <= EXCERPT_MAX_CHARS:
-        return content
-    return f"{content[: EXCERPT_MAX_CHARS - 1].rstrip()}…"
+    return {i: Opposite(i, excerpt(content)) for i, content in rows}

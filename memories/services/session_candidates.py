@@ -34,6 +34,7 @@ BEST = 50  # by the baseline, and by meaning
 PLACED_MAX, PLACED_AMONG = 10, 1000
 LINKED_MAX = 10
 CONSTRAINTS_MAX = 30
+CONSTRAINTS_READ = 100  # to name those that are not given
 PINS_MAX = 20
 
 # As the index `memory_standing` has it; see `memories.core.baseline.standing`. Of pins, too: those
@@ -132,6 +133,7 @@ class Candidates:
     always: Sequence[Always]
     vectors: Sequence[NDArray[np.float32] | None]  # of the first window
     cosines: Sequence[float | None]  # of the nearest window
+    constraints: Sequence[UUID]  # all that hold here, `CONSTRAINTS_READ` at most
 
 
 def candidates_of(place: Place, *, now: datetime) -> Candidates:
@@ -146,7 +148,9 @@ def candidates_of(place: Place, *, now: datetime) -> Candidates:
         chosen = {*best, *near}
         linked = [row[0] for row in _rows(_LINKED, recallable, asked | {"ids": list(chosen)})]
         of_place = [i for i, is_here, *_ in ranked if is_here and i not in chosen][:PLACED_MAX]
-        always: dict[UUID, Always] = {i: "constraint" if must else "pin" for i, must in named}
+        constraints = [i for i, must in named if must]
+        always: dict[UUID, Always] = dict.fromkeys(constraints[:CONSTRAINTS_MAX], "constraint")
+        always.update({i: "pin" for i, must in named if not must})
         asked["ids"] = _capped(always, [*of_place, *linked], best, near)
         facts = [Fact._make(row) for row in _rows(_FACTS, recallable, asked)]
         windows = _windows(asked, place.vector)
@@ -157,7 +161,15 @@ def candidates_of(place: Place, *, now: datetime) -> Candidates:
         always=[always.get(fact.id, "") for fact in facts],
         vectors=[rows[0] if rows else None for rows in vectors],
         cosines=[_cosine(rows, place.vector) for rows in vectors],
+        constraints=constraints,
     )
+
+
+def constraints_at(project: str, scope: str, *, now: datetime) -> list[UUID]:
+    """Return the constraints that hold in a place, `CONSTRAINTS_READ` at most, the first first."""
+    asked = _asked(Place(project, scope, "", None, "")) | {"pins": 0}
+    with by_index_in_order():
+        return [i for i, _ in _rows(_ALWAYS, Memory.objects.recallable(now), asked)]
 
 
 def _asked(place: Place) -> dict[str, Any]:
@@ -170,7 +182,7 @@ def _asked(place: Place) -> dict[str, Any]:
         "below": f"{place.scope}/",
         "best": BEST,
         "most": PLACED_AMONG if place.project or place.scope else BEST,
-        "constraints": CONSTRAINTS_MAX,
+        "constraints": CONSTRAINTS_READ,
         "pins": PINS_MAX,
         "linked": LINKED_MAX,
         "model": place.model,

@@ -7,7 +7,7 @@ that is known answers what it was given first, in its present wording.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass
 from datetime import datetime
@@ -28,13 +28,18 @@ from engram.kernel.locks import one_at_a_time
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import before_writing, in_workspace
 from memories.core import injection
-from memories.core.briefing import Note, briefing
 from memories.models import Memory, Session, SessionCandidate
 from memories.services.disputes import UNDISPUTED, Dispute, quoted_disputes
 from memories.services.learned import Asked, Opinion, opinion_on
-from memories.services.session_brief import Decided, decided_since
-from memories.services.session_candidates import Fact, Place, candidates_of
+from memories.services.session_brief import decided_since
+from memories.services.session_candidates import (
+    Fact,
+    Place,
+    candidates_of,
+    constraints_at,
+)
 from memories.services.session_log import log_start
+from memories.services.session_offer import Offered, Started
 from memories.services.session_ranking import facts_of, ranked
 from memories.services.session_record import (
     CandidateRow,
@@ -59,45 +64,6 @@ class SessionWanted:
     context: str = ""
     k: int = 10
     budget_chars: int = 6000
-
-
-@dataclass(frozen=True, slots=True)
-class Offered:
-    """One memory that a session is given."""
-
-    memory_id: UUID
-    content: str
-    kind: str
-    score: float
-    source: str
-    is_always: bool
-    dispute: Dispute
-
-    @property
-    def note(self) -> Note:
-        """Return it as it is told in the text."""
-        other = self.dispute.contradicted_by
-        return Note(
-            self.kind, self.content, bool(self.dispute.conflicts), other.content if other else ""
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Started:
-    """A session with what it was given, as far as that may still be recalled."""
-
-    session: Session
-    offered: Sequence[Offered]
-    decided: Sequence[Decided]
-    is_new: bool
-
-    @property
-    def text(self) -> str:
-        """Return all of it ready to paste."""
-        return briefing(
-            [one.note for one in self.offered],
-            [(one.question, one.outcome) for one in self.decided],
-        )
 
 
 def session_rng(workspace: Workspace, session_key: str) -> Random:
@@ -164,8 +130,10 @@ def recorded(session_key: str, now: datetime) -> Started:
         if row.memory_id in memories
     ]
     before = sessions_before(session.caller, session.agent, session.started_at)
-    decided = decided_since(before.own, session.started_at)
-    return Started(session, offered, decided, is_new=False)
+    decided = decided_since(before.own, session.started_at, now=now)
+    holding = constraints_at(session.project, session.scope, now=now)
+    left_out = [i for i in holding if i not in memories]
+    return Started(session, offered, decided, left_out, is_new=False)
 
 
 def _start(
@@ -214,7 +182,9 @@ def _start(
     session_started.send(Session, session=session, now=now)
     facts = {fact.id: fact for fact in found.facts}
     offered = [_offered(row, facts[row.memory_id], disputes) for row in given]
-    return Started(session, offered, decided_since(before.own, now), is_new=True)
+    known = {row.memory_id for row in given}
+    left_out = [i for i in found.constraints if i not in known]
+    return Started(session, offered, decided_since(before.own, now, now=now), left_out, is_new=True)
 
 
 def _offered(

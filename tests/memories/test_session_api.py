@@ -79,6 +79,7 @@ def test_a_start_answers_what_the_contract_says(house: House) -> None:
                 **UNDISPUTED,
             },
         ],
+        "constraints_left_out": [],
         "status_line": "[predictor: collecting | 0/10 sessions | baseline only]",
         "decided_since": [],
         "text": f'{NOTES}\n- constraint: "Never feed Biscuit."\n- "{DOG}"',
@@ -420,11 +421,13 @@ def test_a_start_tells_what_was_decided_since_the_callers_last(
     start(house, "first")
     start(neighbour, "theirs")
     card, question = decide(house, "yes")
-    told = [{"conflict": card, "question": question, "outcome": "yes"}]
+    [standing] = house.reader.get("memories").json()["results"]
+    outcome = standing["content"]
+    told = [{"conflict": card, "question": question, "verdict": "yes", "outcome": outcome}]
     body = start(house, "second")
     assert body["decided_since"] == told
     quoted = json.dumps(question, ensure_ascii=False)
-    assert body["text"].splitlines()[-2:] == [DECIDED, f"- {quoted}: yes"]
+    assert body["text"].splitlines()[-2:] == [DECIDED, f'- {quoted}: "{outcome}"']
     assert start(house, "second", status=200)["decided_since"] == told
     assert start(house, "third")["decided_since"] == []
     assert start(neighbour, "theirs too")["decided_since"] == []

@@ -94,7 +94,10 @@ def test_without_scores_the_baselines_order_stands(some: list[Contender[int]], r
 def test_bounds_are_kept_whatever_is_thought(
     what: tuple[list[Contender[int]], Opinion[int], Room], seed: int
 ) -> None:
-    """Pitfall 36: constraints and pins are never displaced, the budget is kept, also exploring."""
+    """Pitfall 36: constraints and pins are displaced by no ranking, nor by exploring.
+
+    They take half of the places, one at least, and more only where nothing else fits.
+    """
     some, opinion, room = what
     placed = place(some, opinion, room, seed=seed)
     plain = place(some, Opinion({}), room)
@@ -103,7 +106,14 @@ def test_bounds_are_kept_whatever_is_thought(
     musts = {c.id for c in some if c.always == "constraint"}
     always = {c.id for c in some if c.always}
     assert sorted(p.id for p in placed) == [c.id for c in some]
-    assert musts <= given_ids
+    assert len(given_ids) <= room.k
+    half = max(1, room.k // 2)
+    leading = [p.id for p in placed if p.always]
+    assert musts & set(leading[:half]) <= given_ids
+    if len(given_ids & always) > half:
+        left = room.chars - sum(chars[i] for i in given_ids)
+        unfit = {c.id for c in some if not c.always} - given_ids
+        assert all(chars[i] > left for i in unfit)
     assert given_ids & always == {p.id for p in plain if p.is_injected} & always
     others = given_ids - musts
     if others:
@@ -112,6 +122,26 @@ def test_bounds_are_kept_whatever_is_thought(
     assert len(ranked) <= max(0, room.k - len(given_ids & always))
     assert sum(p.source == "exploration" for p in placed) <= 1
     assert {p.id for p in placed if p.source == "exploration"} <= ranked
+
+
+def test_constraints_and_pins_leave_half_of_the_places() -> None:
+    some = [Contender(n, 10, "constraint", (float(n),)) for n in range(4)]
+    some += [Contender(n, 10, "pin") for n in (4, 5)] + [Contender(n, 10) for n in range(6, 16)]
+    given = [p.id for p in place(some, NO_OPINION, Room(6, 1000)) if p.is_injected]
+    assert given == [0, 1, 2, 6, 7, 8]
+    assert [p.id for p in place(some, NO_OPINION, Room(1, 1000)) if p.is_injected] == [0]
+    few = [*some[:6], some[6]]
+    assert [p.id for p in place(few, NO_OPINION, Room(6, 1000)) if p.is_injected] == [
+        0, 1, 2, 3, 4, 6,
+    ]  # fmt: skip
+    alone = [p.id for p in place(some[:6], NO_OPINION, Room(20, 1000)) if p.is_injected]
+    assert alone == [0, 1, 2, 3, 4, 5]
+
+
+def test_beyond_their_half_constraints_have_to_fit() -> None:
+    some = [Contender(n, 10, "constraint", (float(n),)) for n in range(4)]
+    assert [p.id for p in place(some, NO_OPINION, Room(4, 0)) if p.is_injected] == [0, 1]
+    assert [p.id for p in place(some, NO_OPINION, Room(4, 30)) if p.is_injected] == [0, 1, 2]
 
 
 def test_exploration_tries_what_the_rankings_disagree_on_most() -> None:
@@ -266,4 +296,4 @@ def test_a_briefing_names_constraints_and_decisions() -> None:
     assert briefing([], []) == ""
     assert briefing(
         [Note("constraint", "Never."), Note("semantic", "a < b")], [("Still 4 May?", "no")]
-    ) == (f'{NOTES}\n- constraint: "Never."\n- "a < b"\n\n{DECIDED}\n- "Still 4 May?": no')
+    ) == (f'{NOTES}\n- constraint: "Never."\n- "a < b"\n\n{DECIDED}\n- "Still 4 May?": "no"')

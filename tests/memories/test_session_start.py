@@ -89,9 +89,9 @@ def test_pins_and_constraints_stand_on_top(house: House) -> None:
         house, "Never paint on a Monday.", kind="constraint", importance=0.1, project="paint"
     )
     pin = remember(house, "Ask Ingrid first.", pinned=True, importance=0.1, scope="post/letters")
-    started = begin(house, project="post", scope="post/letters/urgent", k=3)
-    assert given(started) == [rule, pin, ids[0]]
-    assert [one.is_always for one in started.offered] == [True, True, False]
+    started = begin(house, project="post", scope="post/letters/urgent", k=4)
+    assert given(started) == [rule, pin, ids[0], ids[1]]
+    assert [one.is_always for one in started.offered] == [True, True, False, False]
     assert elsewhere in {r.memory_id for r in records(house, started)}
     everywhere = begin(house, "s2", k=1)
     assert given(everywhere) == [ids[0]]
@@ -113,9 +113,9 @@ def test_a_pin_leads_and_keeps_its_worth_only_where_it_holds(house: House) -> No
         ("d", {}, [of_no_place]),
     ]
     for key, place, holding in places:
-        started = begin(house, key, k=3, **place)
+        started = begin(house, key, k=4, **place)
         rows = {r.memory_id: r for r in records(house, started)}
-        others = ids[: 3 - len(holding)]
+        others = ids[: 4 - len(holding)]
         assert given(started) == [*holding, *others]
         assert {i: rows[i].baseline_score for i in pins} == pytest.approx(
             {
@@ -145,8 +145,11 @@ def test_agents_do_not_crowd_out_what_a_person_wants_given_always(
         for n in range(most)
     ]  # fmt: skip
     expected = [persons, told, *derived[: most - 2]]
-    started = begin(house, project="pay", context="ledgers in cabinets", k=1)
-    assert given(started) == expected
+    started = begin(house, project="pay", context="ledgers in cabinets", k=100)
+    leading = [one.memory_id for one in started.offered if one.is_always]
+    assert leading == expected
+    few = begin(house, "few", project="pay", context="ledgers in cabinets", k=1)
+    assert given(few) == [persons]
     short = begin(house, "s2", project="pay", budget_chars=0 if "kind" in fields else 30)
     assert given(short)[:1] == [persons]
 

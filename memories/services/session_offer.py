@@ -1,0 +1,61 @@
+"""What a session is given: memories with their disputes, decisions, and all of it as text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from memories.core.briefing import Note, briefing
+from memories.models import Kind, Session
+from memories.services.disputes import Dispute
+from memories.services.session_brief import Decided
+from memories.services.session_candidates import CONSTRAINTS_READ
+
+
+@dataclass(frozen=True, slots=True)
+class Offered:
+    """One memory that a session is given."""
+
+    memory_id: UUID
+    content: str
+    kind: str
+    score: float
+    source: str
+    is_always: bool
+    dispute: Dispute
+
+    @property
+    def note(self) -> Note:
+        """Return it as the text says it."""
+        other = self.dispute.contradicted_by
+        return Note(
+            self.kind, self.content, bool(self.dispute.conflicts), other.content if other else ""
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """A session with what it was given, as far as that may still be recalled."""
+
+    session: Session
+    offered: Sequence[Offered]
+    decided: Sequence[Decided]
+    left_out: Sequence[UUID]  # constraints that hold here and are not among what is offered
+    is_new: bool
+
+    @property
+    def text(self) -> str:
+        """Return all of it ready to paste."""
+        return briefing(
+            [one.note for one in self.offered],
+            [(one.question, one.outcome) for one in self.decided],
+            left_out=self._left_out_count,
+        )
+
+    @property
+    def _left_out_count(self) -> str:
+        """Say how many constraints are left out; none are counted beyond those that were read."""
+        given = sum(one.kind == Kind.CONSTRAINT and one.is_always for one in self.offered)
+        is_capped = len(self.left_out) + given >= CONSTRAINTS_READ
+        return f"{'at least ' * is_capped}{len(self.left_out)}" if self.left_out else ""
