@@ -215,6 +215,7 @@ SPECTACULAR_SETTINGS = {
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
         "engram.kernel.openapi.close_bodies",
+        "engram.kernel.openapi.name_causes",
     ],
     "ENUM_NAME_OVERRIDES": {
         "MemoryKindEnum": "memories.models.Kind",

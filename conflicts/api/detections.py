@@ -16,6 +16,7 @@ from conflicts.models import DetectionRun
 from conflicts.services import quality
 from conflicts.services.due import queue
 from engram.kernel.api import WorkspaceView, validated
+from engram.kernel.causes import NOT_ALLOWED
 from engram.kernel.models import Role
 from engram.kernel.refusals import ForbiddenError, MissingError
 
@@ -47,7 +48,9 @@ class Detect(WorkspaceView):
         """Queue a run over one memory or, for reviewers and up, over the whole story."""
         memory_id = validated(shapes.DetectSerializer, request).validated_data["memory_id"]
         if memory_id is None and not self.actor.role.includes(Role.REVIEWER):
-            raise ForbiddenError("Reading the whole story again needs the role reviewer.")
+            raise ForbiddenError(
+                "Reading the whole story again needs the role reviewer.", cause=NOT_ALLOWED
+            )
         queued = queue(self.workspace, memory_id, now=timezone.now())
         return Response({"status": "queued", "memories": queued}, status=202)
 

@@ -21,6 +21,7 @@ from conflicts.services import discuss, snooze
 from conflicts.services.queue import URGENCY
 from conflicts.services.resolve import consequences, resolve
 from engram.kernel.actors import Actor
+from engram.kernel.causes import CHANGED_MEANWHILE
 from engram.kernel.models import Workspace
 from engram.kernel.refusals import InvalidError, RefusalError, StaleError
 from engram.kernel.tenancy import in_workspace
@@ -120,7 +121,7 @@ def carry_out(
             continue
         try:
             if card.version != seen[pk]:
-                raise StaleError("It was changed or decided meanwhile.")
+                raise StaleError("It was changed or decided meanwhile.", cause=CHANGED_MEANWHILE)
             _do(workspace, card, deed, seen[pk], actor=actor, now=now)
         except RefusalError as error:
             done.passed.append(Passed(card, getattr(error, "message", error.detail)))

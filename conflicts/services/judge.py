@@ -18,6 +18,7 @@ from engram.kernel.models import Workspace
 from engram.kernel.refusals import InvalidError, MissingError, StaleError
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, MergeSuggestion, State
+from memories.services.causes import NOT_LIVE
 from memories.services.lifecycle import lock
 from memories.services.suggest import suggest
 
@@ -103,7 +104,9 @@ def _pair(
     if memory is None:
         raise MissingError("There is no such memory.")
     if memory.state(now) != State.ACTIVE:
-        raise StaleError(f"This memory is {memory.state(now)}; only live ones are related.")
+        raise StaleError(
+            f"This memory is {memory.state(now)}; only live ones are related.", cause=NOT_LIVE
+        )
     if memory == other:
         raise InvalidError("other", "A memory is not related to itself.")
     if other is None or other.state(now) != State.ACTIVE:

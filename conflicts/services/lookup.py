@@ -5,6 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from conflicts.models import Conflict, ConflictMember
+from engram.kernel.causes import CHANGED_MEANWHILE
 from engram.kernel.refusals import MissingError, StaleError
 from memories.models import Memory
 from memories.services.lifecycle import lock
@@ -30,5 +31,5 @@ def locked_with_members(
     conflict = locked_conflict(conflict_id)
     members = list(conflict.members.all())
     if any(member.memory_id not in memories for member in members):
-        raise StaleError("A memory has joined this conflict meanwhile.")
+        raise StaleError("A memory has joined this conflict meanwhile.", cause=CHANGED_MEANWHILE)
     return conflict, members, memories

@@ -16,15 +16,18 @@ from conflicts.core.records import Record
 from conflicts.models import Conflict, JudgedRelation
 from conflicts.services import judgements
 from conflicts.services.cards import file_findings, one_filer
+from conflicts.services.causes import ALREADY_DECIDED
 from conflicts.services.company import card_of, company_of, waiting_card
 from conflicts.services.discuss import add_comment
 from conflicts.services.records import demand_leave, is_seconded, note_said, record_of
 from engram.kernel.actors import Actor
+from engram.kernel.causes import CHANGED_MEANWHILE
 from engram.kernel.models import Workspace
 from engram.kernel.refusals import InvalidError, StaleError
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, Provenance, State
 from memories.services import commit
+from memories.services.causes import FORGOTTEN_BEFORE
 from memories.services.draft import Draft
 from memories.services.lifecycle import lock
 
@@ -76,7 +79,7 @@ def _report(
         )  # fmt: skip
     reported = file_report(gathered, reason=note, record=record, actor=actor, now=now)
     if reported.outcome == "decided":
-        raise StaleError("People have decided about these memories already.")
+        raise StaleError("People have decided about these memories already.", cause=ALREADY_DECIDED)
     # The question of a card that others opened stands; what the reporter has to say is kept.
     card = reported.card
     if card is not None and note and card.reasoning != note:
@@ -103,7 +106,11 @@ def correct(
         demand_leave(actor, workspace.config, now=now)
         [result] = commit.write(workspace, prepared, actor=actor, now=now, is_gated=False)
         if result.memory is None:
-            raise InvalidError("right", "Exactly this was forgotten before; restore it first.")
+            raise InvalidError(
+                "right",
+                "Exactly this was forgotten before; restore it first.",
+                cause=FORGOTTEN_BEFORE,
+            )
         if result.memory.id == wrong.id:
             raise InvalidError("right", "This is what the memory says already.")
         both = [memory_id, result.memory.id]
@@ -154,7 +161,9 @@ def gather(named: Sequence[Memory], *, model: str, now: datetime) -> Gathered:
     live = {m.id: m for m in lock({m.id for m in ordered}) if m.state(now) == State.ACTIVE}
     kept = [live[m.id] for m in ordered if m.id in live and live[m.id].revision == m.revision]
     if len(kept) < len(ordered):
-        raise StaleError("One of these memories changed meanwhile; read them again.")
+        raise StaleError(
+            "One of these memories changed meanwhile; read them again.", cause=CHANGED_MEANWHILE
+        )
     return Gathered(tuple(kept), (live[before.id], live[newest.id]), is_asked)
 
 

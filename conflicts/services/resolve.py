@@ -13,6 +13,7 @@ from conflicts.core.identity import says_the_same
 from conflicts.models import Conflict, ConflictMember, Decision
 from conflicts.models.card import ConflictStatus
 from conflicts.models.decision import Verdict
+from conflicts.services.causes import ALREADY_DECIDED, KEEP_NEEDED, STALE_VERSION
 from conflicts.services.lookup import locked_with_members
 from engram.kernel.actors import Actor
 from engram.kernel.history import record
@@ -23,6 +24,7 @@ from memories.core.claims import compare
 from memories.core.content import content_hash
 from memories.models import Memory, Provenance
 from memories.services import commit
+from memories.services.causes import FORGOTTEN_BEFORE
 from memories.services.draft import Draft
 from memories.services.lifecycle import LIFECYCLE_FIELDS, hide
 from memories.services.statements import lock_statements
@@ -75,14 +77,16 @@ def consequences(
             raise InvalidError("keep", "A no retires this memory; it cannot be kept as well.")
         if not named and _disagree(rest, is_by_rules=is_by_rules):
             raise InvalidError(
-                "keep", "More than one value would remain: name the memories that are true."
+                "keep",
+                "More than one value would remain: name the memories that are true.",
+                cause=KEEP_NEEDED,
             )
         kept = tuple(m for m in rest if not named or m.id in named)
         return Consequences(kept, tuple(m for m in rest if m not in kept), retired)
     survivors = says_yes if verdict == Verdict.YES else named
     kept = tuple(m for m in live if m.id in survivors)
     if not kept:
-        raise InvalidError("keep", "Name the memories that are true.")
+        raise InvalidError("keep", "Name the memories that are true.", cause=KEEP_NEEDED)
     return Consequences(kept, tuple(m for m in live if m not in kept))
 
 
@@ -182,10 +186,11 @@ def _stamp_revisions(members: Sequence[ConflictMember], memories: dict[UUID, Mem
 
 def _check_open(conflict: Conflict, version: int | None) -> None:
     if conflict.status not in {ConflictStatus.OPEN, ConflictStatus.SNOOZED}:
-        raise StaleError("This conflict is decided already.")
+        raise StaleError("This conflict is decided already.", cause=ALREADY_DECIDED)
     if version is not None and version != conflict.version:
         raise StaleError(
-            f"This conflict has changed since version {version}; it is at {conflict.version} now."
+            f"This conflict has changed since version {version}; it is at {conflict.version} now.",
+            cause=STALE_VERSION,
         )
 
 
@@ -206,7 +211,9 @@ def _commit_answer(
     )
     result = commit.write(workspace, placed, actor=actor, now=now, is_gated=False)[0]
     if result.memory is None:
-        raise InvalidError("answer", "Exactly this was forgotten before; restore it first.")
+        raise InvalidError(
+            "answer", "Exactly this was forgotten before; restore it first.", cause=FORGOTTEN_BEFORE
+        )
     return result.memory, result.outcome in {"created", "kept_apart"}
 
 

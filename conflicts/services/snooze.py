@@ -7,6 +7,7 @@ from uuid import UUID
 
 from conflicts.models import Conflict
 from conflicts.models.card import ConflictStatus
+from conflicts.services.causes import ALREADY_DECIDED
 from conflicts.services.lapse import lapse_expired
 from conflicts.services.lookup import locked_conflict
 from engram.kernel.actors import SYSTEM, Actor
@@ -25,7 +26,7 @@ def snooze(
     with in_workspace(workspace):
         conflict = locked_conflict(conflict_id)
         if conflict.status not in {ConflictStatus.OPEN, ConflictStatus.SNOOZED}:
-            raise StaleError("This conflict is decided already.")
+            raise StaleError("This conflict is decided already.", cause=ALREADY_DECIDED)
         conflict.status = ConflictStatus.SNOOZED
         conflict.snoozed_until = until
         _save(conflict, now)

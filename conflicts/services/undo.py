@@ -10,14 +10,17 @@ from django.db import IntegrityError
 
 from conflicts.models import Conflict, Decision
 from conflicts.models.card import ConflictStatus
+from conflicts.services.causes import MEMBERS_CHANGED
 from conflicts.services.lookup import locked_conflict
 from conflicts.services.resolve import UPHOLDING
 from engram.kernel.actors import Actor
+from engram.kernel.causes import NOTHING_TO_UNDO
 from engram.kernel.history import record
 from engram.kernel.models import Workspace
 from engram.kernel.refusals import StaleError
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory
+from memories.services.causes import SAME_STATEMENT
 from memories.services.lifecycle import hide, lock, put_back
 from memories.services.statements import SAID_AGAIN, lock_statements, refuse_twins
 
@@ -28,7 +31,7 @@ def undo(workspace: Workspace, conflict_id: UUID, *, actor: Actor, now: datetime
         with in_workspace(workspace):
             return _undo(conflict_id, actor=actor, now=now)
     except IntegrityError:
-        raise StaleError(SAID_AGAIN) from None
+        raise StaleError(SAID_AGAIN, cause=SAME_STATEMENT) from None
 
 
 def _undo(conflict_id: UUID, *, actor: Actor, now: datetime) -> Conflict:
@@ -38,21 +41,21 @@ def _undo(conflict_id: UUID, *, actor: Actor, now: datetime) -> Conflict:
     decision = standing.first()
     if decision is None:
         locked_conflict(conflict_id)  # missing is said otherwise
-        raise StaleError("There is no decision to undo.")
+        raise StaleError("There is no decision to undo.", cause=NOTHING_TO_UNDO)
     effects = {UUID(effect["memory"]): effect for effect in decision.effects}
     lock_statements(effect["content_hash"] for effect in decision.effects)
     answer_ids = [decision.answer_id] if decision.answer_id else []
     memories = {memory.id: memory for memory in lock([*effects, *answer_ids])}
     conflict = locked_conflict(conflict_id)
     if standing.first() != decision:
-        raise StaleError("The decision was taken back meanwhile.")
+        raise StaleError("The decision was taken back meanwhile.", cause=NOTHING_TO_UNDO)
     changed = [
         memory_id
         for memory_id, effect in effects.items()
         if memory_id not in memories or not _is_as_left(memories[memory_id], effect)
     ]
     if changed:
-        raise StaleError("Members have changed since the decision.", changed)
+        raise StaleError("Members have changed since the decision.", changed, cause=MEMBERS_CHANGED)
     refuse_twins([memories[i] for i in effects if _comes_back(memories[i], effects[i], now)], now)
     conflict.status = ConflictStatus.OPEN
     conflict.snoozed_until = None

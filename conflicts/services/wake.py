@@ -9,6 +9,7 @@ from conflicts.models import Conflict
 from conflicts.models.card import ConflictStatus
 from conflicts.services.lookup import locked_conflict
 from engram.kernel.actors import Actor
+from engram.kernel.causes import NOT_PUT_OFF
 from engram.kernel.history import record
 from engram.kernel.models import Workspace
 from engram.kernel.refusals import StaleError
@@ -20,7 +21,7 @@ def wake(workspace: Workspace, conflict_id: UUID, *, actor: Actor, now: datetime
     with in_workspace(workspace):
         conflict = locked_conflict(conflict_id)
         if conflict.status != ConflictStatus.SNOOZED:
-            raise StaleError("This conflict is not put off any more.")
+            raise StaleError("This conflict is not put off any more.", cause=NOT_PUT_OFF)
         conflict.status = ConflictStatus.OPEN
         conflict.snoozed_until = None
         conflict.version += 1

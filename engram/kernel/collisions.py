@@ -8,6 +8,7 @@ from typing import ParamSpec, TypeVar
 
 from django.db import DatabaseError
 
+from engram.kernel.causes import WRITTEN_MEANWHILE
 from engram.kernel.refusals import StaleError
 
 P = ParamSpec("P")
@@ -51,7 +52,7 @@ def retried(work: Callable[P, R]) -> Callable[P, R]:
                 if not is_collision(error):
                     raise
                 if attempt == ATTEMPTS - 1:
-                    raise StaleError(AGAIN) from error
+                    raise StaleError(AGAIN, cause=WRITTEN_MEANWHILE) from error
         raise AssertionError  # the loop returns or raises
 
     return retrying

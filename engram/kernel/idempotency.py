@@ -21,6 +21,7 @@ from uuid import UUID
 from django.db import DatabaseError
 from django.db.models import Q
 
+from engram.kernel.causes import ANSWER_NOT_KEPT, KEY_REUSED, WRITTEN_MEANWHILE
 from engram.kernel.collisions import AGAIN, is_collision, is_deadlock
 from engram.kernel.locks import one_at_a_time
 from engram.kernel.models import AnsweredThing, IdempotentAnswer, Workspace
@@ -97,7 +98,8 @@ def once(ask: Ask, work: Callable[[], Answer], *, is_joint: bool = True) -> Answ
         if known.answer.body is None:
             raise StaleError(
                 f"This was done already (with the answer {known.answer.status}), but its answer "
-                "is not kept: it held a secret, or showed what was forgotten or deleted since."
+                "is not kept: it held a secret, or showed what was forgotten or deleted since.",
+                cause=ANSWER_NOT_KEPT,
             ) from None
         return known.answer
     except DatabaseError as error:  # references are checked when the transaction ends
@@ -105,7 +107,7 @@ def once(ask: Ask, work: Callable[[], Answer], *, is_joint: bool = True) -> Answ
             raise
         if is_deadlock(error):
             log.warning("a write under a key met another in a deadlock")
-        raise StaleError(AGAIN) from error
+        raise StaleError(AGAIN, cause=WRITTEN_MEANWHILE) from error
     return None
 
 
@@ -124,7 +126,9 @@ def _raise_known(ask: Ask) -> None:
         known.delete()
         return
     if known.digest != ask.digest:
-        raise StaleError(f"This {HEADER} was used for another request within 24 hours.")
+        raise StaleError(
+            f"This {HEADER} was used for another request within 24 hours.", cause=KEY_REUSED
+        )
     raise _AnsweredError(Answer(known.status, known.body))
 
 

@@ -12,6 +12,7 @@ from pydantic import BaseModel
 from rest_framework import serializers
 
 from engram.kernel.api import WorkspaceView
+from engram.kernel.causes import CAUSES
 from engram.kernel.fields import Text
 from engram.kernel.idempotency import HEADER, KEY_PATTERN
 from engram.kernel.problems import CONTENT_TYPE
@@ -23,18 +24,24 @@ Direction = Literal["request", "response"]
 class FieldErrorSerializer(serializers.Serializer[Any]):
     """One wrong field."""
 
-    field = serializers.CharField(allow_blank=True)
-    message = serializers.CharField()
+    field = serializers.CharField(
+        allow_blank=True, help_text="Its name; dots lead into nested fields, numbers into lists."
+    )
+    message = serializers.CharField(help_text="What is wrong with it; for `id`, what has changed.")
 
 
 class ProblemSerializer(serializers.Serializer[Any]):
     """An RFC 9457 problem document."""
 
-    type = serializers.CharField()
-    title = serializers.CharField()
-    status = serializers.IntegerField()
-    detail = serializers.CharField()
-    errors = FieldErrorSerializer(many=True, required=False)  # type: ignore[assignment]
+    type = serializers.CharField(
+        help_text="The address that names the cause: stable, for programs."
+    )
+    title = serializers.CharField(help_text="The cause in a few words, the same for each type.")
+    status = serializers.IntegerField(help_text="The HTTP status.")
+    detail = serializers.CharField(help_text="What happened in this case, for people.")
+    errors = FieldErrorSerializer(  # type: ignore[assignment]
+        many=True, required=False, help_text="The fields that are wrong, or what has changed."
+    )
 
 
 ALWAYS = ("400", "401", "403", "405", "406", "429", "503")
@@ -102,6 +109,25 @@ class ProblemAutoSchema(AutoSchema):
                 **({"headers": RETRY_AFTER} if code in {"429", "503"} else {}),
             }
         return responses
+
+
+def name_causes(result: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
+    """List the causes that `type` of a problem may name (a hook of the generator)."""
+    problem = result.get("components", {}).get("schemas", {}).get("Problem")
+    if problem is not None:
+        problem["properties"]["type"]["enum"] = sorted(cause.type for cause in CAUSES.values())
+    for path in result["paths"].values():
+        for operation in path.values():
+            for status, response in operation["responses"].items():
+                if CONTENT_TYPE in response.get("content", {}):
+                    response["description"] = _causes_of(int(status))
+    return result
+
+
+def _causes_of(status: int) -> str:
+    """Say which causes a status may have, and what to do about each."""
+    causes = sorted((c for c in CAUSES.values() if c.status == status), key=lambda c: c.name)
+    return "\n".join(f"- `{c.type}` ({c.title}): {c.remedy}" for c in causes)
 
 
 def close_bodies(result: dict[str, Any], **kwargs: Any) -> dict[str, Any]:

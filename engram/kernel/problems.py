@@ -15,26 +15,13 @@ from psycopg_pool import PoolTimeout
 from rest_framework import exceptions
 from rest_framework.response import Response
 
+from engram.kernel.causes import OF_STATUS, WRITTEN_MEANWHILE, Cause
 from engram.kernel.collisions import AGAIN, is_collision, is_deadlock
-from engram.kernel.refusals import (
-    ForbiddenError,
-    InvalidError,
-    LimitError,
-    MissingError,
-    RefusalError,
-    StaleError,
-)
+from engram.kernel.refusals import InvalidError, RefusalError, StaleError
 
 log = logging.getLogger(__name__)
 CONTENT_TYPE = "application/problem+json"
 DATABASE_RETRY_SECONDS = 2
-STATUS_OF_REFUSAL = {
-    ForbiddenError: 403,
-    InvalidError: 422,
-    LimitError: 429,
-    MissingError: 404,
-    StaleError: 409,
-}
 
 
 class ProblemError(exceptions.APIException):
@@ -49,12 +36,17 @@ class ProblemError(exceptions.APIException):
 
 
 def document(
-    code: int, detail: str, *, errors: list[dict[str, str]] | None = None
+    code: int,
+    detail: str,
+    *,
+    errors: list[dict[str, str]] | None = None,
+    cause: Cause | None = None,
 ) -> dict[str, Any]:
-    """Build a problem document."""
+    """Build a problem document; without a cause it is the one that its status stands for."""
+    cause = cause or OF_STATUS.get(code)
     body: dict[str, Any] = {
-        "type": "about:blank",
-        "title": HTTPStatus(code).phrase,
+        "type": cause.type if cause else "about:blank",
+        "title": cause.title if cause else HTTPStatus(code).phrase,
         "status": code,
         "detail": detail,
     }
@@ -81,6 +73,7 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response | N
     """Turn what a view raised into a problem document; None leaves real bugs to Django."""
     headers: dict[str, str] = {}
     errors: list[dict[str, str]] | None = None
+    cause: Cause | None = None
     if isinstance(error, Http404):
         code, detail = 404, "There is no such thing here."
     elif isinstance(error, PermissionDenied):
@@ -88,13 +81,14 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response | N
     elif isinstance(error, DatabaseError) and is_collision(error):
         # Not the message: it quotes the values of rows.
         log.warning("two writers met: %s", "a deadlock" if is_deadlock(error) else "a constraint")
-        code, detail = 409, AGAIN
+        code, detail, cause = 409, AGAIN, WRITTEN_MEANWHILE
     elif isinstance(error, OperationalError | InterfaceError | PoolTimeout):
         log.error("the database did not answer: %s", error)
         code, detail = 503, "The database is not available right now; try again."
         headers["Retry-After"] = str(DATABASE_RETRY_SECONDS)
     elif isinstance(error, RefusalError):
-        code, detail = STATUS_OF_REFUSAL.get(type(error), 409), error.detail
+        cause, detail = error.cause, error.detail
+        code = cause.status
         if isinstance(error, InvalidError):
             errors = [{"field": error.field, "message": error.message}]
         elif isinstance(error, StaleError) and error.ids:
@@ -112,7 +106,7 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response | N
     if wait := getattr(error, "wait", None):
         headers["Retry-After"] = str(max(math.ceil(wait), 1))
     return Response(
-        document(code, detail, errors=errors),
+        document(code, detail, errors=errors, cause=cause),
         status=code,
         headers=headers,
         content_type=CONTENT_TYPE,

@@ -9,6 +9,8 @@ from uuid import UUID
 from django.db import IntegrityError
 
 from engram.kernel.actors import Actor
+from engram.kernel.causes import CHANGED_MEANWHILE, WRITTEN_MEANWHILE
+from engram.kernel.collisions import AGAIN
 from engram.kernel.embedding import EmbeddingUnavailableError, embed_windows
 from engram.kernel.history import record
 from engram.kernel.models import Workspace
@@ -19,6 +21,7 @@ from memories.core.gate import Decision, Side, better_wording, surviving_wording
 from memories.core.reading import read_cached
 from memories.models import Memory, MergeSuggestion, Observation, SuggestionStatus
 from memories.services import gate
+from memories.services.causes import SUGGESTION_CLOSED
 from memories.services.index import WordIndex, reindex_vectors
 from memories.services.lifecycle import hide, lock
 from memories.services.merge import fields_of, merge_into
@@ -72,7 +75,7 @@ def accept(
                 _unite(workspace, suggestion, locked, vectors, keep=keep, actor=actor, now=now)
             return suggestion
     except IntegrityError:
-        raise StaleError("Another caller wrote the same meanwhile; try again.") from None
+        raise StaleError(AGAIN, cause=WRITTEN_MEANWHILE) from None
 
 
 def _asked(suggestion_id: UUID) -> MergeSuggestion:
@@ -99,11 +102,14 @@ def _answerable(suggestion_id: UUID, answer: SuggestionStatus, now: datetime) ->
     if suggestion.status == answer:
         return suggestion
     if suggestion.status != SuggestionStatus.OPEN:
-        raise StaleError(f"This suggestion was {suggestion.status} already.")
+        raise StaleError(
+            f"This suggestion was {suggestion.status} already.", cause=SUGGESTION_CLOSED
+        )
     if not in_status(SuggestionStatus.OPEN, now).filter(pk=suggestion_id).exists():
         raise StaleError(
             "One of the two memories was changed or hidden meanwhile.",
             [suggestion.memory_id, suggestion.other_id],
+            cause=CHANGED_MEANWHILE,
         )
     return suggestion
 

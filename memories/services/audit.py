@@ -13,6 +13,7 @@ from engram.kernel.models import Workspace
 from engram.kernel.refusals import MissingError, StaleError
 from engram.kernel.tenancy import before_writing, in_workspace
 from memories.models import Merge
+from memories.services.causes import MERGE_SPLIT
 from memories.services.split import split
 
 
@@ -63,5 +64,5 @@ def _judgeable(merges: QuerySet[Merge], is_correct: bool) -> Merge:
     if merge is None:
         raise MissingError("There is no such merge.")
     if merge.split_at is not None and is_correct:
-        raise StaleError("That merge was split already.")
+        raise StaleError("That merge was split already.", cause=MERGE_SPLIT)
     return merge

@@ -19,6 +19,7 @@ from engram.kernel.refusals import InvalidError
 from engram.kernel.tenancy import in_workspace
 from memories.core.content import content_hash, credential_in
 from memories.models import Memory
+from memories.services.causes import CREDENTIAL
 from memories.services.committing import Committed, Run
 from memories.services.draft import Draft
 from memories.services.lifecycle import hold, lock
@@ -61,7 +62,11 @@ def prepare(drafts: Sequence[Draft], model: str) -> Prepared:
         for name, text in draft.texts():
             if found := credential_in(text):
                 path = name if len(drafts) == 1 else f"memories.{position}.{name}"
-                raise InvalidError(path, f"This looks like {found}; secrets are not stored.")
+                raise InvalidError(
+                    path,
+                    f"This looks like {found}; secrets are not stored.",
+                    cause=CREDENTIAL,
+                )
     contents = [draft.content for draft in drafts]
     windows: list[np.ndarray | None]
     try:
@@ -133,7 +138,7 @@ def write(
                     if len(prepared.drafts) == 1:
                         raise
                     field = f"memories.{position}.{error.field}"
-                    raise InvalidError(field, error.message) from None
+                    raise InvalidError(field, error.message, cause=error.cause) from None
         run.words.write()
         if is_detected and run.written:
             memories_written.send(

@@ -17,6 +17,7 @@ from engram.kernel.refusals import InvalidError, StaleError
 from memories.core.content import content_hash
 from memories.models import Memory, Observation, ReviewKind, State
 from memories.services import gate
+from memories.services.causes import ALREADY_SUPERSEDED
 from memories.services.create import create
 from memories.services.draft import Draft
 from memories.services.index import WordIndex, reindex_vectors
@@ -267,6 +268,7 @@ class Run:
             raise StaleError(
                 "supersedes: that memory was superseded already; name its successor.",
                 [found[0].superseded_by_id] if found[0].superseded_by_id else [],
+                cause=ALREADY_SUPERSEDED,
             )
         return found[0]
 

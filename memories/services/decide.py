@@ -11,6 +11,7 @@ from uuid import UUID
 from django.db import IntegrityError
 
 from engram.kernel.actors import Actor
+from engram.kernel.causes import WRITTEN_MEANWHILE
 from engram.kernel.collisions import AGAIN
 from engram.kernel.models import Role, Workspace
 from engram.kernel.refusals import InvalidError, MissingError, RefusalError, StaleError
@@ -18,6 +19,7 @@ from engram.kernel.tenancy import before_writing, in_workspace
 from memories.core.content import content_hash
 from memories.models import Memory, Review, ReviewKind, ReviewStatus
 from memories.services import commit
+from memories.services.causes import REVIEW_CLOSED, REVIEW_LAPSED
 from memories.services.draft import Draft
 from memories.services.forget import restore
 from memories.services.lifecycle import hide, lock
@@ -30,6 +32,8 @@ CHANGED = "What this is about has changed meanwhile; the request has lapsed."
 
 class LapsedError(StaleError):
     """A request cannot be done any more, and was closed as lapsed."""
+
+    default_cause = REVIEW_LAPSED
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +71,7 @@ def accept(
         _lapse(workspace, review_id, actor=actor, now=now)
         raise error if isinstance(error, LapsedError) else LapsedError(CHANGED) from error
     except IntegrityError as error:
-        raise StaleError(AGAIN) from error
+        raise StaleError(AGAIN, cause=WRITTEN_MEANWHILE) from error
 
 
 def reject(
@@ -95,7 +99,7 @@ def _locked(review_id: UUID, hashes: Sequence[str] = ()) -> tuple[Review, Memory
     if review is None or not memories:
         raise MissingError("There is no such review.")
     if review.status != ReviewStatus.PENDING:
-        raise StaleError(f"This review is {review.status} already.")
+        raise StaleError(f"This review is {review.status} already.", cause=REVIEW_CLOSED)
     return review, memories[0]
 
 

@@ -16,6 +16,7 @@ from engram.kernel.refusals import StaleError
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, State
 from memories.models.memory import in_scope
+from memories.services.causes import SAME_STATEMENT
 from memories.services.lifecycle import absorbed_by, hide, lock, put_back
 from memories.services.nearest import nearest
 from memories.services.review import ask
@@ -121,7 +122,7 @@ def restore(
                     back |= {one.id: one for one in came}
             return Restored(tuple(back.values()), pending)
     except IntegrityError:
-        raise StaleError(SAID_AGAIN) from None
+        raise StaleError(SAID_AGAIN, cause=SAME_STATEMENT) from None
 
 
 def _would_live(memory: Memory, now: datetime) -> bool:

@@ -23,6 +23,7 @@ from engram.kernel.refusals import InvalidError, StaleError
 from engram.kernel.tenancy import in_workspace
 from memories.core.janitor import PAUSE, Deed
 from memories.models import JanitorAction, JanitorRun, Memory
+from memories.services.causes import RUN_UNDONE
 from memories.services.janitor_scan import (
     BATCH,
     Finding,
@@ -171,7 +172,9 @@ def _apply(
         reported=F("reported") + len(findings) - len(demoted) - len(culled),
     )
     if not is_standing:
-        raise StaleError("Somebody undid this run while it went on; it ends here.")
+        raise StaleError(
+            "Somebody undid this run while it went on; it ends here.", cause=RUN_UNDONE
+        )
 
 
 def _demote(findings: list[Finding], now: datetime) -> None:

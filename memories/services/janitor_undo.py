@@ -12,11 +12,13 @@ from django.db import IntegrityError
 from django.db.models import QuerySet
 
 from engram.kernel.actors import Actor
+from engram.kernel.causes import CHANGED_MEANWHILE, NOTHING_TO_UNDO
 from engram.kernel.history import record, record_unsent
 from engram.kernel.models import Workspace
 from engram.kernel.refusals import MissingError, StaleError
 from engram.kernel.tenancy import in_workspace
 from memories.models import JanitorAction, JanitorRun, Memory
+from memories.services.causes import SAME_STATEMENT
 from memories.services.janitor import standing
 from memories.services.lifecycle import lock, put_back
 
@@ -34,7 +36,7 @@ def undo_run(workspace: Workspace, run_id: UUID, *, actor: Actor, now: datetime)
         with in_workspace(workspace):
             return _undo_run(run_id, actor=actor, now=now)
     except IntegrityError:
-        raise StaleError(COMMITTED_AGAIN) from None
+        raise StaleError(COMMITTED_AGAIN, cause=SAME_STATEMENT) from None
 
 
 def undo_action(
@@ -47,10 +49,10 @@ def undo_action(
             if not _lock_all(found):
                 raise MissingError("There is no such action.")
             if not _undo(found.filter(undone_at=None), actor=actor, now=now):
-                raise StaleError("This was undone already.")
+                raise StaleError("This was undone already.", cause=NOTHING_TO_UNDO)
             return found.get()
     except IntegrityError:
-        raise StaleError(COMMITTED_AGAIN) from None
+        raise StaleError(COMMITTED_AGAIN, cause=SAME_STATEMENT) from None
 
 
 def _undo_run(run_id: UUID, *, actor: Actor, now: datetime) -> JanitorRun:
@@ -61,12 +63,12 @@ def _undo_run(run_id: UUID, *, actor: Actor, now: datetime) -> JanitorRun:
     ids = _lock_all(left)
     run = JanitorRun.objects.select_for_update().get(pk=run_id)
     if run.undone_at is not None:
-        raise StaleError("This run was undone already.")
+        raise StaleError("This run was undone already.", cause=NOTHING_TO_UNDO)
     undone = 0
     for chunk in _chunks(ids):
         undone += _undo(left.filter(memory__in=chunk), actor=actor, now=now)
     if not undone:
-        raise StaleError("This run left nothing that could be undone.")
+        raise StaleError("This run left nothing that could be undone.", cause=NOTHING_TO_UNDO)
     run.undone_at = now
     run.save(update_fields=["undone_at"])
     record(
@@ -95,7 +97,9 @@ def _undo(actions: QuerySet[JanitorAction], *, actor: Actor, now: datetime) -> i
     memories = {memory.id: memory for memory in lock([row.memory_id for row in rows])}
     changed = [r.memory_id for r in rows if standing(memories[r.memory_id]) != r.after]
     if changed:
-        raise StaleError("Memories have changed since.", changed[:NAMED_MAX])
+        raise StaleError(
+            "Memories have changed since.", changed[:NAMED_MAX], cause=CHANGED_MEANWHILE
+        )
     alike: defaultdict[tuple[Any, ...], list[UUID]] = defaultdict(list)
     for row in rows:
         values = _values(row.before)

@@ -8,6 +8,7 @@ from uuid import UUID
 from django.db import IntegrityError
 
 from engram.kernel.actors import Actor
+from engram.kernel.causes import CHANGED_MEANWHILE
 from engram.kernel.history import record
 from engram.kernel.models import Workspace
 from engram.kernel.refusals import MissingError, StaleError
@@ -20,6 +21,7 @@ from memories.models import (
     ReviewStatus,
     SuggestionStatus,
 )
+from memories.services.causes import ALREADY_SUGGESTED, NOT_KEPT_APART, REVIEW_CLOSED
 from memories.services.lifecycle import lock
 from memories.services.review import seen
 from memories.services.suggest import in_status
@@ -37,7 +39,7 @@ def reopen_suggestion(
             lock([asked.memory_id, asked.other_id])
             suggestion = MergeSuggestion.objects.select_for_update().get(pk=suggestion_id)
             if suggestion.status != SuggestionStatus.REJECTED:
-                raise StaleError("These two are not kept apart any more.")
+                raise StaleError("These two are not kept apart any more.", cause=NOT_KEPT_APART)
             suggestion.status = SuggestionStatus.OPEN
             suggestion.decided_at, suggestion.decided_by = None, ""
             suggestion.save(update_fields=["status", "decided_at", "decided_by"])
@@ -45,13 +47,14 @@ def reopen_suggestion(
                 raise StaleError(
                     "One of the two memories was changed or hidden meanwhile.",
                     [suggestion.memory_id, suggestion.other_id],
+                    cause=CHANGED_MEANWHILE,
                 )
             data = {"suggestion": str(suggestion.id), "other": str(suggestion.other_id)}
             of = ("memory", suggestion.memory_id)
             record("merge.reopened", of=of, actor=actor, now=now, data=data)
             return suggestion
     except IntegrityError:
-        raise StaleError("The two are suggested again already.") from None
+        raise StaleError("The two are suggested again already.", cause=ALREADY_SUGGESTED) from None
 
 
 def reopen_review(workspace: Workspace, review_id: UUID, *, actor: Actor, now: datetime) -> Review:
@@ -65,9 +68,13 @@ def reopen_review(workspace: Workspace, review_id: UUID, *, actor: Actor, now: d
         if review is None or not memories:
             raise MissingError("There is no such review.")
         if review.status != ReviewStatus.REJECTED:
-            raise StaleError(f"This review is {review.status}.")
+            raise StaleError(f"This review is {review.status}.", cause=REVIEW_CLOSED)
         if not _is_as_asked(review, memories[0], now):
-            raise StaleError("What this is about has changed meanwhile.", [review.memory_id])
+            raise StaleError(
+                "What this is about has changed meanwhile.",
+                [review.memory_id],
+                cause=CHANGED_MEANWHILE,
+            )
         review.status = ReviewStatus.PENDING
         review.decided_at, review.decided_by, review.note = None, "", ""
         review.save(update_fields=["status", "decided_at", "decided_by", "note"])

@@ -18,6 +18,7 @@ from engram.kernel.tenancy import in_workspace
 from memories.core.content import content_hash, credential_in
 from memories.core.text import terms
 from memories.models import Memory, MemoryTag, Provenance, Review, ReviewKind, State
+from memories.services.causes import CREDENTIAL, FORGOTTEN_BEFORE, NOT_LIVE, SAME_STATEMENT
 from memories.services.index import WordIndex, reindex_vectors
 from memories.services.lifecycle import lock
 from memories.services.merge import keep_revision
@@ -58,7 +59,9 @@ def revise(
         with in_workspace(workspace):
             return _revise(workspace, memory_id, changes, vectors, actor=actor, now=now)
     except IntegrityError:
-        raise StaleError("Another live memory says exactly this in the same place.") from None
+        raise StaleError(
+            "Another live memory says exactly this in the same place.", cause=SAME_STATEMENT
+        ) from None
 
 
 def embedded(content: str | None, model: str) -> Any:
@@ -66,7 +69,9 @@ def embedded(content: str | None, model: str) -> Any:
     if content is None:
         return None
     if found := credential_in(content):
-        raise InvalidError("content", f"This looks like {found}; secrets are not stored.")
+        raise InvalidError(
+            "content", f"This looks like {found}; secrets are not stored.", cause=CREDENTIAL
+        )
     try:
         return embed_windows([content], model)[0]
     except EmbeddingUnavailableError:
@@ -105,7 +110,11 @@ def apply_revision(
 ) -> Memory:
     """Write changes to a locked memory, its wording locked and embedded (None: later)."""
     if (content := changes.get("content")) is not None and forgotten_memory(content_hash(content)):
-        raise InvalidError("content", "Exactly this was forgotten before; restore it instead.")
+        raise InvalidError(
+            "content",
+            "Exactly this was forgotten before; restore it instead.",
+            cause=FORGOTTEN_BEFORE,
+        )
     keep_revision(memory, "revise", actor=actor, now=now)
     before = memory.content
     for name, value in changes.items():
@@ -151,7 +160,9 @@ def _changeable(memory_id: UUID, now: datetime) -> Memory:
     state = memory.state(now)
     if state not in {State.ACTIVE, State.EXPIRED}:
         successor = [memory.superseded_by_id] if memory.superseded_by_id else []
-        raise StaleError(f"This memory is {state} and is not changed any more.", successor)
+        raise StaleError(
+            f"This memory is {state} and is not changed any more.", successor, cause=NOT_LIVE
+        )
     return memory
 
 

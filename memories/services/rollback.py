@@ -11,6 +11,8 @@ from uuid import UUID, uuid4
 from django.db import IntegrityError
 
 from engram.kernel.actors import Actor
+from engram.kernel.causes import NOT_ALLOWED, WRITTEN_MEANWHILE
+from engram.kernel.collisions import AGAIN
 from engram.kernel.history import record
 from engram.kernel.models import Event, Role, Workspace
 from engram.kernel.refusals import ForbiddenError, MissingError, StaleError
@@ -153,7 +155,7 @@ def roll_back(
         with in_workspace(workspace):
             return _roll_back(workspace, writer, since, actor=actor, now=now)
     except IntegrityError:
-        raise StaleError("Another caller wrote the same meanwhile; try again.") from None
+        raise StaleError(AGAIN, cause=WRITTEN_MEANWHILE) from None
 
 
 def _roll_back(
@@ -218,7 +220,7 @@ def undo(workspace: Workspace, rollback_id: UUID, *, actor: Actor, now: datetime
     Whoever may not roll back may not undo it either.
     """
     if not actor.role.includes(Role.ADMIN):
-        raise ForbiddenError("Undoing a rollback needs the role admin.")
+        raise ForbiddenError("Undoing a rollback needs the role admin.", cause=NOT_ALLOWED)
     with in_workspace(workspace):
         rollbacks = Event.objects.filter(object_id=str(rollback_id), type="writer.rolled_back")
         told = rollbacks.first()

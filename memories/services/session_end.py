@@ -14,6 +14,7 @@ from engram.kernel.models import Workspace
 from engram.kernel.refusals import StaleError
 from engram.kernel.tenancy import in_workspace
 from memories.models import Session
+from memories.services.causes import OTHER_TRANSCRIPT
 from memories.services.session_prompt import locked_session
 from memories.signals import session_ended
 
@@ -39,7 +40,9 @@ def end_session(
                 return session
             # Told by the digest: a transcript that was erased is empty, too.
             if session.transcript_digest != NOTHING_SAID:
-                raise StaleError("This session has ended, with another transcript.")
+                raise StaleError(
+                    "This session has ended, with another transcript.", cause=OTHER_TRANSCRIPT
+                )
         session.transcript, session.transcript_digest = transcript, digest
         session.is_abandoned = False
         return _end(session, actor=actor, now=now)

@@ -10,6 +10,7 @@ from engram.kernel.models import Workspace
 from engram.kernel.refusals import MissingError, StaleError
 from engram.kernel.tenancy import in_workspace
 from memories.models import SessionCandidate
+from memories.services.causes import SESSION_JUDGED
 from memories.services.session_prompt import locked_session
 
 
@@ -24,7 +25,9 @@ def give_feedback(
     with in_workspace(workspace):
         session = locked_session(session_key)
         if session.judged_at is not None:
-            raise StaleError("This session is judged; its records change no more.")
+            raise StaleError(
+                "This session is judged; its records change no more.", cause=SESSION_JUDGED
+            )
         row = session.candidates.select_for_update().filter(memory=memory_id).first()
         if row is None:
             raise MissingError("This session has no record of such a memory.")

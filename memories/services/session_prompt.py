@@ -20,6 +20,7 @@ from engram.kernel.tenancy import current_workspace_id, in_workspace
 from memories.core.hits import HITS_MAX, Match, asked_of, match_of
 from memories.core.text import terms
 from memories.models import Memory, Session, SessionCandidate
+from memories.services.causes import SESSION_ENDED
 from memories.services.disputes import UNDISPUTED, Dispute, quoted_disputes
 from memories.services.lifecycle import lock
 from memories.services.words import GAIN, POSTINGS, bm25_parameters, vocabulary_of
@@ -128,7 +129,7 @@ def open_session(session_key: str) -> Session:
     """Lock and return a session that has not ended."""
     session = locked_session(session_key)
     if session.ended_at is not None:
-        raise StaleError("This session has ended.")
+        raise StaleError("This session has ended.", cause=SESSION_ENDED)
     return session
 
 

@@ -11,6 +11,8 @@ import numpy as np
 from django.db import IntegrityError
 
 from engram.kernel.actors import Actor
+from engram.kernel.causes import CHANGED_MEANWHILE, WRITTEN_MEANWHILE
+from engram.kernel.collisions import AGAIN
 from engram.kernel.embedding import EmbeddingUnavailableError, embed_windows
 from engram.kernel.history import record
 from engram.kernel.models import Event, Role, Workspace
@@ -25,6 +27,13 @@ from memories.models import (
     Observation,
     State,
     SuggestionStatus,
+)
+from memories.services.causes import (
+    MERGE_SPLIT,
+    NOT_LIVE,
+    REVIEWER_NEEDED,
+    SAME_STATEMENT,
+    STATEMENT_FORGOTTEN,
 )
 from memories.services.create import create
 from memories.services.index import WordIndex, reindex_vectors
@@ -63,7 +72,7 @@ def split(
             lock_statements([content_hash(text) for text in texts])
             return _split(workspace, memory_id, observation_id, vectors, actor=actor, now=now)
     except IntegrityError:
-        raise StaleError("Another caller wrote the same meanwhile; try again.") from None
+        raise StaleError(AGAIN, cause=WRITTEN_MEANWHILE) from None
 
 
 def _embedded(texts: Sequence[str], model: str) -> Vectors:
@@ -90,7 +99,9 @@ def _merge_of(memory_id: UUID, observation_id: UUID) -> Merge:
             " split off.",
         )
     if merge.split_at is not None:
-        raise StaleError("That merge was split already.", [_statement(merge).memory_id])
+        raise StaleError(
+            "That merge was split already.", [_statement(merge).memory_id], cause=MERGE_SPLIT
+        )
     return merge
 
 
@@ -160,17 +171,25 @@ def _refuse(
 ) -> None:
     state = survivor.state(now)
     if state not in {State.ACTIVE, State.EXPIRED}:
-        raise StaleError(f"This memory is {state}; bring it back before splitting it.")
+        raise StaleError(
+            f"This memory is {state}; bring it back before splitting it.", cause=NOT_LIVE
+        )
     if forgotten_memory(_statement(merge).content_hash) is not None:
-        raise StaleError("Exactly this statement was forgotten; restore it instead.")
+        raise StaleError(
+            "Exactly this statement was forgotten; restore it instead.", cause=STATEMENT_FORGOTTEN
+        )
     if not actor.role.includes(Role.REVIEWER) and (reason := _reviewers_matter(merge, survivor)):
-        raise ForbiddenError(f"{reason}; splitting this needs a reviewer.")
+        raise ForbiddenError(f"{reason}; splitting this needs a reviewer.", cause=REVIEWER_NEEDED)
     if merge.absorbed_id is None:
         return
     if absorbed is None or absorbed.superseded_by_id != survivor.id:
-        raise StaleError("The merged memory is not hidden by this one any more.")
+        raise StaleError(
+            "The merged memory is not hidden by this one any more.", cause=CHANGED_MEANWHILE
+        )
     if absorbed.forgotten_at or absorbed.retired_at or absorbed.culled_at:
-        raise StaleError(f"The merged memory is {absorbed.state(now)}; bring it back first.")
+        raise StaleError(
+            f"The merged memory is {absorbed.state(now)}; bring it back first.", cause=NOT_LIVE
+        )
 
 
 def _reviewers_matter(merge: Merge, survivor: Memory) -> str:
@@ -228,7 +247,9 @@ def _stand_alone(
     scope, project = sent.fields.get("scope", ""), sent.fields.get("project", "")
     same = live_twins(sent.content_hash, scope=scope, project=project, now=now)
     if (twin := same.first()) is not None:
-        raise StaleError("A live memory says exactly this already.", [twin.id])
+        raise StaleError(
+            "A live memory says exactly this already.", [twin.id], cause=SAME_STATEMENT
+        )
     found = vectors.get(sent.content)
     expires_at = fields["expires_at"]
     memory_id = uuid4()

@@ -11,6 +11,7 @@ from engram.kernel.refusals import StaleError
 from engram.kernel.tenancy import current_workspace_id
 from memories.models import Memory
 from memories.models.memory import MemoryQuerySet
+from memories.services.causes import SAME_STATEMENT
 
 SAID_AGAIN = "The same statement was committed again meanwhile; forget that one first."
 
@@ -74,7 +75,7 @@ def refuse_twins(coming: Collection[Memory], now: datetime) -> None:
     places = [(memory.scope, memory.project, memory.content_hash) for memory in coming]
     twins = sorted({standing[place] for place in places if place in standing})
     if twins or len(set(places)) < len(places):
-        raise StaleError(SAID_AGAIN, twins)
+        raise StaleError(SAID_AGAIN, twins, cause=SAME_STATEMENT)
 
 
 def forgotten_memory(digest: str) -> Memory | None:

@@ -30,6 +30,12 @@ from predictor.models import (
     Label,
     PredictorState,
 )
+from predictor.services.causes import (
+    ALREADY_LABELLED,
+    ALREADY_WAITING,
+    ITEM_DROPPED,
+    NOTHING_TO_SAMPLE,
+)
 from predictor.services.state import locked_state
 
 DUE_EVERY = 50  # newly scored sessions
@@ -93,7 +99,7 @@ def sample(
         judged = _judged(now)
         drawn = _drawn(state, judged, size, "asked", rng=rng, actor=actor, now=now)
         if drawn is None:
-            raise StaleError(NOTHING)
+            raise StaleError(NOTHING, cause=NOTHING_TO_SAMPLE)
         return True
 
 
@@ -113,9 +119,13 @@ def label_item(
     with in_workspace(workspace):
         item = _locked(item_id)
         if is_first_only and item.labelled_at is not None:
-            raise StaleError(f"{item.labelled_by} has answered this meanwhile.", [item.pk])
+            raise StaleError(
+                f"{item.labelled_by} has answered this meanwhile.",
+                [item.pk],
+                cause=ALREADY_LABELLED,
+            )
         if item.labelled_at is None and not waiting_items(now).filter(pk=item.pk).exists():
-            raise StaleError(DROPPED)
+            raise StaleError(DROPPED, cause=ITEM_DROPPED)
         item.is_relabelled = item.is_relabelled or item.labelled_at is not None
         item.label, item.is_unsure = label, label is None
         item.labelled_by, item.labelled_at = actor.label, now
@@ -128,7 +138,7 @@ def unlabel_item(workspace: Workspace, item_id: UUID, *, actor: Actor, now: date
     with in_workspace(workspace):
         item = _locked(item_id)
         if item.labelled_at is None:
-            raise StaleError("This waits already.")
+            raise StaleError("This waits already.", cause=ALREADY_WAITING)
         item.is_relabelled = True
         item.label, item.is_unsure = None, False
         item.labelled_by, item.labelled_at = "", None

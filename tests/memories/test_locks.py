@@ -108,7 +108,7 @@ def test_a_keyed_write_whose_transaction_cannot_end_is_a_conflict(
         "memories", {"content": "Figs too."}, **{"Idempotency-Key": "k"}
     )
     assert answer.status_code == 409
-    assert answer.json()["title"] == "Conflict"
+    assert answer.json()["title"] == "Written meanwhile"
     with in_workspace(shared_house.workspace):
         assert Memory.objects.count() == 1
 

@@ -19,6 +19,7 @@ import numpy as np
 
 from engram.console.demo.steps import Labels, Step
 from engram.kernel.actors import Actor
+from engram.kernel.causes import CHANGED_MEANWHILE
 from engram.kernel.models import Role, Workspace
 from engram.kernel.refusals import StaleError
 from engram.kernel.tenancy import in_workspace
@@ -64,7 +65,7 @@ def hold(
     wanted = SessionWanted(step.key, project=step.project, agent=step.agent, context=step.context)
     session = start_session(workspace, wanted, actor=agent, now=at, rng=Random(step.key)).session
     if session.started_at != at:
-        raise StaleError("Somebody else has held a session of this key.")
+        raise StaleError("Somebody else has held a session of this key.", cause=CHANGED_MEANWHILE)
     ended_at = at + (len(step.prompts) + 1) * BETWEEN_PROMPTS
     if session.ended_at is None:
         _talk(workspace, step, session, labels, agent, beat=beat)

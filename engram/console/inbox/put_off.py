@@ -7,6 +7,7 @@ from uuid import UUID
 
 from engram.console.models import PutOff
 from engram.kernel.actors import Actor
+from engram.kernel.causes import NOT_PUT_OFF
 from engram.kernel.history import record
 from engram.kernel.models import Workspace
 from engram.kernel.refusals import InvalidError, StaleError
@@ -36,7 +37,7 @@ def take_up(workspace: Workspace, source: str, item: UUID, *, actor: Actor, now:
     with in_workspace(workspace):
         gone, _ = PutOff.objects.filter(source=source, item=item).delete()
         if not gone:
-            raise StaleError("This is not put off any more.")
+            raise StaleError("This is not put off any more.", cause=NOT_PUT_OFF)
         record("inbox.taken_up", of=("inbox", item), actor=actor, now=now, data={"source": source})
 
 

@@ -14,6 +14,7 @@ from conflicts.core.questions import quote
 from conflicts.core.wording import word_diff
 from engram.console.inbox.source import SEVERITIES, Action, Done, Source, Wanted
 from engram.kernel.actors import Actor
+from engram.kernel.causes import NOT_UNDONE_HERE
 from engram.kernel.models import Role, Workspace
 from engram.kernel.refusals import InvalidError, StaleError
 from memories.core.content import normalised
@@ -156,7 +157,10 @@ class Reviews(Source):
         elif row.kind == ReviewKind.SOURCE_FORGOTTEN:
             restore(workspace, [row.memory_id], actor=actor, now=now)
         else:
-            raise StaleError("What was accepted is taken back from the history of its memory.")
+            raise StaleError(
+                "What was accepted is taken back from the history of its memory.",
+                cause=NOT_UNDONE_HERE,
+            )
 
 
 def _title(review: Review) -> str:

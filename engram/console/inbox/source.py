@@ -15,6 +15,7 @@ from django.http import HttpRequest
 
 from engram.console.models import PutOff
 from engram.kernel.actors import Actor
+from engram.kernel.causes import NOT_UNDONE_HERE
 from engram.kernel.models import Role, Workspace
 from engram.kernel.planning import by_index
 from engram.kernel.refusals import MissingError, StaleError
@@ -143,7 +144,7 @@ class Source(ABC):
 
     def undo(self, workspace: Workspace, item_id: UUID, *, actor: Actor, now: datetime) -> None:
         """Take back what was decided; raise a refusal when it cannot be."""
-        raise StaleError("This cannot be taken back here.")
+        raise StaleError("This cannot be taken back here.", cause=NOT_UNDONE_HERE)
 
     def planned(self, *, is_ordered: bool) -> AbstractContextManager[None]:
         """Tell the planner how to read what waits, where it would not guess; `is_ordered`: a few

@@ -23,6 +23,7 @@ from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, Merge, MergeSuggestion, Relation, SuggestionStatus
 from memories.models.memory import in_scope
 from memories.services import answer_suggestion
+from memories.services.causes import MERGE_SPLIT
 from memories.services.reopen import reopen_suggestion
 from memories.services.split import split
 from memories.services.suggest import in_status
@@ -186,7 +187,7 @@ class Suggestions(Source):
             return
         merge = _standing_merge(row)
         if merge is None or merge.observation_id is None:
-            raise StaleError("This merge was taken apart already.")
+            raise StaleError("This merge was taken apart already.", cause=MERGE_SPLIT)
         split(workspace, merge.memory_id, merge.observation_id, actor=actor, now=now)
 
 

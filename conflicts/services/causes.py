@@ -1,0 +1,27 @@
+"""Why the services of conflicts refuse; see `engram.kernel.causes`."""
+
+from __future__ import annotations
+
+from engram.kernel.causes import Cause
+
+ALREADY_DECIDED = Cause(
+    "already-decided",
+    409,
+    "Decided already",
+    "Read the decision (`GET /conflicts/{id}`); undo it first to decide anew.",
+)
+STALE_VERSION = Cause(
+    "stale-version",
+    409,
+    "The version is stale",
+    "Read the conflict again and send the `version` that it has now.",
+)
+MEMBERS_CHANGED = Cause(
+    "members-changed",
+    409,
+    "Members have changed since the decision",
+    "Read the memories that `errors` names; put them right by hand.",
+)
+KEEP_NEEDED = Cause(
+    "keep-needed", 422, "Survivors must be named", "Name in `keep` the memories that are true."
+)
