@@ -7,18 +7,33 @@ What is left in doubt is `different`, so that nothing merges on a guess.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from itertools import combinations
 from typing import Literal
 
 from memories.core.alignment import Pair
-from memories.core.cases import Case, Verdict, moves, names, only_adds, places, roles, verbs_differ
+from memories.core.cases import Case, Verdict, moves, names, places, roles, verbs_differ
 from memories.core.contradictions import DIRECTED, different
+from memories.core.details import are_harmless
 from memories.core.lexicon import SYMMETRIC
 from memories.core.statements import Claim, Term
+from memories.core.unread import NEGATION
 from memories.core.vocabulary import TELLING_PREPOSITIONS
 
+# Prepositions that may stand for each other before the same word.
+_ALIKE_PREPOSITIONS = tuple(
+    frozenset(group.split())
+    for group in ("in on at within inside during every", "by with via through using", "of for in",
+                  "to into for in onto on", "over in on", "of from by", "within in after")
+)  # fmt: skip
 _POSSESSIVE = re.compile(r"\b([^\W\d_]\w{0,40})['\u2019]s\b")
+_PERSONS = {
+    word: words.split()[0]
+    for words in ("i me my mine myself we us our ours ourselves", "you your yours yourself",
+                  "he him his himself", "she her hers herself", "they them their theirs")
+    for word in words.split()
+}  # fmt: skip
 _MAX_NAMES = 12  # shared names that are looked at for exchanged places
 _WORD = re.compile(r"\w+")
 _ONE = re.compile(r"\bone\b", re.IGNORECASE)
@@ -35,18 +50,23 @@ def agreement(case: Case) -> Verdict:
         return different(reason)
     found = case.found
     idle = _idle(found.same + found.finer)
-    rest_a = [term for term in found.left_a if term.weight == 1 and term.key not in idle]
-    rest_b = [term for term in found.left_b if term.weight == 1 and term.key not in idle]
+    rest_a = [term for term in found.left_a if _counts(term) and term.key not in idle]
+    rest_b = [term for term in found.left_b if _counts(term) and term.key not in idle]
     finer = {pair.reason for pair in found.finer}
     if not rest_a and not rest_b and not finer:
         return Verdict("same", ("every word has its match",), 0.7 if found.opposed else 0.95)
     if reason := _why_no_refinement(case, rest_a, rest_b):
         return different(reason)
-    if not rest_a and finer <= {"b"} and only_adds(rest_b):
+    if not rest_a and finer <= {"b"} and are_harmless(rest_b, case.b):
         return _refinement(rest_b, "b")
-    if not rest_b and finer <= {"a"} and only_adds(rest_a):
+    if not rest_b and finer <= {"a"} and are_harmless(rest_a, case.a):
         return _refinement(rest_a, "a")
     return different("no rule decides", confidence=0.3)
+
+
+def _counts(term: Term) -> bool:
+    """True for what may not be left over; a date counts even where it only dates a change."""
+    return term.weight == 1 or term.kind == "date"
 
 
 def _why_no_refinement(case: Case, rest_a: Sequence[Term], rest_b: Sequence[Term]) -> str:
@@ -107,15 +127,25 @@ def _refinement(rest: Sequence[Term], side: Literal["a", "b"]) -> Verdict:
 def _why_unsure(case: Case) -> str:
     """What keeps two claims from being called alike, "" when nothing does."""
     found = case.found
-    if found.clashes or found.loose or verbs_differ(case):
-        return "no rule decides"
-    if bool(found.opposed) != case.parity_differs:
+    is_open = found.clashes or found.loose or verbs_differ(case)
+    if is_open or bool(found.opposed) != case.parity_differs:
         return "no rule decides"
     if any(pair.a.is_denied != pair.b.is_denied for pair in found.same):
         return "only one side denies a word"
+    if words := _unanswered(case):
+        return f"only one side says {words}"
     if _order_differs(case) or _possessors_differ(case):
         return "the same words in another order"
-    return _other_terms(case)
+    return "of another person" if _persons_differ(case) else _other_terms(case)
+
+
+def _unanswered(case: Case) -> str:
+    """Name the words of no term that one side has alone, "" when there are none."""
+    left, right = Counter(case.a.unread), Counter(case.b.unread)
+    alone = (left - right) + (right - left)
+    if case.found.opposed:  # "not allowed" is "forbidden"
+        del alone[NEGATION]
+    return " ".join(sorted(alone)[:4])
 
 
 def _other_terms(case: Case) -> str:
@@ -140,6 +170,15 @@ def _possessors_differ(case: Case) -> bool:
     right = {name.lower() for name in _POSSESSIVE.findall(case.b.text)}
     words_a, words_b = (frozenset(_WORD.findall(c.text.lower())) for c in (case.a, case.b))
     return bool((left - right) & words_b) and bool((right - left) & words_a)
+
+
+def _persons_differ(case: Case) -> bool:
+    """True for "my keys" beside "your keys"; "our office" may be "the office"."""
+    left, right = (
+        {_PERSONS[word] for word in _WORD.findall(claim.text.lower()) if word in _PERSONS}
+        for claim in (case.a, case.b)
+    )
+    return bool(left) and bool(right) and left.isdisjoint(right)
 
 
 def _pointed_number_differs(case: Case) -> bool:
@@ -177,17 +216,35 @@ def spots(case: Case, pairs: Sequence[Pair]) -> list[tuple[int, int, str]]:
     return sorted((at_a[id(pair.a)], at_b[id(pair.b)], pair.a.region) for pair in pairs)
 
 
+def _items_exchanged(case: Case) -> bool:
+    """True when words of one phrase changed places: "by ping first and by rank second"."""
+    if case.a.verb != case.b.verb or case.a.agent_prep != case.b.agent_prep:
+        return False
+    led = [p for p in case.found.same if p.a.region == p.b.region == "predicate" and p.a.prep]
+    found = spots(case, [p for p in led if p.a.prep == p.b.prep][:_MAX_NAMES])
+    return any(
+        b_second < b_first and (a_second - a_first > 1 or b_first - b_second > 1)
+        for (a_first, b_first, _), (a_second, b_second, _) in combinations(found, 2)
+    )
+
+
+def _lead_differs(case: Case, pair: Pair) -> bool:
+    """True when other prepositions lead to a word, and they do not stand for each other."""
+    led = {pair.a.prep, pair.b.prep}
+    if len(led) == 1:
+        return False
+    in_predicate = pair.a.region == pair.b.region == "predicate"
+    if led == {"from", ""} and in_predicate and case.a.verb == case.b.verb:
+        return True
+    if led <= DIRECTED or led & TELLING_PREPOSITIONS:
+        return True
+    return "" not in led and not any(led <= alike for alike in _ALIKE_PREPOSITIONS)
+
+
 def _order_differs(case: Case) -> bool:
     """True when roles or telling prepositions moved and no passive or converse explains it."""
-    for pair in case.found.same:
-        led = {pair.a.prep, pair.b.prep}
-        if len(led) < 2:
-            continue
-        in_predicate = pair.a.region == pair.b.region == "predicate"
-        if led == {"from", ""} and in_predicate and case.a.verb == case.b.verb:
-            return True
-        if led <= DIRECTED or (led & TELLING_PREPOSITIONS and in_predicate):
-            return True
+    if any(_lead_differs(case, pair) for pair in case.found.same) or _items_exchanged(case):
+        return True
     if not case.a.verb or not case.b.verb:
         return _names_exchanged(case)
     if case.a.verb in SYMMETRIC:

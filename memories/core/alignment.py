@@ -255,11 +255,11 @@ def _agreeing(a: Term, b: Term, found: Alignment) -> str:
         is_same = dates.agree(a.key, b.key) and dates.dimension(a.key) == "clock"
         return "same time" if is_same else ""
     pair = _quantities(a, b, found)
-    return "same amount" if pair and measures.agree(*pair) and _bounds_meet(*pair) else ""
-
-
-def _bounds_meet(a: measures.Quantity, b: measures.Quantity) -> bool:
-    return {a.bound, b.bound} != {"most", "least"}
+    if not pair or not measures.agree(*pair):
+        return ""
+    left, right = _bounded(pair[0], found.keys_a), _bounded(pair[1], found.keys_b)
+    are_bounded_alike = measures.bounds_agree(*pair) or measures.bounds_agree(left, right)
+    return "same amount" if are_bounded_alike else ""
 
 
 def _quantities(
@@ -327,6 +327,8 @@ def _version(term: Term) -> tuple[str, str]:
     quantity = term.quantity
     if quantity is None or quantity.unit != "count" or quantity.upper is not None:
         return "", ""
+    if quantity.bound != "exact" or quantity.value < 0:
+        return "", ""
     return ("", f"{quantity.value:g}") if not quantity.noun else ("", "")
 
 
@@ -340,7 +342,7 @@ def _value_clash(a: Term, b: Term, found: Alignment) -> str:
         return f"version differs: {a.text} vs {b.text}"
     pair = _quantities(a, b, found)
     if pair and measures.conflict(_bounded(pair[0], found.keys_a), _bounded(pair[1], found.keys_b)):
-        return f"number differs: {a.text} vs {b.text}"
+        return f"number differs: {measures.worded(pair[0])} vs {measures.worded(pair[1])}"
     return ""
 
 

@@ -32,13 +32,13 @@ _MEASURE_NOUNS = frozenset(["maximum", "minimum", "limit", "size", "length", "am
                             "ratio", "share", "deep", "long", "high", "wide",
                             "heavi", "old"])  # fmt: skip
 # Words that head a note of any content: "Decision: …" limits nothing.
-_HEADINGS = frozenset(
+HEADINGS = frozenset(
     concept_of(word)
     for word in ["note", "reminder", "decision", "fyi", "update", "info", "information", "summary",
                  "important", "attention", "rule", "policy", "fact", "memo", "convention",
                  "agreement", "hint", "tip"]
 )  # fmt: skip
-_LIMITERS = frozenset(["not", "except", "unless", "until", "only", "partly", "mostly", "almost",
+LIMITERS = frozenset(["not", "except", "unless", "until", "only", "partly", "mostly", "almost",
                        "rarely", "sometimes", "temporarily", "seldom",
                        "occasionally"])  # fmt: skip
 _COMPOUND = re.compile(r"\b[a-z]{1,30}(?:-[a-z]{1,30}){1,4}\b")
@@ -169,20 +169,7 @@ def narrows(terms: Sequence[Term], *, in_subject: bool = True) -> bool:
         term.region == "condition"
         or (in_subject and term.region == "subject")
         or (term.prep in _NARROWING and term.region != "subject")
-        or term.key in _LIMITERS
-        for term in terms
-    )
-
-
-def only_adds(terms: Sequence[Term]) -> bool:
-    """True when the extra words add to the statement without limiting or denying it."""
-    return not any(
-        term.is_denied
-        or term.region == "condition"
-        or (term.region == "subject" and term.key not in _IDLE_MODIFIERS)
-        or term.key in _LIMITERS
-        or (term.prep in ("until", "unless", "except") and term.kind != "date")
-        or (term.prep == ":" and term.key not in _HEADINGS)
+        or term.key in LIMITERS
         for term in terms
     )
 

@@ -15,9 +15,11 @@ folded onto one key ("erased" and "deleted" are both "delet").
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from memories.core.details import contrasts, only_remark
 from memories.core.measures import Quantity
 from memories.core.reading import read, read_cached
 from memories.core.relations import Relation, Verdict, relate
@@ -183,7 +185,9 @@ def _agreement(
     if held_a == "same" and held_b == "same":
         return Comparison("same", ("every statement has its match",), 0.9, None, (0, 0))
     for side, own, other in (("b", held_a, held_b), ("a", held_b, held_a)):
-        if own in ("same", "refined") and other != "refined":
+        more, less = (b, a) if side == "b" else (a, b)
+        extra = [c for i, c in enumerate(more.claims) if not _is_matched(best.get((side, i)))]
+        if own in ("same", "refined") and other != "refined" and _may_add(more, less, extra):
             verdict, pair = _decisive(best, pairs, verdicts)
             reasons = verdict.reasons if verdict.relation == "refines" else ("says more besides",)
             specific: Literal["a", "b"] = "b" if side == "b" else "a"
@@ -194,6 +198,14 @@ def _agreement(
             return _answer(verdict, pair)
     reason = "no statement of one is held by the other" if not verdicts else "no rule decides"
     return Comparison("different", (reason,), 0.4, None, None)
+
+
+def _is_matched(verdict: Verdict | None) -> bool:
+    return verdict is not None and verdict.relation in ("same", "refines")
+
+
+def _may_add(more: Reading, less: Reading, extra: Sequence[Claim]) -> bool:
+    return only_remark(extra) and not contrasts(more.text, less.text)
 
 
 def _held(best: dict[tuple[str, int], Verdict], side: str, count: int) -> str:

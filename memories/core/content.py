@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-import unicodedata
 
-_SPACE = re.compile(r"\s+")
+from memories.core.words import letters
 
 # Shapes of secrets that no sentence has by accident.
 _CREDENTIALS: tuple[tuple[str, re.Pattern[str]], ...] = (
@@ -43,8 +42,8 @@ _CREDENTIALS: tuple[tuple[str, re.Pattern[str]], ...] = (
 
 
 def normalised(content: str) -> str:
-    """Return the text without differences of case, Unicode form and white space."""
-    return _SPACE.sub(" ", unicodedata.normalize("NFC", content)).strip().casefold()
+    """Return what identifies a statement, however it is spaced, cased and closed."""
+    return letters(content)
 
 
 def content_hash(content: str) -> str:

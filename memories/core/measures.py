@@ -29,6 +29,8 @@ class Quantity:
         For counts, the lower-case word that follows ("replicas"), else "".
     upper : float or None
         Upper end of a range ("3-5 days"), None for a single number.
+    is_strict : bool
+        True where the bound itself is left out ("below 5", "more than 5").
     """
 
     value: float
@@ -37,6 +39,7 @@ class Quantity:
     bound: Bound = "exact"
     noun: str = ""
     upper: float | None = None
+    is_strict: bool = False
 
 
 # Larger counts are names in digits; floats would round the last ones away.
@@ -50,6 +53,13 @@ def agree(a: Quantity, b: Quantity) -> bool:
     if a.upper is not None and b.upper is not None and not _close(a, b, a.upper, b.upper):
         return False
     return _close(a, b, a.value, b.value)
+
+
+def bounds_agree(a: Quantity, b: Quantity) -> bool:
+    """True when two quantities bound alike; "under" and "at most" do where nothing is counted."""
+    if a.bound != b.bound:
+        return False
+    return a.is_strict == b.is_strict or not (a.unit == "count" or a.value == 0)
 
 
 def _close(a: Quantity, b: Quantity, x: float, y: float) -> bool:
@@ -73,12 +83,18 @@ def conflict(a: Quantity, b: Quantity) -> bool:
     low_a, high_a = _span(a)
     low_b, high_b = _span(b)
     if agree(a, b):
-        return {a.bound, b.bound} == {"most", "least"}
+        return {a.bound, b.bound} == {"most", "least"} or _leaves_out(a, b) or _leaves_out(b, a)
     if a.upper is not None and b.upper is not None:
         return True
     if a.bound == b.bound and a.upper is None and b.upper is None:
         return a.bound != "about" or not math.isclose(a.value, b.value, rel_tol=0.1)
     return high_a < low_b or high_b < low_a
+
+
+def _leaves_out(strict: Quantity, exact: Quantity) -> bool:
+    """True for "below zero" beside "zero", "more than 5" beside "5"."""
+    is_counted = strict.unit == "count" or strict.value == 0
+    return strict.is_strict and exact.bound == "exact" and is_counted
 
 
 def _span(quantity: Quantity) -> tuple[float, float]:
@@ -93,6 +109,17 @@ def _span(quantity: Quantity) -> tuple[float, float]:
         "most": (-math.inf, value),
         "least": (value, math.inf),
     }[quantity.bound]
+
+
+def worded(quantity: Quantity) -> str:
+    """A quantity as a reason names it, with its bound."""
+    if quantity.bound == "exact":
+        return quantity.text
+    strict = {"most": "below", "least": "above"}
+    words = {"most": "at most", "least": "at least", "about": "about"} | (
+        strict if quantity.is_strict else {}
+    )
+    return f"{words[quantity.bound]} {quantity.text}"
 
 
 def share(quantity: Quantity) -> Quantity | None:
@@ -110,6 +137,8 @@ def key(quantity: Quantity) -> str:
     """A string that is equal for quantities that are equal: "30 s", "86400 s"."""
     upper = "" if quantity.upper is None else f"..{quantity.upper:.12g}"
     bound = "" if quantity.bound == "exact" else f"{quantity.bound} "
+    if quantity.is_strict and (quantity.unit == "count" or quantity.value == 0):
+        bound = f"strictly {bound}"
     return f"{bound}{quantity.value:.12g}{upper} {quantity.unit}"
 
 

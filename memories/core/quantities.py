@@ -26,9 +26,9 @@ from memories.core.words import Token
 _BOUND_PHRASES: dict[Bound, str] = {
     "most": "at most|up to|no more than|not more than|no longer than|not longer than|within"
     "|less than|fewer than|under|below|at maximum|a maximum of|maximum of|not over|not exceed"
-    "|no higher than|shorter than|capped at|limited to|max|maximum",
+    "|no higher than|shorter than|capped at|limited to|max|maximum|<|<=|\u2264",
     "least": "at least|no less than|no fewer than|not less than|more than|over|above|longer than"
-    "|a minimum of|minimum of|at minimum|no earlier than|greater than|min|minimum",
+    "|a minimum of|minimum of|at minimum|no earlier than|greater than|min|minimum|>|>=|\u2265",
     "about": "about|around|approximately|approx|roughly|circa|ca|nearly|almost|some|~",
 }
 _BOUNDS = {
@@ -36,6 +36,13 @@ _BOUNDS = {
     for bound, phrases in _BOUND_PHRASES.items()
     for phrase in phrases.split("|")
 }
+# Bounds that leave the number itself out.
+_STRICT_PHRASES = (
+    "less than|fewer than|under|below|shorter than|more than|over|above|"
+    "longer than|greater than|<|>"
+)
+_STRICT = frozenset(tuple(phrase.split()) for phrase in _STRICT_PHRASES.split("|"))
+_SIGNS = frozenset(["minus", "negative"])
 _BOUND_HEADS = frozenset(phrase[0] for phrase in _BOUNDS)
 _RISES = frozenset(["went", "goes", "go", "gone", "rose", "moved", "came", "bumped", "scaled"])
 _TURNS = {"other": 2.0, "second": 2.0, "third": 3.0, "fourth": 4.0, "fifth": 5.0}
@@ -48,6 +55,7 @@ OPENERS = (
     | NUMBER_WORDS.keys()
     | FREQUENCIES.keys()
     | CURRENCIES.keys()
+    | _SIGNS
     | {"a", "an", "quarter", "between", "half", "every", "each", "once", "twice", "thrice"}
 )
 
@@ -83,8 +91,11 @@ def has_unit(tokens: Sequence[Token], index: int) -> bool:
     return tokens[index].lower in MAGNITUDES or _unit(tokens, index) is not None
 
 
-def bound_at(tokens: Sequence[Token], index: int) -> tuple[int, Bound] | None:
-    """Length and meaning of a bounding phrase ("at most") that stands right before a number."""
+def bound_at(tokens: Sequence[Token], index: int) -> tuple[int, Bound, bool] | None:
+    """Length and meaning of a bounding phrase ("at most") that stands right before a number.
+
+    The last tells whether the number itself is left out ("more than").
+    """
     if tokens[index].lower not in _BOUND_HEADS:
         return None
     for length in (3, 2, 1):
@@ -92,7 +103,7 @@ def bound_at(tokens: Sequence[Token], index: int) -> tuple[int, Bound] | None:
         bound = _BOUNDS.get(words)
         risen = words == ("up", "to") and index and tokens[index - 1].lower in _RISES
         if bound and not risen and _starts_number(tokens, index + length):
-            return length, bound
+            return length, bound, words in _STRICT
     return None
 
 
@@ -114,7 +125,7 @@ def _starts_number(tokens: Sequence[Token], index: int) -> bool:
     if index >= len(tokens):
         return False
     token = tokens[index]
-    if token.kind == "number":
+    if token.kind == "number" or _sign(tokens, index):
         return True
     if token.lower in ("a", "an", "one") and index + 1 < len(tokens):
         return tokens[index + 1].lower in TIME_SECONDS
@@ -143,10 +154,10 @@ def quantity_at(
     first = tokens[index]
     if worded := _worded(tokens, index):
         return _and_a_half(tokens, *worded, number=1.0)
-    sign = -1.0 if _is_minus(tokens, index) else 1.0
-    currency = CURRENCIES.get(first.lower) if first.kind in ("symbol", "word") else None
-    start = index + 1 if currency or sign < 0 else index
-    number = _number(tokens, start)
+    sign = -1.0 if _sign(tokens, index) else 1.0
+    start = index + 1 if sign < 0 else index
+    currency = CURRENCIES.get(tokens[start].lower) if tokens[start].kind != "number" else None
+    number = _number(tokens, start + 1 if currency else start)
     if number is None:
         return None if currency or sign < 0 else _adverb(tokens, index)
     end, value = number[0], sign * number[1]
@@ -201,15 +212,19 @@ def _worded(tokens: Sequence[Token], index: int) -> tuple[int, Quantity] | None:
     return _every(tokens, index) if first.lower in ("every", "each") else None
 
 
-def _is_minus(tokens: Sequence[Token], index: int) -> bool:
-    """A minus sign glued to a number and to nothing before it."""
-    return (
-        tokens[index].text == "-"
-        and index + 1 < len(tokens)
-        and tokens[index + 1].kind == "number"
-        and tokens[index + 1].start == tokens[index].end
-        and (index == 0 or tokens[index - 1].end < tokens[index].start)
-    )
+def _sign(tokens: Sequence[Token], index: int) -> bool:
+    """ "Minus" or "negative" before a number, or a minus sign glued to it and nothing before it."""
+    token, following = tokens[index], tokens[index + 1 : index + 2]
+    if not following:
+        return False
+    is_money = following[0].lower in CURRENCIES and index + 2 < len(tokens)
+    number = tokens[index + 2] if is_money else following[0]
+    is_number = number.kind == "number" or number.lower in NUMBER_WORDS
+    if token.lower in _SIGNS:
+        return is_number
+    is_apart = index == 0 or tokens[index - 1].end < token.start or tokens[index - 1].text in "<>"
+    is_glued = following[0].start == token.end
+    return token.text in ("-", "\u2013") and is_number and is_glued and is_apart
 
 
 def _between(tokens: Sequence[Token], start: int, end: int) -> str:

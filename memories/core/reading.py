@@ -99,6 +99,7 @@ def _claim(clause: Clause, sentence: str, previous: Claim | None) -> Claim:
         cues=frozenset(lower for lower in lowers if lower in ADDITIVES or lower in RESTRICTORS),
         operators=_operators(lowers),
         tense=_tense(clause),
+        unread=parsed.unread,
     )
 
 

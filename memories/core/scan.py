@@ -29,12 +29,20 @@ class Scan:
     terms: list[Term] = field(default_factory=list)
     led: bool = True  # whether the last preposition has found a term
     suffix: str | None = None  # unit that a setting's name announces ("timeout_ms")
+    held: set[int] = field(default_factory=set)  # where terms were read from
 
     def add(
         self, key: str, text: str, kind: TermKind, weight: float = 1.0,
         quantity: Quantity | None = None, *, at: int, is_verb: bool = False,
     ) -> None:  # fmt: skip
         self.led = True
+        self.held.add(at)
+        self._append(key, text, kind, weight, quantity, at=at, is_verb=is_verb)
+
+    def _append(
+        self, key: str, text: str, kind: TermKind, weight: float = 1.0,
+        quantity: Quantity | None = None, *, at: int, is_verb: bool = False,
+    ) -> None:  # fmt: skip
         denied = self.denied or self.prep == "without"
         if self.change is not None and self.change.kind in ("switch", "return"):
             denied = denied or at in self.change.old
@@ -45,5 +53,5 @@ class Scan:
     def lead_by(self, prep: str, at: int) -> None:
         """Take up a preposition ("": none); a telling one that led to no word stays as a word."""
         if not self.led and (self.prep in TELLING_PREPOSITIONS or self.prep in ("from", "to")):
-            self.add(self.prep, self.prep, "word", at=at)
+            self._append(self.prep, self.prep, "word", at=at)
         self.prep, self.led, self.is_universal = prep, not prep, False

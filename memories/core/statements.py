@@ -75,7 +75,8 @@ class Claim:
     `force` the modal ("must", "may", ""), `is_past` a simple past, `cues` additive and
     restricting words, `operators` words that say of how many or unless what, each with the
     word that it governs (("some", "user"), ("or", "redis"), ("unless", "")), `tense` the tense of
-    the main verb where it shows.
+    the main verb where it shows, `unread` the words that no term holds and that may change what
+    is said ("all", "not", "<").
     """
 
     text: str
@@ -96,6 +97,7 @@ class Claim:
     cues: frozenset[str] = frozenset()
     operators: frozenset[tuple[str, str]] = frozenset()
     tense: Literal["past", "present", ""] = ""
+    unread: tuple[str, ...] = ()
     # What is asked of a claim beside every other: all keys of its terms, and what it is about.
     keys: frozenset[str] = field(init=False, repr=False, compare=False)
     topics: frozenset[str] = field(init=False, repr=False, compare=False)

@@ -11,6 +11,7 @@ from memories.core.scan import LIGHT_WEIGHT, Scan
 from memories.core.statements import Region, Term, TermKind
 from memories.core.transitions import CHANGING, Change
 from memories.core.units import NAME_SUFFIXES, ORDINALS
+from memories.core.unread import unread
 from memories.core.values import ORDINAL, SILENT, is_name, opens_value, read_value, read_version
 from memories.core.vocabulary import (
     AUXILIARIES,
@@ -34,16 +35,21 @@ _SCOPE_PREPOSITIONS = frozenset(["for", "in", "on", "at", "per", "across", "of",
 _UNIVERSALS = frozenset(["every", "all", "any", "each"])
 _OWN_VERBS = frozenset(["has", "have", "had", "do", "does", "did"])
 _FULL_VERBS = frozenset(["need", "needs", "get", "gets", "got"])
+_REMARKING = frozenset(["after", "before", "with"])  # behind a comma they continue no list
 _PARTICLES = frozenset(["up", "down", "on", "off", "out", "outside", "inside", "below", "above"])
 
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """Terms of a clause in order, its polarity (False: negated), and what leads to the agent."""
+    """Terms of a clause in order, its polarity (False: negated), and what leads to the agent.
+
+    `unread` are the words that no term holds and that may change what the clause says.
+    """
 
     terms: tuple[Term, ...]
     polarity: bool
     agent_prep: str
+    unread: tuple[str, ...]
 
 
 def read_terms(clause: Clause, change: Change | None) -> Parsed:
@@ -57,18 +63,23 @@ def read_terms(clause: Clause, change: Change | None) -> Parsed:
     if lead and lead_region == "aside":
         scan.prep = ":"  # "Preview envs: …" may say what the statement holds for
     index = 0
+    passed: list[Token] = []
     while index < len(clause.tokens):
         if index < lead:
             scan.region = lead_region
         elif index == lead and lead:
             scan.lead_by("", index)
             scan.region = opening if clause.verb > lead else "predicate"
-        index = _step(scan, index)
+        end = _step(scan, index)
+        passed += () if index in scan.held else clause.tokens[index:end]
+        index = end
     scan.lead_by("", len(clause.tokens))
     if scan.negations > 1:
         scan.add("not", "not", "word", at=len(clause.tokens))
     agent_prep = scan.agent_prep or ("by" if clause.is_passive else "")
-    return Parsed(tuple(scan.terms), (scan.negations > 0) == scan.is_reversed, agent_prep)
+    return Parsed(
+        tuple(scan.terms), (scan.negations > 0) == scan.is_reversed, agent_prep, unread(passed)
+    )
 
 
 def _lead(clause: Clause) -> tuple[int, Region]:
@@ -137,8 +148,9 @@ def _symbol(scan: Scan, index: int) -> int:
     if text in ",;)\u2014\u2013":
         is_past_verb = 0 <= scan.clause.verb < index
         if text == "," and is_past_verb and scan.region == "predicate":
-            rest = {token.lower for token in scan.clause.tokens[index:]}
-            scan.region = "predicate" if rest & {"and", "or"} else "apposition"
+            rest = [token.lower for token in scan.clause.tokens[index + 1 :]]
+            is_list = not {"and", "or"}.isdisjoint(rest) and rest[0] not in _REMARKING
+            scan.region = "predicate" if is_list else "apposition"
         scan.lead_by("", index)
         scan.denied = False
         if scan.region in ("condition", "aside") and scan.clause.verb < index:
@@ -188,6 +200,7 @@ def _word(scan: Scan, index: int) -> int:
         scan.denied = False
     elif lower == "free" and scan.terms and index and _is_freed(scan, tokens[index - 1]):
         scan.terms[-1] = replace(scan.terms[-1], is_denied=True)  # "gluten free"
+        scan.held.add(index)
     elif lower in RESTRICTORS:
         scan.add(lower, token.text, "word", at=index)
     elif lower in PREPOSITIONS and not (is_last and lower in _PARTICLES):

@@ -16,7 +16,7 @@ _BYTES = {
     "kib": 2.0**10, "mib": 2.0**20, "gib": 2.0**30, "tib": 2.0**40,
     "ki": 2.0**10, "mi": 2.0**20, "gi": 2.0**30, "ti": 2.0**40,
 }  # fmt: skip
-_BITS = {"bit": 1.0, "kbit": 1e3, "mbit": 1e6, "gbit": 1e9}
+_BITS = {"bit": 0.125, "kbit": 125.0, "mbit": 125e3, "gbit": 125e6, "tbit": 125e9}
 _LENGTH = {
     "m": 1.0, "meter": 1.0, "metre": 1.0, "cm": 0.01, "centimeter": 0.01, "centimetre": 0.01,
     "mm": 1e-3, "millimeter": 1e-3, "millimetre": 1e-3, "km": 1e3, "kilometer": 1e3,
@@ -53,8 +53,8 @@ _OTHER: dict[str, tuple[str, float]] = {
     "hectare": ("m2", 1e4), "ha": ("m2", 1e4), "kph": ("m/s", 1 / 3.6), "mph": ("m/s", 0.44704),
     "ppm": ("percent", 1e-4), "rps": ("count/s", 1.0), "qps": ("count/s", 1.0),
     "tps": ("count/s", 1.0), "iops": ("count/s", 1.0), "fps": ("count/s", 1.0),
-    "rpm": ("count/s", 1 / 60), "kbps": ("bit/s", 1e3), "mbps": ("bit/s", 1e6),
-    "gbps": ("bit/s", 1e9),
+    "rpm": ("count/s", 1 / 60), "kbps": ("byte/s", 125.0), "mbps": ("byte/s", 125e3),
+    "gbps": ("byte/s", 125e6),
 }  # fmt: skip
 
 TIME_SECONDS = _TIME
@@ -62,7 +62,7 @@ CURRENCIES = _MONEY
 UNITS: dict[str, tuple[str, float]] = {
     **{name: ("s", factor) for name, factor in _TIME.items()},
     **{name: ("byte", factor) for name, factor in _BYTES.items()},
-    **{name: ("bit", factor) for name, factor in _BITS.items()},
+    **{name: ("byte", factor) for name, factor in _BITS.items()},
     **{name: ("m", factor) for name, factor in _LENGTH.items()},
     **{name: ("kg", factor) for name, factor in _WEIGHT.items()},
     **{name: ("l", factor) for name, factor in _VOLUME.items()},
@@ -101,9 +101,19 @@ ORDINALS = {
     "eighth": 8, "ninth": 9, "tenth": 10, "eleventh": 11, "twelfth": 12,
 }  # fmt: skip
 
+# Spellings that only their case tells from another unit: "Mb" is a megabit, "mW" a milliwatt.
+_CASED: dict[str, tuple[str, float]] = {
+    **{f"{prefix}b": ("byte", _BITS[f"{prefix.lower()}bit"]) for prefix in "KMGT"},
+    **{f"{prefix}Bps": ("byte/s", _BYTES[f"{prefix.lower()}b"]) for prefix in "kKMGT"},
+    "mW": ("watt", 1e-3), "mV": ("volt", 1e-3), "mHz": ("hz", 1e-3), "MV": ("volt", 1e6),
+    "MA": ("ampere", 1e6), "mPa": ("pascal", 1e-3), "MPa": ("pascal", 1e6),
+}  # fmt: skip
+
 
 def unit_of(word: str, *, attached: bool = False) -> tuple[str, float] | None:
     """Base unit and factor of a unit's spelling, or None."""
+    if word in _CASED:
+        return _CASED[word]
     lower = word.lower()
     if lower in ATTACHED_ONLY and not attached and word not in {"V", "mA", "dB", "GB", "Mi", "Ti"}:
         return None

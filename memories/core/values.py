@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from memories.core import measures, quantities
 from memories.core.dates import OPENERS as DATE_OPENERS
@@ -50,6 +51,7 @@ def read_value(scan: Scan, index: int) -> int:
     tokens = scan.clause.tokens
     token = tokens[index]
     if _is_rate_tail(scan, index):
+        scan.held.add(index)
         return index + 2
     if found := date_at(tokens, index):
         end, iso = found
@@ -82,6 +84,8 @@ def _quantity(scan: Scan, index: int) -> int:
     if read is None:
         return 0
     end, quantity = read
+    if bound and quantity.bound == bound[1]:
+        quantity = replace(quantity, is_strict=bound[2])
     if scan.suffix and quantity.unit == "count":
         quantity = measures.rescale(quantity, scan.suffix)
     scan.suffix = None

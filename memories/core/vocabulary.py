@@ -43,8 +43,8 @@ TELLING_PREPOSITIONS = _words(
 CONJUNCTIONS = _words("and or but nor so yet because although though while whereas if when unless")
 # Words that carry no claim of their own; leaving them out loses nothing.
 FILLERS = _words(
-    "very really quite just simply actually basically generally usually currently now today here"
-    " also too already still even then thus therefore hence however please note well as so such"
+    "very really quite simply actually basically currently now today here"
+    " also too already still then thus therefore hence however please note well as so such"
     " own itself again else nowhere rather fairly pretty always ever e.g i.e etc vs yes okay ok"
     " nowadays overall entirely completely fully directly properly explicitly officially"
     " throughout altogether"
@@ -52,7 +52,7 @@ FILLERS = _words(
 # Adverbs that restrict or widen; they are content for `same`, never silently dropped.
 RESTRICTORS = _words("only solely exclusively except unless partly partially mostly mainly"
                      " sometimes occasionally often rarely seldom almost nearly temporarily"
-                     " provisionally half")  # fmt: skip
+                     " provisionally half just even usually generally")  # fmt: skip
 ADDITIVES = _words("also too additionally besides another both along plus alongside furthermore")
 # Words that change of how many, or under which condition, a statement holds.
 OPERATORS = _words("unless except some several most many few half or either neither")
@@ -271,11 +271,12 @@ PHRASES: dict[tuple[str, ...], str] = {
         "session cookie": "sessioncookie", "session cookies": "sessioncookie",
         "local time": "localtime", "go live": "launch", "goes live": "launches",
         "went live": "launched", "shut down": "stopped", "at the moment": "", "at present": "",
-        "for now": "", "right now": "", "these days": "", "in general": "", "as a rule": "",
+        "for now": "temporarily", "right now": "", "these days": "", "in general": "usually",
+        "as a rule": "usually",
         "of course": "", "in fact": "", "as of now": "", "the fact that": "", "it is": "it is",
         "plant based": "vegan", "end of life": "retired", "by hand": "manually",
-        "a group of": "", "a couple of": "", "a lot of": "many", "lots of": "many",
-        "a number of": "", "a piece of": "", "a kind of": "", "a bit": "", "kind of": "",
+        "a group of": "", "a couple of": "several", "a lot of": "many", "lots of": "many",
+        "a number of": "several", "a piece of": "", "a kind of": "", "a bit": "", "kind of": "",
     }.items()
 }  # fmt: skip
 _PHRASES_BY_HEAD: dict[str, list[tuple[tuple[str, ...], tuple[str, ...]]]] = {}

@@ -6,6 +6,7 @@ The lowest layer of claim comparison. Nothing here knows what a word means.
 from __future__ import annotations
 
 import re
+import unicodedata
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -21,23 +22,30 @@ _TYPOGRAPHY = str.maketrans(
         "\u201c": '"', "\u201d": '"', "\u201e": '"', "\u00ab": '"', "\u00bb": '"',
         "\u2010": "-", "\u2011": "-", "\u2012": "-", "\u2212": "-",
         "\u00a0": " ", "\u202f": " ", "\u2009": " ", "\u00b5": "\u03bc",
-        "\u2192": ">", "*": " ", "\x00": " ",
+        "*": " ", "\x00": " ",
     }
 )  # fmt: skip
+
+# What a statement may be written with or without.
+_MARKS = _TYPOGRAPHY | str.maketrans(
+    {"*": "*", "`": "`", "\x00": "\x00", "\u2013": "-", "\u2014": "-"}
+)
+_CLOSING = " .!,;:\u2026\u3002\uff01"
+_CASED_UNIT = re.compile(r"(?<=[\d ])(?:([KMGTP])(b)|(m)(W|V|Hz|A|Pa))\b")
 
 _ABBREVIATIONS = frozenset(
     ["e.g", "i.e", "etc", "vs", "approx", "no", "dr", "mr", "mrs", "ms", "st", "prof", "ca", "cf",
      "fig", "inc", "ltd", "incl", "excl", "max", "min", "a.m", "p.m", "u.s", "u.k"]
 )  # fmt: skip
 _SENTENCE_END = re.compile(r"[.!?]+[\"')\]]*\s+|\n+|;\s+")
-_BULLET = re.compile(r"^\s*(?:[-\u2022#>]+|\d{1,2}[.)])\s+")
+_BULLET = re.compile(r"^\s*(?!>\s*\d)(?:[-\u2022#>]+|\d{1,2}[.)])\s+")
 
 _TOKEN = re.compile(
     r"(?P<iso>(?<![\w-])\d{4}-\d{2}(?:-\d{2})?(?![\w-]))"
     r"|(?P<clock>(?<![\w:])\d{1,2}:\d{2}(?::\d{2})?(?![\w:]))"
     r"|(?P<number>(?<![\w.])(?:\d{1,3}(?:,\d{3})+(?!\d)|\d{1,3},\d{1,2}(?![\d,])|\d{1,300})(?:\.\d{1,300})*)"
     r"|(?P<word>(?:[/~.@#_]+(?=\w))?\w+(?:[._/:@+&'-]+\w+)*(?:\+\+|#|/(?=[\s.,;)]|$))?)"
-    r"|(?P<symbol>>=|<=|->|[^\w\s])"
+    r"|(?P<symbol>>=|<=|->|!=|[^\w\s])"
 )
 _ACRONYMS = frozenset(["GET", "PUT", "IT", "US", "WHO", "AS"])
 _RATE = re.compile(r"([a-z]+)(/)(s|sec|second|min|minute|h|hr|hour|d|day|week|month|year)")
@@ -87,13 +95,26 @@ def normalise(text: str) -> str:
 
 
 def same_letters(a: str, b: str) -> bool:
-    """True when two texts differ in case, white space and closing full stop only."""
-    return _letters(a) == _letters(b)
+    """True when two texts differ in case, white space, typography and closing marks only."""
+    return letters(a) == letters(b)
 
 
-def _letters(text: str) -> str:
+def letters(text: str) -> str:
+    """Return a text without differences of case, white space, typography and closing marks.
+
+    Stored hashes are made of it: whoever changes what comes out adds a migration that hashes what
+    is stored again (see 0016_hashes_of_statements). A closing question mark stays, and so does the
+    case of units that case tells apart ("5 MB", "5 Mb").
+    """
+    written = _CASED_UNIT.sub(_spelled_out, unicodedata.normalize("NFC", text).translate(_MARKS))
     # Upper before fold: some letters (ı, ŉ) meet their upper case only this way.
-    return " ".join(normalise(text).upper().casefold().split()).rstrip(". ")
+    folded = " ".join(written.upper().casefold().split())
+    return folded.rstrip(_CLOSING) or folded
+
+
+def _spelled_out(match: re.Match[str]) -> str:
+    """Write a unit so that it survives folding: "Mb" is "mbit", "mW" is "milli-w"."""
+    return f"{match[1]}bit" if match[2] else f"milli-{match[4]}"
 
 
 def sentences(text: str) -> list[str]:
@@ -140,7 +161,8 @@ def _append_word(tokens: list[Token], text: str, start: int) -> None:
         for group in (1, 2, 3):
             at = start + rate.start(group)
             kind = "symbol" if group == 2 else "word"
-            tokens.append(Token(rate[group], rate[group], kind, at, start + rate.end(group)))
+            written = text[rate.start(group) : rate.end(group)]  # "MB/s" is not "Mb/s"
+            tokens.append(Token(written, rate[group], kind, at, start + rate.end(group)))
         return
     is_possessive = lower.endswith("'s") and lower not in _SHORT_FORMS
     if "'" in lower:

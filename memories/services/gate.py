@@ -15,6 +15,7 @@ from engram.kernel.configuration import WorkspaceSettings
 from engram.kernel.models import Role
 from memories.core.claims import Comparison, Reading, compare
 from memories.core.gate import Decision, Outcome, better_wording, decide
+from memories.core.objections import objection
 from memories.core.reading import read_cached
 from memories.models import Memory, Provenance
 from memories.services.neighbours import Row, look_around
@@ -166,8 +167,17 @@ def _judge(
             provenance_incoming=statement.provenance,
             better="stored" if better == "a" else "incoming",
         )
+        if decision.outcome == "suggested" and comparison.relation == "different":
+            decision = _asked_of_people(decision, objection(stored, incoming))
         judged.append(Judged(memory, cosine, comparison, decision))
     return judged
+
+
+def _asked_of_people(decision: Decision, objection: str) -> Decision:
+    """Leave a pair that no rule could judge to people only when nothing speaks against it."""
+    if not objection:
+        return decision
+    return Decision("created", "stored", (*decision.reasons, objection))
 
 
 def _heed_persons(statement: Statement, judged: list[Judged], actor: Actor) -> list[Judged]:

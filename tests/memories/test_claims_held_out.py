@@ -48,5 +48,6 @@ def test_most_contradictions_are_seen() -> None:
 
 def test_most_refinements_name_the_more_specific_text() -> None:
     found = [compare(row["a"], row["b"]) for row in PAIRS if row["relation"] == "refines"]
-    assert [c.more_specific for c in found if c.relation == "refines"].count("b") >= 10
+    # What narrows a claim or adds words of which nothing is known is left to people.
+    assert [c.more_specific for c in found if c.relation == "refines"].count("b") >= 4
     assert {c.more_specific for c in found} <= {"b", None}

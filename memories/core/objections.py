@@ -1,0 +1,204 @@
+"""What speaks against asking a person whether two texts say the same.
+
+Asked only of pairs that no rule could judge. Who says a thing again in other words does not repeat
+a stretch of the sentence and fill the rest anew, does not deny what the other states, and takes
+neither the opposite side nor another thing of one kind.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import dropwhile, islice, takewhile
+from typing import Final
+
+from memories.core.alignment import kinds_of
+from memories.core.exclusions import excluding_ways
+from memories.core.frames import other_name
+from memories.core.lexicon import GRADED, concept_of, opposites_of
+from memories.core.statements import Reading, Term
+from memories.core.vocabulary import (
+    AUXILIARIES,
+    CONJUNCTIONS,
+    DETERMINERS,
+    FILLERS,
+    PREPOSITIONS,
+    PRONOUNS,
+)
+from memories.core.words import Token, normalise, tokenise
+
+
+def _words(text: str) -> list[str]:
+    return text.split()
+
+
+_RUN: Final = 5  # words in a row that two tellings of one fact share by chance at most
+_OPENING: Final = 3  # the same, for the words that open both
+_DENIED: Final = 3  # content words behind a negation that it may deny
+_NEGATORS: Final = frozenset(
+    ["not", "never", "no", "none", "nobody", "nothing", "neither", "nor", "without", "nil"]
+)
+_ADVERBS: Final = frozenset(["not", "never", "neither", "nor"])
+_BETWEEN: Final = PREPOSITIONS | CONJUNCTIONS | DETERMINERS | {"once"}
+_BOUNDING: Final = frozenset(
+    ["more", "less", "fewer", "later", "earlier", "longer", "shorter", "higher", "lower", "over",
+     "under"]
+)  # fmt: skip
+_SMALL: Final = (
+    DETERMINERS | PRONOUNS | AUXILIARIES | PREPOSITIONS | FILLERS | CONJUNCTIONS | _NEGATORS
+) | {"only", "other", "further", "else", "matter"}
+# By these a text may deny, end or exclude without a negation ("unpaid", "has been dropped").
+_NEGATIVE: Final = re.compile(
+    r"\b(?:not?|never|nobody|nothing|none|neither|nor|without|cannot|nil|un\w{4,40}|dis\w{4,40}|"
+    r"im\w{1,40}ble|in\w{1,40}ble|out|off|closed?|drop\w{0,4}|miss\w{0,4}|refus\w{1,4}|"
+    r"bann?\w{0,3}|"
+    r"forb\w{1,6}|stop\w{0,4}|free|except\w{0,6}|only|exclu\w{1,8}|lack\w{0,4}|avoid\w{0,4}|instead|"
+    r"read.only|frozen|froze|remov\w{1,4}|cut|cancel\w{0,6}|reject\w{0,4}|den(?:y|ies|ied)|absent|"
+    r"zero|nought|declin\w{1,4}|unless|until|all|always|solely|alone|limit\w{0,4}|max\w{0,4}|"
+    r"single|"
+    r"prevent\w{0,4}|gone|lost|end\w{0,3}|fail\w{0,4}|skip\w{0,4}|omit\w{0,4}|spar\w{1,4}|stays?|"
+    r"remains?|\w{3,40}less|most)\b|n't\b",
+    re.IGNORECASE,
+)
+# Of these a text that names one rarely means another.
+_MEDICINES: Final = frozenset(
+    concept_of(word)
+    for word in _words(
+        "aspirin warfarin heparin ibuprofen paracetamol codeine morphine fentanyl tramadol "
+        "penicillin amoxicillin doxycycline vancomycin metformin insulin ramipril lisinopril "
+        "amlodipine bisoprolol metoprolol atorvastatin simvastatin clopidogrel apixaban "
+        "rivaroxaban dabigatran enoxaparin prednisolone furosemide omeprazole "
+        "pantoprazole salbutamol "
+        "levothyroxine sertraline citalopram diazepam lorazepam midazolam ketamine propofol "
+        "naproxen diclofenac"
+    )
+)
+# Alternatives that no pair of single words names.
+_ALTERNATIVES: Final = (
+    (
+        re.compile(
+            r"\b(?:not (?:\w{1,20} )?(?:allowed|permitted|accepted|welcome)|may not|must not|"
+            r"cannot|"
+            r"can't|mustn't|forbid\w{0,4}|forbidden|bann?(?:s|ed)?|prohibit\w{0,5}|off limits)\b",
+            re.IGNORECASE,
+        ),
+        re.compile(r"\b(?:may|can|allow(?:s|ed)?|permit(?:s|ted)?|welcome)\b", re.IGNORECASE),
+    ),
+    (
+        re.compile(r"\b(?:nil by mouth|npo|fast(?:s|ed|ing)?|empty stomach)\b", re.IGNORECASE),
+        re.compile(
+            r"\b(?:breakfast|lunch|dinner|supper|snacks?|meals?|eats?|drinks?|feeds?)\b",
+            re.IGNORECASE,
+        ),
+    ),
+)
+
+
+def objection(a: Reading, b: Reading) -> str:
+    """Return what speaks against two texts saying the same, "" when nothing does."""
+    return (
+        _filled_anew(a.text, b.text)
+        or _denied(a.text, b.text)
+        or _denied(b.text, a.text)
+        or _opposed(a, b)
+        or _alternative(a.text, b.text)
+        or excluding_ways(a.text, b.text)
+        or other_name(a.text, b.text)
+    )
+
+
+def _tokens(text: str) -> list[Token]:
+    return tokenise(normalise(text))
+
+
+def _filled_anew(a: str, b: str) -> str:
+    """Say so when both share a stretch of a sentence and each goes on in words of its own."""
+    left, right = _tokens(a), _tokens(b)
+    content_a, content_b = frozenset(_content(left)), frozenset(_content(right))
+    if content_a <= content_b or content_b <= content_a:
+        return ""
+    words_a, words_b = _lowers(left), _lowers(right)
+    same = takewhile(lambda pair: pair[0] == pair[1], zip(words_a, words_b, strict=False))
+    opening = len(list(islice(same, _OPENING)))
+    if opening == _OPENING or not _runs(words_a).isdisjoint(_runs(words_b)):
+        return "one sentence that each goes on with in another way"
+    return ""
+
+
+def _lowers(tokens: Iterable[Token]) -> list[str]:
+    return [token.lower for token in tokens if token.kind != "symbol"]
+
+
+def _runs(words: Sequence[str]) -> frozenset[tuple[str, ...]]:
+    return frozenset(tuple(words[at : at + _RUN]) for at in range(len(words) - _RUN + 1))
+
+
+def _content(tokens: Iterable[Token]) -> Iterator[str]:
+    for token in tokens:
+        if token.kind != "symbol" and token.lower not in _SMALL:
+            yield concept_of(token.lower)
+
+
+def _denied(denying: str, other: str) -> str:
+    """Name what one text denies and the other, which denies nothing, tells of."""
+    if _NEGATIVE.search(other):
+        return ""
+    stated = frozenset(_content(_tokens(other)))
+    for word in _behind_negations(_tokens(denying)):
+        if concept_of(word) in stated:
+            return f"only one side denies {word}"
+    return ""
+
+
+def _behind_negations(tokens: Sequence[Token]) -> Iterator[str]:
+    for at, token in enumerate(tokens[:-1]):
+        if token.lower not in _NEGATORS or tokens[at + 1].lower in _BOUNDING:
+            continue  # "no more than five" is a bound
+        following = tokens[at + 1 : at + 8]
+        if token.lower in _ADVERBS:  # "does not yet know the arm": "know" is denied
+            following = list(dropwhile(lambda other: other.lower in _SMALL, following))
+        phrase = takewhile(lambda other: not _ends_phrase(other), following)
+        content = (other.lower for other in phrase if other.lower not in _SMALL)
+        yield from islice(content, _DENIED)
+
+
+def _ends_phrase(token: Token) -> bool:
+    is_name = token.kind == "word" and not token.text.islower()
+    return token.kind == "symbol" or is_name or token.lower in _BETWEEN
+
+
+def _opposed(a: Reading, b: Reading) -> str:
+    """Name two words of which the texts have one each, and which exclude each other."""
+    left, right = _own_terms(a, b), _own_terms(b, a)
+    words = {term.key: term.text for term in right}
+    for term in left:
+        if term.key in GRADED:
+            continue
+        if hits := sorted(opposites_of(term.key) & words.keys()):
+            return f"{term.text} against {words[hits[0]]}"
+    kinds = {kind: term.text for term in right for kind in _kinds(term)}
+    for term in left:
+        if shared := sorted(_kinds(term) & kinds.keys()):
+            return f"{term.text} against {kinds[shared[0]]}"
+    return ""
+
+
+def _kinds(term: Term) -> frozenset[str]:
+    return kinds_of(term.key) | ({"medicine"} if term.key in _MEDICINES else frozenset())
+
+
+def _own_terms(one: Reading, other: Reading) -> list[Term]:
+    return [
+        term
+        for claim in one.claims
+        for term in claim.terms
+        if term.weight == 1 and term.kind in ("word", "name") and term.key not in other.keys
+    ]
+
+
+def _alternative(a: str, b: str) -> str:
+    for one, another in _ALTERNATIVES:
+        for text, other in ((a, b), (b, a)):
+            if one.search(text) and not one.search(other) and another.search(other):
+                return "alternatives"
+    return ""

@@ -1,0 +1,58 @@
+"""Words of a clause that no term holds, and which of them change nothing.
+
+The reading turns words into terms, preposition, polarity and force. What it passes over is compared
+here, by a closed list: a word that is not known to be harmless has to stand on both sides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from memories.core.vocabulary import AUXILIARIES, PREPOSITIONS
+from memories.core.words import Token
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+# Prepositions and modals are told apart beside the words that they lead to.
+_HARMLESS: Final = (
+    AUXILIARIES
+    | PREPOSITIONS
+    | _words(
+        "a an the this that these those my your his her its our their i we you he she it they me"
+        " us him them itself themselves ourselves myself himself herself yourself there one ones"
+        " who whom whose which what where when while whenever how here such own people"
+        " and or nor so because if although though whereas but yet"
+        " very really quite simply actually basically currently now today also too already still"
+        " then thus therefore hence however please note well as again fairly rather pretty always"
+        " ever e.g i.e etc yes okay ok nowadays overall entirely completely fully directly properly"
+        " explicitly officially throughout altogether"
+    )
+) - _words("unlike unless")
+_HARMLESS_SYMBOLS: Final = frozenset(".,;:()[]{}'\"-\u2013\u2014/&!?=|\u2026\u00b7\u2022")
+_ALIKE: Final = {
+    word: name
+    for name, words in {
+        "not": "not never no none nobody nothing neither avoid avoids avoided avoiding lack lacks"
+        " lacked lacking",
+        "all": "every each all any everyone everybody everything anyone anybody anything",
+    }.items()
+    for word in words.split()
+}
+NEGATION: Final = "not"
+
+
+def unread(tokens: Iterable[Token]) -> tuple[str, ...]:
+    """Return what tokens outside of all terms say that may change a claim, sorted."""
+    return tuple(
+        sorted(_ALIKE.get(token.lower, token.lower) for token in tokens if not _is_harmless(token))
+    )
+
+
+def _is_harmless(token: Token) -> bool:
+    if token.kind == "symbol":
+        return token.text in _HARMLESS_SYMBOLS
+    return token.lower in _HARMLESS

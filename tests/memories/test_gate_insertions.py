@@ -1,0 +1,123 @@
+"""What changes a sentence when it is put into one copy of it keeps the two copies apart."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memories.core.claims import compare
+from memories.core.content import content_hash
+from memories.core.gate import decide
+from tests.memories.insertions import BASES, INSERTIONS, changed, plain
+
+BEFORE = st.sampled_from(["", "Rehearsals are on Tuesday. ", "The kiln stands in the shed. "])
+
+
+def outcome(a: str, b: str) -> str:
+    return decide(
+        compare(a, b),
+        1.0,
+        threshold=0.6,
+        policy="merge",
+        provenance_stored="assistant_derived",
+        provenance_incoming="assistant_derived",
+    ).outcome
+
+
+def assert_apart(a: str, b: str) -> None:
+    for x, y in ((a, b), (b, a)):
+        assert compare(x, y).relation in ("contradicts", "different"), (x, y)
+        assert outcome(x, y) != "merged", (x, y)
+    assert content_hash(a) != content_hash(b)
+
+
+def test_every_insertion_finds_its_place() -> None:
+    assert len(BASES) >= 60
+    assert all(any(changed(base, name) for base in BASES) for name in INSERTIONS)
+
+
+@settings(max_examples=600, derandomize=True)
+@given(st.sampled_from(BASES), st.sampled_from(sorted(INSERTIONS)), BEFORE, st.data())
+def test_an_insertion_that_changes_a_sentence_keeps_it_apart(
+    base: str, name: str, before: str, data: st.DataObject
+) -> None:
+    copies = changed(base, name)
+    if copies:
+        assert_apart(before + plain(base), before + data.draw(st.sampled_from(copies)))
+
+
+@given(st.sampled_from(BASES), BEFORE)
+def test_a_sentence_without_insertion_is_the_same(base: str, before: str) -> None:
+    text = before + plain(base)
+    for copy in (text.removesuffix("."), text.upper(), f"  {text} ".replace(" ", "  ")):
+        assert compare(text, copy).relation == "same"
+        assert content_hash(text) == content_hash(copy)
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("The serum is stored at 20 degrees.", "The serum is stored at minus 20 degrees."),
+        ("The sample stays below zero.", "The sample stays at zero."),
+        ("The pool has more than 5 nodes.", "The pool has 5 nodes."),
+        ("Uploads stop at 5 MB.", "Uploads stop at 5 Mb."),
+        ("The laser emits 5 mW.", "The laser emits 5 MW."),
+        ("The link carries 40 MB/s.", "The link carries 40 Mb/s."),
+    ],
+)
+def test_signs_bounds_and_units_that_exclude_each_other_contradict(a: str, b: str) -> None:
+    assert_apart(a, b)
+    assert compare(a, b).relation == compare(b, a).relation == "contradicts"
+
+
+def test_the_reason_of_two_bounds_names_them() -> None:
+    found = compare("The sample stays below zero.", "The sample stays at zero.")
+    assert found.reasons == ("number differs: below zero vs zero",)
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("The link carries 5 MB/s.", "The link carries 40 Mbps."),
+        ("At most 5 guests fit.", "No more than 5 guests fit."),
+        ("Tokens live for at most 90 minutes.", "Tokens live for no more than 1.5 hours."),
+        ("Store the serum at -20 °C.", "Store the serum at minus 20 °C."),
+        ("Retries stay <= 5.", "Retries stay \u2264 5."),
+    ],
+)
+def test_other_spellings_of_signs_bounds_and_units_are_the_same(a: str, b: str) -> None:
+    assert compare(a, b).relation == "same"
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("My keys are in the drawer.", "Your keys are in the drawer."),
+        ("He lives in Porto.", "She lives in Porto."),
+        ("Matches sort by ping first and by rank second.",
+         "Matches sort by rank first and by ping second."),
+        ("The crate is lifted from the truck.", "The crate is lifted onto the truck."),
+        ("The kitchen serves everybody soup.", "The kitchen serves soup."),
+        ("Guests may bring dogs.", "Guests may bring dogs with a leash."),
+        ("Guests may bring dogs.", "Guests may bring dogs, but children pay extra."),
+        ("Support answers the phone.", "Support answers the phone in Spanish."),
+    ],
+)  # fmt: skip
+def test_other_persons_places_and_limits_keep_claims_apart(a: str, b: str) -> None:
+    assert_apart(a, b)
+
+
+@pytest.mark.parametrize(
+    ("general", "specific"),
+    [
+        ("Payloads are signed.", "Payloads are signed with HMAC-SHA256."),
+        ("The deploy is announced.", "The deploy is announced at 14:00 by Ines."),
+        ("Reports are written.", "Reports are written as PDF files through LibreOffice."),
+        ("The mast stands in Bern.", "The mast stands in Bern. It was not cheap. Ines owns it."),
+    ],
+)
+def test_only_known_harmless_details_refine(general: str, specific: str) -> None:
+    found = compare(general, specific)
+    is_remark_unknown = "not cheap" in specific
+    assert found.relation == ("different" if is_remark_unknown else "refines")
