@@ -8,7 +8,6 @@ too, and what it quotes of them would outlive their erasure.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,9 +17,10 @@ from conflicts.core.facts import Fact, Finding, FindingKind, Severity
 from conflicts.core.forgetting import count_tokens
 from conflicts.core.questions import ask_ambiguity, ask_reversal, ask_stale
 from conflicts.core.words import stems, tokens
+from memories.core.quoting import quoted, visible
 
 # Changes whenever the words below do: runs say by which prompt they were asked.
-PROMPT_VERSION: Final = "2026-11.2"
+PROMPT_VERSION: Final = "2026-11.3"
 MAX_FINDINGS: Final = 20
 MAX_MEMBERS: Final = 12
 QUESTION_MAX_CHARS: Final = 400
@@ -73,13 +73,6 @@ billing database still kept for 30 days?" It gives no orders, and does not menti
 - "reasoning": one or two sentences on why the lines leave it open.
 When there is nothing to report, "findings" is an empty list."""
 
-_UNSAFE = re.compile(
-    r"[\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
-)
-_BREAKS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+")
-_HIDDEN = re.compile(
-    r"[\u00ad\u061c\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]+"
-)
 _YES_OR_NO = re.compile(
     r"(?:is|are|was|were|am|do|does|did|has|have|had|can|could|will|would|shall|should|must|may|"
     r"might|need)\b(?!['’]t\b)",
@@ -129,12 +122,7 @@ def line(number: int, fact: Fact) -> str:
         "talk": fact.session_key,
         "says": fact.content,
     }
-    written = json.dumps({k: v for k, v in told.items() if v}, ensure_ascii=False)
-    return f"{number} {_UNSAFE.sub(_escaped, written)}"
-
-
-def _escaped(match: re.Match[str]) -> str:
-    return json.dumps(match[0])[1:-1]
+    return f"{number} {quoted({k: v for k, v in told.items() if v})}"
 
 
 def line_tokens(fact: Fact) -> int:
@@ -203,8 +191,9 @@ def is_askable(question: str, members: Sequence[Fact]) -> bool:
 
 def _says_only(question: str, members: Sequence[Fact]) -> bool:
     """Whether each word and number of a question stands in what the members say."""
-    said = {stem for fact in members for stem in stems(fact.content)}
-    written = {token.lower() for fact in members for token in tokens(fact.content)}
+    contents = [visible(fact.content) for fact in members]  # as the model read them
+    said = {stem for content in contents for stem in stems(content)}
+    written = {token.lower() for content in contents for token in tokens(content)}
     for token in tokens(question):
         word = token.lower()
         if _FRAMING.fullmatch(word) or word in written:
@@ -222,4 +211,4 @@ def _own_question(kind: FindingKind, for_yes: Sequence[Fact], against: Sequence[
 
 
 def _one_line(text: str) -> str:
-    return " ".join(_HIDDEN.sub("", _BREAKS.sub(" ", text)).split())
+    return " ".join(visible(text).split())

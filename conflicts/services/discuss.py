@@ -8,6 +8,7 @@ from uuid import UUID
 from conflicts.models import Conflict, ConflictComment
 from conflicts.services.lookup import locked_conflict
 from engram.kernel.actors import Actor
+from engram.kernel.credentials import refuse_credentials
 from engram.kernel.history import record
 from engram.kernel.models import Membership, Workspace
 from engram.kernel.refusals import InvalidError
@@ -43,6 +44,7 @@ def comment(
     workspace: Workspace, conflict_id: UUID, *, text: str, actor: Actor, now: datetime
 ) -> Conflict:
     """Add a comment to a card."""
+    refuse_credentials({"text": text})
     with in_workspace(workspace):
         conflict = locked_conflict(conflict_id)
         add_comment(conflict, text, actor=actor, now=now)

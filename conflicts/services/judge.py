@@ -14,6 +14,7 @@ from conflicts.services.company import card_of
 from conflicts.services.records import demand_leave, note_said, record_of
 from conflicts.services.report import file_report, gather
 from engram.kernel.actors import Actor
+from engram.kernel.credentials import refuse_credentials
 from engram.kernel.models import Workspace
 from engram.kernel.refusals import InvalidError, MissingError, StaleError
 from engram.kernel.tenancy import in_workspace
@@ -64,6 +65,7 @@ def judge(
 
     A later answer of the same caller replaces the earlier one; a card stays, people close it.
     """
+    refuse_credentials({"reason": reason})
     with in_workspace(workspace):
         is_against = relation == JudgedRelation.CONTRADICTS
         if is_against:

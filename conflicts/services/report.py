@@ -22,6 +22,7 @@ from conflicts.services.discuss import add_comment
 from conflicts.services.records import demand_leave, is_seconded, note_said, record_of
 from engram.kernel.actors import Actor
 from engram.kernel.causes import CHANGED_MEANWHILE
+from engram.kernel.credentials import refuse_credentials
 from engram.kernel.models import Workspace
 from engram.kernel.refusals import InvalidError, StaleError
 from engram.kernel.tenancy import in_workspace
@@ -55,6 +56,7 @@ def report(
     now: datetime,
 ) -> Reported:
     """Join an open card about these memories, or open one; raise when people decided before."""
+    refuse_credentials({"note": note})
     with in_workspace(workspace):
         one_filer()
         demand_leave(actor, workspace.config, now=now)

@@ -16,6 +16,7 @@ from conflicts.models.decision import Verdict
 from conflicts.services.causes import ALREADY_DECIDED, KEEP_NEEDED, STALE_VERSION
 from conflicts.services.lookup import locked_with_members
 from engram.kernel.actors import Actor
+from engram.kernel.credentials import refuse_credentials
 from engram.kernel.history import record
 from engram.kernel.models import Workspace
 from engram.kernel.refusals import InvalidError, StaleError
@@ -113,6 +114,7 @@ def resolve(
     version: int | None = None,
 ) -> Decision:
     """Carry out a verdict; raise `StaleError` when the card was decided or changed meanwhile."""
+    refuse_credentials({"answer": answer, "note": note})
     answer = answer.strip()
     if answer and verdict != Verdict.NONE_VALID:
         raise InvalidError("answer", "An answer goes with the verdict none_valid.")

@@ -88,6 +88,9 @@ INVALID = Cause(
     "Invalid value",
     "Correct the fields that `errors` names and send it again.",
 )
+CREDENTIAL = Cause(
+    "credential", 422, "Looks like a credential", "Send it without the secret; none are stored."
+)
 TOO_OFTEN = Cause(
     "too-many-requests", 429, "Too many requests", "Wait the seconds that `Retry-After` says."
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import unicodedata
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -20,6 +21,15 @@ LATEST = datetime(2200, 1, 1, tzinfo=UTC)
 CLOCK_SKEW = timedelta(minutes=1)
 
 
+# Letters and symbols by their category, and yet nothing that anybody sees.
+_FILLERS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
+
+
+def has_visible(text: str) -> bool:
+    """Tell whether a text holds anything that can be seen."""
+    return any(unicodedata.category(c)[0] in "LNPS" and c not in _FILLERS for c in text)
+
+
 class Text(serializers.CharField):
     """A string, kept as it was sent."""
 
@@ -32,7 +42,7 @@ class Text(serializers.CharField):
         if not isinstance(value, str):
             self.fail("invalid")
         text: str = super().to_internal_value(value)
-        if not self.allow_blank and not text.strip():
+        if not self.allow_blank and not has_visible(text):
             self.fail("blank")
         return text
 

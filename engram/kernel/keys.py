@@ -14,6 +14,7 @@ from django.db import connection
 from django.db.models import F
 
 from engram.kernel.actors import Actor
+from engram.kernel.credentials import refuse_credentials
 from engram.kernel.history import record
 from engram.kernel.models import ApiKey, Role, Workspace
 from engram.kernel.rows import columns_of, from_row
@@ -57,6 +58,7 @@ def issue(
     is_exempt_from_throttle: bool = False,
 ) -> tuple[ApiKey, str]:
     """Create a key and return it with its token, which is never shown again."""
+    refuse_credentials({"name": name})
     token = PREFIX + secrets.token_urlsafe(32)
     with in_workspace(workspace):
         key = ApiKey.objects.create(

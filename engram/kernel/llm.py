@@ -170,8 +170,8 @@ def _answered(question: _Question[T], messages: Sequence[Message]) -> T:
         repaired = question.put(
             [
                 *messages,
-                {"role": "assistant", "content": text[:REPAIR_QUOTE_CHARS] or "(nothing)"},
-                {"role": "user", "content": told},
+                {"role": "assistant", "content": _as_data(text[:REPAIR_QUOTE_CHARS])},
+                {"role": "user", "content": _as_data(told)},
             ]
         )
         try:
@@ -179,6 +179,11 @@ def _answered(question: _Question[T], messages: Sequence[Message]) -> T:
         except _UnfitError:
             what = f"{question.model} answered no fitting JSON"
             raise MalformedError(what, question.used) from None
+
+
+def _as_data(text: str) -> str:
+    """Return a text in which no chat-template token begins: it may quote what memories hold."""
+    return text.replace("<", r"\u003c") or "(nothing)"
 
 
 class _TransientError(Exception):

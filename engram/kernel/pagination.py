@@ -53,7 +53,7 @@ class NewestFirst(CursorPagination):
     def decode_cursor(self, request: Request) -> Any:
         """Return the cursor; what is not one of ours is a validation error."""
         try:
-            cursor = super().decode_cursor(request)
+            cursor: Any = super().decode_cursor(request)
             if cursor is not None and cursor.position is not None:
                 position = self.read_position(str(cursor.position))
                 cursor = cursor._replace(position=position)

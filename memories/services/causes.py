@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from engram.kernel.causes import Cause
 
-CREDENTIAL = Cause(
-    "credential", 422, "Looks like a credential", "Send it without the secret; none are stored."
-)
 FORGOTTEN_BEFORE = Cause(
     "forgotten-before",
     422,

@@ -12,14 +12,14 @@ import numpy as np
 from engram.kernel import telemetry
 from engram.kernel.actors import Actor
 from engram.kernel.collisions import retried
+from engram.kernel.credentials import refuse_credentials
 from engram.kernel.embedding import EmbeddingUnavailableError, embed_windows
 from engram.kernel.models import Workspace
 from engram.kernel.planning import by_index
 from engram.kernel.refusals import InvalidError
 from engram.kernel.tenancy import in_workspace
-from memories.core.content import content_hash, credential_in
+from memories.core.content import content_hash
 from memories.models import Memory
-from memories.services.causes import CREDENTIAL
 from memories.services.committing import Committed, Run
 from memories.services.draft import Draft
 from memories.services.lifecycle import hold, lock
@@ -60,13 +60,8 @@ def prepare(drafts: Sequence[Draft], model: str) -> Prepared:
     """
     for position, draft in enumerate(drafts):
         for name, text in draft.texts():
-            if found := credential_in(text):
-                path = name if len(drafts) == 1 else f"memories.{position}.{name}"
-                raise InvalidError(
-                    path,
-                    f"This looks like {found}; secrets are not stored.",
-                    cause=CREDENTIAL,
-                )
+            path = name if len(drafts) == 1 else f"memories.{position}.{name}"
+            refuse_credentials({path: text})
     contents = [draft.content for draft in drafts]
     windows: list[np.ndarray | None]
     try:

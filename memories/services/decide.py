@@ -13,6 +13,7 @@ from django.db import IntegrityError
 from engram.kernel.actors import Actor
 from engram.kernel.causes import WRITTEN_MEANWHILE
 from engram.kernel.collisions import AGAIN
+from engram.kernel.credentials import refuse_credentials
 from engram.kernel.models import Role, Workspace
 from engram.kernel.refusals import InvalidError, MissingError, RefusalError, StaleError
 from engram.kernel.tenancy import before_writing, in_workspace
@@ -54,6 +55,7 @@ def accept(
     Raise `LapsedError` when the memory is not any more what it was when the request was made, or
     what was asked is refused by now. Another writer who was faster lapses nothing.
     """
+    refuse_credentials({"note": note})
     with before_writing(workspace):
         asked = _found(review_id)
     ready = _prepare(asked, workspace)
@@ -78,6 +80,7 @@ def reject(
     workspace: Workspace, review_id: UUID, *, note: str = "", actor: Actor, now: datetime
 ) -> Review:
     """Leave everything as it is."""
+    refuse_credentials({"note": note})
     with in_workspace(workspace):
         review, _ = _locked(review_id)
         close([review], ReviewStatus.REJECTED, actor=actor, now=now, note=note)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import datetime
 from typing import Any, Self
 from uuid import UUID
 
+from engram.kernel.credentials import strings_in
 from memories.models import Kind, Provenance
 
 DEFAULT_CONFIDENCE = {Provenance.USER_STATED: 1.0}
@@ -39,11 +39,12 @@ class Draft:
     is_revival: bool = False
 
     def texts(self) -> Iterator[tuple[str, str]]:
-        """Yield each field that can carry free text, with its name."""
-        yield "content", self.content
-        yield "source", self.source or ""
-        yield "tags", " ".join(self.tags)
-        yield "metadata", json.dumps(dict(self.metadata), ensure_ascii=False)
+        """Yield each text that a caller sends, with the name of its field."""
+        for name in ("content", "source", "scope", "project", "agent", "session_key"):
+            yield name, getattr(self, name) or ""
+        for name in ("tags", "metadata"):
+            for text in strings_in(getattr(self, name)):
+                yield name, text
 
     @property
     def other_fields(self) -> dict[str, Any]:

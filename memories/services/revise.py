@@ -10,15 +10,16 @@ from uuid import UUID
 from django.db import IntegrityError
 
 from engram.kernel.actors import Actor
+from engram.kernel.credentials import refuse_credentials, strings_in
 from engram.kernel.embedding import EmbeddingUnavailableError, embed_windows
 from engram.kernel.history import record
 from engram.kernel.models import Workspace
 from engram.kernel.refusals import InvalidError, MissingError, StaleError
 from engram.kernel.tenancy import in_workspace
-from memories.core.content import content_hash, credential_in
+from memories.core.content import content_hash
 from memories.core.text import terms
 from memories.models import Memory, MemoryTag, Provenance, Review, ReviewKind, State
-from memories.services.causes import CREDENTIAL, FORGOTTEN_BEFORE, NOT_LIVE, SAME_STATEMENT
+from memories.services.causes import FORGOTTEN_BEFORE, NOT_LIVE, SAME_STATEMENT
 from memories.services.index import WordIndex, reindex_vectors
 from memories.services.lifecycle import lock
 from memories.services.merge import keep_revision
@@ -54,6 +55,9 @@ def revise(
     now: datetime,
 ) -> Memory | Review:
     """Apply changes (names from CHANGEABLE) to a memory, or return what a person is asked first."""
+    for name, value in changes.items():
+        for text in strings_in(value):
+            refuse_credentials({name: text})
     vectors = embedded(changes.get("content"), workspace.embedding_model)
     try:
         with in_workspace(workspace):
@@ -68,10 +72,7 @@ def embedded(content: str | None, model: str) -> Any:
     """Return the vectors of a wording without secrets; None when it cannot be embedded now."""
     if content is None:
         return None
-    if found := credential_in(content):
-        raise InvalidError(
-            "content", f"This looks like {found}; secrets are not stored.", cause=CREDENTIAL
-        )
+    refuse_credentials({"content": content})
     try:
         return embed_windows([content], model)[0]
     except EmbeddingUnavailableError:

@@ -9,6 +9,7 @@ from django.db.models import Q
 
 from engram.kernel.actors import SYSTEM, Actor
 from engram.kernel.collisions import retried
+from engram.kernel.credentials import without_credentials
 from engram.kernel.history import record
 from engram.kernel.models import Workspace
 from engram.kernel.refusals import StaleError
@@ -29,6 +30,8 @@ def end_session(
 ) -> Session:
     """End a session; the same end again changes nothing, another transcript is refused.
 
+    Of a credential in it a marker is kept: a session's transcript is not lost for one line.
+
     One that was closed as idle, or ended without a transcript, takes its transcript once, as if it
     had been ended with it then: late is better than lost.
     """
@@ -43,7 +46,8 @@ def end_session(
                 raise StaleError(
                     "This session has ended, with another transcript.", cause=OTHER_TRANSCRIPT
                 )
-        session.transcript, session.transcript_digest = transcript, digest
+        kept, _ = without_credentials(transcript)
+        session.transcript, session.transcript_digest = kept, digest
         session.is_abandoned = False
         return _end(session, actor=actor, now=now)
 

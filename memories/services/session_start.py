@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from random import Random
 from time import perf_counter
@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from engram.kernel import telemetry
 from engram.kernel.actors import Actor
 from engram.kernel.collisions import retried
+from engram.kernel.credentials import refuse_credentials, without_credentials
 from engram.kernel.embedding import EmbeddingUnavailableError, embed_query
 from engram.kernel.history import event, send
 from engram.kernel.inserting import insert
@@ -76,6 +77,9 @@ def start_session(
 ) -> Started:
     """Start a session, or answer what the one of this key was given, in its present wording."""
     began = perf_counter()
+    names = ("session_key", "project", "scope", "agent")
+    refuse_credentials({name: getattr(wanted, name) for name in names})
+    wanted = replace(wanted, context=without_credentials(wanted.context)[0])
     with before_writing(workspace):
         is_new = not is_known(wanted.session_key)
     vector = _embedded(workspace, wanted.context, now) if is_new else None

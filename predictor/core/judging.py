@@ -7,19 +7,18 @@ conversation are data: each is one JSON string that nothing inside can end.
 
 from __future__ import annotations
 
-import json
 import random
-import unicodedata
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
+from memories.core.quoting import quoted
 from memories.core.text import terms
 
 Id = TypeVar("Id", bound=Hashable)
 
 # Changes whenever the words below do: judgements say by which prompt they were made.
-PROMPT_VERSION: Final = "2026-11.1"
+PROMPT_VERSION: Final = "2026-11.2"
 MIN_TRANSCRIPT_CHARS: Final = 500
 TAIL_CHARS: Final = 4_000
 NOTE_CHARS: Final = 1_500  # of each memory; what is longer is cut
@@ -88,27 +87,16 @@ def shuffled(ids: Sequence[Id], rng: random.Random) -> list[Id]:
 
 def messages(notes: Sequence[str], transcript: str) -> list[dict[str, str]]:
     """Return what a model is told of the notes, numbered from 1, and of the transcript's end."""
-    lines = [f"{number} {_quoted(says=cut(note))}" for number, note in enumerate(notes, start=1)]
-    told = "\n".join([*lines, _quoted(conversation=tail(transcript))])
+    lines = [
+        f"{number} {quoted({'says': cut(note)})}" for number, note in enumerate(notes, start=1)
+    ]
+    told = "\n".join([*lines, quoted({"conversation": tail(transcript)})])
     return [{"role": "system", "content": INSTRUCTIONS}, {"role": "user", "content": told}]
 
 
 def cut(note: str) -> str:
     """Return as much of a memory as a judge reads."""
     return note if len(note) <= NOTE_CHARS else note[: NOTE_CHARS - 1] + "…"
-
-
-def _quoted(**said: str) -> str:
-    return json.dumps({name: seen(text) for name, text in said.items()}, ensure_ascii=False)
-
-
-def seen(text: str) -> str:
-    """Return a text without what cannot be seen: it could end a line, or hide words from people."""
-    return "".join(c if c in "\n\t" or not _is_unseen(c) else " " for c in text)
-
-
-def _is_unseen(character: str) -> bool:
-    return unicodedata.category(character) in {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 
 
 def complaint(notes: Sequence[int], relevance: Sequence[float], expected: int) -> str:

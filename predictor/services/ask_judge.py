@@ -10,7 +10,8 @@ from pydantic import BaseModel, ConfigDict, model_validator
 from engram.kernel import llm, spend
 from engram.kernel.llm import ModelError, Usage
 from engram.kernel.models import Workspace
-from predictor.core.judging import MAX_NOVEL, PROMPT_VERSION, Verdict, complaint, messages, seen
+from memories.core.quoting import visible
+from predictor.core.judging import MAX_NOVEL, PROMPT_VERSION, Verdict, complaint, messages
 from predictor.models import JudgeKind
 from predictor.services.judge_material import Material
 from predictor.services.settle import Said
@@ -47,9 +48,9 @@ class VerdictShape(BaseModel):
             overall=self.overall,
             confidence=self.confidence,
             relevance=tuple(one.relevance for one in ordered),
-            missing_topics=tuple(seen(topic) for topic in self.missing_topics),
+            missing_topics=tuple(visible(topic) for topic in self.missing_topics),
             novel_context_count=self.novel_context_count,
-            reasoning=seen(self.reasoning),
+            reasoning=visible(self.reasoning),
         )
 
 

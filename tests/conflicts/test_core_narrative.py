@@ -21,6 +21,7 @@ from conflicts.core.narrative import (
     messages,
     taken,
 )
+from memories.core.quoting import visible
 
 NOW = datetime(2025, 6, 1, 12, 0, tzinfo=UTC)
 
@@ -64,7 +65,7 @@ def test_no_memory_can_leave_its_line(content: str, agent: str, session: str) ->
     assert written.splitlines() == [written]
     number, told = written.split(" ", 1)
     assert number == "7"
-    assert json.loads(told).get("says", "") == content
+    assert json.loads(told).get("says", "") == visible(content)
     assert not re.search(r"[\u200b-\u200f\u2028-\u202e\U000e0000-\U000e007f]", written)
 
 

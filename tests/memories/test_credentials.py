@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memories.core.content import credential_in
+from engram.kernel.credentials import credential_in
 from tests.conftest import House
 
 

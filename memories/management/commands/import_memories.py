@@ -12,10 +12,10 @@ from django.utils import timezone
 from rest_framework.exceptions import APIException, ValidationError
 from tqdm import tqdm
 
+from engram.kernel.credentials import credential_in
 from engram.kernel.models import Workspace
 from engram.kernel.parsing import parse_json
 from engram.kernel.problems import field_errors
-from memories.core.content import credential_in
 from memories.serializers import DraftSerializer
 from memories.services.draft import Draft
 from memories.services.import_lines import LineError, check, import_file

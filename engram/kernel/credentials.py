@@ -1,0 +1,170 @@
+"""Secrets in texts: what obviously is one is refused, or taken out of what must not be refused."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping
+
+from engram.kernel.causes import CREDENTIAL
+from engram.kernel.refusals import InvalidError
+
+# Shapes of secrets that no sentence has by accident.
+_SHAPES: tuple[tuple[str, re.Pattern[str]], ...] = (
+    (
+        "a private key",
+        re.compile(
+            r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[^-]{0,20000}"
+            r"(?:-----END [A-Z ]{0,40}KEY-----)?"
+        ),
+    ),
+    ("an AWS access key", re.compile(r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b")),
+    ("a GitHub token", re.compile(r"\b(?:gh[pousr]_[A-Za-z0-9]{36,}|github_pat_\w{40,})\b")),
+    ("a Slack token", re.compile(r"\bxox[abprs]-[A-Za-z0-9-]{10,}")),
+    ("a secret API key", re.compile(r"\b[sr]k[-_](?:live|test|proj|ant)[-_][A-Za-z0-9_-]{16,}")),
+    ("an API key of this service", re.compile(r"\begr_[A-Za-z0-9_-]{40,}")),
+    ("a JSON web token", re.compile(r"\beyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{10,}")),
+    (
+        "a password in a URL",
+        re.compile(
+            r"(?<![a-z0-9+.-])[a-z][a-z0-9+.-]{1,30}://[^\s/:@]{0,200}:(?![$<{*])[^\s/@]{3,200}@",
+            re.I,
+        ),
+    ),
+    (
+        "a token",
+        re.compile(
+            r"(?<![A-Za-z0-9])(?:token\s*[=:]|bearer)\s*"
+            r"['\"]?(?=[A-Za-z+/_.-]*\d)(?=[^a-z]*[a-z])[A-Za-z0-9+/_.=-]{20,}",
+            re.I,
+        ),
+    ),
+)
+# A label, what links it to its value, and the first word of the value.
+_LABELLED = re.compile(
+    r"(?:(?<![A-Za-z0-9])|(?<=[a-z])(?=(?-i:[A-Z])))"
+    r"(?P<label>pass(?:word|wd|phrase|code)s?|pwd|passw(?:ort|ört)er?|passwort|kennwort|"
+    r"mot de passe|contraseña|contrasena|senha|wachtwoord|lozinka|hasło|secret(?:[ _-]?key)?|"
+    r"api[ _-]?key|access[ _-]?key|access[ _-]?token|auth[ _-]?token|client[ _-]?secret)"
+    r"(?:[\"'`]|\*{1,2})?"
+    r"(?P<place>(?:\s(?:for|of|on|at|to|für|von|zum|zur)\s(?:[\w./-]{1,40}\s){0,3}?[\w./-]{1,40})?)"
+    r"(?P<link>\s{0,3}(?:=>|:=|={1,2}|:|：|→|->)\s{0,3}"
+    r"|\s{1,3}(?:is|was|are|ist|war|lautet|est|es|é|to)"
+    r"(?:\s{1,2}(?:now|still|jetzt|nun|again|set to))?"
+    r"\s{0,2}:?\s{1,3})"
+    r"(?:[\"'`](?P<quoted>[^\"'`\n]{4,200})[\"'`]|[\"'`*]{0,2}(?P<bare>[^\s\"'`]{3,200}))",
+    re.I,
+)
+_PIN = re.compile(r"\bPIN(?: code)?(?:\s*[:=]\s*|\s+is\s+)(?P<value>\d{4,8})(?=[\s.!]*(?:$|\n))")
+# Values that stand for a secret, or say something about one.
+_NOT_THE_VALUE = re.compile(
+    r"[$<{%(\[].*|\*+|\.{2,}.*|…|x{3,}|_{2,}|https?:.*|[~.]{0,2}/.*|"
+    r"(?-i:[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)|(?:os\.|process\.|env\.|getenv|config\.|settings\.|vault[:/]).*|"
+    r"(?:sha|md|rs|hs|es|ps|aes|argon|pbkdf|bcrypt|scrypt|base|utf|oauth|ed|x|rsa|tls|k)-?\d\w*(?:-\w+)*|"
+    r"v\d+(?:\.\d+)*|\d{4}-\d\d-\d\d\S*|[12]?\d:\d\d\S*|\d{1,4}(?:st|nd|rd|th)|"
+    r"\d+-?(?:bits?|bytes?|char(?:acter)?s?|days?|d|h|hours?|min(?:ute)?s?|m|months?|weeks?|w|"
+    r"years?|y|rounds?|digits?|words?|times?|zeichen|tage?|s|sec(?:ond)?s?|[kmg]b?|%)(?:-\w+)*|"
+    r"1password|bitwarden|lastpass|keepass\w*|k8s\S*|s3\S*|null|none|nil|true|false|str|string|text|"
+    r"undefined|redacted|removed|hidden|secret|password|changeme\??",
+    re.I,
+)
+_WORDS_ABOUT = """
+required optional mandatory missing wrong correct incorrect invalid valid empty blank masked
+unknown changed rotated expired reset encrypted hashed salted protected disabled enabled unchanged
+default temporary shared stored unset necessary needed weekly monthly daily yearly quarterly yes
+no ask see same rejected accepted policy weak strong long short never always forgotten lost leaked
+confidential private public generated random unique mine yours sso ldap vault keychain keyring
+bcrypt scrypt argon self-service passkeys passkey manually automatically erforderlich nötig
+vergessen geändert leer falsch richtig geheim
+"""
+_SPEAKS_OF = frozenset(_WORDS_ABOUT.split())
+_END = re.compile(r"[\s.!?,;)\]}*]*(?:$|\n)")
+_TRAILING = ".,;:!?)]}*"
+HIDDEN = "[removed: {}]"
+
+
+def credential_in(text: str) -> str | None:
+    """Name the obvious credential that a text carries, or return None."""
+    return next((name for _begin, _end, name in _found(_readable(text))), None)
+
+
+def refuse_credentials(texts: Mapping[str, str | None]) -> None:
+    """Raise `InvalidError` for the first of the named texts that carries a credential."""
+    for name, text in texts.items():
+        if text and (found := credential_in(text)):
+            told = f"This looks like {found}; secrets are not stored."
+            raise InvalidError(name, told, cause=CREDENTIAL)
+
+
+def without_credentials(text: str) -> tuple[str, int]:
+    """Return a text with each credential replaced by a marker, and how many there were.
+
+    For what must not be refused as a whole because of one line, such as transcripts.
+    """
+    parts, kept_to, count = [], 0, 0
+    for begin, end, name in sorted(_found(text)):
+        if begin < kept_to:
+            continue
+        parts += [text[kept_to:begin], HIDDEN.format(name)]
+        kept_to, count = end, count + 1
+    return "".join([*parts, text[kept_to:]]), count
+
+
+def strings_in(value: object) -> Iterator[str]:
+    """Yield every text in a JSON value; a pair of a name and a text also as `name=text`."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for name, inner in value.items():
+            yield str(name)
+            if isinstance(inner, str | int | float) and not isinstance(inner, bool):
+                yield f"{name}={inner}"
+            yield from strings_in(inner)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from strings_in(inner)
+
+
+def _readable(text: str) -> str:
+    """Return a text as it reads: characters that nobody sees would hide a credential."""
+    if text.isascii():
+        return text
+    plain = unicodedata.normalize("NFKC", text)
+    return "".join(c for c in plain if unicodedata.category(c) != "Cf")
+
+
+def _found(text: str) -> Iterator[tuple[int, int, str]]:
+    """Yield where a credential begins and ends, and what it is."""
+    for name, shape in _SHAPES:
+        for match in shape.finditer(text):
+            yield *match.span(), name
+    for match in _LABELLED.finditer(text):
+        begin, value = _value(match)
+        if _is_secret(match, value, text):
+            yield begin, begin + len(value), "a password"
+    for match in _PIN.finditer(text):
+        yield *match.span("value"), "a password"
+
+
+def _value(match: re.Match[str]) -> tuple[int, str]:
+    """Return where a labelled value begins, and the value without what ends a sentence."""
+    if match["quoted"] is not None:
+        return match.start("quoted"), match["quoted"]
+    return match.start("bare"), match["bare"].rstrip(_TRAILING) or match["bare"]
+
+
+def _is_secret(match: re.Match[str], value: str, text: str) -> bool:
+    """Tell whether what follows a label is the secret itself rather than words about it."""
+    if len(value) < 4 or _NOT_THE_VALUE.fullmatch(value) or value.casefold() in _SPEAKS_OF:
+        return False
+    has_symbol = any(not c.isalnum() and c not in "-_'/.,:" for c in value)
+    is_mixed = any(map(str.isalpha, value)) and any(map(str.isdigit, value))
+    if is_mixed or has_symbol or match["quoted"] is not None:
+        return True
+    if match["link"] in {"=", ":="}:
+        return True  # DB_PASSWORD=swordfish
+    if _END.match(text, match.end()) is None:
+        return False  # a sentence goes on
+    is_for_people = match["label"].casefold().startswith(("pa", "pw", "kenn", "mot", "contra"))
+    is_given = match["link"].strip() in {":", "=", "："} and len(value) >= 6
+    return value.isdigit() or (is_for_people and is_given)

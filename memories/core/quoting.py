@@ -1,0 +1,51 @@
+"""Texts of memories as data in the prompts of language models: one way for all of them."""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Mapping
+
+# Variation selectors and marks that nobody sees, and letters without a shape.
+_UNSEEN = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)
+_KEPT = frozenset("\n\t")
+# What begins a token of a chat template: every "<", and "[INST]" and its kind.
+_TEMPLATE = re.compile(r"[<\ufe64\uff1c]|\[(?=\s{0,3}/?[A-Za-z][\w ]{0,40}\])")
+
+
+def visible(text: str) -> str:
+    """Return a text without what cannot be seen.
+
+    Format characters (of width zero, of direction, tags) and variation selectors go; control
+    characters and separators, which could end a line, become spaces.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(map(_shown, _UNSEEN.sub("", text)))
+
+
+def _shown(character: str) -> str:
+    if character in _KEPT:
+        return character
+    category = unicodedata.category(character)
+    if category == "Cf":
+        return ""
+    return " " if category in {"Cc", "Cs", "Co", "Cn", "Zl", "Zp"} else character
+
+
+def quoted(fields: Mapping[str, str]) -> str:
+    """Return fields as one line of JSON that nothing in them can end, leave or turn into a token.
+
+    The beginnings of chat-template tokens are written as JSON escapes, after what hides in them
+    was dropped.
+    """
+    written = json.dumps({k: visible(v) for k, v in fields.items()}, ensure_ascii=False)
+    return without_tokens(written)
+
+
+def without_tokens(json_text: str) -> str:
+    """Return JSON text in which no chat-template token begins; it says the same."""
+    return _TEMPLATE.sub(lambda match: f"\\u{ord(match[0]):04x}", json_text)

@@ -1,0 +1,133 @@
+"""Passwords in words: what is one, and what only speaks of one."""
+
+from __future__ import annotations
+
+import pytest
+
+from engram.kernel.credentials import credential_in, without_credentials
+
+POSITIVE = """
+password: hunter2
+pwd=letmein
+Password = Sommer2024!
+DB_PASSWORD=swordfish
+export PGPASSWORD=tiger7
+MYSQL_ROOT_PASSWORD: "orchid"
+the api key is 7f3a9bc2
+API key: zx81-spectrum-48
+apikey=plover
+The passwort is Blumenkohl9
+Das Passwort lautet Fahrrad!77
+Kennwort: Gartenzaun5
+le mot de passe est Baguette42
+contraseña: perro123
+Contraseña = gato+negro
+Wi-Fi password: bluewhale
+The password for the router is zebra#9
+password of the staging box is kettle-88x
+set the password to Mango!Tree
+passphrase: "correct horse battery staple"
+passwd: q1w2e3r4
+client_secret=abcd9876
+clientSecret: "pearl-of-orient"
+{"password": "tangerine"}
+{'api_key': 'ab12cd34'}
+password => 'plum9'
+ACCESS_TOKEN=f00dbabe
+access token is 9a8b7c6d5e
+auth-token: 4d5e6f7a
+secret: 9Zk!pQ
+SECRET_KEY=dj4ng0-insecure
+My password was Elephant99 until May
+password is now Walrus_31
+Passcode: 774411
+PIN: 4711
+The PIN is 90210.
+redis://:s3cr3t@cache:6379/0
+mysql://root:toor@10.0.0.3/shop
+https://deploy:gl0ry@git.example.com/x.git
+amqp://guest:guest@mq:5672/
+dbPassword=marmalade
+pass\u200bword: hunter2
+ｐａｓｓｗｏｒｄ：hunter2
+Authorization: Bearer abcdefghij0123456789klmn
+""".strip().splitlines()
+
+NEGATIVE = """
+The password policy is 12 characters
+password: required
+rotate the password weekly
+The password is required.
+The password is 12 characters long.
+Passwords are hashed with argon2id
+password hashing: bcrypt
+password: bcrypt
+The password is stored in 1Password
+password=$DB_PASSWORD
+password: ${DB_PASSWORD}
+PASSWORD=<your password>
+DB_PASSWORD=os.environ["DB_PASSWORD"]
+password: ********
+password: [redacted]
+The API key is rotated every 90 days
+The api key is kept in Vault under kv/engram
+api key: https://console.example.com/settings
+The secret is 32 bytes long
+secret: 12 rounds of bcrypt
+The access token is valid for 15 minutes
+access token: 30m
+The password reset link is sent by mail
+Forgot password: see the wiki page
+Password expired
+password is wrong
+password: unknown
+The password field is a string
+password: string
+The password is the same as last year
+Ask Ana for the password
+Das Passwort ist erforderlich
+Das Passwort ist seit Montag abgelaufen
+Passwort: vergessen
+The secret to good coffee is water
+secret ingredient: cinnamon
+The PIN is printed on the letter
+PIN 7 is connected to 3V3
+The api key is SHA-256 hashed
+postgres://engram@localhost/engram
+postgres://user:$PASSWORD@db/prod
+The password is changed on 2026-05-04
+api_key: str
+password: None
+pwd prints the working directory
+The password is needed for step 2
+Change the password to a longer one
+""".strip().splitlines()
+
+
+def test_there_are_forty_of_each() -> None:
+    assert (len(POSITIVE) >= 40, len(NEGATIVE) >= 40) == (True, True)
+
+
+@pytest.mark.parametrize("text", POSITIVE)
+def test_credential_is_found_alone_and_in_a_story(text: str) -> None:
+    assert credential_in(text) is not None
+    assert credential_in(f"Noted on Monday.\n{text}\nThe crane was greased.") is not None
+
+
+@pytest.mark.parametrize("text", NEGATIVE)
+def test_words_about_credentials_are_none(text: str) -> None:
+    assert credential_in(text) is None
+    assert credential_in(f"Noted on Monday.\n{text}\nThe crane was greased.") is None
+
+
+def test_credentials_are_taken_out_of_a_story_and_nothing_else_is() -> None:
+    story = (
+        "User: the password is hunter2x. And redis://:s3cr3t@cache is up.\nAgent: noted, hunter."
+    )
+    told, count = without_credentials(story)
+    assert (told, count) == (
+        "User: the password is [removed: a password]. And "
+        "[removed: a password in a URL]cache is up.\nAgent: noted, hunter.",
+        2,
+    )
+    assert without_credentials("\n".join(NEGATIVE)) == ("\n".join(NEGATIVE), 0)
