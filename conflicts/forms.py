@@ -28,6 +28,7 @@ class DecisionForm(forms.Form):
     answer = forms.CharField(max_length=8000, required=False)
     note = forms.CharField(max_length=2000, required=False)
     version = forms.IntegerField(min_value=1, max_value=2**31 - 1)
+    listing = forms.CharField(max_length=64, required=False)
     seen = forms.IntegerField(min_value=0, max_value=2**63 - 1, required=False)
 
     def __init__(self, *args: Any, choices: list[UUID], **kwargs: Any):

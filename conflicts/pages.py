@@ -195,6 +195,7 @@ def decide(request: HttpRequest, conflict_id: UUID) -> HttpResponse:
             answer=asked["answer"],
             note=asked["note"],
             version=asked["version"],
+            listing=asked["listing"],
             actor=staff.actor,
             now=timezone.now(),
         )

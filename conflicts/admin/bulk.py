@@ -17,7 +17,7 @@ from conflicts.forms import SnoozeForm
 from conflicts.models import Conflict
 from conflicts.models.decision import Verdict
 from conflicts.services import bulk
-from conflicts.services.bulk import Assign, Decide, Deed, Plan, PutOff
+from conflicts.services.bulk import Assign, Decide, Deed, Plan, PutOff, Seen
 from engram.kernel.models import Membership
 from engram.kernel.pages import staff_of
 
@@ -91,7 +91,7 @@ def _do(request: HttpRequest, verb: str, rows: QuerySet[Conflict], deed: Deed, n
     staff = staff_of(request)
     seen = _seen(request.POST.get("seen", ""))
     mine = set(rows.filter(pk__in=list(seen)).values_list("pk", flat=True))
-    counted = {pk: version for pk, version in seen.items() if pk in mine}
+    counted = {pk: one for pk, one in seen.items() if pk in mine}
     done = bulk.carry_out(staff.workspace, counted, deed, actor=staff.actor, now=timezone.now())
     if done.touched:
         messages.success(request, ASKINGS[verb].done.format(n=len(done.touched)))
@@ -117,7 +117,7 @@ def _ask(
     cards, left = bulk.chosen(rows)
     options = _options(verb, cards, left, now)
     shown = max((option.plan for option in options), key=lambda plan: len(plan.touched))
-    possible = {card.pk: card.version for o in options for card in o.plan.touched}
+    possible = {card.pk: bulk.seen_of(card, now) for o in options for card in o.plan.touched}
     context |= {
         "title": ASKINGS[verb].title.format(n=len(shown.touched)),
         "asking": ASKINGS[verb],
@@ -133,7 +133,7 @@ def _ask(
         "members": Membership.objects.filter(workspace=staff.workspace).select_related("user"),
         "presets": SnoozeForm.base_fields["until"].choices,  # type: ignore[attr-defined]
         "carried": [(n, v) for n in CARRIED for v in request.POST.getlist(n)],
-        "seen": ",".join(f"{pk}:{version}" for pk, version in possible.items()),
+        "seen": ",".join(f"{pk}:{one.version}:{one.listing}" for pk, one in possible.items()),
         "typed": request.POST,
     }  # fmt: skip
     return TemplateResponse(request, "admin/conflicts/conflict/bulk.html", context)
@@ -216,13 +216,14 @@ def _note(request: HttpRequest) -> str:
     return request.POST.get("note", "").replace("\0", "").strip()[:2000]
 
 
-def _seen(text: str) -> dict[UUID, int]:
-    """Return the versions of the cards that were counted; what is none of ours is left out."""
+def _seen(text: str) -> dict[UUID, Seen]:
+    """Return what was shown of the cards that were counted; what is none of ours is left out."""
     found = {}
     for part in text.split(",")[: bulk.AT_ONCE]:
-        pk, _, version = part.partition(":")
+        pk, _, rest = part.partition(":")
+        version, _, listing = rest.partition(":")
         try:
-            found[UUID(pk)] = int(version)
+            found[UUID(pk)] = Seen(int(version), listing)
         except ValueError:
             continue
     return found

@@ -82,7 +82,7 @@ class ConflictCollection(ConflictAnswer, ListAPIView):  # type: ignore[type-arg]
 class ConflictDetail(ConflictAnswer):
     """One card."""
 
-    @extend_schema(responses=shapes.ConflictSerializer)
+    @extend_schema(responses=shapes.ConflictDetailSerializer)
     def get(self, request: Request, conflict_id: UUID) -> Response:
         """Show a card."""
         return self.show(conflict_id)
@@ -91,9 +91,13 @@ class ConflictDetail(ConflictAnswer):
 class ConflictResolve(ConflictAnswer):
     """A person's verdict."""
 
-    @extend_schema(request=shapes.VerdictSerializer, responses=shapes.ConflictSerializer)
+    @extend_schema(request=shapes.VerdictSerializer, responses=shapes.ConflictDetailSerializer)
     def post(self, request: Request, conflict_id: UUID) -> Response:
-        """Decide: the verdict changes memories at once and can be undone."""
+        """Decide: the verdict changes memories at once and can be undone.
+
+        `consequences` of `GET /conflicts/{id}` list before what each verdict would change; with
+        its `listing` in the body, a verdict that would change anything else is refused (409).
+        """
         body = validated(shapes.VerdictSerializer, request).validated_data
         resolve(
             self.workspace,
@@ -103,6 +107,7 @@ class ConflictResolve(ConflictAnswer):
             answer=body["answer"],
             note=body["note"],
             version=body.get("version"),
+            listing=body["listing"],
             actor=self.actor,
             now=timezone.now(),
         )
@@ -112,7 +117,7 @@ class ConflictResolve(ConflictAnswer):
 class ConflictUndo(ConflictAnswer):
     """Taking a verdict back."""
 
-    @extend_schema(request=None, responses=shapes.ConflictSerializer)
+    @extend_schema(request=None, responses=shapes.ConflictDetailSerializer)
     def post(self, request: Request, conflict_id: UUID) -> Response:
         """Return every memory to what it was and open the card again."""
         undo(self.workspace, conflict_id, actor=self.actor, now=timezone.now())
@@ -122,7 +127,7 @@ class ConflictUndo(ConflictAnswer):
 class ConflictSnooze(ConflictAnswer):
     """Putting a card off."""
 
-    @extend_schema(request=shapes.SnoozeSerializer, responses=shapes.ConflictSerializer)
+    @extend_schema(request=shapes.SnoozeSerializer, responses=shapes.ConflictDetailSerializer)
     def post(self, request: Request, conflict_id: UUID) -> Response:
         """Hide a card from the queue until a time."""
         until = validated(shapes.SnoozeSerializer, request).validated_data["until"]
@@ -135,7 +140,7 @@ class ConflictSnooze(ConflictAnswer):
 class ConflictAssign(ConflictAnswer):
     """Who looks after a card."""
 
-    @extend_schema(request=shapes.AssignSerializer, responses=shapes.ConflictSerializer)
+    @extend_schema(request=shapes.AssignSerializer, responses=shapes.ConflictDetailSerializer)
     def post(self, request: Request, conflict_id: UUID) -> Response:
         """Give a card to a member, or to nobody."""
         username = validated(shapes.AssignSerializer, request).validated_data["assignee"]
@@ -148,7 +153,9 @@ class ConflictAssign(ConflictAnswer):
 class ConflictComments(ConflictAnswer):
     """What people say about a card."""
 
-    @extend_schema(request=shapes.CommentBodySerializer, responses={201: shapes.ConflictSerializer})
+    @extend_schema(
+        request=shapes.CommentBodySerializer, responses={201: shapes.ConflictDetailSerializer}
+    )
     def post(self, request: Request, conflict_id: UUID) -> Response:
         """Add a comment."""
         text = validated(shapes.CommentBodySerializer, request).validated_data["text"]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 from datetime import datetime
+from itertools import combinations
 from typing import Final
 
 from conflicts.core.ambiguities import Clash, find_clash
@@ -17,6 +18,7 @@ from conflicts.core.findings import of_arc, of_clashes, of_ending, of_state
 from conflicts.core.reversals import Arc, find_arcs, is_change
 from conflicts.core.stale import find_ending
 from conflicts.core.states import State, returning_arcs, state_of
+from conflicts.core.subjects import are_of_other_subjects, note_of
 from conflicts.core.timeline import Timeline, Vectors
 
 __all__ = ["DetectiveSettings", "Fact", "Finding", "detect"]
@@ -110,6 +112,7 @@ def _arcs(timeline: Timeline, fresh: set[int], states: Collection[int]) -> list[
         if not fresh.isdisjoint((arc.earlier, change, arc.restated))
         and arc.earlier not in states
         and arc.restated not in states
+        and _are_of_one_subject(timeline, arc.earlier, change, arc.restated)
     ]
     chosen: list[Arc] = []
     for arc in sorted(arcs, key=lambda a: (-a.strength, a.earlier, a.change, a.restated)):
@@ -135,11 +138,27 @@ def _pair_findings(
             continue
         ending = find_ending(timeline, older, newer)
         clash = None if ending else find_clash(timeline, older, newer)
+        if not (ending or clash) or not _are_of_one_subject(timeline, older, newer):
+            continue
         if ending:
             findings.append(of_ending(timeline, ending))
         if clash:
             clashes.append(clash)
     return findings + [of_clashes(timeline, group) for group in _joined(timeline, clashes)]
+
+
+def _is_one_matter(timeline: Timeline, older: int, newer: int) -> bool:
+    """Whether two facts are near or disagree; two that were read before make no pair of a run."""
+    if not _are_of_one_subject(timeline, older, newer):
+        return False
+    is_near = timeline.cosine(older, newer) >= SAME_MATTER_COSINE
+    return is_near or find_clash(timeline, older, newer) is not None
+
+
+def _are_of_one_subject(timeline: Timeline, *positions: int) -> bool:
+    """Whether no two of the facts clearly speak of two things."""
+    notes = [note_of(timeline.facts[i]) for i in positions]
+    return not any(are_of_other_subjects(a, b) for a, b in combinations(notes, 2))
 
 
 def _joined(timeline: Timeline, clashes: Sequence[Clash]) -> list[list[Clash]]:
@@ -156,7 +175,7 @@ def _joined(timeline: Timeline, clashes: Sequence[Clash]) -> list[list[Clash]]:
             members = {i for c in group for i in (c.older, c.newer)}
             others = [(i, j) for i in both - members for j in members - both]
             if both & members and all(
-                frozenset(pair) in pairs or timeline.cosine(*pair) >= SAME_MATTER_COSINE
+                frozenset(pair) in pairs or _is_one_matter(timeline, *sorted(pair))
                 for pair in others
             ):
                 group.append(clash)

@@ -2,7 +2,7 @@
 
 A memory has a lineage (its versions); a card covers pairs of lineages, each pair at most once in
 a workspace. Findings that share two lineages are about one matter: N disagreeing values are one
-card and a three-fact arc stays whole.
+card and a three-fact arc stays whole. What clearly speaks of another thing joins no card.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from memories.core import claims
 
 Pair = frozenset[str]
 SameClaim = Callable[[str, str], bool]
+OtherSubject = Callable[[str, str], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +70,11 @@ def says_the_same(a: str, b: str) -> bool:
     return a == b or claims.compare(a, b).relation == "same"
 
 
+def _nobody(a: str, b: str) -> bool:
+    """Take any two lineages for ones about one thing."""
+    return False
+
+
 def place(
     findings: Sequence[Finding],
     *,
@@ -77,6 +83,7 @@ def place(
     open_cards: Sequence[OpenCard],
     decided: Sequence[DecidedPair],
     same_claim: SameClaim = says_the_same,
+    is_other: OtherSubject = _nobody,
 ) -> list[Placement]:
     """Sort findings into open cards, new cards, and what has been decided already.
 
@@ -93,6 +100,8 @@ def place(
         What the workspace holds; ``decided`` oldest verdict first.
     same_claim
         Judges whether the claim of a member has changed since the verdict.
+    is_other
+        Judges whether two lineages clearly speak of two things.
 
     Returns
     -------
@@ -108,8 +117,8 @@ def place(
         fresh = tuple(pair for pair in undecided if pair not in covered)
         covered.update(fresh)
         placement = Placement("skip", finding, lineages, pairs=fresh)
-        card = _best_card(lineages, open_cards)
-        sibling = _sibling(lineages, placed)
+        card = _best_card(lineages, open_cards, is_other)
+        sibling = _sibling(lineages, placed, is_other)
         if not undecided:
             placed.append(placement)
         elif card is not None:
@@ -136,19 +145,40 @@ def _still_holds(decided: DecidedPair, claim_of: Mapping[str, str], same_claim: 
     )
 
 
-def _best_card(lineages: Sequence[str], cards: Sequence[OpenCard]) -> str | None:
+def _best_card(
+    lineages: Sequence[str], cards: Sequence[OpenCard], is_other: OtherSubject
+) -> str | None:
     """Return the open card that shares most lineages, at least two; the smaller id on a tie."""
-    shared = [(-len(card.lineages & set(lineages)), card.id) for card in cards]
-    best = min(shared, default=(0, ""))
-    return best[1] if best[0] <= -2 else None
+    shared = [
+        (-len(card.lineages & set(lineages)), card.id)
+        for card in cards
+        if _is_one_question(lineages, card.lineages, is_other)
+    ]
+    return min(shared, default=(0, None))[1]
 
 
-def _sibling(lineages: Sequence[str], placed: Sequence[Placement]) -> int | None:
+def _sibling(
+    lineages: Sequence[str], placed: Sequence[Placement], is_other: OtherSubject
+) -> int | None:
     """Return the position of a card about to be opened that shares two lineages."""
     for i, placement in enumerate(placed):
-        if placement.action == "open" and len(set(placement.lineages) & set(lineages)) >= 2:
+        members = frozenset(placement.lineages)
+        if placement.action == "open" and _is_one_question(lineages, members, is_other):
             return i
     return None
+
+
+def _is_one_question(
+    lineages: Sequence[str], members: frozenset[str], is_other: OtherSubject
+) -> bool:
+    """Whether a finding shares two lineages with a card and brings it no other subject.
+
+    A card that holds several subjects already, as some did before this was asked, takes no more.
+    """
+    if len(members.intersection(lineages)) < 2:
+        return False
+    newcomers = [lineage for lineage in lineages if lineage not in members]
+    return not any(is_other(new, member) for new in newcomers for member in members)
 
 
 def _fold(first: Placement, second: Placement) -> Placement:

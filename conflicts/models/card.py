@@ -42,6 +42,14 @@ class Severity(models.TextChoices):
     HIGH = "high", "High"
 
 
+class LapseReason(models.TextChoices):
+    """Why a card was closed without a verdict."""
+
+    GONE = "gone", "Fewer than two of its memories are still recalled."
+    REWORDED = "reworded", "One of its memories says something else now."
+    ABSORBED = "absorbed", "A wider card asks about all of its memories."
+
+
 class ConflictQuerySet(WorkspaceQuerySet["Conflict"]):
     """Queries over the cards of the current workspace."""
 
@@ -72,6 +80,7 @@ class Conflict(WorkspaceModel):
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
     )
     is_lapsed = models.BooleanField(default=False)  # closed because its memories went away
+    lapse_reason = models.CharField(max_length=10, choices=LapseReason.choices, blank=True)
     snoozed_until = models.DateTimeField(null=True, blank=True)
     reopened_from = models.ForeignKey(
         "self", models.SET_NULL, null=True, blank=True, related_name="+"

@@ -34,6 +34,8 @@ class Decision(WorkspaceModel):
     answer = models.ForeignKey(Memory, models.SET_NULL, null=True, related_name="+")
     is_answer_new = models.BooleanField(default=False)  # else it was a memory before
     effects = models.JSONField(default=list)
+    # Members that spoke of another thing than the question: nothing was decided about them.
+    aside = models.JSONField(default=list)
     decided_by = models.CharField(max_length=150)
     decided_by_kind = models.CharField(max_length=10)
     decided_at = models.DateTimeField()

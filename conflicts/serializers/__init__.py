@@ -7,7 +7,12 @@ from conflicts.serializers.bodies import (
     SnoozeSerializer,
     VerdictSerializer,
 )
-from conflicts.serializers.card import ConflictSerializer, present, present_one
+from conflicts.serializers.card import (
+    ConflictDetailSerializer,
+    ConflictSerializer,
+    present,
+    present_one,
+)
 from conflicts.serializers.detection import (
     DetectAnswerSerializer,
     DetectionRunSerializer,
@@ -29,6 +34,7 @@ from conflicts.serializers.quality import (
 __all__ = [
     "AssignSerializer",
     "CommentBodySerializer",
+    "ConflictDetailSerializer",
     "ConflictSerializer",
     "DetectAnswerSerializer",
     "DetectSerializer",

@@ -25,6 +25,7 @@ class VerdictSerializer(serializers.Serializer[Any]):
     answer = Text(max_length=8000, allow_blank=True, default="")
     note = Text(max_length=2000, allow_blank=True, default="")
     version = Whole(min_value=1, max_value=2**31 - 1, required=False, allow_null=True)
+    listing = Text(max_length=64, allow_blank=True, default="")
 
 
 class SnoozeSerializer(serializers.Serializer[Any]):

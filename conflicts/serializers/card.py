@@ -10,9 +10,11 @@ from django.db.models import Prefetch, prefetch_related_objects
 from rest_framework import serializers
 
 from conflicts.models import Conflict, ConflictMember, Decision
-from conflicts.models.card import ConflictKind, ConflictStatus, Severity
+from conflicts.models.card import WAITING, ConflictKind, ConflictStatus, Severity
 from conflicts.models.decision import Verdict
-from conflicts.services.show import WITHHELD, remarks, shown_note
+from conflicts.services.consequences import Asked, asked_by, consequences, listing_of
+from conflicts.services.show import WITHHELD, closed_because, remarks, shown_note
+from engram.kernel.refusals import InvalidError
 from memories.models import State
 
 
@@ -82,6 +84,39 @@ class ConflictSerializer(serializers.Serializer[Any]):
     resolution = ResolutionSerializer(allow_null=True)
 
 
+class ConsequenceSerializer(serializers.Serializer[Any]):
+    """What a verdict would do now; a memory that is not named in it stays as it is."""
+
+    verdict = serializers.ChoiceField(Verdict.choices)
+    is_possible = serializers.BooleanField(
+        help_text="False when it would be refused whatever goes with it."
+    )
+    needs_keep = serializers.BooleanField(
+        help_text="The memories that are true must be named in `keep`; those of the others that "
+        "answer the question are superseded."
+    )
+    kept = serializers.ListField(child=serializers.UUIDField())
+    superseded = serializers.ListField(child=serializers.UUIDField())
+    superseded_by = serializers.UUIDField(allow_null=True)
+    retired = serializers.ListField(child=serializers.UUIDField())
+
+
+class ConflictDetailSerializer(ConflictSerializer):
+    """A card with what each verdict would do."""
+
+    aside = serializers.ListField(
+        child=serializers.UUIDField(),
+        help_text="Live memories that speak of another thing than the question: no verdict "
+        "changes them.",
+    )
+    consequences = ConsequenceSerializer(many=True, help_text="Empty once the card is closed.")
+    listing = serializers.CharField(
+        allow_blank=True,
+        help_text="Fingerprint of `consequences`. Sent along with a verdict, it has the verdict "
+        "do what is listed here or nothing (409).",
+    )
+
+
 STANDING = Prefetch(
     "decisions", Decision._base_manager.filter(undone_at=None), to_attr="standing_decisions"
 )
@@ -97,8 +132,39 @@ def present(cards: Sequence[Conflict]) -> list[dict[str, Any]]:
 
 
 def present_one(card: Conflict) -> dict[str, Any]:
-    """Return one card as callers see it."""
-    return present([card])[0]
+    """Return one card as callers see it, with what each verdict would do."""
+    shape = present([card])[0]
+    members = list(card.members.all())
+    asked = asked_by(card, members, [m.memory for m in members if m.memory.state() == "active"])
+    is_waiting = card.status in WAITING
+    shape |= {
+        "aside": sorted(str(memory_id) for memory_id in asked.aside),
+        "consequences": [_consequence(asked, v) for v in Verdict] if is_waiting else [],
+        "listing": listing_of(card, asked) if is_waiting else "",
+    }
+    return shape
+
+
+def _consequence(asked: Asked, verdict: Verdict) -> dict[str, Any]:
+    shape = {
+        "verdict": str(verdict), "is_possible": True, "needs_keep": False,
+        "kept": [], "superseded": [], "superseded_by": None, "retired": [],
+    }  # fmt: skip
+    if verdict == Verdict.KEEP:
+        return shape | {"needs_keep": True, "is_possible": bool(asked.members)}
+    try:
+        plan = consequences(asked, verdict, [])
+    except InvalidError:
+        says_yes = [str(m.id) for m in asked.members if m.id in asked.says_yes]
+        if verdict == Verdict.NO and says_yes:
+            return shape | {"needs_keep": True, "retired": says_yes}
+        return shape | {"is_possible": False}
+    return shape | {
+        "kept": [str(memory.id) for memory in plan.kept],
+        "superseded": [str(memory.id) for memory in plan.superseded],
+        "superseded_by": str(plan.successor.id) if plan.superseded and plan.successor else None,
+        "retired": [str(memory.id) for memory in plan.retired],
+    }
 
 
 def _shape(card: Conflict) -> dict[str, Any]:
@@ -162,7 +228,7 @@ def _resolution(card: Conflict, *, is_withheld: bool) -> dict[str, Any] | None:
             "verdict": None,
             "kept": [],
             "answer_memory": None,
-            "note": "Its memories went away or say something else now.",
+            "note": closed_because(card),
             "decided_by": "engram",
             "decided_at": card.updated_at,
         }

@@ -7,7 +7,7 @@ from typing import Any
 from rest_framework import serializers
 
 from conflicts.models import JudgedRelation
-from conflicts.serializers.card import ConflictSerializer
+from conflicts.serializers.card import ConflictDetailSerializer
 from conflicts.services.judge import DETAIL, Judged
 from engram.kernel.fields import Id, Text
 
@@ -36,7 +36,7 @@ class RelatedSerializer(serializers.Serializer[Any]):
     created_at = serializers.DateTimeField()
 
 
-class ReportedSerializer(ConflictSerializer):
+class ReportedSerializer(ConflictDetailSerializer):
     """The card of a report, and whether the report opened it, made it grow, or was known."""
 
     outcome = serializers.ChoiceField(["opened", "joined", "known"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from conflicts.models import Conflict, ConflictComment, ConflictMember, ConflictPair, Judgement
-from conflicts.models.card import WAITING
+from conflicts.models.card import WAITING, LapseReason
 from conflicts.services.lapse import lapse
 
 
@@ -27,4 +27,4 @@ def absorb(card: Conflict, *, now: datetime) -> None:
         card.detected_by = list(dict.fromkeys([*card.detected_by, *smaller.detected_by]))
         card.confidence = max(card.confidence, smaller.confidence)
         card.save(update_fields=["detected_by", "confidence"])
-        lapse(smaller, now=now)
+        lapse(smaller, LapseReason.ABSORBED, now=now, by=card.id)

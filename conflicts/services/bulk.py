@@ -18,8 +18,9 @@ from conflicts.models import Conflict
 from conflicts.models.card import WAITING
 from conflicts.models.decision import Verdict
 from conflicts.services import discuss, snooze
+from conflicts.services.consequences import Asked, asked_by, consequences, listing_of
 from conflicts.services.queue import URGENCY
-from conflicts.services.resolve import consequences, resolve
+from conflicts.services.resolve import resolve
 from engram.kernel.actors import Actor
 from engram.kernel.causes import CHANGED_MEANWHILE
 from engram.kernel.models import Workspace
@@ -56,6 +57,14 @@ class Assign:
 
 
 Deed = Decide | PutOff | Assign
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """The version of a card that somebody was shown, and what verdicts would have done then."""
+
+    version: int
+    listing: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +113,7 @@ def plan(cards: Sequence[Conflict], deed: Deed, *, left: int, now: datetime) -> 
 
 def carry_out(
     workspace: Workspace,
-    seen: Mapping[UUID, int],
+    seen: Mapping[UUID, Seen],
     deed: Deed,
     *,
     actor: Actor,
@@ -120,7 +129,7 @@ def carry_out(
         if card is None:
             continue
         try:
-            if card.version != seen[pk]:
+            if card.version != seen[pk].version:
                 raise StaleError("It was changed or decided meanwhile.", cause=CHANGED_MEANWHILE)
             _do(workspace, card, deed, seen[pk], actor=actor, now=now)
         except RefusalError as error:
@@ -131,12 +140,12 @@ def carry_out(
 
 
 def _do(
-    workspace: Workspace, card: Conflict, deed: Deed, version: int, *, actor: Actor, now: datetime
+    workspace: Workspace, card: Conflict, deed: Deed, seen: Seen, *, actor: Actor, now: datetime
 ) -> None:
     if isinstance(deed, Decide):
         resolve(
-            workspace, card.pk, verdict=deed.verdict, note=deed.note, version=version,
-            actor=actor, now=now,
+            workspace, card.pk, verdict=deed.verdict, note=deed.note,
+            version=seen.version, listing=seen.listing, actor=actor, now=now,
         )  # fmt: skip
     elif isinstance(deed, PutOff):
         snooze.snooze(workspace, card.pk, until=deed.until, actor=actor, now=now)
@@ -153,14 +162,21 @@ def _why_not(card: Conflict, deed: Deed, now: datetime) -> str:
     if isinstance(deed, Assign):
         holder = card.assignee.get_username() if card.assignee else None
         return "It is so already." if holder == deed.username else ""
-    members = list(card.members.all())
-    live = [m.memory for m in members if m.memory.state(now) == "active"]
-    says_yes = {m.memory_id for m in members if m.says_yes}
     try:
-        consequences(live, says_yes, deed.verdict, [], is_by_rules=card.detected_by == ["rules"])
+        consequences(_asked(card, now), deed.verdict, [])
     except InvalidError as error:
         return error.message
     return ""
+
+
+def _asked(card: Conflict, now: datetime) -> Asked:
+    members = list(card.members.all())
+    return asked_by(card, members, [m.memory for m in members if m.memory.state(now) == "active"])
+
+
+def seen_of(card: Conflict, now: datetime) -> Seen:
+    """Return what is shown of a card when a deed is asked about."""
+    return Seen(card.version, listing_of(card, _asked(card, now)))
 
 
 def counts(cards: Iterable[Conflict], *, left: int, now: datetime) -> list[tuple[Verdict, Plan]]:

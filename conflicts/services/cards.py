@@ -10,7 +10,9 @@ from uuid import UUID
 from django.db.models import Q
 
 from conflicts.core.facts import Finding
+from conflicts.core.findings import split_by_subject
 from conflicts.core.identity import OpenCard, Placement, place, says_the_same
+from conflicts.core.subjects import Note, are_of_other_subjects, note_of
 from conflicts.models import Conflict, ConflictMember, ConflictPair
 from conflicts.models.card import WAITING
 from conflicts.services.absorb import absorb
@@ -43,12 +45,14 @@ def file_findings(
     now: datetime,
     actor: Actor = SYSTEM,
     read: Mapping[UUID, int] | None = None,
+    is_reported: bool = False,
 ) -> Filed:
     """File findings within the caller's transaction; run twice, it changes nothing the second time.
 
     1. One filer a workspace. 2. Lock the members: what is hidden meanwhile is no question any
-    more, and what is not in the revision that was `read` is read again. 3. Place each finding by
-    identity. 4. Write.
+    more, and what is not in the revision that was `read` is read again. 3. Split what speaks of
+    several things, unless somebody has named just these memories (`is_reported`). 4. Place each
+    finding by identity. 5. Write.
     """
     filed = Filed()
     if not findings:
@@ -60,13 +64,18 @@ def file_findings(
         live = {i: memory for i, memory in live.items() if memory.id not in changed}
         note_written(Memory, memory_ids=changed, now=now)
     current = [f for f in findings if all(i in live for i in f.fact_ids)]
+    if not is_reported:
+        current = [part for f in current for part in _of_one_subject(f, live, filed)]
     lineages = {str(memory.lineage) for memory in live.values()}
+    open_cards, notes_of = _open_cards(lineages)
+    notes_of |= {str(memory.lineage): note_of(memory) for memory in live.values()}
     placements = place(
         current,
         lineage_of={i: str(memory.lineage) for i, memory in live.items()},
         claim_of={str(memory.lineage): memory.content for memory in live.values()},
-        open_cards=_open_cards(lineages),
+        open_cards=open_cards,
         decided=decided_pairs(lineages),
+        is_other=lambda a, b: are_of_other_subjects(notes_of[a], notes_of[b]),
     )
     for placement in placements:
         _file(placement, live, filed, detected_by=detected_by, actor=actor, now=now)
@@ -82,8 +91,15 @@ def one_filer() -> None:
     one_at_a_time(f"cards:{current_workspace_id()}")
 
 
-def _open_cards(lineages: Iterable[str]) -> list[OpenCard]:
-    """Return the cards that wait and touch one of the lineages, with all that they cover.
+def _of_one_subject(finding: Finding, live: Mapping[str, Memory], filed: Filed) -> list[Finding]:
+    """Return a finding as one a subject; one in which nothing of one subject disagrees is none."""
+    parts = split_by_subject(finding, {i: note_of(live[i]) for i in finding.fact_ids})
+    filed.skipped += not parts
+    return parts
+
+
+def _open_cards(lineages: Iterable[str]) -> tuple[list[OpenCard], dict[str, Note]]:
+    """Return the cards that wait and touch one of the lineages, and what their members say.
 
     They stay locked: a person's verdict or snooze comes before this or after, never between.
     """
@@ -97,10 +113,13 @@ def _open_cards(lineages: Iterable[str]) -> list[OpenCard]:
     locked = [card.pk for card in waiting.order_by("pk").select_for_update()]
     touched = set(own.filter(conflict__in=locked).values_list("conflict_id", flat=True))
     covered: dict[str, set[str]] = {}
+    notes: dict[str, Note] = {}
     members = ConflictMember.objects.filter(conflict__in=touched)
-    for card, lineage in members.values_list("conflict_id", "lineage"):
+    says = ("memory__content", "memory__scope", "memory__project")
+    for card, lineage, *note in members.values_list("conflict_id", "lineage", *says):
         covered.setdefault(str(card), set()).add(str(lineage))
-    return [OpenCard(card, frozenset(lines)) for card, lines in sorted(covered.items())]
+        notes[str(lineage)] = Note(*note)
+    return [OpenCard(card, frozenset(lines)) for card, lines in sorted(covered.items())], notes
 
 
 def _file(

@@ -16,6 +16,18 @@ STALE_VERSION = Cause(
     "The version is stale",
     "Read the conflict again and send the `version` that it has now.",
 )
+STALE_LISTING = Cause(
+    "stale-listing",
+    409,
+    "The verdict would do something else",
+    "Read the conflict again: `consequences` say what would change, `listing` goes with them.",
+)
+SEVERAL_QUESTIONS = Cause(
+    "several-questions",
+    422,
+    "The memories speak of different things",
+    "Report each contradiction by itself: a conflict asks one question.",
+)
 MEMBERS_CHANGED = Cause(
     "members-changed",
     409,

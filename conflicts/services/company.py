@@ -9,6 +9,7 @@ from uuid import UUID
 import numpy as np
 from django.db.models import Q
 
+from conflicts.core.subjects import are_of_other_subjects, note_of
 from conflicts.models import Conflict, ConflictMember, ConflictPair
 from conflicts.models.card import WAITING
 from conflicts.services.judgements import of_pair
@@ -47,6 +48,8 @@ def company_of(memory: Memory, other: Memory, *, model: str, now: datetime) -> l
         if len(held) != 1:
             continue
         [newcomer] = [m for lineage, m in pair.items() if lineage not in held]
+        if any(are_of_other_subjects(note_of(newcomer), note_of(m)) for m in live):
+            continue
         others = [m for m in live if m.lineage not in held]
         vectors = _vectors([newcomer.id, *(m.id for m in others)], model)
         if all(_is_one_matter(newcomer, m, vectors) for m in others):

@@ -43,7 +43,12 @@ def decided_pairs(lineages: Iterable[str]) -> list[DecidedPair]:
         lost = {e["memory"] for e in decision.effects if e["before"] != e["after"]}
         rejected = {str(m.lineage) for m in own if str(m.memory_id) in lost}
         claims = {str(m.lineage): said[m.pk] for m in own}
-        ends = [(str(a), str(b)) for a, b in ends_of.get(decision.conflict_id, ())]
+        aside = {str(m.lineage) for m in own if str(m.memory_id) in decision.aside}
+        ends = [
+            (str(a), str(b))
+            for a, b in ends_of.get(decision.conflict_id, ())
+            if not {str(a), str(b)} <= aside  # nothing was decided about the two
+        ]
         for pair in [*ends, *_by_answer(decision, claims, rejected)]:
             if claims.keys() >= set(pair):  # else a member was erased, and its wording with it
                 both = {lineage: claims[lineage] for lineage in pair}

@@ -10,7 +10,7 @@ from uuid import UUID
 from django.db.models import Q
 
 from conflicts.models import Conflict, ConflictComment, ConflictPair, Decision, Judgement
-from conflicts.models.card import WAITING
+from conflicts.models.card import WAITING, LapseReason
 from conflicts.services.lapse import ask_anew, lapse, live_members
 
 ERASED = "Erased."
@@ -37,7 +37,7 @@ def note_erased(
         _leave(card, memory_ids)
         if card.status in WAITING:
             if len(live_members(card, now)) < 2:
-                lapse(card, now=now)
+                lapse(card, LapseReason.GONE, now=now)
             else:
                 ask_anew(card, now=now)
     # What people wrote on a card of the memory may say the same in other words.

@@ -11,8 +11,9 @@ from django.db.models import Count, Q
 
 from conflicts.core.identity import says_the_same
 from conflicts.core.questions import ask_ambiguity
+from conflicts.core.subjects import answering, note_of
 from conflicts.models import Conflict, ConflictMember, ConflictPair
-from conflicts.models.card import WAITING, ConflictKind, ConflictStatus
+from conflicts.models.card import WAITING, ConflictKind, ConflictStatus, LapseReason
 from conflicts.services.decided import wordings
 from engram.kernel.actors import SYSTEM
 from engram.kernel.history import record
@@ -37,8 +38,9 @@ def note_revived(sender: Any, *, memory_ids: Sequence[UUID], now: datetime, **_:
             continue
         card.status = ConflictStatus.OPEN
         card.is_lapsed = False
+        card.lapse_reason = ""
         card.snoozed_until = None
-        _save(card, "status", "is_lapsed", "snoozed_until", now=now)
+        _save(card, "status", "is_lapsed", "lapse_reason", "snoozed_until", now=now)
         record("conflict.reopened", of=("conflict", card.id), actor=SYSTEM, now=now)
         _narrow(card, now=now)
 
@@ -67,7 +69,7 @@ def note_reworded(
         if all(says_the_same(before[m.pk], m.memory.content) for m in changed):
             continue
         if card.detected_by == ["rules"]:
-            lapse(card, now=now)
+            lapse(card, LapseReason.REWORDED, now=now)
             card.pairs.all().delete()
         else:
             ask_anew(card, now=now)
@@ -99,7 +101,7 @@ def live_members(card: Conflict, now: datetime) -> list[ConflictMember]:
 def _narrow(card: Conflict, *, now: datetime) -> None:
     """Close a card with fewer than two live memories; take forgotten ones out of a wider one."""
     if len(live_members(card, now)) < 2:
-        lapse(card, now=now)
+        lapse(card, LapseReason.GONE, now=now)
         return
     forgotten = card.members.exclude(memory__forgotten_at=None)
     if lineages := list(forgotten.values_list("lineage", flat=True)):
@@ -126,19 +128,17 @@ def _withhold(card: Conflict, forgotten: Sequence[tuple[UUID, str]]) -> None:
                 row.save(update_fields=[name])
 
 
-def lapse(card: Conflict, *, now: datetime) -> None:
-    """Close a locked card that has no question any more."""
+def lapse(card: Conflict, reason: LapseReason, *, now: datetime, by: UUID | None = None) -> None:
+    """Close a locked card that has no question any more; `by` is the card that asks instead."""
     card.status = ConflictStatus.RESOLVED
     card.is_lapsed = True
+    card.lapse_reason = reason
     card.snoozed_until = None
-    _save(card, "status", "is_lapsed", "snoozed_until", now=now)
-    record(
-        "conflict.resolved",
-        of=("conflict", card.id),
-        actor=SYSTEM,
-        now=now,
-        data={"verdict": None, "status": "resolved", "lapsed": True},
-    )
+    _save(card, "status", "is_lapsed", "lapse_reason", "snoozed_until", now=now)
+    told = {"verdict": None, "status": "resolved", "lapsed": True, "reason": str(reason)}
+    if by is not None:
+        told["by"] = str(by)
+    record("conflict.resolved", of=("conflict", card.id), actor=SYSTEM, now=now, data=told)
 
 
 def ask_anew(card: Conflict, *, now: datetime) -> None:
@@ -148,7 +148,8 @@ def ask_anew(card: Conflict, *, now: datetime) -> None:
         return
     named = next((m for m in reversed(live) if m.says_yes), live[-1])
     same = {m.pk for m in live if says_the_same(m.memory.content, named.memory.content)}
-    others = [m for m in live if m.pk not in same] or [m for m in live if m != named]
+    asked = answering(live, lambda m: note_of(m.memory), [named])
+    others = [m for m in asked if m.pk not in same] or [m for m in live if m != named]
     card.kind = ConflictKind.AMBIGUITY
     card.question = ask_ambiguity(named.memory.content, others[-1].memory.content)
     card.reasoning = ""

@@ -13,10 +13,11 @@ from conflicts.core.facts import Finding, FindingKind
 from conflicts.core.identity import says_the_same
 from conflicts.core.questions import ask_ambiguity, ask_reversal
 from conflicts.core.records import Record
+from conflicts.core.subjects import by_subject, note_of
 from conflicts.models import Conflict, JudgedRelation
 from conflicts.services import judgements
 from conflicts.services.cards import file_findings, one_filer
-from conflicts.services.causes import ALREADY_DECIDED
+from conflicts.services.causes import ALREADY_DECIDED, SEVERAL_QUESTIONS
 from conflicts.services.company import card_of, company_of, waiting_card
 from conflicts.services.discuss import add_comment
 from conflicts.services.records import demand_leave, is_seconded, note_said, record_of
@@ -133,7 +134,21 @@ def _named(memory_ids: Sequence[UUID], now: datetime) -> list[Memory]:
     found = _live(memory_ids, now, "memory_ids")
     if len({memory.lineage for memory in found}) < 2:
         raise InvalidError("memory_ids", "Name two memories of different lineages.")
+    _demand_one_subject(found)
     return found
+
+
+def _demand_one_subject(named: Sequence[Memory]) -> None:
+    """Refuse several questions in one report; two memories are one, whatever they speak of."""
+    subjects = by_subject(sorted(named, key=_in_story), note_of)
+    if len(named) > 2 and len(subjects) > 1:
+        other = subjects[1][0]
+        raise InvalidError(
+            "memory_ids",
+            f"{other.id} speaks of another thing than {subjects[0][0].id}: a conflict asks one "
+            "question; report each by itself.",
+            cause=SEVERAL_QUESTIONS,
+        )
 
 
 def _live(memory_ids: Sequence[UUID], now: datetime, field: str) -> list[Memory]:
@@ -186,6 +201,7 @@ def file_report(
         detected_by="person" if actor.is_person else "agent",
         actor=actor,
         now=now,
+        is_reported=True,
     )
     if not filed.cards:
         return Reported("decided", card_of(newest, before))

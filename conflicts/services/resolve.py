@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
-from itertools import combinations
 from typing import Any
 from uuid import UUID
 
-from conflicts.core.identity import says_the_same
 from conflicts.models import Conflict, ConflictMember, Decision
 from conflicts.models.card import ConflictStatus
 from conflicts.models.decision import Verdict
-from conflicts.services.causes import ALREADY_DECIDED, KEEP_NEEDED, STALE_VERSION
+from conflicts.services.causes import ALREADY_DECIDED, STALE_LISTING, STALE_VERSION
+from conflicts.services.consequences import Asked, asked_by, consequences, listing_of
+from conflicts.services.due import note_written
 from conflicts.services.lookup import locked_with_members
 from engram.kernel.actors import Actor
 from engram.kernel.credentials import refuse_credentials
@@ -21,7 +20,6 @@ from engram.kernel.history import record
 from engram.kernel.models import Workspace
 from engram.kernel.refusals import InvalidError, StaleError
 from engram.kernel.tenancy import in_workspace
-from memories.core.claims import compare
 from memories.core.content import content_hash
 from memories.models import Memory, Provenance
 from memories.services import commit
@@ -32,73 +30,6 @@ from memories.services.statements import lock_statements
 
 # Verdicts that say which memories are true: agents do not overrule these alone any more.
 UPHOLDING = frozenset({Verdict.YES, Verdict.NO, Verdict.KEEP})
-
-
-@dataclass(frozen=True, slots=True)
-class Consequences:
-    """What a verdict does to the live members of a card."""
-
-    kept: tuple[Memory, ...]
-    superseded: tuple[Memory, ...] = ()
-    retired: tuple[Memory, ...] = ()
-
-    @property
-    def successor(self) -> Memory | None:
-        """Return the newest survivor, which supersedes the others."""
-        return max(self.kept, key=lambda m: (m.observed_at, m.created_at, m.id), default=None)
-
-
-def consequences(
-    live: Sequence[Memory],
-    says_yes: set[UUID],
-    verdict: str,
-    keep: Sequence[UUID],
-    *,
-    is_by_rules: bool = True,
-) -> Consequences:
-    """Say what a verdict would do to the live members; raise `InvalidError` when it is unclear.
-
-    `is_by_rules` tells that nobody but the rules found the card: only what they find then differs.
-    """
-    named = set(keep)
-    if named and verdict not in {Verdict.KEEP, Verdict.NO}:
-        raise InvalidError("keep", "Memories to keep go with the verdicts keep and no.")
-    if unknown := named - {memory.id for memory in live}:
-        raise InvalidError("keep", f"{min(unknown)} is not a live memory of this conflict.")
-    if verdict in {Verdict.BOTH_VALID, Verdict.DISMISS}:
-        return Consequences(kept=tuple(live))
-    if verdict == Verdict.NONE_VALID:
-        return Consequences(kept=(), retired=tuple(live))
-    if verdict == Verdict.NO:
-        retired = tuple(m for m in live if m.id in says_yes)
-        rest = [m for m in live if m.id not in says_yes]
-        if not retired:
-            raise InvalidError("verdict", "No memory that says so is active any more.")
-        if named & says_yes:
-            raise InvalidError("keep", "A no retires this memory; it cannot be kept as well.")
-        if not named and _disagree(rest, is_by_rules=is_by_rules):
-            raise InvalidError(
-                "keep",
-                "More than one value would remain: name the memories that are true.",
-                cause=KEEP_NEEDED,
-            )
-        kept = tuple(m for m in rest if not named or m.id in named)
-        return Consequences(kept, tuple(m for m in rest if m not in kept), retired)
-    survivors = says_yes if verdict == Verdict.YES else named
-    kept = tuple(m for m in live if m.id in survivors)
-    if not kept:
-        raise InvalidError("keep", "Name the memories that are true.", cause=KEEP_NEEDED)
-    return Consequences(kept, tuple(m for m in live if m not in kept))
-
-
-def _disagree(memories: Sequence[Memory], *, is_by_rules: bool) -> bool:
-    """Tell whether two of the memories could not both be true."""
-    return any(
-        compare(one.content, other.content).relation == "contradicts"
-        if is_by_rules
-        else not says_the_same(one.content, other.content)
-        for one, other in combinations(memories, 2)
-    )
 
 
 def resolve(
@@ -112,8 +43,12 @@ def resolve(
     answer: str = "",
     note: str = "",
     version: int | None = None,
+    listing: str = "",
 ) -> Decision:
-    """Carry out a verdict; raise `StaleError` when the card was decided or changed meanwhile."""
+    """Carry out a verdict; raise `StaleError` when the card was decided or changed meanwhile.
+
+    With the `listing` that the caller was shown, the verdict does what was listed or nothing.
+    """
     refuse_credentials({"answer": answer, "note": note})
     answer = answer.strip()
     if answer and verdict != Verdict.NONE_VALID:
@@ -127,11 +62,11 @@ def resolve(
             lock_statements([content_hash(answer)])
         conflict, members, locked = locked_with_members(conflict_id)
         _check_open(conflict, version)
-        live = [locked[m.memory_id] for m in members if locked[m.memory_id].state(now) == "active"]
-        plan = consequences(
-            live, {m.memory_id for m in members if m.says_yes}, verdict, keep,
-            is_by_rules=conflict.detected_by == ["rules"],
-        )  # fmt: skip
+        recalled = [memory for memory in locked.values() if memory.state(now) == "active"]
+        asked = asked_by(conflict, members, recalled)
+        _check_listing(conflict, asked, listing)
+        plan = consequences(asked, verdict, keep)
+        live = asked.members
         _stamp_revisions(members, locked)
         is_dismissal = verdict == Verdict.DISMISS
         conflict.status = ConflictStatus.DISMISSED if is_dismissal else ConflictStatus.RESOLVED
@@ -161,10 +96,14 @@ def resolve(
             answer=answered,
             is_answer_new=is_answer_new,
             effects=[_effect(memory, before[memory.id]) for memory in live],
+            aside=[str(memory.id) for memory in plan.aside],
             decided_by=actor.label,
             decided_by_kind=actor.kind,
             decided_at=now,
         )
+        # What the question was not about may be a question of its own.
+        if plan.aside and workspace.config.detection_enabled:
+            note_written(Memory, memory_ids=[memory.id for memory in plan.aside], now=now)
         if verdict in UPHOLDING:
             for memory in plan.kept:
                 told = {"conflict": str(conflict.id)}
@@ -193,6 +132,16 @@ def _check_open(conflict: Conflict, version: int | None) -> None:
         raise StaleError(
             f"This conflict has changed since version {version}; it is at {conflict.version} now.",
             cause=STALE_VERSION,
+        )
+
+
+def _check_listing(conflict: Conflict, asked: Asked, listing: str) -> None:
+    """Refuse a verdict whose consequences are other ones by now than the caller was shown."""
+    if listing and listing != listing_of(conflict, asked):
+        raise StaleError(
+            "What this verdict would change is not what was listed any more; read the conflict "
+            "again.",
+            cause=STALE_LISTING,
         )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import pairwise
@@ -17,8 +17,14 @@ from conflicts.core.wording import Span, WordDiff, word_diff
 from conflicts.models import Conflict, ConflictComment, ConflictMember, Decision
 from conflicts.models.card import ConflictStatus
 from conflicts.models.decision import Verdict
+from conflicts.services.consequences import (
+    Asked,
+    Consequences,
+    asked_by,
+    consequences,
+    listing_of,
+)
 from conflicts.services.finders import Finder, finders
-from conflicts.services.resolve import Consequences, consequences
 from engram.kernel.models import Event
 from engram.kernel.refusals import InvalidError
 from memories.models import Memory, State
@@ -50,6 +56,7 @@ class Statement:
     says_yes: bool
     is_reworded: bool
     spans: tuple[Span, ...]
+    is_aside: bool = False  # it speaks of another thing than the question
 
     @property
     def is_live(self) -> bool:
@@ -116,11 +123,17 @@ class CardView:
     finders: tuple[Finder, ...] = ()
     further: tuple[Compared, ...] = ()
     arc: Arc | None = None
+    listing: str = ""  # fingerprint of the outcomes
 
     @property
     def is_waiting(self) -> bool:
         """Tell whether a verdict can be given."""
         return self.card.status in {ConflictStatus.OPEN, ConflictStatus.SNOOZED}
+
+    @property
+    def closed_because(self) -> str:
+        """Say why the card was closed without a verdict, where it was."""
+        return closed_because(self.card)
 
     @property
     def last_seq(self) -> int:
@@ -134,8 +147,16 @@ def show(card: Conflict, *, now: datetime) -> CardView:
     states = {member.pk: member.memory.state(now) for member in members}
     is_withheld = State.FORGOTTEN in states.values()
     compared, difference = _difference(members, states)
+    asked = asked_by(card, members, [m.memory for m in members if states[m.pk] == State.ACTIVE])
     statements = tuple(
-        _statement(number, member, states[member.pk], compared, difference)
+        _statement(
+            number,
+            member,
+            states[member.pk],
+            compared=compared,
+            difference=difference,
+            is_aside=member.memory_id in asked.aside,
+        )
         for number, member in enumerate(members, start=1)
     )
     decisions = tuple(card.decisions.select_related("answer"))
@@ -149,9 +170,7 @@ def show(card: Conflict, *, now: datetime) -> CardView:
         statements=statements,
         difference=difference if difference and difference.likeness >= LIKE_ENOUGH else None,
         compared=compared,
-        outcomes=outcomes(
-            statements, card.suggested_verdict, is_by_rules=card.detected_by == ["rules"]
-        ),
+        outcomes=outcomes(statements, asked, card.suggested_verdict),
         standing=next((d for d in decisions if d.undone_at is None), None),
         decisions=decisions,
         comments=remarks(card.comments.all(), is_withheld=is_withheld),
@@ -159,7 +178,15 @@ def show(card: Conflict, *, now: datetime) -> CardView:
         finders=finders(card, events, is_withheld=is_withheld),
         further=_further(statements, compared),
         arc=arc_of([(s.memory.observed_at, s.says_yes) for s in statements]),
+        listing=listing_of(card, asked),
     )
+
+
+def closed_because(card: Conflict) -> str:
+    """Say why a card was closed without a verdict; empty when it was not."""
+    if not card.is_lapsed:
+        return ""
+    return card.get_lapse_reason_display() or "Its memories went away or say something else now."
 
 
 def remarks(comments: Iterable[ConflictComment], *, is_withheld: bool) -> tuple[Remark, ...]:
@@ -234,8 +261,10 @@ def _statement(
     number: int,
     member: ConflictMember,
     state: State,
+    *,
     compared: tuple[int, int] | None,
     difference: WordDiff | None,
+    is_aside: bool,
 ) -> Statement:
     spans: tuple[Span, ...] = (Span("same", member.memory.content),)
     if state == State.FORGOTTEN:
@@ -249,21 +278,16 @@ def _statement(
         says_yes=member.says_yes,
         is_reworded=member.memory.revision != member.revision,
         spans=spans,
+        is_aside=is_aside,
     )
 
 
-def outcomes(
-    statements: Sequence[Statement], suggested: str, *, is_by_rules: bool = True
-) -> tuple[Outcome, ...]:
+def outcomes(statements: Sequence[Statement], asked: Asked, suggested: str) -> tuple[Outcome, ...]:
     """Say for each verdict what it would do to the live statements."""
-    live = [s.memory for s in statements if s.is_live]
-    says_yes = {s.memory.id for s in statements if s.is_live and s.says_yes}
     numbers = {s.memory.id: s.number for s in statements}
     found = []
     for key, (verdict, label, tone) in enumerate(ASKED, start=1):
-        effect, asks_for, is_possible, fates = _effect(
-            verdict, live, says_yes, numbers, is_by_rules=is_by_rules
-        )
+        effect, asks_for, is_possible, fates = _effect(verdict, asked, numbers)
         found.append(
             Outcome(
                 key=key,
@@ -281,29 +305,27 @@ def outcomes(
 
 
 def _effect(
-    verdict: Verdict,
-    live: list[Memory],
-    says_yes: set[UUID],
-    numbers: dict[Any, int],
-    *,
-    is_by_rules: bool,
+    verdict: Verdict, asked: Asked, numbers: dict[Any, int]
 ) -> tuple[str, str, bool, dict[int, str]]:
     """Return the sentence, what must be named too (`keep` or nothing), if it can be, the fates."""
+    says_yes = {memory.id for memory in asked.members if memory.id in asked.says_yes}
     if verdict == Verdict.KEEP:
         return (
-            "The ticked memories stay; the others are superseded by the newest of them.",
+            "The ticked memories stay; the others are superseded by the newest of them."
+            + _aside(asked.aside, numbers),
             "keep",
-            bool(live),
+            bool(asked.members),
             {},
         )
     try:
-        plan = consequences(live, says_yes, verdict, [], is_by_rules=is_by_rules)
+        plan = consequences(asked, verdict, [])
     except InvalidError:
         if verdict == Verdict.YES or not says_yes:
             return "No memory that says so is active any more.", "", False, {}
         return (
             f"{_named(says_yes, numbers)} {_is_or_are(says_yes)} retired. "
-            "More than one value would remain: tick those that are true.",
+            "More than one value would remain: tick those that are true."
+            + _aside(asked.aside, numbers),
             "keep",
             True,
             {numbers[i]: "retired" for i in says_yes},
@@ -311,8 +333,21 @@ def _effect(
     return _sentence(verdict, plan, numbers), "", True, _fates(plan, numbers)
 
 
+def _aside(ids: Collection[UUID], numbers: dict[Any, int]) -> str:
+    """Say what a verdict leaves alone."""
+    if not ids:
+        return ""
+    verb = "speaks" if len(ids) == 1 else "speak"
+    return f" {_named(ids, numbers)} {verb} of something else and {_stays(ids)} as before."
+
+
+def _stays(ids: Collection[UUID]) -> str:
+    return "stays" if len(ids) == 1 else "stay"
+
+
 def _fates(plan: Consequences, numbers: dict[Any, int]) -> dict[int, str]:
-    told = (("stays", plan.kept), ("superseded", plan.superseded), ("retired", plan.retired))
+    stays = (*plan.kept, *plan.aside)
+    told = (("stays", stays), ("superseded", plan.superseded), ("retired", plan.retired))
     return {numbers[memory.id]: fate for fate, memories in told for memory in memories}
 
 
@@ -324,7 +359,7 @@ def _sentence(verdict: Verdict, plan: Consequences, numbers: dict[Any, int]) -> 
     parts = []
     if plan.kept:
         kept = [m.id for m in plan.kept]
-        parts.append(f"{_named(kept, numbers)} {'stays' if len(kept) == 1 else 'stay'}.")
+        parts.append(f"{_named(kept, numbers)} {_stays(kept)}.")
     if plan.superseded and plan.successor:
         gone = [m.id for m in plan.superseded]
         by = numbers[plan.successor.id]
@@ -334,7 +369,7 @@ def _sentence(verdict: Verdict, plan: Consequences, numbers: dict[Any, int]) -> 
         parts.append(f"{_named(gone, numbers)} {_is_or_are(gone)} retired.")
     if verdict == Verdict.NONE_VALID:
         parts.append("Your answer below, if you give one, replaces them.")
-    return " ".join(parts)
+    return " ".join(parts) + _aside([m.id for m in plan.aside], numbers)
 
 
 def _named(ids: Any, numbers: dict[Any, int]) -> str:

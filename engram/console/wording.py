@@ -60,6 +60,11 @@ VERDICTS: Final[dict[str, str]] = {
     "none_valid": "none valid",
     "dismiss": "not a conflict",
 }
+LAPSES: Final[dict[str, str]] = {
+    "gone": "Conflict closed: its memories went away",
+    "reworded": "Conflict closed: a memory says something else now",
+    "absorbed": "Conflict closed: a wider one asks about its memories",
+}
 # Follow-ups of another event that is told already.
 UNTOLD: Final = frozenset(
     {
@@ -106,7 +111,7 @@ def words_for(event_type: str, data: Mapping[str, Any]) -> str:
         return OUTCOMES.get(str(data.get("outcome")), words)
     if event_type == "conflict.resolved":
         if data.get("lapsed"):
-            return "Conflict closed: its memories went away"
+            return LAPSES.get(str(data.get("reason")), LAPSES["gone"])
         if data.get("status") == "dismissed":
             return "Conflict dismissed"
         verdict = VERDICTS.get(str(data.get("verdict")))

@@ -28,6 +28,7 @@ from hypothesis.stateful import (
 )
 
 from conflicts.core.facts import Finding
+from conflicts.core.subjects import answering, note_of
 from conflicts.models import Conflict, ConflictMember, ConflictPair, Decision
 from conflicts.models.card import ConflictStatus
 from conflicts.services.cards import file_findings
@@ -114,7 +115,7 @@ class Verdicts(Lifecycle):
             ordered = Memory.objects.filter(pk__in=some).order_by("observed_at", "created_at", "pk")
             ids = tuple(str(memory.id) for memory in ordered)
             finding = Finding("ambiguity", ids, ids[-1:], "Is it so?", "r", "low", 0.5, None)
-            filed = file_findings([finding], detected_by="agent", now=self.now)
+            filed = file_findings([finding], detected_by="agent", now=self.now, is_reported=True)
         if any(self.known[i].state(self.now) != "active" for i in some):
             assert filed.cards == [], "a card asks about what nobody recalls"
         for card_id in filed.cards:
@@ -132,7 +133,7 @@ class Verdicts(Lifecycle):
         card_id = self.cards[number % len(self.cards)]
         self.tick()
         members = self.members(card_id)
-        live = [m.memory_id for m in members if self.known[m.memory_id].state(self.now) == "active"]
+        live = self.answering(members)
         says_yes = {m.memory_id for m in members if m.says_yes} & set(live)
         named = [i for n, i in enumerate(live) if n in picks] if verdict in {"keep", "no"} else []
         answer = None
@@ -167,6 +168,16 @@ class Verdicts(Lifecycle):
             live, kept, {i: self.now_stands(rows[i]) for i in live}, before, done.answer_id
         )
         assert sorted(done.kept) == sorted(map(str, kept))
+
+    def answering(self, members: list[ConflictMember]) -> list[UUID]:
+        """Return the live members that a verdict may change, by the word of `core.subjects`."""
+        rows = self.rows()
+        live = [
+            rows[m.memory_id] for m in members
+            if self.known[m.memory_id].state(self.now) == "active"
+        ]  # fmt: skip
+        says_yes = {m.memory_id for m in members if m.says_yes}
+        return [m.id for m in answering(live, note_of, [m for m in live if m.id in says_yes])]
 
     def is_unclear(
         self, verdict: str, live: list[UUID], says_yes: set[UUID], named: set[UUID]
