@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 
 from conflicts.models import Conflict, ConflictMember
 from conflicts.models.card import ConflictKind, ConflictStatus, Severity
-from engram.kernel.filters import MomentFilter, StrictFilterSet
+from engram.kernel.filters import MomentFilter, StateFilter, StrictFilterSet
 from memories.models import Memory
 from memories.models.memory import in_scope
 
@@ -17,7 +17,7 @@ from memories.models.memory import in_scope
 class ConflictFilter(StrictFilterSet):
     """`GET /conflicts` filters."""
 
-    status = django_filters.ChoiceFilter(choices=ConflictStatus.choices)
+    status = StateFilter(ConflictStatus.choices, label="Status (default: all)")
     kind = django_filters.ChoiceFilter(choices=ConflictKind.choices)
     severity = django_filters.ChoiceFilter(choices=Severity.choices)
     scope = django_filters.CharFilter(method="by_scope", label="A scope of a member, or below")

@@ -7,7 +7,7 @@ from typing import Any
 import django_filters
 from django.db.models import QuerySet
 
-from engram.kernel.filters import MomentFilter, StrictFilterSet
+from engram.kernel.filters import MomentFilter, StateFilter, StrictFilterSet
 from memories.core.text import terms
 from memories.models import (
     Kind,
@@ -32,11 +32,7 @@ class MemoryFilter(StrictFilterSet):
     agent = django_filters.CharFilter(field_name="agent")
     session_key = django_filters.CharFilter(field_name="session_key")
     tag = django_filters.CharFilter(method="by_tag", label="One tag")
-    state = django_filters.ChoiceFilter(
-        method="by_state",
-        choices=[(s.value, s.label) for s in State] + [("all", "All")],
-        label="State (default: active)",
-    )
+    state = StateFilter(State.choices, keep="in_state", label="State (default: active)")
     trust = django_filters.ChoiceFilter(
         method="by_trust",
         choices=[("pending", "Pending")],
@@ -69,9 +65,9 @@ class MemoryFilter(StrictFilterSet):
         """Keep memories with the tag."""
         return holding_tag(queryset, value)
 
-    def by_state(self, queryset: Any, name: str, value: str) -> Any:
+    def in_state(self, queryset: Any, value: str) -> Any:
         """Keep memories whose strongest state is the one asked for."""
-        return queryset if value == "all" else queryset.in_state(value)
+        return queryset.in_state(value)
 
     def by_trust(self, queryset: QuerySet[Memory], name: str, value: str) -> QuerySet[Memory]:
         """Keep memories that a pending review is about."""

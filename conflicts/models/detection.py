@@ -123,7 +123,8 @@ class DetectionRun(WorkspaceModel):
     cost_usd = models.FloatField(default=0)
     narrative = models.CharField(max_length=10, choices=Narrative.choices, default=Narrative.OFF)
     prompt_version = models.CharField(max_length=20, blank=True)
-    # The memories that the model was shown, when the story was longer than its budget.
+    # When the story was longer than its budget: the memories that the model was shown, of the
+    # batches that it answered about.
     survivors = ArrayField(models.UUIDField(), default=list)
     # What the model reported that names no memories it was shown, or is no question of two sides.
     dropped = models.PositiveIntegerField(default=0)

@@ -28,8 +28,9 @@ class DetectionRunSerializer(serializers.ModelSerializer[DetectionRun]):
 
     `narrative` says what became of the model's reading: `waiting` (handed on), `done`, `capped`,
     `failed` (tried again later), `not_needed`, `off`. `survivors` are the memories that a model was
-    shown of a story that is longer than its budget; `dropped` counts what it reported that names
-    none of them.
+    shown of a story that is longer than its budget, of the batches that it answered about: none
+    where it could not be asked, or was told all of the story. `dropped` counts what it reported
+    that names none of them.
     """
 
     class Meta:

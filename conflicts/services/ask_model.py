@@ -16,7 +16,14 @@ from pydantic import BaseModel, ConfigDict
 from conflicts.core.facts import Fact, Finding
 from conflicts.core.narrative import MAX_FINDINGS, Reported, messages, taken
 from engram.kernel import llm, spend
-from engram.kernel.llm import Answer, Message, ModelError, UnavailableError, Usage
+from engram.kernel.llm import (
+    Answer,
+    Message,
+    ModelError,
+    RejectedError,
+    UnavailableError,
+    Usage,
+)
 from engram.kernel.models import Workspace
 
 MAX_OUTPUT_TOKENS = 4096
@@ -57,6 +64,7 @@ class Asked:
     cost_usd: float = 0.0
     errors: list[ModelError] = field(default_factory=list)
     unsent: int = 0  # after an outage
+    read: set[int] = field(default_factory=set)  # the batches that the model has answered about
 
 
 class BeyondCapError(Exception):
@@ -104,6 +112,8 @@ def ask_model(
         charge(Usage(), reserved.usd)
         for i, answer in _answers(told, sent, beat=beat):
             answered.add(i)
+            if not isinstance(answer, UnavailableError | RejectedError):
+                asked.read.add(i)
             _take(asked, batches[i], answer)
         if lost := sent - answered:
             asked.errors.append(UnavailableError(f"{len(lost)} calls did not come back"))

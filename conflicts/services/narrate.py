@@ -15,7 +15,6 @@ from django.db.models import Count
 
 from conflicts.core.batches import cut
 from conflicts.core.facts import Fact, Finding
-from conflicts.core.forgetting import Story
 from conflicts.core.forgetting import tell as thin
 from conflicts.core.narrative import PROMPT_VERSION, line_tokens
 from conflicts.models import (
@@ -160,6 +159,8 @@ def _read(
             backlog.join_pause(now)
         return
     run.dropped, run.batches = asked.dropped, len(batches) - asked.unsent
+    if run.facts_forgotten:
+        run.survivors = _shown(story, [batches[i] for i in sorted(asked.read)])
     beat()
     findings = [finding for raw in asked.findings if (finding := story.in_memories(raw))]
     with in_workspace(workspace):
@@ -243,16 +244,15 @@ def _story(
     )
     batches = cut(thinned.kept, threads, budget_tokens=budget, size=line_tokens)
     run.facts_considered, run.facts_forgotten = len(thinned.kept), len(thinned.forgotten)
-    run.survivors = _survivors(story, thinned)
     run.batches = len(batches)
     return story, batches
 
 
-def _survivors(story: Telling, thinned: Story) -> list[UUID]:
-    """Return the memories that were told, when some were not."""
-    if not thinned.forgotten:
-        return []
-    return list(dict.fromkeys(UUID(story.memory_of[fact.id]) for fact in thinned.kept))
+def _shown(story: Telling, batches: Sequence[Sequence[Fact]]) -> list[UUID]:
+    """Return the memories of batches, each once, in the order of the story."""
+    shown = {fact.id for batch in batches for fact in batch}
+    facts = [fact.id for fact in story.facts if fact.id in shown]
+    return list(dict.fromkeys(UUID(story.memory_of[i]) for i in facts))
 
 
 def _threads(story: Telling, triggers: Collection[str]) -> list[list[str]]:

@@ -18,6 +18,7 @@ from conflicts.services.replay import replay
 from engram.console import replay_shapes
 from engram.console import serializers as shapes
 from engram.console.health import readiness
+from engram.console.wording import WORDS
 from engram.kernel import keys
 from engram.kernel.api import WorkspaceView, validated
 from engram.kernel.configuration import WorkspaceSettings
@@ -85,7 +86,9 @@ class KeyDetail(WorkspaceView):
 class EventFilter(StrictFilterSet):
     """`GET /events` filters."""
 
-    type = django_filters.CharFilter(field_name="type")
+    type = django_filters.ChoiceFilter(
+        choices=sorted(WORDS.items()), label="What happened; an unknown type is refused"
+    )
     object = django_filters.CharFilter(field_name="object_id")
     actor = django_filters.CharFilter(method="by_actor", label="Name or id of who did it")
     since = MomentFilter(field_name="at", lookup_expr="gte")

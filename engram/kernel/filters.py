@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
@@ -12,6 +13,8 @@ from django_filters.fields import IsoDateTimeField
 
 from engram.kernel.fields import one_of
 from engram.kernel.literals import moment
+
+ALL = "all"
 
 
 class MomentField(IsoDateTimeField):
@@ -31,6 +34,28 @@ class MomentFilter(django_filters.IsoDateTimeFilter):
     """Compares with a moment (ISO 8601)."""
 
     field_class = MomentField
+
+
+class StateFilter(django_filters.ChoiceFilter):
+    """Keeps what is in a state, or with `all` everything: one word for it in every list.
+
+    `keep` names the method of the filter set that keeps those in a state; without it the field
+    itself is compared.
+    """
+
+    parent: Any  # the filter set
+
+    def __init__(self, choices: Iterable[Any], *, keep: str = "", **kwargs: Any):
+        super().__init__(choices=[*choices, (ALL, "All")], **kwargs)
+        self.keep = keep
+
+    def filter(self, qs: Any, value: str) -> Any:
+        """Return what is in the state, everything where all or none is asked for."""
+        if not value or value == ALL:
+            return qs
+        return (
+            getattr(self.parent, self.keep)(qs, value) if self.keep else super().filter(qs, value)
+        )
 
 
 class StrictFilterSet(django_filters.FilterSet):

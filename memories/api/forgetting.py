@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any, ClassVar
+from uuid import UUID
 
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
@@ -26,6 +28,7 @@ class Forget(WorkspaceView):
         asked = validated(shapes.ForgetSerializer, request).validated_data
         now = timezone.now()
         told: dict[str, Any] = {}
+        relevance: Mapping[UUID, float] = {}
         ids = asked.get("ids")
         if ids is None:
             found = forget.meant(
@@ -37,12 +40,16 @@ class Forget(WorkspaceView):
                 project=asked["project"],
                 now=now,
             )
-            ids = found.ids
+            relevance = found.relevance
+            ids = list(relevance)
             told = {"reason": found.reason} if found.reason else {"capped": found.is_capped}
         if not asked["confirm"]:
             with in_workspace(self.workspace):
                 would = forget.preview(self.workspace, ids)
-                return Response({"would_forget": shapes.present(would)} | told)
+                shown = shapes.present(would)
+            for memory in shown:
+                memory["relevance"] = relevance.get(UUID(memory["id"]))
+            return Response({"would_forget": shown} | told)
         forgotten = forget.forget(self.workspace, ids, actor=self.actor, now=now)
         gone = [memory.id for memory in forgotten]
         return Response({"forgotten": len(gone), "ids": gone} | told)

@@ -14,7 +14,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from engram.kernel.api import WorkspaceView, validated
-from engram.kernel.filters import StrictFilterSet
+from engram.kernel.filters import StateFilter, StrictFilterSet
 from engram.kernel.models import Role
 from engram.kernel.pagination import NewestFirst
 from engram.kernel.tenancy import in_workspace
@@ -53,11 +53,7 @@ class MemorySplit(WorkspaceView):
 class SuggestionFilter(StrictFilterSet):
     """`GET /merge-suggestions` filters; open ones unless asked otherwise."""
 
-    status = django_filters.ChoiceFilter(
-        method="by_status",
-        choices=[*SuggestionStatus.choices, ("all", "All")],
-        label="Status (default: open)",
-    )
+    status = StateFilter(SuggestionStatus.choices, keep="in_status", label="Status (default: open)")
     memory_id = django_filters.UUIDFilter(method="by_memory", label="One of the two memories")
 
     class Meta:
@@ -70,9 +66,9 @@ class SuggestionFilter(StrictFilterSet):
             queryset = in_status(SuggestionStatus.OPEN, timezone.now())
         return super().filter_queryset(queryset)
 
-    def by_status(self, queryset: Any, name: str, value: str) -> Any:
+    def in_status(self, queryset: Any, value: str) -> Any:
         """Keep suggestions of a status as it holds now."""
-        return queryset if value == "all" else in_status(value, timezone.now())
+        return in_status(value, timezone.now())
 
     def by_memory(self, queryset: QuerySet[Any], name: str, value: UUID) -> QuerySet[Any]:
         """Keep suggestions about a memory."""

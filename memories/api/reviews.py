@@ -13,7 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from engram.kernel.api import WorkspaceView, validated
-from engram.kernel.filters import StrictFilterSet
+from engram.kernel.filters import StateFilter, StrictFilterSet
 from engram.kernel.models import Role
 from engram.kernel.problems import refused
 from engram.kernel.refusals import MissingError
@@ -26,11 +26,7 @@ from memories.services import decide
 class ReviewFilter(StrictFilterSet):
     """`GET /reviews` filters; those that wait unless asked otherwise."""
 
-    status = django_filters.ChoiceFilter(
-        method="by_status",
-        choices=[*ReviewStatus.choices, ("all", "All")],
-        label="Status (default: pending)",
-    )
+    status = StateFilter(ReviewStatus.choices, label="Status (default: pending)")
     kind = django_filters.ChoiceFilter(choices=ReviewKind.choices)
     memory_id = django_filters.UUIDFilter(field_name="memory")
 
@@ -43,10 +39,6 @@ class ReviewFilter(StrictFilterSet):
         if not self.form.cleaned_data.get("status"):
             queryset = queryset.filter(status=ReviewStatus.PENDING)
         return super().filter_queryset(queryset)
-
-    def by_status(self, queryset: Any, name: str, value: str) -> Any:
-        """Keep the reviews of a status."""
-        return queryset if value == "all" else queryset.filter(status=value)
 
 
 class Reviews(WorkspaceView, ListAPIView):  # type: ignore[type-arg]

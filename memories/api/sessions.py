@@ -13,7 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from engram.kernel.api import WorkspaceView, validated
-from engram.kernel.filters import MomentFilter, StrictFilterSet
+from engram.kernel.filters import MomentFilter, StateFilter, StrictFilterSet
 from engram.kernel.models import Role
 from engram.kernel.pagination import NewestFirst
 from engram.kernel.paths import SESSION_KEY_MAX_CHARS
@@ -45,14 +45,14 @@ class SessionFilter(StrictFilterSet):
     """`GET /sessions` filters."""
 
     project = django_filters.CharFilter(field_name="project")
-    state = django_filters.ChoiceFilter(method="by_state", choices=SessionState.choices)
+    state = StateFilter(SessionState.choices, keep="in_state", label="State (default: all)")
     since = MomentFilter(field_name="started_at", lookup_expr="gte", label="Started since")
 
     class Meta:
         model = Session
         fields: list[str] = []
 
-    def by_state(self, queryset: Any, name: str, value: str) -> Any:
+    def in_state(self, queryset: Any, value: str) -> Any:
         """Keep the sessions of a state."""
         return queryset.in_state(value)
 

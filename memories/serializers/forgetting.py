@@ -44,10 +44,22 @@ class ForgetSerializer(serializers.Serializer[Any]):
         return fields
 
 
+class ForgettableSerializer(MemorySerializer):
+    """A memory that would be forgotten."""
+
+    relevance = serializers.FloatField(
+        allow_null=True,
+        help_text="Its cosine with the query; null where ids were named, or for what was merged "
+        "into a match and goes with it.",
+    )
+
+
 class ForgetAnswerSerializer(serializers.Serializer[Any]):
     """What was forgotten, or would be."""
 
-    would_forget = MemorySerializer(many=True, required=False)
+    would_forget = ForgettableSerializer(
+        many=True, required=False, help_text="A preview, the most relevant first."
+    )
     forgotten = serializers.IntegerField(required=False)
     ids = serializers.ListField(child=serializers.UUIDField(), required=False)
     capped = serializers.BooleanField(

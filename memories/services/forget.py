@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import islice
 from uuid import UUID
 
 from django.db import IntegrityError
@@ -31,9 +32,12 @@ NOTHING_RELEVANT = "nothing is that relevant to the query"
 
 @dataclass(frozen=True, slots=True)
 class Meant:
-    """The memories that a query-forget means, nearest first; `reason` says why there are none."""
+    """The memories that a query-forget means, nearest first, each with its cosine to the query.
 
-    ids: tuple[UUID, ...] = ()
+    `reason` says why there are none.
+    """
+
+    relevance: Mapping[UUID, float] = field(default_factory=dict)
     is_capped: bool = False
     reason: str = ""
 
@@ -74,10 +78,11 @@ def meant(
         if project:
             recallable = recallable.filter(project=project)
         near = nearest(recallable, vector, workspace.embedding_model, MEANT_MAX + 1)
-    ids = [memory_id for memory_id, cosine in near.items() if cosine >= least]
-    if not ids:
+    relevant = {memory_id: cosine for memory_id, cosine in near.items() if cosine >= least}
+    if not relevant:
         return Meant(reason=NOTHING_RELEVANT)
-    return Meant(tuple(ids[:MEANT_MAX]), is_capped=len(ids) > MEANT_MAX)
+    most = dict(islice(relevant.items(), MEANT_MAX))
+    return Meant(most, is_capped=len(relevant) > MEANT_MAX)
 
 
 def preview(workspace: Workspace, ids: Collection[UUID]) -> list[Memory]:

@@ -645,6 +645,35 @@ def test_a_reversal_over_eight_months_is_found_in_a_story_that_is_too_long(
         assert members <= {str(i) for i in run.survivors}
 
 
+@pytest.mark.parametrize(
+    ("daily_usd", "answer", "narrative"),
+    [(0.0, says(), "capped"), (5.0, Answer({}, 503), "failed")],
+)
+def test_a_model_that_was_shown_nothing_has_no_survivors(
+    house: House, model: ModelServer, daily_usd: float, answer: Answer, narrative: str
+) -> None:
+    settings = {"story_budget_tokens": 500, "narrative_daily_usd": daily_usd}
+    assert house.admin.patch("workspace/settings", settings).status_code == 200
+    start = timezone.now() - timedelta(days=200)
+    told = [
+        {
+            "content": f"Locker {n} near door {n * 7} keeps {n * 3} towels of guild {n * 11}.",
+            "observed_at": (start + timedelta(days=n)).isoformat(),
+            "session_key": f"towels-{n}",
+        }
+        for n in range(1, 120)
+    ]
+    last = told.pop()
+    house.agent.post("memories/batch", {"memories": told})
+    with in_workspace(house.workspace):
+        DetectionDue.objects.all().delete()
+    model.answer_chat(answer)
+    commit(house, **last)
+    [run] = read(house, timezone.now())
+    assert (run.narrative, run.survivors) == (narrative, [])
+    assert run.facts_forgotten > 0
+
+
 def test_a_story_within_its_budget_is_told_whole_to_one_call(
     house: House, model: ModelServer
 ) -> None:
