@@ -216,6 +216,7 @@ SPECTACULAR_SETTINGS = {
         "drf_spectacular.hooks.postprocess_schema_enums",
         "engram.kernel.openapi.close_bodies",
         "engram.kernel.openapi.name_causes",
+        "engram.console.openapi.describe_fields",
     ],
     "ENUM_NAME_OVERRIDES": {
         "MemoryKindEnum": "memories.models.Kind",

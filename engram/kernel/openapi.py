@@ -71,6 +71,11 @@ class ProblemAutoSchema(AutoSchema):
         with without_rows():
             return super().get_operation(*args, **kwargs)
 
+    def get_summary(self) -> str:
+        """Return the first sentence of the description."""
+        first = self.get_description().split("\n")[0].split("; ")[0].split(": ")[0]
+        return first.rstrip(".")
+
     def get_override_parameters(self) -> list[Any]:
         """Add what a view reads from the query, and the header of writes to send again."""
         parameters: list[Any] = super().get_override_parameters()

@@ -1,0 +1,63 @@
+"""What fields and parameters mean, added to the API's description where serializers do not say it.
+
+`api_fields.toml` holds the words: most names mean one thing wherever they stand.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+FIELDS = Path(__file__).with_name("api_fields.toml")
+COMMON, PARAMETERS = "common", "parameters"
+
+
+@cache
+def meanings() -> Mapping[str, Mapping[str, str]]:
+    """Return what is said of fields: by component, and in common."""
+    return tomllib.loads(FIELDS.read_text(encoding="utf-8"))
+
+
+def meaning_of(component: str, name: str) -> str:
+    """Return what a field of a component means; empty when nobody has said it."""
+    tables = meanings()
+    own = tables.get(component.removeprefix("Patched").removesuffix("Request"), {})
+    return tables.get(component, own).get(name) or own.get(name) or tables[COMMON].get(name, "")
+
+
+def describe_fields(result: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
+    """Describe each property and parameter that is not described (a hook of the generator)."""
+    for component, shape in result.get("components", {}).get("schemas", {}).items():
+        properties = shape.get("properties", {})
+        for name, field in properties.items():
+            if not field.get("description") and (meaning := meaning_of(component, name)):
+                properties[name] = _described(field, meaning)
+    for parameter in _parameters(result):
+        if not parameter.get("description"):
+            name = parameter["name"]
+            meaning = meanings()[PARAMETERS].get(name) or meanings()[COMMON].get(name, "")
+            if meaning:
+                parameter["description"] = meaning
+    return result
+
+
+def _described(field: dict[str, Any], meaning: str) -> dict[str, Any]:
+    """Return a property with a description; beside a bare reference it would not be read.
+
+    What null means is said only of what may be null.
+    """
+    if not (field.get("nullable") or "NullEnum" in str(field)):
+        head, _, _ = meaning.partition("; null")
+        meaning = head if head.endswith(".") else f"{head}."
+    if "$ref" in field:
+        return {"allOf": [field], "description": meaning}
+    return field | {"description": meaning}
+
+
+def _parameters(result: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    for path in result["paths"].values():
+        for operation in path.values():
+            yield from operation.get("parameters", [])
