@@ -10,8 +10,8 @@ export OPENBLAS_NUM_THREADS := 1
 .DEFAULT_GOAL := help
 .PHONY: up test check bench fuzz lock evaluate clean help venv dev-venv bench-venv browser
 
-up: venv ## run database, broker, web, worker, scheduler and demo (ENGRAM_PORT, ENGRAM_HOME)
-	@$(PYTHON) manage.py up
+up: venv ## run database, broker, web, worker, scheduler and demo (ENGRAM_PORT, ENGRAM_DEMO=0)
+	@$(PYTHON) manage.py up $(ARGS)
 
 test: dev-venv browser ## run all tests
 	@$(PYTHON) -m pytest -n $(TEST_PROCESSES) --dist loadfile $(ARGS)

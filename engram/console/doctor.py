@@ -21,7 +21,7 @@ from django.db import DatabaseError
 from django.db import connection as django_connection
 
 from engram import embedded
-from engram.console.health import readiness
+from engram.console.health import readiness, without_passwords
 from engram.embedded.broker import find_program
 from engram.embedded.places import make_home
 from engram.embedded.postgres import find_wheel
@@ -181,6 +181,7 @@ def server_findings() -> Iterator[Finding]:
         if name == "migrations" and check["ok"]:
             yield detection()
             yield vector_indexes()
+            yield demo()
             yield predictor()
             yield processes()
         if name == "broker" and check["ok"]:
@@ -240,6 +241,17 @@ def predictor() -> Finding:
     detail = f"scoring failed too often in {', '.join(sorted(disabled))}: the baseline serves"
     remedy = "see GET /analytics/errors?stage=predictor_score; it is tried again within an hour"
     return Finding("predictor", "warn", detail, f"{remedy}, or POST /predictor/enable")
+
+
+def demo() -> Finding:
+    """Check that a production is not open to the demo's user and keys."""
+    from engram.console.demo import ways_in
+
+    found = ways_in()
+    if not settings.IS_PRODUCTION or not found:
+        return Finding("demo", "ok", ", ".join(found) or "none")
+    detail = f"this production can be entered by the demo: {', '.join(found)}"
+    return Finding("demo", "fail", detail, "manage.py remove_demo")
 
 
 def processes() -> Finding:
@@ -362,7 +374,7 @@ def port(host: str, number: int) -> Finding:
 
 def _first_line(error: Exception) -> str:
     lines = str(error).strip().splitlines()
-    return lines[0] if lines else type(error).__name__
+    return without_passwords(lines[0]) if lines else type(error).__name__
 
 
 def as_json(findings: list[Finding]) -> str:

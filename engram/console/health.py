@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import TypedDict
+from urllib.parse import unquote
 
 import redis
 from django.conf import settings
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 from psycopg_pool import PoolTimeout
+
+SHORT_PASSWORD_CHARS = 4
 
 
 class Check(TypedDict):
@@ -36,12 +39,26 @@ def broker_check() -> Check:
     return _look("broker", _broker)
 
 
+def without_passwords(text: str) -> str:
+    """Return a text without the passwords of the database and the broker."""
+    for url in (settings.DATABASE_URL, settings.BROKER_URL, settings.REDIS_URL):
+        _, has_user, rest = url.partition("://")
+        user, at, _ = rest.rpartition("@")
+        written = user.partition(":")[2] if has_user and at else ""
+        for password in {written, unquote(written)} - {""}:
+            text = text.replace(f":{password}@", ":***@")
+            if len(password) >= SHORT_PASSWORD_CHARS:  # a shorter one would be found in any word
+                text = text.replace(password, "***")
+    return text
+
+
 def _look(name: str, look: Callable[[], str]) -> Check:
     """Run one check; it returns what is wrong, or an empty string."""
     try:
         problem = look()
     except (DatabaseError, PoolTimeout, redis.RedisError, OSError) as error:
-        problem = f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
+        said = str(error).splitlines()[0] if str(error) else ""
+        problem = f"{type(error).__name__}: {without_passwords(said)}"
     return {"name": name, "ok": not problem, "detail": problem}
 
 

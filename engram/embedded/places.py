@@ -75,6 +75,8 @@ def make_home(home: Path) -> None:
             f"{home} is not a folder that you may write to: choose another ENGRAM_HOME."
         )
     (home / "logs").mkdir(mode=0o700, exist_ok=True)
+    if (home / "logs").stat().st_mode & 0o077:
+        (home / "logs").chmod(0o700)
 
 
 def find_places(home: Path) -> Places:

@@ -58,7 +58,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=_count,
         help="ENGRAM_WORKER_PROCESSES",
     )
-    parser.add_argument("--no-demo", action="store_true", help="do not make the demo workspace")
+    parser.add_argument(
+        "--no-demo",
+        action="store_true",
+        default=not wants_demo(variables),
+        help="do not make the demo workspace; ENGRAM_DEMO=0, and always so in production",
+    )
 
 
 def _port(text: str) -> int:
@@ -71,6 +76,12 @@ def _count(text: str) -> int:
     if not text.isdigit() or not 1 <= int(text) <= 64:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number of processes (1 to 64)")
     return int(text)
+
+
+def wants_demo(environment: Mapping[str, str]) -> bool:
+    """Tell whether a demo may be made here: never in production, and not where it is declined."""
+    is_production = environment.get("ENGRAM_ENV") == "production"
+    return not is_production and environment.get("ENGRAM_DEMO", "1") != "0"
 
 
 def names_model(environment: Mapping[str, str]) -> bool:

@@ -21,7 +21,8 @@ class Console:
     def __init__(self, home: Path) -> None:
         self._logs = home / "logs"
         self._files: dict[str, Any] = {}
-        self._is_coloured = sys.stdout.isatty() and "NO_COLOR" not in os.environ
+        self.is_terminal = sys.stdout.isatty()
+        self._is_coloured = self.is_terminal and "NO_COLOR" not in os.environ
 
     def show(self, name: str, line: str) -> None:
         """Print a line; a reader that has gone away does not stop the service."""
@@ -54,9 +55,15 @@ def read_demo(home: Path) -> dict[str, str]:
     return {str(key): str(value) for key, value in found.items()}
 
 
-def greeting(url: str, demo: dict[str, str]) -> list[str]:
-    """Return the lines that a newcomer needs: where, who, and a first call."""
+def greeting(url: str, demo: dict[str, str], secrets_file: Path | None = None) -> list[str]:
+    """Return the lines that a newcomer needs: where, who, and a first call.
+
+    With `secrets_file` they name the file that holds password and keys instead of showing them.
+    """
     lines = ["", f"Engram is ready: {url}/", f"  API description  {url}/api/docs/"]
+    if demo and secrets_file is not None:
+        lines.append(f"  user and keys    are in {secrets_file}")
+        demo = {}
     if "username" in demo:
         lines.append(f"  sign in as       {demo['username']} / {demo.get('password', '')}")
     if key := demo.get("api_key"):

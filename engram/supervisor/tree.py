@@ -228,7 +228,9 @@ class Supervisor:
     def _greet(self) -> None:
         url = own_url(self.plan.host, self.plan.port)
         demo = read_demo(self.plan.home) if self.plan.has_demo else {}
-        for line in greeting(url, demo):
+        # What is not a terminal is a file or a journal, which others may read.
+        secrets_file = None if self.console.is_terminal else self.plan.home / "demo.json"
+        for line in greeting(url, demo, secrets_file):
             self.console.show("up", line)
 
     def _stop(self) -> None:

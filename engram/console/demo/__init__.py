@@ -14,13 +14,17 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.auth import get_user_model
+from django.contrib.auth.models import User
+from django.core.exceptions import ImproperlyConfigured
 from django.utils import timezone
 
 from engram.console.demo.story import TELLER
 from engram.console.demo.telling import begin, progress
 from engram.console.models import Telling
 from engram.kernel import keys
-from engram.kernel.models import Membership, Role, Workspace
+from engram.kernel.actors import SYSTEM
+from engram.kernel.models import ApiKey, Membership, Role, Workspace
+from engram.kernel.tenancy import in_workspace
 
 SLUG = "demo"
 USERNAME = "demo"
@@ -36,6 +40,8 @@ def ensure_demo(now: datetime | None = None) -> Path:
 
     The credentials are there at once; a worker tells the story.
     """
+    if settings.IS_PRODUCTION:
+        raise ImproperlyConfigured("a production has no demo: ENGRAM_ENV=production")
     moment = now or timezone.now()
     # Its sessions show what a learned ranker does: there it may gain influence.
     defaults = {"name": "Harbour team", "settings": {"predictor_mode": "on"}}
@@ -47,6 +53,48 @@ def ensure_demo(now: datetime | None = None) -> Path:
         _write_privately(path, json.loads(path.read_text()) | {"url": _url()})
     begin(workspace, moment)
     return path
+
+
+def ways_in() -> list[str]:
+    """Return what of the demo still opens a door: its user, its keys, the file that holds both."""
+    found = ["demo.json"] if demo_file().exists() else []
+    if _user() is not None:
+        found.append(f"the user {USERNAME}")
+    if count := len(_keys()):
+        found.append(f"{count} keys")
+    return found
+
+
+def shut_out(now: datetime) -> list[str]:
+    """Remove the demo's user, revoke its keys and delete their file; return what there was.
+
+    What was told in its workspace stays, and nobody but a superuser can enter it.
+    """
+    found = ways_in()
+    for key in _keys():
+        keys.revoke(key, actor=SYSTEM, now=now)
+    if (user := _user()) is not None:
+        user.delete()
+    demo_file().unlink(missing_ok=True)
+    return found
+
+
+def _user() -> User | None:
+    """Return the demo's user: the one of its name who belongs to its workspace."""
+    of_demo = Membership.objects.filter(user__username=USERNAME, workspace__slug=SLUG)
+    membership = of_demo.select_related("user").first()
+    return membership.user if membership else None
+
+
+def _keys() -> list[ApiKey]:
+    """Return the keys that were made with the demo and still open something."""
+    workspace = Workspace.objects.filter(slug=SLUG).first()
+    if workspace is None:
+        return []
+    names = [f"demo {role}" for role in Role.values]
+    with in_workspace(workspace):
+        live = ApiKey.objects.filter(name__in=names, revoked_at=None)
+        return list(live)
 
 
 def telling_in(workspace: Workspace) -> Telling | None:

@@ -7,6 +7,7 @@ from argparse import ArgumentParser
 from typing import Any
 
 import psycopg
+from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 
@@ -15,6 +16,7 @@ from engram.console import static_files
 from engram.console.demo import ensure_demo
 from engram.console.demo.telling import unfinished
 from engram.console.doctor import connect
+from engram.console.health import without_passwords
 
 
 class Command(BaseCommand):
@@ -42,12 +44,13 @@ class Command(BaseCommand):
         try:
             connect().close()
         except psycopg.Error as error:
-            raise CommandError(f"the database does not answer: {error}") from error
+            said = without_passwords(str(error))
+            raise CommandError(f"the database does not answer: {said}") from error
         call_command("migrate", verbosity=0, interactive=False)
         if not static_files.are_collected():
             static_files.collect()
             self.stdout.write("static files collected")
-        if not options["no_demo"]:
+        if not (options["no_demo"] or settings.IS_PRODUCTION):
             ensure_demo()
             if unfinished():
                 self.stdout.write("the worker tells the demo's story; it takes a minute or two")

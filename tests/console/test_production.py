@@ -1,0 +1,145 @@
+"""A production is no demo, and what it shows or writes holds no password."""
+
+from __future__ import annotations
+
+import json
+import stat
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from django.contrib.auth.models import User
+from django.core.exceptions import ImproperlyConfigured
+from django.core.management import call_command
+from django.db import OperationalError
+
+from engram.console import doctor, health
+from engram.console.demo import demo_file, ensure_demo
+from engram.embedded.logs import rotating_log
+from engram.embedded.places import make_home
+from engram.kernel import keys
+from engram.kernel.actors import SYSTEM
+from engram.kernel.models import ApiKey, Membership, Role, Workspace
+from engram.kernel.tenancy import in_workspace
+from engram.supervisor.plan import wants_demo
+from engram.supervisor.terminal import greeting
+from tests.conftest import NOW
+
+pytestmark = pytest.mark.django_db
+
+PASSWORD = "pa55-of-a-test"
+DEMO = {"username": "demo", "password": PASSWORD, "api_key": "egr_of-a-test"}
+
+
+@pytest.fixture(autouse=True)
+def home(settings: Any, tmp_path: Path) -> Path:
+    settings.ENGRAM_HOME = tmp_path
+    settings.STATIC_ROOT = tmp_path / "static"
+    return tmp_path
+
+
+def test_production_makes_no_demo(settings: Any) -> None:
+    settings.IS_PRODUCTION = True
+    call_command("up", "--prepare", stdout=StringIO())
+    with pytest.raises(ImproperlyConfigured):
+        ensure_demo(NOW)
+    assert (User.objects.count(), Workspace.objects.count(), demo_file().exists()) == (0, 0, False)
+
+
+@pytest.mark.parametrize(
+    ("environment", "wanted"),
+    [
+        ({}, True),
+        ({"ENGRAM_DEMO": "0"}, False),
+        ({"ENGRAM_ENV": "production"}, False),
+        ({"ENGRAM_ENV": "production", "ENGRAM_DEMO": "1"}, False),
+    ],
+)
+def test_demo_is_left_out_where_it_is_declined(environment: dict[str, str], wanted: bool) -> None:
+    assert wants_demo(environment) is wanted
+
+
+def test_demo_of_earlier_is_told_and_shut_out(settings: Any) -> None:
+    ensure_demo(NOW)
+    assert doctor.demo().level == "ok"  # on one machine, that is what it is for
+    settings.IS_PRODUCTION = True
+    found = doctor.demo()
+    assert (found.level, found.remedy) == ("fail", "manage.py remove_demo")
+    assert found.detail.endswith("demo.json, the user demo, 3 keys")
+    token = json.loads(demo_file().read_text())["api_key"]
+    assert keys.find(token) is not None
+
+    said = StringIO()
+    call_command("remove_demo", stdout=said)
+
+    assert said.getvalue() == "Removed: demo.json, the user demo, 3 keys.\n"
+    known = keys.find(token)
+    assert (doctor.demo().level, known is not None and known.revoked_at is not None) == ("ok", True)
+    assert (User.objects.count(), demo_file().exists()) == (0, False)
+    call_command("remove_demo", stdout=said)
+    assert said.getvalue().endswith("There is no demo here.\n")
+
+
+def test_others_who_are_called_demo_keep_their_ways_in() -> None:
+    own = Workspace.objects.create(slug="own", name="Own")
+    User.objects.create_user("demo")
+    keys.issue(own, name="demo agent", role=Role.AGENT, actor=SYSTEM, now=NOW)
+    call_command("remove_demo", stdout=StringIO())
+    with in_workspace(own):
+        assert (User.objects.count(), ApiKey.objects.get().revoked_at) == (1, None)
+
+
+def test_who_administers_a_new_workspace_is_no_superuser() -> None:
+    User.objects.create_user("ana", is_staff=True)
+    call_command("create_workspace", "acme", "--admin", "ana", stdout=StringIO())
+    membership = Membership.objects.get()
+    assert (membership.role, membership.user.is_superuser) == ("admin", False)
+    with pytest.raises(Exception, match="There is no user 'bob'"):
+        call_command("create_workspace", "other", "--admin", "bob", stdout=StringIO())
+    assert (User.objects.count(), Workspace.objects.count()) == (1, 1)
+
+
+def test_password_and_key_are_shown_to_a_terminal_only(tmp_path: Path) -> None:
+    shown = "\n".join(greeting("http://x", DEMO))
+    written = "\n".join(greeting("http://x", DEMO, tmp_path / "demo.json"))
+    assert (PASSWORD in shown, DEMO["api_key"] in shown) == (True, True)
+    assert (PASSWORD in written, DEMO["api_key"] in written) == (False, False)
+    assert str(tmp_path / "demo.json") in written
+    assert "demo.json" not in "\n".join(greeting("http://x", {}, tmp_path / "demo.json"))
+
+
+def test_logs_are_for_their_owner_alone(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    (home / "logs").mkdir(parents=True, mode=0o755)
+    make_home(home)
+    log = rotating_log(home / "logs" / "web.log")
+    log.info("a line")
+    log.handlers[0].close()
+    modes = [stat.S_IMODE(path.stat().st_mode) for path in (home / "logs", home / "logs/web.log")]
+    assert modes == [0o700, 0o600]
+
+
+@pytest.mark.parametrize("password", [PASSWORD, "p%40ss", "x"])
+def test_no_password_is_in_what_doctor_and_readiness_say(
+    settings: Any, monkeypatch: pytest.MonkeyPatch, password: str
+) -> None:
+    settings.DATABASE_URL = f"postgres://engram:{password}@db/engram"
+    settings.BROKER_URL = f"redis://:{PASSWORD}@broker/0"
+    said = f"cannot parse {settings.DATABASE_URL} nor {settings.BROKER_URL}"
+
+    def fail(*_: Any, **__: Any) -> Any:
+        raise psycopg.OperationalError(said)
+
+    def fail_in_django(*_: Any, **__: Any) -> Any:
+        raise OperationalError(said)
+
+    monkeypatch.setattr(doctor, "connect", fail)
+    monkeypatch.setattr(health, "_one", fail_in_django)
+    told = [finding.detail for finding in doctor.server_findings()]
+    told += [check["detail"] for check in health.readiness()]
+    for text in told:
+        assert f":{password}@" not in text
+        assert PASSWORD not in text
+    assert "postgres://engram:***@db/engram" in told[0]
