@@ -14,20 +14,20 @@ _OF_DEGREE: Final = (
     r"earlier|more|less|fewer"
 )
 _CONDITIONS: Final = re.compile(
-    r"\b(?:without\s+(?!anyone\b|anybody\b)(?P<lacking>[^.,;:]{1,60})"
-    rf"|(?P<degree>(?:{_OF_DEGREE})\s+than\s+(?!once\b|one\b)[^.,;:]{{1,30}})"
-    r"|(?P<bound>(?:below|under|above|over|beyond|exceeding|up\s+to)\s+(?:[$€£]\s?)?\d[^.,;:]{0,20})"
-    r"|(?:if|unless|provided\s+that|as\s+long\s+as|except)\s+(?P<clause>[^.,;:]{1,80})"
-    r"|(?:in|during)\s+(?:the\s+)?(?P<season>spring|summer|autumn|fall|winter))",
+    r"\b(?:without\s(?!anyone\b|anybody\b)(?P<lacking>[^.,;:]{1,60})"
+    rf"|(?P<degree>(?:{_OF_DEGREE})\sthan\s(?!once\b|one\b)[^.,;:]{{1,30}})"
+    r"|(?P<bound>(?:below|under|above|over|beyond|exceeding|up\sto)\s(?:[$€£]\s?)?\d[^.,;:]{0,20})"
+    r"|(?:if|unless|provided\sthat|as\slong\sas|except)\s(?P<clause>[^.,;:]{1,80})"
+    r"|(?:in|during)\s(?:the\s)?(?P<season>spring|summer|autumn|fall|winter))",
     re.IGNORECASE,
 )
 _DAY_PART: Final = re.compile(
-    r"\b(?:in\s+the\s+|at\s+|over\s+)(mornings?|noon|afternoons?|evenings?|nights?)\b",
+    r"\b(?:in\sthe\s|at\s|over\s)(mornings?|noon|afternoons?|evenings?|nights?)\b",
     re.IGNORECASE,
 )
 _IN_ANY_CASE: Final = re.compile(
-    r"\b(?:(?:under|in)\s+(?:any|no|all)\s+(?:circumstances?|cases?)|always|never|whatever|"
-    r"regardless|at\s+all\s+times|without\s+exception)\b",
+    r"\b(?:(?:under|in)\s(?:any|no|all)\s(?:circumstances?|cases?)|always|never|whatever|"
+    r"regardless|at\sall\stimes|without\sexception)\b",
     re.IGNORECASE,
 )
 _MOSTLY: Final = 0.5

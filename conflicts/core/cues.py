@@ -31,165 +31,163 @@ class Cue(Enum):
 
 _MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
 _WEEKDAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?"
-_DATE = rf"(?:{_WEEKDAY}|\d{{1,2}}\.?\s+{_MONTH}|{_MONTH}\s+\d{{1,2}}|\d{{4}}-\d{{2}}|{_MONTH})"
-_SOON = (
-    r"(?:today|tomorrow|tonight|now(?:\s+on)?|(?:here|then)\s+on|this|(?:the\s+)?(?:next|first))"
-)
+_DATE = rf"(?:{_WEEKDAY}|\d{{1,2}}\.?\s{_MONTH}|{_MONTH}\s\d{{1,2}}|\d{{4}}-\d{{2}}|{_MONTH})"
+_SOON = r"(?:today|tomorrow|tonight|now(?:\son)?|(?:here|then)\son|this|(?:the\s)?(?:next|first))"
 
 _PATTERNS: Final[dict[Cue, str]] = {
     Cue.SWITCH: rf"""
-        moved\b(?!\s+(?:house|on)\b) | moves?\s+(?:to|from|over)\b | migrat(?:ed|ion|es)
+        moved\b(?!\s(?:house|on)\b) | moves?\s(?:to|from|over)\b | migrat(?:ed|ion|es)
         | switch(?:ed|es|ing)?\b | replac(?:ed|es|ement) | swapped | flipped | upgraded
         | downgraded | converted | relocated | repointed | reassigned | transferred
-        | renamed | changed\s+(?:[\w\s'-]{{1,60}}\s)?(?:from|to)\b | cut[- ]?over\b
-        | (?:took|taken|takes)\s+over | hand(?:ed|s)?\s+over\b(?!\s+(?:against|the\s+key))
-        | dropped\s+(?:the|our|its|all)\b | turned\s+(?:on|off)
+        | renamed | changed\s(?:[\w\s'-]{{1,60}}\s)?(?:from|to)\b | cut[- ]?over\b
+        | (?:took|taken|takes)\sover | hand(?:ed|s)?\sover\b(?!\s(?:against|the\skey))
+        | dropped\s(?:the|our|its|all)\b | turned\s(?:on|off)
         | (?<!\bis\s)(?<!\bare\s)(?:enabled|disabled)\b
-        | onboarded\s+to | taken\s+out\s+of | took\s+[\w\s]{{1,60}}?\soff | instead\s+of
-        | in\s+favou?r\s+of | no\s+longer | any\s*(?:more|longer)\b
-        | from\s+(?:{_SOON}|{_DATE}(?!\s+(?:to|until|till)\b))
-        | since\s+(?:{_DATE}|the\s+(?:new|switch|move|last)) | as\s+of | new\s+rule
-        | (?:starting|beginning|effective)\s+(?:in\s+|on\s+|from\s+|with\s+)?(?:{_DATE}|{_SOON})
-        | stopped\s+\w+ing\b
-        | (?:live|lives|stored|kept|runs?|uses?|is|are)\s+now\b(?!\s+\w+ing\b)
-        | now\s+(?:live|in|on|use|run|go|\w+s)\b | since\s+[A-Z]\w+\s+\w+ed\b
-        | (?:has|have|got)\s+been\s+(?:moved|replaced|changed)
-        | (?:new|now)\s+(?:supplier|vendor|provider|owner)
-        | (?:went|goes|go|gone)\s+(?:from|over\s+to)\b | ported\s+to | rewr(?:ote|itten)\b
-        | standardi[sz]ed\s+on | redirected | rerouted | ditched | phased\s+out | swapping\b
-        | succeed(?:s|ed)\b | hand(?:ing)?\s+off | handed\s+off
-        | (?:has|have|is|are|was|were|been)\s+(?:stopped|dropped)\b | now(?=\s*[.;!]|\s*$)
+        | onboarded\sto | taken\sout\sof | took\s[\w\s]{{1,60}}?\soff | instead\sof
+        | in\sfavou?r\sof | no\slonger | any\s?(?:more|longer)\b
+        | from\s(?:{_SOON}|{_DATE}(?!\s(?:to|until|till)\b))
+        | since\s(?:{_DATE}|the\s(?:new|switch|move|last)) | as\sof | new\srule
+        | (?:starting|beginning|effective)\s(?:in\s|on\s|from\s|with\s)?(?:{_DATE}|{_SOON})
+        | stopped\s\w+ing\b
+        | (?:live|lives|stored|kept|runs?|uses?|is|are)\snow\b(?!\s\w+ing\b)
+        | now\s(?:live|in|on|use|run|go|\w+s)\b | since\s[A-Z]\w+\s\w+ed\b
+        | (?:has|have|got)\sbeen\s(?:moved|replaced|changed)
+        | (?:new|now)\s(?:supplier|vendor|provider|owner)
+        | (?:went|goes|go|gone)\s(?:from|over\sto)\b | ported\sto | rewr(?:ote|itten)\b
+        | standardi[sz]ed\son | redirected | rerouted | ditched | phased\sout | swapping\b
+        | succeed(?:s|ed)\b | hand(?:ing)?\soff | handed\soff
+        | (?:has|have|is|are|was|were|been)\s(?:stopped|dropped)\b | now(?=\s?[.;!]|\s?$)
     """,
     Cue.ADJUST: r"""
-        dropped\b(?=\s+(?:the|our|its|all|to)\b) | raised?\b | lowered\b
-        | (?:increased|reduced)\s+(?:\w+\s+){0,4}?(?:to|from|by)\b | bumped | extended\s+to
-        | introduced | shipped\b | (?:we|has|have|was|were|been|team|board)\s+adopted
-        | adopted\s+(?:by|as)\b | bec[ao]mes?\s+the\b | scaled\s+(?:up|down|to) | effective
-        | \bput\s+\w+\s+on\b
-        | decided\s+to\s+(?:use|move|switch|go|drop|stop|replace|adopt|retire|run|keep|take)\b
-        | consolidated | rolled\s+out | opted\s+for | settled\s+on
-        | (?<!\bare\s)(?<!\bis\s)(?:chose|picked)\b | appointed | brought\s+forward | delayed\s+to
-        | doubled | halved | tripled | tightened | trimmed | restricted\s+to | cut\s+(?:from|to)\b
-        | set\s+to\b | abandoned | gave\s+up | pushed\s+(?:back\s+)?to | slipped\s+to | postponed
-        | rescheduled | shifted | passe[sd]\s+to | went\s+live | inherit(?:s|ed)\b | changed\b
-        | changes\s+(?:from|to)\b | \bby\s+now\b
+        dropped\b(?=\s(?:the|our|its|all|to)\b) | raised?\b | lowered\b
+        | (?:increased|reduced)\s(?:\w+\s){0,4}?(?:to|from|by)\b | bumped | extended\sto
+        | introduced | shipped\b | (?:we|has|have|was|were|been|team|board)\sadopted
+        | adopted\s(?:by|as)\b | bec[ao]mes?\sthe\b | scaled\s(?:up|down|to) | effective
+        | \bput\s\w+\son\b
+        | decided\sto\s(?:use|move|switch|go|drop|stop|replace|adopt|retire|run|keep|take)\b
+        | consolidated | rolled\sout | opted\sfor | settled\son
+        | (?<!\bare\s)(?<!\bis\s)(?:chose|picked)\b | appointed | brought\sforward | delayed\sto
+        | doubled | halved | tripled | tightened | trimmed | restricted\sto | cut\s(?:from|to)\b
+        | set\sto\b | abandoned | gave\sup | pushed\s(?:back\s)?to | slipped\sto | postponed
+        | rescheduled | shifted | passe[sd]\sto | went\slive | inherit(?:s|ed)\b | changed\b
+        | changes\s(?:from|to)\b | \bby\snow\b
     """,
     Cue.RETURN: r"""
-        \b(?:is|are|was|were)\s+back\b | ^back\s+(?:to|on|at|in|with|again)\b
+        \b(?:is|are|was|were)\sback\b | ^back\s(?:to|on|at|in|with|again)\b
         | (?:is|are|was|were|went|goes?|gone|moved|switched|came|put|turned|changed|rolled|brought
             |set|flipped|pulled|now|fell|got|taken|took|sent|handed|gave|given|shifted|swapped|we)
-            \s+(?:\w+\s+){0,4}back\s+(?:to|on|at|in|with|again|from|for)\b
+            \s(?:\w+\s){0,4}back\s(?:to|on|at|in|with|again|from|for)\b
         | revert(?:ed|s|ing)?\b | roll(?:ed|ing)?[- ]?back | restor(?:ed|es)\b | resum(?:ed|es)\b
-        | reinstat | re-?enabled | re-?activated | return(?:ed|s|ing)\s+to\b | brought\s+back
-        | undone\b | undid\b | after\s+all\b | as\s+(?:originally|before)
-        | original\s+(?:date|plan|value|setting) | came\s+back
-        | (?:moved|put|switched|turned|went|pulled)\s+(?:\w+\s+){0,3}back\b | revived
-        | reintroduced | re-?adopted | we(?:'re|\s+are)\s+back | return\s+to\b
+        | reinstat | re-?enabled | re-?activated | return(?:ed|s|ing)\sto\b | brought\sback
+        | undone\b | undid\b | after\sall\b | as\s(?:originally|before)
+        | original\s(?:date|plan|value|setting) | came\sback
+        | (?:moved|put|switched|turned|went|pulled)\s(?:\w+\s){0,3}back\b | revived
+        | reintroduced | re-?adopted | we(?:'re|\sare)\sback | return\sto\b
     """,
     Cue.AGAIN: r"""
-        \bonce\s+more\b | \bagain\b
+        \bonce\smore\b | \bagain\b
     """,
     Cue.END: r"""
         (?<!\bis\s)(?<!\bare\s)(?:deleted|wiped|erased|cancell?ed|destroyed)\b | dismantled
-        | demolished | decommissioned | scrapped | \bscrap\b | shut\s+(?:down|off)
-        | shut\s+for\s+good | turned\s+(?:[\w\s'-]{1,60}\s)?off\b | switched\s+off | torn?\s+down
-        | tore\s+(?:\w+\s+)?down | terminated | \bended\b | expired | lapsed | ran\s+out
-        | run\s+out | discontinued | retired | (?:was|is|been|being)\s+sunset\b | dissolved
-        | bankrupt | insolvent | (?:was|were|been|got)\s+sold | sold\s+(?:to|off)
-        | (?:handed|given|gave|sent|went)\s+back\s+to | handed\s+back
-        | (?:took|taken)\s+(?:[\w\s'-]{1,60}\s)?(?:off\s+the|down|offline)
-        | sealed\s+off | burned\s+down
-        | (?<!then\s)(?<!then\sit\s)(?<!then\sthey\s)(?:is|are|was|were)\s+gone\b
-        | no\s+longer\s+exists? | (?:does|do)\s+not\s+exist | last\s+day | left\s+(?:the|us|for)\b
-        | moved\s+(?:away|out)\b | \bis\s+over\b | \bdied\b | stopped\s+all | wound\s+up
-        | powered\s+down | revoked | withdrawn | no\s+\w+\s+left\b
-        | there\s+is\s+no\b(?!\s+(?:other|need|way|reason|\w+\s+(?:in\s+between|behind)))
-        | closed\s+(?:down|since|for\s+good) | (?:is|are|was|were)\s+closed\b
-        | (?:ceased|closing\s+down) | evicted | removed\s+for\s+good
-        | \bformer\b | moved\s+to\s+(?=(?-i:[A-Z][a-z])) | unplugged | dropped\s+support
-        | taken\s+away | (?:gave|given|giving)\s+up\s+(?:the|its|their|our)\b
-        | (?:is|are|was|were)\s+off\s+the\s+(?:\w+\s+)?(?:timetable|menu|market|list|schedule
+        | demolished | decommissioned | scrapped | \bscrap\b | shut\s(?:down|off)
+        | shut\sfor\sgood | turned\s(?:[\w\s'-]{1,60}\s)?off\b | switched\soff | torn?\sdown
+        | tore\s(?:\w+\s)?down | terminated | \bended\b | expired | lapsed | ran\sout
+        | run\sout | discontinued | retired | (?:was|is|been|being)\ssunset\b | dissolved
+        | bankrupt | insolvent | (?:was|were|been|got)\ssold | sold\s(?:to|off)
+        | (?:handed|given|gave|sent|went)\sback\sto | handed\sback
+        | (?:took|taken)\s(?:[\w\s'-]{1,60}\s)?(?:off\sthe|down|offline)
+        | sealed\soff | burned\sdown
+        | (?<!then\s)(?<!then\sit\s)(?<!then\sthey\s)(?:is|are|was|were)\sgone\b
+        | no\slonger\sexists? | (?:does|do)\snot\sexist | last\sday | left\s(?:the|us|for)\b
+        | moved\s(?:away|out)\b | \bis\sover\b | \bdied\b | stopped\sall | wound\sup
+        | powered\sdown | revoked | withdrawn | no\s\w+\sleft\b
+        | there\sis\sno\b(?!\s(?:other|need|way|reason|\w+\s(?:in\sbetween|behind)))
+        | closed\s(?:down|since|for\sgood) | (?:is|are|was|were)\sclosed\b
+        | (?:ceased|closing\sdown) | evicted | removed\sfor\sgood
+        | \bformer\b | moved\sto\s(?=(?-i:[A-Z][a-z])) | unplugged | dropped\ssupport
+        | taken\saway | (?:gave|given|giving)\sup\s(?:the|its|their|our)\b
+        | (?:is|are|was|were)\soff\sthe\s(?:\w+\s)?(?:timetable|menu|market|list|schedule
             |programme|program|shelves)\b
-        | pulled\s+the\s+plug | went\s+(?:bust|under|dark|out\s+of\s+business)
-        | folded\b | defunct | disbanded | axed\b | phased\s+out | end[- ]of[- ]life | \beol\b
-        | resigned | \bquit\b | retires?\b | passed\s+away | laid\s+off | let\s+go\b
-        | stepped\s+down | departed | vacated | evacuated | condemned | pulled\s+down
-        | knocked\s+down | burn(?:ed|t)\s+(?:out|to) | stolen | given\s+away
-        | (?:was|were|been|is|are)\s+donated | uninstalled | purged | out\s+of\s+service
-        | closed\s+its\s+doors | shuttered | not\s+(?:been\s+)?renewed | delisted | written\s+off
-        | thrown\s+(?:out|away) | unpublished
-        | (?:took|taken|pulled)\s+(?:[\w\s'-]{1,60}\s)?out\s+of\s+(?:service|use|production)
-        | ceased\b | torn\s+out
-        | (?:ripped|torn|tore|pulled|stripped|cut)\s+(?:[\w\s'-]{1,60}\s)?out\b
+        | pulled\sthe\splug | went\s(?:bust|under|dark|out\sof\sbusiness)
+        | folded\b | defunct | disbanded | axed\b | phased\sout | end[- ]of[- ]life | \beol\b
+        | resigned | \bquit\b | retires?\b | passed\saway | laid\soff | let\sgo\b
+        | stepped\sdown | departed | vacated | evacuated | condemned | pulled\sdown
+        | knocked\sdown | burn(?:ed|t)\s(?:out|to) | stolen | given\saway
+        | (?:was|were|been|is|are)\sdonated | uninstalled | purged | out\sof\sservice
+        | closed\sits\sdoors | shuttered | not\s(?:been\s)?renewed | delisted | written\soff
+        | thrown\s(?:out|away) | unpublished
+        | (?:took|taken|pulled)\s(?:[\w\s'-]{1,60}\s)?out\sof\s(?:service|use|production)
+        | ceased\b | torn\sout
+        | (?:ripped|torn|tore|pulled|stripped|cut)\s(?:[\w\s'-]{1,60}\s)?out\b
         | offboarded | vanished
-        | lost\s+(?:its|their|the)\s+(?:licen[cs]e|lease|permit)
-        | (?<!\bis\s)(?<!\bare\s)removed\b | (?:is|are)\s+out\b(?=\s*(?:$|[.,;:]|and\b))
-        | (?:its|their|his|her)\s+last\s+(?:days?|weeks?|months?|shifts?|working|season)\b
-        | nothing\s+to\s+do\s+with | beyond\s+repair
+        | lost\s(?:its|their|the)\s(?:licen[cs]e|lease|permit)
+        | (?<!\bis\s)(?<!\bare\s)removed\b | (?:is|are)\sout\b(?=\s?(?:$|[.,;:]|and\b))
+        | (?:its|their|his|her)\slast\s(?:days?|weeks?|months?|shifts?|working|season)\b
+        | nothing\sto\sdo\swith | beyond\srepair
     """,
     Cue.SUCCESSOR: r"""
-        \bin\s+(?:his|her|its|their)\s+(?:place|stead) | \btakes?\s+over\b | \btook\s+over\b
-        | \b(?:takes?|has|covers?|does)\s+[\w\s]{1,30}\s+from\s+(?=[A-Z]|next|then|now)
-        | \b(?:covers?|replaces?|does)\s+(?:it|them|this|that)\b | \bstand(?:s|ing)?\s+in\b
+        \bin\s(?:his|her|its|their)\s(?:place|stead) | \btakes?\sover\b | \btook\sover\b
+        | \b(?:takes?|has|covers?|does)\s[\w\s]{1,30}\sfrom\s(?=[A-Z]|next|then|now)
+        | \b(?:covers?|replaces?|does)\s(?:it|them|this|that)\b | \bstand(?:s|ing)?\sin\b
         | \binstead\b | \bsucceed(?:s|ed)\b
     """,
     Cue.SETTLE: r"""
-        correction(?=\s*[:,.;-]) | correct(?:ed)?\s+(?:number|figure|value|date|is)\b
-        | had\s+(?:that|it)\s+wrong | misread | sorry | typo\b | (?:is|was|were|are)\s+wrong\b
-        | mistake | disregard | ignore\s+(?:the|earlier|what) | forget\s+(?:the|about)
-        | decided\s+in | decision\s*: | decided\s*: | final\s+decision | settled\b | agreed\s+on
-        | confirmed\b | checked\s+the | looked\s+it\s+up | verified
-        | (?:was|were|been)\s+executed\b | clarif | in\s+fact\b | earlier\s+notes?
-        | (?:is|are)\s+history\b | obsolete
-        | superseded | withdrawn | no\s+longer\s+valid | rejected\b(?=.{0,200}(?:proposal|idea))
-        | (?:proposal|idea)\b.{0,200}(?:rejected|declined|dropped) | not\s+used\s+any\s*more
-        | was\s+only\s+(?:in|for) | struck\b | not\s+\d[\w.]*\s*[.,;]
-        | changed\s+our\s+minds? | turns\s+out | for\s+the\s+record | the\s+actual\b
-        | double-?checked | cleared\s+up | ruled\s+that | outdated | no\s+longer\s+appl
-        | can\s+be\s+ignored | replaces\s+the\s+(?:earlier|old|previous) | overrides
-        | it\s+was\s+established | do\s+not\s+rely\s+on
+        correction(?=\s?[:,.;-]) | correct(?:ed)?\s(?:number|figure|value|date|is)\b
+        | had\s(?:that|it)\swrong | misread | sorry | typo\b | (?:is|was|were|are)\swrong\b
+        | mistake | disregard | ignore\s(?:the|earlier|what) | forget\s(?:the|about)
+        | decided\sin | decision\s?: | decided\s?: | final\sdecision | settled\b | agreed\son
+        | confirmed\b | checked\sthe | looked\sit\sup | verified
+        | (?:was|were|been)\sexecuted\b | clarif | in\sfact\b | earlier\snotes?
+        | (?:is|are)\shistory\b | obsolete
+        | superseded | withdrawn | no\slonger\svalid | rejected\b(?=.{0,200}(?:proposal|idea))
+        | (?:proposal|idea)\b.{0,200}(?:rejected|declined|dropped) | not\sused\sany\s?more
+        | was\sonly\s(?:in|for) | struck\b | not\s\d[\w.]*\s?[.,;]
+        | changed\sour\sminds? | turns\sout | for\sthe\srecord | the\sactual\b
+        | double-?checked | cleared\sup | ruled\sthat | outdated | no\slonger\sappl
+        | can\sbe\signored | replaces\sthe\s(?:earlier|old|previous) | overrides
+        | it\swas\sestablished | do\snot\srely\son
     """,
     Cue.TEMPORARY: rf"""
-        temporar | \binterim\b | meanwhile | for\s+now\b | for\s+the\s+time\s+being
-        | while\s+\w+\b(?=[^.;,]{0,60}\b(?:away|leave|holiday|off|out|ill
+        temporar | \binterim\b | meanwhile | for\snow\b | for\sthe\stime\sbeing
+        | while\s\w+\b(?=[^.;,]{0,60}\b(?:away|leave|holiday|off|out|ill
             |sick|closed|down|repair\w*|renovat\w*|rebuil\w*|built|construction|migrat\w*|abroad
             |travel\w*|lasts?|being)\b) | \bpaused\b | stand(?:s|ing)?[- ]in
-        | (?:until|till)\s+(?:{_DATE}|he|she|they|it|we|then)\b
-        | until\s+[\w\s]{{1,60}}\s(?:is|are)\s+(?:back|done|fixed|ready) | \bonly,?\s+from\b
-        | \b(?:holiday|sick)\s+cover\b | \bfreeze\b | sabbatical | parental\s+leave | short-?term
-        | stop-?gap | one-?off | on\s+(?:holiday|leave|vacation|trial)\b | \bmaternity
-        | this\s+week\s+only | as\s+an\s+exception | for\s+the\s+duration | provisional
-        | until\s+[\w\s]{{1,60}}\s(?:ends?|expires?|closes?)\b
-        | for\s+the\s+(?:season|summer|winter|event)\b
+        | (?:until|till)\s(?:{_DATE}|he|she|they|it|we|then)\b
+        | until\s[\w\s]{{1,60}}\s(?:is|are)\s(?:back|done|fixed|ready) | \bonly,?\sfrom\b
+        | \b(?:holiday|sick)\scover\b | \bfreeze\b | sabbatical | parental\sleave | short-?term
+        | stop-?gap | one-?off | on\s(?:holiday|leave|vacation|trial)\b | \bmaternity
+        | this\sweek\sonly | as\san\sexception | for\sthe\sduration | provisional
+        | until\s[\w\s]{{1,60}}\s(?:ends?|expires?|closes?)\b
+        | for\sthe\s(?:season|summer|winter|event)\b
     """,
     Cue.UNREAL: r"""
-        ^idea\b | \bidea\s*: | \bproposal\b | propos(?:ed|es|ing)\b
-        | could\s+(?:use|try|move|switch|go|also|consider|do|become|run|replace)\b
-        | could\s+be\s+(?:an?|used|moved|replaced)\b | \bmight\b | \bmaybe\b | \bperhaps\b
-        | option(?:s)?\s+(?:for|are|is)\b | leaning\s+towards | considering | evaluating
-        | would\s+be\b | should\s+we\b | do\s+we\b
-        | \bif\s+we\s+(?:were|did|had|could|would|\w+ed)\b | \bto\s+try\b | trial\s+run
-        | what\s+if | \bspike\b | tried\s+(?:a|an|out)\b | not\s+shipped | experiment\b
-        | \bdraft\b | quoted\b | game\s*day | tabletop | exercise\b | simulat | hypothetical
-        | scenario | \bplan(?:s|ned)?\s+to\b | \bwants?\s+to\b | compared\b | \basked\s+whether
-        | suggest(?:s|ed|ion)\b | recommend(?:s|ed|ation)?\b | thinking\s+(?:about|of)
-        | brainstorm | \brfc\b | prototype | \bpoc\b | proof\s+of\s+concept | \bmock\b | \bjoke\b
-        | rumou?r | hearsay | imagine\b | shortlist(?:ed)?\s+(?:are|is)\b | was\s+asked\s+about
-        | wishes?\b | (?:thanks|thank\s+you|wow|hey|congrats|haha|lol|btw|gonna|yeah|yep|woah)\b
+        ^idea\b | \bidea\s?: | \bproposal\b | propos(?:ed|es|ing)\b
+        | could\s(?:use|try|move|switch|go|also|consider|do|become|run|replace)\b
+        | could\sbe\s(?:an?|used|moved|replaced)\b | \bmight\b | \bmaybe\b | \bperhaps\b
+        | option(?:s)?\s(?:for|are|is)\b | leaning\stowards | considering | evaluating
+        | would\sbe\b | should\swe\b | do\swe\b
+        | \bif\swe\s(?:were|did|had|could|would|\w+ed)\b | \bto\stry\b | trial\srun
+        | what\sif | \bspike\b | tried\s(?:a|an|out)\b | not\sshipped | experiment\b
+        | \bdraft\b | quoted\b | game\s?day | tabletop | exercise\b | simulat | hypothetical
+        | scenario | \bplan(?:s|ned)?\sto\b | \bwants?\sto\b | compared\b | \basked\swhether
+        | suggest(?:s|ed|ion)\b | recommend(?:s|ed|ation)?\b | thinking\s(?:about|of)
+        | brainstorm | \brfc\b | prototype | \bpoc\b | proof\sof\sconcept | \bmock\b | \bjoke\b
+        | rumou?r | hearsay | imagine\b | shortlist(?:ed)?\s(?:are|is)\b | was\sasked\sabout
+        | wishes?\b | (?:thanks|thank\syou|wow|hey|congrats|haha|lol|btw|gonna|yeah|yep|woah)\b
     """,
     Cue.PROGRESS: r"""
-        \bstage\s+(?:one|two|three|four|five|\d+)\b | \bphase\s+(?:one|two|three|\d+)\b
-        | \b(?:is|are|all)\s+done\b(?!\s+by) | \bdone\s*:
+        \bstage\s(?:one|two|three|four|five|\d+)\b | \bphase\s(?:one|two|three|\d+)\b
+        | \b(?:is|are|all)\sdone\b(?!\sby) | \bdone\s?:
         | (?<!\ba\s)(?<!\ban\s)(?<!\bthe\s)\bfinished\b
-        | \bcompleted?\b(?!\s+\w+s?\b) | \bin\s+(?:review|progress)\b | \bunblocked\b
-        | \breopened\b | \bso\s+far\b | \bhalf\s+(?:of\s+)?the\b
+        | \bcompleted?\b(?!\s\w+s?\b) | \bin\s(?:review|progress)\b | \bunblocked\b
+        | \breopened\b | \bso\sfar\b | \bhalf\s(?:of\s)?the\b
     """,
     Cue.PAST: r"""
-        (?<!\bis\s)(?<!\bare\s)(?<!\bbe\s)(?<!\bbeen\s)(?<!\bnever\s)(?<!\bonly\s)used\s+to\b
-        | formerly | previously | in\s+the\s+past | back\s+then
-        | (?:old|former)\s+(?:wiki|docs?|page|setup|runbook) | \bhad\s+been\b
-        | until\s+(?:last|then|recently)\b | \blegacy\s+notes?\b
-        | \bwhat\s+\w+\s+(?:had|was|were)\b
+        (?<!\bis\s)(?<!\bare\s)(?<!\bbe\s)(?<!\bbeen\s)(?<!\bnever\s)(?<!\bonly\s)used\sto\b
+        | formerly | previously | in\sthe\spast | back\sthen
+        | (?:old|former)\s(?:wiki|docs?|page|setup|runbook) | \bhad\sbeen\b
+        | until\s(?:last|then|recently)\b | \blegacy\snotes?\b
+        | \bwhat\s\w+\s(?:had|was|were)\b
     """,
 }  # fmt: skip
 
@@ -205,15 +203,15 @@ _COMPILED: Final = {
 
 # "once probation has ended", "when the lease expires": a condition, nothing that has happened.
 _CONDITION: Final = re.compile(
-    r"\b(?:once|when|whenever|if|unless|as\s+soon\s+as|by\s+the\s+time|until|till)\b"
-    r".*?(?:[,:;.?!]|$)",
+    r"\b(?:once|when|whenever|if|unless|as\ssoon\sas|by\sthe\stime|until|till)\b"
+    r"[^,:;.?!\n]*+[,:;.?!\n]?",
     re.IGNORECASE,
 )
 # "Switched off at the end of next year", "will be retired": nothing is gone yet.
 _AHEAD: Final = re.compile(
-    r"\b(?:(?:will|shall|to)\s+be|(?:is|are)\s+(?:going|about|due|scheduled)\s+to|"
-    r"(?:by|at|until)\s+the\s+(?:end|start|beginning)\s+of\s+(?:next|this|the)\s+\w+|"
-    r"next\s+(?:week|month|quarter|year|spring|summer|autumn|winter))\b",
+    r"\b(?:(?:will|shall|to)\sbe|(?:is|are)\s(?:going|about|due|scheduled)\sto|"
+    r"(?:by|at|until)\sthe\s(?:end|start|beginning)\sof\s(?:next|this|the)\s\w+|"
+    r"next\s(?:week|month|quarter|year|spring|summer|autumn|winter))\b",
     re.IGNORECASE,
 )
 _PIECE: Final = re.compile(r"[^.;!?]+[.;!?]*")
@@ -222,9 +220,10 @@ _IRREGULAR: Final = (
     "started|peaked|reported|said|asked|had"
 )
 _EVENT: Final = re.compile(
-    rf"^(?:[\w'&()/.-]+\s+){{0,5}}?(?:(?:{_IRREGULAR})\b|\w{{3,}}ed(?=[,.;]|$|\s+(?:to|from|with|by|in|into|on|off|"
+    rf"^(?:[\w'&()/.-]+\s){{0,5}}?(?:(?:{_IRREGULAR})\b|\w{{3,}}ed(?=[,.;]|$|\s(?:to|from|with|by|in|into|on|off|"
     r"at|for|as|and|up|down|out|over|via|through|the|a|an|our|its|his|her|their|all|\d\S*|[A-Z]\S*)\b))"
 )
+_HEAD_END: Final = re.compile(r"(?<=[.,;:!?])\s")
 _STATE_VERB: Final = re.compile(
     r"\b(?:is|are|has|have|must|may|can|should|shall|will|need|needs|do|does|be|gets?|lives?|runs?|"
     r"uses?|keeps?|goes|go|stays?|comes?)\b",
@@ -234,18 +233,18 @@ _STATE_VERB: Final = re.compile(
 
 # "Once issued, …", "watches that took in water are …", "the supported version is 14".
 _BEFORE_PARTICIPLE: Final = re.compile(
-    r"^(?:once|when|if|where|unless|as|after)\b|\b(?:that|which|who)\s+\S+$", re.IGNORECASE
+    r"^(?:once|when|if|where|unless|as|after)\b|\b(?:that|which|who)\s\S+$", re.IGNORECASE
 )
 _MAIN_VERB_AFTER: Final = re.compile(
-    r"(?:\s+(?!that\b|which\b|who\b|because\b|where\b|so\b|it\b|this\b|there\b|and\b|the\b)[\w'-]+){0,5}?"
-    r"\s+(?:is|are|must|may)\s",
+    r"(?:\s(?!that\b|which\b|who\b|because\b|where\b|so\b|it\b|this\b|there\b|and\b|the\b)[\w'-]+){0,5}?"
+    r"\s(?:is|are|must|may)\s",
     re.IGNORECASE,
 )
 
 
 def _is_event(text: str) -> bool:
     """Whether a sentence reports a happening: a past verb before any verb of state."""
-    head = re.split(r"(?<=[.,;:!?])\s", text, maxsplit=1)[0]
+    head = _HEAD_END.split(text, maxsplit=1)[0]
     match = _EVENT.match(head)
     if match is None or _STATE_VERB.search(head[: match.end()]) or head.endswith("?"):
         return False
@@ -256,11 +255,11 @@ def _is_event(text: str) -> bool:
 
 # "closed for two weeks" ends by itself, "kept for two weeks" is a standing rule.
 _SPAN: Final = re.compile(
-    r"\b(?:for|next)\s+(?:an?|one|two|three|four|five|six|\d+)\s+(?:days?|weeks?)\b", re.IGNORECASE
+    r"\b(?:for|next)\s(?:an?|one|two|three|four|five|six|\d+)\s(?:days?|weeks?)\b", re.IGNORECASE
 )
 _KEEPING: Final = re.compile(
     r"\b(?:keep|keeps|kept|retain\w*|retention|hold|holds|held|stor(?:e|es|ed)|valid|cached?|lasts?|"
-    r"stays?|remain\w*|works?|available|readable|playable|on\s+disk)\b",
+    r"stays?|remain\w*|works?|available|readable|playable|on\sdisk)\b",
     re.IGNORECASE,
 )
 
@@ -273,9 +272,9 @@ def _happened(text: str) -> str:
 
 # To send again or never to look again brings nothing back.
 _NO_RETURN: Final = re.compile(
-    r"\b(?:never|not|nobody|no\s+one)\b[^.;,]{0,60}\bagain\b|"
-    r"\b(?:sen[dt]s?|try|tries|retry|rerun|asks?|restarts?|calls?|rings?|logs?\s+in|opens?)"
-    r"\s+(?:\w+\s+){0,2}again\b",
+    r"\b(?:never|not|nobody|no\sone)\b[^.;,]{0,60}\bagain\b|"
+    r"\b(?:sen[dt]s?|try|tries|retry|rerun|asks?|restarts?|calls?|rings?|logs?\sin|opens?)"
+    r"\s(?:\w+\s){0,2}again\b",
     re.IGNORECASE,
 )
 

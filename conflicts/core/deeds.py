@@ -12,6 +12,7 @@ from memories.core.claims import Claim
 from memories.core.exclusions import is_of_family
 from memories.core.lexicon import concept_of
 
+_MAX_PAIRS: Final = 2500  # of claims that are set side by side
 # What is done with such a verb stands in its object, if anywhere.
 _LIGHT: Final = frozenset(
     map(
@@ -25,6 +26,8 @@ _LIGHT: Final = frozenset(
 def are_other_deeds(a: Statement, b: Statement, family: str) -> bool:
     """Whether what the texts say in a family of ways is said of two things, or of two deeds."""
     mine, theirs = _telling(a, family), _telling(b, family)
+    if len(mine) * len(theirs) > _MAX_PAIRS:
+        return True  # texts of so many claims are of many things
     return all(
         _is_part(one, other, b) or _is_part(other, one, a) or _does_other(one, other, family)
         for one in mine

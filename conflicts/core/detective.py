@@ -7,7 +7,7 @@ the triggers and their neighbourhoods, not with all pairs.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from itertools import combinations
 from typing import Final
@@ -20,8 +20,9 @@ from conflicts.core.stale import find_ending
 from conflicts.core.states import State, returning_arcs, state_of
 from conflicts.core.subjects import are_of_other_subjects, note_of
 from conflicts.core.timeline import Timeline, Vectors
+from memories.core.claims import why_too_long
 
-__all__ = ["DetectiveSettings", "Fact", "Finding", "detect"]
+__all__ = ["DetectiveSettings", "Fact", "Finding", "detect", "left_unread"]
 
 _DEFAULTS: Final = DetectiveSettings()
 SAME_MATTER_COSINE: Final = 0.70
@@ -45,7 +46,7 @@ def detect(
         ``(len(facts), dimension)`` float32 unit vectors; a row of zeros or NaN means "not
         embedded", then shared words must lead to its neighbours.
     now
-        When the story is read; facts observed later are left out.
+        When the story is read; facts observed later are left out, and those that are `left_unread`.
     triggers
         Ids of facts not read before: only findings with one of them are returned, and only their
         neighbourhoods are read. None reads everything.
@@ -64,7 +65,8 @@ def detect(
     """
     if vectors.shape[0] != len(facts):
         raise ValueError(f"{len(facts)} facts but {vectors.shape[0]} vectors")
-    seen = [i for i, fact in enumerate(facts) if fact.observed_at <= now]
+    unread = left_unread(facts)
+    seen = [i for i, fact in enumerate(facts) if fact.observed_at <= now and fact.id not in unread]
     timeline = Timeline([facts[i] for i in seen], vectors[seen], settings)
     states = {i: s for i, fact in enumerate(timeline.facts) if (s := state_of(fact.content))}
     if triggers is None:
@@ -83,6 +85,11 @@ def detect(
         (finding for finding in found if finding.confidence >= settings.min_confidence),
         key=lambda f: tuple(timeline.position[i] for i in (f.fact_ids[0], f.fact_ids[-1])),
     )
+
+
+def left_unread(facts: Iterable[Fact]) -> frozenset[str]:
+    """Return the ids of facts that are longer than rules read; `detect` leaves them out."""
+    return frozenset(fact.id for fact in facts if why_too_long(fact.content))
 
 
 def _state_findings(timeline: Timeline, states: dict[int, State], fresh: set[int]) -> list[Finding]:

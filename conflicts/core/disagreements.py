@@ -14,7 +14,7 @@ from typing import Final
 from conflicts.core.statements import Statement
 from conflicts.core.words import stems, tokens
 from memories.core.claims import Claim, Quantity
-from memories.core.lexicon import KINDS, concept_of, opposed
+from memories.core.lexicon import KINDS, concept_of, opposites_of
 
 MEASURE_COSINE: Final = 0.70
 DATE_COSINE: Final = 0.65
@@ -25,24 +25,24 @@ MIN_DENIED_WEIGHT: Final = 2.5
 CLOSE: Final = 0.05  # rounding between units: 2 °C and 36 °F
 
 _OBSERVED: Final = re.compile(
-    r"\b(?:takes?|took|peaked|fell|grew|went\s+(?:up|down)|reached|scores?|p\d\d|spent|so\s+far|"
-    r"measured|counted|currently\s+at|load(?:ed)?\s+test|is\s+at\s+\d+(?!\d*(?::\d|\s*[ap]\.?m\b)))\b",
+    r"\b(?:takes?|took|peaked|fell|grew|went\s(?:up|down)|reached|scores?|p\d\d|spent|so\sfar|"
+    r"measured|counted|currently\sat|load(?:ed)?\stest|is\sat\s\d+(?!\d*(?::\d|\s?[ap]\.?m\b)))\b",
     re.IGNORECASE,
 )
 _METRIC: Final = re.compile(
-    r"\b(?:coverage|churn|conversion|retention\s+rate|latency|revenue|turnover|uptime|usage|accuracy|"
-    r"precision|recall|loss|error\s+rate|signups?|users|headcount|attendance|balance|backlog|"
+    r"\b(?:coverage|churn|conversion|retention\srate|latency|revenue|turnover|uptime|usage|accuracy|"
+    r"precision|recall|loss|error\srate|signups?|users|headcount|attendance|balance|backlog|"
     r"runway|traffic|throughput|load|temperature|weight|speed|stock|progress|percentile)\b",
     re.IGNORECASE,
 )
 _SET: Final = re.compile(
     r"\b(?:limit|max(?:imum)?|min(?:imum)?|floor|ceiling|cap(?:ped)?|target|threshold|goal|budget|"
-    r"at\s+(?:least|most)|below|above|over|under|up\s+to|allow\w*|default|policy|must|required)\b",
+    r"at\s(?:least|most)|below|above|over|under|up\sto|allow\w*|default|policy|must|required)\b",
     re.IGNORECASE,
 )
 _LEAD: Final = re.compile(
-    r"^(?P<prep>from|in|on|at|during|after|before|once|while|for|within|until|outside)\s+"
-    r"(?P<rest>[^,:.]{2,50}?)(?=[,:]|\s+(?:the|our|an?|all)\s)",
+    r"^(?P<prep>from|in|on|at|during|after|before|once|while|for|within|until|outside)\s"
+    r"(?P<rest>[^,:.]{2,50}?)(?=[,:]|\s(?:the|our|an?|all)\s)",
     re.IGNORECASE,
 )
 _JOINED: Final = re.compile(
@@ -54,10 +54,10 @@ _IDLE: Final = frozenset(
     {"new", "own", "old", "other", "same", "next", "whole", "entire", "usual", "normal",
      "current", "full", "spare", "second"}
 )  # fmt: skip
-_OFFSET: Final = re.compile(r"\s+(?:before|ahead|earlier|prior|in\s+advance|beforehand)\b", re.I)
+_OFFSET: Final = re.compile(r"\s(?:before|ahead|earlier|prior|in\sadvance|beforehand)\b", re.I)
 _MONTH_DAY: Final = re.compile(
-    r"\bthe\s+(?P<day>first|last|second|third|\d{1,2}(?:st|nd|rd|th))\s+(?:day\s+)?of\s+"
-    r"(?:the|each|every|a)\s+(?P<period>month|quarter|year)\b",
+    r"\bthe\s(?P<day>first|last|second|third|\d{1,2}(?:st|nd|rd|th))\s(?:day\s)?of\s"
+    r"(?:the|each|every|a)\s(?P<period>month|quarter|year)\b",
     re.IGNORECASE,
 )
 _ORDINALS: Final = {"first": "1", "second": "2", "third": "3"}
@@ -124,18 +124,14 @@ def is_other_name(a: Statement, b: Statement) -> bool:
     mine, theirs = _named(a), _named(b)
     if mine & theirs:
         return False
-    words_a, words_b = (_NAME_PARTS.findall(s.fact.content.lower()) for s in (a, b))
-    return any(_is_relative(name, words_b) for name in mine) or any(
-        _is_relative(name, words_a) for name in theirs
-    )
+    return _has_relative(mine, b) or _has_relative(theirs, a)
 
 
-def _is_relative(name: str, words: list[str]) -> bool:
-    """Whether another text has a part of the name, but not the whole of it."""
-    parts = _LETTERS.findall(name)
-    return name not in words and any(
-        part in _LETTERS.findall(word) for word in words for part in parts
-    )
+def _has_relative(names: frozenset[str], other: Statement) -> bool:
+    """Whether another text has a part of one of the names, but not the whole of it."""
+    words = frozenset(_NAME_PARTS.findall(other.fact.content.lower()))
+    parts = {part for word in words for part in _LETTERS.findall(word)}
+    return any(not parts.isdisjoint(_LETTERS.findall(name)) for name in names - words)
 
 
 def _named(statement: Statement) -> frozenset[str]:
@@ -257,18 +253,17 @@ def _comparable(a: Statement, b: Statement) -> Iterator[tuple[Quantity, Quantity
         right = [q for q in theirs if q.unit == unit]
         if unit == "count" and not _counts_same(a, b, left, right):
             continue
-        if _is_offset(a, left) != _is_offset(b, right):
+        if len(left) != 1 or len(right) != 1 or _is_close(left[0], right[0]):
             continue
-        if len(left) == len(right) == 1 and not _is_close(left[0], right[0]):
+        if _is_offset(a, left[0]) == _is_offset(b, right[0]):
             yield left[0], right[0]
 
 
-def _is_offset(statement: Statement, quantities: list[Quantity]) -> bool:
+def _is_offset(statement: Statement, quantity: Quantity) -> bool:
     """Whether a span tells how far off something is: "five days before"."""
     text = statement.fact.content
-    return any(
-        _OFFSET.match(text, text.find(q.text) + len(q.text)) for q in quantities if q.text in text
-    )
+    at = text.find(quantity.text)
+    return at >= 0 and bool(_OFFSET.match(text, at + len(quantity.text)))
 
 
 def _counts_same(a: Statement, b: Statement, left: list[Quantity], right: list[Quantity]) -> bool:
@@ -354,22 +349,24 @@ def _day(date: str) -> str:
 
 def opposite_words(a: Statement, b: Statement) -> str:
     """Return two words that exclude each other, one of each text, "" when there are none."""
-    mine, theirs = sorted(a.stems - b.stems), sorted(b.stems - a.stems)
-    pairs = ((x, y) for x in mine for y in theirs if opposed(x, y))
-    return next((f"{x} against {y}" for x, y in pairs), "")
+    theirs = b.stems - a.stems
+    for word in sorted(a.stems - b.stems):
+        if found := opposites_of(word) & theirs:
+            return f"{word} against {min(found)}"
+    return ""
 
 
 def other_kinds(a: Statement, b: Statement) -> str:
     """Return two members of one kind, one of each text: French and English, "" without such."""
-    mine, theirs = sorted(a.stems - b.stems), sorted(b.stems - a.stems)
-    nothing: frozenset[str] = frozenset()
-    pairs = (
-        f"{x} against {y}"
-        for x in mine
-        for y in theirs
-        if (KINDS.get(x, nothing) & KINDS.get(y, nothing)) - {"status"}
-    )
-    return next(pairs, "")
+    first: dict[str, str] = {}  # of each kind, their first member
+    for word in sorted(b.stems - a.stems):
+        for kind in KINDS.get(word, ()):
+            first.setdefault(kind, word)
+    first.pop("status", None)
+    for word in sorted(a.stems - b.stems):
+        if found := [first[kind] for kind in KINDS.get(word, ()) if kind in first]:
+            return f"{word} against {min(found)}"
+    return ""
 
 
 def denied_words(a: Statement, b: Statement) -> frozenset[str]:
@@ -385,6 +382,6 @@ def _polarities(claims: tuple[Claim, ...]) -> dict[str, bool]:
 
 # What is called untrue may be denied itself: "it is not true that nobody may …".
 _NOT_SO: Final = re.compile(
-    r"\b(?:not|isn't|no\s+longer|never)\s+(?:true|the\s+case|so)\b|\bthat\s+\w+\s+is\s+(?:false|untrue)\b",
+    r"\b(?:not|isn't|no\slonger|never)\s(?:true|the\scase|so)\b|\bthat\s\w+\sis\s(?:false|untrue)\b",
     re.IGNORECASE,
 )

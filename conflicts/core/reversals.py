@@ -19,7 +19,7 @@ from conflicts.core.timeline import Timeline
 from conflicts.core.words import MEASURES, stems
 from memories.core.alignment import kinds_of
 from memories.core.exclusions import sides
-from memories.core.lexicon import opposed
+from memories.core.lexicon import opposites_of
 
 MIN_OLD_WEIGHT: Final = 1.7
 MIN_TOPIC_WEIGHT: Final = 1.4
@@ -37,7 +37,7 @@ MIN_COMMON_WEIGHT: Final = 1.0
 MIN_ELSEWHERE_WEIGHT: Final = 3.0
 MIN_ELSEWHERE_COSINE: Final = 0.50
 _OPEN_KINDS: Final = frozenset({"status"})
-_FROM_TO: Final = re.compile(r"\bfrom\s+((?:\S+\s+){1,4}?)to\b", re.IGNORECASE)
+_FROM_TO: Final = re.compile(r"\bfrom\s((?:\S+\s){1,4}?)to\b", re.IGNORECASE)
 _CHANGES: Final = (Cue.SWITCH, Cue.ADJUST, Cue.END)
 _ANNOUNCES: Final = frozenset(
     {
@@ -187,14 +187,14 @@ def leaves_way(old: Statement, turn: Statement, new: Statement) -> bool:
 def leaves_kind(old: Statement, turn: Statement, new: Statement) -> bool:
     """Whether a change brings another of a kind than both claims name: npm where pnpm was."""
     kept, brought = old.stems & new.stems, turn.stems - old.stems - new.stems
-    return any(_is_of_kind(one, other) for one in kept for other in brought)
+    return not _kinds(kept).isdisjoint(_kinds(brought))
 
 
-def _is_of_kind(one: str, other: str) -> bool:
-    """Whether two stems name members of one kind: two databases, dock C and dock F."""
-    if one[0] == other[0] == "=":
-        return len(one) == len(other)
-    return bool(kinds_of(one) & kinds_of(other) - _OPEN_KINDS)
+def _kinds(named: frozenset[str]) -> frozenset[str | int]:
+    """Kinds that stems are members of: databases; for dock C and F the length of such a name."""
+    lengths = {len(stem) for stem in named if stem[0] == "="}
+    kinds = {kind for stem in named if stem[0] != "=" for kind in kinds_of(stem)}
+    return frozenset(kinds - _OPEN_KINDS) | lengths
 
 
 def _may_restate(old: Statement, turn: Statement, new: Statement) -> bool:
@@ -210,7 +210,7 @@ def _may_restate(old: Statement, turn: Statement, new: Statement) -> bool:
     if takes_third_value(old, new) or new.values & (turn.values - old.values):
         return False
     adopted = (turn.stems - old.stems) & new.stems
-    return not any(opposed(a, b) for a in old.stems for b in adopted)
+    return all(opposites_of(word).isdisjoint(adopted) for word in old.stems)
 
 
 def _is_one_slot(timeline: Timeline, old: Statement, turn: Statement, new: Statement) -> bool:

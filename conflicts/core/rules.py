@@ -11,6 +11,7 @@ from conflicts.core.facts import Fact
 from conflicts.core.statements import Statement
 from conflicts.core.words import stems
 
+_SCOPE_JOINT: Final = re.compile(r"[:/]")
 # Scopes "svc:billing" and "svc:search" name two things; "bakery:supply" and "bakery:allergens"
 # two sides of one.
 _KINDS_OF_THINGS: Final = frozenset(
@@ -42,11 +43,12 @@ def other_qualifier(a: Statement, b: Statement) -> bool:
 
 def scope_words(fact: Fact) -> frozenset[str]:
     """Stems of the last part of a scope, which names its thing: "svc:billing" is billing."""
-    return frozenset(stems(re.split(r"[:/]", fact.scope)[-1].replace("-", " ")))
+    return frozenset(stems(_SCOPE_JOINT.split(fact.scope)[-1].replace("-", " ")))
 
 
 def _kind(fact: Fact) -> str:
-    return re.split(r"[:/]", fact.scope)[0].lower() if re.search(r"[:/]", fact.scope) else ""
+    first, *rest = _SCOPE_JOINT.split(fact.scope)
+    return first.lower() if rest else ""
 
 
 def other_entity(a: Statement, b: Statement) -> bool:
@@ -65,7 +67,7 @@ def other_entity(a: Statement, b: Statement) -> bool:
 
 _NAMED_MEMBER: Final = re.compile(
     r"\b(?P<kind>tenant|customer|client|account|site|branch|store|shop|plant|region|country|school|"
-    r"class|ward|clinic|line|house|flat|cluster|unit|bus|tram|group|cohort|arm|batch)\s+"
+    r"class|ward|clinic|line|house|flat|cluster|unit|bus|tram|group|cohort|arm|batch)\s"
     r"(?P<name>(?-i:[A-Z][\w-]*)|\d+\w?)\b",
     re.IGNORECASE,
 )
@@ -102,11 +104,11 @@ def is_real(statement: Statement) -> bool:
 
 _RULE: Final = re.compile(r"(?:if|when|whenever)\b", re.IGNORECASE)
 _PERIOD: Final = re.compile(
-    r"^(?:(?:at\s+the\s+)?end\s+of|in|for|by|during|from|on|until|kw|week|since)?\s*"
-    r"(?P<period>(?:week|kw|cw|q|sprint|round|day|visit|version|v)\s*\d+(?:\.\d+)*|"
+    r"^(?:(?:at\sthe\s)?end\sof|in|for|by|during|from|on|until|kw|week|since)?\s?"
+    r"(?P<period>(?:week|kw|cw|q|sprint|round|day|visit|version|v)\s?\d+(?:\.\d+)*|"
     r"(?:january|february|march|april|may|june|july|august|september|october|november|december|"
     r"monday|tuesday|wednesday|thursday|friday|saturday|sunday|"
-    r"spring|summer|autumn|winter)s?(?:\s+\d{4})?|\d{4})\b",
+    r"spring|summer|autumn|winter)s?(?:\s\d{4})?|\d{4})\b",
     re.IGNORECASE,
 )
 

@@ -15,21 +15,21 @@ from memories.core import claims
 
 LEAD_IN_STEMS: Final = 2
 _LEADS_IN = re.compile(
-    r"(?:starting|beginning|effective|from|since|as\s+of|after|with|on|by|in|now)\b", re.I
+    r"(?:starting|beginning|effective|from|since|as\sof|after|with|on|by|in|now)\b", re.I
 )
-_CLAUSE = re.compile(r"(?<=[.!?;:,])\s+|\s+-\s+|\s+and\s+|\n+")
+_CLAUSE = re.compile(r"(?<=[.!?;:,])\s|\s-\s|\sand\s|\n+")
 _POINTER = re.compile(r"\b(?:it|its|they|their|them|which|that|he|his|she|her)\b", re.IGNORECASE)
 # A clause without a subject of its own: "… and has been scrapped".
 _GOES_ON = re.compile(
-    r"^(?:then\s+|also\s+)?(?:has|have|had|is|are|was|were|will|got|went|gone|\w{3,}ed)\b", re.I
+    r"^(?:then\s|also\s)?(?:has|have|had|is|are|was|were|will|got|went|gone|\w{3,}ed)\b", re.I
 )
-_AMONG = re.compile(r"\b(?:among|with|including)\s+(?:it|them|that|this|these|those)\b", re.I)
+_AMONG = re.compile(r"\b(?:among|with|including)\s(?:it|them|that|this|these|those)\b", re.I)
 _ON = re.compile(
-    r"\b(?:(?:is|are|turned|switched|stays?)\s+on\b(?!\s+\w+day)(?=\s*(?:$|[.,;:]|for|in|by|again|across|every))|"
-    r"enabled|activated|turned\s+on)",
+    r"\b(?:(?:is|are|turned|switched|stays?)\son\b(?!\s\w+day)(?=\s?(?:$|[.,;:]|for|in|by|again|across|every))|"
+    r"enabled|activated|turned\son)",
     re.I,
 )
-_OFF = re.compile(r"\b(?:(?:is|are|turned|switched|stays?)\s+off\b|disabled|deactivated)", re.I)
+_OFF = re.compile(r"\b(?:(?:is|are|turned|switched|stays?)\soff\b|disabled|deactivated)", re.I)
 
 
 @dataclass(frozen=True, slots=True)

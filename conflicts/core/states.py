@@ -13,26 +13,27 @@ from typing import Final
 
 MAX_CHARS: Final = 200  # of a text that declares a state and nothing else
 _ATTRIBUTE = r"(?P<attribute>status|state|phase|stage|lifecycle|maturity)"
-_VALUE = r"[\"'“‘]?(?P<value>[\w][\w /&+-]{0,40}?)[\"'”’]?\s*[.!]?\s*$"
+_VALUE = r"[\"'“‘]?(?P<value>[\w][\w /&+-]{0,40}?)[\"'”’]?\s?[.!]?\s?$"
 _MENTION = re.compile(r"\b(?:status|state|phase|stage|lifecycle|maturity)\b", re.IGNORECASE)
 _FORMS = (
     re.compile(
-        rf"^\s*(?P<subject>.{{1,80}}?)\s+(?:has|have|holds|is\s+in|is\s+at|is\s+on|is\s+now\s+in|in)"
-        rf"\s+(?:the\s+)?{_ATTRIBUTE}(?:\s+of|\s*[:=])?\s+{_VALUE}",
+        rf"^\s?(?P<subject>.{{1,80}}?)\s(?:has|have|holds|is\sin|is\sat|is\son|is\snow\sin|in)"
+        rf"\s(?:the\s)?{_ATTRIBUTE}(?:\sof|\s?[:=])?\s{_VALUE}",
         re.IGNORECASE,
     ),
     re.compile(
-        rf"^\s*(?:the\s+)?(?:current\s+)?{_ATTRIBUTE}\s+(?:of|for)\s+(?P<subject>.{{1,80}}?)"
-        rf"\s*(?:\s+is|:|=)\s*(?:now\s+|currently\s+)?{_VALUE}",
+        rf"^\s?(?:the\s)?(?:current\s)?{_ATTRIBUTE}\s(?:of|for)\s(?P<subject>.{{1,80}}?)"
+        rf"\s?(?:\sis|:|=)\s?(?:now\s|currently\s)?{_VALUE}",
         re.IGNORECASE,
     ),
     re.compile(
-        rf"^\s*(?P<subject>.{{1,80}}?)(?:['’]s)?\s*[:,]?\s+(?:current\s+)?{_ATTRIBUTE}"
-        rf"\s*(?:\s+is|:|=)\s*(?:now\s+|currently\s+)?{_VALUE}",
+        rf"^\s?(?P<subject>.{{1,80}}?)(?:['’]s)?\s?[:,]?\s(?:current\s)?{_ATTRIBUTE}"
+        rf"\s?(?:\sis|:|=)\s?(?:now\s|currently\s)?{_VALUE}",
         re.IGNORECASE,
     ),
 )
-_RETURN = re.compile(r"^(?:back\s+(?:to|in|at)\s+)|\s+(?:again|once\s+more)$", re.IGNORECASE)
+_ARTICLE = re.compile(r"^(?:the|our|a)\s", re.IGNORECASE)
+_RETURN = re.compile(r"^(?:back\s(?:to|in|at)\s)|\s(?:again|once\smore)$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,7 @@ def state_of(text: str) -> State | None:
     for form in _FORMS:
         match = form.match(text)
         if match:
-            subject = re.sub(r"^(?:the|our|a)\s+", "", match["subject"].strip(), flags=re.I)
+            subject = _ARTICLE.sub("", match["subject"].strip())
             attribute, said = match["attribute"].lower(), match["value"].strip()
             written = _RETURN.sub("", said).strip() or said
             key = (" ".join(subject.lower().split()), attribute)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final, overload
 
@@ -15,6 +16,7 @@ from conflicts.core.cues import Cue, cues
 from conflicts.core.facts import DetectiveSettings, Fact
 from conflicts.core.statements import Statement, read
 from conflicts.core.words import stems
+from memories.core.words import collapse
 
 PRIOR_FACTS: Final = 16.0
 MAX_WEIGHT: Final = 2.0
@@ -39,6 +41,12 @@ def conversations(facts: Sequence[Fact], minutes: float) -> list[str]:
         latest[key] = (fact.observed_at, name)
         names.append(name if fact.session_key else "")
     return names
+
+
+def _collapsed(fact: Fact) -> Fact:
+    """Return a fact with single blanks between its words, as the rules read texts."""
+    content = collapse(fact.content)
+    return fact if content == fact.content else replace(fact, content=content)
 
 
 class _Statements(Sequence[Statement]):
@@ -83,7 +91,7 @@ class Timeline:
             raise ValueError(f"{len(facts)} facts but {vectors.shape[0]} vectors")
         order = sorted(range(len(facts)), key=lambda i: (facts[i].observed_at, facts[i].id))
         self.settings = settings
-        self.facts = [facts[i] for i in order]
+        self.facts = [_collapsed(facts[i]) for i in order]
         self.statements: Sequence[Statement] = _Statements(
             self.facts, conversations(self.facts, settings.session_minutes)
         )

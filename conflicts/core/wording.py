@@ -12,7 +12,8 @@ Change = Literal["same", "gone", "new"]
 
 _WORDS = re.compile(r"\w+(?:[.,:'’/-]\w+)*|\s+|.", re.DOTALL)
 _SENTENCES = re.compile(r"[^.!?\n]*[.!?\n]+\s*|[^.!?\n]+", re.DOTALL)
-# Comparing is quadratic: longer texts are compared sentence by sentence.
+# Comparing is quadratic: longer texts are compared sentence by sentence, without what they begin
+# and end with alike. Where there are still more than this, what lies between is taken as a whole.
 MAX_WORDS: Final = 800
 
 
@@ -70,7 +71,21 @@ def _pieces(before: str, after: str) -> tuple[list[str], list[str]]:
     words = _WORDS.findall(before), _WORDS.findall(after)
     if max(map(len, words)) <= MAX_WORDS:
         return words
-    return _SENTENCES.findall(before), _SENTENCES.findall(after)
+    return _without_ends(_SENTENCES.findall(before), _SENTENCES.findall(after))
+
+
+def _without_ends(left: list[str], right: list[str]) -> tuple[list[str], list[str]]:
+    """Join what two lists begin and end with alike, and what lies between when it is too long."""
+    most = min(len(left), len(right))
+    head = next((i for i in range(most) if left[i] != right[i]), most)
+    most -= head
+    tail = next((i for i in range(most) if left[-1 - i] != right[-1 - i]), most)
+    middles = [side[head : len(side) - tail] for side in (left, right)]
+    if max(map(len, middles)) > MAX_WORDS:
+        middles = [["".join(middle)] for middle in middles]
+    first, last = "".join(left[:head]), "".join(left[len(left) - tail :])
+    one, other = ([part for part in (first, *middle, last) if part] for middle in middles)
+    return one, other
 
 
 def _joined(spans: Sequence[Span]) -> list[Span]:

@@ -7,11 +7,12 @@ from functools import lru_cache
 
 from memories.core.lexicon import concept_of
 
-_SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+")
+_SENTENCE = re.compile(r"(?<=[.!?;])\s|\n")
 _TOKEN = re.compile(
     r"(?=[\w-]{0,40}\d)[A-Za-z]{1,20}(?:-\w{1,20}){1,6}|\d{1,3}(?:,\d{3})+(?!\d)|"
     r"[\w#]+(?:[.:'’]\d\w*|['’]\w+)*"
 )
+_POSSESSIVE = re.compile(r"['’]s?$")
 _LETTER_NAME = re.compile(r"\b(?:[A-Z]{1}|[A-Z]\d+)\b")
 
 
@@ -64,7 +65,7 @@ def stems(text: str) -> tuple[str, ...]:
         before = token
         if is_unit:
             continue
-        word = re.sub(r"['’]s?$", "", token.lower())
+        word = _POSSESSIVE.sub("", token.lower())
         if _LETTER_NAME.fullmatch(token) and token not in {"A", "I"}:
             words.append(f"={token}")
         else:

@@ -31,6 +31,7 @@ from engram.kernel.tenancy import in_one_transaction, in_workspace
 log = logging.getLogger(__name__)
 HEADER = "Idempotency-Key"
 KEY_PATTERN = r"^[!-~]{1,255}$"
+_KEY = re.compile(KEY_PATTERN)
 KEPT_FOR = timedelta(hours=24)
 PATH_CHARS = 300
 _UUID = re.compile(r"\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b")
@@ -66,7 +67,7 @@ class _AnsweredError(Exception):
 
 def checked_key(key: str) -> str:
     """Return a sane key, or refuse it."""
-    if re.fullmatch(KEY_PATTERN, key) is None:
+    if _KEY.fullmatch(key) is None:
         raise InvalidError(HEADER, "Must be 1 to 255 visible ASCII characters.")
     return key
 

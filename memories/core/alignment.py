@@ -13,7 +13,7 @@ from memories.core.statements import Claim, Term
 from memories.core.words import stem
 
 _PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
-_GLUED_VERSION = re.compile(r"-?v?\d+$")
+_GLUED_VERSION = re.compile(r"-?v?(?<!\d)\d++$")
 _MAX_KEPT = 64  # characters of a key that is worth keeping what is known of it
 _LOOK = 8  # repetitions of one word that are looked at, so that cost stays linear
 _OPEN_DAYS = {"weekend": {"saturday", "sunday"}, "weekday": set(dates.WORKDAYS)}

@@ -21,15 +21,19 @@ from typing import Literal
 
 from memories.core.details import contrasts, only_remark
 from memories.core.measures import Quantity
-from memories.core.reading import read, read_cached
+from memories.core.reading import read, read_cached, why_too_long
 from memories.core.relations import Relation, Verdict, relate
 from memories.core.statements import Claim, Modality, Reading, Term, Transition
 from memories.core.words import same_letters
 
 __all__ = ["Claim", "Comparison", "Modality", "Quantity", "Reading", "Relation", "Term",
-           "Transition", "compare", "read", "relate"]  # fmt: skip
+           "Transition", "compare", "read", "relate", "why_too_long"]  # fmt: skip
 
 _CANDIDATES = 3  # claims of the other text that one claim is compared with
+# Words of one text beside words of the other, over the claims that are set side by side. Two
+# memories of 8,000 characters of prose come to some 20,000.
+MAX_WORD_PAIRS = 150_000
+TOO_LONG = "too long to compare by rules"
 _SHORT = 7  # words and values of the usual statement
 _LENGTH_DISCOUNT = 0.05  # for each one beyond
 
@@ -80,6 +84,8 @@ def compare(a: Reading | str, b: Reading | str) -> Comparison:
     right = read_cached(b) if isinstance(b, str) else b
     if same_letters(left.text, right.text):
         return Comparison("same", ("the texts are equal",), 1.0, None, (0, 0))
+    if reason := left.too_long or right.too_long:
+        return _not_compared(reason)
     if right.text < left.text:  # one order inside, so that the answer cannot depend on it
         return _flip(_compare(right, left), left, right)
     return _compare(left, right)
@@ -103,8 +109,16 @@ def _flip(found: Comparison, left: Reading, right: Reading) -> Comparison:
     )
 
 
+def _not_compared(reason: str) -> Comparison:
+    """The answer for texts that nobody compared: never alike, so that nothing merges unread."""
+    return Comparison("different", (f"{TOO_LONG}: {reason}",), 0.0, None, None, likeness=0.0)
+
+
 def _compare(a: Reading, b: Reading) -> Comparison:
-    verdicts = _verdicts(a, b)
+    pairs = _pairs(a, b)
+    if sum(len(a.claims[i].terms) * len(b.claims[j].terms) for i, j in pairs) > MAX_WORD_PAIRS:
+        return _not_compared(f"more than {MAX_WORD_PAIRS:,} pairs of words")
+    verdicts = {(i, j): relate(a.claims[i], b.claims[j]) for i, j in sorted(pairs)}
     against = [
         (verdict.confidence, pair)
         for pair, verdict in verdicts.items()
@@ -129,13 +143,11 @@ def _answer(verdict: Verdict, pair: tuple[int, int]) -> Comparison:
     return Comparison(verdict.relation, verdict.reasons, verdict.confidence, verdict.finer, pair)
 
 
-def _verdicts(a: Reading, b: Reading) -> dict[tuple[int, int], Verdict]:
-    """Verdicts for each claim against the few of the other text that share most with it."""
+def _pairs(a: Reading, b: Reading) -> set[tuple[int, int]]:
+    """Each claim with the few of the other text that share most with it."""
     if len(a.claims) * len(b.claims) <= _CANDIDATES:
-        pairs = {(i, j) for i in range(len(a.claims)) for j in range(len(b.claims))}
-    else:
-        pairs = _near_pairs(a, b)
-    return {(i, j): relate(a.claims[i], b.claims[j]) for i, j in sorted(pairs)}
+        return {(i, j) for i in range(len(a.claims)) for j in range(len(b.claims))}
+    return _near_pairs(a, b)
 
 
 def _near_pairs(a: Reading, b: Reading) -> set[tuple[int, int]]:

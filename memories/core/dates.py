@@ -44,7 +44,10 @@ _RELATIVE = {"last": "last", "previous": "last", "this": "this", "current": "thi
 _PERIODS = frozenset(["year", "month", "week", "quarter", "season", "sprint", "term", "semester"])
 _DAY_SUFFIX = frozenset(["st", "nd", "rd", "th"])
 _QUARTER = re.compile(r"q([1-4])$")
-_ORDINAL_DAY = re.compile(r"(\d{1,2})(?:st|nd|rd|th)$")
+_DAY_OR_HOUR = re.compile(r"\d{1,2}")
+_DOTTED_CLOCK = re.compile(r"\d{1,2}\.\d{2}")
+_YEAR = re.compile(r"(?:19|20)\d\d")
+_ORDINAL_DAY = re.compile(r"^(\d{1,2})(?:st|nd|rd|th)$")
 
 
 # Words that may open a date; every other word is none.
@@ -86,12 +89,12 @@ def _lower(tokens: Sequence[Token], index: int) -> str:
 def _from_number(tokens: Sequence[Token], index: int) -> tuple[int, str] | None:
     text = tokens[index].text
     following = _lower(tokens, index + 1)
-    if re.fullmatch(r"\d{1,2}", text):
+    if _DAY_OR_HOUR.fullmatch(text):
         if following in ("am", "pm", "a.m", "p.m", "o'clock", "uhr"):
             return _clock(tokens, index + 1 + (following in ("o'clock", "uhr")), int(text), 0)
         if 1 <= int(text) <= 31 and (day := _day_of_month(tokens, index, int(text))):
             return day
-    if re.fullmatch(r"\d{1,2}\.\d{2}", text) and following in ("am", "pm"):
+    if _DOTTED_CLOCK.fullmatch(text) and following in ("am", "pm"):
         hours, minutes = (int(part) for part in text.split("."))
         return _clock(tokens, index + 1, hours, minutes)
     if (year := _year(tokens, index)) and _lower(tokens, index - 1) in _DATE_PREPOSITIONS:
@@ -116,7 +119,7 @@ def _from_month(tokens: Sequence[Token], index: int) -> tuple[int, str] | None:
     month = _MONTHS[tokens[index].lower]
     following = _lower(tokens, index + 1)
     ordinal = _ORDINAL_DAY.match(following)
-    if ordinal or (re.fullmatch(r"\d{1,2}", following) and 1 <= int(following) <= 31):
+    if ordinal or (_DAY_OR_HOUR.fullmatch(following) and 1 <= int(following) <= 31):
         day = int(ordinal[1] if ordinal else following)
         at = index + 2
         at += _lower(tokens, at) in _DAY_SUFFIX
@@ -135,7 +138,7 @@ def _from_month(tokens: Sequence[Token], index: int) -> tuple[int, str] | None:
 
 
 def _year(tokens: Sequence[Token], index: int) -> str | None:
-    if 0 <= index < len(tokens) and re.fullmatch(r"(?:19|20)\d\d", tokens[index].text):
+    if 0 <= index < len(tokens) and _YEAR.fullmatch(tokens[index].text):
         return tokens[index].text
     return None
 

@@ -15,143 +15,143 @@ from memories.core.words import stem
 DAY_PARTS: Final = "early or late in the day"
 _FAMILIES: Final[dict[str, tuple[str, str]]] = {
     "kept or discarded": (
-        r"keeps?|kept|retain\w*|stays?|stored|remains?|survives?|archived?|preserved?|goes\s+back|"
-        r"brings?\s+(?:\w+\s+){0,3}back|brought\s+back|restor\w+|recover\w*",
-        r"wip(?:e|es|ed)|delet\w+|purg\w+|shred\w*|binned|discard\w*|thrown?|remov\w+|left\s+out|"
-        r"leave\s+out|empt(?:y|ies|ied)|nothing\s+is\s+kept|cleared|destroyed|dropped|incinerated|"
-        r"for\s+good|no\s+way\s+back|irrevers\w+|final",
+        r"keeps?|kept|retain\w*|stays?|stored|remains?|survives?|archived?|preserved?|goes\sback|"
+        r"brings?\s(?:\w+\s){0,3}back|brought\sback|restor\w+|recover\w*",
+        r"wip(?:e|es|ed)|delet\w+|purg\w+|shred\w*|binned|discard\w*|thrown?|remov\w+|left\sout|"
+        r"leave\sout|empt(?:y|ies|ied)|nothing\sis\skept|cleared|destroyed|dropped|incinerated|"
+        r"for\sgood|no\sway\sback|irrevers\w+|final",
     ),
     "refused or accepted": (
-        r"reject\w*|refus\w+|den(?:y|ied|ies)|forbid\w*|forbidden|banned|prohibited|turned\s+away|"
-        r"sent\s+(?:back|home)|not\s+(?:permitted|allowed|accepted)|(?:do|does)\s+not\s+(?:take|accept)|"
-        r"no\s+\w+\s+(?:is|are)\s+(?:served|allowed|accepted)|off\s+limits|must\s+not|may\s+not|"
-        r"nobody\s+may|keep\s+(?:\w+\s+){1,6}away\s+from|not\s+tolerate",
+        r"reject\w*|refus\w+|den(?:y|ied|ies)|forbid\w*|forbidden|banned|prohibited|turned\saway|"
+        r"sent\s(?:back|home)|not\s(?:permitted|allowed|accepted)|(?:do|does)\snot\s(?:take|accept)|"
+        r"no\s\w+\s(?:is|are)\s(?:served|allowed|accepted)|off\slimits|must\snot|may\snot|"
+        r"nobody\smay|keep\s(?:\w+\s){1,6}away\sfrom|not\stolerate",
         r"accept\w*|allow\w*|permit(?:s|ted)?|welcome|"
-        r"are\s+fine|is\s+fine|approve[sd]|let\s+in|serves?|pours?|may\s+(?:come|eat|use|bring|enter|stay|"
-        r"take|go|play|have)|can\s+(?:come|bring|enter|stay)|is\s+okay|feel\s+free|can\s+be\s+(?:left|used|brought|taken|parked|entered)",
+        r"are\sfine|is\sfine|approve[sd]|let\sin|serves?|pours?|may\s(?:come|eat|use|bring|enter|stay|"
+        r"take|go|play|have)|can\s(?:come|bring|enter|stay)|is\sokay|feel\sfree|can\sbe\s(?:left|used|brought|taken|parked|entered)",
     ),
     "automatic or by hand": (
-        r"automatic\w*|on\s+(?:its|their)\s+own|itself|unattended|by\s+themselves|scheduler|cron|"
-        r"without\s+anyone",
-        r"by\s+hand|manual\w*|operator|press(?:es)?|button|on\s+request|only\s+when|restart|"
-        r"somebody\s+has\s+to|someone\s+has\s+to|typed?\s+in",
+        r"automatic\w*|on\s(?:its|their)\sown|itself|unattended|by\sthemselves|scheduler|cron|"
+        r"without\sanyone",
+        r"by\shand|manual\w*|operator|press(?:es)?|button|on\srequest|only\swhen|restart|"
+        r"somebody\shas\sto|someone\shas\sto|typed?\sin",
     ),
     "fixed or edited": (
-        r"never\s+(?:altered|changed|edited|touched|modified|corrected)|immutable|append.only|"
-        r"read.only|cannot\s+be\s+(?:changed|edited|altered)|frozen",
-        r"edits?|edited|overwrit\w+|in\s+place|alters?|rewrites?|corrects?|adjusts?",
+        r"never\s(?:altered|changed|edited|touched|modified|corrected)|immutable|append.only|"
+        r"read.only|cannot\sbe\s(?:changed|edited|altered)|frozen",
+        r"edits?|edited|overwrit\w+|in\splace|alters?|rewrites?|corrects?|adjusts?",
     ),
     "once or repeatedly": (
-        r"a\s+single\s+time|exactly\s+once|only\s+once|one\s+time\s+only|never\s+twice",
-        r"more\s+than\s+once|repeated\w*|several\s+times|many\s+times|at\s+least\s+once|twice",
+        r"a\ssingle\stime|exactly\sonce|only\sonce|one\stime\sonly|never\stwice",
+        r"more\sthan\sonce|repeated\w*|several\stimes|many\stimes|at\sleast\sonce|twice",
     ),
     "free or paid": (
-        r"free\s+of\s+charge|no\s+charge|nobody\s+(?:is\s+charged|pays)|on\s+the\s+house|for\s+free|"
-        r"nothing\s+is\s+charged|at\s+no\s+cost|we\s+pay|covered|(?:is|are)\s+included|"
-        r"included\s+in\s+the\s+price|complimentary",
+        r"free\sof\scharge|no\scharge|nobody\s(?:is\scharged|pays)|on\sthe\shouse|for\sfree|"
+        r"nothing\sis\scharged|at\sno\scost|we\spay|covered|(?:is|are)\sincluded|"
+        r"included\sin\sthe\sprice|complimentary",
         r"charged|charges|(?<!no\s)costs?|fees?|billed|"
         r"(?:customers?|guests?|tenants?|patients?|they|you|parents|every(?:one|body)|members|visitors|"
-        r"participants|attendees)\s+pays?|not\s+(?:covered|included)|"
-        r"does\s+not\s+(?:cover|reach|include)|at\s+(?:their|his|her|your)\s+own\s+expense",
+        r"participants|attendees)\spays?|not\s(?:covered|included)|"
+        r"does\snot\s(?:cover|reach|include)|at\s(?:their|his|her|your)\sown\sexpense",
     ),
     "needed or optional": (
-        r"must|required|mandatory|obligatory|needs?\s+(?:a|an|the)|always|compulsory|"
-        r"accompanied\s+by",
-        r"optional|may\s+skip|not\s+(?:needed|required|necessary)|without\s+(?:a|an|any)|no\s+need|"
-        r"voluntary|up\s+to\s+(?:you|them)",
+        r"must|required|mandatory|obligatory|needs?\s(?:a|an|the)|always|compulsory|"
+        r"accompanied\sby",
+        r"optional|may\sskip|not\s(?:needed|required|necessary)|without\s(?:a|an|any)|no\sneed|"
+        r"voluntary|up\sto\s(?:you|them)",
     ),
     "formal or familiar": (
-        r"formal(?:ly)?|(?-i:Sie)|surnames?|last\s+names?|politely|(?-i:vous|usted)",
-        r"informal\w*|familiar|(?-i:du|tu)|first\s+names?|first-name|casual\w*",
+        r"formal(?:ly)?|(?-i:Sie)|surnames?|last\snames?|politely|(?-i:vous|usted)",
+        r"informal\w*|familiar|(?-i:du|tu)|first\snames?|first-name|casual\w*",
     ),
     "real or made up": (
-        r"(?:production|live|real|prod|customer|actual)\s+(?:dump|data|copy|records?)|"
-        r"(?:dump|copy|snapshot|clone)\s+of\s+(?:the\s+)?(?:production|prod|live)|anonymi[sz]ed|"
-        r"real\s+(?:people|customers?|users?|patients?)",
+        r"(?:production|live|real|prod|customer|actual)\s(?:dump|data|copy|records?)|"
+        r"(?:dump|copy|snapshot|clone)\sof\s(?:the\s)?(?:production|prod|live)|anonymi[sz]ed|"
+        r"real\s(?:people|customers?|users?|patients?)",
         r"synthetic|generated|invented|fake\w*|made[- ]up|dummy|fictitious|"
-        r"(?:nothing|none|no\s+one|nobody)\s+(?:\w+\s+){0,3}(?:from\s+)?real",
+        r"(?:nothing|none|no\sone|nobody)\s(?:\w+\s){0,3}(?:from\s)?real",
     ),
     "refundable or not": (
-        r"refunded|refundable|money\s+back|paid\s+back|reimbursed|returned\s+to",
-        r"not\s+refund\w+|non-?refundable|no\s+refunds?|forfeit\w*|not\s+(?:returned|paid\s+back)|"
-        r"kept\s+in\s+any\s+case",
+        r"refunded|refundable|money\sback|paid\sback|reimbursed|returned\sto",
+        r"not\srefund\w+|non-?refundable|no\srefunds?|forfeit\w*|not\s(?:returned|paid\sback)|"
+        r"kept\sin\sany\scase",
     ),
     "used or never used": (
-        r"(?:is|are)\s+used|drawn\s+from|taken\s+from|trained\s+on|learns?\s+from|fed\s+with",
-        r"never\s+(?:used|touched|fed|taken|enter|train)\w*|not\s+used|kept\s+out\s+of|excluded?",
+        r"(?:is|are)\sused|drawn\sfrom|taken\sfrom|trained\son|learns?\sfrom|fed\swith",
+        r"never\s(?:used|touched|fed|taken|enter|train)\w*|not\sused|kept\sout\sof|excluded?",
     ),
     "cold or warm": (
-        r"fridge|freezer|frozen|chilled|chiller|refrigerat\w+|on\s+ice|dry\s+ice|cold\s+room|"
-        r"minus\s+\w+",
-        r"room\s+temperature|ambient|warm|heated|oven|unrefrigerated|on\s+the\s+(?:bench|shelf)",
+        r"fridge|freezer|frozen|chilled|chiller|refrigerat\w+|on\sice|dry\sice|cold\sroom|"
+        r"minus\s\w+",
+        r"room\stemperature|ambient|warm|heated|oven|unrefrigerated|on\sthe\s(?:bench|shelf)",
     ),
     "staffed or alone": (
-        r"is\s+staffed|at\s+the\s+desk|somebody\s+is\s+there|round\s+the\s+clock|"
-        r"someone\s+is\s+there|in\s+attendance|supervised",
-        r"(?:no|without)\s+staff|unstaffed|unmanned|self-?service|nobody\s+is|no\s+one\s+is|let\s+yourself\s+in|"
-        r"unsupervised|answering\s+machine|voicemail|recorded\s+(?:message|announcement)|leaves?\s+a\s+message",
+        r"is\sstaffed|at\sthe\sdesk|somebody\sis\sthere|round\sthe\sclock|"
+        r"someone\sis\sthere|in\sattendance|supervised",
+        r"(?:no|without)\sstaff|unstaffed|unmanned|self-?service|nobody\sis|no\sone\sis|let\syourself\sin|"
+        r"unsupervised|answering\smachine|voicemail|recorded\s(?:message|announcement)|leaves?\sa\smessage",
     ),
     "at once or later": (
-        r"inline|in\s+the\s+(?:same\s+)?request|synchronous\w*|right\s+away|immediately|at\s+once|"
-        r"on\s+the\s+spot|real[- ]time|instantly|straight\s+away",
-        r"in\s+the\s+background|queued?|asynchronous\w*|later\s+on|overnight|next\s+morning|"
-        r"nightly|in\s+batches|deferred|the\s+next\s+day",
+        r"inline|in\sthe\s(?:same\s)?request|synchronous\w*|right\saway|immediately|at\sonce|"
+        r"on\sthe\sspot|real[- ]time|instantly|straight\saway",
+        r"in\sthe\sbackground|queued?|asynchronous\w*|later\son|overnight|next\smorning|"
+        r"nightly|in\sbatches|deferred|the\snext\sday",
     ),
     "before or afterwards": (
-        r"in\s+advance|up\s*front|beforehand|prepaid|pre-?paid|before\s+(?:they|we|you|it|the)",
-        r"afterwards|in\s+arrears|on\s+delivery|after\s+(?:they|we|you|it|the)|post-?paid|"
-        r"on\s+receipt",
+        r"in\sadvance|up\s?front|beforehand|prepaid|pre-?paid|before\s(?:they|we|you|it|the)",
+        r"afterwards|in\sarrears|on\sdelivery|after\s(?:they|we|you|it|the)|post-?paid|"
+        r"on\sreceipt",
     ),
     "first or last": (
-        r"(?:the\s+)?first\s+(?:one\s+)?(?:wins|arriv\w+|counts|stays)|arriv\w+\s+first|earliest|"
-        r"came\s+(?:in\s+)?first|oldest",
-        r"(?:the\s+)?last\s+(?:one\s+)?(?:wins|arriv\w+|counts|stays)|arriv\w+\s+last|latest|"
-        r"came\s+(?:in\s+)?last|newest|most\s+recent",
+        r"(?:the\s)?first\s(?:one\s)?(?:wins|arriv\w+|counts|stays)|arriv\w+\sfirst|earliest|"
+        r"came\s(?:in\s)?first|oldest",
+        r"(?:the\s)?last\s(?:one\s)?(?:wins|arriv\w+|counts|stays)|arriv\w+\slast|latest|"
+        r"came\s(?:in\s)?last|newest|most\srecent",
     ),
     "on paper or digital": (
-        r"on\s+paper|printed?|print-?outs?|by\s+post|handwritten|paper\s+(?:form|copy|file|list)|"
-        r"in\s+ink|in\s+an\s+envelope|envelopes",
-        r"digital\w*|electronic\w*|paperless|as\s+a\s+pdf|in\s+the\s+app|online|portal|"
-        r"by\s+e-?mail|tablet",
+        r"on\spaper|printed?|print-?outs?|by\spost|handwritten|paper\s(?:form|copy|file|list)|"
+        r"in\sink|in\san\senvelope|envelopes",
+        r"digital\w*|electronic\w*|paperless|as\sa\spdf|in\sthe\sapp|online|portal|"
+        r"by\se-?mail|tablet",
     ),
     "in person or remote": (
-        r"in\s+person|face\s+to\s+face|on\s+site|on-?site|in\s+the\s+office|on\s+the\s+premises",
-        r"remote\w*|from\s+home|video|by\s+phone|over\s+the\s+phone|online|virtual\w*|call\s+in",
+        r"in\sperson|face\sto\sface|on\ssite|on-?site|in\sthe\soffice|on\sthe\spremises",
+        r"remote\w*|from\shome|video|by\sphone|over\sthe\sphone|online|virtual\w*|call\sin",
     ),
     "alone or with others": (
-        r"alone|by\s+(?:himself|herself|themselves|yourself)|single-?handed\w*|on\s+(?:his|her|their)"
-        r"\s+own|nobody\s+else|one\s+person",
-        r"two\s+people|four\s+eyes|in\s+pairs|together\s+with|second\s+(?:person|pair|signature|"
-        r"approval)|never\s+alone|accompanied",
+        r"alone|by\s(?:himself|herself|themselves|yourself)|single-?handed\w*|on\s(?:his|her|their)"
+        r"\sown|nobody\selse|one\sperson",
+        r"two\speople|four\seyes|in\spairs|together\swith|second\s(?:person|pair|signature|"
+        r"approval)|never\salone|accompanied",
     ),
     "everyone or a few": (
-        r"every(?:one|body)?|all\s+(?:members|staff|of)|complete|whole|the\s+entire|each|"
-        r"full\s+(?:board|jury|team|committee)",
-        r"only\s+(?:the|a|some|two|three|four)|just\s+(?:the|a|two|three|four)|nobody\s+but|"
-        r"members\s+only|signed-?in|a\s+(?:few|handful|small)\b|some\s+of",
+        r"every(?:one|body)?|all\s(?:members|staff|of)|complete|whole|the\sentire|each|"
+        r"full\s(?:board|jury|team|committee)",
+        r"only\s(?:the|a|some|two|three|four)|just\s(?:the|a|two|three|four)|nobody\sbut|"
+        r"members\sonly|signed-?in|a\s(?:few|handful|small)\b|some\sof",
     ),
     "by phone or in writing": (
-        r"(?:by|over\s+the|the|a|duty)\s+(?:tele)?phone|phones?\s+(?:the|them|us|you|people|patients|customers)|"
-        r"callers?|calls?\s+(?:us|them|the)|rings?|hotline|voicemail",
-        r"portal|web\s+form|online|in\s+writing|by\s+e-?mail|written\s+(?:form|request)|by\s+letter|"
-        r"ticket|in\s+the\s+app",
+        r"(?:by|over\sthe|the|a|duty)\s(?:tele)?phone|phones?\s(?:the|them|us|you|people|patients|customers)|"
+        r"callers?|calls?\s(?:us|them|the)|rings?|hotline|voicemail",
+        r"portal|web\sform|online|in\swriting|by\se-?mail|written\s(?:form|request)|by\sletter|"
+        r"ticket|in\sthe\sapp",
     ),
     "own or shared": (
-        r"(?:their|his|her|its)\s+own\s+\w+|individual\w*|personal|dedicated|one\s+each",
-        r"shares?|shared|in\s+common|joint\w*|pooled|one\s+\w+\s+(?:per\s+team|for\s+all)",
+        r"(?:their|his|her|its)\sown\s\w+|individual\w*|personal|dedicated|one\seach",
+        r"shares?|shared|in\scommon|joint\w*|pooled|one\s\w+\s(?:per\steam|for\sall)",
     ),
     "on the server or the client": (
-        r"on\s+the\s+server|server[- ]side|(?:in|by)\s+the\s+back-?end",
-        r"browsers?|client[- ]side|on\s+the\s+(?:client|device|phone)|front-?end",
+        r"on\sthe\sserver|server[- ]side|(?:in|by)\sthe\sback-?end",
+        r"browsers?|client[- ]side|on\sthe\s(?:client|device|phone)|front-?end",
     ),
     DAY_PARTS: (
-        r"in\s+the\s+mornings?|(?:at|before|with|after)\s+breakfast|each\s+morning|every\s+morning",
-        r"in\s+the\s+evenings?|at\s+bedtime|at\s+night|(?:at|before|with|after)\s+(?:supper|dinner)|"
-        r"(?:each|every)\s+(?:evening|night)",
+        r"in\sthe\smornings?|(?:at|before|with|after)\sbreakfast|each\smorning|every\smorning",
+        r"in\sthe\sevenings?|at\sbedtime|at\snight|(?:at|before|with|after)\s(?:supper|dinner)|"
+        r"(?:each|every)\s(?:evening|night)",
     ),
     "encrypted or in the clear": (
         r"encrypt\w*|ciphertext",
-        r"plain-?text|unencrypted|clear-?text|in\s+the\s+clear|in\s+plain\s+text",
+        r"plain-?text|unencrypted|clear-?text|in\sthe\sclear|in\splain\stext",
     ),
     "with or without animal food": (
         r"vegan|plant[- ]based|vegetarian|meat-?free|meatless",
@@ -159,10 +159,10 @@ _FAMILIES: Final[dict[str, tuple[str, str]]] = {
         r"lamb|turkey|eggs?|cheese",
     ),
     "sent to them or bought by them": (
-        r"(?:ships?|sends?|provides?|supplies|hands?\s+out|issues?|delivers?)\s+(?:\w+\s+){0,3}"
-        r"(?:every|each|all|new|the)|is\s+provided|are\s+provided|company-?owned",
-        r"(?:buy|buys|bring|brings|pick|picks)\s+(?:and\s+\w+\s+)?(?:their|your|his|her)\s+own|"
-        r"byod|at\s+(?:their|your)\s+own|out\s+of\s+(?:their|your)\s+own\s+pocket",
+        r"(?:ships?|sends?|provides?|supplies|hands?\sout|issues?|delivers?)\s(?:\w+\s){0,3}"
+        r"(?:every|each|all|new|the)|is\sprovided|are\sprovided|company-?owned",
+        r"(?:buy|buys|bring|brings|pick|picks)\s(?:and\s\w+\s)?(?:their|your|his|her)\sown|"
+        r"byod|at\s(?:their|your)\sown|out\sof\s(?:their|your)\sown\spocket",
     ),
 }
 _COMPILED: Final = {

@@ -12,26 +12,26 @@ from typing import Final
 from memories.core.lexicon import concept_of
 from memories.core.vocabulary import DETERMINERS, PREPOSITIONS, PRONOUNS
 
-_BEFORE: Final = r"(?P<before>(?:[\w'-]+\s+){1,4}?)"
-_AFTER: Final = r"(?:the\s+|our\s+|its\s+|their\s+)?(?P<after>[\w-]+(?:\s+[\w-]+)?)"
+_BEFORE: Final = r"(?<![\w'-])(?P<before>(?:[\w'-]++\s){1,4}?)"
+_AFTER: Final = r"(?:the\s|our\s|its\s|their\s)?(?P<after>[\w-]+(?:\s[\w-]+)?)"
 _WINS: Final = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
-        rf"\b{_BEFORE}(?:is|are|stays?|remains?|counts?\s+as|serves?\s+as)\s+(?:always\s+)?(?:the\s+|our\s+)?"
-        r"(?:master|leading|binding|authoritative|reference|(?:single\s+)?source\s+of\s+truth|truth|"
-        r"system\s+of\s+record)\b",
-        rf"\b{_BEFORE}(?:wins?|prevails?|takes?\s+precedence|has\s+priority|overwrites?|overrides?|overrules?)\b",
-        rf"\b(?:overwritten|overridden|overruled|replaced|led)\s+(?:by|from|with)\s+{_AFTER}",
-        rf"\b(?:take|takes|trust|believe|follow|use)\s+what\s+{_AFTER}",
-        rf"\b(?:changes|corrections|edits|updates)\s+(?:belong|go|are\s+(?:made|entered))\s+(?:in|into)\s+{_AFTER}",
+        rf"{_BEFORE}(?:is|are|stays?|remains?|counts?\sas|serves?\sas)\s(?:always\s)?(?:the\s|our\s)?"
+        r"(?:master|leading|binding|authoritative|reference|(?:single\s)?source\sof\struth|truth|"
+        r"system\sof\srecord)\b",
+        rf"{_BEFORE}(?:wins?|prevails?|takes?\sprecedence|has\spriority|overwrites?|overrides?|overrules?)\b",
+        rf"\b(?:overwritten|overridden|overruled|replaced|led)\s(?:by|from|with)\s{_AFTER}",
+        rf"\b(?:take|takes|trust|believe|follow|use)\swhat\s{_AFTER}",
+        rf"\b(?:changes|corrections|edits|updates)\s(?:belong|go|are\s(?:made|entered))\s(?:in|into)\s{_AFTER}",
     )
 )  # fmt: skip
 _LOSES: Final = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
-        rf"\b{_BEFORE}(?:is|are|gets?|will\s+be)\s+(?:overwritten|overridden|overruled|replaced)\b",
-        rf"\b(?:pushed|copied|written|synced|sent)\s+(?:in)?to\s+{_AFTER}",
-        rf"\b(?:overwrites?|overrides?|overrules?|over)\s+(?:whatever\s+)?{_AFTER}",
+        rf"{_BEFORE}(?:is|are|gets?|will\sbe)\s(?:overwritten|overridden|overruled|replaced)\b",
+        rf"\b(?:pushed|copied|written|synced|sent)\s(?:in)?to\s{_AFTER}",
+        rf"\b(?:overwrites?|overrides?|overrules?|over)\s(?:whatever\s)?{_AFTER}",
     )
 )
 _WORD: Final = re.compile(r"[A-Za-z][\w-]*")

@@ -47,6 +47,7 @@ _BOUND_HEADS = frozenset(phrase[0] for phrase in _BOUNDS)
 _RISES = frozenset(["went", "goes", "go", "gone", "rose", "moved", "came", "bumped", "scaled"])
 _TURNS = {"other": 2.0, "second": 2.0, "third": 3.0, "fourth": 4.0, "fifth": 5.0}
 _PER = frozenset(["per", "a", "an", "each", "every", "/"])
+_DECIMAL_COMMA = re.compile(r"\d{1,3},\d{1,2}")
 
 
 # Words that may open an amount; every other word is none.
@@ -240,7 +241,7 @@ def _number(tokens: Sequence[Token], index: int) -> tuple[int, float] | None:
         return None
     token = tokens[index]
     if token.kind == "number":
-        is_decimal_comma = re.fullmatch(r"\d{1,3},\d{1,2}", token.text)
+        is_decimal_comma = _DECIMAL_COMMA.fullmatch(token.text)
         digits = token.text.replace(",", "." if is_decimal_comma else "")
         if digits.count(".") > 1:
             return None

@@ -110,9 +110,13 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A whole text, read once and kept; `keys` are its words and values of full weight."""
+    """A whole text, read once and kept; `keys` are its words and values of full weight.
+
+    `too_long` says why the rules did not read it, "" when they did: then it has no claims.
+    """
 
     text: str
     claims: tuple[Claim, ...]
     words: frozenset[str]
     keys: frozenset[str] = frozenset()
+    too_long: str = ""

@@ -77,7 +77,7 @@ _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u
 _UNSPACED_RUN = re.compile(f"[{_UNSPACED}]+")
 _PART = re.compile(f"[{_UNSPACED}]+|[^\\W_{_UNSPACED}]+")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_NUMBER_AND_UNIT = re.compile(r"(\d+)([a-z]+)$")
+_NUMBER_AND_UNIT = re.compile(r"^(\d++)([a-z]++)$")
 _ORDINAL = frozenset(["st", "nd", "rd", "th"])
 
 

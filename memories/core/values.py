@@ -22,7 +22,7 @@ from memories.core.vocabulary import (
 )
 from memories.core.words import Token
 
-ORDINAL = re.compile(r"(\d+)(?:st|nd|rd|th)$")
+ORDINAL = re.compile(r"^(\d++)(?:st|nd|rd|th)$")
 SILENT = DETERMINERS | PRONOUNS | AUXILIARIES | {"not"}
 _VERSION_NOUNS = frozenset(["version", "release", "http", "tls", "v"])
 _OPENERS = DATE_OPENERS | quantities.OPENERS | {"per"}

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import lru_cache
+from itertools import islice
 from typing import NamedTuple
 
 import snowballstemmer  # type: ignore[import-untyped]
@@ -32,23 +33,25 @@ _MARKS = _TYPOGRAPHY | str.maketrans(
 )
 _CLOSING = " .!,;:\u2026\u3002\uff01"
 _CASED_UNIT = re.compile(r"(?<=[\d ])(?:([KMGTP])(b)|(m)(W|V|Hz|A|Pa))\b")
-
+_BLANKS = re.compile(r"\s{2,}+|[^\S \n]")
+_PIECE = re.compile(r"\w++|[^\w\s]")
+_REPEATED = re.compile(r"([^\w\s])\1{3,}+")
 _ABBREVIATIONS = frozenset(
     ["e.g", "i.e", "etc", "vs", "approx", "no", "dr", "mr", "mrs", "ms", "st", "prof", "ca", "cf",
      "fig", "inc", "ltd", "incl", "excl", "max", "min", "a.m", "p.m", "u.s", "u.k"]
 )  # fmt: skip
-_SENTENCE_END = re.compile(r"[.!?]+[\"')\]]*\s+|\n+|;\s+")
+_SENTENCE_END = re.compile(r"(?<![.!?])[.!?]++[\"')\]]*+\s++|\n++|;\s++")
 _BULLET = re.compile(r"^\s*(?!>\s*\d)(?:[-\u2022#>]+|\d{1,2}[.)])\s+")
 
 _TOKEN = re.compile(
     r"(?P<iso>(?<![\w-])\d{4}-\d{2}(?:-\d{2})?(?![\w-]))"
     r"|(?P<clock>(?<![\w:])\d{1,2}:\d{2}(?::\d{2})?(?![\w:]))"
     r"|(?P<number>(?<![\w.])(?:\d{1,3}(?:,\d{3})+(?!\d)|\d{1,3},\d{1,2}(?![\d,])|\d{1,300})(?:\.\d{1,300})*)"
-    r"|(?P<word>(?:[/~.@#_]+(?=\w))?\w+(?:[._/:@+&'-]+\w+)*(?:\+\+|#|/(?=[\s.,;)]|$))?)"
+    r"|(?P<word>(?:(?<![/~.@#_])[/~.@#_]+(?=\w))?\w+(?:[._/:@+&'-]+\w+)*(?:\+\+|#|/(?=[\s.,;)]|$))?)"
     r"|(?P<symbol>>=|<=|->|!=|[^\w\s])"
 )
 _ACRONYMS = frozenset(["GET", "PUT", "IT", "US", "WHO", "AS"])
-_RATE = re.compile(r"([a-z]+)(/)(s|sec|second|min|minute|h|hr|hour|d|day|week|month|year)")
+_RATE = re.compile(r"^([a-z]++)(/)(s|sec|second|min|minute|h|hr|hour|d|day|week|month|year)")
 _SHORT_FORMS = frozenset(
     ["it's", "that's", "he's", "she's", "there's", "here's", "what's", "who's", "where's", "how's",
      "let's"]
@@ -94,6 +97,24 @@ def normalise(text: str) -> str:
     return text.translate(_TYPOGRAPHY)
 
 
+def collapse(text: str) -> str:
+    """Shorten runs: of white space to one blank or line break, of one sign to three.
+
+    What every rule reads has gone through here, so that patterns need to look for one blank only.
+    Positions change: do it before anything is read, and count in what comes out.
+    """
+    return _REPEATED.sub(r"\1\1\1", _BLANKS.sub(_blank, text))
+
+
+def _blank(match: re.Match[str]) -> str:
+    return "\n" if "\n" in match[0] else " "
+
+
+def count_pieces(text: str, most: int) -> int:
+    """Count words and signs of a text, at most up to ``most`` and one."""
+    return sum(1 for _ in islice(_PIECE.finditer(text), most + 1))
+
+
 def same_letters(a: str, b: str) -> bool:
     """True when two texts differ in case, white space, typography and closing marks only."""
     return letters(a) == letters(b)
@@ -122,8 +143,8 @@ def sentences(text: str) -> list[str]:
     parts: list[str] = []
     start = 0
     for match in _SENTENCE_END.finditer(text):
-        before = text[start : match.start()]
-        last = before[-12:].rsplit(None, 1)[-1].lower() if before.strip() else ""
+        before = text[max(start, match.start() - 12) : match.start()]
+        last = before.rsplit(None, 1)[-1].lower() if before.strip() else ""
         if match[0].startswith(".") and last.lstrip("(\"'") in _ABBREVIATIONS:
             continue
         parts.append(text[start : match.end()])

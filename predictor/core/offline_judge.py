@@ -14,10 +14,11 @@ tests/predictor/judged_pairs.py, by mean absolute error.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Final
 
 import numpy as np
@@ -50,6 +51,7 @@ TOPIC_COUNT: Final = 2
 Floats = NDArray[np.float32]
 _SPEAKER = re.compile(r"^[ \t]*(?:user|human|assistant|agent|ai|system|tool)[ \t]*:", re.I | re.M)
 _WORD = re.compile(r"\w+")
+_SPACED = re.compile(r"\S+")
 _LETTERS = re.compile(r"[^\W_]+")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
 
@@ -88,12 +90,24 @@ def heard(transcript: str, contents: Sequence[str]) -> str:
 
 def _copies(text: str, contents: Sequence[str]) -> Iterator[tuple[int, int]]:
     """Where each note stands word for word for the first time: start and end."""
+    words = list(_SPACED.finditer(text))
+    # Blanks count alike, however many: both are looked at with one between words.
+    starts = [0, *accumulate(len(word[0]) + 1 for word in words)]
+    plain = " ".join(word[0] for word in words)
     for content in dict.fromkeys(contents):
-        words = content.split()
-        if sum(map(len, words)) >= COPY_CHARS:
-            found = re.search(r"\s+".join(map(re.escape, words)), text)
-            if found:
-                yield found.span()
+        sought = " ".join(content.split())
+        if len(sought) - sought.count(" ") < COPY_CHARS:
+            continue
+        at = plain.find(sought)
+        if at >= 0:
+            first, last = (_place(words, starts, i) for i in (at, at + len(sought) - 1))
+            yield first, last + 1
+
+
+def _place(words: Sequence[re.Match[str]], starts: Sequence[int], at: int) -> int:
+    """Where a letter of the text with single blanks stands in the text as it is."""
+    number = bisect_right(starts, at) - 1
+    return words[number].start() + at - starts[number]
 
 
 def _lists(text: str, copies: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:

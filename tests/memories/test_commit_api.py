@@ -86,6 +86,18 @@ def test_the_same_words_in_another_scope_are_another_memory(house: House) -> Non
     assert other.json()["outcome"] == "created"
 
 
+def test_a_text_too_long_for_rules_is_stored_unmerged_and_says_so(house: House) -> None:
+    table = "The limits are " + "30, " * 1900
+    first = house.agent.post("memories", {"content": f"{table} and 10 for the API."})
+    second = house.agent.post("memories", {"content": f"{table} and 20 for the API."})
+    assert first.json()["outcome"] == second.json()["outcome"] == "created"
+    assert second.json()["gate"]["reasons"] == [
+        "too long to compare by rules: a text of more than 2,000 words and signs"
+    ]
+    again = house.agent.post("memories", {"content": f"{table} and 20 for the API."})
+    assert again.json()["outcome"] == "duplicate"
+
+
 def test_contradiction_is_kept_apart_with_a_reason(house: House) -> None:
     house.agent.post("memories", {"content": "The API rate limit is 1000 requests per second."})
     answer = house.agent.post(

@@ -1,0 +1,96 @@
+"""Whatever reads a caller's text takes time in proportion to it, up to what rules read at all.
+
+The public entries of the three cores are fed texts that are hard for parsers: one construction
+over and over, at lengths up to the longest memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from itertools import count
+
+import numpy as np
+import pytest
+
+from conflicts.core.detective import Fact, detect
+from conflicts.core.questions import ask_ambiguity
+from conflicts.core.wording import word_diff
+from memories.core.briefing import quoted
+from memories.core.claims import compare, read, why_too_long
+from memories.core.content import credential_in, normalised
+from memories.core.text import terms
+from predictor.core.features import token_buckets
+from predictor.core.offline_judge import Note, Rarity, heard, judge, pieces
+from tests.growth import FACTOR, MOST_GROWTH, growth
+
+LONGEST = 8000
+# Of words of one letter rules read no more than that many characters.
+LONGEST_READ = 3880
+MANY = count()
+NOW = datetime(2026, 11, 1, tzinfo=UTC)
+# Constructions that parsers stumble over; what is read of them differs with their length in words.
+PARTS = (
+    " ", "\n", ".", "a", "_", "/", "'", "(", "é", "世", "\u200b", "* ", "a ", "1 ", "1, ", "a, ",
+    "a: ", "a = ", "a. ", "a.", "1.", "a-", "a_b ", "a/", "no. ", "e.g. ", "\"a\" ", "a\n- b\n",
+    "a and ", "a is b, ", "a is b and ", "a is not b. ", "when a, ", "It is 5 m. ", "5 to ",
+    "at most 5 ", "every 5 minutes ", "moved from a to b ", "Bob's ", "web-1 ",
+    "staging production ", "password is ", "token = a", "https://a:b", "-----BEGIN ", "user: ",
+    "the deadline is 3 May 2026 and ", "Requests expire after 30 days. ",
+    "Alice approves invoices of the platform team, ",
+)  # fmt: skip
+
+
+def text_of(part: str, length: int) -> str:
+    """A text of a construction that nobody has read before, so that nothing is remembered."""
+    number = next(MANY)
+    return (part * (length // len(part) + 1))[:length] + f" and number {number} is kept"
+
+
+def pair_of(part: str, length: int) -> tuple[str, str]:
+    return text_of(part, length), text_of(part, length)
+
+
+def fact(number: int, content: str) -> Fact:
+    return Fact(
+        id=str(number), lineage=str(number), content=content, scope="ops", project="p", agent="a",
+        session_key="", observed_at=NOW - timedelta(days=9 - number), provenance="user_stated",
+    )  # fmt: skip
+
+
+def judged(text: str) -> object:
+    note = Note(text, np.ones((1, 4), np.float32) / 2)
+    said = heard(f"User: {text}", [text, f"{text} again"])
+    vectors = np.ones((len(pieces(said)), 4), np.float32) / 2
+    return judge([note], said, vectors, Rarity({}, 10))
+
+
+# Each takes two texts of one construction.
+ENTRIES: dict[str, Callable[[str, str], object]] = {
+    "read": lambda a, _: read(a),
+    "compare": compare,
+    "detect": lambda a, b: detect(
+        [fact(0, a), fact(1, b)], np.ones((2, 4), np.float32) / 2, now=NOW
+    ),
+    "credential_in": lambda a, _: credential_in(a),
+    "normalised": lambda a, _: normalised(a),
+    "terms": lambda a, _: terms(a),
+    "token_buckets": lambda a, _: token_buckets(a),
+    "judge": lambda a, _: judged(a),
+    "quoted": lambda a, _: quoted(a),
+    "question": ask_ambiguity,
+    "word_diff": word_diff,
+}
+
+
+@pytest.mark.parametrize("name", ENTRIES)
+def test_an_entry_takes_time_in_proportion_to_the_text(name: str) -> None:
+    entry = ENTRIES[name]
+    slow = []
+    for part in PARTS:
+        longest = LONGEST_READ if why_too_long(text_of(part, LONGEST)) else LONGEST
+        grown = growth(partial(pair_of, part), lambda pair: entry(*pair), longest // FACTOR)
+        if grown > MOST_GROWTH:
+            slow.append(f"{part!r}: {grown:.0f}")
+    assert not slow, f"{FACTOR} times the text takes more than {MOST_GROWTH:.0f} times as long"
