@@ -15,8 +15,8 @@ class DetectionRunAdmin(ReadOnlyAdmin):
 
     list_display = [
         "read_at", "status_label", "reason", "trigger_count", "facts_considered",
-        "facts_forgotten", "opened", "joined", "skipped", "narrative", "model", "cost", "lag",
-        "duration",
+        "facts_forgotten", "left_unread", "opened", "joined", "skipped", "narrative", "model",
+        "cost", "lag", "duration",
     ]  # fmt: skip
     list_filter = ["status", "narrative", "reason"]
     empty_text = "The detective reads what is new within seconds of a commit; its runs stand here."

@@ -117,6 +117,8 @@ class DetectionRun(WorkspaceModel):
     trigger_count = models.PositiveIntegerField(default=0)
     facts_considered = models.PositiveIntegerField(default=0)
     facts_forgotten = models.PositiveIntegerField(default=0)
+    # New memories that are longer than the rules read; nothing was looked for in them.
+    left_unread = models.PositiveIntegerField(default=0)
     batches = models.PositiveIntegerField(default=0)
     model = models.CharField(max_length=80, blank=True)
     tokens = models.PositiveIntegerField(default=0)

@@ -30,7 +30,8 @@ class DetectionRunSerializer(serializers.ModelSerializer[DetectionRun]):
     `failed` (tried again later), `not_needed`, `off`. `survivors` are the memories that a model was
     shown of a story that is longer than its budget, of the batches that it answered about: none
     where it could not be asked, or was told all of the story. `dropped` counts what it reported
-    that names none of them.
+    that names none of them. `left_unread` counts the new memories that are too
+    long for the rules (more than 2,000 words and signs), in which the rules looked for nothing.
     """
 
     class Meta:
@@ -42,6 +43,7 @@ class DetectionRunSerializer(serializers.ModelSerializer[DetectionRun]):
             "trigger_count",
             "facts_considered",
             "facts_forgotten",
+            "left_unread",
             "batches",
             "narrative",
             "model",

@@ -9,7 +9,7 @@ from time import monotonic
 from traceback import format_tb
 from uuid import UUID, uuid4
 
-from conflicts.core.detective import DetectiveSettings
+from conflicts.core.detective import DetectiveSettings, left_unread
 from conflicts.core.detective import detect as find
 from conflicts.models import DetectionDue, DetectionRun
 from conflicts.services import backlog, lease
@@ -146,6 +146,8 @@ def _fill(
     findings = [finding for raw in found if (finding := story.in_memories(raw))]
     beat()
     run.facts_considered = len(story.facts)
+    unread = {story.memory_of[fact] for fact in left_unread(story.facts)}
+    run.left_unread = len(unread.intersection(map(str, triggers)))
     run.batches = 1
     with in_workspace(workspace):
         filed = file_findings(findings, detected_by="rules", read=story.revisions, now=now)

@@ -92,4 +92,5 @@ def _told(run: DetectionRun) -> list[str]:
         f"{run.opened} opened" if run.opened else "",
         f"{run.joined} grew" if run.joined else "",
         f"{run.skipped} known" if run.skipped else "",
+        f"{run.left_unread} too long for the rules, left unread" if run.left_unread else "",
     ]

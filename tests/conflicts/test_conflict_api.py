@@ -286,6 +286,19 @@ def test_due_rows_are_gone_after_a_run(house: House) -> None:
     assert runs[0]["facts_considered"] == 2
 
 
+def test_a_run_counts_the_new_memories_that_it_left_unread(house: House) -> None:
+    table = "The limits are " + "30, " * 1900
+    commit(house, table + "and 10 for the API.", scope="auth")
+    commit(house, table + "and 20 for the API.", scope="auth")
+    disagree(house)
+    (run,) = house.reader.get("detections").json()["results"]
+    assert (run["trigger_count"], run["left_unread"]) == (4, 2)
+    commit(house, "The API is served by nginx.", scope="auth")
+    detect(house)
+    newest, _ = house.reader.get("detections").json()["results"]
+    assert (newest["facts_considered"], newest["left_unread"]) == (5, 0)
+
+
 def test_stating_a_known_value_again_after_another_is_a_reversal(house: House) -> None:
     first = commit(house, "EIP-3 has status Draft", observed_at="2026-01-01T00:00:00Z")
     second = commit(house, "EIP-3 has status Review", observed_at="2026-02-01T00:00:00Z")

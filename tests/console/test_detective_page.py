@@ -59,6 +59,14 @@ def test_an_empty_page_teaches(house: House, neighbour: House, member: Member) -
     assert "TheirError" not in html
 
 
+def test_a_run_tells_what_it_left_unread(house: House, member: Member) -> None:
+    reader = member("reader")
+    run(house, 1, opened=1)
+    assert "left unread" not in shown(reader)
+    run(house, 2, left_unread=3)
+    assert "3 too long for the rules, left unread" in shown(reader)
+
+
 def test_open_questions_without_answers_ask_for_some(house: House, member: Member) -> None:
     ask(house.workspace)
     html = shown(member("reader"))

@@ -1,0 +1,16 @@
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+
+    dependencies = [
+        ("conflicts", "0007_narrative_lease"),
+    ]
+
+    operations = [
+        migrations.AddField(
+            model_name="detectionrun",
+            name="left_unread",
+            field=models.PositiveIntegerField(default=0),
+        ),
+    ]
