@@ -25,7 +25,7 @@ from memories.core.vocabulary import (
     PREPOSITIONS,
     PRONOUNS,
 )
-from memories.core.words import Token, normalise, tokenise
+from memories.core.words import Token, collapse, normalise, tokenise
 
 
 def _words(text: str) -> list[str]:
@@ -96,14 +96,15 @@ _ALTERNATIVES: Final = (
 
 def objection(a: Reading, b: Reading) -> str:
     """Return what speaks against two texts saying the same, "" when nothing does."""
+    one, other = collapse(a.text), collapse(b.text)
     return (
-        _filled_anew(a.text, b.text)
-        or _denied(a.text, b.text)
-        or _denied(b.text, a.text)
+        _filled_anew(one, other)
+        or _denied(one, other)
+        or _denied(other, one)
         or _opposed(a, b)
-        or _alternative(a.text, b.text)
-        or excluding_ways(a.text, b.text)
-        or other_name(a.text, b.text)
+        or _alternative(one, other)
+        or excluding_ways(one, other)
+        or other_name(one, other)
     )
 
 

@@ -20,6 +20,7 @@ from conflicts.core.wording import word_diff
 from memories.core.briefing import quoted
 from memories.core.claims import compare, read, why_too_long
 from memories.core.content import credential_in, normalised
+from memories.core.objections import objection
 from memories.core.text import terms
 from predictor.core.features import token_buckets
 from predictor.core.offline_judge import Note, Rarity, heard, judge, pieces
@@ -70,6 +71,7 @@ def judged(text: str) -> object:
 ENTRIES: dict[str, Callable[[str, str], object]] = {
     "read": lambda a, _: read(a),
     "compare": compare,
+    "objection": lambda a, b: objection(read(a), read(b)),
     "detect": lambda a, b: detect(
         [fact(0, a), fact(1, b)], np.ones((2, 4), np.float32) / 2, now=NOW
     ),
