@@ -35,7 +35,7 @@ _SHAPES: tuple[tuple[str, re.Pattern[str]], ...] = (
         "a token",
         re.compile(
             r"(?<![A-Za-z0-9])(?:token\s*[=:]|bearer)\s*"
-            r"['\"]?(?=[A-Za-z+/_.-]*\d)(?=[^a-z]*[a-z])[A-Za-z0-9+/_.=-]{20,}",
+            r"['\"]?(?=[A-Za-z+/_.-]{0,200}\d)(?=[^a-z]{0,200}[a-z])[A-Za-z0-9+/_.=-]{20,}",
             re.I,
         ),
     ),
@@ -58,14 +58,14 @@ _LABELLED = re.compile(
 _PIN = re.compile(r"\bPIN(?: code)?(?:\s*[:=]\s*|\s+is\s+)(?P<value>\d{4,8})(?=[\s.!]*(?:$|\n))")
 # Values that stand for a secret, or say something about one.
 _NOT_THE_VALUE = re.compile(
-    r"[$<{%(\[].*|\*+|\.{2,}.*|…|x{3,}|_{2,}|https?:.*|[~.]{0,2}/.*|"
+    r"^(?:[$<{%(\[].*|\*+|\.{2,}.*|…|x{3,}|_{2,}|https?:.*|[~.]{0,2}/.*|"
     r"(?-i:[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)|(?:os\.|process\.|env\.|getenv|config\.|settings\.|vault[:/]).*|"
     r"(?:sha|md|rs|hs|es|ps|aes|argon|pbkdf|bcrypt|scrypt|base|utf|oauth|ed|x|rsa|tls|k)-?\d\w*(?:-\w+)*|"
     r"v\d+(?:\.\d+)*|\d{4}-\d\d-\d\d\S*|[12]?\d:\d\d\S*|\d{1,4}(?:st|nd|rd|th)|"
     r"\d+-?(?:bits?|bytes?|char(?:acter)?s?|days?|d|h|hours?|min(?:ute)?s?|m|months?|weeks?|w|"
     r"years?|y|rounds?|digits?|words?|times?|zeichen|tage?|s|sec(?:ond)?s?|[kmg]b?|%)(?:-\w+)*|"
     r"1password|bitwarden|lastpass|keepass\w*|k8s\S*|s3\S*|null|none|nil|true|false|str|string|text|"
-    r"undefined|redacted|removed|hidden|secret|password|changeme\??",
+    r"undefined|redacted|removed|hidden|secret|password|changeme\??)",
     re.I,
 )
 _WORDS_ABOUT = """
@@ -78,7 +78,7 @@ bcrypt scrypt argon self-service passkeys passkey manually automatically erforde
 vergessen geändert leer falsch richtig geheim
 """
 _SPEAKS_OF = frozenset(_WORDS_ABOUT.split())
-_END = re.compile(r"[\s.!?,;)\]}*]*(?:$|\n)")
+_END = re.compile(r"[\s.!?,;)\]}*]{0,80}(?:$|\n)")
 _TRAILING = ".,;:!?)]}*"
 HIDDEN = "[removed: {}]"
 

@@ -102,21 +102,24 @@ def texts_of(pattern: re.Pattern[str]) -> Iterator[tuple[str, str, str]]:
     for run in (*CHARACTERS, *MIXES):
         yield "", run, END
     parsed = parser.parse(pattern.pattern, pattern.flags)
-    for before, body in set(pumps(parsed, "")):
+    for before, body in {pump for branch in (0, -1) for pump in pumps(parsed, "", branch)}:
         yield before, body, END
         yield "", before + body, "\n" + END
 
 
-def pumps(items: Iterable[tuple[Any, Any]], before: str) -> Iterator[tuple[str, str]]:
-    """(sample of what stands before, sample of what is repeated) for unbounded repetitions."""
+def pumps(items: Iterable[tuple[Any, Any]], before: str, branch: int) -> Iterator[tuple[str, str]]:
+    """(sample of what stands before, sample of what is repeated) for unbounded repetitions.
+
+    Of alternatives that stand before, the one at the place `branch` is taken.
+    """
     for op, value in items:
         for inner in parts_of(op, value):
-            yield from pumps(inner, before)
+            yield from pumps(inner, before, branch)
         if op in (tree.MAX_REPEAT, tree.MIN_REPEAT, tree.POSSESSIVE_REPEAT):
             _, most, repeated = value
             if most is tree.MAXREPEAT:
-                yield from ((before, body) for body in bodies(repeated))
-        before += sample([(op, value)])
+                yield from ((before, body) for body in bodies(repeated, branch))
+        before += sample([(op, value)], branch)
 
 
 def parts_of(op: Any, value: Any) -> list[Any]:
@@ -134,25 +137,25 @@ def parts_of(op: Any, value: Any) -> list[Any]:
     return []
 
 
-def bodies(repeated: Any) -> list[str]:
+def bodies(repeated: Any, branch: int) -> list[str]:
     """Samples of what a repetition takes: a few characters of a class, or the whole."""
     if len(repeated) == 1 and (taken := taken_by(*repeated[0])):
         return taken[:3]
-    return [body] if (body := sample(repeated)) else []
+    return [body] if (body := sample(repeated, branch)) else []
 
 
-def sample(items: Iterable[tuple[Any, Any]]) -> str:
+def sample(items: Iterable[tuple[Any, Any]], branch: int) -> str:
     """A short text that a sequence of nodes takes, roughly: assertions are not looked at."""
     text = ""
     for op, value in items:
         if taken := taken_by(op, value):
             text += taken[0]
         elif op in (tree.MAX_REPEAT, tree.MIN_REPEAT, tree.POSSESSIVE_REPEAT):
-            text += sample(value[2]) * value[0]
+            text += sample(value[2], branch) * value[0]
         elif op is tree.BRANCH:
-            text += sample(value[1][0])
+            text += sample(value[1][branch], branch)
         elif inner := parts_of(op, value) if op not in (tree.ASSERT, tree.ASSERT_NOT) else []:
-            text += sample(inner[0])
+            text += sample(inner[0], branch)
     return text
 
 

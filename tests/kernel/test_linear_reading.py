@@ -17,9 +17,10 @@ import pytest
 from conflicts.core.detective import Fact, detect
 from conflicts.core.questions import ask_ambiguity
 from conflicts.core.wording import word_diff
+from engram.kernel.credentials import credential_in, without_credentials
 from memories.core.briefing import quoted
 from memories.core.claims import compare, read, why_too_long
-from memories.core.content import credential_in, normalised
+from memories.core.content import normalised
 from memories.core.objections import objection
 from memories.core.text import terms
 from predictor.core.features import token_buckets
@@ -76,6 +77,7 @@ ENTRIES: dict[str, Callable[[str, str], object]] = {
         [fact(0, a), fact(1, b)], np.ones((2, 4), np.float32) / 2, now=NOW
     ),
     "credential_in": lambda a, _: credential_in(a),
+    "without_credentials": lambda a, _: without_credentials(a),
     "normalised": lambda a, _: normalised(a),
     "terms": lambda a, _: terms(a),
     "token_buckets": lambda a, _: token_buckets(a),
