@@ -58,7 +58,7 @@ _LABELLED = re.compile(
 _PIN = re.compile(r"\bPIN(?: code)?(?:\s*[:=]\s*|\s+is\s+)(?P<value>\d{4,8})(?=[\s.!]*(?:$|\n))")
 # Values that stand for a secret, or say something about one.
 _NOT_THE_VALUE = re.compile(
-    r"^(?:[$<{%(\[].*|\*+|\.{2,}.*|…|x{3,}|_{2,}|https?:.*|[~.]{0,2}/.*|"
+    r"^(?:[$<{%(\[].*|\*+|\.{2}.*|…|x{3,}|_{2,}|https?:.*|[~.]{0,2}/.*|"
     r"(?-i:[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)|(?:os\.|process\.|env\.|getenv|config\.|settings\.|vault[:/]).*|"
     r"(?:sha|md|rs|hs|es|ps|aes|argon|pbkdf|bcrypt|scrypt|base|utf|oauth|ed|x|rsa|tls|k)-?\d\w*(?:-\w+)*|"
     r"v\d+(?:\.\d+)*|\d{4}-\d\d-\d\d\S*|[12]?\d:\d\d\S*|\d{1,4}(?:st|nd|rd|th)|"

@@ -4,7 +4,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ("conflicts", "0008_hashes_of_effects"),
+        ("conflicts", "0009_one_question"),
     ]
 
     operations = [
