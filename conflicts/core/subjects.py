@@ -36,7 +36,7 @@ MIN_COMMON_SHARE: Final = 0.5
 MAX_SLOTS: Final = 4
 _TOKEN: Final = re.compile(r"[^\W_][\w'’.:/-]{0,60}(?<![.:/'’-])|[^\W_]")
 _DETERMINER: Final = re.compile(
-    r"\s*(?:the|our|an?|all|each|every|this|these|its?|their)\b", re.IGNORECASE
+    r"^\s*+(?:the|our|an?|all|each|every|this|these|its?|their)\b", re.IGNORECASE
 )
 _PART: Final = re.compile(r"[:/]")
 _NO_TIME: Final = datetime.min.replace(tzinfo=UTC)
