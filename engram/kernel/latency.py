@@ -21,10 +21,10 @@ from datetime import UTC, datetime, timedelta
 from time import time
 from uuid import UUID
 
-from django.db import DatabaseError, connection
+from django.db import DatabaseError, IntegrityError, connection
 from psycopg_pool import PoolTimeout
 
-from engram.kernel.models import LatencyHour, WorkerTally
+from engram.kernel.models import LatencyHour, WorkerTally, Workspace
 from engram.kernel.tenancy import in_workspace
 
 log = logging.getLogger(__name__)
@@ -129,17 +129,31 @@ os.register_at_fork(after_in_child=waiting.begin_anew)
 
 
 def write(worker: str) -> None:
-    """Write what waits, one transaction a workspace, in the name of a process."""
+    """Write what waits, one transaction a workspace, in the name of a process.
+
+    What was counted of workspaces that are gone, as evaluations leave them, is nobody's.
+    """
     by_workspace: dict[UUID, list[tuple[Key, Heap]]] = defaultdict(list)
     for key, heap in sorted(waiting.take().items(), key=lambda row: row[0]):
         by_workspace[key[0]].append((key, heap))
     for workspace_id, rows in by_workspace.items():
+        if not _exists(workspace_id):
+            continue
         try:
             with in_workspace(workspace_id):
                 _add_hours(rows)
                 _add_tallies(rows, worker)
-        except (DatabaseError, PoolTimeout) as error:  # a workspace may have been deleted, too
-            log.warning("%d latencies were dropped: %s", len(rows), type(error).__name__)
+        except (DatabaseError, PoolTimeout) as error:
+            if not isinstance(error, IntegrityError):  # it was deleted just now
+                log.warning("%d latencies were dropped: %s", len(rows), type(error).__name__)
+
+
+def _exists(workspace_id: UUID) -> bool:
+    """Tell whether a workspace is there; of one that is not sure to be gone, yes."""
+    try:
+        return Workspace.objects.filter(pk=workspace_id).exists()
+    except (DatabaseError, PoolTimeout):
+        return True
 
 
 # In the order of their keys, so that two processes never wait for each other in a circle.

@@ -16,7 +16,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from engram.kernel import latency, pulse, telemetry
-from engram.kernel.models import LatencyHour, StageError, WorkerPulse, WorkerTally
+from engram.kernel.models import LatencyHour, StageError, WorkerPulse, WorkerTally, Workspace
 from engram.kernel.refusals import StaleError
 from engram.kernel.tenancy import WorkspaceNotSetError, in_workspace
 from tests.conftest import NOW, House
@@ -93,6 +93,21 @@ def test_counting_costs_no_query_and_no_more_room(house: House) -> None:
     assert sum(sum(heap.histogram()) for heap in heaps.values()) == 10_000
     assert len(heaps) <= 2  # one an hour, and the hour may have turned
     assert all(len(heap.counts) <= latency.BUCKETS for heap in heaps.values())
+
+
+def test_what_was_counted_of_a_workspace_that_is_gone_is_nobodys(
+    house: House, caplog: pytest.LogCaptureFixture
+) -> None:
+    gone = Workspace(slug="gone", name="Gone")  # as evaluations roll theirs back
+    for workspace in (gone, house.workspace, gone):
+        telemetry.observe("recall", 0.004, workspace)
+    with CaptureQueriesContext(connection) as asked:
+        latency.write(ME)
+    assert caplog.records == []
+    assert not any("INSERT" in row["sql"] and str(gone.pk) in row["sql"] for row in asked)
+    with in_workspace(house.workspace):
+        found = latency.latencies(["recall"], since=now() - timedelta(hours=1))
+    assert found["recall"].count == 1
 
 
 def test_what_was_counted_is_written_once(house: House) -> None:
