@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from uuid import UUID
 
 from celery import shared_task
@@ -11,7 +12,7 @@ from engram.kernel.jobs import wake
 from engram.kernel.models import Workspace
 from memories.services import counting, heal, janitor, reembed, session_end
 from memories.services.fill_tokens import fill_tokens
-from memories.services.index import ensure_index_in_use
+from memories.services.index import EMBED_TASK, ensure_index_in_use
 
 JANITOR_TASK = "memories.janitor_run"
 
@@ -27,10 +28,19 @@ def embed_pending() -> None:
     """Embed what could not be embedded before, or was written while the model changed."""
     for workspace in Workspace.objects.all():
         reembed.mark_stragglers(workspace, now=timezone.now())
-        heal.embed_pending(workspace)
+        heal.embed_pending(workspace, seconds=heal.TURN_SECONDS)
         ensure_index_in_use(workspace)
         while fill_tokens(workspace):
             pass
+
+
+@shared_task(name=EMBED_TASK)
+def embed_workspace(workspace_id: str, updated_at: str = "", memory_id: str = "") -> None:
+    """Embed what waits in one workspace for some seconds, after a place in its line if told."""
+    workspace = Workspace.objects.filter(pk=UUID(workspace_id)).first()
+    if workspace is not None:
+        after = (datetime.fromisoformat(updated_at), UUID(memory_id)) if memory_id else None
+        heal.embed_pending(workspace, seconds=heal.TURN_SECONDS, after=after)
 
 
 @shared_task(name="memories.janitor")

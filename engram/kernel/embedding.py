@@ -31,7 +31,13 @@ REQUEST_TEXTS = 128  # texts in one request to an endpoint
 REMOTE_WINDOW_CHARS = 6_000  # below 8,191 tokens, the usual limit, in any script
 REMOTE_OVERLAP_CHARS = 400
 QUERY_CACHE_SIZE = 512
+QUERY_CHARS = REMOTE_WINDOW_CHARS  # of a query; of those the local model reads 256 tokens
 TOKENS_KEPT = 512  # of a text; what lies behind is found by its vectors and its words
+TOKEN_WINDOWS = 4  # these windows of a text hold TOKENS_KEPT tokens: 154 at least in each
+# Windows that a caller waits for: some 2,000 characters of English. A text of 8,000 characters has
+# nine in English, and 42 of punctuation or Chinese, where each character is a token: five seconds
+# of work.
+FIRST_WINDOWS = 2
 
 
 class EmbeddingUnavailableError(Exception):
@@ -42,16 +48,19 @@ class Windows(np.ndarray):
     """The unit vectors (n_windows, dim) of a text, with its tokens where the model tells them.
 
     `tokens` come from the same pass as the vectors, at most TOKENS_KEPT; parts of the array and
-    vectors of a model that tells no tokens have None.
+    vectors of a model that tells no tokens have None. `unread` counts the windows of the text that
+    were left out because the caller asked for the first ones only.
     """
 
     tokens: Tokens | None = None
+    unread: int = 0
 
     @classmethod
-    def of(cls, vectors: Floats, tokens: Tokens | None) -> Self:
+    def of(cls, vectors: Floats, tokens: Tokens | None, *, unread: int = 0) -> Self:
         """Return vectors that know their tokens."""
         windows = vectors.view(cls)
         windows.tokens = tokens
+        windows.unread = unread
         return windows
 
 
@@ -98,25 +107,43 @@ def embed(texts: Sequence[str], model: str | None = None) -> Floats:
     return _unit(provider.embed(list(texts)), len(texts), provider)
 
 
-def embed_windows(texts: Sequence[str], model: str | None = None) -> list[Windows]:
-    """Return for each text the unit vectors (n_windows, dim) of its overlapping windows."""
+def embed_windows(
+    texts: Sequence[str], model: str | None = None, *, limit: int | None = None
+) -> list[Windows]:
+    """Return for each text the unit vectors (n_windows, dim) of its overlapping windows.
+
+    With a `limit` only that many windows of each text are read, from its beginning.
+    """
     provider = _provider(model)
-    windows = [provider.windows(text) for text in texts]
-    flat = [window for pieces in windows for window in pieces]
-    vectors, tokens = provider.read(flat)
-    vectors = _unit(vectors, len(flat), provider)
-    answers, start = [], 0
-    for pieces in windows:
-        end = start + len(pieces)
-        known = None if tokens is None else _joined(tokens[start:end])
-        answers.append(Windows.of(vectors[start:end], known))
-        start = end
+    pieces = [provider.windows(text) for text in texts]
+    wanted = [windows[:limit] for windows in pieces]
+    heads, tokens = _read_all(provider, [windows[:TOKEN_WINDOWS] for windows in wanted])
+    tails, _ = _read_all(provider, [windows[TOKEN_WINDOWS:] for windows in wanted], is_tail=True)
+    answers = []
+    for position, windows in enumerate(pieces):
+        vectors = np.concatenate([heads[position], tails[position]])
+        known = None if tokens is None else _joined(tokens[position])
+        unread = len(windows) - len(wanted[position])
+        answers.append(Windows.of(vectors, known, unread=unread))
     return answers
 
 
+def embed_first_windows(texts: Sequence[str], model: str | None = None) -> list[Windows]:
+    """Return what `embed_windows` returns, of the beginnings of texts that somebody waits for.
+
+    FIRST_WINDOWS are shared by the texts, at least one window each. What is `unread` is due:
+    `memories/services/heal.py` embeds it.
+    """
+    return embed_windows(texts, model, limit=max(1, FIRST_WINDOWS // max(len(texts), 1)))
+
+
 def read_query(text: str, model: str | None = None) -> QueryReading:
-    """Return what the model makes of a query; recent queries are remembered."""
+    """Return what the model makes of a query; recent queries are remembered.
+
+    Of a long one the beginning is read: QUERY_CHARS, and of those as much as the model takes.
+    """
     model = model or model_name()
+    text = text[:QUERY_CHARS]
     key = (model, text)
     with _lock:
         if (known := _queries.get(key)) is not None:
@@ -318,6 +345,23 @@ def _unit(vectors: Floats, n_texts: int, provider: Provider) -> Floats:
         raise EmbeddingUnavailableError(f"{provider.name} answered a vector that is NaN or zero")
     unit: Floats = (vectors / lengths).astype(np.float32)
     return unit
+
+
+def _read_all(
+    provider: Provider, texts: Sequence[Sequence[str]], *, is_tail: bool = False
+) -> tuple[list[Floats], list[list[Tokens]] | None]:
+    """Read the windows of each text in one pass: unit vectors, and tokens but of tails.
+
+    The states of all tokens of a long text are megabytes that nobody keeps.
+    """
+    flat = [window for windows in texts for window in windows]
+    found, tokens = (provider.embed(flat), None) if is_tail else provider.read(flat)
+    ends = np.cumsum([len(windows) for windows in texts])[:-1]
+    vectors = np.split(_unit(found, len(flat), provider), ends)
+    if tokens is None:
+        return vectors, None
+    parts = iter(tokens)
+    return vectors, [[next(parts) for _ in windows] for windows in texts]
 
 
 def _joined(parts: Sequence[Tokens]) -> Tokens:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from uuid import UUID
 
-from django.db import transaction
+from django.db import connection, transaction
 
 from engram.celery import app
 from engram.kernel.broker import Knocker
@@ -17,7 +18,21 @@ def wake(task_name: str, *ids: UUID | str) -> None:
 
     A dead broker is no error here: the rows stay due and the periodic sweep finds them.
     """
-    arguments = [str(i) for i in ids]
-    transaction.on_commit(
-        lambda: _knock(lambda: app.send_task(task_name, args=arguments, retry=False), task_name)
-    )
+    knock = _WakeUp(task_name, tuple(str(i) for i in ids))
+    within = set(connection.savepoint_ids)
+    if not any(knock == known and within == sids for sids, known, _ in connection.run_on_commit):
+        transaction.on_commit(knock)
+
+
+@dataclass(frozen=True, slots=True)
+class _WakeUp:
+    """One task to send, once a transaction however often it is asked for."""
+
+    task_name: str
+    ids: tuple[str, ...]
+
+    def __call__(self) -> None:
+        _knock(
+            lambda: app.send_task(self.task_name, args=list(self.ids), retry=False),
+            self.task_name,
+        )

@@ -13,6 +13,8 @@ from __future__ import annotations
 
 import json
 import math
+import os
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -34,6 +36,9 @@ N_LAYERS = 6
 N_HEADS = 12
 LAYER_NORM_EPSILON = 1e-12
 BATCH_TOKENS = 512  # padded tokens of one batch: activations stay inside the processor's cache
+# More passes at once than processors only take time from each other, and from the thread that
+# answers health checks; a batch is short, so that a query waits for few.
+_passes = threading.BoundedSemaphore(os.cpu_count() or 1)
 PADDING_RATIO = 1.25  # the longest text of a batch may be this much longer than its shortest
 
 
@@ -149,7 +154,7 @@ class MiniLM:
         if len(encoding.ids) <= MAX_TOKENS - 2:
             return [(0, len(text))]
         # First token of each word; a word is at most 100 tokens, by the tokenizer's own limit.
-        words = encoding.word_ids
+        words, offsets = encoding.word_ids, encoding.offsets  # each access makes them anew
         starts = [i for i, word in enumerate(words) if i == 0 or word != words[i - 1]]
         starts.append(len(words))
         spans: list[tuple[int, int]] = []
@@ -158,9 +163,9 @@ class MiniLM:
             last = first + 1
             while last < len(starts) - 1 and starts[last + 1] - starts[first] <= MAX_TOKENS - 2:
                 last += 1
-            begin = 0 if first == 0 else encoding.offsets[starts[first]][0]
+            begin = 0 if first == 0 else offsets[starts[first]][0]
             is_final = last == len(starts) - 1
-            end = len(text) if is_final else encoding.offsets[starts[last] - 1][1]
+            end = len(text) if is_final else offsets[starts[last] - 1][1]
             spans.append((begin, end))
             if is_final:
                 return spans
@@ -189,7 +194,8 @@ class MiniLM:
         vectors = np.empty((len(encodings), DIMENSION), dtype=np.float32)
         states = [np.empty((0, DIMENSION), dtype=np.float32)] * len(encodings)
         for batch in _batches([len(ids) for ids in token_ids]):
-            vectors[batch], last = self._forward([token_ids[i] for i in batch])
+            with _passes:
+                vectors[batch], last = self._forward([token_ids[i] for i in batch])
             if keeps_states:
                 for row, i in zip(last, batch, strict=True):
                     states[i] = row[1 : len(token_ids[i]) - 1].copy()

@@ -47,6 +47,11 @@ class MemorySerializer(serializers.Serializer[Memory]):
     hit_count = serializers.IntegerField()
     used_count = serializers.IntegerField()
     last_recalled_at = serializers.DateTimeField(allow_null=True)
+    embedding_pending = serializers.BooleanField(
+        source="is_embedding_due",
+        help_text="True while a part of the text, or all of it, is found by its words alone: its "
+        "meaning is read in the background.",
+    )
     disputed = serializers.SerializerMethodField()
     conflicts = serializers.SerializerMethodField()
 

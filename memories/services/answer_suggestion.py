@@ -11,7 +11,7 @@ from django.db import IntegrityError
 from engram.kernel.actors import Actor
 from engram.kernel.causes import CHANGED_MEANWHILE, WRITTEN_MEANWHILE
 from engram.kernel.collisions import AGAIN
-from engram.kernel.embedding import EmbeddingUnavailableError, embed_windows
+from engram.kernel.embedding import EmbeddingUnavailableError, embed_first_windows
 from engram.kernel.history import record
 from engram.kernel.models import Workspace
 from engram.kernel.refusals import InvalidError, MissingError, StaleError
@@ -88,7 +88,7 @@ def _asked(suggestion_id: UUID) -> MergeSuggestion:
 
 def _embedded(texts: dict[UUID, str], model: str) -> dict[UUID, Any]:
     try:
-        return dict(zip(texts, embed_windows(list(texts.values()), model), strict=True))
+        return dict(zip(texts, embed_first_windows(list(texts.values()), model), strict=True))
     except EmbeddingUnavailableError:
         return {}
 
@@ -147,9 +147,7 @@ def _unite(
     contradicted = False
     if is_reworded:
         found = vectors.get(newer.id)
-        reindex_vectors(older, () if found is None else found, workspace.embedding_model)
-        older.is_embedding_due = found is None
-        older.save(update_fields=["is_embedding_due"])
+        reindex_vectors(older, found, workspace.embedding_model)
         if found is not None:
             contradicted = _gate_again(workspace, older, found, actor=actor, now=now)
     _close(suggestion, SuggestionStatus.ACCEPTED, actor=actor, now=now)

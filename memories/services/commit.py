@@ -13,7 +13,7 @@ from engram.kernel import telemetry
 from engram.kernel.actors import Actor
 from engram.kernel.collisions import retried
 from engram.kernel.credentials import refuse_credentials
-from engram.kernel.embedding import EmbeddingUnavailableError, embed_windows
+from engram.kernel.embedding import EmbeddingUnavailableError, embed_first_windows
 from engram.kernel.models import Workspace
 from engram.kernel.planning import by_index
 from engram.kernel.refusals import InvalidError
@@ -56,7 +56,8 @@ def prepare(drafts: Sequence[Draft], model: str) -> Prepared:
 
     `model` is the workspace's.
 
-    Without an embedding a memory is kept all the same, found by its words and embedded later.
+    Of a long text the first windows are embedded here, the rest in the background. Without an
+    embedding a memory is kept all the same, found by its words and embedded later.
     """
     for position, draft in enumerate(drafts):
         for name, text in draft.texts():
@@ -65,7 +66,7 @@ def prepare(drafts: Sequence[Draft], model: str) -> Prepared:
     contents = [draft.content for draft in drafts]
     windows: list[np.ndarray | None]
     try:
-        windows = list(embed_windows(contents, model))
+        windows = list(embed_first_windows(contents, model))
     except EmbeddingUnavailableError as error:
         log.warning("%d memories are kept without an embedding: %s", len(contents), error)
         windows = [None] * len(contents)

@@ -8,8 +8,10 @@ import numpy as np
 from django.db.models import Model
 
 from engram.kernel.inserting import insert
+from engram.kernel.jobs import wake
+from engram.kernel.tenancy import current_workspace_id
 from memories.models import Derivation, Memory, MemoryTag
-from memories.services.index import WordIndex, vector_rows
+from memories.services.index import EMBED_TASK, WordIndex, is_due, vector_rows
 from memories.services.links import Links
 from memories.services.tokens import token_rows
 
@@ -25,9 +27,9 @@ def create(
 ) -> None:
     """Insert a memory with its vectors, tags and sources, and rows `beside` it, all at once.
 
-    Its words join the index when the caller writes that. Without vectors it is embedded later.
+    Its words join the index when the caller writes that. Windows that `vectors` lack are due.
     """
-    memory.is_embedding_due = vectors is None
+    memory.is_embedding_due = is_due(vectors)
     memory.word_count = words.add(memory.id, memory.content)
     rows: list[Model] = [memory]
     if vectors is not None:
@@ -35,3 +37,5 @@ def create(
     rows += [MemoryTag(memory=memory, tag=tag) for tag in links.tags]
     rows += [Derivation(source_id=source, derived=memory) for source in links.sources]
     insert([*rows, *beside])
+    if memory.is_embedding_due and vectors is not None:  # an outage is left to the sweep
+        wake(EMBED_TASK, current_workspace_id())

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from django.db.models import Exists, OuterRef
 
-from engram.kernel.embedding import EmbeddingUnavailableError, embed_windows, tells_tokens
+from engram.kernel.embedding import (
+    TOKEN_WINDOWS,
+    EmbeddingUnavailableError,
+    embed_windows,
+    tells_tokens,
+)
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, MemoryTokens, MemoryVector
 from memories.services.lifecycle import lock
 from memories.services.tokens import write_tokens
 
-MEMORIES_A_TURN = 64
+MEMORIES_A_TURN = 16
 
 
 def fill_tokens(workspace: Workspace) -> int:
@@ -27,7 +32,8 @@ def fill_tokens(workspace: Workspace) -> int:
     if not turn:
         return 0
     try:
-        windows = dict(zip(turn, embed_windows(list(turn.values()), model), strict=True))
+        read = embed_windows(list(turn.values()), model, limit=TOKEN_WINDOWS)
+        windows = dict(zip(turn, read, strict=True))
     except EmbeddingUnavailableError:
         return 0
     with in_workspace(workspace):

@@ -18,6 +18,7 @@ from engram.kernel.tenancy import in_workspace
 from memories.models import ImportProgress, Memory, MemoryVector, Observation, Posting
 from memories.services.commit import prepare, write
 from memories.services.draft import Draft
+from memories.services.heal import embed_pending
 
 IMPORTER = Actor(kind="system", id="", label="import", role=Role.ADMIN)
 LINES_A_TRANSACTION = 100
@@ -113,6 +114,7 @@ def import_file(
         for result in results:
             outcomes[result.outcome] = outcomes.get(result.outcome, 0) + 1
         advance(len(batch))
+    embed_pending(workspace)
     done = progress.lines_done - skipped
     if done >= LINES_THAT_COUNT:
         _tell_planner()

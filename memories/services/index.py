@@ -12,7 +12,9 @@ import numpy as np
 from django.db import connection
 from psycopg import sql
 
+from engram.kernel.embedding import Windows
 from engram.kernel.inserting import insert
+from engram.kernel.jobs import wake
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import current_workspace_id, in_workspace
 from memories.core.text import terms
@@ -21,6 +23,7 @@ from memories.services.tokens import write_tokens
 
 Statement = tuple[str, list[Any]]
 
+EMBED_TASK = "memories.embed_workspace"
 MAX_FREQUENCY = 32767
 # pgvector indexes so many dimensions, as numbers of four bytes and of two.
 VECTOR_MAX_WIDTH, HALF_MAX_WIDTH = 2_000, 4_000
@@ -46,11 +49,23 @@ def vector_rows(memory: Memory, vectors: np.ndarray | tuple[()], model: str) -> 
     ]
 
 
-def reindex_vectors(memory: Memory, vectors: np.ndarray | tuple[()], model: str) -> None:
-    """Replace all windows of a memory whose wording changed, those of other models too."""
+def reindex_vectors(memory: Memory, vectors: np.ndarray | None, model: str) -> None:
+    """Replace all windows of a memory whose wording changed, those of other models too.
+
+    What `vectors` lack of them is due (None: all), and is embedded in the background.
+    """
     MemoryVector.objects.filter(memory=memory).delete()
     MemoryTokens.objects.filter(memory=memory).delete()
-    index_vectors(memory, vectors, model)
+    index_vectors(memory, () if vectors is None else vectors, model)
+    memory.is_embedding_due = is_due(vectors)
+    memory.save(update_fields=["is_embedding_due"])
+    if memory.is_embedding_due:
+        wake(EMBED_TASK, current_workspace_id())
+
+
+def is_due(vectors: np.ndarray | None) -> bool:
+    """Tell whether a text has windows that these vectors lack."""
+    return vectors is None or (isinstance(vectors, Windows) and vectors.unread > 0)
 
 
 def width_in_use(workspace: Workspace) -> int | None:

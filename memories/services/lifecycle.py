@@ -13,8 +13,10 @@ from django.db.models import F
 from engram.kernel.actors import Actor
 from engram.kernel.history import record
 from engram.kernel.idempotency import forget_answers
+from engram.kernel.jobs import wake
 from engram.kernel.tenancy import current_workspace_id
 from memories.models import Derivation, Memory, MemoryVector, Merge
+from memories.services.index import EMBED_TASK
 from memories.services.review import flag_derived, lapse_of, unflag_derived
 from memories.signals import memories_hidden, memories_revived
 
@@ -157,6 +159,8 @@ def _put_back(
         setattr(memory, name, value)
     memory.updated_at = now
     memory.save(update_fields=[*(n.removesuffix("_id") for n in before), "updated_at"])
+    if memory.is_embedding_due:
+        wake(EMBED_TASK, current_workspace_id())
     is_live = all(getattr(memory, name) is None for name in _EVENT)
     MemoryVector.objects.filter(memory=memory).update(is_live=is_live)
     record(

@@ -27,7 +27,7 @@ from memories.services.facts import facts_of
 from memories.services.words import vocabulary_of
 
 REVISED_READ = 500  # memories revised since, the latest first
-EMBEDDED = 50  # of the reworded ones, those that share most with the query
+EMBEDDED = 32  # of the reworded ones, those that share most with the query; the first window
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,9 @@ def former(workspace: Workspace, query: Query, reading: QueryReading | None) -> 
     promising = sorted(reworded, key=lambda i: (-(shares.get(i, 0.0) + near.get(i, 0.0)), i))
     chosen = promising[:EMBEDDED]
     try:
-        windows = embed_windows([found[i].content for i in chosen], workspace.embedding_model)
+        windows = embed_windows(
+            [found[i].content for i in chosen], workspace.embedding_model, limit=1
+        )
     except EmbeddingUnavailableError:
         return Former(found, reworded)
     return Former(found, reworded, dict(zip(chosen, windows, strict=True)))

@@ -22,7 +22,7 @@ from memories.models import Memory, MemoryQuerySet, MemoryTokens, MemoryVector
 from memories.services.index import index_vectors
 from memories.services.lifecycle import lock
 
-MEMORIES_A_TURN = 64
+MEMORIES_A_TURN = 16
 # For so long after a change, writers that read the workspace's row before it may still add
 # memories with vectors of the old model only; the sweep looks for them.
 STRAGGLERS = timedelta(hours=1)

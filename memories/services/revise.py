@@ -11,7 +11,7 @@ from django.db import IntegrityError
 
 from engram.kernel.actors import Actor
 from engram.kernel.credentials import refuse_credentials, strings_in
-from engram.kernel.embedding import EmbeddingUnavailableError, embed_windows
+from engram.kernel.embedding import EmbeddingUnavailableError, embed_first_windows
 from engram.kernel.history import record
 from engram.kernel.models import Workspace
 from engram.kernel.refusals import InvalidError, MissingError, StaleError
@@ -74,7 +74,7 @@ def embedded(content: str | None, model: str) -> Any:
         return None
     refuse_credentials({"content": content})
     try:
-        return embed_windows([content], model)[0]
+        return embed_first_windows([content], model)[0]
     except EmbeddingUnavailableError:
         return None
 
@@ -126,7 +126,6 @@ def apply_revision(
     if is_reworded:
         memory.content_hash = content_hash(memory.content)
         memory.word_count = terms(memory.content).total()
-        memory.is_embedding_due = vectors is None
     memory.revision += 1
     memory.updated_at = now
     memory.save()
@@ -136,7 +135,7 @@ def apply_revision(
             MemoryTag(memory=memory, tag=tag) for tag in dict.fromkeys(changes["tags"])
         )
     if is_reworded:
-        reindex_vectors(memory, () if vectors is None else vectors, workspace.embedding_model)
+        reindex_vectors(memory, vectors, workspace.embedding_model)
         words.reword(memory.id, before, memory.content)
     record(
         "memory.revised",

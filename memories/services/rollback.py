@@ -386,10 +386,9 @@ def _reword(
         memory.provenance = kept.fields.get("provenance", memory.provenance)
         memory.confidence = kept.fields.get("confidence", memory.confidence)
         memory.revision += 1
-        memory.is_embedding_due = True
         memory.updated_at = now
         memory.save()
-        reindex_vectors(memory, (), workspace.embedding_model)
+        reindex_vectors(memory, None, workspace.embedding_model)
         words.reword(memory.id, gone, memory.content)
         record(
             "memory.revised",

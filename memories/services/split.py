@@ -13,7 +13,7 @@ from django.db import IntegrityError
 from engram.kernel.actors import Actor
 from engram.kernel.causes import CHANGED_MEANWHILE, WRITTEN_MEANWHILE
 from engram.kernel.collisions import AGAIN
-from engram.kernel.embedding import EmbeddingUnavailableError, embed_windows
+from engram.kernel.embedding import EmbeddingUnavailableError, embed_first_windows
 from engram.kernel.history import record
 from engram.kernel.models import Event, Role, Workspace
 from engram.kernel.refusals import ForbiddenError, InvalidError, MissingError, StaleError
@@ -78,7 +78,7 @@ def split(
 def _embedded(texts: Sequence[str], model: str) -> Vectors:
     """Embed outside of any transaction; what cannot be embedded now is embedded later."""
     try:
-        return dict(zip(texts, embed_windows(list(texts), model), strict=True))
+        return dict(zip(texts, embed_first_windows(list(texts), model), strict=True))
     except EmbeddingUnavailableError:
         return {}
 
@@ -221,10 +221,7 @@ def _put_survivor_back(
     if put_fields(
         survivor, current, undone.fields, words=words, reason="split", actor=actor, now=now
     ):
-        found = vectors.get(survivor.content)
-        reindex_vectors(survivor, () if found is None else found, workspace.embedding_model)
-        survivor.is_embedding_due = found is None
-        survivor.save(update_fields=["is_embedding_due"])
+        reindex_vectors(survivor, vectors.get(survivor.content), workspace.embedding_model)
     return undone
 
 

@@ -21,7 +21,7 @@ CODES = {
     "project": "It belongs to another project.",
     "kinds": "It is of another kind.",
     "nothing_asked": "The query holds nothing but punctuation.",
-    "not_embedded": "Its meaning is not indexed yet.",
+    "not_embedded": "Its meaning is not indexed yet, or not all of it.",
     "unrelated": "It shares neither a word nor a meaning with the query.",
     "min_score": "It scores less than was asked for.",
     "rank": "Others fit better.",
@@ -134,7 +134,8 @@ def _of_rank(
         )
         found.append(Reason("rank", message))
     if found and memory.is_embedding_due:
-        found.append(Reason("not_embedded", f"{CODES['not_embedded']} Only its words count."))
+        how = "Only its words count." if own.cosine is None else "Of its end only the words count."
+        found.append(Reason("not_embedded", f"{CODES['not_embedded']} {how}"))
     return found
 
 

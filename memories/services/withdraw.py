@@ -149,9 +149,7 @@ def put_rest(
     if put_fields(
         memory, rest.before, rest.after, words=words, reason="rollback", actor=actor, now=now
     ):
-        reindex_vectors(memory, (), model)
-        memory.is_embedding_due = True
-        memory.save(update_fields=["is_embedding_due"])
+        reindex_vectors(memory, None, model)
     told = {"revision": memory.revision, "fields": names, **because}
     record("memory.revised", of=("memory", memory.id), actor=actor, now=now, data=told)
 

@@ -14,6 +14,7 @@ from memories.core.text import terms
 from memories.models import Memory, RecallRecord
 from memories.services import words
 from memories.services.counting import count_recalls
+from memories.services.heal import embed_pending
 from tests.conftest import House
 
 FACTS = [
@@ -321,6 +322,7 @@ def test_long_memories_are_found_by_their_end(house: House) -> None:
     ending = "The heron nests on the roof of the boathouse each spring. " * 40
     house.agent.post("memories", {"content": filler + ending})
     house.agent.post("memories", {"content": "Breakfast is served until ten."})
+    embed_pending(house.workspace)  # a caller waits for the first windows only
     found = recall(house, "where do the birds breed")
     assert contents(found)[0] == filler + ending
     assert found["results"][0]["cosine"] > 0.3

@@ -19,6 +19,7 @@ from engram.kernel.refusals import InvalidError
 from memories.models import Memory, MemoryVector, Posting, TermCount
 from memories.services.commit import Committed, commit_all
 from memories.services.draft import Draft
+from memories.services.heal import embed_pending
 
 ANALYZED = [model._meta.db_table for model in (Memory, MemoryVector, Posting, TermCount)]
 EVALUATOR = Actor(kind="system", id="", label="evaluate", role=Role.ADMIN)
@@ -80,7 +81,9 @@ def commit_rows(
         )
 
     try:
-        return list(attempt(drafts))
+        results = attempt(drafts)
+        embed_pending(workspace)  # no worker does it here
+        return list(results)
     except InvalidError:
         if len(drafts) == 1:
             return [None]
