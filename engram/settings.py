@@ -182,9 +182,8 @@ STORAGES = {
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedStaticFilesStorage"},
 }
 
-# Largest JSON body: a batch of 500 memories of 8,000 characters, escaped, with room to spare.
-MAX_BODY_BYTES = 24 * 1024 * 1024
-DATA_UPLOAD_MAX_MEMORY_SIZE = MAX_BODY_BYTES
+# No body is larger, on whatever route; `engram/kernel/body_limit.py` says how large each may be.
+DATA_UPLOAD_MAX_MEMORY_SIZE = 24 * 1024 * 1024
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
@@ -326,7 +325,7 @@ _SWEEPS = {
     "kernel.drop_old_latencies": 3600.0,
     "console.tell_stories": 10.0,
     "predictor.sweep_training": 60.0,
-    "predictor.sweep_judging": 30.0,
+    "predictor.sweep_judging": 10.0,
 }
 # A sweep that no worker took in time is left out: the next one does the same.
 CELERY_BEAT_SCHEDULE = {

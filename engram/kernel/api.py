@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import islice
 from typing import Any, ClassVar
 
@@ -20,12 +20,14 @@ from rest_framework.views import APIView
 from engram.kernel import idempotency, queries
 from engram.kernel.actors import Actor
 from engram.kernel.authentication import Caller
+from engram.kernel.body_limit import BODY_BYTES, BODY_VALUES
 from engram.kernel.fields import tell_choices, unknown_names
 from engram.kernel.idempotency import Answer, Ask
 from engram.kernel.models import Role, Workspace
 from engram.kernel.problems import CONTENT_TYPE
 from engram.kernel.queries import UNKNOWN_TOLD
 from engram.kernel.tenancy import in_workspace
+from engram.kernel.throttling import CHARS_A_WRITE, charge, cost_of
 
 
 class WorkspaceView(APIView):
@@ -47,6 +49,9 @@ class WorkspaceView(APIView):
     joins: ClassVar[bool] = True
     # Whether GET asks the embedding model: then it opens its own short transactions.
     embeds: ClassVar[bool] = False
+    # The largest body, and how many JSON values it may hold; see `body_limit.py`.
+    max_body_bytes: ClassVar[int] = BODY_BYTES
+    max_body_values: ClassVar[int] = BODY_VALUES
     # What GET reads from the query, besides the filters and pages of a list; see `asked`.
     query_shape: ClassVar[type[Serializer[Any]] | None] = None
 
@@ -109,6 +114,10 @@ class WorkspaceView(APIView):
             and not self.is_read("POST")
         ):
             setattr(self, name, self._once(method))
+
+    def charge(self, texts: Iterable[str], *, chars_a_write: int = CHARS_A_WRITE) -> None:
+        """Count a write at what its texts cost, before anything is done; 429 over the limit."""
+        charge(self._caller, cost_of(texts, chars_a_write=chars_a_write))
 
     def asked(self) -> dict[str, Any]:
         """Return the query as `query_shape` demands, or raise a validation error."""

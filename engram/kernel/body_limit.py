@@ -1,10 +1,17 @@
-"""Refuses bodies that are too large while they arrive, before anything spools them to disk."""
+"""How large a body may be: declared on the view of a route, checked while the body arrives.
+
+A view class (or function) says `max_body_bytes` and `max_body_values` where its bodies are larger
+than BODY_BYTES and BODY_VALUES; `BodyLimit` asks it before Django spools anything to disk, and
+`parsing.py` before it parses.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
+
+from django.urls import Resolver404, resolve
 
 from engram.kernel.problems import CONTENT_TYPE, document
 
@@ -13,41 +20,85 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 Application = Callable[[dict[str, Any], Receive, Send], Awaitable[None]]
 
+BODY_BYTES = 256 * 1024  # 20,000 characters, each escaped as two surrogates, with room to spare
+DISCARDED_BYTES = 32 * 1024 * 1024  # of a body that is refused; of a larger one the end is cut
+BODY_VALUES = 10_000  # JSON values: texts, numbers, objects, lists
+
+
+def max_body_bytes(path: str) -> int:
+    """Return the largest body that the route of a path takes."""
+    try:
+        found = resolve(path).func
+    except Resolver404:
+        return BODY_BYTES
+    return limit_of(getattr(found, "cls", found), "max_body_bytes", BODY_BYTES)
+
+
+def limit_of(view: Any, name: str, default: int) -> int:
+    """Return a limit that a view declares."""
+    return int(getattr(view, name, default))
+
+
+def too_large(max_bytes: int) -> str:
+    """Return what a caller is told whose body is over the limit."""
+    size = f"{max_bytes // 1024} KB" if max_bytes < 1024**2 else f"{max_bytes // 1024**2} MB"
+    return f"The body is over {max_bytes} bytes ({size}), which is the limit here."
+
+
+async def _discard(receive: Receive) -> None:
+    """Take the rest of a body and keep nothing of it: who is still sending reads no answer."""
+    left = DISCARDED_BYTES
+    while left > 0:
+        message = await receive()
+        if not message.get("more_body", False):
+            return
+        left -= len(message.get("body", b""))
+
 
 class _TooLargeError(Exception):
     """More arrived than is allowed."""
 
 
 class BodyLimit:
-    """ASGI middleware: answers 413 as soon as a body is known to be over the limit."""
+    """ASGI middleware: answers 413 as soon as a body is known to be over its route's limit."""
 
-    def __init__(self, application: Application, *, max_bytes: int):
+    def __init__(self, application: Application):
         self.application = application
-        self.max_bytes = max_bytes
 
     async def __call__(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
         """Serve the request unless its body is too large."""
         announced = dict(scope["headers"]).get(b"content-length", b"")
-        if announced.isdigit() and int(announced) > self.max_bytes:
-            await self._refuse(send)
-            return
         received_bytes = 0
+        # Routes are only looked up for bodies that may be too large.
+        max_bytes = BODY_BYTES
+
+        def is_over(size: int) -> bool:
+            nonlocal max_bytes
+            if size > max_bytes:
+                max_bytes = max_body_bytes(scope["path"])
+            return size > max_bytes
+
+        if announced.isdigit() and is_over(int(announced)):
+            await _discard(receive)
+            await self._refuse(send, max_bytes)
+            return
 
         async def bounded_receive() -> Message:
             nonlocal received_bytes
             message = await receive()
             received_bytes += len(message.get("body", b""))
-            if received_bytes > self.max_bytes:
+            if is_over(received_bytes):
                 raise _TooLargeError
             return message
 
         try:
             await self.application(scope, bounded_receive, send)
         except _TooLargeError:
-            await self._refuse(send)
+            await _discard(receive)
+            await self._refuse(send, max_bytes)
 
-    async def _refuse(self, send: Send) -> None:
-        body = json.dumps(document(413, f"The body is over {self.max_bytes} bytes.")).encode()
+    async def _refuse(self, send: Send, max_bytes: int) -> None:
+        body = json.dumps(document(413, too_large(max_bytes))).encode()
         headers = [(b"content-type", CONTENT_TYPE.encode()), (b"connection", b"close")]
         await send({"type": "http.response.start", "status": 413, "headers": headers})
         await send({"type": "http.response.body", "body": body})

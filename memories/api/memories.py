@@ -60,6 +60,7 @@ class MemoryCollection(WorkspaceView, ListAPIView):  # type: ignore[type-arg]
     def post(self, request: Request) -> Response:
         """Commit one memory."""
         body: Any = validated(shapes.DraftSerializer, request)
+        self.charge([body.validated_data["content"]])
         result = commit(self.workspace, body.as_draft(), actor=self.actor, now=timezone.now())
         if result.review is not None:
             return Response({"status": "pending", "review": result.review}, status=202)
@@ -78,12 +79,15 @@ class MemoryBatch(MemoryCollection):
     """Many commits at once."""
 
     http_method_names = ["post", "options"]
+    max_body_bytes = 24 * 1024 * 1024  # 500 memories of 8,000 characters, escaped
+    max_body_values = 200_000
 
     @extend_schema(request=shapes.BatchSerializer, responses={201: shapes.BatchAnswerSerializer})
     def post(self, request: Request) -> Response:
         """Commit up to 500 memories, all or nothing; answers in order."""
         body = validated(shapes.BatchSerializer, request)
         drafts = [shapes.draft_of(fields) for fields in body.validated_data["memories"]]
+        self.charge(draft.content for draft in drafts)
         results = commit_all(self.workspace, drafts, actor=self.actor, now=timezone.now())
         shown = zip(self.show(results), results, strict=True)
         answers = [answer | {"review": result.review} for answer, result in shown]
@@ -110,6 +114,7 @@ class MemoryDetail(WorkspaceView):
     def patch(self, request: Request, memory_id: UUID) -> Response:
         """Change a memory: a new revision, the old wording stays in its history."""
         body = validated(shapes.RevisionSerializer, request)
+        self.charge([body.validated_data.get("content", "")])
         memory = revise(
             self.workspace, memory_id, body.validated_data, actor=self.actor, now=timezone.now()
         )

@@ -34,6 +34,8 @@ KEY = OpenApiParameter(
     description="The session's key, percent-encoded (slashes too).",
 )
 
+TRANSCRIPT_CHARS_A_WRITE = 20_000  # it is kept, and its last 4,000 characters are read
+
 
 class NewestStartFirst(NewestFirst):
     """Pages through sessions."""
@@ -84,6 +86,7 @@ class Sessions(WorkspaceView, ListAPIView):  # type: ignore[type-arg]
         """
         began = perf_counter()
         sent = validated(shapes.SessionWantedSerializer, request).validated_data
+        self.charge([sent["context"]])
         started = start_session(
             self.workspace,
             SessionWanted(**sent),
@@ -126,6 +129,7 @@ class SessionPrompts(WorkspaceView):
     def post(self, request: Request, session_key: str) -> Response:
         """Count the memories that a prompt matches, once a prompt; 409 after the end."""
         sent = validated(shapes.PromptSerializer, request).validated_data
+        self.charge([sent["prompt"]])
         found = prompt(
             self.workspace, session_key, sent["prompt"], actor=self.actor, now=timezone.now()
         )
@@ -154,12 +158,15 @@ class SessionFeedback(WorkspaceView):
 class SessionEnd(WorkspaceView):
     """The end of a session."""
 
+    max_body_bytes = 6 * 1024 * 1024  # a transcript of 400,000 characters, escaped
+
     @extend_schema(
         parameters=[KEY], request=shapes.EndSerializer, responses={202: shapes.EndedSerializer}
     )
     def post(self, request: Request, session_key: str) -> Response:
         """End a session; what it was worth is judged in the background."""
         sent = validated(shapes.EndSerializer, request).validated_data
+        self.charge([sent["transcript"]], chars_a_write=TRANSCRIPT_CHARS_A_WRITE)
         session = end_session(
             self.workspace, session_key, sent["transcript"], actor=self.actor, now=timezone.now()
         )

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import json
+import tracemalloc
 from typing import Any
 
 import pytest
-from django.test import Client, override_settings
+from asgiref.sync import async_to_sync
+from django.test import Client
+from hypothesis import given
+from hypothesis import strategies as st
 
+from engram.kernel import parsing
+from engram.kernel.body_limit import BodyLimit
+from engram.kernel.parsing import holds_more_values
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory
 from tests.conftest import House
@@ -43,8 +51,8 @@ def post_raw(house: House, body: bytes, path: str = "memories", kind: str = JSON
         b'{"content": "x", "confidence": 1e400}',
         b'{"content": "x", "importance": ' + b"9" * 5000 + b"}",
         b'{"content": "x", "metadata": ' + b'{"a":' * 100 + b"1" + b"}" * 100 + b"}",
-        b"[" * 100_000,
-        b'{"a":' * 100_000,
+        b"[" * 9_000,
+        b'{"a":' * 9_000,
         b'{"content": "x", "confidence": "0.5"}',
         b'{"content": "x", "confidence": true}',
         b'{"content": "x", "confidence": 1.01}',
@@ -167,9 +175,105 @@ def test_metadata_is_bounded_in_bytes(house: House) -> None:
     ).status_code in {422}
 
 
-@override_settings(MAX_BODY_BYTES=1000)
-def test_large_bodies_are_413(house: House) -> None:
-    assert post_raw(house, b'{"content": "' + b"x" * 1000 + b'"}').status_code == 413
+def test_each_route_refuses_bodies_over_its_own_limit(house: House) -> None:
+    def sent(path: str, size: int) -> Any:
+        return post_raw(house, b'{"x": "' + b"x" * (size - 9) + b'"}', path)
+
+    small, batch, transcript = 256 * 1024, 24 * 1024 * 1024, 6 * 1024 * 1024
+    for path, limit in [
+        ("memories", small),
+        ("memories/recall", small),
+        ("sessions", small),
+        ("sessions/monday/end", transcript),
+        ("memories/batch", batch),
+    ]:
+        assert sent(path, limit).status_code == 422, path
+        refused = sent(path, limit + 1)
+        assert refused.status_code == 413, path
+        assert refused["Content-Type"] == "application/problem+json"
+        assert str(limit) in refused.json()["detail"]
+
+
+def test_a_body_that_is_too_large_is_refused_while_it_arrives() -> None:
+    async def served(path: str, announced: int | None, chunk: int, chunks: int) -> tuple[int, int]:
+        """Return the status, and how many chunks reached the application."""
+        taken, reached, statuses = 0, 0, []
+
+        async def receive() -> Any:
+            nonlocal taken
+            taken += 1
+            return {"type": "http.request", "body": b"x" * chunk, "more_body": taken < chunks}
+
+        async def send(message: Any) -> None:
+            statuses.append(message.get("status"))
+
+        async def application(scope: Any, receive: Any, send: Any) -> None:
+            nonlocal reached
+            has_more = True
+            while has_more:
+                has_more = (await receive())["more_body"]
+                reached += 1
+            await send({"type": "http.response.start", "status": 200})
+
+        headers = [] if announced is None else [(b"content-length", str(announced).encode())]
+        scope = {"type": "http", "path": path, "headers": headers}
+        await BodyLimit(application)(scope, receive, send)
+        assert taken == chunks or statuses == [200]  # who still sends reads no answer
+        return statuses[0], reached
+
+    kilobyte, commit, batch = 1024, "/api/v1/memories", "/api/v1/memories/batch"
+    assert async_to_sync(served)(commit, 10**7, kilobyte, 9) == (413, 0)
+    assert async_to_sync(served)(commit, None, kilobyte, 10_000) == (413, 256)
+    assert async_to_sync(served)(commit, None, kilobyte, 256) == (200, 256)
+    assert async_to_sync(served)(batch, 10**7, kilobyte, 9_000) == (200, 9_000)
+    assert async_to_sync(served)("/nowhere", 10**6, kilobyte, 9) == (413, 0)
+
+
+def test_a_body_of_millions_of_lists_is_refused_before_it_is_parsed(house: House) -> None:
+    lists = b'{"query": "x", "kinds": [' + b",".join([b"[]"] * 80_000) + b"]}"
+    tracemalloc.start()
+    answer = post_raw(house, lists, "memories/recall")
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert (answer.status_code, "10000 values" in answer.json()["detail"]) == (413, True)
+    assert most < 3_000_000  # 80,000 lists are 4.5 MB
+    many = b'{"memories": [' + b",".join([b"[]"] * 210_000) + b"]}"
+    assert "200000 values" in post_raw(house, many, "memories/batch").json()["detail"]
+
+
+@pytest.mark.parametrize("body", [b"[" * 100_000, b'{"a":' * 40_000])
+def test_nesting_without_end_is_refused_before_it_is_parsed(house: House, body: bytes) -> None:
+    answer = post_raw(house, body)
+    assert (answer.status_code, answer.json()["status"]) == (413, 413)
+
+
+def test_signs_within_texts_are_no_values(house: House) -> None:
+    punctuation = (',[{"\\' * 1600)[:8000]
+    stored = house.agent.post("memories", {"content": punctuation})
+    assert stored.json()["memory"]["content"] == punctuation
+
+
+@given(
+    st.recursive(
+        st.none() | st.integers() | st.text(',[{}]:"\\ax', max_size=12),
+        lambda inner: st.lists(inner) | st.dictionaries(st.text('",[\\', max_size=3), inner),
+        max_leaves=30,
+    ),
+    st.integers(1, 9),
+)
+def test_values_are_counted_as_they_stand_across_slices(value: Any, slice_bytes: int) -> None:
+    def count(value: Any) -> int:
+        if isinstance(value, list | dict):
+            inner = value.values() if isinstance(value, dict) else value
+            return max(len(value), 1) + sum(map(count, inner))
+        return 0
+
+    body, expected = json.dumps(value).encode(), count(value)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(parsing, "SLICE_BYTES", slice_bytes)
+        assert not holds_more_values(body, expected)
+        if expected:
+            assert holds_more_values(body, expected - 1)
 
 
 @pytest.mark.parametrize("kind", ["text/plain", "application/xml", "multipart/form-data"])

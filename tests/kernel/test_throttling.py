@@ -33,6 +33,62 @@ def test_writes_over_the_limit_are_429_and_tell_when_to_try_again(house: House) 
     assert len(house.reader.get("memories").json()["results"]) == 2
 
 
+def batch(house: House, *contents: str) -> Any:
+    return house.agent.post("memories/batch", {"memories": [{"content": c} for c in contents]})
+
+
+def test_a_batch_counts_as_many_writes_as_it_has_items(house: House) -> None:
+    limit(house, writes_per_minute=5)
+    assert batch(house, "One is here.", "Two is there.", "Three is away.").status_code == 201
+    refused = batch(house, "Four is here.", "Five is there.", "Six is away.")
+    assert refused.status_code == 429
+    assert 1 <= int(refused["Retry-After"]) <= 60
+    assert "3 writes" in refused.json()["detail"]
+    assert len(house.reader.get("memories").json()["results"]) == 3
+    assert commit(house.agent, "A small one still fits.") == 201
+
+
+def test_long_texts_count_as_more_writes(house: House) -> None:
+    limit(house, writes_per_minute=6)
+    long = ("word " * 1600)[:8000]
+    assert commit(house.agent, long) == 201  # four
+    assert commit(house.agent, "a" * 5000) == 429  # three
+    memory_id = house.reader.get("memories").json()["results"][0]["id"]
+    assert house.agent.patch(f"memories/{memory_id}", {"content": "b" * 5000}).status_code == 429
+    assert (
+        house.agent.post("sessions", {"session_key": "s", "context": "c" * 5000}).status_code == 429
+    )
+    assert house.reader.get(f"memories/{memory_id}").json()["content"] == long
+    assert house.agent.get("sessions").json()["results"] == []
+
+
+def test_a_batch_that_costs_more_than_a_minute_takes_the_minutes_that_follow(house: House) -> None:
+    limit(house, writes_per_minute=2)
+    assert batch(house, *(f"Pond {n} is frozen." for n in range(5))).status_code == 201
+    refused = house.agent.post("memories", {"content": "Pond 9 is frozen."})
+    assert refused.status_code == 429
+    assert 120 < int(refused["Retry-After"]) <= 180
+
+
+def test_a_batch_over_a_minute_that_has_begun_waits_for_the_next(house: House) -> None:
+    limit(house, writes_per_minute=2)
+    assert commit(house.agent) == 201
+    refused = batch(house, *(f"Pond {n} is frozen." for n in range(5)))
+    assert (refused.status_code, int(refused["Retry-After"]) <= 60) == (429, True)
+    assert len(house.reader.get("memories").json()["results"]) == 1
+
+
+def test_a_batch_that_was_refused_may_be_sent_again_under_its_key(house: House) -> None:
+    limit(house, writes_per_minute=2)
+    body = {"memories": [{"content": f"Pond {n} is frozen."} for n in range(2)]}
+    assert commit(house.agent) == 201
+    key = {"Idempotency-Key": "once"}
+    assert house.agent.post("memories/batch", body, **key).status_code == 429
+    redis = broker.client()
+    redis.delete(*redis.keys(f"engram:calls:{house.workspace.pk.hex}:*"))
+    assert house.agent.post("memories/batch", body, **key).status_code == 201
+
+
 def test_reads_are_counted_apart_from_writes(house: House) -> None:
     limit(house, writes_per_minute=1, reads_per_minute=2)
     assert commit(house.agent) == 201
