@@ -22,6 +22,7 @@ from engram.kernel.tenancy import in_workspace
 from predictor.models import Judgement
 from predictor.services import judging_due
 from predictor.services.ask_judge import CappedError, ask_judge
+from predictor.services.heartbeat import beating
 from predictor.services.judge_material import Material, material
 from predictor.services.judge_offline import judge_offline
 from predictor.services.settle import Said, settle
@@ -79,7 +80,8 @@ def judge_due(
         if judgement is None:
             return settled
         try:
-            is_settled = _judge(workspace, judgement, clock=clock, may_ask=may_ask)
+            with beating(lambda one=judgement: judging_due.beat(one, clock())):
+                is_settled = _judge(workspace, judgement, clock=clock, may_ask=may_ask)
         except _LaterError as later:
             _put_off(judgement, later.error, now=clock())
             return settled

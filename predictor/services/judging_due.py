@@ -10,7 +10,6 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
-from django.conf import settings
 from django.db.models import Max, Q, QuerySet
 
 from engram.kernel import llm, telemetry
@@ -30,9 +29,8 @@ STAGE = "judge"
 TOO_SHORT = "too short"
 NO_MEMORIES = "no memories"
 
-# Who judges and was silent for longer than a question may take is taken for dead.
-LEAST_SILENCE_SECONDS = 120.0
-GRACE_SECONDS = 60.0
+# Who judges and was silent for so long is taken for dead; the sweep comes every ten seconds.
+SILENCE = timedelta(seconds=20)
 FIRST_PAUSE = timedelta(seconds=30)
 LONGEST_PAUSE = timedelta(minutes=15)
 # The model is asked so often about a session, and not again once it has waited so long: then the
@@ -92,10 +90,14 @@ def due() -> QuerySet[Judgement]:
 
 def _held(now: datetime) -> Q:
     """Match what a living judge holds."""
-    silence = timedelta(
-        seconds=max(LEAST_SILENCE_SECONDS, settings.ENGRAM_LLM["total_seconds"] + GRACE_SECONDS)
-    )
-    return Q(holder__isnull=False, heartbeat_at__range=living(now, silence))
+    return Q(holder__isnull=False, heartbeat_at__range=living(now, SILENCE))
+
+
+def beat(judgement: Judgement, now: datetime) -> None:
+    """Say that the judge of a session is alive, unless somebody took the session over."""
+    with in_workspace(judgement.workspace_id):
+        held = Judgement.objects.filter(pk=judgement.pk, holder=judgement.holder)
+        held.update(heartbeat_at=now)
 
 
 def take(workspace: Workspace, now: datetime, *, only: UUID | None = None) -> Judgement | None:

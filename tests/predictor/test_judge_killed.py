@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import threading
-from datetime import timedelta
+from datetime import datetime, timedelta
+from time import sleep
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.db import connection
 from django.utils import timezone
 
-from engram.kernel.models import Event
+from engram.kernel.models import Event, Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.services.forget import forget
 from predictor.models import Comparison, Judgement, Label, PredictorState
-from predictor.services import judge, judging_due
+from predictor.services import heartbeat, judge, judging_due
 from predictor.services.settle import settle
 from tests.conftest import House, build_house
 from tests.killing import kill_at
@@ -130,3 +132,43 @@ def test_what_is_forgotten_while_it_is_settled_has_its_label(transactional_db: N
             lambda i=ids, t=now: forget(house.workspace, i[::-1], actor=PERSON, now=t),
         )
         assert [labels(house, session)[i].final for i in ids[:4]] == [-0.5] * 4
+
+
+def test_a_judge_that_thinks_for_long_stays_alive_and_a_dead_one_is_replaced_in_half_a_minute(
+    shared_house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    house = shared_house
+    monkeypatch.setattr(heartbeat, "BEAT_SECONDS", 0.01)
+    began = timezone.now()
+    moments = iter([began + timedelta(seconds=10 * n) for n in range(100_000)])
+    seen: list[tuple[bool, list[Any]]] = []
+
+    def slow(workspace: Workspace, told: Any) -> Any:
+        """Think until the heartbeat has come some minutes further."""
+        until = began + timedelta(minutes=3)
+        while _beat_of(house) < until:
+            sleep(0.01)
+        now = _beat_of(house)
+        seen.append((connection.in_atomic_block, judging_due.overlooked(now)))
+        raise RuntimeError("died")
+
+    monkeypatch.setattr(judge, "judge_offline", slow)
+    monkeypatch.setattr(judge, "_put_off", lambda *given, **more: None)  # killed: it says nothing
+    assert judge.judge_due(fresh(house), clock=lambda: next(moments)) == []
+    assert seen == [(False, [])]
+
+    last = _beat_of(house)
+    sleep(0.1)
+    assert _beat_of(house) == last  # the heartbeat ends with its judge
+    assert judging_due.overlooked(last + timedelta(seconds=19)) == []
+    found = judging_due.overlooked(last + timedelta(seconds=21))
+    assert [one.pk for one in found] == [house.workspace.pk]
+    sweep = settings.CELERY_BEAT_SCHEDULE["predictor.sweep_judging"]["schedule"]
+    assert timedelta(seconds=sweep) + judging_due.SILENCE <= timedelta(seconds=30)
+
+
+def _beat_of(house: House) -> datetime:
+    with in_workspace(house.workspace):
+        beat_at = Judgement.objects.values_list("heartbeat_at", flat=True).get()
+    assert beat_at is not None
+    return beat_at
