@@ -7,11 +7,11 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from datetime import datetime
 from time import monotonic
-from typing import Literal
+from typing import Literal, Self
 
 from django.conf import settings
 from django.db import connection
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, model_validator
 
 from conflicts.core.facts import Fact, Finding
 from conflicts.core.narrative import MAX_FINDINGS, Reported, messages, taken
@@ -52,6 +52,24 @@ class Reading(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
     findings: list[ReportedShape]
+
+
+def reading_of(lines: int) -> type[Reading]:
+    """Return the shape of an answer about so many lines: some of what it names was offered.
+
+    An answer that names nothing but other lines is about something else: it does not fit, which
+    the model is told once, and is no word on whether the notes agree.
+    """
+
+    class ReadingOfLines(Reading):
+        @model_validator(mode="after")
+        def _is_about_the_lines(self) -> Self:
+            named = [number for one in self.findings for number in one.facts]
+            if self.findings and not any(1 <= number <= lines for number in named):
+                raise ValueError(f"facts are numbers of the lines given, from 1 to {lines}")
+            return self
+
+    return ReadingOfLines
 
 
 @dataclass(slots=True)
@@ -110,7 +128,8 @@ def ask_model(
     answered: set[int] = set()
     try:
         charge(Usage(), reserved.usd)
-        for i, answer in _answers(told, sent, beat=beat):
+        shapes = [reading_of(len(batch)) for batch in batches]
+        for i, answer in _answers(told, shapes, sent, beat=beat):
             answered.add(i)
             if not isinstance(answer, UnavailableError | RejectedError):
                 asked.read.add(i)
@@ -127,7 +146,11 @@ def ask_model(
 
 
 def _answers(
-    told: Sequence[Sequence[Message]], sent: set[int], *, beat: Callable[[], None]
+    told: Sequence[Sequence[Message]],
+    shapes: Sequence[type[Reading]],
+    sent: set[int],
+    *,
+    beat: Callable[[], None],
 ) -> Iterator[tuple[int, Answer[Reading] | ModelError]]:
     """Yield each question's answer as it comes, and note which were sent.
 
@@ -144,7 +167,7 @@ def _answers(
             while queued and len(calls) < CALLS_AT_ONCE:
                 i = queued.pop()
                 sent.add(i)
-                calls[pool.submit(_ask, told[i])] = i
+                calls[pool.submit(_ask, told[i], shapes[i])] = i
             _let_go_of_connection()
             done, _ = wait(calls, timeout=BEAT_SECONDS, return_when=FIRST_COMPLETED)
             beat()
@@ -159,10 +182,10 @@ def _answers(
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _ask(told: Sequence[Message]) -> Answer[Reading] | ModelError:
+def _ask(told: Sequence[Message], shape: type[Reading]) -> Answer[Reading] | ModelError:
     """Ask in a thread that knows no workspace and no database."""
     try:
-        return llm.ask(told, Reading, max_output_tokens=MAX_OUTPUT_TOKENS)
+        return llm.ask(told, shape, max_output_tokens=MAX_OUTPUT_TOKENS)
     except ModelError as error:
         return error
 

@@ -57,6 +57,25 @@ class Endpoint:
         return json.loads(received)
 
 
+def never_sent(error: BaseException) -> bool:
+    """Tell whether a call failed before the endpoint could read it: no connection was made."""
+    import httpx2
+
+    found: BaseException | None = error
+    while found is not None:
+        if isinstance(
+            found,
+            httpx2.ConnectError
+            | httpx2.ConnectTimeout
+            | httpx2.PoolTimeout
+            | httpx2.ProxyError
+            | httpx2.UnsupportedProtocol,
+        ):
+            return True
+        found = found.__cause__
+    return False
+
+
 _lock = threading.Lock()
 _endpoints: dict[tuple[Any, Any], Endpoint] = {}
 

@@ -19,7 +19,7 @@ from typing import Any, Final, Generic, TypeGuard, TypeVar
 from django.conf import settings
 from pydantic import BaseModel, ValidationError
 
-from engram.kernel.endpoint import Endpoint, endpoint, retry_after
+from engram.kernel.endpoint import Endpoint, endpoint, never_sent, retry_after
 
 T = TypeVar("T", bound=BaseModel)
 Message = Mapping[str, str]  # role and content
@@ -39,7 +39,11 @@ _OPTIONAL: Final = ("response_format", "json_schema", "max_tokens", "temperature
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of one or more calls; what a call that broke off has used is estimated."""
+    """Tokens of one or more calls.
+
+    Estimated for a call that broke off after it was sent; one that never reached the endpoint, or
+    that it refused, has used nothing.
+    """
 
     input_tokens: int = 0
     output_tokens: int = 0
@@ -237,8 +241,9 @@ class _Question(Generic[T]):
                 if not self._gave_up_parameter(error, body):
                     raise self._judged(error) from None
             except (APIConnectionError, httpx2.HTTPError, TimeoutError) as error:
-                # It may have been read and be paid for though nothing came back.
-                self.used += Usage(_estimated_input(messages), 0, 1)
+                # Once it was sent it may have been read, and be paid for though nothing came back.
+                if not never_sent(error):
+                    self.used += Usage(_estimated_input(messages), 0, 1)
                 raise _TransientError(type(error).__name__) from None
             except (OpenAIError, ValueError, RecursionError) as error:
                 self.used += Usage(_estimated_input(messages), 0, 1)

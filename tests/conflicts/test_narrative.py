@@ -248,6 +248,21 @@ def test_unknown_and_doubled_numbers_are_dropped_and_counted(
     assert (run.narrative, run.dropped, run.opened) == ("done", 3, 1)
 
 
+def test_an_answer_of_invented_lines_only_is_a_failed_run_and_is_read_again(
+    house: House, model: ModelServer
+) -> None:
+    commit_both(house)
+    invented = says(finding([7, 8], [7]), finding([99, 3], [99]))
+    model.answer_chat(invented, invented, says(finding([1, 2], [1])))
+    [run] = read(house)
+    assert (run.status, run.narrative, cards(house)) == ("failed", "failed", [])
+    told_why = model.requests[1].body["messages"][-1]["content"]
+    assert "facts are numbers of the lines given, from 1 to 2" in told_why
+    again = read(house, now=timezone.now() + timedelta(hours=1))
+    assert {one.narrative for one in again} == {"done"}
+    assert sum(one.opened for one in again) == len(cards(house)) == 1
+
+
 def test_a_report_beyond_reason_is_cut(house: House, model: ModelServer) -> None:
     commit_both(house)
     model.answer_chat(says(*[finding([1, 2], [1])] * 500))
@@ -826,7 +841,7 @@ def test_a_run_that_breaks_off_says_what_it_cost(
     commit_both(house)
     detect.detect_due(house.workspace, clock=timezone.now)
 
-    def answers(told: Any, sent: set[int], *, beat: Any) -> Iterator[Any]:
+    def answers(told: Any, shapes: Any, sent: set[int], *, beat: Any) -> Iterator[Any]:
         sent.add(0)
         for error in lost:
             raise error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from typing import Any
@@ -200,6 +201,38 @@ def test_whatever_an_endpoint_answers_is_a_model_error(server, answer):
 
     with pytest.raises(ModelError):
         ask(MESSAGES, Counted, sleep=lambda _: None)
+
+
+def test_a_call_that_never_reached_the_endpoint_has_used_nothing(server, settings):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    settings.ENGRAM_LLM = settings.ENGRAM_LLM | {"base_url": f"http://127.0.0.1:{port}/v1"}
+
+    with pytest.raises(UnavailableError) as refused:
+        ask(MESSAGES, Counted, sleep=lambda _: None)
+
+    assert refused.value.usage == Usage()
+
+
+@pytest.mark.parametrize("status", [400, 401, 429, 500, 503])
+def test_a_call_that_the_endpoint_refused_has_used_nothing(server, status):
+    server.answer_chat(Answer({"error": {"message": "no"}}, status))
+
+    with pytest.raises(ModelError) as refused:
+        ask(MESSAGES, Counted, sleep=lambda _: None)
+
+    assert refused.value.usage == Usage()
+
+
+def test_a_call_that_broke_off_after_it_was_sent_may_be_paid_for(server, settings):
+    settings.ENGRAM_LLM = settings.ENGRAM_LLM | {"timeout_seconds": 0.3}
+    server.answer_chat(Answer(completion(GOOD).body, trickle_seconds=0.2))
+
+    with pytest.raises(UnavailableError) as late:
+        ask(MESSAGES, Counted, sleep=lambda _: None)
+
+    asked = sum(llm.estimated_tokens(m["content"]) + 8 for m in MESSAGES)
+    assert late.value.usage == Usage(3 * asked, 0, 3)
 
 
 def test_an_exception_that_nobody_thought_of_is_an_outage(server, monkeypatch):
