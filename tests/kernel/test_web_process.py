@@ -38,3 +38,38 @@ def test_a_web_process_has_the_local_model_in_memory_unasked(
     with process(CODE.replace("{options}", repr(options)), house) as running:
         said, _ = running.communicate(timeout=120)
     assert (said.strip(), running.returncode) == (loaded, 0)
+
+
+ALIVE = """
+import asyncio, gc, sys, threading
+import asgiref.sync
+import engram.asgi
+for thread in threading.enumerate():
+    if thread.name == "model":
+        thread.join(60)
+
+async def no_thread(self, *given, **named):
+    raise AssertionError("this waits for a thread")
+
+asgiref.sync.SyncToAsync.__call__ = no_thread
+sent = []
+
+async def receive():
+    return {"type": "http.request", "body": b"", "more_body": False}
+
+async def send(message):
+    sent.append(message)
+
+scope = {"type": "http", "method": "GET", "path": "/healthz", "query_string": b"",
+         "headers": [(b"host", b"localhost")]}
+asyncio.run(engram.asgi.application(scope, receive, send))
+print(sent[0]["status"], sent[1]["body"].decode())
+print(gc.get_freeze_count() > 50_000, sys.getswitchinterval())
+"""
+
+
+def test_a_web_process_is_alive_without_a_thread_and_stops_for_no_garbage(house: House) -> None:
+    with process(ALIVE, house) as running:
+        said, _ = running.communicate(timeout=120)
+    alive, quick = said.splitlines()[-2:]
+    assert (alive, quick) == ('200 {"status": "ok"}', "True 0.001")
