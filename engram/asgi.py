@@ -15,6 +15,7 @@ from django.core.asgi import get_asgi_application
 
 django_application = get_asgi_application()  # loads the apps, which the imports below need
 
+from django.conf import settings  # noqa: E402
 from django.urls import get_resolver  # noqa: E402
 
 from engram.console.routing import websocket_application  # noqa: E402

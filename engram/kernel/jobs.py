@@ -20,7 +20,7 @@ def wake(task_name: str, *ids: UUID | str) -> None:
     """
     knock = _WakeUp(task_name, tuple(str(i) for i in ids))
     within = set(connection.savepoint_ids)
-    if not any(knock == known and within == sids for sids, known, _ in connection.run_on_commit):
+    if not any(row[:2] == (within, knock) for row in connection.run_on_commit):
         transaction.on_commit(knock)
 
 

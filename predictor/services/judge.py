@@ -80,8 +80,7 @@ def judge_due(
         if judgement is None:
             return settled
         try:
-            with beating(lambda one=judgement: judging_due.beat(one, clock())):
-                is_settled = _judge(workspace, judgement, clock=clock, may_ask=may_ask)
+            is_settled = _judge(workspace, judgement, clock=clock, may_ask=may_ask)
         except _LaterError as later:
             _put_off(judgement, later.error, now=clock())
             return settled
@@ -99,7 +98,10 @@ def judge_due(
 
 def _judge(workspace: Workspace, judgement: Judgement, *, clock: Clock, may_ask: bool) -> bool:
     """Judge one session and settle it; False when there was nothing to judge, or it was lost."""
-    with telemetry.timed(judging_due.STAGE, workspace):
+    with (
+        telemetry.timed(judging_due.STAGE, workspace),
+        beating(lambda: judging_due.beat(judgement, clock())),
+    ):
         with in_workspace(workspace):
             told = material(judgement.session_id)
         if told is None:
