@@ -219,6 +219,7 @@ SPECTACULAR_SETTINGS = {
     ],
     "ENUM_NAME_OVERRIDES": {
         "MemoryKindEnum": "memories.models.Kind",
+        "ProvenanceEnum": "engram.kernel.models.Provenance",
         "MemoryStateEnum": "memories.models.State",
         "SessionStateEnum": "memories.models.session.SessionState",
         "JudgeKindEnum": "predictor.models.JudgeKind",

@@ -13,8 +13,8 @@ from django.contrib.auth.models import User
 from django.test import Client, override_settings
 
 from engram.kernel import keys, latency, pulse
-from engram.kernel.actors import SYSTEM
-from engram.kernel.models import Membership, Role, Workspace
+from engram.kernel.actors import SYSTEM, Claims
+from engram.kernel.models import Membership, Provenance, Role, Workspace
 from tests.template_database import use_template
 
 NOW = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)
@@ -54,7 +54,10 @@ class Caller:
 
 @dataclass(frozen=True)
 class House:
-    """A workspace with a caller of every role."""
+    """A workspace with a caller of every role.
+
+    The agent's key is a trusted host's: it may claim every class, and pin. See `issue_agent`.
+    """
 
     workspace: Workspace
     reader: Caller
@@ -68,12 +71,23 @@ class House:
         return found
 
 
+TRUSTED = Claims(Provenance.USER_STATED, may_pin=True)
+
+
+def issue_agent(workspace: Workspace, name: str = "plain", **claims: Any) -> Caller:
+    """Return a caller by a new agent key, which may claim nothing but what is given."""
+    role, claimed = Role.AGENT, keys.claims_of(Role.AGENT, **claims)
+    _, token = keys.issue(workspace, name=name, role=role, actor=SYSTEM, now=NOW, claims=claimed)
+    return Caller(token, Client(raise_request_exception=True))
+
+
 def build_house(slug: str) -> House:
     """Create a workspace and a key for each role."""
     workspace = Workspace.objects.create(slug=slug, name=slug.title())
     callers = {}
     for role in Role:
-        _, token = keys.issue(workspace, name=f"{slug} {role}", role=role, actor=SYSTEM, now=NOW)
+        name, claims = f"{slug} {role}", TRUSTED if role == Role.AGENT else None
+        _, token = keys.issue(workspace, name=name, role=role, actor=SYSTEM, now=NOW, claims=claims)
         callers[role.value] = Caller(token, Client(raise_request_exception=True))
     return House(workspace, **callers)
 

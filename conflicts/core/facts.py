@@ -17,7 +17,8 @@ class Fact:
 
     ``lineage`` names the chain of versions, ``id`` this version; ``observed_at`` is aware or
     naive, but the same for all facts of a call; ``supersedes`` is the id of the fact that this
-    one replaces explicitly.
+    one replaces explicitly; ``writer`` names the key that wrote it: the same ``session_key`` of
+    another writer is another session.
     """
 
     id: str
@@ -31,6 +32,7 @@ class Fact:
     provenance: str
     supersedes: str | None = None
     kind: str = "semantic"
+    writer: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -140,7 +140,10 @@ def may_disagree(fact: Fact, others: Sequence[Fact]) -> bool:
     """Whether a fact has anybody to disagree with: versions of itself and its own talk are none."""
     return any(
         other.lineage != fact.lineage
-        and not (fact.session_key and other.session_key == fact.session_key)
+        and not (
+            fact.session_key
+            and (other.writer, other.session_key) == (fact.writer, fact.session_key)
+        )
         for other in others
     )
 

@@ -28,13 +28,13 @@ Vectors = npt.NDArray[np.float32]
 def conversations(facts: Sequence[Fact], minutes: float) -> list[str]:
     """Name the conversation of each fact, oldest first; "" without a session.
 
-    Facts of one session, project and scope go on with a conversation while each comes at most
-    ``minutes`` after the one before.
+    Facts of one writer, session, project and scope go on with a conversation while each comes at
+    most ``minutes`` after the one before.
     """
-    latest: dict[tuple[str, str, str], tuple[datetime, str]] = {}
+    latest: dict[tuple[str, ...], tuple[datetime, str]] = {}
     names = []
     for fact in facts:
-        key = (fact.session_key, fact.project, fact.scope)
+        key = (fact.writer, fact.session_key, fact.project, fact.scope)
         before = latest.get(key)
         goes_on = before and fact.observed_at - before[0] <= timedelta(minutes=minutes)
         name = before[1] if before and goes_on else fact.id

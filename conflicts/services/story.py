@@ -161,6 +161,7 @@ def _restated(fact: Fact, observation: Observation) -> Fact:
         session_key=observation.session_key,
         observed_at=observation.observed_at,
         provenance=observation.provenance,
+        writer=str(observation.key_id or ""),
     )
 
 
@@ -189,4 +190,5 @@ def _as_fact(memory: Memory) -> Fact:
         observed_at=memory.observed_at,
         provenance=memory.provenance,
         kind=memory.kind,
+        writer=str(memory.key_id or ""),
     )

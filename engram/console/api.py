@@ -47,11 +47,13 @@ class KeyCollection(WorkspaceView, ListAPIView):  # type: ignore[type-arg]
     def post(self, request: Request) -> Response:
         """Make a key; the answer is the only place where it is shown."""
         body = validated(shapes.NewKeySerializer, request).validated_data
+        name, role, expires_at = (body.pop(field) for field in ("name", "role", "expires_at"))
         key, token = keys.issue(
             self.workspace,
-            name=body["name"],
-            role=Role(body["role"]),
-            expires_at=body["expires_at"],
+            name=name,
+            role=Role(role),
+            expires_at=expires_at,
+            claims=keys.claims_of(Role(role), **body),
             actor=self.actor,
             now=timezone.now(),
         )

@@ -90,6 +90,10 @@ PLACES: tuple[tuple[str, tuple[Place, ...]], ...] = (
                 "Members", "admin:kernel_membership_changelist", "people", "group",
                 needs=Role.ADMIN,
             ),
+            Place(
+                "Invitations", "admin:kernel_invitation_changelist", "people", "mail",
+                needs=Role.ADMIN,
+            ),
             Place("Workspaces", "admin:kernel_workspace_changelist", "workspaces", "domain"),
             Place(
                 "Users", "admin:auth_user_changelist", "people", "person", is_for_superusers=True

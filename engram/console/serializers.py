@@ -7,12 +7,14 @@ from typing import Any
 from django.utils import timezone
 from rest_framework import serializers
 
-from engram.kernel.fields import Moment, Text
-from engram.kernel.models import ApiKey, Event, Role
+from engram.kernel.fields import Flag, Moment, Text
+from engram.kernel.models import ApiKey, Event, Provenance, Role
 
 
 class KeySerializer(serializers.ModelSerializer[ApiKey]):
-    """A key without its secret."""
+    """A key without its secret, and what its calls may claim."""
+
+    relay = serializers.BooleanField(source="may_relay", read_only=True)
 
     class Meta:
         model = ApiKey
@@ -20,6 +22,10 @@ class KeySerializer(serializers.ModelSerializer[ApiKey]):
             "id",
             "name",
             "role",
+            "provenance_ceiling",
+            "relay",
+            "may_pin",
+            "agent",
             "prefix",
             "created_at",
             "expires_at",
@@ -35,6 +41,28 @@ class NewKeySerializer(serializers.Serializer[Any]):
 
     name = Text(max_length=120)
     role = serializers.ChoiceField(Role.choices, default=Role.AGENT)
+    provenance_ceiling = serializers.ChoiceField(
+        Provenance.choices,
+        required=False,
+        help_text="The most trusted class that its calls may claim; what goes beyond waits for a "
+        "person. Default: `assistant_derived`, of reviewers and admins `user_stated`.",
+    )
+    relay = Flag(
+        required=False,
+        source="may_relay",
+        help_text="It passes on a user's own words: its calls may claim `user_stated`, too.",
+    )
+    may_pin = Flag(
+        required=False,
+        help_text="It may write and change pins and constraints, which lead sessions. Reviewers "
+        "and admins always may.",
+    )
+    agent = Text(
+        max_length=200,
+        allow_blank=True,
+        required=False,
+        help_text="The name under which it writes, always; empty: the name that each call claims.",
+    )
     expires_at = Moment(required=False, allow_null=True, default=None)
 
     def validate_expires_at(self, moment: Any) -> Any:

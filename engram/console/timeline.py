@@ -54,7 +54,8 @@ class Timeline:
 def timeline(session_key: str, *, now: datetime) -> Timeline:
     """Return what happened in a session of the workspace being served.
 
-    Nothing of one that had the key before and was deleted, but that it was.
+    Nothing of one that had the key before and was deleted, but that it was; nor what others than
+    who started it committed under its key.
     """
     session = (
         Session.objects.filter(session_key=session_key)
@@ -62,6 +63,10 @@ def timeline(session_key: str, *, now: datetime) -> Timeline:
         .first()
     )
     told = Event.objects.filter(session_key=session_key)
+    if session is not None:
+        kind, _, actor_id = session.caller.partition(":")
+        own = Q(actor_kind=kind, actor_id=actor_id)
+        told = told.exclude(~own, type__startswith=MEMORY)
     errors = StageError.objects.filter(session_key=session_key).exclude(session_key="")
     deletion = told.filter(type="session.deleted").first()
     if deletion is not None:

@@ -4,7 +4,13 @@ from django.urls import path
 from django.views.generic import RedirectView
 
 from conflicts import pages as conflicts
-from engram.console import detective_pages, gate_pages, pages, replay_pages
+from engram.console import (
+    detective_pages,
+    gate_pages,
+    invitation_pages,
+    pages,
+    replay_pages,
+)
 from engram.console.inbox import pages as inbox
 
 app_name = "console"
@@ -20,6 +26,7 @@ urlpatterns = [
     path("console/numbers/", pages.numbers, name="numbers"),
     path("console/switch/", pages.switch, name="switch"),
     path("console/sign-out/", pages.sign_out, name="sign-out"),
+    path("invitation/<str:token>/", invitation_pages.invitation, name="invitation"),
     path("console/no-workspace/", pages.no_workspace, name="no-workspace"),
     path("console/inbox/", inbox.inbox, name="inbox"),
     path("console/inbox/counts/", inbox.counts, name="inbox-counts"),

@@ -1,8 +1,9 @@
-"""The admin of workspaces, members, keys, people and history."""
+"""The admin of workspaces, members, invitations, keys, people and history."""
 
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 from typing import Any
 
 from django import forms
@@ -10,9 +11,11 @@ from django.contrib import admin
 from django.contrib.auth.admin import GroupAdmin as StockGroupAdmin
 from django.contrib.auth.admin import UserAdmin as StockUserAdmin
 from django.contrib.auth.models import Group, User
+from django.contrib.auth.validators import UnicodeUsernameValidator
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
+from django.urls import reverse
 from django.utils import timezone
 from unfold.admin import ModelAdmin
 from unfold.decorators import action, display
@@ -23,9 +26,10 @@ from unfold.widgets import (
     UnfoldAdminTextInputWidget,
 )
 
-from engram.kernel import keys
+from engram.kernel import invitations, keys
 from engram.kernel.history import record
-from engram.kernel.models import ApiKey, Event, Membership, Role, Workspace
+from engram.kernel.invitations import LASTS
+from engram.kernel.models import ApiKey, Event, Invitation, Membership, Provenance, Role, Workspace
 from engram.kernel.pages import has_role, staff_of
 from engram.kernel.refusals import InvalidError
 from engram.kernel.services import change_settings
@@ -187,8 +191,32 @@ def is_last_admin(member: Membership) -> bool:
     return admins.filter(pk=member.pk).exists() and admins.count() == 1
 
 
+class BoundAdmin(RoleAdmin):
+    """Rows of a table outside of row-level security, confined to the workspace being looked at."""
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        """Return the rows of the workspace being looked at."""
+        found: QuerySet[Any] = super().get_queryset(request)
+        return found.filter(workspace=staff_of(request).workspace)
+
+    def get_form(
+        self, request: HttpRequest, obj: Any = None, change: bool = False, **kw: Any
+    ) -> Any:
+        """Bind new rows to the workspace being looked at."""
+        shape = super().get_form(request, obj, change, **kw)
+        workspace, model = staff_of(request).workspace, self.model
+
+        class Bound(shape):  # type: ignore[misc,valid-type]
+            def __init__(self, *args: Any, **kwargs: Any):
+                if kwargs.get("instance") is None:
+                    kwargs["instance"] = model(workspace=workspace)
+                super().__init__(*args, **kwargs)
+
+        return Bound
+
+
 @admin.register(Membership)
-class MembershipAdmin(RoleAdmin):
+class MembershipAdmin(BoundAdmin):
     """Who belongs to the workspace, in which role."""
 
     roles = dict.fromkeys(("view", "add", "change", "delete"), Role.ADMIN)
@@ -204,25 +232,9 @@ class MembershipAdmin(RoleAdmin):
         """Return the role."""
         return str(member.get_role_display())
 
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Membership]:
-        """Return the members of the workspace being looked at."""
-        found: QuerySet[Membership] = super().get_queryset(request)
-        return found.filter(workspace=staff_of(request).workspace)
-
-    def get_form(
-        self, request: HttpRequest, obj: Any = None, change: bool = False, **kw: Any
-    ) -> Any:
-        """Bind new members to the workspace being looked at."""
-        shape = super().get_form(request, obj, change, **kw)
-        workspace = staff_of(request).workspace
-
-        class Bound(shape):  # type: ignore[misc,valid-type]
-            def __init__(self, *args: Any, **kwargs: Any):
-                if kwargs.get("instance") is None:
-                    kwargs["instance"] = Membership(workspace=workspace)
-                super().__init__(*args, **kwargs)
-
-        return Bound
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """Let superusers add people directly; others invite them."""
+        return bool(request.user.is_superuser) and super().has_add_permission(request)
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Keep the last admin."""
@@ -251,13 +263,162 @@ class MembershipAdmin(RoleAdmin):
         )
 
 
+class InvitationForm(forms.ModelForm):  # type: ignore[type-arg]
+    """Whom to invite, as what, and until when; nobody is looked up."""
+
+    class Meta:
+        model = Invitation
+        fields = ["username", "role", "days"]
+        widgets = {"role": UnfoldAdminSelectWidget, "username": UnfoldAdminTextInputWidget}
+        help_texts = {
+            "username": "The name under which the person signs in. The link works for nobody else; "
+            "whether there is such an account is not told."
+        }
+
+    days = forms.TypedChoiceField(
+        label="Can be used for",
+        coerce=int,
+        initial=LASTS.days,
+        choices=[(1, "one day"), (7, "a week"), (30, "a month")],
+        widget=UnfoldAdminSelectWidget,
+    )
+
+    def clean_username(self) -> str:
+        """Refuse what can be no name, and who is a member already: that stands in the list."""
+        username: str = self.cleaned_data["username"]
+        UnicodeUsernameValidator()(username)
+        members = Membership.objects.filter(workspace=self.instance.workspace_id)
+        if members.filter(user__username=username).exists():
+            raise forms.ValidationError("This person is a member already.")
+        return username
+
+
+@admin.register(Invitation)
+class InvitationAdmin(BoundAdmin):
+    """Who was invited: the link is shown once, and can be revoked."""
+
+    roles = {"view": Role.ADMIN, "add": Role.ADMIN, "act": Role.ADMIN}
+    form = InvitationForm
+    list_display = ["username", "role", "condition", "invited_by", "ends_at", "made_at"]
+    ends_at = moment_column("expires_at", "can be used until")
+    made_at = moment_column("created_at", "invited")
+    actions = ["revoke"]
+    empty_text = "Nobody was invited yet. Add an invitation, and send its link to the person."
+
+    @display(
+        description="state",
+        label={"open": "info", "accepted": "success", "revoked": "danger", "expired": "warning"},
+    )
+    def condition(self, invitation: Invitation) -> str:
+        """Say what became of it."""
+        return invitation.condition(timezone.now())
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
+        """Ask for little, show everything later; never the digest."""
+        if obj is None:
+            return ["username", "role", "days"]
+        return [
+            "username", "role", "condition", "invited_by", "created_at", "expires_at",
+            "accepted_at", "declined_at", "revoked_at",
+        ]  # fmt: skip
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
+        """Change nothing about an invitation but to revoke it."""
+        return [] if obj is None else self.get_fields(request, obj)
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        """Invite; the token lives in the answer to this request only."""
+        staff = staff_of(request)
+        made, token = invitations.invite(
+            staff.workspace,
+            username=obj.username,
+            role=Role(obj.role),
+            actor=staff.actor,
+            now=timezone.now(),
+            lasts=timedelta(days=form.cleaned_data["days"]),
+        )
+        obj.pk, obj.expires_at = made.pk, made.expires_at
+        request.invitation_token = token  # type: ignore[attr-defined]
+
+    def response_add(
+        self, request: HttpRequest, obj: Any, post_url_continue: Any = None
+    ) -> HttpResponse:
+        """Show the link, once."""
+        path = reverse("console:invitation", args=[request.invitation_token])  # type: ignore[attr-defined]
+        context = {
+            **self.admin_site.each_context(request),
+            "title": "Invitation",
+            "opts": self.opts,
+            "invitation": obj,
+            "link": request.build_absolute_uri(path),
+        }
+        response = TemplateResponse(request, "admin/kernel/invitation/link.html", context)
+        response["Cache-Control"] = "no-store"
+        return response
+
+    @action(description="Revoke", permissions=["act"])
+    def revoke(self, request: HttpRequest, rows: QuerySet[Invitation]) -> HttpResponse | None:
+        """Make links useless."""
+        staff, now = staff_of(request), timezone.now()
+
+        def work(chosen: QuerySet[Invitation]) -> int:
+            return sum(invitations.revoke(one, actor=staff.actor, now=now) for one in chosen)
+
+        still_open = {"accepted_at": None, "declined_at": None, "revoked_at": None}
+        return self.confirmed(
+            request,
+            rows.filter(**still_open, expires_at__gt=now),
+            question="Revoke {n} invitations?",
+            consequence="Their links cannot be used any more. Who has accepted stays a member.",
+            button="Revoke",
+            done="{n} invitations revoked.",
+            work=work,
+        )
+
+
 class KeyForm(forms.ModelForm):  # type: ignore[type-arg]
     """What a new key may do, and until when."""
 
     class Meta:
         model = ApiKey
-        fields = ["name", "role", "expires_at"]
+        fields = [
+            "name", "role", "provenance_ceiling", "may_relay", "may_pin", "agent", "expires_at",
+        ]  # fmt: skip
         widgets = {"role": UnfoldAdminSelectWidget}
+        labels = {"may_relay": "Passes on a user's own words", "may_pin": "May pin"}
+        help_texts = {
+            "may_relay": "Its calls may claim that a user stated what they commit (relay).",
+            "may_pin": "It may write and change pins and constraints, which lead everybody's "
+            "sessions. Reviewers and admins always may.",
+            "agent": "The name under which it writes, always. Empty: the name that each call "
+            "claims.",
+        }
+
+    provenance_ceiling = forms.ChoiceField(
+        choices=[("", "By role"), *Provenance.choices],
+        required=False,
+        widget=UnfoldAdminSelectWidget,
+        help_text="The most trusted class that its calls may claim; what goes beyond waits for a "
+        "person. By role: assistant derived; of reviewers and admins user stated.",
+    )
+
+    def clean(self) -> dict[str, Any]:
+        """Refuse claims that make no sense for the role."""
+        cleaned: dict[str, Any] = super().clean() or self.cleaned_data
+        if "role" not in cleaned:
+            return cleaned
+        try:
+            self.claims = keys.claims_of(
+                Role(cleaned["role"]),
+                provenance_ceiling=cleaned.get("provenance_ceiling") or None,
+                may_relay=cleaned.get("may_relay"),
+                may_pin=cleaned.get("may_pin") or None,
+                agent=cleaned.get("agent", ""),
+            )
+        except InvalidError as error:
+            field = {"relay": "may_relay"}.get(error.field, error.field)
+            self.add_error(field, error.message)
+        return cleaned
 
     def clean_expires_at(self) -> Any:
         """Refuse a key that is dead at birth."""
@@ -274,12 +435,12 @@ class ApiKeyAdmin(RoleAdmin):
     roles = {"view": Role.ADMIN, "add": Role.ADMIN, "act": Role.ADMIN}
     form = KeyForm
     list_display = [
-        "name", "prefix_shown", "role", "condition", "use_count", "used_at", "ends_at", "made_at",
+        "name", "prefix_shown", "role", "claims", "condition", "use_count", "used_at", "ends_at",
+        "made_at",
     ]  # fmt: skip
     used_at = moment_column("last_used_at", "last used")
     ends_at = moment_column("expires_at", "expires")
     made_at = moment_column("created_at", "created")
-    fields = ["name", "role", "expires_at"]
     search_fields = ["name", "prefix"]
     actions = ["revoke"]
     list_filter = ["role"]
@@ -288,6 +449,16 @@ class ApiKeyAdmin(RoleAdmin):
     def prefix_shown(self, key: ApiKey) -> str:
         """Return how the key begins."""
         return f"{key.prefix}…"
+
+    @display(description="may claim")
+    def claims(self, key: ApiKey) -> str:
+        """Return what its calls may claim without asking a person."""
+        if key.role == Role.READER:
+            return "–"
+        said = [str(key.get_provenance_ceiling_display()).lower()]
+        said += ["relay"] if key.may_relay else []
+        said += ["may pin"] if key.may_pin else []
+        return ", ".join(said) + (f", as {key.agent}" if key.agent else "")
 
     @display(
         description="state", label={"active": "success", "revoked": "danger", "expired": "warning"}
@@ -302,9 +473,10 @@ class ApiKeyAdmin(RoleAdmin):
     def get_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
         """Ask for little at birth, show everything later."""
         if obj is None:
-            return ["name", "role", "expires_at"]
+            return [*KeyForm.Meta.fields]
         return [
-            "name", "prefix", "role", "condition", "created_at", "expires_at", "revoked_at",
+            "name", "prefix", "role", "provenance_ceiling", "may_relay", "may_pin", "agent",
+            "condition", "created_at", "expires_at", "revoked_at",
             "last_used_at", "use_count",
         ]  # fmt: skip
 
@@ -320,6 +492,7 @@ class ApiKeyAdmin(RoleAdmin):
             name=obj.name,
             role=Role(obj.role),
             expires_at=obj.expires_at,
+            claims=form.claims,
             actor=staff.actor,
             now=timezone.now(),
         )

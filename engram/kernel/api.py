@@ -164,7 +164,7 @@ class WorkspaceView(APIView):
     def _ask(self, request: Request) -> Ask:
         return Ask(
             workspace=self.workspace,
-            caller=f"{self.actor.kind}:{self.actor.id}",
+            caller=self.actor.caller,
             key=idempotency.checked_key(request.headers[idempotency.HEADER]),
             path=request.path,
             digest=idempotency.digest_of(request.path, request.data),

@@ -41,8 +41,7 @@ class KeyAuthentication(authentication.BaseAuthentication):
             raise exceptions.AuthenticationFailed("The key is unknown, revoked or expired.")
         key, workspace = found
         keys.uses.count(key, now)
-        actor = Actor(kind="key", id=str(key.id), label=key.name, role=key.role)
-        return Caller(workspace, actor, is_exempt=key.is_exempt_from_throttle), key
+        return Caller(workspace, key.actor, is_exempt=key.is_exempt_from_throttle), key
 
     def authenticate_header(self, request: Request) -> str:
         """Make a missing or wrong key a 401, as the contract says."""

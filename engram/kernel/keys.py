@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 import threading
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from itertools import islice
 from uuid import UUID
@@ -13,15 +13,17 @@ from uuid import UUID
 from django.db import connection
 from django.db.models import F
 
-from engram.kernel.actors import Actor
+from engram.kernel.actors import Actor, Claims
 from engram.kernel.credentials import refuse_credentials
 from engram.kernel.history import record
-from engram.kernel.models import ApiKey, Role, Workspace
+from engram.kernel.models import ApiKey, Provenance, Role, Workspace
+from engram.kernel.refusals import InvalidError
 from engram.kernel.rows import columns_of, from_row
 from engram.kernel.tenancy import in_workspace
 
 PREFIX = "egr_"
-KEY_COLUMNS = 7  # of what `engram_find_key` returns
+KEY_COLUMNS = 11  # of what `engram_find_key` returns
+KEY_BARE_COLUMNS = 7  # of these without the claims
 USE_FLUSH_INTERVAL = timedelta(seconds=30)
 
 
@@ -36,6 +38,14 @@ class FoundKey:
     expires_at: datetime | None
     revoked_at: datetime | None
     is_exempt_from_throttle: bool
+    claims: Claims
+
+    @property
+    def actor(self) -> Actor:
+        """Return whom history names when the key is used."""
+        return Actor(
+            kind="key", id=str(self.id), label=self.name, role=self.role, claims=self.claims
+        )
 
     def is_usable(self, now: datetime) -> bool:
         """Tell whether the key is neither revoked nor expired."""
@@ -47,6 +57,45 @@ def digest_of(token: str) -> str:
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
 
 
+def claims_of(
+    role: Role,
+    *,
+    provenance_ceiling: str | None = None,
+    may_relay: bool | None = None,
+    may_pin: bool | None = None,
+    agent: str = "",
+) -> Claims:
+    """Return what a key of a role may claim; None is the role's default.
+
+    Raise `InvalidError` for what makes no sense: readers claim nothing, and a reviewer, who could
+    accept each request of its own, is not held to less than everything.
+    """
+    is_reviewer = role.includes(Role.REVIEWER)
+    highest = Provenance.USER_STATED if is_reviewer else Provenance.ASSISTANT_DERIVED
+    claims = Claims(
+        Provenance(provenance_ceiling or highest),
+        may_relay=bool(may_relay),
+        may_pin=is_reviewer if may_pin is None else may_pin,
+        agent=agent,
+    )
+    if is_reviewer and claims.provenance_ceiling != highest:
+        raise InvalidError("provenance_ceiling", f"A key of the role {role} may claim every class.")
+    if is_reviewer and not claims.may_pin:
+        raise InvalidError("may_pin", f"A key of the role {role} may always pin.")
+    if not role.includes(Role.AGENT):
+        for name in ("provenance_ceiling", "may_relay", "may_pin", "agent"):
+            if getattr(claims, name) != getattr(Claims(), name):
+                field = name.removeprefix("may_") if name == "may_relay" else name
+                raise InvalidError(field, "A reader writes nothing; leave this out.")
+    return claims
+
+
+def actor_of(key: ApiKey) -> Actor:
+    """Return whom history names when a stored key is used."""
+    claims = Claims(Provenance(key.provenance_ceiling), key.may_relay, key.may_pin, key.agent)
+    return Actor(kind="key", id=str(key.pk), label=key.name, role=Role(key.role), claims=claims)
+
+
 def issue(
     workspace: Workspace,
     *,
@@ -56,9 +105,14 @@ def issue(
     now: datetime,
     expires_at: datetime | None = None,
     is_exempt_from_throttle: bool = False,
+    claims: Claims | None = None,
 ) -> tuple[ApiKey, str]:
-    """Create a key and return it with its token, which is never shown again."""
-    refuse_credentials({"name": name})
+    """Create a key and return it with its token, which is never shown again.
+
+    `claims` as `claims_of` returns them; None: the role's defaults.
+    """
+    claims = claims or claims_of(role)
+    refuse_credentials({"name": name, "agent": claims.agent})
     token = PREFIX + secrets.token_urlsafe(32)
     with in_workspace(workspace):
         key = ApiKey.objects.create(
@@ -69,13 +123,14 @@ def issue(
             digest=digest_of(token),
             expires_at=expires_at,
             is_exempt_from_throttle=is_exempt_from_throttle,
+            **asdict(claims),
         )
         record(
             "key.issued",
             of=("key", key.id),
             actor=actor,
             now=now,
-            data={"name": name, "role": role},
+            data={"name": name, "role": role, **asdict(claims)},
         )
     return key, token
 
@@ -111,8 +166,18 @@ def find_with_workspace(token: str) -> tuple[FoundKey, Workspace] | None:
         row = cursor.fetchone()
     if row is None:
         return None
-    key_id, workspace_id, name, role, *rest = row[:KEY_COLUMNS]
-    key = FoundKey(key_id, workspace_id, name, Role(role), *rest)
+    key_id, workspace_id, name, role, expires_at, revoked_at, is_exempt = row[:KEY_BARE_COLUMNS]
+    ceiling, may_relay, may_pin, agent = row[KEY_BARE_COLUMNS:KEY_COLUMNS]
+    key = FoundKey(
+        key_id,
+        workspace_id,
+        name,
+        Role(role),
+        expires_at,
+        revoked_at,
+        is_exempt,
+        Claims(Provenance(ceiling), may_relay, may_pin, agent),
+    )
     return key, from_row(Workspace, row[KEY_COLUMNS:])
 
 

@@ -75,7 +75,10 @@ class StaffWorkspace:
 
 
 def staff_workspace(request: HttpRequest) -> StaffWorkspace | None:
-    """Return the member's chosen workspace, or their first; None when they belong to none."""
+    """Return the member's chosen workspace, or the one that they have belonged to the longest.
+
+    None when they belong to none. Being added to another one changes neither.
+    """
     user = request.user
     if not user.is_authenticated or not user.is_active:
         return None
@@ -83,7 +86,8 @@ def staff_workspace(request: HttpRequest) -> StaffWorkspace | None:
     if not memberships:
         return None
     chosen_id = request.session.get(SESSION_SLOT)
-    chosen = next((m for m in memberships if str(m.workspace_id) == chosen_id), memberships[0])
+    oldest = min(memberships, key=lambda one: (one.created_at, one.pk))
+    chosen = next((m for m in memberships if str(m.workspace_id) == chosen_id), oldest)
     actor = Actor(kind="user", id=str(user.pk), label=user.get_username(), role=Role(chosen.role))
     return StaffWorkspace(chosen.workspace, actor, tuple(m.workspace for m in memberships))
 

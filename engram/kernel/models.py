@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from datetime import datetime
 from functools import cached_property
 
 from django.conf import settings
@@ -26,6 +27,19 @@ class Role(models.TextChoices):
         """Tell whether this role may do what `other` may."""
         order = list(Role)
         return order.index(self) >= order.index(other)
+
+
+class Provenance(models.TextChoices):
+    """Who asserted a statement, most trusted first; never changes by itself."""
+
+    USER_STATED = "user_stated", "User stated"
+    EPISODE_SUMMARY = "episode_summary", "Episode summary"
+    ASSISTANT_DERIVED = "assistant_derived", "Assistant derived"
+
+    @property
+    def trust(self) -> int:
+        """Return the rank of trust: greater is more trusted."""
+        return len(Provenance) - list(Provenance).index(self)
 
 
 class Workspace(models.Model):
@@ -71,12 +85,55 @@ class Membership(models.Model):
         return f"{self.user} in {self.workspace} as {self.role}"
 
 
+class Invitation(models.Model):
+    """An offer to belong to a workspace: only its link's digest is stored; used once, or not.
+
+    Like `Membership` it stands outside row-level security: who accepts belongs nowhere yet.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="invitations")
+    username = models.CharField(max_length=150)  # whom it is for, whether or not there is one
+    role = models.CharField(max_length=10, choices=Role.choices, default=Role.REVIEWER)
+    digest = models.CharField(max_length=64, unique=True, editable=False)
+    invited_by = models.CharField(max_length=150)
+    created_at = models.DateTimeField()
+    expires_at = models.DateTimeField()
+    accepted_at = models.DateTimeField(null=True)
+    declined_at = models.DateTimeField(null=True)
+    revoked_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-created_at"]
+
+    def __str__(self) -> str:
+        return f"{self.username} as {self.role}"
+
+    def is_open(self, now: datetime) -> bool:
+        """Tell whether the link can still be used."""
+        return self.condition(now) == "open"
+
+    def condition(self, now: datetime) -> str:
+        """Return what became of it: open, accepted, declined, revoked or expired."""
+        for word in ("accepted", "declined", "revoked"):
+            if getattr(self, f"{word}_at") is not None:
+                return word
+        return "expired" if self.expires_at <= now else "open"
+
+
 class ApiKey(WorkspaceModel):
     """A caller's key: only its digest is stored; it can be revoked and can expire."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     name = models.CharField(max_length=120)
     role = models.CharField(max_length=10, choices=Role.choices, default=Role.AGENT)
+    # What its calls may claim without asking a person: see `kernel/actors.py`.
+    provenance_ceiling = models.CharField(
+        max_length=20, choices=Provenance.choices, default=Provenance.ASSISTANT_DERIVED
+    )
+    may_relay = models.BooleanField("relay", default=False)
+    may_pin = models.BooleanField(default=False)
+    agent = models.CharField(max_length=200, blank=True)
     prefix = models.CharField(max_length=12, editable=False)
     digest = models.CharField(max_length=64, unique=True, editable=False)
     is_exempt_from_throttle = models.BooleanField(default=False)

@@ -203,7 +203,7 @@ class MemoryAdmin(RoleAdmin):
         def work(chosen: QuerySet[Memory]) -> int:
             ids = list(chosen.values_list("pk", flat=True))
             done = forget.forget(staff.workspace, ids, actor=staff.actor, now=timezone.now())
-            return len(done)
+            return len(done.memories)
 
         return self.confirmed(
             request,

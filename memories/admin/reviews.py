@@ -47,6 +47,13 @@ def _short(text: str) -> str:
     return text if len(text) <= SHOWN_CHARS else f"{text[: SHOWN_CHARS - 1]}…"
 
 
+def _subject(review: Review) -> str:
+    """Return what the memory says now; of a new statement the statement."""
+    if review.memory is None:
+        return str(asked_fields(review).get("content", ""))
+    return review.memory.content
+
+
 @admin.register(Review)
 class ReviewAdmin(RoleAdmin):
     """Reviewers accept or reject; readers, who do not see what was forgotten, do not look."""
@@ -67,7 +74,7 @@ class ReviewAdmin(RoleAdmin):
     @display(description="memory")
     def about(self, review: Review) -> str:
         """Return what the memory says now, cut."""
-        return format_html('<span class="eg-cell">{}</span>', _short(review.memory.content))
+        return format_html('<span class="eg-cell">{}</span>', _short(_subject(review)))
 
     @display(description="asked for")
     def asked(self, review: Review) -> str:
@@ -94,7 +101,7 @@ class ReviewAdmin(RoleAdmin):
 
     def name_of(self, row: Review) -> str:
         """Name a review by what it is about."""
-        return f"{row.get_kind_display()}: {_short(row.memory.content)}"
+        return f"{row.get_kind_display()}: {_short(_subject(row))}"
 
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
@@ -112,7 +119,7 @@ class ReviewAdmin(RoleAdmin):
             "opts": self.opts,
             "review": review,
             "memory": review.memory,
-            "state": review.memory.state(),
+            "state": review.memory.state() if review.memory else None,
             "wording": fields.get("content", ""),
             "others": fields_in_words(review, fields),
             "is_flag": review.kind == ReviewKind.SOURCE_FORGOTTEN,
@@ -128,7 +135,8 @@ class ReviewAdmin(RoleAdmin):
             rows.filter(status=ReviewStatus.PENDING),
             question="Accept {n} requests?",
             consequence="Each is carried out as the one who asked: what they replace is superseded,"
-            " and a summary whose source was forgotten is forgotten too.",
+            " what they ask to forget is forgotten, and a summary whose source was forgotten is"
+            " forgotten too.",
             button="Accept",
             done="{n} requests accepted.",
             work=lambda chosen: self._answer(request, chosen, decide.accept),

@@ -22,9 +22,16 @@ from memories.services import forget, rollback
 class Forget(WorkspaceView):
     """Forgetting, previewed unless confirmed."""
 
-    @extend_schema(request=shapes.ForgetSerializer, responses=shapes.ForgetAnswerSerializer)
+    @extend_schema(
+        request=shapes.ForgetSerializer,
+        responses={200: shapes.ForgetAnswerSerializer, 202: shapes.ForgetAnswerSerializer},
+    )
     def post(self, request: Request) -> Response:
-        """Preview, or with `confirm` hide, memories named by ids or by a query."""
+        """Preview, or with `confirm` hide, memories named by ids or by a query.
+
+        What a person said, or decided about, an agent only asks to forget: it is `pending`, and
+        the answer 202 when all of it is.
+        """
         asked = validated(shapes.ForgetSerializer, request).validated_data
         now = timezone.now()
         told: dict[str, Any] = {}
@@ -45,14 +52,32 @@ class Forget(WorkspaceView):
             told = {"reason": found.reason} if found.reason else {"capped": found.is_capped}
         if not asked["confirm"]:
             with in_workspace(self.workspace):
-                would = forget.preview(self.workspace, ids)
-                shown = shapes.present(would)
+                would = forget.preview(self.workspace, ids, actor=self.actor)
+                shown = shapes.present(would.memories)
             for memory in shown:
                 memory["relevance"] = relevance.get(UUID(memory["id"]))
-            return Response({"would_forget": shown} | told)
-        forgotten = forget.forget(self.workspace, ids, actor=self.actor, now=now)
-        gone = [memory.id for memory in forgotten]
-        return Response({"forgotten": len(gone), "ids": gone} | told)
+            waits = {"would_wait": would.waits} if would.waits else {}
+            return Response({"would_forget": shown} | waits | told)
+        done = forget.forget(self.workspace, ids, actor=self.actor, now=now)
+        gone = [memory.id for memory in done.memories]
+        body: dict[str, Any] = {"forgotten": len(gone), "ids": gone} | told
+        if done.pending:
+            body["pending"] = _waiting(done.pending)
+        return _pending_or_done(body, done.pending, is_done=bool(gone))
+
+
+def _waiting(pending: Mapping[UUID, UUID]) -> list[dict[str, UUID]]:
+    return [{"id": memory_id, "review": review} for memory_id, review in pending.items()]
+
+
+def _pending_or_done(
+    body: dict[str, Any], pending: Mapping[UUID, UUID], *, is_done: bool
+) -> Response:
+    """Answer 202 with the first review when nothing was done and something waits."""
+    if is_done or not pending:
+        return Response(body)
+    first = next(iter(pending.values()))
+    return Response({"status": "pending", "review": first} | body, status=202)
 
 
 class Restore(WorkspaceView):
@@ -75,12 +100,9 @@ class Restore(WorkspaceView):
             "restored": len(restored.memories),
             "ids": [memory.id for memory in restored.memories],
             "still_hidden": [{"id": i, "state": state} for i, state in hidden.items()],
-            "pending": [{"id": i, "review": review} for i, review in restored.pending.items()],
+            "pending": _waiting(restored.pending),
         }
-        if not restored.pending or restored.memories:
-            return Response(body)
-        first = next(iter(restored.pending.values()))
-        return Response({"status": "pending", "review": first} | body, status=202)
+        return _pending_or_done(body, restored.pending, is_done=bool(restored.memories))
 
 
 class Rollback(WorkspaceView):

@@ -82,7 +82,8 @@ class Sessions(WorkspaceView, ListAPIView):  # type: ignore[type-arg]
     def post(self, request: Request) -> Response:
         """Start a session and return what it should know.
 
-        200 for a known key: what was given then, as far as it may be recalled, as it reads now.
+        200 for a known key: what was given then, as far as it may be recalled, as it reads now;
+        409 when somebody else started a session of this key.
         """
         began = perf_counter()
         sent = validated(shapes.SessionWantedSerializer, request).validated_data
@@ -127,7 +128,10 @@ class SessionPrompts(WorkspaceView):
         parameters=[KEY], request=shapes.PromptSerializer, responses=shapes.PromptedSerializer
     )
     def post(self, request: Request, session_key: str) -> Response:
-        """Count the memories that a prompt matches, once a prompt; 409 after the end."""
+        """Count the memories that a prompt matches, once a prompt; 409 after the end.
+
+        403 when another key started the session.
+        """
         sent = validated(shapes.PromptSerializer, request).validated_data
         self.charge([sent["prompt"]])
         found = prompt(
@@ -145,11 +149,15 @@ class SessionFeedback(WorkspaceView):
         responses=shapes.FeedbackGivenSerializer,
     )
     def post(self, request: Request, session_key: str) -> Response:
-        """Rate a memory of the session's records; 409 once the session is judged."""
+        """Rate a memory of the session's records; 409 once the session is judged.
+
+        403 when another key started the session.
+        """
         sent = validated(shapes.FeedbackSerializer, request).validated_data
         row = give_feedback(
-            self.workspace, session_key, sent["memory_id"], sent["value"], now=timezone.now()
-        )
+            self.workspace, session_key, sent["memory_id"], sent["value"],
+            actor=self.actor, now=timezone.now(),
+        )  # fmt: skip
         return Response(
             {"session_key": session_key, "memory_id": row.memory_id, "value": row.feedback}
         )
@@ -164,7 +172,10 @@ class SessionEnd(WorkspaceView):
         parameters=[KEY], request=shapes.EndSerializer, responses={202: shapes.EndedSerializer}
     )
     def post(self, request: Request, session_key: str) -> Response:
-        """End a session; what it was worth is judged in the background."""
+        """End a session; what it was worth is judged in the background.
+
+        403 when another key started it, unless the caller is a reviewer.
+        """
         sent = validated(shapes.EndSerializer, request).validated_data
         self.charge([sent["transcript"]], chars_a_write=TRANSCRIPT_CHARS_A_WRITE)
         session = end_session(

@@ -1,5 +1,6 @@
 """Tables of memories: what was said, how it is found, how it changed."""
 
+from engram.kernel.models import Provenance
 from memories.models.gate import Merge, MergeSuggestion, Relation, SuggestionStatus
 from memories.models.index import (
     CorpusSize,
@@ -15,7 +16,6 @@ from memories.models.memory import (
     Kind,
     Memory,
     MemoryQuerySet,
-    Provenance,
     State,
 )
 from memories.models.record import (

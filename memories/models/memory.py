@@ -10,7 +10,7 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
 
-from engram.kernel.models import ApiKey, Workspace
+from engram.kernel.models import ApiKey, Provenance, Workspace
 from engram.kernel.tenancy import WorkspaceManager, WorkspaceModel, WorkspaceQuerySet
 
 CONTENT_MAX_CHARS = 8000
@@ -24,19 +24,6 @@ class Kind(models.TextChoices):
     PROCEDURAL = "procedural", "Procedural"
     DECISION = "decision", "Decision"
     CONSTRAINT = "constraint", "Constraint"
-
-
-class Provenance(models.TextChoices):
-    """Who asserted it, most trusted first; never changes by itself."""
-
-    USER_STATED = "user_stated", "User stated"
-    EPISODE_SUMMARY = "episode_summary", "Episode summary"
-    ASSISTANT_DERIVED = "assistant_derived", "Assistant derived"
-
-    @property
-    def trust(self) -> int:
-        """Return the rank of trust: greater is more trusted."""
-        return len(Provenance) - list(Provenance).index(self)
 
 
 class State(models.TextChoices):

@@ -7,9 +7,9 @@ import uuid
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
-from engram.kernel.models import ApiKey, Workspace
+from engram.kernel.models import ApiKey, Provenance, Workspace
 from engram.kernel.tenancy import WorkspaceModel
-from memories.models.memory import Memory, Provenance
+from memories.models.memory import Memory
 
 
 class Observation(WorkspaceModel):

@@ -17,7 +17,9 @@ class ReviewKind(models.TextChoices):
 
     SUPERSEDE = "supersede", "Replace a more trusted memory"
     REVISE = "revise", "Change a more trusted memory"
+    FORGET = "forget", "Forget a more trusted memory"
     REVIVE = "revive", "Bring back what a person forgot"
+    CLAIM = "claim", "Claim more than the key may"
     SOURCE_FORGOTTEN = "source_forgotten", "A source of this summary was forgotten"
 
 
@@ -38,7 +40,10 @@ class Review(WorkspaceModel):
     status = models.CharField(
         max_length=10, choices=ReviewStatus.choices, default=ReviewStatus.PENDING
     )
-    memory = models.ForeignKey(Memory, models.CASCADE, related_name="reviews")
+    # What it is about; none when a new statement claims more than its key may.
+    memory = models.ForeignKey(
+        Memory, models.CASCADE, null=True, blank=True, related_name="reviews"
+    )
     # What was asked for: the fields of the draft or of the change, as JSON holds them.
     request = models.JSONField(default=dict)
     reason = models.CharField(max_length=300)

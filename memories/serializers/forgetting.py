@@ -54,14 +54,29 @@ class ForgettableSerializer(MemorySerializer):
     )
 
 
+class WaitingSerializer(serializers.Serializer[Any]):
+    """A memory about which a reviewer is asked first."""
+
+    id = serializers.UUIDField()
+    review = serializers.UUIDField()
+
+
 class ForgetAnswerSerializer(serializers.Serializer[Any]):
-    """What was forgotten, or would be."""
+    """What was forgotten, or would be; `status` and the first `review` when all of it waits."""
 
     would_forget = ForgettableSerializer(
         many=True, required=False, help_text="A preview, the most relevant first."
     )
+    would_wait = serializers.ListField(
+        child=serializers.UUIDField(),
+        required=False,
+        help_text="Those of them about which a reviewer would be asked first.",
+    )
+    status = serializers.CharField(required=False, help_text="`pending`")
+    review = serializers.UUIDField(required=False, help_text="The first that waits.")
     forgotten = serializers.IntegerField(required=False)
     ids = serializers.ListField(child=serializers.UUIDField(), required=False)
+    pending = WaitingSerializer(many=True, required=False)
     capped = serializers.BooleanField(
         required=False, help_text="The query means more than one call takes: ask again for more."
     )
@@ -86,13 +101,6 @@ class StillHiddenSerializer(serializers.Serializer[Any]):
 
     id = serializers.UUIDField()
     state = serializers.ChoiceField(State.choices)
-
-
-class WaitingSerializer(serializers.Serializer[Any]):
-    """A memory that a person made Engram forget: a reviewer is asked."""
-
-    id = serializers.UUIDField()
-    review = serializers.UUIDField()
 
 
 class RestoreAnswerSerializer(serializers.Serializer[Any]):

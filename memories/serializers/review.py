@@ -26,7 +26,10 @@ class ReviewSerializer(serializers.Serializer[Any]):
     kind = serializers.ChoiceField(ReviewKind.choices)
     status = serializers.ChoiceField(ReviewStatus.choices)
     reason = serializers.CharField(help_text="Why a person is asked.")
-    memory = MemorySerializer(help_text="What it is about, as it is now.")
+    memory = MemorySerializer(
+        allow_null=True,
+        help_text="What it is about, as it is now; null of a new statement (`claim`).",
+    )
     request = serializers.DictField(
         help_text="The fields of the commit or of the change; `sources` that were forgotten."
     )
@@ -58,16 +61,15 @@ def asked_fields(review: Review) -> dict[str, Any]:
 
 def present_reviews(reviews: Sequence[Review]) -> list[dict[str, Any]]:
     """Return reviews of the current workspace as callers see them."""
-    memories = {
-        row["id"]: row for row in present(list({r.memory_id: r.memory for r in reviews}.values()))
-    }
+    about = {r.memory.id: r.memory for r in reviews if r.memory is not None}
+    memories = {row["id"]: row for row in present(list(about.values()))}
     return [
         {
             "id": review.id,
             "kind": review.kind,
             "status": review.status,
             "reason": review.reason,
-            "memory": memories[str(review.memory_id)],
+            "memory": memories.get(str(review.memory_id)),
             "request": asked_fields(review)
             if review.kind != ReviewKind.SOURCE_FORGOTTEN
             else {"sources": review.request["sources"]},

@@ -48,6 +48,18 @@ MERGE_SPLIT = Cause("merge-split", 409, "The merge was split", "Nothing; both me
 RUN_UNDONE = Cause(
     "run-undone", 409, "The run was undone", "Start another run if it is wanted still."
 )
+SESSION_OF_ANOTHER = Cause(
+    "session-of-another-key",
+    403,
+    "The session belongs to another key",
+    "Use the key that started it; a reviewer may end it.",
+)
+SESSION_KEY_TAKEN = Cause(
+    "session-key-taken",
+    409,
+    "The session key is taken",
+    "Start the session under another `session_key`.",
+)
 SESSION_ENDED = Cause(
     "session-ended", 409, "The session has ended", "Start another session under another key."
 )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from uuid import UUID, uuid4
 
@@ -28,7 +28,13 @@ from memories.services.nearby import Said, worth_asking
 from memories.services.review import ask
 from memories.services.statements import forgotten_memory, live_twins
 from memories.services.suggest import suggest
-from memories.services.trust import ReviewNeededError, demand_all, demand_leave, demand_trust
+from memories.services.trust import (
+    ReviewNeededError,
+    demand_all,
+    demand_claims,
+    demand_leave,
+    demand_trust,
+)
 
 MICROSECOND = timedelta(microseconds=1)
 LOOKS = 3  # how often the gate looks when others keep changing what it saw
@@ -78,13 +84,29 @@ class Run:
     def commit_one(self, draft: Draft, digest: str, vectors: np.ndarray | None) -> Committed:
         """Decide about one draft and write it, or let it wait for a person."""
         self.now += MICROSECOND  # each a little later, to keep their order
+        draft = replace(draft, agent=self.actor.agent_name(draft.agent))
         try:
             known = self._restate(draft, digest) if digest in self.known else None
-            self.known.add(digest)
-            return known or self._decide(draft, digest, vectors)
+            if known is None:
+                self._demand(draft)
+                known = self._decide(draft, digest, vectors)
         except ReviewNeededError as needed:  # raised before anything was written
             review = ask(needed, draft.as_json(), actor=self.actor, now=self.now)
             return Committed("pending", None, review=review.id)
+        self.known.add(digest)
+        return known
+
+    def _demand(self, draft: Draft, *others: Callable[[], object]) -> None:
+        """Let a person be asked once about all that a draft may not do or claim."""
+        demand_all(
+            lambda: self._demand_trust(self._to_replace(draft), draft),
+            *others,
+            lambda: demand_claims(
+                draft.provenance,
+                {"is_pinned": draft.is_pinned, "kind": draft.kind},
+                actor=self.actor,
+            ),
+        )
 
     def _restate(self, draft: Draft, digest: str) -> Committed | None:
         """Decide about what was said before; None when nothing of it lives in this place."""
@@ -144,7 +166,7 @@ class Run:
             self._suggest(memory, report.also)
         nearby: tuple[Memory, ...] = ()
         if self.is_detected and report.around:
-            said = Said(memory.content, memory.session_key, memory.observed_at)
+            said = Said(memory.content, memory.session_key, memory.key_id, memory.observed_at)
             nearby = worth_asking(said, report.around)
         return Committed(report.outcome, memory, report, nearby=nearby, links=links)
 
@@ -160,7 +182,8 @@ class Run:
 
     def _state_again(self, memory: Memory, draft: Draft) -> Committed:
         """Count what is known; said anew after something else, it is news to the story."""
-        replaced = self._replaced(draft)
+        self._demand(draft)
+        replaced = self._to_replace(draft)
         if replaced is not None and replaced.id != memory.id:
             hide([replaced], "superseded_at", actor=self.actor, now=self.now, successor=memory)
         self._observe(memory, draft, "duplicate")
@@ -170,12 +193,9 @@ class Run:
 
     def _revive(self, memory: Memory, draft: Draft) -> Committed | None:
         """Bring a forgotten memory back; None when it was retired or replaced as well."""
-        replaced = self._to_replace(draft)
         locked = lock([memory.id])[0]
-        demand_all(  # one review for both: who accepts it decides both
-            lambda: self._demand_trust(replaced, draft),
-            lambda: demand_leave(locked, actor=self.actor),
-        )
+        self._demand(draft, lambda: demand_leave(locked, actor=self.actor))
+        replaced = self._to_replace(draft)
         put_back(locked, {"forgotten_at": None}, actor=self.actor, now=self.now)
         if locked.state(self.now) != State.ACTIVE:
             return None
@@ -209,7 +229,7 @@ class Run:
         self, draft: Draft, digest: str, vectors: np.ndarray | None, report: gate.GateReport
     ) -> tuple[Memory, Links]:
         """Write a memory of its own, with what was sent; supersede what it replaces."""
-        replaced = self._replaced(draft)
+        replaced = self._to_replace(draft)
         memory_id = uuid4()
         memory = Memory(
             id=memory_id,
@@ -247,18 +267,13 @@ class Run:
         self.created.add(memory.id)
         return memory, links
 
-    def _replaced(self, draft: Draft) -> Memory | None:
-        """Return the locked memory that a draft replaces and is trusted to replace."""
-        replaced = self._to_replace(draft)
-        self._demand_trust(replaced, draft)
-        return replaced
-
     def _demand_trust(self, replaced: Memory | None, draft: Draft) -> None:
         if replaced is not None:
             kind, provenance = ReviewKind.SUPERSEDE, draft.provenance
             demand_trust(replaced, kind=kind, provenance=provenance, actor=self.actor)
 
     def _to_replace(self, draft: Draft) -> Memory | None:
+        """Return the locked memory that a draft replaces."""
         if draft.supersedes is None:
             return None
         found = [m for m in lock([draft.supersedes]) if m.forgotten_at is None]

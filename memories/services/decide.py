@@ -23,8 +23,8 @@ from memories.services import commit
 from memories.services.causes import REVIEW_CLOSED, REVIEW_LAPSED
 from memories.services.draft import Draft
 from memories.services.forget import restore
-from memories.services.lifecycle import hide, lock
-from memories.services.review import close, seen
+from memories.services.lifecycle import hide
+from memories.services.review import close, locked_with_memory, seen
 from memories.services.revise import apply_revision, embedded, revision_of
 from memories.services.statements import lock_statements
 
@@ -63,7 +63,7 @@ def accept(
         with in_workspace(workspace):
             review, memory = _locked(review_id, ready.hashes)
             if not _is_as_seen(review, memory, now):
-                raise LapsedError(CHANGED, [memory.id])
+                raise LapsedError(CHANGED, [memory.id] if memory else [])
             review.status = ReviewStatus.ACCEPTED  # hiding the memory must not lapse this one
             review.save(update_fields=["status"])
             result = _perform(workspace, review, memory, ready, actor=actor, now=now)
@@ -94,16 +94,13 @@ def _found(review_id: UUID) -> Review:
     return review
 
 
-def _locked(review_id: UUID, hashes: Sequence[str] = ()) -> tuple[Review, Memory]:
+def _locked(review_id: UUID, hashes: Sequence[str] = ()) -> tuple[Review, Memory | None]:
     """Return a waiting review with its memory; statements, memories and reviews lock in order."""
     lock_statements(hashes)
-    memories = lock([_found(review_id).memory_id])
-    review = Review.objects.select_for_update().filter(pk=review_id).first()
-    if review is None or not memories:
-        raise MissingError("There is no such review.")
+    review, memory = locked_with_memory(review_id)
     if review.status != ReviewStatus.PENDING:
         raise StaleError(f"This review is {review.status} already.", cause=REVIEW_CLOSED)
-    return review, memories[0]
+    return review, memory
 
 
 def _prepare(review: Review, workspace: Workspace) -> _Ready:
@@ -119,7 +116,9 @@ def _prepare(review: Review, workspace: Workspace) -> _Ready:
     return _Ready(prepared, hashes=prepared.hashes)
 
 
-def _is_as_seen(review: Review, memory: Memory, now: datetime) -> bool:
+def _is_as_seen(review: Review, memory: Memory | None, now: datetime) -> bool:
+    if memory is None:
+        return True
     if review.kind == ReviewKind.SOURCE_FORGOTTEN:
         return memory.forgotten_at is None
     return bool(review.request["seen"] == seen(memory, now))
@@ -128,15 +127,16 @@ def _is_as_seen(review: Review, memory: Memory, now: datetime) -> bool:
 def _perform(
     workspace: Workspace,
     review: Review,
-    memory: Memory,
+    memory: Memory | None,
     ready: _Ready,
     *,
     actor: Actor,
     now: datetime,
 ) -> Memory | None:
     """Do what was asked, as the one who asked would with a reviewer's trust."""
-    if review.kind == ReviewKind.SOURCE_FORGOTTEN:
-        hide([memory], "forgotten_at", actor=actor, now=now, because={"review": str(review.id)})
+    because = {"review": str(review.id)}
+    if memory is not None and review.kind == ReviewKind.SOURCE_FORGOTTEN:
+        hide([memory], "forgotten_at", actor=actor, now=now, because=because)
         return None
     asker = Actor(
         kind=review.actor_kind,  # type: ignore[arg-type]  # what `Actor.kind` said once
@@ -144,10 +144,14 @@ def _perform(
         label=review.actor_label,
         role=Role.REVIEWER,
     )
-    if ready.changes is not None:
+    if memory is not None and review.kind == ReviewKind.FORGET:
+        hide([memory], "forgotten_at", actor=asker, now=now, because=because)
+        return None
+    if memory is not None and ready.changes is not None:
         return apply_revision(workspace, memory, ready.changes, ready.vectors, actor=asker, now=now)
-    if ready.prepared is None:
+    if memory is not None and ready.prepared is None:
         return restore(workspace, [memory.id], actor=asker, now=now).memories[0]
+    assert ready.prepared is not None  # noqa: S101  a request without a memory is a commit
     written = commit.write(workspace, ready.prepared, actor=asker, now=now)[0]
     if written.memory is None:
         raise LapsedError("Exactly this was forgotten meanwhile; the request has lapsed.")

@@ -15,8 +15,8 @@ from memories.services.nearest import written
 from memories.services.words import Vocabulary, bm25_parameters, words_sql
 
 _FACTS = """
-    SELECT id, agent, session_key, provenance, confidence, weight_factor, confidence_factor,
-        observed_at, is_pinned, scope, project,
+    SELECT id, agent, session_key, key_id, provenance, confidence, weight_factor,
+        confidence_factor, observed_at, is_pinned, scope, project,
         (
             SELECT 1 - min(embedding <=> %(vector)s::vector) FROM memories_memoryvector
             WHERE memory_id = memories_memory.id AND model = %(model)s
@@ -28,11 +28,12 @@ _FACTS = """
 
 
 class Facts(NamedTuple):
-    """A memory's part in a ranking; `Memory` has the first eleven by the same names."""
+    """A memory's part in a ranking; `Memory` has the first twelve by the same names."""
 
     pk: UUID
     agent: str
     session_key: str
+    key_id: UUID | None
     provenance: str
     confidence: float
     weight_factor: float

@@ -20,9 +20,9 @@ from memories.models.memory import in_scope
 from memories.services.causes import SAME_STATEMENT
 from memories.services.lifecycle import absorbed_by, hide, lock, put_back
 from memories.services.nearest import nearest
-from memories.services.review import ask
+from memories.services.review import ask, ask_to_forget
 from memories.services.statements import SAID_AGAIN, lock_statements, refuse_twins
-from memories.services.trust import ReviewNeededError, demand_leave
+from memories.services.trust import ReviewNeededError, demand_leave, keeps_from_forgetting
 
 # A query takes no more at a time: a weak one must not sweep a workspace away.
 MEANT_MAX = 50
@@ -40,6 +40,14 @@ class Meant:
     relevance: Mapping[UUID, float] = field(default_factory=dict)
     is_capped: bool = False
     reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """What was newly forgotten, and which memories wait for a person instead."""
+
+    memories: tuple[Memory, ...]
+    pending: dict[UUID, UUID]  # memory → review
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,20 +93,36 @@ def meant(
     return Meant(most, is_capped=len(relevant) > MEANT_MAX)
 
 
-def preview(workspace: Workspace, ids: Collection[UUID]) -> list[Memory]:
-    """Return what `forget` would stamp in the order of `ids`, changing nothing."""
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What a forget would stamp, and of which of these a person would be asked first."""
+
+    memories: tuple[Memory, ...]
+    waits: tuple[UUID, ...]
+
+
+def preview(workspace: Workspace, ids: Collection[UUID], *, actor: Actor) -> Preview:
+    """Return what `forget` would do in the order of `ids`, changing nothing."""
     with in_workspace(workspace):
         found = Memory.objects.filter(forgotten_at=None).in_bulk(list(ids))
         named = [found[i] for i in dict.fromkeys(ids) if i in found]
-        return named + [m for m in absorbed_by(named) if m.forgotten_at is None]
+        kept = {one.memory.id for one in keeps_from_forgetting(named, actor=actor) if one.memory}
+        going = [memory for memory in named if memory.id not in kept]
+        along = [m for m in absorbed_by(going) if m.forgotten_at is None and m.id not in kept]
+        shown = {memory.id: memory for memory in (*named, *along)}
+        return Preview(tuple(shown.values()), tuple(i for i in shown if i in kept))
 
 
 def forget(
     workspace: Workspace, ids: Collection[UUID], *, actor: Actor, now: datetime
-) -> list[Memory]:
-    """Hide memories by their owner's will; return those newly forgotten (unknown ids are none)."""
+) -> Forgotten:
+    """Hide memories by their owner's will (unknown ids are none); a person's word asks a person."""
     with in_workspace(workspace):
-        return hide(lock(ids), "forgotten_at", actor=actor, now=now)
+        named = [memory for memory in lock(ids) if memory.forgotten_at is None]
+        needed = keeps_from_forgetting(named, actor=actor)
+        pending = ask_to_forget(needed, actor=actor, now=now)
+        going = [memory for memory in named if memory.id not in pending]
+        return Forgotten(tuple(hide(going, "forgotten_at", actor=actor, now=now)), pending)
 
 
 def restore(

@@ -12,7 +12,6 @@ import numpy as np
 
 from engram.kernel.actors import Actor
 from engram.kernel.configuration import WorkspaceSettings
-from engram.kernel.models import Role
 from memories.core.claims import Comparison, Reading, compare
 from memories.core.gate import Decision, Outcome, better_wording, decide
 from memories.core.objections import objection
@@ -20,7 +19,7 @@ from memories.core.reading import read_cached
 from memories.models import Memory, Provenance
 from memories.services.neighbours import Row, look_around
 from memories.services.rejections import apart_from
-from memories.services.trust import is_persons_word
+from memories.services.trust import is_persons_word, lacking_trust
 
 NEIGHBOURS = 5
 _RANK: dict[Outcome, int] = {"kept_apart": 0, "merged": 1, "suggested": 2, "created": 3}
@@ -206,10 +205,12 @@ def _spare_trusted(one: Judged, statement: Statement, actor: Actor) -> Judged:
     What an agent says beside a more trusted class or a person's word only counts as a witness.
     """
     stored = one.memory
-    if actor.role.includes(Role.REVIEWER):
+    if actor.is_reviewer:
         return one
     if Provenance(statement.provenance).trust < Provenance(stored.provenance).trust:
         reason = f"the stored memory is {stored.provenance} and stays as it is"
+    elif lacking_trust(stored, statement.provenance, actor):
+        reason = "the stored memory leads sessions and stays as it is"
     elif is_persons_word(stored):
         reason = "a person wrote the stored memory or decided about it"
     else:

@@ -18,6 +18,7 @@ import numpy as np
 
 from engram.kernel.actors import Actor
 from engram.kernel.configuration import WorkspaceSettings
+from engram.kernel.keys import actor_of
 from engram.kernel.models import ApiKey, Role, Workspace
 from memories.core.gate import Outcome
 from memories.models import Memory, MemoryVector, Merge, MergeSuggestion, Observation
@@ -82,7 +83,7 @@ def replay_gate(
     rows = rows[:COMMITS_READ]
     store = _Store(workspace.embedding_model, rows, until)
     done.is_cut = done.is_cut or store.is_cut
-    roles = dict(ApiKey.objects.values_list("pk", "role"))
+    known = ApiKey.objects.in_bulk()
     is_same = (config.gate_policy, config.gate_threshold) == (
         asked.gate_policy, asked.gate_threshold,
     )  # fmt: skip
@@ -90,7 +91,7 @@ def replay_gate(
     for row in rows:
         found = store.neighbours(row)
         statement = gate.Statement(row.content, row.content_hash, *_place(row), row.provenance)
-        actor = _actor(row, roles)
+        actor = _actor(row, known)
         before = gate.foresee(statement, found, config, actor=actor)
         after = before if is_same else gate.foresee(statement, found, asked, actor=actor)
         outcomes = (_outcome(before), _outcome(after))
@@ -113,12 +114,13 @@ def _place(row: Observation) -> Place:
     return row.fields.get("scope", row.memory.scope), row.fields.get("project", row.memory.project)
 
 
-def _actor(row: Observation, roles: dict[UUID, str]) -> Actor:
-    """Return who committed: the key in the role that it has now, else a person."""
+def _actor(row: Observation, known: dict[UUID, ApiKey]) -> Actor:
+    """Return who committed: the key with what it may claim now, else a person."""
     if row.key_id is None:
         return Actor(kind="system", id="", label="", role=Role.REVIEWER)
-    role = Role(roles.get(row.key_id, Role.AGENT))
-    return Actor(kind="key", id=str(row.key_id), label="", role=role)
+    if (key := known.get(row.key_id)) is not None:
+        return actor_of(key)
+    return Actor(kind="key", id=str(row.key_id), label="", role=Role.AGENT)
 
 
 def _tell(

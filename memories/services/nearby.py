@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from itertools import islice
+from uuid import UUID
 
 from memories.core.claims import Reading, compare
 from memories.core.reading import read_cached
@@ -37,6 +38,7 @@ class Said:
 
     content: str
     session_key: str
+    key_id: UUID | None
     observed_at: datetime
 
 
@@ -87,7 +89,8 @@ def _is_open(said: Reading, memory: Memory) -> bool:
 def _pair(said: Said, words: frozenset[str], row: Row) -> _Pair | None:
     """Return what two statements share; None when they are one conversation or share nothing."""
     memory, cosine = row
-    if said.session_key and said.session_key == memory.session_key:
+    own = (said.session_key, said.key_id)
+    if said.session_key and own == (memory.session_key, memory.key_id):
         return None
     if math.isnan(cosine) or cosine < ELSEWHERE_COSINE:
         return None

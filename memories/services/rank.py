@@ -151,7 +151,7 @@ def _candidates(asked: Asked, pool: Pool, past: Past) -> list[Candidate[UUID]]:
                 previous=pool.previous.get(row.pk),
                 next=pool.next.get(row.pk),
                 agent=row.agent,
-                session=row.session_key,
+                session=f"{row.key_id}:{row.session_key}" if row.session_key else "",
                 hour=-hours,
                 provenance_weight=asked.query.provenance_weight(row.provenance, asked.config),
                 weight_factor=row.weight_factor,

@@ -23,7 +23,7 @@ from memories.models import (
 )
 from memories.services.causes import ALREADY_SUGGESTED, NOT_KEPT_APART, REVIEW_CLOSED
 from memories.services.lifecycle import lock
-from memories.services.review import seen
+from memories.services.review import about, locked_with_memory, seen
 from memories.services.suggest import in_status
 
 
@@ -60,16 +60,10 @@ def reopen_suggestion(
 def reopen_review(workspace: Workspace, review_id: UUID, *, actor: Actor, now: datetime) -> Review:
     """Let a rejected request wait again; refused once its memory is not what it was then."""
     with in_workspace(workspace):
-        asked = Review.objects.filter(pk=review_id).first()
-        if asked is None:
-            raise MissingError("There is no such review.")
-        memories = lock([asked.memory_id])
-        review = Review.objects.select_for_update().filter(pk=review_id).first()
-        if review is None or not memories:
-            raise MissingError("There is no such review.")
+        review, memory = locked_with_memory(review_id)
         if review.status != ReviewStatus.REJECTED:
             raise StaleError(f"This review is {review.status}.", cause=REVIEW_CLOSED)
-        if not _is_as_asked(review, memories[0], now):
+        if memory is not None and not _is_as_asked(review, memory, now):
             raise StaleError(
                 "What this is about has changed meanwhile.",
                 [review.memory_id],
@@ -79,8 +73,7 @@ def reopen_review(workspace: Workspace, review_id: UUID, *, actor: Actor, now: d
         review.decided_at, review.decided_by, review.note = None, "", ""
         review.save(update_fields=["status", "decided_at", "decided_by", "note"])
         data = {"review": str(review.id), "kind": review.kind}
-        of = ("memory", review.memory_id)
-        record("review.reopened", of=of, actor=actor, now=now, data=data)
+        record("review.reopened", of=about(review), actor=actor, now=now, data=data)
         return review
 
 

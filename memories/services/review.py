@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from engram.kernel.actors import SYSTEM, Actor
-from engram.kernel.history import record
+from engram.kernel.history import event, record, send
+from engram.kernel.inserting import insert
+from engram.kernel.refusals import MissingError
+from memories.core.content import content_hash
 from memories.models import Derivation, Memory, Review, ReviewKind, ReviewStatus
 from memories.services.trust import ReviewNeededError
 
 # A chain of summaries is followed so far, so wide.
 DERIVED_DEPTH = 8
 DERIVED_MAX = 1000
+REASON_MAX_CHARS = 300
 
 
 def ask(
@@ -22,12 +26,13 @@ def ask(
 ) -> Review:
     """Keep what an agent asked for until a reviewer decides; the same asked again is one review.
 
-    The memory is locked by the caller. `request` remembers what the memory was, so that the answer
-    is never about something else.
+    The memory (or the statement, of a claim) is locked by the caller. `request` remembers what the
+    memory was, so that the answer is never about something else.
     """
-    request = {"fields": dict(fields), "seen": seen(needed.memory, now)}
+    memory = needed.memory
+    request = {"fields": dict(fields), "seen": _seen(memory, fields, now)}
     same = Review.objects.filter(
-        memory=needed.memory,
+        memory=memory,
         kind=needed.kind,
         status=ReviewStatus.PENDING,
         request=request,
@@ -36,10 +41,55 @@ def ask(
     )
     if (review := same.first()) is not None:
         return review
-    return _open(
-        needed.kind, needed.memory.id, request, needed.reason, actor=actor, now=now,
-        data={"kind": needed.kind},
-    )  # fmt: skip
+    memory_id = memory.id if memory else None
+    review = _review(needed.kind, memory_id, request, needed.reason, actor=actor, now=now)
+    _open([review], actor=actor, now=now)
+    return review
+
+
+def ask_to_forget(
+    needed: Sequence[ReviewNeededError], *, actor: Actor, now: datetime
+) -> dict[UUID, UUID]:
+    """Ask a reviewer about each locked memory, in a fixed number of queries: memory → review."""
+    reasons = {one.memory: one.reason for one in needed if one.memory is not None}
+    waiting = Review.objects.filter(
+        memory__in=list(reasons),
+        kind=ReviewKind.FORGET,
+        status=ReviewStatus.PENDING,
+        actor_kind=actor.kind,
+        actor_id=actor.id,
+    )
+    asked = {memory_id: pk for memory_id, pk in waiting.values_list("memory_id", "pk") if memory_id}
+    new = {
+        memory.id: _review(
+            ReviewKind.FORGET, memory.id, {"fields": {}, "seen": seen(memory, now)}, reason,
+            actor=actor, now=now,
+        )
+        for memory, reason in reasons.items()
+        if memory.id not in asked
+    }  # fmt: skip
+    _open(list(new.values()), actor=actor, now=now)
+    return asked | {memory_id: review.id for memory_id, review in new.items()}
+
+
+def locked_with_memory(review_id: UUID) -> tuple[Review, Memory | None]:
+    """Lock and return a review and the memory that it is about, the memory first."""
+    reviews = Review.objects.filter(pk=review_id)
+    memory = Memory.objects.filter(pk__in=reviews.values("memory_id"))
+    locked = memory.select_for_update(no_key=True).first()
+    review = reviews.select_for_update().first()
+    if review is None:
+        raise MissingError("There is no such review.")
+    return review, locked
+
+
+def about(review: Review) -> tuple[str, UUID]:
+    """Return what history says a review is about: its memory, or itself when there is none."""
+    return ("memory", review.memory_id) if review.memory_id else ("review", review.id)
+
+
+def _seen(memory: Memory | None, fields: Mapping[str, Any], now: datetime) -> dict[str, Any]:
+    return seen(memory, now) if memory else {"statement": content_hash(fields["content"])}
 
 
 def seen(memory: Memory, now: datetime) -> dict[str, Any]:
@@ -47,30 +97,40 @@ def seen(memory: Memory, now: datetime) -> dict[str, Any]:
     return {"revision": memory.revision, "state": str(memory.state(now))}
 
 
-def _open(
+def _review(
     kind: str,
-    memory_id: UUID,
+    memory_id: UUID | None,
     request: dict[str, Any],
     reason: str,
     *,
     actor: Actor,
     now: datetime,
-    data: Mapping[str, Any],
 ) -> Review:
-    review = Review.objects.create(
+    return Review(
         kind=kind,
         memory_id=memory_id,
         request=request,
-        reason=reason[:300],
+        reason=reason[:REASON_MAX_CHARS],
         actor_kind=actor.kind,
         actor_id=actor.id,
         actor_label=actor.label,
         key_id=actor.key_id,
         created_at=now,
     )
-    told = {"review": str(review.id), **data}
-    record("review.opened", of=("memory", memory_id), actor=actor, now=now, data=told)
-    return review
+
+
+def _open(reviews: Sequence[Review], *, actor: Actor, now: datetime) -> None:
+    """Write new reviews, and tell history."""
+    told = [
+        event(
+            "review.opened", of=about(review), actor=actor, now=now,
+            data={"review": str(review.id), "kind": str(review.kind)},
+        )
+        for review in reviews
+    ]  # fmt: skip
+    insert([*reviews, *told])
+    for one in told:
+        send(one)
 
 
 def flag_derived(sources: Collection[UUID], *, actor: Actor, now: datetime) -> int:
@@ -98,11 +158,11 @@ def flag_derived(sources: Collection[UUID], *, actor: Actor, now: datetime) -> i
             waiting.request = {"sources": sorted(known | set(new))}
             waiting.save(update_fields=["request"])
             continue
-        _open(
+        asked = _review(
             ReviewKind.SOURCE_FORGOTTEN, derived_id, {"sources": new},
             "What this memory was derived from was forgotten.", actor=actor, now=now,
-            data={"kind": str(ReviewKind.SOURCE_FORGOTTEN)},
         )  # fmt: skip
+        _open([asked], actor=actor, now=now)
     return flagged
 
 
@@ -157,6 +217,14 @@ def lapse_of(memory_ids: Collection[UUID], *, now: datetime, with_flags: bool = 
     close(waiting.order_by("pk").select_for_update(), ReviewStatus.LAPSED, actor=SYSTEM, now=now)
 
 
+def lapse_claims(statements: Collection[str], *, now: datetime) -> None:
+    """Close the claims of statements (by hash) that were forgotten: nobody is asked about them."""
+    waiting = Review.objects.filter(
+        memory=None, status=ReviewStatus.PENDING, request__seen__statement__in=list(statements)
+    )
+    close(waiting.order_by("pk").select_for_update(), ReviewStatus.LAPSED, actor=SYSTEM, now=now)
+
+
 def close(
     reviews: Iterable[Review],
     status: ReviewStatus,
@@ -174,11 +242,11 @@ def close(
         review.note = note
         review.result = result
         review.save(update_fields=["status", "decided_at", "decided_by", "note", "result"])
-        about = {review.memory_id, *([result.id] if result else [])}
-        for memory_id in sorted(about):
+        told_of = {about(review), *([("memory", result.id)] if result else [])}
+        for of in sorted(told_of):
             record(
                 f"review.{status}",
-                of=("memory", memory_id),
+                of=of,
                 actor=actor,
                 now=now,
                 data={"review": str(review.id), "kind": review.kind},

@@ -25,7 +25,7 @@ from memories.services.lifecycle import lock
 from memories.services.merge import keep_revision
 from memories.services.review import ask, lapse_of
 from memories.services.statements import forgotten_memory, lock_statements
-from memories.services.trust import ReviewNeededError, demand_trust
+from memories.services.trust import ReviewNeededError, demand_all, demand_pin, demand_trust
 from memories.signals import memories_written
 
 # What a caller may change; everything else tells who said it, and stays.
@@ -92,8 +92,11 @@ def _revise(
         lock_statements([content_hash(content)])
     memory = _changeable(memory_id, now)
     try:
-        demand_trust(
-            memory, kind=ReviewKind.REVISE, provenance=Provenance.ASSISTANT_DERIVED, actor=actor
+        demand_all(
+            lambda: demand_trust(
+                memory, kind=ReviewKind.REVISE, provenance=Provenance.ASSISTANT_DERIVED, actor=actor
+            ),
+            lambda: demand_pin(memory, changes, actor=actor),
         )
     except ReviewNeededError as needed:
         return ask(needed, _kept(changes), actor=actor, now=now)

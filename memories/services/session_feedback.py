@@ -5,25 +5,32 @@ from __future__ import annotations
 from datetime import datetime
 from uuid import UUID
 
+from engram.kernel.actors import Actor
 from engram.kernel.collisions import retried
 from engram.kernel.models import Workspace
 from engram.kernel.refusals import MissingError, StaleError
 from engram.kernel.tenancy import in_workspace
 from memories.models import SessionCandidate
 from memories.services.causes import SESSION_JUDGED
-from memories.services.session_prompt import locked_session
+from memories.services.session_prompt import own_session
 
 
 @retried
 def give_feedback(
-    workspace: Workspace, session_key: str, memory_id: UUID, value: float, *, now: datetime
+    workspace: Workspace,
+    session_key: str,
+    memory_id: UUID,
+    value: float,
+    *,
+    actor: Actor,
+    now: datetime,
 ) -> SessionCandidate:
     """Note what a memory of the session's records was worth; a later word replaces an earlier.
 
     Taken until the session is judged: after that nothing would read it.
     """
     with in_workspace(workspace):
-        session = locked_session(session_key)
+        session = own_session(session_key, actor)
         if session.judged_at is not None:
             raise StaleError(
                 "This session is judged; its records change no more.", cause=SESSION_JUDGED

@@ -15,17 +15,18 @@ from engram.kernel.binary import binary_cursor
 from engram.kernel.collisions import retried
 from engram.kernel.history import record
 from engram.kernel.models import Workspace
-from engram.kernel.refusals import MissingError, StaleError
+from engram.kernel.refusals import ForbiddenError, MissingError, StaleError
 from engram.kernel.tenancy import current_workspace_id, in_workspace
 from memories.core.hits import HITS_MAX, Match, asked_of, match_of
 from memories.core.text import terms
 from memories.models import Memory, Session, SessionCandidate
-from memories.services.causes import SESSION_ENDED
+from memories.services.causes import SESSION_ENDED, SESSION_OF_ANOTHER
 from memories.services.disputes import UNDISPUTED, Dispute, quoted_disputes
 from memories.services.lifecycle import lock
 from memories.services.words import GAIN, POSTINGS, bm25_parameters, vocabulary_of
 
 NO_SUCH_SESSION = "There is no such session."
+NOT_YOURS = "Another key started this session; only that key speaks for it."
 FTS_ONLY_MAX = 200  # rows that prompts add to one session
 DIGESTS_KEPT = 500
 READ_MAX = 200  # best sharers that are looked at
@@ -96,7 +97,7 @@ def prompt(
         # Memories before the session, as erasing does: the other way round the two deadlock.
         found = {memory.id for memory in lock(list(matched))}
         matched = {i: how for i, how in matched.items() if i in found}
-        session = open_session(session_key)
+        session = open_session(session_key, actor)
         digest = hashlib.sha256(text.encode()).hexdigest()[:32]
         is_new = digest not in session.prompt_digests
         if is_new:
@@ -125,11 +126,19 @@ def prompt(
         return Prompted(session, hits, is_new)
 
 
-def open_session(session_key: str) -> Session:
-    """Lock and return a session that has not ended."""
-    session = locked_session(session_key)
+def open_session(session_key: str, actor: Actor) -> Session:
+    """Lock and return a session of the caller's that has not ended."""
+    session = own_session(session_key, actor)
     if session.ended_at is not None:
         raise StaleError("This session has ended.", cause=SESSION_ENDED)
+    return session
+
+
+def own_session(session_key: str, actor: Actor) -> Session:
+    """Lock and return a session that the caller started; others only look at it."""
+    session = locked_session(session_key)
+    if session.caller != actor.caller:
+        raise ForbiddenError(NOT_YOURS, cause=SESSION_OF_ANOTHER)
     return session
 
 

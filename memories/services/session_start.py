@@ -27,9 +27,11 @@ from engram.kernel.history import event, send
 from engram.kernel.inserting import insert
 from engram.kernel.locks import one_at_a_time
 from engram.kernel.models import Workspace
+from engram.kernel.refusals import StaleError
 from engram.kernel.tenancy import before_writing, in_workspace
 from memories.core import injection
 from memories.models import Memory, Session, SessionCandidate
+from memories.services.causes import SESSION_KEY_TAKEN
 from memories.services.disputes import UNDISPUTED, Dispute, quoted_disputes
 from memories.services.learned import Asked, Opinion, opinion_on
 from memories.services.session_brief import decided_since
@@ -51,6 +53,7 @@ from memories.services.session_record import (
 from memories.signals import session_started
 
 STAGE = "session_start"
+TAKEN = "Another key started a session of this key; choose another session_key."
 SECONDS_AN_HOUR = 3600.0
 
 
@@ -77,6 +80,7 @@ def start_session(
 ) -> Started:
     """Start a session, or answer what the one of this key was given, in its present wording."""
     began = perf_counter()
+    wanted = replace(wanted, agent=actor.agent_name(wanted.agent))
     names = ("session_key", "project", "scope", "agent")
     refuse_credentials({name: getattr(wanted, name) for name in names})
     wanted = replace(wanted, context=without_credentials(wanted.context)[0])
@@ -103,7 +107,7 @@ def _start_once(
     with in_workspace(workspace):
         one_at_a_time(f"session:{workspace.pk}:{wanted.session_key}")
         if is_known(wanted.session_key):
-            return recorded(wanted.session_key, now)
+            return recorded(wanted.session_key, actor, now)
         # A copy: done again it draws what it drew.
         return _start(workspace, wanted, vector, actor=actor, now=now, rng=copy(rng))
 
@@ -122,9 +126,14 @@ def _embedded(workspace: Workspace, context: str, now: datetime) -> NDArray[np.f
         return None
 
 
-def recorded(session_key: str, now: datetime) -> Started:
-    """Return what a session was given, as it reads and is disputed now, without what is hidden."""
+def recorded(session_key: str, actor: Actor, now: datetime) -> Started:
+    """Return what a session was given, as it reads and is disputed now, without what is hidden.
+
+    Raise `StaleError` for everybody but the caller that started it.
+    """
     session = Session.objects.get(session_key=session_key)
+    if session.caller != actor.caller:
+        raise StaleError(TAKEN, cause=SESSION_KEY_TAKEN)
     rows = list(session.candidates.filter(was_injected=True).order_by("rank"))
     memories = Memory.objects.recallable(now).in_bulk([row.memory_id for row in rows])
     disputes = quoted_disputes(list(memories), now=now)
@@ -152,8 +161,7 @@ def _start(
     model = workspace.embedding_model
     place = Place(wanted.project, wanted.scope, wanted.context, vector, model)
     found = candidates_of(place, now=now)
-    caller = f"{actor.kind}:{actor.id}"
-    before = sessions_before(caller, wanted.agent, now)
+    before = sessions_before(actor.caller, wanted.agent, now)
     gap = _gap_hours(before.any, now)
     asked = Asked(
         workspace=workspace,
@@ -230,7 +238,7 @@ def _session(
         context=wanted.context,
         context_embedding=vector,
         embedding_model=model,
-        caller=f"{actor.kind}:{actor.id}",
+        caller=actor.caller,
         key_id=actor.key_id,
         k=wanted.k,
         budget_chars=wanted.budget_chars,

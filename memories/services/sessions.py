@@ -1,4 +1,7 @@
-"""The memories before and after others in their sessions: what one turn asks, the next answers."""
+"""The memories before and after others in their sessions: what one turn asks, the next answers.
+
+A session is its writer's: what another key wrote under the same session key is not part of it.
+"""
 
 from __future__ import annotations
 
@@ -19,17 +22,19 @@ _AROUND = """
         ARRAY(
             SELECT id FROM memories_memory
             WHERE {condition} AND session_key <> '' AND session_key = here.session_key
+                AND key_id IS NOT DISTINCT FROM here.key_id
                 AND (observed_at, created_at, id) < (here.observed_at, here.created_at, here.id)
             ORDER BY observed_at DESC, created_at DESC, id DESC LIMIT {reach}
         ),
         ARRAY(
             SELECT id FROM memories_memory
             WHERE {condition} AND session_key <> '' AND session_key = here.session_key
+                AND key_id IS NOT DISTINCT FROM here.key_id
                 AND (observed_at, created_at, id) > (here.observed_at, here.created_at, here.id)
             ORDER BY observed_at, created_at, id LIMIT {reach}
         )
     FROM (
-        SELECT id, session_key, observed_at, created_at FROM memories_memory
+        SELECT id, session_key, key_id, observed_at, created_at FROM memories_memory
         WHERE {condition} AND session_key <> '' AND id = ANY(%(ids)s::uuid[])
         OFFSET 0
     ) AS here

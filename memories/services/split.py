@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 from uuid import UUID, uuid4
 
 import numpy as np
@@ -15,7 +16,7 @@ from engram.kernel.causes import CHANGED_MEANWHILE, WRITTEN_MEANWHILE
 from engram.kernel.collisions import AGAIN
 from engram.kernel.embedding import EmbeddingUnavailableError, embed_first_windows
 from engram.kernel.history import record
-from engram.kernel.models import Event, Role, Workspace
+from engram.kernel.models import Event, Workspace
 from engram.kernel.refusals import ForbiddenError, InvalidError, MissingError, StaleError
 from engram.kernel.tenancy import before_writing, in_workspace
 from memories.core.content import content_hash
@@ -25,6 +26,7 @@ from memories.models import (
     Merge,
     MergeSuggestion,
     Observation,
+    Provenance,
     State,
     SuggestionStatus,
 )
@@ -42,7 +44,7 @@ from memories.services.links import Links
 from memories.services.merge import fields_of, fields_sent, put_fields
 from memories.services.rejections import pair_of, wordings_of
 from memories.services.statements import forgotten_memory, live_twins, lock_statements
-from memories.services.trust import is_persons_word
+from memories.services.trust import by_persons, is_persons_word, lacking_trust, leads
 from memories.signals import memories_written
 
 COUNTERS = ("recall_count", "injected_count", "hit_count", "used_count")
@@ -178,7 +180,7 @@ def _refuse(
         raise StaleError(
             "Exactly this statement was forgotten; restore it instead.", cause=STATEMENT_FORGOTTEN
         )
-    if not actor.role.includes(Role.REVIEWER) and (reason := _reviewers_matter(merge, survivor)):
+    if not actor.is_reviewer and (reason := _reviewers_matter(merge, survivor, actor)):
         raise ForbiddenError(f"{reason}; splitting this needs a reviewer.", cause=REVIEWER_NEEDED)
     if merge.absorbed_id is None:
         return
@@ -192,13 +194,24 @@ def _refuse(
         )
 
 
-def _reviewers_matter(merge: Merge, survivor: Memory) -> str:
-    """Return why no agent may split a merge; a person's statement makes the survivor theirs."""
+def _reviewers_matter(merge: Merge, survivor: Memory, actor: Actor) -> str:
+    """Return why an agent may not split a merge; a person's statement makes the survivor theirs."""
     if merge.absorbed_id is not None:
         return "A reviewer merged these two"
     if merge.is_correct is not None:
         return "A reviewer judged this merge"
+    sent = fields_sent(_statement(merge))
+    if not actor.may_claim(Provenance(sent["provenance"])):
+        return "What was merged claims more than this key may"
+    if any(_leads(fields) for fields in (sent, merge.before)) and not actor.may_pin:
+        return "What was merged leads everybody's sessions"
+    if lacking_trust(survivor, actor.highest_provenance, actor):
+        return "This memory is more trusted than this key"
     return "A person wrote or decided about this memory" if is_persons_word(survivor) else ""
+
+
+def _leads(fields: Mapping[str, Any]) -> bool:
+    return leads({"is_pinned": fields.get("pinned"), "kind": fields.get("kind")})
 
 
 def _put_survivor_back(
@@ -326,7 +339,12 @@ def _tell(
 
 
 def _said_by(observation: str, survivor: Memory) -> str:
-    """Return the kind of actor that committed a statement, or an empty text when nobody knows."""
+    """Return the kind of actor that committed a statement: `user` also for a reviewer's key.
+
+    An empty text when nobody knows.
+    """
     told = Event.objects.filter(object_id=str(survivor.id), type="memory.committed")
-    kinds = told.filter(data__observation=observation).values_list("actor_kind", flat=True)
-    return next(iter(kinds), "")
+    said = told.filter(data__observation=observation)
+    if said.filter(by_persons()).exists():
+        return "user"
+    return next(iter(said.values_list("actor_kind", flat=True)), "")

@@ -1,14 +1,21 @@
-"""Trust has an order: an agent overrules neither a more trusted class nor a person."""
+"""Trust has an order: an agent overrules neither a more trusted class nor a person.
+
+Nor does it claim more than its key may: see `engram.kernel.actors.Claims`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+from uuid import UUID
 
-from django.db.models import Q
+from django.db.models import CharField, Q
+from django.db.models.functions import Cast
 
 from engram.kernel.actors import Actor
-from engram.kernel.models import Event, Role
-from memories.models import Memory, Merge, Provenance
+from engram.kernel.models import ApiKey, Event, Role
+from memories.models import Kind, Memory, Merge, Provenance, ReviewKind
 
 # What a person does to a memory that makes it a decision of theirs.
 _WILL = frozenset(
@@ -27,10 +34,13 @@ _SAID: dict[str, str] = {
 }
 
 
+_PERSONS = "A person wrote that memory or decided about it."
+
+
 class ReviewNeededError(Exception):
     """What an agent asks for needs a reviewer; raised before anything is written."""
 
-    def __init__(self, kind: str, memory: Memory, reason: str):
+    def __init__(self, kind: str, memory: Memory | None, reason: str):
         super().__init__(reason)
         self.kind = kind
         self.memory = memory
@@ -47,19 +57,67 @@ def demand_all(*demands: Callable[[], object]) -> None:
             needed.append(one)
     if needed:
         first, *others = needed
-        also = [f"It would also {one.kind} {one.memory.id}: {one.reason}" for one in others]
+        also = [
+            f"It would also {one.kind} {one.memory.id}: {one.reason}" if one.memory else one.reason
+            for one in others
+        ]
         raise ReviewNeededError(first.kind, first.memory, " ".join([first.reason, *also]))
+
+
+def leads(fields: Mapping[str, Any]) -> bool:
+    """Tell whether what has these fields leads everybody's sessions: a pin or a constraint."""
+    return bool(fields.get("is_pinned")) or fields.get("kind") == Kind.CONSTRAINT
+
+
+def demand_claims(provenance: str, fields: Mapping[str, Any], *, actor: Actor) -> None:
+    """Raise `ReviewNeededError` when a statement claims more than the key may."""
+    reasons = []
+    if not actor.may_claim(Provenance(provenance)):
+        reasons.append(f"It claims to be {_SAID[provenance]}, which this key may not claim.")
+    if leads(fields) and not actor.may_pin:
+        reasons.append("It would lead everybody's sessions, and this key may not pin.")
+    if reasons:
+        raise ReviewNeededError(ReviewKind.CLAIM, None, " ".join(reasons))
 
 
 def demand_trust(memory: Memory, *, kind: str, provenance: str, actor: Actor) -> None:
     """Raise `ReviewNeededError` when an agent may not replace or change a locked memory alone."""
-    if actor.role.includes(Role.REVIEWER):
+    if actor.is_reviewer:
         return
-    if Provenance(provenance).trust < Provenance(memory.provenance).trust:
-        reason = f"That memory is {_SAID[memory.provenance]}, what is asked is {_SAID[provenance]}."
+    reason = lacking_trust(memory, provenance, actor) or (
+        _PERSONS if is_persons_word(memory) else ""
+    )
+    if reason:
         raise ReviewNeededError(kind, memory, reason)
-    if is_persons_word(memory):
-        raise ReviewNeededError(kind, memory, "A person wrote that memory or decided about it.")
+
+
+def demand_pin(memory: Memory, changes: Mapping[str, Any], *, actor: Actor) -> None:
+    """Raise `ReviewNeededError` when a change would make a memory lead sessions."""
+    if leads(changes) and not actor.may_pin:
+        reason = "It would lead everybody's sessions, and this key may not pin."
+        raise ReviewNeededError(ReviewKind.REVISE, memory, reason)
+
+
+def keeps_from_forgetting(memories: Collection[Memory], *, actor: Actor) -> list[ReviewNeededError]:
+    """Return what an agent needs a reviewer for before these memories are forgotten."""
+    if actor.is_reviewer:
+        return []
+    persons = persons_words([memory.id for memory in memories])
+    found = []
+    for memory in memories:
+        reason = lacking_trust(memory, actor.highest_provenance, actor)
+        if reason := reason or (_PERSONS if memory.id in persons else ""):
+            found.append(ReviewNeededError(ReviewKind.FORGET, memory, reason))
+    return found
+
+
+def lacking_trust(memory: Memory, provenance: str, actor: Actor) -> str:
+    """Return why an agent may not overrule a memory by what it is; "" when it may."""
+    if Provenance(provenance).trust < Provenance(memory.provenance).trust:
+        return f"That memory is {_SAID[memory.provenance]}, what is asked is {_SAID[provenance]}."
+    if leads({"is_pinned": memory.is_pinned, "kind": memory.kind}) and not actor.may_pin:
+        return "That memory leads everybody's sessions, and this key may not pin."
+    return ""
 
 
 def demand_leave(memory: Memory, *, actor: Actor) -> None:
@@ -67,7 +125,7 @@ def demand_leave(memory: Memory, *, actor: Actor) -> None:
 
     A person, a reviewer's or admin's key, a rollback or an accepted review.
     """
-    if actor.role.includes(Role.REVIEWER):
+    if actor.is_reviewer:
         return
     told = Event.objects.filter(object_id=str(memory.id), type="memory.forgotten")
     event = told.order_by("-seq").first()
@@ -81,25 +139,52 @@ def demand_leave(memory: Memory, *, actor: Actor) -> None:
 
 
 def is_persons_word(memory: Memory) -> bool:
-    """Tell whether a person wrote, changed, hid, kept or answered for a memory.
+    """Tell whether a person wrote, changed, hid, kept or answered for a memory."""
+    return bool(persons_words([memory.id]))
+
+
+def persons_words(ids: Collection[UUID]) -> set[UUID]:
+    """Return the memories that a person wrote, changed, hid, kept or answered for.
 
     A verdict that kept it counts until it is undone. What was merged into it counts, and what it
-    was split from when a person said it there, whoever merged or split.
+    was split from when a person said it there, whoever merged or split. The number of queries
+    does not grow with the number of memories.
     """
-    told = Event.objects.filter(object_id__in=_merged_with(memory)).order_by("seq")
-    by_person = Q(actor_kind="user") | Q(type="memory.separated", data__said_by="user")
-    types = list(told.filter(by_person).values_list("type", flat=True))
-    if "memory.released" in types:
-        last = len(types) - 1 - types[::-1].index("memory.released")
-        types = [t for n, t in enumerate(types) if t != "memory.upheld" or n > last]
-    return not _WILL.isdisjoint(types)
+    parts = _merged_with(ids)
+    said = by_persons() | Q(type="memory.separated", data__said_by="user")
+    told = Event.objects.filter(said, object_id__in=[str(part) for part in parts]).order_by("seq")
+    types: dict[UUID, list[str]] = defaultdict(list)
+    for object_id, type_ in told.values_list("object_id", "type"):
+        for memory_id in parts[UUID(object_id)]:
+            types[memory_id].append(type_)
+    return {memory_id for memory_id, its in types.items() if not _WILL.isdisjoint(_standing(its))}
 
 
-def _merged_with(memory: Memory) -> set[str]:
-    """Return the ids of a memory and of those that were merged into it, however indirectly."""
-    known = new = {memory.id}
-    while new:
-        merges = Merge.objects.filter(memory__in=new, split_at=None).exclude(absorbed=None)
-        new = set(merges.values_list("absorbed_id", flat=True)) - known
-        known = known | new
-    return {str(memory_id) for memory_id in known}
+def by_persons() -> Q:
+    """Match the events of signed-in people, and of keys whose role is reviewer or admin."""
+    trusted = ApiKey.objects.filter(role__in=[Role.REVIEWER, Role.ADMIN])
+    ids = trusted.annotate(text=Cast("pk", CharField())).order_by().values("text")
+    return Q(actor_kind="user") | Q(actor_kind="key", actor_id__in=ids)
+
+
+def _standing(types: list[str]) -> list[str]:
+    """Return the types of events without the verdicts that were taken back."""
+    if "memory.released" not in types:
+        return types
+    last = len(types) - 1 - types[::-1].index("memory.released")
+    return [one for n, one in enumerate(types) if one != "memory.upheld" or n > last]
+
+
+def _merged_with(ids: Collection[UUID]) -> dict[UUID, set[UUID]]:
+    """Return memories and what was merged into them, however indirectly: part → the memories."""
+    parts = {memory_id: {memory_id} for memory_id in ids}
+    frontier = set(parts)
+    while frontier:
+        merges = Merge.objects.filter(memory__in=frontier, split_at=None).exclude(absorbed=None)
+        frontier = set()
+        for memory_id, absorbed_id in merges.values_list("memory_id", "absorbed_id"):
+            known = parts.setdefault(absorbed_id, set())
+            if not parts[memory_id] <= known:
+                known |= parts[memory_id]
+                frontier.add(absorbed_id)
+    return parts

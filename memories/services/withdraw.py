@@ -20,6 +20,7 @@ from memories.models import Memory, Merge, Observation
 from memories.services.index import WordIndex, reindex_vectors
 from memories.services.merge import fields_of, fields_sent, put_fields
 from memories.services.statements import forgotten_memory
+from memories.services.trust import by_persons
 
 _FIELD = {"is_pinned": "pinned"}  # what a revision names otherwise than a merge does
 
@@ -58,9 +59,9 @@ def witnesses(ids: Collection[UUID], names: Mapping[str, Any]) -> dict[UUID, lis
 
 def changed_by_others(ids: Collection[UUID], key_id: UUID | None) -> dict[UUID, set[str]]:
     """Return which fields a person changed in place (or, of a key, any other key did)."""
-    by = Q(actor_kind="user")
+    by = by_persons()
     if key_id is not None:
-        by |= Q(actor_kind="key") & ~Q(actor_id=str(key_id))
+        by = (by | Q(actor_kind="key")) & ~Q(actor_kind="key", actor_id=str(key_id))
     told = Event.objects.filter(by, type="memory.revised", object_id__in=[str(i) for i in ids])
     found: dict[UUID, set[str]] = defaultdict(set)
     for event in told:

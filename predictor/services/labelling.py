@@ -26,6 +26,7 @@ from memories.models import (
     SessionCandidate,
 )
 from memories.services.lifecycle import lock
+from memories.services.trust import by_persons
 from predictor.core.labels import Evidence, label
 from predictor.models import Label
 
@@ -75,20 +76,22 @@ def fates(memories: Collection[Memory]) -> dict[UUID, Fate]:
 def _by_person(memories: Collection[Memory]) -> set[tuple[UUID, str]]:
     """Return which of the memories a person superseded or forgot.
 
-    Also when an agent asked to replace one and a person agreed: that is told at once.
+    Also when an agent asked to replace or forget one and a person agreed: that is told at once.
     """
     known = {str(memory.id): memory for memory in memories}
     types = [SUPERSEDED, FORGOTTEN, "review.accepted"]
     told = Event.objects.filter(object_id__in=known, type__in=types).order_by("seq")
+    persons = set(told.filter(by_persons()).values_list("seq", flat=True))
     found: dict[tuple[UUID, str], bool] = {}
-    for object_id, kind, actor_kind, at in told.values_list(
-        "object_id", "type", "actor_kind", "at"
-    ):
-        memory, is_person = known[object_id], actor_kind == "user"
+    for seq, object_id, kind, at in told.values_list("seq", "object_id", "type", "at"):
+        memory, is_person = known[object_id], seq in persons
         if kind != "review.accepted":
             found[memory.id, kind] = is_person
-        elif is_person and memory.superseded_at and abs(memory.superseded_at - at) < AT_ONCE:
-            found[memory.id, SUPERSEDED] = True
+            continue
+        stamps = {SUPERSEDED: memory.superseded_at, FORGOTTEN: memory.forgotten_at}
+        for what, stamp in stamps.items():
+            if is_person and stamp and abs(stamp - at) < AT_ONCE:
+                found[memory.id, what] = True
     return {key for key, is_person in found.items() if is_person}
 
 

@@ -31,12 +31,13 @@ CONFLICTS = "/admin/conflicts/conflict/"
 KEYS = "/admin/kernel/apikey/"
 REVIEWS = "/admin/memories/review/"
 MEMBERS = "/admin/kernel/membership/"
+INVITATIONS = "/admin/kernel/invitation/"
 LISTS = [
     MEMORIES, JANITOR, CONFLICTS,
-    "/admin/conflicts/detectionrun/", "/admin/kernel/event/", KEYS, MEMBERS,
+    "/admin/conflicts/detectionrun/", "/admin/kernel/event/", KEYS, MEMBERS, INVITATIONS,
     "/admin/kernel/workspace/", "/admin/memories/session/",
 ]  # fmt: skip
-ADMINS_ONLY = {KEYS, MEMBERS}
+ADMINS_ONLY = {KEYS, MEMBERS, INVITATIONS}
 
 
 def act(client: Client, path: str, action: str, ids: list[Any], *, confirmed: bool) -> Any:
@@ -47,7 +48,8 @@ def act(client: Client, path: str, action: str, ids: list[Any], *, confirmed: bo
 def test_every_model_of_ours_that_people_need_is_registered() -> None:
     registered = {model._meta.label for model in admin.site._registry}
     assert registered == {
-        "auth.User", "auth.Group", "kernel.Workspace", "kernel.Membership", "kernel.ApiKey",
+        "auth.User", "auth.Group", "kernel.Workspace", "kernel.Membership", "kernel.Invitation",
+        "kernel.ApiKey",
         "kernel.Event", "memories.Memory", "memories.JanitorRun", "memories.Merge",
         "memories.MergeSuggestion", "memories.Review", "memories.Session", "conflicts.Conflict",
         "conflicts.DetectionRun", "predictor.Judgement", "predictor.Comparison",
@@ -256,10 +258,12 @@ def test_keys_and_members_are_made_by_admins(house: House, member: Member, role:
     assert client.post(f"{MEMBERS}add/", body).status_code == 403
 
 
-def test_admin_adds_and_changes_members_of_the_own_workspace(
+def test_superuser_adds_and_changes_members_of_the_own_workspace(
     house: House, neighbour: House, member: Member
 ) -> None:
     client = member("admin")
+    # Others invite: see test_invitations.py.
+    User.objects.filter(username="admin-person").update(is_superuser=True)
     User.objects.create_user("newcomer", is_staff=True)
     assert (
         client.post(f"{MEMBERS}add/", {"username": "newcomer", "role": "reader"}).status_code == 302

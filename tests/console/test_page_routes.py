@@ -13,6 +13,8 @@ from django.utils import timezone
 
 from conflicts.models import Conflict, DetectionRun
 from conflicts.services.detect import detect_due
+from engram.kernel.actors import SYSTEM
+from engram.kernel.invitations import invite
 from engram.kernel.models import ApiKey, Event, Membership, Role
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory
@@ -56,6 +58,10 @@ def furnish(house: House) -> dict[str, list[str]]:
     membership = Membership.objects.create(workspace=house.workspace, user=user, role=Role.ADMIN)
     house.workspace.name = SECRET
     house.workspace.save()
+    invitation, token = invite(
+        house.workspace, username=f"{SECRET}-guest", role=Role.READER, actor=SYSTEM,
+        now=timezone.now(),
+    )  # fmt: skip
     with in_workspace(house.workspace):
         ApiKey.objects.update(name=SECRET)
         by_model = {
@@ -69,6 +75,8 @@ def furnish(house: House) -> dict[str, list[str]]:
         "workspace": [str(house.workspace.pk)],
         "membership": [str(membership.pk)],
         "user": [str(user.pk)],
+        "invitation": [str(invitation.pk)],
+        "token": [token],
     }
 
 
@@ -78,6 +86,8 @@ def filled(route: str, ids: dict[str, list[str]]) -> list[str]:
         return [f"/{route}"]
     if "<uuid:conflict_id>" in route:
         return [f"/{route}".replace("<uuid:conflict_id>", i) for i in ids["conflict"]]
+    if "<str:token>" in route:
+        return [f"/{route}".replace("<str:token>", token) for token in ids["token"]]
     model = route.split("/")[2] if route.count("/") > 2 else "user"
     chosen = ids.get(model, ["1"])
     for name in ("<path:object_id>", "<id>", "<path:content_type_id>"):

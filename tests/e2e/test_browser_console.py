@@ -155,7 +155,7 @@ def test_keyboard_answers_the_gate(service: Service, visit: Visit, subject: str)
         sent = {"content": plain, "scope": f"{subject}/{place}"}
         if provenance:
             sent["provenance"] = provenance
-        service.call("agent", "memories", sent)
+        service.call("admin" if provenance else "agent", "memories", sent)
         service.call("agent", "memories", {"content": finer, "scope": f"{subject}/{place}"})
     person = visit()
     page = person.sign_in("maria", GATE)

@@ -31,7 +31,7 @@ def suggest(service: Service, scope: str) -> str:  # noqa: F811
     """Let the gate ask whether two memories are the same; return the suggestion."""
     plain, finer = f"The {scope} runs on Monday.", f"The {scope} runs on Monday at 14:00 UTC."
     stated = {"content": plain, "scope": scope, "provenance": "user_stated"}
-    service.call("agent", "memories", stated)
+    service.call("admin", "memories", stated)
     _, answer = service.call("agent", "memories", {"content": finer, "scope": scope})
     assert answer["outcome"] == "suggested"
     _, open_ones = service.call("agent", "merge-suggestions")
@@ -46,7 +46,7 @@ def suggest(service: Service, scope: str) -> str:  # noqa: F811
 def ask_for_review(service: Service, scope: str) -> str:  # noqa: F811
     """Let an agent ask to change what a user stated; return the review."""
     body = {"content": f"The {scope} costs 5000 euros.", "scope": scope}
-    _, made = service.call("agent", "memories", {**body, "provenance": "user_stated"})
+    _, made = service.call("admin", "memories", {**body, "provenance": "user_stated"})
     change = {"content": f"The {scope} costs 9 euros.", "supersedes": made["memory"]["id"]}
     _, asked = service.call("agent", "memories", {**change, "scope": scope})
     return str(asked["review"])

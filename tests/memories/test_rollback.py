@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from tests.conftest import Caller, House
+from tests.conftest import Caller, House, issue_agent
 
 
 def commit(caller: Caller, content: str, **fields: Any) -> dict[str, Any]:
@@ -68,8 +68,9 @@ def test_what_somebody_replaced_again_stays_replaced(house: House) -> None:
 
 
 def test_a_wording_that_the_writer_changed_goes_back(house: House) -> None:
-    mine = commit(house.reviewer, "The office is in Ghent.")
-    later = commit(house.reviewer, "Pears ripen in August.")
+    other = issue_agent(house.workspace)
+    mine = commit(other, "The office is in Ghent.")
+    later = commit(other, "Pears ripen in August.")
     since = timezone.now().isoformat()
     for memory in (mine, later):
         house.agent.patch(f"memories/{memory['id']}", {"content": f"Wrong about {memory['id']}."})

@@ -440,7 +440,7 @@ def test_a_decision_about_what_was_forgotten_is_not_told(house: House) -> None:
     card, _ = decide(house, "yes")
     with in_workspace(house.workspace):
         members = list(Memory.objects.filter(conflict_members__conflict_id=card))
-    house.agent.post("memories/forget", {"ids": [str(members[0].pk)], "confirm": True})
+    house.reviewer.post("memories/forget", {"ids": [str(members[0].pk)], "confirm": True})
     assert start(house, "second")["decided_since"] == []
 
 

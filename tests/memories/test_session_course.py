@@ -243,17 +243,17 @@ def test_prompts_after_the_end_and_of_unknown_sessions_are_refused(house: House)
 def test_feedback_is_kept_until_the_session_is_judged(house: House) -> None:
     dog = remember(house, DOG)
     session = begin(house).session
-    give_feedback(house.workspace, "s1", dog, -0.5, now=NOW)
+    give_feedback(house.workspace, "s1", dog, -0.5, actor=AGENT, now=NOW)
     end(house)
-    row = give_feedback(house.workspace, "s1", dog, 1.0, now=NOW + timedelta(hours=1))
+    row = give_feedback(house.workspace, "s1", dog, 1.0, actor=AGENT, now=NOW + timedelta(hours=1))
     assert (row.feedback, row.feedback_at) == (1.0, NOW + timedelta(hours=1))
     with pytest.raises(MissingError):
-        give_feedback(house.workspace, "s1", uuid4(), 1.0, now=NOW)
+        give_feedback(house.workspace, "s1", uuid4(), 1.0, actor=AGENT, now=NOW)
     with in_workspace(house.workspace):
         session.refresh_from_db()
         note_judged(session, NOW)
     with pytest.raises(StaleError):
-        give_feedback(house.workspace, "s1", dog, 0.0, now=NOW)
+        give_feedback(house.workspace, "s1", dog, 0.0, actor=AGENT, now=NOW)
     assert [r.feedback for r in records(house, begin(house))] == [1.0]
 
 
@@ -376,7 +376,7 @@ def test_a_clock_that_jumped_breaks_no_session(house: House, jump: timedelta) ->
     dog = remember(house, DOG)
     begin(house)
     assert ask(house, "Is Biscuit the dog of the office?", now=NOW + jump).is_counted
-    give_feedback(house.workspace, "s1", dog, 1.0, now=NOW + jump)
+    give_feedback(house.workspace, "s1", dog, 1.0, actor=AGENT, now=NOW + jump)
     assert hits(house) == {dog: ("effective", 1)}
     soon, day = NOW + timedelta(hours=23), NOW + timedelta(hours=24)
     assert close_idle(house.workspace, now=soon) == 0

@@ -65,8 +65,8 @@ def test_a_retired_memory_is_not_revived_but_said_anew(house: House) -> None:
     ]
     card = house.agent.post("conflicts", {"memory_ids": ids}).json()
     house.reviewer.post(f"conflicts/{card['id']}/resolve", {"verdict": "none_valid"})
-    forget(house.agent, {"id": ids[0]})
-    again = commit(house.agent, "The gate opens at nine.", revive=True)
+    forget(house.reviewer, {"id": ids[0]})
+    again = commit(house.reviewer, "The gate opens at nine.", revive=True)
     assert again["memory"]["state"] == "active"
     assert again["memory"]["id"] != ids[0]
 

@@ -101,4 +101,4 @@ def _talk(
         considered = set(session.candidates.values_list("memory", flat=True))
     for label, value in step.feedback.items():
         if labels[label] in considered:
-            give_feedback(workspace, step.key, labels[label], value, now=at)
+            give_feedback(workspace, step.key, labels[label], value, actor=agent, now=at)

@@ -18,8 +18,8 @@ from pydantic import Field, TypeAdapter
 
 from engram.console.demo.sessions import SESSIONS, SessionStep, hold
 from engram.console.demo.steps import Labels, Step
-from engram.kernel.actors import Actor
-from engram.kernel.models import Role, Workspace
+from engram.kernel.actors import Actor, Claims
+from engram.kernel.models import Provenance, Role, Workspace
 from memories.services.commit import Prepared, prepare, write
 from memories.services.draft import Draft
 from memories.services.forget import forget, restore
@@ -27,6 +27,8 @@ from memories.services.recall import Query, recall
 from memories.services.revise import revise
 
 STORY = Path(__file__).with_name("story.jsonl")
+# The agents of the story pass on what the team's people said, and pin what these want pinned.
+PASSES_ON = Claims(Provenance.USER_STATED, may_pin=True)
 TELLER = Actor(kind="system", id="", label="demo", role=Role.ADMIN)
 PAUSE = timedelta(minutes=7)  # between steps of one day
 
@@ -174,7 +176,7 @@ def take(
 def _commit(
     workspace: Workspace, step: CommitStep, embedded: Prepared, labels: Labels, at: datetime
 ) -> None:
-    agent = Actor(kind="system", id="", label=step.agent, role=Role.AGENT)
+    agent = Actor(kind="system", id="", label=step.agent, role=Role.AGENT, claims=PASSES_ON)
     whole = replace(embedded, drafts=(step.draft(labels, at),))
     (done,) = write(workspace, whole, actor=agent, now=at)
     if step.label and done.memory:

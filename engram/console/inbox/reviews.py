@@ -34,10 +34,14 @@ EFFECTS = {
     " superseded by it.",
     ReviewKind.REVISE: "The memory is changed in the name of who asked; its former wording stays"
     " in its history.",
+    ReviewKind.FORGET: "The memory is forgotten in the name of who asked. It can be brought back.",
+    ReviewKind.CLAIM: "The statement is committed as it is claimed, in the name of who asked.",
     ReviewKind.REVIVE: "The memory is recalled again.",
     ReviewKind.SOURCE_FORGOTTEN: "The summary is forgotten too. It can be brought back.",
 }
 UNCHANGED = "Nothing changes. Who asked may ask again."
+# What is forgotten when a person agrees, and comes back when that is taken back.
+FORGETS = frozenset({ReviewKind.SOURCE_FORGOTTEN, ReviewKind.FORGET})
 STAYS = "The summary stays as it is."
 
 
@@ -67,10 +71,19 @@ class Reviews(Source):
         elif wanted.severity:
             found = found.filter(grave if wanted.severity == SEVERITIES[GRAVE] else ~grave)
         if wanted.scope:
-            inside = Memory.objects.filter(in_scope(wanted.scope.strip("/")))
-            found = found.filter(memory__in=inside)
+            scope = wanted.scope.strip("/")
+            inside = Memory.objects.filter(in_scope(scope))
+            asked = "request__fields__scope"
+            found = found.filter(
+                Q(memory__in=inside)
+                | Q(memory=None, **{asked: scope})
+                | Q(memory=None, **{f"{asked}__startswith": f"{scope}/"})
+            )
         if wanted.text:
-            found = found.filter(memory__forgotten_at=None, memory__content__icontains=wanted.text)
+            found = found.filter(
+                Q(memory__forgotten_at=None, memory__content__icontains=wanted.text)
+                | Q(memory=None, request__fields__content__icontains=wanted.text)
+            )
         return self._annotated(found)
 
     def _annotated(self, found: QuerySet[Any]) -> QuerySet[Any]:
@@ -92,14 +105,15 @@ class Reviews(Source):
         fields = asked_fields(row)
         wording = str(fields.get("content") or "")
         memory = row.memory
-        is_withheld = memory.forgotten_at is not None
+        is_withheld = memory is not None and memory.forgotten_at is not None
         if is_withheld and normalised(memory.content) in normalised(wording):
             wording = ""  # to bring it back in its own words
-        shown = wording and not is_withheld
+        shown = memory is not None and wording and not is_withheld
         return {
             "review": row,
             "memory": memory,
-            "state": memory.state(now),
+            "scope": memory.scope if memory else fields.get("scope", ""),
+            "state": memory.state(now) if memory else None,
             "wording": wording,
             "is_withheld": is_withheld,
             "difference": word_diff(memory.content, wording) if shown else None,
@@ -113,10 +127,12 @@ class Reviews(Source):
         if row.status != ReviewStatus.PENDING:
             return ()
         is_flag = row.kind == ReviewKind.SOURCE_FORGOTTEN
-        yes, no = ("Forget it too", "Keep it") if is_flag else ("Accept", "Reject")
+        forgets = row.kind in FORGETS
+        yes = "Forget it too" if is_flag else "Forget it" if forgets else "Accept"
+        no = "Keep it" if forgets else "Reject"
         return (
-            Action(1, "accept", yes, EFFECTS[ReviewKind(row.kind)], "drop" if is_flag else "keep"),
-            Action(2, "reject", no, STAYS if is_flag else UNCHANGED, "keep" if is_flag else "drop"),
+            Action(1, "accept", yes, EFFECTS[ReviewKind(row.kind)], "drop" if forgets else "keep"),
+            Action(2, "reject", no, STAYS if is_flag else UNCHANGED, "keep" if forgets else "drop"),
         )
 
     def act(
@@ -140,21 +156,24 @@ class Reviews(Source):
         row = Review.objects.select_related("memory").filter(pk=item_id).first()
         if row is None:
             return None
-        is_flag = row.kind == ReviewKind.SOURCE_FORGOTTEN
+        forgets = row.kind in FORGETS
         if row.status == ReviewStatus.REJECTED:
-            return Done("Kept." if is_flag else "Rejected.", "The request waits again.")
-        if row.status == ReviewStatus.ACCEPTED:
-            if is_flag and row.memory.forgotten_at is not None:
-                return Done("Forgotten too.", "The summary is brought back.")
-            return Done("Forgotten too." if is_flag else "Accepted: done as asked.")
-        return None
+            return Done("Kept." if forgets else "Rejected.", "The request waits again.")
+        if row.status != ReviewStatus.ACCEPTED:
+            return None
+        if not forgets:
+            return Done("Accepted: done as asked.")
+        is_flag = row.kind == ReviewKind.SOURCE_FORGOTTEN
+        words, what = ("Forgotten too.", "summary") if is_flag else ("Forgotten.", "memory")
+        is_gone = row.memory is not None and row.memory.forgotten_at is not None
+        return Done(words, f"The {what} is brought back.") if is_gone else Done(words)
 
     def undo(self, workspace: Workspace, item_id: UUID, *, actor: Actor, now: datetime) -> None:
-        """Let a rejected request wait again, or bring a summary back."""
+        """Let a rejected request wait again, or bring back what was forgotten."""
         row = Review.objects.filter(pk=item_id).first()
         if row is None or row.status != ReviewStatus.ACCEPTED:
             reopen_review(workspace, item_id, actor=actor, now=now)
-        elif row.kind == ReviewKind.SOURCE_FORGOTTEN:
+        elif row.kind in FORGETS and row.memory_id is not None:
             restore(workspace, [row.memory_id], actor=actor, now=now)
         else:
             raise StaleError(
@@ -165,9 +184,12 @@ class Reviews(Source):
 
 def _title(review: Review) -> str:
     kind = str(review.get_kind_display())
-    if review.memory.forgotten_at is not None:
+    memory = review.memory
+    if memory is None:
+        return f"{kind}: {quote(asked_fields(review)['content'], QUOTED)}?"
+    if memory.forgotten_at is not None:
         return f"{kind}?"
-    return f"{kind}: {quote(review.memory.content, QUOTED)}?"
+    return f"{kind}: {quote(memory.content, QUOTED)}?"
 
 
 def _record_of(review: Review) -> dict[str, int]:

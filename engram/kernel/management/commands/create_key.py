@@ -11,7 +11,10 @@ from django.utils import timezone
 
 from engram.kernel import keys
 from engram.kernel.actors import SYSTEM
-from engram.kernel.models import Role, Workspace
+from engram.kernel.models import Provenance, Role, Workspace
+from engram.kernel.refusals import InvalidError
+
+AGENT_MAX_CHARS = 200
 
 
 class Command(BaseCommand):
@@ -24,6 +27,24 @@ class Command(BaseCommand):
         parser.add_argument("--workspace", required=True, help="slug of the workspace")
         parser.add_argument("--role", choices=Role.values, default=Role.AGENT)
         parser.add_argument("--name", default="command line", help="what history calls the key")
+        parser.add_argument(
+            "--provenance-ceiling",
+            choices=Provenance.values,
+            default=None,
+            help="the most trusted class that its calls may claim without asking a person"
+            " (default: assistant_derived; of reviewers and admins user_stated)",
+        )
+        parser.add_argument(
+            "--relay", action="store_true", help="it passes on a user's own words (user_stated)"
+        )
+        parser.add_argument(
+            "--may-pin",
+            action="store_true",
+            help="it may write and change pins and constraints; reviewers and admins always may",
+        )
+        parser.add_argument(
+            "--agent", default="", metavar="NAME", help="the name under which it writes, always"
+        )
         parser.add_argument("--expires-in-days", type=int, default=None, metavar="DAYS")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -35,6 +56,19 @@ class Command(BaseCommand):
         days = options["expires_in_days"]
         if days is not None and not 1 <= days <= 36_500:
             raise CommandError("--expires-in-days must lie between 1 and 36500.")
+        if len(options["agent"]) > AGENT_MAX_CHARS:
+            raise CommandError(f"--agent takes up to {AGENT_MAX_CHARS} characters.")
+        try:
+            claims = keys.claims_of(
+                Role(options["role"]),
+                provenance_ceiling=options["provenance_ceiling"],
+                may_relay=options["relay"],
+                may_pin=options["may_pin"] or None,
+                agent=options["agent"],
+            )
+        except InvalidError as error:
+            name = error.field.replace("_", "-")
+            raise CommandError(f"--{name}: {error.message}") from None
         now = timezone.now()
         _, token = keys.issue(
             workspace,
@@ -43,5 +77,6 @@ class Command(BaseCommand):
             actor=SYSTEM,
             now=now,
             expires_at=now + timedelta(days=days) if days else None,
+            claims=claims,
         )
         self.stdout.write(token)

@@ -1,0 +1,122 @@
+"""Invitations into a workspace: a link shown once, that the person named accepts or declines.
+
+Nobody is pulled into a workspace, and who invites does not learn whether an account of that name
+exists: the answer is the same.
+"""
+
+from __future__ import annotations
+
+import secrets
+from datetime import datetime, timedelta
+
+from django.contrib.auth.models import User
+
+from engram.kernel.actors import Actor
+from engram.kernel.history import record
+from engram.kernel.keys import digest_of
+from engram.kernel.models import Invitation, Membership, Role, Workspace
+from engram.kernel.refusals import InvalidError, MissingError
+from engram.kernel.tenancy import in_workspace
+
+LASTS = timedelta(days=7)
+DAYS_MAX = 90
+NOT_VALID = (
+    "This link is not valid: it was used, revoked or has expired, or it is for another account."
+)
+
+
+def invite(
+    workspace: Workspace,
+    *,
+    username: str,
+    role: Role,
+    actor: Actor,
+    now: datetime,
+    lasts: timedelta = LASTS,
+) -> tuple[Invitation, str]:
+    """Make an invitation and return it with its token, which is never shown again.
+
+    An earlier one of the same person that is still open is revoked.
+    """
+    if Membership.objects.filter(workspace=workspace, user__username=username).exists():
+        raise InvalidError("username", "This person is a member already.")
+    token = secrets.token_urlsafe(32)
+    with in_workspace(workspace):
+        for earlier in Invitation.objects.filter(workspace=workspace, username=username):
+            _revoke(earlier, actor=actor, now=now)
+        invitation = Invitation.objects.create(
+            workspace=workspace,
+            username=username,
+            role=role,
+            digest=digest_of(token),
+            invited_by=actor.label,
+            created_at=now,
+            expires_at=now + lasts,
+        )
+        _tell(invitation, "member.invited", actor=actor, now=now)
+    return invitation, token
+
+
+def revoke(invitation: Invitation, *, actor: Actor, now: datetime) -> bool:
+    """Make a link useless; tell whether it was still open."""
+    with in_workspace(invitation.workspace):
+        return _revoke(invitation, actor=actor, now=now)
+
+
+def find(token: str, *, username: str, now: datetime) -> Invitation:
+    """Return the open invitation of a link, for the person that it names; else raise."""
+    invitation = Invitation.objects.select_related("workspace").filter(digest=digest_of(token))
+    found = invitation.first()
+    if found is None or found.username != username or not found.is_open(now):
+        raise MissingError(NOT_VALID)
+    return found
+
+
+def accept(token: str, *, user: User, now: datetime) -> Membership:
+    """Make the person a member, once; the workspace that they look at stays as it is."""
+    invitation = find(token, username=user.get_username(), now=now)
+    with in_workspace(invitation.workspace):
+        _close(invitation, "accepted_at", now)
+        membership, _ = Membership.objects.get_or_create(
+            workspace=invitation.workspace, user=user, defaults={"role": invitation.role}
+        )
+        _tell(invitation, "member.added", actor=_actor(user, invitation), now=now)
+    return membership
+
+
+def decline(token: str, *, user: User, now: datetime) -> None:
+    """Close an invitation without becoming a member."""
+    invitation = find(token, username=user.get_username(), now=now)
+    with in_workspace(invitation.workspace):
+        _close(invitation, "declined_at", now)
+        _tell(invitation, "member.declined", actor=_actor(user, invitation), now=now)
+
+
+def _actor(user: User, invitation: Invitation) -> Actor:
+    role = Role(invitation.role)
+    return Actor(kind="user", id=str(user.pk), label=user.get_username(), role=role)
+
+
+def _close(invitation: Invitation, stamp: str, now: datetime) -> None:
+    """Stamp an open invitation; of two at once the second finds it closed."""
+    still_open = Invitation.objects.filter(
+        pk=invitation.pk, accepted_at=None, declined_at=None, revoked_at=None
+    )
+    if not still_open.update(**{stamp: now}):
+        raise MissingError(NOT_VALID)
+
+
+def _revoke(invitation: Invitation, *, actor: Actor, now: datetime) -> bool:
+    if not invitation.is_open(now):
+        return False
+    try:
+        _close(invitation, "revoked_at", now)
+    except MissingError:
+        return False
+    _tell(invitation, "member.invitation_revoked", actor=actor, now=now)
+    return True
+
+
+def _tell(invitation: Invitation, what: str, *, actor: Actor, now: datetime) -> None:
+    data = {"username": invitation.username, "role": invitation.role}
+    record(what, of=("invitation", invitation.pk), actor=actor, now=now, data=data)

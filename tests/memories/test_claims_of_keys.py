@@ -1,0 +1,348 @@
+"""What a key may claim: no agent overrules a person, leads sessions or forgets a person's word."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from engram.kernel.tenancy import in_workspace
+from memories.models import Memory, Review
+from tests.conftest import Caller, House, build_house, issue_agent
+
+BUDGET = "The budget is 5000 euros."
+OTHER = "The budget is 9 euros."
+LONG_AGO = "2020-01-01T00:00:00Z"
+FLAGS = list(product([False, True], repeat=2))  # may_relay, may_pin
+Answer = Any
+
+
+def commit(caller: Caller, content: str, **fields: Any) -> Answer:
+    return caller.post("memories", {"content": content, **fields})
+
+
+def stored(caller: Caller, content: str, **fields: Any) -> str:
+    answer = commit(caller, content, **fields)
+    assert answer.status_code == 201, answer.json()
+    memory_id: str = answer.json()["memory"]["id"]
+    return memory_id
+
+
+def shown(house: House, memory_id: str) -> dict[str, Any]:
+    """Return what a memory says and what hides it, without what reading changes."""
+    body: dict[str, Any] = house.admin.get(f"memories/{memory_id}").json()
+    return {k: v for k, v in body.items() if not k.endswith("_count") and k != "last_recalled_at"}
+
+
+@dataclass(frozen=True)
+class Operation:
+    """Something that would change a memory or bypass what its writer decided."""
+
+    name: str
+    do: Callable[[Caller, str], Answer]
+
+
+def _split(caller: Caller, memory_id: str) -> Answer:
+    history = caller.get(f"memories/{memory_id}/history").json()["results"]
+    merged = next(e["data"]["merged"] for e in history if e["type"] == "memory.merged")
+    return caller.post(f"memories/{memory_id}/split", {"observation_id": merged})
+
+
+OPERATIONS = [
+    Operation("supersede", lambda c, m: commit(c, OTHER, supersedes=m)),
+    Operation("relay", lambda c, m: commit(c, OTHER, supersedes=m, provenance="user_stated")),
+    Operation("backdate", lambda c, m: commit(c, OTHER, supersedes=m, observed_at=LONG_AGO)),
+    Operation("again", lambda c, m: commit(c, "Budgets are hard.", supersedes=m, derived_from=[m])),
+    Operation("revise", lambda c, m: c.patch(f"memories/{m}", {"content": OTHER})),
+    Operation("unpin", lambda c, m: c.patch(f"memories/{m}", {"pinned": False})),
+    Operation("pin", lambda c, m: c.patch(f"memories/{m}", {"pinned": True})),
+    Operation("lead", lambda c, m: c.patch(f"memories/{m}", {"kind": "constraint"})),
+    Operation("doubt", lambda c, m: c.patch(f"memories/{m}", {"confidence": 0.0})),
+    Operation("expire", lambda c, m: c.patch(f"memories/{m}", {"ttl_seconds": 1})),
+    Operation("tag", lambda c, m: c.patch(f"memories/{m}", {"metadata": {"by": "agent"}})),
+    Operation("forget", lambda c, m: c.post("memories/forget", {"ids": [m], "confirm": True})),
+    Operation(
+        "forget by query",
+        lambda c, m: c.post(
+            "memories/forget", {"query": BUDGET, "min_relevance": 0.9, "confirm": True}
+        ),
+    ),
+    Operation("split", _split),
+]  # fmt: skip
+# Whose word the memory is: what made it a person's.
+WRITERS = ["reviewer", "admin", "verdict"]
+
+
+def persons_memory(house: House, writer: str) -> str:
+    """Return a memory that a reviewer's or admin's key wrote, or kept in a verdict; merged into."""
+    if writer == "verdict":
+        ids = [stored(house.agent, BUDGET), stored(house.agent, "The budget is 700 euros.")]
+        card = house.agent.post("conflicts", {"memory_ids": ids}).json()
+        body = {"verdict": "keep", "keep": [ids[0]]}
+        assert house.reviewer.post(f"conflicts/{card['id']}/resolve", body).status_code == 200
+        memory_id = ids[0]
+    else:
+        memory_id = stored(house.caller(writer), BUDGET)
+    again = commit(house.reviewer, "The budget is 5,000 euros.")
+    assert again.json()["outcome"] in {"merged", "duplicate"}
+    return memory_id
+
+
+@pytest.mark.parametrize("writer", WRITERS)
+@pytest.mark.parametrize(("relay", "may_pin"), FLAGS)
+def test_no_agent_changes_what_a_person_wrote_or_decided(
+    house: House, writer: str, relay: bool, may_pin: bool
+) -> None:
+    memory_id = persons_memory(house, writer)
+    agent = issue_agent(house.workspace, may_relay=relay, may_pin=may_pin)
+    before = shown(house, memory_id)
+    for operation in OPERATIONS:
+        answer = operation.do(agent, memory_id)
+        assert answer.status_code in {202, 403}, (operation.name, answer.json())
+        if answer.status_code == 202:
+            assert answer.json()["status"] == "pending", operation.name
+            review = house.reviewer.get(f"reviews/{answer.json()['review']}").json()
+            assert (review["status"], review["memory"]["id"]) == ("pending", memory_id)
+        assert shown(house, memory_id) == before, operation.name
+
+
+@pytest.mark.parametrize(("relay", "may_pin"), FLAGS)
+def test_a_reviewers_key_needs_nobody(house: House, relay: bool, may_pin: bool) -> None:
+    memory_id = persons_memory(house, "admin")
+    change = {"pinned": may_pin, "tags": ["relayed"] if relay else []}
+    assert house.reviewer.patch(f"memories/{memory_id}", change).status_code == 200
+    answer = commit(house.reviewer, OTHER, supersedes=memory_id, provenance="user_stated")
+    assert answer.status_code == 201
+
+
+CLAIMS: dict[str, dict[str, Any]] = {
+    "stated": {"provenance": "user_stated"},
+    "summary": {"provenance": "episode_summary"},
+    "pin": {"pinned": True},
+    "constraint": {"kind": "constraint"},
+    "both": {"provenance": "user_stated", "kind": "constraint"},
+    "derived": {"provenance": "assistant_derived"},
+}
+
+
+def allows(claim: str, ceiling: str, relay: bool, may_pin: bool) -> bool:
+    """Say again, in other words, what a key may claim."""
+    order = ["assistant_derived", "episode_summary", "user_stated"]
+    fields = CLAIMS[claim]
+    said = fields.get("provenance", "assistant_derived")
+    is_believed = order.index(said) <= order.index(ceiling) or (relay and said == "user_stated")
+    leads = "pinned" in fields or fields.get("kind") == "constraint"
+    return is_believed and (may_pin or not leads)
+
+
+@pytest.mark.parametrize("ceiling", ["assistant_derived", "episode_summary", "user_stated"])
+@pytest.mark.parametrize(("relay", "may_pin"), FLAGS)
+def test_what_goes_beyond_a_key_waits_and_is_done_as_asked(
+    house: House, ceiling: str, relay: bool, may_pin: bool
+) -> None:
+    agent = issue_agent(
+        house.workspace, provenance_ceiling=ceiling, may_relay=relay, may_pin=may_pin
+    )
+    for number, (claim, fields) in enumerate(CLAIMS.items()):
+        content = f"Room {number} of wing {'abcdefgh'[number]} faces the {claim} garden."
+        asked = {"scope": claim, "tags": [claim], "session_key": "run-1", "agent": "penny"}
+        answer = commit(agent, content, **fields, **asked)
+        if allows(claim, ceiling, relay, may_pin):
+            assert answer.status_code == 201, (claim, answer.json())
+            made = answer.json()["memory"]
+        else:
+            assert answer.status_code == 202, (claim, answer.json())
+            with in_workspace(house.workspace):
+                assert not Memory.objects.filter(content=content).exists()
+            review = house.reviewer.get(f"reviews/{answer.json()['review']}").json()
+            assert (review["kind"], review["memory"]) == ("claim", None)
+            assert review["asked_by"]["label"] == "plain"
+            assert commit(agent, content, **fields, **asked).json() == answer.json()
+            done = house.reviewer.post(f"reviews/{review['id']}/accept", {}).json()
+            made = house.reader.get(f"memories/{done['result']}").json()
+        assert {name: made[name] for name in fields} == fields
+        assert (made["content"], made["scope"], made["tags"], made["session_key"]) == (
+            content, claim, [claim], "run-1",
+        )  # fmt: skip
+
+
+def test_a_batch_writes_the_rest_and_keeps_claims_waiting(house: House) -> None:
+    agent = issue_agent(house.workspace)
+    body = {"memories": [{"content": "Rita sings."}, {"content": "Rita rows.", "pinned": True}]}
+    answer = agent.post("memories/batch", body)
+    outcomes = [(row["outcome"], row["review"] is None) for row in answer.json()["results"]]
+    assert (answer.status_code, outcomes) == (201, [("created", True), ("pending", False)])
+    with in_workspace(house.workspace):
+        assert [m.content for m in Memory.objects.all()] == ["Rita sings."]
+
+
+def test_a_claim_that_also_replaces_is_one_review_that_names_both(house: House) -> None:
+    old = stored(house.reviewer, BUDGET)
+    answer = commit(
+        issue_agent(house.workspace), OTHER, supersedes=old, provenance="user_stated", pinned=True
+    )
+    review = house.reviewer.get(f"reviews/{answer.json()['review']}").json()
+    assert (review["kind"], review["memory"]["id"]) == ("supersede", old)
+    for part in ("may not claim", "may not pin", "A person wrote"):
+        assert part in review["reason"]
+
+
+def test_a_rejected_claim_leaves_nothing_and_can_be_taken_back(house: House) -> None:
+    answer = commit(issue_agent(house.workspace), BUDGET, provenance="user_stated").json()
+    house.reviewer.post(f"reviews/{answer['review']}/reject", {})
+    with in_workspace(house.workspace):
+        assert not Memory.objects.exists()
+        assert Review.objects.get().status == "rejected"
+
+
+def test_an_agents_constraint_is_led_by_those_who_may_pin_only(house: House) -> None:
+    rule = stored(
+        issue_agent(house.workspace, "host", may_pin=True), "Never deploy on Fridays.",
+        kind="constraint",
+    )  # fmt: skip
+    before = shown(house, rule)
+    plain, host = issue_agent(house.workspace), issue_agent(house.workspace, "h2", may_pin=True)
+    finer = commit(plain, "Never deploy on Fridays after 14:00.")
+    assert finer.json()["outcome"] in {"suggested", "created", "kept_apart"}
+    for answer in (
+        plain.patch(f"memories/{rule}", {"content": "Deploy on Fridays."}),
+        plain.patch(f"memories/{rule}", {"kind": "semantic"}),
+        plain.post("memories/forget", {"ids": [rule], "confirm": True}),
+        commit(plain, "Deploy whenever you like.", supersedes=rule),
+    ):
+        assert answer.status_code == 202, answer.json()
+    changing = {"disputed", "conflicts"}
+    after = shown(house, rule)
+    assert {k: v for k, v in after.items() if k not in changing} == {
+        k: v for k, v in before.items() if k not in changing
+    }
+    assert host.patch(f"memories/{rule}", {"scope": "ops"}).status_code == 200
+
+
+def test_a_relayed_word_replaces_and_forgets_what_a_user_said(house: House) -> None:
+    host = issue_agent(house.workspace, "host", may_relay=True)
+    said = stored(host, BUDGET, provenance="user_stated")
+    plain = issue_agent(house.workspace)
+    assert commit(plain, OTHER, supersedes=said).status_code == 202
+    assert plain.post("memories/forget", {"ids": [said], "confirm": True}).status_code == 202
+    new = stored(host, OTHER, supersedes=said, provenance="user_stated")
+    gone = host.post("memories/forget", {"ids": [new], "confirm": True})
+    assert (gone.status_code, gone.json()["ids"]) == (200, [new])
+
+
+def test_forgetting_asks_about_a_persons_memories_and_forgets_the_others(house: House) -> None:
+    agent = issue_agent(house.workspace)
+    own, theirs = stored(agent, "Rita rows."), stored(house.reviewer, "The harbour has a crane.")
+    asked = {"ids": [own, theirs]}
+    would = agent.post("memories/forget", asked).json()
+    assert ([m["id"] for m in would["would_forget"]], would["would_wait"]) == (
+        [own, theirs],
+        [theirs],
+    )
+    done = agent.post("memories/forget", asked | {"confirm": True})
+    (waiting,) = done.json()["pending"]
+    assert (done.status_code, done.json()["ids"], waiting["id"]) == (200, [own], theirs)
+    again = agent.post("memories/forget", asked | {"confirm": True})
+    assert (again.status_code, again.json()["review"]) == (202, waiting["review"])
+    assert house.agent.get("memories", {"trust": "pending"}).json()["results"][0]["id"] == theirs
+
+    accepted = house.reviewer.post(f"reviews/{waiting['review']}/accept", {})
+    assert accepted.json()["status"] == "accepted"
+    assert shown(house, theirs)["state"] == "forgotten"
+    assert agent.post("memories/restore", {"ids": [theirs]}).status_code == 202  # a person agreed
+
+
+def test_forgetting_asks_the_database_as_often_for_many_as_for_one(house: House) -> None:
+    agent = issue_agent(house.workspace)
+
+    def asks(number: int) -> int:
+        ids = [
+            stored(house.reviewer, f"Hall {number}.{n} holds {n + 7} chairs.")
+            for n in range(number)
+        ]
+        with CaptureQueriesContext(
+            connection,
+        ) as made:
+            answer = agent.post("memories/forget", {"ids": ids, "confirm": True})
+        assert len(answer.json()["pending"]) == number
+        return len(made)
+
+    asks(2)  # what a process asks once
+    assert asks(1) == asks(6)
+
+
+def test_a_pending_claim_lapses_when_its_statement_is_forgotten(house: House) -> None:
+    agent = issue_agent(house.workspace)
+    known = stored(agent, "Rita sings in a choir.", scope="people")
+    asked = commit(agent, "Rita sings in a choir.", scope="music", pinned=True).json()["review"]
+    agent.post("memories/forget", {"ids": [known], "confirm": True})
+    assert house.reviewer.get(f"reviews/{asked}").json()["status"] == "lapsed"
+    again = commit(agent, "Rita sings in a choir.", scope="music", pinned=True)
+    assert again.json()["outcome"] == "suppressed"
+
+
+def test_a_key_writes_under_its_own_name(house: House) -> None:
+    bound = issue_agent(house.workspace, agent="penny")
+    made = commit(bound, "Rita rows.").json()["memory"]
+    assert made["agent"] == "penny"
+    refused = commit(bound, "Rita sings.", agent="mallory")
+    assert (refused.status_code, refused.json()["errors"][0]["field"]) == (422, "agent")
+    body = {"memories": [{"content": "Rita sings."}, {"content": "Rita skis.", "agent": "mallory"}]}
+    refused = bound.post("memories/batch", body)
+    assert refused.json()["errors"][0]["field"] == "memories.1.agent"
+    assert bound.post("sessions", {"session_key": "s", "agent": "mallory"}).status_code == 422
+    bound.post("sessions", {"session_key": "s"})
+    assert house.reader.get("sessions/s").json()["agent"] == "penny"
+
+
+def test_a_claimed_name_brings_no_trust(house: House) -> None:
+    theirs = stored(issue_agent(house.workspace, agent="penny", may_relay=True), BUDGET,
+                    provenance="user_stated")  # fmt: skip
+    forger = issue_agent(house.workspace, "forger")
+    assert commit(forger, OTHER, agent="penny", supersedes=theirs).status_code == 202
+
+
+def test_a_signed_in_person_needs_no_flag(house: House, member: Any) -> None:
+    body = {"content": BUDGET, "provenance": "user_stated", "kind": "constraint", "pinned": True}
+    answer = member("agent").post("/api/v1/memories", body, content_type="application/json")
+    assert (answer.status_code, answer.json()["memory"]["provenance"]) == (201, "user_stated")
+
+
+def test_splitting_brings_back_no_claim_that_the_key_may_not_make(house: House) -> None:
+    first = stored(house.agent, "The deploy runs on Thursday.")
+    loud = commit(house.agent, "The deploy runs on Thursday at 14:00 UTC.", pinned=True)
+    assert (loud.json()["outcome"], loud.json()["memory"]["id"]) == ("merged", first)
+    plain = issue_agent(house.workspace)
+    assert _split(plain, first).status_code == 403
+    assert _split(house.agent, first).status_code == 200
+
+
+def test_claims_of_another_workspace_do_not_exist(house: House, neighbour: House) -> None:
+    asked = commit(issue_agent(neighbour.workspace), BUDGET, pinned=True).json()["review"]
+    assert house.reviewer.get(f"reviews/{asked}").status_code == 404
+    assert house.reviewer.post(f"reviews/{asked}/accept", {}).status_code == 404
+    assert house.reviewer.get("reviews").json()["results"] == []
+
+
+def test_two_same_claims_at_once_are_one_review(transactional_db: None) -> None:
+    from concurrent.futures import ThreadPoolExecutor
+    from threading import Barrier
+
+    house = build_house("busy")
+    agent, barrier = issue_agent(house.workspace), Barrier(3)
+
+    def claim(_: int) -> str:
+        barrier.wait()
+        try:
+            review: str = commit(agent, BUDGET, pinned=True).json()["review"]
+            return review
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(3) as pool:
+        assert len(set(pool.map(claim, range(3)))) == 1
