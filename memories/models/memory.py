@@ -6,6 +6,7 @@ import uuid
 from datetime import datetime
 from typing import ClassVar, Self
 
+from django.apps import apps
 from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
@@ -58,7 +59,8 @@ class MemoryQuerySet(WorkspaceQuerySet["Memory"]):
 
         Observed by then, not yet retired, culled, expired or replaced, and not forgotten by now
         either. A memory is replaced when its successor is observed; a successor that was observed
-        before it (an older claim that was held true) replaces it when somebody says so.
+        before it (an older claim that was held true) replaces it when somebody says so. What was
+        merged then and split off since is read in the memory that held it.
         `whatever_expiry` is for callers who look up the expiry of then.
         """
         stands = (
@@ -67,7 +69,13 @@ class MemoryQuerySet(WorkspaceQuerySet["Memory"]):
             | Q(superseded_by__observed_at__gt=at)
             | Q(superseded_by__observed_at__lte=F("observed_at"), superseded_at__gt=at)
         )
-        known = self.filter(
+        merges = apps.get_model("memories", "Merge").objects.filter(
+            created_at__lte=at,
+            split_at__gt=at,
+            memory__forgotten_at=None,
+            observation__isnull=False,
+        )
+        known = self.exclude(pk__in=merges.values("observation__memory")).filter(
             stands,
             Q(retired_at=None) | Q(retired_at__gt=at),
             Q(culled_at=None) | Q(culled_at__gt=at),

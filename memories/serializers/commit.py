@@ -142,13 +142,21 @@ class NearbySerializer(serializers.Serializer[Any]):
 class DetectionStatusSerializer(serializers.Serializer[Any]):
     """Whether the detective will read the memory."""
 
-    status = serializers.ChoiceField(["queued", "off"])
+    status = serializers.ChoiceField(
+        ["queued", "off"],
+        help_text="`queued`: the rules will read the memory, and a person is asked if they find a"
+        " conflict. `off`: nobody reads it, also when it was `kept_apart`.",
+    )
 
 
 class CommittedSerializer(serializers.Serializer[Any]):
     """The answer to a commit."""
 
-    outcome = serializers.ChoiceField(OUTCOMES)
+    outcome = serializers.ChoiceField(
+        OUTCOMES,
+        help_text="`kept_apart`: it contradicts a neighbour and both stay; whether anybody is asked"
+        " about it, `detection` tells.",
+    )
     memory = MemorySerializer(allow_null=True)
     gate = GateSerializer()
     nearby = NearbySerializer(many=True)

@@ -23,6 +23,7 @@ from memories.models import Memory
 from memories.services.committing import Committed, Run
 from memories.services.draft import Draft
 from memories.services.lifecycle import hold, lock
+from memories.services.second_look import look_again
 from memories.services.statements import lock_statements
 from memories.signals import memories_written
 
@@ -115,6 +116,7 @@ def write(
 
     1. Lock each statement against its twin in another request. 2. Decide and write, in order.
     3. Count terms and tell upper apps last: their rows are shared by all writers of a workspace.
+    Who has counted sees what others wrote meanwhile, and compares it (`second_look`).
     """
     is_detected = is_detected and workspace.config.detection_enabled
     with in_workspace(workspace):
@@ -136,6 +138,10 @@ def write(
                     field = f"memories.{position}.{error.field}"
                     raise InvalidError(field, error.message, cause=error.cause) from None
         run.words.write()
+        if (others := run.words.corpus_size - size - len(run.created)) > 0:
+            results = look_again(
+                run, prepared.drafts, prepared.hashes, prepared.windows, results, others=others
+            )
         if is_detected and run.written:
             memories_written.send(
                 Memory,

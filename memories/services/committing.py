@@ -145,14 +145,15 @@ class Run:
         return self._keep(draft, digest, vectors, gate.GateReport())
 
     def _examine(self, draft: Draft, digest: str, vectors: np.ndarray) -> gate.GateReport:
-        statement = gate.Statement(
-            draft.content, digest, draft.scope, draft.project, draft.provenance
-        )
         config = self.workspace.config
         return gate.examine(
-            statement, vectors, self.model, config,
+            self.statement_of(draft, digest), vectors, self.model, config,
             actor=self.actor, now=self.now, size=self.size,
         )  # fmt: skip
+
+    def statement_of(self, draft: Draft, digest: str) -> gate.Statement:
+        """Return what the gate compares of a draft."""
+        return gate.Statement(draft.content, digest, draft.scope, draft.project, draft.provenance)
 
     def _keep(
         self, draft: Draft, digest: str, vectors: np.ndarray | None, report: gate.GateReport
@@ -160,17 +161,17 @@ class Run:
         """Write a memory of its own; one that contradicts its neighbour is read first."""
         memory, links = self._create(draft, digest, vectors, report)
         if report.outcome == "suggested" and report.best is not None:
-            self._suggest(memory, [report.best, *report.also])
+            self.suggest(memory, [report.best, *report.also])
         if report.outcome == "kept_apart":
             self.kept_apart.add(memory.id)
-            self._suggest(memory, report.also)
+            self.suggest(memory, report.also)
         nearby: tuple[Memory, ...] = ()
         if self.is_detected and report.around:
             said = Said(memory.content, memory.session_key, memory.key_id, memory.observed_at)
             nearby = worth_asking(said, report.around)
         return Committed(report.outcome, memory, report, nearby=nearby, links=links)
 
-    def _suggest(self, memory: Memory, known: Iterable[gate.Judged]) -> None:
+    def suggest(self, memory: Memory, known: Iterable[gate.Judged]) -> None:
         """Ask a person about neighbours that probably say the same."""
         for judged in known:
             suggest(
@@ -221,7 +222,7 @@ class Run:
         )
         if is_reworded:
             reindex_vectors(stored, vectors, self.model)
-            self._suggest(stored, report.also)
+            self.suggest(stored, report.also)
         self.written.append(stored.id)
         return Committed("merged", stored, report)
 

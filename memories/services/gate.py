@@ -126,6 +126,17 @@ def examine(
     )
 
 
+def examine_among(
+    statement: Statement,
+    found: Iterable[tuple[Memory, float]],
+    config: WorkspaceSettings,
+    *,
+    actor: Actor,
+) -> list[Judged]:
+    """Compare a statement with given neighbours, nearest first, as `examine` does."""
+    return _heed_persons(statement, _judge(statement, found, config), actor)
+
+
 def foresee(
     statement: Statement,
     found: Iterable[tuple[Memory, float]],

@@ -152,6 +152,7 @@ class WordIndex:
         self._changes: Counter[str] = Counter()
         self._memories = 0
         self._words = 0
+        self.corpus_size = 0  # once written, how many memories the index holds
 
     def add(self, memory_id: UUID, content: str) -> int:
         """Take a new memory in; return how many words it has."""
@@ -182,7 +183,7 @@ class WordIndex:
     def write(self) -> None:
         """Write postings and counts, in one round trip."""
         if self._new or self._memories:
-            _run(
+            self.corpus_size = _run(
                 [
                     *_postings(self._new),
                     *_counts(self._changes, memories=self._memories, words=self._words),
@@ -190,12 +191,16 @@ class WordIndex:
             )
 
 
-def _run(statements: Sequence[Statement]) -> None:
+def _run(statements: Sequence[Statement]) -> int:
+    """Run statements in one round trip; return the one value that the last of them returns."""
     with connection.cursor() as cursor:
         cursor.execute(
             ";".join(text for text, _ in statements),
             [value for _, values in statements for value in values],
         )
+        while cursor.nextset():
+            pass
+        return int(cursor.fetchone()[0])
 
 
 def _postings(counts: Mapping[UUID, Counter[str]]) -> Iterator[Statement]:
@@ -247,6 +252,7 @@ def _counts(changes: Mapping[str, int], *, memories: int, words: int) -> Iterato
         VALUES (%s, %s, %s)
         ON CONFLICT (workspace_id) DO UPDATE
         SET memories = kept.memories + excluded.memories, words = kept.words + excluded.words
+        RETURNING memories
         """,
         [workspace_id, memories, words],
     )

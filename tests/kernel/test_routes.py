@@ -209,8 +209,8 @@ def furnish(house: House) -> Ids:
     low = house.agent.post("memories", {"content": f"{SECRET}: 1000 of them.", "scope": "x"})
     house.agent.post("memories", {"content": f"{SECRET}: 5000 of them.", "scope": "y"})
     memory_id = low.json()["memory"]["id"]
-    house.agent.post("memories", {"content": f"{SECRET}: 1000 of them in Lisbon.", "scope": "x"})
-    finer = {"content": f"{SECRET}: 5000 of them in Porto.", "provenance": "user_stated"}
+    house.agent.post("memories", {"content": f"{SECRET}: 1000 of them with a lid.", "scope": "x"})
+    finer = {"content": f"{SECRET}: 5000 of them with a cork.", "provenance": "user_stated"}
     house.agent.post("memories", {**finer, "scope": "y"})
     other = house.agent.get("memories").json()["results"][0]["id"]
     card = house.agent.post("conflicts", {"memory_ids": [memory_id, other]})

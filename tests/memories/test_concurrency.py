@@ -13,7 +13,8 @@ from django.utils import timezone
 
 from conflicts.services.detect import detect_due
 from engram.kernel.tenancy import in_workspace
-from memories.models import CorpusSize, Memory, Observation, TermCount
+from memories.models import CorpusSize, Memory, MergeSuggestion, Observation, TermCount
+from memories.services import commit, gate
 from tests.conftest import House, build_house
 
 CALLERS = 6
@@ -49,6 +50,82 @@ def test_the_same_statement_at_once_is_one_row(shared_house: House) -> None:
     with in_workspace(shared_house.workspace):
         assert Memory.objects.count() == 1
         assert Observation.objects.count() == CALLERS
+
+
+PHRASINGS = [
+    "The docs repo is hosted on GitLab.",
+    "The documentation repository runs on GitLab.",
+    "GitLab hosts the repository of the documentation.",
+    "Our documentation repo is hosted on GitLab.",
+]
+
+
+def test_phrasings_of_one_fact_at_once_leave_one_memory_or_suggestions(
+    shared_house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    met = Barrier(len(PHRASINGS), timeout=30)
+    examine = gate.examine
+
+    def examined_together(*args: Any, **options: Any) -> gate.GateReport:
+        report = examine(*args, **options)
+        met.wait()  # nobody has written yet: none sees another
+        return report
+
+    monkeypatch.setattr(gate, "examine", examined_together)
+    with ThreadPoolExecutor(len(PHRASINGS)) as pool:
+        answers = list(pool.map(lambda text: _posted(shared_house, {"content": text}), PHRASINGS))
+    assert [answer.status_code for answer in answers] == [201] * len(PHRASINGS)
+    outcomes = sorted(answer.json()["outcome"] for answer in answers)
+    assert outcomes == ["created"] + ["suggested"] * (len(PHRASINGS) - 1)
+    with in_workspace(shared_house.workspace):
+        memories = set(Memory.objects.recallable().values_list("pk", flat=True))
+        pairs = set(MergeSuggestion.objects.values_list("memory", "other"))
+        noted = sorted(Observation.objects.values_list("outcome", flat=True))
+    assert noted == outcomes
+    reached = {next(iter(memories))}
+    for _ in memories:
+        reached |= {i for pair in pairs if reached & set(pair) for i in pair}
+    assert reached == memories
+
+
+def test_contradictions_at_once_are_kept_apart_and_unlike_ones_are_not_touched(
+    shared_house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = [
+        {"content": "The door code is 4417."},
+        {"content": "The door code is 9020."},
+        {"content": "The code of the door is 4417.", "scope": "other"},
+        {"content": "Herons nest on the roof."},
+    ]
+    met = Barrier(len(texts), timeout=30)
+    examine = gate.examine
+
+    def examined_together(*args: Any, **options: Any) -> gate.GateReport:
+        report = examine(*args, **options)
+        met.wait()
+        return report
+
+    monkeypatch.setattr(gate, "examine", examined_together)
+    with ThreadPoolExecutor(len(texts)) as pool:
+        answers = list(pool.map(lambda body: _posted(shared_house, body), texts))
+    outcomes = [answer.json()["outcome"] for answer in answers]
+    assert sorted(outcomes[:2]) == ["created", "kept_apart"]
+    assert outcomes[2:] == ["created", "created"]
+    with in_workspace(shared_house.workspace):
+        assert not MergeSuggestion.objects.exists()
+
+
+def test_a_commit_alone_looks_once(shared_house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(commit, "look_again", None)  # calling it would fail
+    for text in PHRASINGS[:2]:
+        assert _posted(shared_house, {"content": text}).status_code in (200, 201)
+
+
+def _posted(house: House, body: dict[str, Any]) -> Any:
+    try:
+        return house.agent.post("memories", body)
+    finally:
+        connections.close_all()
 
 
 def test_many_statements_at_once_are_counted_right(shared_house: House) -> None:
@@ -255,9 +332,11 @@ def test_batches_that_merge_into_the_same_memories_in_opposite_order_end_well(
         stated = {"content": f"{name} retries a failed request 3 times."}
         assert shared_house.agent.post("memories", stated).json()["outcome"] == "created"
 
+    fillers = ["now", "also", "still", "already"]
+
     def restate(number: int) -> Any:
         again = [
-            {"content": f"{name} retries a failed request 3 times" + "!" * (number + 1)}
+            {"content": f"{name} {fillers[number % 4]} retries a failed request 3 times."}
             for name in names
         ]
         ordered = again if number % 2 else again[::-1]

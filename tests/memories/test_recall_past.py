@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from engram.kernel.actors import SYSTEM
 from engram.kernel.tenancy import in_workspace
-from memories.models import Memory
+from memories.models import Memory, Merge
 from memories.services.lifecycle import hide, lock
 from memories.services.revise import revise
 from tests.conftest import House
@@ -145,3 +145,38 @@ def test_the_past_costs_the_same_for_one_and_for_many(house: House) -> None:
         with in_workspace(house.workspace):
             Memory.objects.all().delete()
     assert counted[0] == counted[1]
+
+
+def test_what_was_merged_then_is_told_once_after_a_split(house: House) -> None:
+    plain, finer = "The lamp room is lit.", "The lamp room is lit with whale oil."
+    memory = commit(house, plain, 10)
+    answer = house.agent.post("memories", {"content": finer}).json()
+    assert (answer["outcome"], answer["memory"]["id"]) == ("merged", memory)
+    merged_at = timezone.now()
+    with in_workspace(house.workspace):
+        statement = Merge.objects.get().observation_id
+    body = {"observation_id": str(statement)}
+    assert house.reviewer.post(f"memories/{memory}/split", body).status_code == 200
+    assert found(house, "lamp room", merged_at) == [finer]
+    assert sorted(found(house, "lamp room", timezone.now())) == sorted([plain, finer])
+    forget = {"ids": [memory], "confirm": True}
+    assert house.admin.post("memories/forget", forget).json()["forgotten"] == 1
+    assert found(house, "lamp room", merged_at) == [finer]
+
+
+def test_what_a_reviewer_merged_then_is_told_once_after_a_split(house: House) -> None:
+    plain, finer = "The pier is painted.", "The pier is painted with red lead."
+    older = commit(house, plain, 10, provenance="user_stated")
+    newer = commit(house, finer, 11)
+    (row,) = house.reader.get("merge-suggestions").json()["results"]
+    accepted = house.reviewer.post(f"merge-suggestions/{row['id']}/accept", {"keep": newer})
+    assert accepted.status_code == 200, accepted.json()
+    merged_at = timezone.now()
+    assert len(found(house, "the pier", merged_at)) == 1
+    with in_workspace(house.workspace):
+        merge = Merge.objects.get()
+        body = {"observation_id": str(merge.observation_id)}
+        survivor = merge.memory_id
+    assert house.reviewer.post(f"memories/{survivor}/split", body).status_code == 200
+    assert len(found(house, "the pier", merged_at)) == 1
+    assert {older, newer} == {r["id"] for r in house.reader.get("memories").json()["results"]}
