@@ -285,6 +285,7 @@ ENGRAM_METRICS_TOKEN = os.environ.get("ENGRAM_METRICS_TOKEN", "")
 
 # The seams: what upper apps plug into lower ones, by name.
 ENGRAM_RECALL_ANNOTATORS = ["conflicts.services.disputes.annotate"]
+ENGRAM_DISPUTED_PAIRS = "conflicts.services.disputes.in_one_conflict"
 ENGRAM_SESSION_BRIEFERS = ["conflicts.services.decided_since.decided_since"]
 # The learned ranker at session start; empty: the baseline alone.
 ENGRAM_SESSION_RANKER = "predictor.services.opinion.opinion"

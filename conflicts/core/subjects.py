@@ -31,7 +31,8 @@ from memories.core.lexicon import concept_of, is_product
 from memories.core.reading import read_cached
 from memories.core.statements import Term
 
-MAX_TOKENS: Final = 60  # of a text whose sentence is laid beside another
+MAX_CHARS: Final = 600  # of a text whose sentence is laid beside another
+MAX_TOKENS: Final = 60
 MIN_COMMON_SHARE: Final = 0.5
 MAX_SLOTS: Final = 4
 _TOKEN: Final = re.compile(r"[^\W_][\w'’.:/-]{0,60}(?<![.:/'’-])|[^\W_]")
@@ -98,9 +99,16 @@ def by_subject(members: Sequence[T], note: Callable[[T], Note]) -> list[list[T]]
 
 def _name_other_things(a: str, b: str) -> bool:
     """Tell whether the texts themselves name two things."""
+    if not (_is_short(a) and _is_short(b)):
+        return False
     slots = _slots(a, b) or ()
     is_named = len(slots) > 1 and any(map(_are_names, slots))
     return (is_named or _qualify_one_noun(a, b)) and compare(a, b).relation == "different"
+
+
+def _is_short(text: str) -> bool:
+    """Tell whether a text is a sentence or two: a longer one is no sentence shape."""
+    return len(text) <= MAX_CHARS and 0 < len(_TOKEN.findall(text)) <= MAX_TOKENS
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +123,6 @@ class _Slot:
 def _slots(a: str, b: str) -> list[_Slot] | None:
     """Return where two texts fill one sentence otherwise; None when they are two sentences."""
     mine, theirs = _TOKEN.findall(a), _TOKEN.findall(b)
-    if not 0 < len(mine) <= MAX_TOKENS or not 0 < len(theirs) <= MAX_TOKENS:
-        return None
     left, right = ([concept_of(word.lower()) for word in words] for words in (mine, theirs))
     if right < left:  # the matcher is not symmetric
         mine, theirs, left, right = theirs, mine, right, left
@@ -180,7 +186,9 @@ def _are_of_other_places(a: Note, b: Note) -> bool:
     one, other = (_statement(note) for note in (a, b))
     if other_entity(one, other) or other_member(one, other):
         return True
-    if not _are_siblings(a, b) or not (_is_bare(a.content) and _is_bare(b.content)):
+    if not _are_siblings(a, b) or not all(map(_is_short, (a.content, b.content))):
+        return False
+    if not (_is_bare(a.content) and _is_bare(b.content)):
         return False
     slots = _slots(a.content, b.content)
     return slots is not None and len(slots) <= 1
@@ -205,7 +213,7 @@ def _is_bare(text: str) -> bool:
     found = read_cached(text).claims
     if len(found) != 1:
         return False
-    subject: list[Term] = [term for term in found[0].terms if term.region == "subject"]
+    subject = [term for term in found[0].terms if term.region == "subject"]
     if not subject or any(term.kind != "word" or is_product(term.key) for term in subject):
         return False
     # One word that opens a sentence may be a name: "Etna holds", but "Backups are", "The tank".

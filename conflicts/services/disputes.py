@@ -6,9 +6,22 @@ from collections import defaultdict
 from collections.abc import Collection
 from uuid import UUID
 
+from django.db.models import Exists, OuterRef, Q
+
 from conflicts.models import ConflictMember
 from conflicts.models.card import WAITING
 from memories.services.disputes import OpenConflict
+
+
+def in_one_conflict(one: str, other: str) -> Q:
+    """Return the condition that two memories of a row, named by their fields, share a card."""
+    beside = ConflictMember.objects.filter(
+        conflict=OuterRef("conflict"), memory=OuterRef(OuterRef(other))
+    )
+    members = ConflictMember.objects.filter(
+        Exists(beside), memory=OuterRef(one), conflict__status__in=WAITING
+    )
+    return Q(Exists(members))
 
 
 def annotate(memory_ids: Collection[UUID]) -> dict[UUID, list[OpenConflict]]:

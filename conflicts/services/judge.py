@@ -8,6 +8,7 @@ from datetime import datetime
 from uuid import UUID
 
 from conflicts.models import Conflict, JudgedRelation, Judgement
+from conflicts.models.card import WAITING
 from conflicts.services import judgements
 from conflicts.services.cards import one_filer
 from conflicts.services.company import card_of
@@ -30,6 +31,8 @@ DETAIL = {
     "decided": "People have decided about these, and neither claims anything else since.",
     "kept": "Kept. Few of your contradictions were confirmed: a card is opened when somebody else "
     "says the same.",
+    "disputed": "A card asks people which of them holds; they are not suggested as one while it "
+    "waits.",
     "suggested": "A person is asked whether they are one memory.",
     "apart": "A person keeps these wordings apart; they are not suggested again.",
     "noted": "Noted; you are not asked about these again.",
@@ -90,6 +93,8 @@ def judge(
         card = card_of(memory, other)
         if relation == JudgedRelation.DIFFERENT or not _is_one_place(memory, other):
             return Judged(judgement, "noted", card)
+        if card is not None and card.status in WAITING:
+            return Judged(judgement, "disputed", card)
         suggestion = suggest(
             other, memory, relation=relation, detected_by="person" if actor.is_person else "agent",
             reasons=[f"{actor.label} says so"], actor=actor, now=now,

@@ -64,11 +64,12 @@ def _has_decided(metrics: gate_metrics.GateMetrics) -> bool:
 def _suggested(row: MergeSuggestion) -> dict[str, Any]:
     older, newer = sorted((row.memory, row.other), key=lambda m: (m.created_at, m.id))
     difference = word_diff(older.content, newer.content)
+    of_older, of_newer = answer_suggestion.foreseen(row)
     return {
         "row": row,
         "members": [
-            {"memory": older, "spans": difference.before, "stays": True},
-            {"memory": newer, "spans": difference.after, "stays": False},
+            {"memory": older, "spans": difference.before, "stays": True, "merging": of_older},
+            {"memory": newer, "spans": difference.after, "stays": False, "merging": of_newer},
         ],
     }
 

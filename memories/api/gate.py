@@ -114,7 +114,9 @@ class AcceptSuggestion(SuggestionAnswer):
         """Merge both memories: the older one stays, the other is superseded by it.
 
         The better wording survives (or that of `keep`), counters add up, and `split` undoes it.
-        409 when one of the two was changed or hidden meanwhile.
+        `merges` of the suggestion say before what either wording would leave unsaid. 409 when one
+        of the two was changed or hidden meanwhile, and while an open conflict, which is named,
+        asks which of the two holds.
         """
         keep = validated(shapes.AcceptSerializer, request).validated_data["keep"]
         answer_suggestion.accept(

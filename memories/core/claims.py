@@ -27,7 +27,7 @@ from memories.core.statements import Claim, Modality, Reading, Term, Transition
 from memories.core.words import same_letters
 
 __all__ = ["Claim", "Comparison", "Modality", "Quantity", "Reading", "Relation", "Term",
-           "Transition", "compare", "read", "relate", "why_too_long"]  # fmt: skip
+           "Transition", "compare", "missing", "read", "relate", "why_too_long"]  # fmt: skip
 
 _CANDIDATES = 3  # claims of the other text that one claim is compared with
 # Words of one text beside words of the other, over the claims that are set side by side. Two
@@ -91,6 +91,27 @@ def compare(a: Reading | str, b: Reading | str) -> Comparison:
     return _compare(left, right)
 
 
+def missing(kept: Reading | str, lost: Reading | str) -> tuple[str, ...]:
+    """Return the claims of a text that another one does not make, in the words of the first.
+
+    What `kept` says more exactly is not missing; what it says otherwise, or only vaguely, is. Of
+    texts that are too long to compare all is missing.
+    """
+    left = read_cached(kept) if isinstance(kept, str) else kept
+    right = read_cached(lost) if isinstance(lost, str) else lost
+    if same_letters(left.text, right.text):
+        return ()
+    verdicts = None if left.too_long or right.too_long else _verdicts(left, right)
+    if verdicts is None or not right.claims:
+        return (right.text,)
+    held = {
+        pair[1]
+        for pair, verdict in verdicts.items()
+        if verdict.relation == "same" or (verdict.relation == "refines" and verdict.finer == "a")
+    }
+    return tuple(claim.text for i, claim in enumerate(right.claims) if i not in held)
+
+
 def _flip(found: Comparison, left: Reading, right: Reading) -> Comparison:
     """The answer for (right, left) turned into that for (left, right)."""
     specific: dict[str | None, Literal["a", "b"] | None] = {"a": "b", "b": "a"}
@@ -115,10 +136,9 @@ def _not_compared(reason: str) -> Comparison:
 
 
 def _compare(a: Reading, b: Reading) -> Comparison:
-    pairs = _pairs(a, b)
-    if sum(len(a.claims[i].terms) * len(b.claims[j].terms) for i, j in pairs) > MAX_WORD_PAIRS:
+    verdicts = _verdicts(a, b)
+    if verdicts is None:
         return _not_compared(f"more than {MAX_WORD_PAIRS:,} pairs of words")
-    verdicts = {(i, j): relate(a.claims[i], b.claims[j]) for i, j in sorted(pairs)}
     against = [
         (verdict.confidence, pair)
         for pair, verdict in verdicts.items()
@@ -129,6 +149,14 @@ def _compare(a: Reading, b: Reading) -> Comparison:
         return _answer(verdicts[pair], pair)
     found = _agreement(a, b, verdicts)
     return replace(found, likeness=_likeness(a, b)) if found.relation == "different" else found
+
+
+def _verdicts(a: Reading, b: Reading) -> dict[tuple[int, int], Verdict] | None:
+    """Verdicts of the claims that are set side by side; None when that is too much to compare."""
+    pairs = _pairs(a, b)
+    if sum(len(a.claims[i].terms) * len(b.claims[j].terms) for i, j in pairs) > MAX_WORD_PAIRS:
+        return None
+    return {(i, j): relate(a.claims[i], b.claims[j]) for i, j in sorted(pairs)}
 
 
 def _likeness(a: Reading, b: Reading) -> float:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import Any
+from uuid import UUID
 
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema_serializer
@@ -23,6 +24,8 @@ from memories.models import (
     SuggestionStatus,
 )
 from memories.serializers.memory import MemorySerializer, present
+from memories.services.answer_suggestion import foreseen
+from memories.services.disputes import disputes_of, shared_conflicts
 from memories.services.gate_metrics import GateMetrics
 from memories.services.split import Split
 
@@ -68,6 +71,20 @@ class MemberSerializer(serializers.Serializer[Any]):
     created_at = serializers.DateTimeField()
 
 
+@extend_schema_serializer(component_name="SuggestionMerge")
+class MergingSerializer(serializers.Serializer[Any]):
+    """What a merge in the wording of one of the two would leave unsaid."""
+
+    keep = serializers.UUIDField(help_text="Send it as `keep` to merge in this wording.")
+    is_default = serializers.BooleanField(
+        help_text="The wording that survives when `keep` is not sent."
+    )
+    drops = serializers.ListField(
+        child=serializers.CharField(),
+        help_text="Claims of the other memory that this wording does not make.",
+    )
+
+
 @extend_schema_serializer(component_name="MergeSuggestion")
 class SuggestionSerializer(serializers.Serializer[Any]):
     """Two memories that probably say the same."""
@@ -79,6 +96,15 @@ class SuggestionSerializer(serializers.Serializer[Any]):
     reasons = serializers.ListField(child=serializers.CharField())
     detected_by = serializers.ChoiceField(["gate", "agent", "person", "split"])
     memories = MemberSerializer(many=True, help_text="Both, the older one first: it stays.")
+    merges = MergingSerializer(
+        many=True,
+        help_text="What accepting would drop, in either wording; empty unless it is open.",
+    )
+    conflicts = serializers.ListField(
+        child=serializers.UUIDField(),
+        help_text="Open conflicts that ask which of the two holds: while there is one, the two "
+        "are not merged and the suggestion counts as lapsed.",
+    )
     created_at = serializers.DateTimeField()
     decided_at = serializers.DateTimeField(allow_null=True)
     decided_by = serializers.CharField(allow_blank=True)
@@ -97,34 +123,48 @@ def present_suggestions(
     suggestions: Iterable[MergeSuggestion], now: datetime
 ) -> list[dict[str, Any]]:
     """Return suggestions (their memories fetched); `status` says what holds now."""
-    return [_suggestion(row, now) for row in suggestions]
+    rows = list(suggestions)
+    disputes = disputes_of({pk for row in rows for pk in (row.memory_id, row.other_id)})
+    return [
+        _suggestion(row, shared_conflicts(row.memory_id, row.other_id, disputes), now)
+        for row in rows
+    ]
 
 
-def _suggestion(row: MergeSuggestion, now: datetime) -> dict[str, Any]:
+def _suggestion(row: MergeSuggestion, conflicts: list[UUID], now: datetime) -> dict[str, Any]:
     members = sorted((row.memory, row.other), key=lambda memory: (memory.created_at, memory.id))
     is_withheld = any(memory.forgotten_at for memory in members)
+    status = standing(row, now, conflicts)
     return {
         "id": row.id,
-        "status": standing(row, now),
+        "status": status,
         "relation": row.relation,
         "similarity": row.similarity,
         "reasons": [] if is_withheld else row.reasons,  # they quote the two
         "detected_by": row.detected_by,
         "memories": [_member(memory, now) for memory in members],
+        "merges": [
+            {"keep": one.keep, "is_default": one.is_default, "drops": list(one.drops)}
+            for one in (foreseen(row) if status == SuggestionStatus.OPEN else ())
+        ],
+        "conflicts": conflicts,
         "created_at": row.created_at,
         "decided_at": row.decided_at,
         "decided_by": row.decided_by,
     }
 
 
-def standing(row: MergeSuggestion, now: datetime) -> str:
-    """Return the status that holds now: an open one whose memories changed counts as lapsed."""
+def standing(row: MergeSuggestion, now: datetime, conflicts: Collection[UUID]) -> str:
+    """Return the status that holds now: an open one counts as lapsed where nobody is asked.
+
+    That is while its memories have changed, or are in one of the open `conflicts` together.
+    """
     if row.status != SuggestionStatus.OPEN:
         return row.status
     hashes = ":".join(sorted((row.memory.content_hash, row.other.content_hash)))
     is_live = all(m.state(now) == State.ACTIVE for m in (row.memory, row.other))
     places = {(m.scope, m.project) for m in (row.memory, row.other)}
-    stands = is_live and hashes == row.wordings and len(places) == 1
+    stands = is_live and hashes == row.wordings and len(places) == 1 and not conflicts
     return str(SuggestionStatus.OPEN if stands else SuggestionStatus.LAPSED)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -16,12 +17,13 @@ from engram.kernel.history import record
 from engram.kernel.models import Workspace
 from engram.kernel.refusals import InvalidError, MissingError, StaleError
 from engram.kernel.tenancy import before_writing, in_workspace
-from memories.core.claims import Comparison, compare
+from memories.core.claims import Comparison, compare, missing
 from memories.core.gate import Decision, Side, better_wording, surviving_wording
 from memories.core.reading import read_cached
 from memories.models import Memory, MergeSuggestion, Observation, SuggestionStatus
 from memories.services import gate
-from memories.services.causes import SUGGESTION_CLOSED
+from memories.services.causes import IN_OPEN_CONFLICT, SUGGESTION_CLOSED
+from memories.services.disputes import shared_conflicts
 from memories.services.index import WordIndex, reindex_vectors
 from memories.services.lifecycle import hide, lock
 from memories.services.merge import fields_of, merge_into
@@ -57,7 +59,8 @@ def accept(
 ) -> MergeSuggestion:
     """Merge two stored memories; the older one stays, the other is superseded by it.
 
-    `keep` names the memory whose wording survives; without it the gate's rules choose.
+    `keep` names the memory whose wording survives; without it the gate's rules choose. Refused
+    while people are asked which of the two holds: that conflict is answered first.
     """
     with before_writing(workspace):
         suggestion = _asked(suggestion_id)
@@ -70,12 +73,24 @@ def accept(
         with in_workspace(workspace):
             lock_statements(digests)
             locked = lock(list(texts))
+            _demand_no_conflict(*texts)
             suggestion = _answerable(suggestion_id, SuggestionStatus.ACCEPTED, now)
             if suggestion.status == SuggestionStatus.OPEN:
                 _unite(workspace, suggestion, locked, vectors, keep=keep, actor=actor, now=now)
             return suggestion
     except IntegrityError:
         raise StaleError(AGAIN, cause=WRITTEN_MEANWHILE) from None
+
+
+def _demand_no_conflict(one: UUID, other: UUID) -> None:
+    """Refuse to merge two locked memories of which people are asked which one holds."""
+    if conflicts := shared_conflicts(one, other):
+        raise StaleError(
+            f"Conflict {conflicts[0]} asks which of the two holds; answer it first. A merge would "
+            "take one side away without an answer.",
+            conflicts,
+            cause=IN_OPEN_CONFLICT,
+        )
 
 
 def _asked(suggestion_id: UUID) -> MergeSuggestion:
@@ -105,7 +120,9 @@ def _answerable(suggestion_id: UUID, answer: SuggestionStatus, now: datetime) ->
         raise StaleError(
             f"This suggestion was {suggestion.status} already.", cause=SUGGESTION_CLOSED
         )
-    if not in_status(SuggestionStatus.OPEN, now).filter(pk=suggestion_id).exists():
+    # A conflict about the two is no reason not to keep them apart.
+    standing = in_status(SuggestionStatus.OPEN, now, with_disputed=True)
+    if not standing.filter(pk=suggestion_id).exists():
         raise StaleError(
             "One of the two memories was changed or hidden meanwhile.",
             [suggestion.memory_id, suggestion.other_id],
@@ -158,13 +175,39 @@ def _unite(
 
 
 def surviving(older: Memory, newer: Memory) -> tuple[Comparison, Side]:
-    """Compare two memories and say whose wording a merge of them keeps by the gate's rules."""
+    """Compare two memories and say whose wording a merge of them keeps by the gate's rules.
+
+    Where either says what the other does not, the later statement is the better wording.
+    """
     a, b = read_cached(older.content), read_cached(newer.content)
     comparison = compare(a, b)
-    better: Side = (
-        "stored" if better_wording(older.content, newer.content, a, b) == "a" else "incoming"
-    )
+    if missing(a, b) and missing(b, a):
+        is_newer_better = newer.observed_at >= older.observed_at
+    else:
+        is_newer_better = better_wording(older.content, newer.content, a, b) == "b"
+    better: Side = "incoming" if is_newer_better else "stored"
     return comparison, surviving_wording(comparison, older.provenance, newer.provenance, better)
+
+
+@dataclass(frozen=True, slots=True)
+class Merging:
+    """What a merge in the wording of one of two memories would leave unsaid."""
+
+    keep: UUID
+    is_default: bool  # the wording that the gate's rules choose
+    drops: tuple[str, ...]  # claims of the other that this wording does not make
+
+
+def foreseen(suggestion: MergeSuggestion) -> tuple[Merging, Merging]:
+    """Return what accepting would drop, in the wording of the older memory and of the newer."""
+    older, newer = sorted(
+        (suggestion.memory, suggestion.other), key=lambda memory: (memory.created_at, memory.id)
+    )
+    _, survivor = surviving(older, newer)
+    return (
+        Merging(older.id, survivor == "stored", missing(older.content, newer.content)),
+        Merging(newer.id, survivor == "incoming", missing(newer.content, older.content)),
+    )
 
 
 def _judged(

@@ -40,6 +40,12 @@ REVIEWER_NEEDED = Cause(
 SUGGESTION_CLOSED = Cause(
     "suggestion-closed", 409, "Suggestion closed", "Nothing; somebody has answered it."
 )
+IN_OPEN_CONFLICT = Cause(
+    "in-open-conflict",
+    409,
+    "Both are in an open conflict",
+    "Answer the conflict that `errors` names first (`POST /conflicts/{id}/resolve`).",
+)
 ALREADY_SUGGESTED = Cause(
     "already-suggested", 409, "Suggested already", "Answer the suggestion that is open."
 )

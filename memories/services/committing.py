@@ -141,6 +141,9 @@ class Run:
                 seen.revision,
                 seen.updated_at,
             ):
+                report = gate.spare_disputed(report)
+                if report.outcome != "merged":
+                    return self._keep(draft, digest, vectors, report)
                 return self._merge(stored, draft, vectors, report)
         return self._keep(draft, digest, vectors, gate.GateReport())
 

@@ -1,7 +1,8 @@
 """Asks whoever plugged in (by setting) which memories are in dispute, and with which others.
 
 `settings.ENGRAM_RECALL_ANNOTATORS` names callables that take ids of memories and return the open
-conflicts of each.
+conflicts of each; `settings.ENGRAM_DISPUTED_PAIRS` one that returns the condition for a query over
+pairs of memories.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import NamedTuple, Protocol, cast
 from uuid import UUID
 
 from django.conf import settings
+from django.db.models import Q
 from django.db.models.functions import Left
 from django.utils.module_loading import import_string
 
@@ -63,6 +65,20 @@ class Annotator(Protocol):
 def disputes_of(memory_ids: Collection[UUID]) -> dict[UUID, list[UUID]]:
     """Return the ids of the open conflicts of each disputed memory."""
     return {i: [one.id for one in found] for i, found in _open_conflicts(memory_ids).items()}
+
+
+def shared_conflicts(
+    one: UUID, other: UUID, disputes: Mapping[UUID, Sequence[UUID]] | None = None
+) -> list[UUID]:
+    """Return the open conflicts that hold both memories; `disputes` are theirs, if known."""
+    known = disputes_of([one, other]) if disputes is None else disputes
+    theirs = set(known.get(other, ()))
+    return [conflict for conflict in known.get(one, ()) if conflict in theirs]
+
+
+def in_one_conflict(one: str, other: str) -> Q:
+    """Return the condition that two memories, named by their fields in a query, share one."""
+    return cast("Q", import_string(settings.ENGRAM_DISPUTED_PAIRS)(one, other))
 
 
 def quoted_disputes(memory_ids: Collection[UUID], *, now: datetime) -> dict[UUID, Dispute]:

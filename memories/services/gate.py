@@ -17,6 +17,7 @@ from memories.core.gate import Decision, Outcome, better_wording, decide
 from memories.core.objections import objection
 from memories.core.reading import read_cached
 from memories.models import Memory, Provenance
+from memories.services.disputes import disputes_of
 from memories.services.neighbours import Row, look_around
 from memories.services.rejections import apart_from
 from memories.services.trust import is_persons_word, lacking_trust
@@ -135,6 +136,26 @@ def examine_among(
 ) -> list[Judged]:
     """Compare a statement with given neighbours, nearest first, as `examine` does."""
     return _heed_persons(statement, _judge(statement, found, config), actor)
+
+
+def spare_disputed(report: GateReport) -> GateReport:
+    """Take no side away of which people are asked whether it holds.
+
+    What says the same as a disputed memory, which the caller has locked, is merged and leaves its
+    wording; what would reword it otherwise is put to a person.
+    """
+    best = report.best
+    if best is None or report.outcome != "merged" or not disputes_of([best.memory.id]):
+        return report
+    reasons = (*best.decision.reasons, "people are asked whether the stored memory holds")
+    if best.comparison.relation == "same":
+        decision = replace(best.decision, survivor="stored", reasons=reasons)
+    elif best.decision.survivor == "stored":
+        return report
+    else:
+        decision = Decision("suggested", "stored", reasons, folds=False)
+    judged = replace(best, decision=decision)
+    return replace(report, outcome=decision.outcome, best=judged)
 
 
 def foresee(

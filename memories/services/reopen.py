@@ -43,7 +43,8 @@ def reopen_suggestion(
             suggestion.status = SuggestionStatus.OPEN
             suggestion.decided_at, suggestion.decided_by = None, ""
             suggestion.save(update_fields=["status", "decided_at", "decided_by"])
-            if not in_status(SuggestionStatus.OPEN, now).filter(pk=suggestion_id).exists():
+            standing = in_status(SuggestionStatus.OPEN, now, with_disputed=True)
+            if not standing.filter(pk=suggestion_id).exists():
                 raise StaleError(
                     "One of the two memories was changed or hidden meanwhile.",
                     [suggestion.memory_id, suggestion.other_id],

@@ -13,6 +13,7 @@ from engram.kernel.actors import Actor
 from engram.kernel.history import record
 from engram.kernel.refusals import InvalidError
 from memories.models import Memory, MergeSuggestion, SuggestionStatus
+from memories.services.disputes import in_one_conflict
 from memories.services.rejections import apart_from, pair_of, wordings_of
 
 STAMPS = ("forgotten_at", "culled_at", "retired_at", "superseded_at")
@@ -77,11 +78,15 @@ def _is_live(member: str, now: datetime) -> Q:
     return live & (Q(**{f"{member}__expires_at": None}) | Q(**{f"{member}__expires_at__gt": now}))
 
 
-def in_status(status: str, now: datetime) -> QuerySet[MergeSuggestion]:
+def in_status(
+    status: str, now: datetime, *, with_disputed: bool = False
+) -> QuerySet[MergeSuggestion]:
     """Return suggestions by what became of them.
 
-    An open one whose member was hidden or reworded counts as lapsed: nobody is asked about it. It
-    stands again when the member comes back as it was.
+    An open one whose member was hidden or reworded counts as lapsed, and so does one whose two are
+    in one open conflict: nobody is asked about it. It stands again when the member comes back as
+    it was, or the conflict is closed and both are still there. `with_disputed` leaves conflicts
+    out of it.
     """
     rows = MergeSuggestion.objects.annotate(
         one=Concat(F("memory__content_hash"), Value(":"), F("other__content_hash")),
@@ -92,6 +97,8 @@ def in_status(status: str, now: datetime) -> QuerySet[MergeSuggestion]:
     same_place = Q(scope_of_one=_as_text("other__scope"), project_of_one=_as_text("other__project"))
     same_wording = Q(wordings=F("one")) | Q(wordings=F("two"))
     stands = _is_live("memory", now) & _is_live("other", now) & same_wording & same_place
+    if not with_disputed:
+        stands &= ~in_one_conflict("memory", "other")
     is_open = Q(status=SuggestionStatus.OPEN)
     if status == SuggestionStatus.OPEN:
         return rows.filter(is_open & stands)

@@ -123,7 +123,10 @@ def test_a_suggestion_shows_the_words_and_who_survives_and_merging_can_be_undone
     # The user's word keeps its wording, as in the gate.
     assert effects[0] == (
         "One memory from now on, under the id of #1; the wording of #1 survives."
-        " Both texts are kept."
+        " Both texts are kept; the wording drops 1 claim of the other."
+    )
+    assert effects[3] == (
+        "One memory from now on, under the id of #1; it says what #2 says. Both texts are kept."
     )
     act(client, "suggestions", suggestion, "keep-2")
     assert content(house, older) == FINER

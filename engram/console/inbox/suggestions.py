@@ -24,12 +24,14 @@ from memories.models import Memory, Merge, MergeSuggestion, Relation, Suggestion
 from memories.models.memory import in_scope
 from memories.services import answer_suggestion
 from memories.services.causes import MERGE_SPLIT
+from memories.services.disputes import shared_conflicts
 from memories.services.reopen import reopen_suggestion
 from memories.services.split import split
 from memories.services.suggest import in_status
 
 URGENCY = SEVERITIES.index("low")  # both are recalled until somebody says
 QUOTED = 90
+DISPUTED = "A conflict asks which of the two holds. It is answered first; then they may be merged."
 
 
 class Suggestions(Source):
@@ -41,7 +43,10 @@ class Suggestions(Source):
     template = "console/inbox/suggestion.html"
     teaches = "Two memories probably say the same: merge them, or keep them apart for good."
     announced_by = ("merge.suggested", "merge.reopened")
-    settled_by = ("merge.rejected", "memory.merged", "memory.superseded", "memory.forgotten")
+    settled_by = (
+        "merge.rejected", "memory.merged", "memory.superseded", "memory.forgotten",
+        "conflict.opened", "conflict.joined", "conflict.resolved", "conflict.reopened",
+    )  # fmt: skip
     reads_by_index = True
 
     def planned(self, *, is_ordered: bool) -> AbstractContextManager[None]:
@@ -88,7 +93,8 @@ class Suggestions(Source):
         older, newer = _by_age(row)
         is_shown = older.forgotten_at is None and newer.forgotten_at is None
         difference = word_diff(older.content, newer.content) if is_shown else None
-        _, survivor = answer_suggestion.surviving(older, newer)
+        of_older, of_newer = answer_suggestion.foreseen(row)
+        conflicts = shared_conflicts(older.pk, newer.pk)
         is_open_question = row.relation == Relation.DIFFERENT
         return {
             "suggestion": row,
@@ -96,16 +102,19 @@ class Suggestions(Source):
             if is_open_question
             else row.get_relation_display(),
             "difference": difference,
+            "conflicts": conflicts,
+            "settled": DISPUTED if conflicts else "",
             "pair": [
                 {
                     "number": number,
                     "memory": memory,
                     "spans": spans,
-                    "survives": (survivor == "incoming") == (memory is newer),
+                    "survives": merging.is_default,
+                    "drops": merging.drops if is_shown else (),
                 }
-                for number, memory, spans in (
-                    (1, older, difference.before if difference else ()),
-                    (2, newer, difference.after if difference else ()),
+                for number, memory, spans, merging in (
+                    (1, older, difference.before if difference else (), of_older),
+                    (2, newer, difference.after if difference else (), of_newer),
                 )
             ],
         }
@@ -114,20 +123,26 @@ class Suggestions(Source):
         """Return the answers, while both memories are as they were."""
         if not in_status(SuggestionStatus.OPEN, now).filter(pk=row.pk).exists():
             return ()
-        older, newer = _by_age(row)
-        kept = "#2" if answer_suggestion.surviving(older, newer)[1] == "incoming" else "#1"
+        of_older, of_newer = answer_suggestion.foreseen(row)
+        kept, best = ("#2", of_newer) if of_newer.is_default else ("#1", of_older)
         united = "One memory from now on, under the id of #1;"
         return (
             Action(
                 1, "accept", "The same: merge",
-                f"{united} the wording of {kept} survives. Both texts are kept.", "keep",
+                f"{united} the wording of {kept} survives. {_loss(best)}", "keep",
             ),
             Action(
                 2, "reject", "Keep apart",
                 "Nothing changes. The gate neither merges nor suggests these two again.", "drop",
             ),
-            Action(3, "keep-1", "Merge, in the words of #1", f"{united} #1 keeps its wording."),
-            Action(4, "keep-2", "Merge, in the words of #2", f"{united} it says what #2 says."),
+            Action(
+                3, "keep-1", "Merge, in the words of #1",
+                f"{united} #1 keeps its wording. {_loss(of_older)}",
+            ),
+            Action(
+                4, "keep-2", "Merge, in the words of #2",
+                f"{united} it says what #2 says. {_loss(of_newer)}",
+            ),
             Action(
                 5, "contradict", "They contradict each other",
                 "They are kept apart, and a card asks which of them holds.", "drop",
@@ -189,6 +204,15 @@ class Suggestions(Source):
         if merge is None or merge.observation_id is None:
             raise StaleError("This merge was taken apart already.", cause=MERGE_SPLIT)
         split(workspace, merge.memory_id, merge.observation_id, actor=actor, now=now)
+
+
+def _loss(merging: answer_suggestion.Merging) -> str:
+    """Say in short what a merge would leave unsaid."""
+    count = len(merging.drops)
+    if not count:
+        return "Both texts are kept."
+    claims = "1 claim" if count == 1 else f"{count} claims"
+    return f"Both texts are kept; the wording drops {claims} of the other."
 
 
 def _by_age(row: MergeSuggestion) -> tuple[Memory, Memory]:
