@@ -2,12 +2,13 @@
 
 from django.contrib import admin
 from django.urls import URLPattern, URLResolver, include, path
-from drf_spectacular.views import SpectacularJSONAPIView
 
 from engram.console import api as operations
 from engram.console import operations_api
 from engram.console.inbox import api as inbox
 from engram.console.metrics_api import metrics
+from engram.console.readiness import readyz
+from engram.console.schema import Schema
 
 api_v1: list[URLPattern | URLResolver] = [
     path("", include("memories.urls")),
@@ -41,13 +42,13 @@ api_v1: list[URLPattern | URLResolver] = [
         name="timeline",
     ),
     path("pipeline/status", operations_api.PipelineStatus.as_view(), name="pipeline-status"),
-    path("schema/", SpectacularJSONAPIView.as_view(), name="schema"),
+    path("schema/", Schema.as_view(), name="schema"),
 ]
 
 urlpatterns = [
     path("api/v1/", include(api_v1)),
     path("healthz", operations.healthz, name="healthz"),
-    path("readyz", operations.readyz, name="readyz"),
+    path("readyz", readyz, name="readyz"),
     path("metrics", metrics, name="metrics"),
     path("admin/", admin.site.urls),
     path("", include("engram.console.urls")),

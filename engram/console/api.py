@@ -17,7 +17,6 @@ from rest_framework.response import Response
 from conflicts.services.replay import replay
 from engram.console import replay_shapes
 from engram.console import serializers as shapes
-from engram.console.health import readiness
 from engram.console.wording import WORDS
 from engram.kernel import keys
 from engram.kernel.api import WorkspaceView, validated
@@ -158,11 +157,3 @@ class SettingsReplay(WorkspaceView):
 def healthz(request: HttpRequest) -> JsonResponse:
     """Say that the process is alive."""
     return JsonResponse({"status": "ok"})
-
-
-def readyz(request: HttpRequest) -> JsonResponse:
-    """Say whether database, broker and migrations are ready, and what is missing."""
-    checks = readiness()
-    is_ready = all(check["ok"] for check in checks)
-    body = {"status": "ready" if is_ready else "not ready", "checks": checks}
-    return JsonResponse(body, status=200 if is_ready else 503)

@@ -21,7 +21,7 @@ from engram.console.timeline import timeline
 from engram.kernel import latency
 from engram.kernel.api import WorkspaceView
 from engram.kernel.filters import MomentFilter, StrictFilterSet
-from engram.kernel.models import StageError
+from engram.kernel.models import Role, StageError
 from engram.kernel.pagination import NewestEventFirst
 from engram.kernel.paths import SESSION_KEY_MAX_CHARS
 from engram.kernel.telemetry import CODES, STAGES
@@ -100,7 +100,7 @@ class NewestErrorFirst(NewestEventFirst):
 
 
 class Errors(WorkspaceView, ListAPIView):  # type: ignore[type-arg]
-    """The last 500 failures of the workspace."""
+    """The last 500 failures of the workspace; `detail` is empty for all but admins."""
 
     serializer_class = shapes.ErrorSerializer
     filterset_class = ErrorFilter
@@ -109,6 +109,10 @@ class Errors(WorkspaceView, ListAPIView):  # type: ignore[type-arg]
     def get_queryset(self) -> Any:
         """Return all that are kept."""
         return StageError.objects.all()
+
+    def get_serializer_context(self) -> dict[str, Any]:
+        """Tell whether the caller may read what failed, in the words of the part that failed."""
+        return {**super().get_serializer_context(), "shows_details": _is_admin(self)}
 
 
 class SessionTimeline(WorkspaceView):
@@ -127,7 +131,7 @@ class SessionTimeline(WorkspaceView):
     )
     def get(self, request: Request, session_key: str) -> Response:
         """Return its memories, what the predictor made of it, judging and errors, oldest first."""
-        found = timeline(session_key, now=timezone.now())
+        found = timeline(session_key, now=timezone.now(), shows_details=_is_admin(self))
         return Response(shapes.TimelineSerializer(found).data)
 
 
@@ -136,7 +140,14 @@ class PipelineStatus(WorkspaceView):
 
     @extend_schema(responses=shapes.PipelineSerializer)
     def get(self, request: Request) -> Response:
-        """Return the processes, and what each did for this workspace."""
-        return Response(
-            shapes.PipelineSerializer(pipeline(self.workspace, now=timezone.now())).data
-        )
+        """Return the processes, and what each did for this workspace.
+
+        Admins see the names of processes, which hold machines and process ids; others see them
+        numbered.
+        """
+        found = pipeline(self.workspace, now=timezone.now(), tells_names=_is_admin(self))
+        return Response(shapes.PipelineSerializer(found).data)
+
+
+def _is_admin(view: WorkspaceView) -> bool:
+    return view.actor.role.includes(Role.ADMIN)

@@ -154,10 +154,18 @@ class LatenciesSerializer(_Shape):
 class ErrorSerializer(serializers.ModelSerializer[StageError]):
     """One failure of one stage."""
 
+    detail = serializers.SerializerMethodField(
+        help_text="Kinds and numbers; empty for all but admins: it may name servers."
+    )
+
     class Meta:
         model = StageError
         fields = ["id", "at", "stage", "code", "detail", "session_key"]
         read_only_fields = fields
+
+    def get_detail(self, error: StageError) -> str:
+        """Return what is known of the failure, where the caller may read it."""
+        return error.detail if self.context.get("shows_details") else ""
 
 
 class TimelineSessionSerializer(_Shape):
@@ -196,7 +204,9 @@ class TimelineSerializer(_Shape):
 class WorkerSerializer(_Shape):
     """One process; its counts are of this workspace's own work since it began."""
 
-    name = serializers.CharField()
+    name = serializers.CharField(
+        help_text="For admins `kind@machine/process id`, for others `kind number`."
+    )
     kind = serializers.CharField(help_text="web, worker, models or beat.")
     running = serializers.BooleanField(source="is_running")
     model_ready = serializers.BooleanField()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -45,9 +45,14 @@ class Pipeline:
     workers: Sequence[Worker]
 
 
-def pipeline(workspace: Workspace, *, now: datetime) -> Pipeline:
-    """Return the processes, as the workspace being served may see them."""
+def pipeline(workspace: Workspace, *, now: datetime, tells_names: bool) -> Pipeline:
+    """Return the processes, as the workspace being served may see them.
+
+    A name tells the machine and the process id; without `tells_names` processes are numbered by
+    what they do.
+    """
     rows = pulse.heard(now, within=LISTED)
+    numbers: Counter[str] = Counter()
     tallies: dict[str, dict[str, WorkerTally]] = defaultdict(dict)
     for tally in WorkerTally.objects.filter(worker__in=[row.name for row in rows]):
         tallies[tally.worker][tally.stage] = tally
@@ -56,10 +61,12 @@ def pipeline(workspace: Workspace, *, now: datetime) -> Pipeline:
     for row in rows:
         own = tallies[row.name]
         scored, trained = own.get(STAGE), own.get(TRAIN_STAGE)
+        kind = pulse.kind_of(row)
+        numbers[kind] += 1
         workers.append(
             Worker(
-                name=row.name,
-                kind=pulse.kind_of(row),
+                name=row.name if tells_names else f"{kind} {numbers[kind]}",
+                kind=kind,
                 started_at=row.started_at,
                 heard_at=row.beat_at,
                 uptime_seconds=max((now - row.started_at).total_seconds(), 0.0),

@@ -51,11 +51,12 @@ class Timeline:
     is_truncated: bool
 
 
-def timeline(session_key: str, *, now: datetime) -> Timeline:
+def timeline(session_key: str, *, now: datetime, shows_details: bool) -> Timeline:
     """Return what happened in a session of the workspace being served.
 
     Nothing of one that had the key before and was deleted, but that it was; nor what others than
     who started it committed under its key.
+    The details of errors may name servers: they are told with `shows_details` only.
     """
     session = (
         Session.objects.filter(session_key=session_key)
@@ -75,7 +76,8 @@ def timeline(session_key: str, *, now: datetime) -> Timeline:
     events = list(told[: EVENTS_MAX + 1])
     is_truncated = len(events) > EVENTS_MAX
     events = events[:EVENTS_MAX]
-    entries = [*_history(events, now), *_cards(events), *_errors(errors)]
+    failed = _errors(errors, shows_details=shows_details)
+    entries = [*_history(events, now), *_cards(events), *failed]
     if session is not None:
         entries += [*_ranking(session), *_judging(session), *_compared(session), *_trained(session)]
     if session is None and not entries:
@@ -127,9 +129,9 @@ def _cards(events: Iterable[Event]) -> Iterator[Entry]:
         yield Entry(card["created_at"], "conflict", "opened", details, object=str(card["id"]))
 
 
-def _errors(errors: QuerySet[StageError]) -> Iterator[Entry]:
+def _errors(errors: QuerySet[StageError], *, shows_details: bool) -> Iterator[Entry]:
     for row in errors[:OTHERS_MAX]:
-        details = {"stage": row.stage, "detail": row.detail}
+        details = {"stage": row.stage, "detail": row.detail if shows_details else ""}
         yield Entry(row.at, "error", row.code, details)
 
 

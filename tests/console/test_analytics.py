@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from datetime import timedelta
 from pathlib import Path
@@ -77,9 +78,9 @@ def test_errors_come_newest_first_page_by_page(house: House, neighbour: House) -
     with in_workspace(house.workspace):
         for number in range(5):
             telemetry.record_error("judge", "judge_failed", detail=f"{number}", now=NOW)
-    first = house.reader.get("analytics/errors", {"limit": 2}).json()
-    second = house.reader.get(first["next"]).json()
-    third = house.reader.get(second["next"]).json()
+    first = house.admin.get("analytics/errors", {"limit": 2}).json()
+    second = house.admin.get(first["next"]).json()
+    third = house.admin.get(second["next"]).json()
     told = [row["detail"] for page in (first, second, third) for row in page["results"]]
     assert told == ["4", "3", "2", "1", "0"]
     assert third["next"] is None
@@ -157,7 +158,7 @@ def test_processes_tell_what_they_did_for_this_workspace_only(
     latency.write("web@here/1")
     telemetry.observe("predictor_train", 2.0, house.workspace)
     latency.write("worker@there/2")
-    answer = house.reader.get("pipeline/status").json()
+    answer = house.admin.get("pipeline/status").json()
     web, worker = answer["workers"]
     assert (web["name"], web["kind"], web["running"]) == ("web@here/1", "web", True)
     assert (web["scores_processed"], web["trainings_completed"]) == (3, 0)
@@ -172,11 +173,37 @@ def test_processes_tell_what_they_did_for_this_workspace_only(
     assert house.reader.get("pipeline/status").json()["running"] is True
 
 
+@pytest.mark.parametrize("role", ["reader", "agent", "reviewer", "admin"])
+def test_machines_and_what_failed_there_are_named_to_admins_alone(house: House, role: str) -> None:
+    for name in ("web@db7.example/4141", "web@db8.example/4242", "worker@db7.example/4343"):
+        beat(name)
+    telemetry.record_error(
+        "judge", "judge_failed", detail="ConnectError: db7.example:5432", session_key="s",
+        now=timezone.now(), workspace=house.workspace,
+    )  # fmt: skip
+    caller = house.caller(role)
+    status = caller.get("pipeline/status").json()
+    errors = caller.get("analytics/errors").json()["results"]
+    told = [
+        json.dumps(caller.get(path).json())
+        for path in ("pipeline/status", "analytics/errors", "diagnostics", "timeline/s")
+    ]
+    assert [len(status["workers"]), len(errors)] == [3, 1]
+    assert [worker["kind"] for worker in status["workers"]] == ["web", "web", "worker"]
+    if role == "admin":
+        assert status["workers"][0]["name"] == "web@db7.example/4141"
+        assert errors[0]["detail"] == "ConnectError: db7.example:5432"
+        assert "db7" in told[3]
+        return
+    assert [worker["name"] for worker in status["workers"]] == ["web 1", "web 2", "worker 1"]
+    assert not any(word in text for text in told for word in ("db7", "db8", "4141", "5432"))
+
+
 def test_a_process_that_fell_silent_is_not_running(house: House) -> None:
     beat("worker@here/1", seconds_ago=61)
     beat("worker@here/2", seconds_ago=50)
     beat("worker@here/3", seconds_ago=3700)
-    workers = house.reader.get("pipeline/status").json()["workers"]
+    workers = house.admin.get("pipeline/status").json()["workers"]
     assert [(w["name"], w["running"]) for w in workers] == [
         ("worker@here/1", False),
         ("worker@here/2", True),

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import gzip
+import json
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from time import sleep
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import OperationalError, connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from engram.console import health, readiness, schema
 from engram.kernel import keys
 from engram.kernel.models import ApiKey
 from engram.kernel.tenancy import in_workspace
@@ -204,13 +209,117 @@ def test_health_needs_no_key(anonymous: Caller) -> None:
     assert anonymous.get("/healthz").json() == {"status": "ok"}
 
 
+CHECKS = ["database", "row_security", "pgvector", "migrations", "broker"]
+
+
 def test_readiness_names_each_check(db: None, anonymous: Caller) -> None:
     body = anonymous.get("/readyz").json()
     assert body["status"] == "ready"
-    assert [check["name"] for check in body["checks"]] == [
-        "database",
-        "row_security",
-        "pgvector",
-        "migrations",
-        "broker",
-    ]
+    assert [check["name"] for check in body["checks"]] == CHECKS
+
+
+@pytest.fixture
+def broken(monkeypatch: pytest.MonkeyPatch) -> str:
+    """Let a check fail with what libraries say: an address, a role."""
+    what = "OperationalError: connection to 10.0.0.7, port 5432 failed for user engram"
+
+    def fails() -> list[health.Check]:
+        checks = [health.Check(name=name, ok=True, detail="") for name in CHECKS]
+        return [health.Check(name="broker", ok=False, detail=what), *checks[:-1]]
+
+    monkeypatch.setattr(readiness, "readiness", fails)
+    monkeypatch.setattr(readiness, "_logged_at", float("-inf"))
+    return what
+
+
+def test_readiness_tells_strangers_what_is_missing_and_no_address(
+    house: House, anonymous: Caller, broken: str, settings: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    settings.IS_PRODUCTION = True
+    for caller in (anonymous, house.reader, house.reviewer, Caller("egr_wrong", Client())):
+        answer = caller.get("/readyz")
+        assert answer.status_code == 503
+        assert answer.json()["checks"][0] == {"name": "broker", "ok": False}
+        assert "10.0.0.7" not in answer.content.decode()
+    assert caplog.text.count(broken) == 1  # for the operator, however often strangers ask
+
+
+def test_readiness_tells_details_to_who_runs_the_service(
+    house: House, broken: str, settings: Any
+) -> None:
+    settings.IS_PRODUCTION = True
+    settings.ENGRAM_METRICS_TOKEN = "scrape-me"
+    for caller in (house.admin, Caller("scrape-me", Client())):
+        checks = caller.get("/readyz").json()["checks"]
+        assert checks[0] == {"name": "broker", "ok": False, "detail": broken}
+
+
+def test_readiness_answers_without_a_database(
+    house: House, broken: str, monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
+    settings.IS_PRODUCTION = True
+
+    def away(token: str) -> None:
+        raise OperationalError
+
+    monkeypatch.setattr(keys, "find", away)
+    answer = house.admin.get("/readyz")
+    assert (answer.status_code, answer.json()["checks"][0]["ok"]) == (503, False)
+
+
+# The description
+
+
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Begin without a document; count how often one is made."""
+    counted: list[int] = []
+    real = schema._make
+
+    def count() -> schema.Document:
+        counted.append(1)
+        sleep(0.05)  # so that all who ask at once find none
+        return real()
+
+    monkeypatch.setattr(schema, "_make", count)
+    monkeypatch.setattr(schema, "keeper", schema.Keeper())
+    return counted
+
+
+def test_the_description_is_made_once_and_is_the_same_for_all(made: list[int]) -> None:
+    with ThreadPoolExecutor(4) as pool:
+        documents = list(pool.map(lambda _: schema.keeper.get(), range(8)))
+    assert len({id(document) for document in documents}) == 1
+    answers = [Client().get("/api/v1/schema/") for _ in range(3)]
+    assert {answer.content for answer in answers} == {documents[0].plain}
+    assert json.loads(documents[0].plain)["openapi"].startswith("3.")
+    assert len(made) == 1
+
+
+@pytest.mark.parametrize(
+    ("accepted", "is_compressed"),
+    [
+        ("gzip", True), ("br, gzip;q=0.5", True), ("GZIP , deflate", True), ("", False),
+        ("br", False), ("gzip;q=0", False), ("gzip; q=0.0, br", False), ("xgzip", False),
+    ],
+)  # fmt: skip
+def test_the_description_is_compressed_for_who_takes_it(accepted: str, is_compressed: bool) -> None:
+    answer = Client().get("/api/v1/schema/", headers={"Accept-Encoding": accepted})
+    plain = Client().get("/api/v1/schema/").content
+    assert ("gzip" in answer.get("Content-Encoding", "")) is is_compressed
+    sent = gzip.decompress(answer.content) if is_compressed else answer.content
+    assert sent == plain
+    assert len(answer.content) < (len(plain) / 8 if is_compressed else len(plain) + 1)
+    assert {name.strip() for name in answer["Vary"].split(",")} >= {"Accept", "Accept-Encoding"}
+
+
+def test_the_description_is_not_sent_again_to_who_has_it() -> None:
+    first = Client().get("/api/v1/schema/", headers={"Accept-Encoding": "gzip"})
+    assert first["Cache-Control"] == "public, max-age=300"
+    again = {"Accept-Encoding": "gzip", "If-None-Match": first["ETag"]}
+    answer = Client().get("/api/v1/schema/", headers=again)
+    assert (answer.status_code, answer.content, answer["ETag"]) == (304, b"", first["ETag"])
+    other = Client().get("/api/v1/schema/", headers={"If-None-Match": '"another"'})
+    assert other.status_code == 200
+    assert other["ETag"] != first["ETag"]  # other bytes
+    assert Client().get("/api/v1/schema/", headers={"Accept": "text/csv"}).status_code == 406

@@ -144,3 +144,55 @@ def test_nothing_of_the_other_workspace_was_changed(
             row.pop("last_used_at")
             row.pop("use_count")
     assert before == after
+
+
+METHODS = ("get", "head", "post", "put", "patch", "delete", "options")
+CALLERS = ["nobody", "no member", *Role.values]
+# What forms of ours do not send.
+BODIES: list[dict[str, str]] = [
+    {},
+    {"verdict": "\0", "action": "accept", "until": "never", "workspace": "x", "back": "//evil"},
+    {"action": "nothing", "note": "x" * 9000, "keep": "x", "answer": "right"},
+]
+
+
+def console_paths(ids: dict[str, list[str]]) -> list[str]:
+    """Return the paths of all pages of the console, with rows of every kind."""
+    paths = []
+    for route in ROUTES:
+        if route.startswith("admin/"):
+            continue
+        path = f"/{route}"
+        rows = [*ids["conflict"], *ids["memory"], "7b8f3c1e-0000-4000-8000-000000000000"]
+        named = [
+            path.replace("<slug:source>", source).replace(f"<uuid:{name}>", row)
+            for source in ("conflicts", "reviews", "suggestions", "calibration", "nothing")
+            for name in ("item", "conflict_id", "suggestion_id", "merge_id")
+            for row in rows
+            if f"<uuid:{name}>" in path
+        ]
+        paths += named or [path]
+    assert not [path for path in paths if "<" in path]
+    return sorted(set(paths), key=lambda path: "out/" in path)  # signing out comes last
+
+
+@pytest.mark.parametrize("caller", CALLERS)
+def test_no_page_of_the_console_fails_whoever_asks_by_whatever_method(
+    house: House, member: Any, caller: str
+) -> None:
+    """A POST to the inbox by a stranger was a failure of ours."""
+    paths = console_paths(furnish(house))
+    assert any("/inbox/" in path for path in paths)
+    client = Client(raise_request_exception=False)
+    if caller == "no member":
+        client.force_login(User.objects.create_user("stray", is_staff=True))
+    elif caller != "nobody":
+        client = member(caller)
+        client.raise_request_exception = False
+    for path in paths:
+        for method in METHODS:
+            for body in BODIES if method == "post" else BODIES[:1]:
+                answer = getattr(client, method)(path, body)
+                assert answer.status_code < 500, (caller, method, path, body)
+                if caller == "nobody" and method == "post" and "/inbox/" in path:
+                    assert answer.status_code in {302, 405}, path

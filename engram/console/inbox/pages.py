@@ -58,7 +58,7 @@ class Steps:
 
 
 def item_target(view: View) -> View:
-    """Take forms about an item; who comes by address is led to the item."""
+    """Take forms about an item; who comes by address is led to the item. Within a `member_page`."""
 
     @wraps(view)
     def run(request: HttpRequest, source: str, item: UUID) -> HttpResponse:
@@ -185,8 +185,8 @@ def _done(request: HttpRequest, asked: str, sources: list[Source]) -> dict[str, 
     }
 
 
-@item_target
 @member_page()
+@item_target
 def act(request: HttpRequest, source: Source, item: UUID) -> HttpResponse:
     """Carry out an answer; what cannot be done is said beside what was typed."""
     form = ActionForm(request.POST)
@@ -208,8 +208,8 @@ def act(request: HttpRequest, source: Source, item: UUID) -> HttpResponse:
     return redirect(_with_done(request, source, item))
 
 
-@item_target
 @member_page()
+@item_target
 def snooze(request: HttpRequest, source: Source, item: UUID) -> HttpResponse:
     """Put an item off."""
     form = SnoozeForm(request.POST)
@@ -230,8 +230,8 @@ def snooze(request: HttpRequest, source: Source, item: UUID) -> HttpResponse:
     return redirect(_with_done(request, source, item))
 
 
-@item_target
 @member_page()
+@item_target
 def take_back(request: HttpRequest, source: Source, item: UUID) -> HttpResponse:
     """Undo what was decided about an item, or end its snooze."""
     staff = staff_of(request)

@@ -1,0 +1,87 @@
+"""The OpenAPI document: made once a process, kept as bytes, plain and compressed."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import threading
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import HttpResponse, HttpResponseBase
+from django.utils.cache import get_conditional_response, patch_vary_headers
+from drf_spectacular.generators import SchemaGenerator
+from drf_spectacular.renderers import OpenApiJsonRenderer
+from drf_spectacular.utils import extend_schema
+from drf_spectacular.views import SpectacularJSONAPIView
+from rest_framework.request import Request
+
+# Who has the document asks within this time no more; a release may have changed it after.
+KEPT = "public, max-age=300"
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """The document as it is sent, in both codings."""
+
+    plain: bytes
+    compressed: bytes
+    digest: str
+
+
+class Keeper:
+    """Makes the document when it is first asked for; who asks meanwhile waits for the same one."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._document: Document | None = None
+
+    def get(self) -> Document:
+        """Return the document; making it takes about half a second of a processor."""
+        with self._lock:
+            if self._document is None:
+                self._document = _make()
+            return self._document
+
+
+def _make() -> Document:
+    described = SchemaGenerator().get_schema(request=None, public=True)  # type: ignore[no-untyped-call]
+    plain: bytes = OpenApiJsonRenderer().render(described, renderer_context={})
+    compressed = gzip.compress(plain, compresslevel=9, mtime=0)
+    return Document(plain, compressed, hashlib.sha256(plain).hexdigest()[:32])
+
+
+def _takes_gzip(accepted: str) -> bool:
+    """Tell whether a client names gzip among the codings that it takes."""
+    for coding in accepted.lower().split(","):
+        name, _, weight = coding.replace(" ", "").partition(";")
+        if name == "gzip":
+            return weight.removeprefix("q=").strip("0.") != "" or not weight
+    return False
+
+
+keeper = Keeper()
+
+
+class Schema(SpectacularJSONAPIView):
+    """How the API is described; anybody may read it."""
+
+    @extend_schema(exclude=True)
+    def get(self, request: Request, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        """Return the document, or that it has not changed."""
+        document = keeper.get()
+        is_compressed = _takes_gzip(request.headers.get("Accept-Encoding", ""))
+        etag = f'"{document.digest}{"-gzip" if is_compressed else ""}"'
+        response = HttpResponse(
+            document.compressed if is_compressed else document.plain,
+            content_type=request.accepted_renderer.media_type,
+        )
+        if is_compressed:
+            response["Content-Encoding"] = "gzip"
+        response["Content-Disposition"] = 'inline; filename="engram-openapi.json"'
+        response["Cache-Control"] = KEPT
+        response["ETag"] = etag
+        patch_vary_headers(response, ["Accept-Encoding"])
+        found = get_conditional_response(request._request, etag=etag, response=response)
+        assert found is not None  # noqa: S101  it returns what it was given
+        return found
