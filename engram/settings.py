@@ -108,9 +108,9 @@ CHANNEL_LAYERS = {
 }
 
 INSTALLED_APPS = [
-    "unfold",
+    "unfold.apps.BasicAppConfig",  # the site is ours, see engram/kernel/admin_site.py
     "unfold.contrib.filters",
-    "django.contrib.admin",
+    "engram.kernel.apps.AdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",

@@ -20,8 +20,9 @@ from conflicts.services import bulk
 from conflicts.services.bulk import Assign, Decide, Deed, Plan, PutOff, Seen
 from engram.kernel.models import Membership
 from engram.kernel.pages import staff_of
+from engram.kernel.staff import refusal_of
 
-NAMED = 20  # cards are named in questions and messages, more are counted
+NAMED = 20  # cards are named in questions, more are counted
 TOLD = 5
 CARRIED = ("action", "select_across", "_selected_action")
 EFFECTS = {
@@ -82,12 +83,12 @@ def run(
         except WrongChoiceError as error:
             wrong = str(error)
         else:
-            _do(request, verb, rows, deed, names)
+            _do(request, verb, rows, deed)
             return None
     return _ask(request, verb, rows, names, context | {"wrong": wrong})
 
 
-def _do(request: HttpRequest, verb: str, rows: QuerySet[Conflict], deed: Deed, names: Any) -> None:
+def _do(request: HttpRequest, verb: str, rows: QuerySet[Conflict], deed: Deed) -> None:
     staff = staff_of(request)
     seen = _seen(request.POST.get("seen", ""))
     mine = set(rows.filter(pk__in=list(seen)).values_list("pk", flat=True))
@@ -98,9 +99,8 @@ def _do(request: HttpRequest, verb: str, rows: QuerySet[Conflict], deed: Deed, n
     gone = len(seen) - len(counted)
     if gone:
         messages.warning(request, f"{gone} no longer fit the selection and were passed over.")
-    named = names([passed.card for passed in done.passed[:TOLD]])
-    for passed, name in zip(done.passed, named, strict=False):
-        messages.warning(request, f"{name}: {passed.reason}")
+    for passed in done.passed[:TOLD]:
+        messages.warning(request, refusal_of(passed.card, passed.reason))
     if len(done.passed) > TOLD:
         messages.warning(request, f"{len(done.passed) - TOLD} more were passed over.")
 

@@ -10,6 +10,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import F, Q
 
+from engram.kernel.labels import row_label
 from engram.kernel.tenancy import WorkspaceManager, WorkspaceModel, WorkspaceQuerySet
 from memories.models import Memory
 
@@ -101,7 +102,7 @@ class Conflict(WorkspaceModel):
         ]
 
     def __str__(self) -> str:
-        return self.question
+        return row_label(self, self.created_at)
 
 
 class ConflictMember(WorkspaceModel):
@@ -164,4 +165,4 @@ class ConflictComment(WorkspaceModel):
         ordering = ["created_at"]
 
     def __str__(self) -> str:
-        return f"{self.author}: {self.text[:60]}"
+        return row_label(self, self.created_at)

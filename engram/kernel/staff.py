@@ -11,7 +11,10 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
+from django.urls import reverse
 from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from unfold.admin import ModelAdmin
 
 from engram.kernel.models import Role
@@ -73,6 +76,17 @@ class OwnFiltersOnly:
         return plain.removesuffix("__id") in offered
 
 
+def refusal_of(row: Model, reason: str) -> SafeString:
+    """Return the message that something was refused for a row, which it links to.
+
+    It names no text: messages are kept in the session until the next page, whatever is forgotten
+    or erased meanwhile.
+    """
+    opts = row._meta
+    page = reverse(f"admin:{opts.app_label}_{opts.model_name}_change", args=[row.pk])
+    return format_html('<a href="{}">{}</a>: {}', page, row, reason)
+
+
 class RoleAdmin(OwnFiltersOnly, ModelAdmin):  # type: ignore[misc]
     """Rows of the workspace being looked at; the member's role in it says what one may do.
 
@@ -113,6 +127,15 @@ class RoleAdmin(OwnFiltersOnly, ModelAdmin):  # type: ignore[misc]
         """Let members with the role use the actions of the list."""
         return self._may(request, "act")
 
+    def get_object(self, request: HttpRequest, object_id: str, from_field: Any = None) -> Any:
+        """Find a row for those who may look; Django asks for permission only when it has the row.
+
+        Who belongs to no workspace has no rows at all, and none can be looked for.
+        """
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        return super().get_object(request, object_id, from_field)
+
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
         """Show the list; its actions need the role."""
         if request.method == "POST" and not self.has_act_permission(request):
@@ -136,7 +159,7 @@ class RoleAdmin(OwnFiltersOnly, ModelAdmin):  # type: ignore[misc]
         """Leave the telling to `Event`."""
 
     def name_of(self, row: Any) -> str:
-        """Return what a row is called in questions and messages."""
+        """Return what a row is called in questions; a text only as far as its page shows it."""
         return str(row)
 
     def confirmed(
@@ -190,7 +213,7 @@ class RoleAdmin(OwnFiltersOnly, ModelAdmin):  # type: ignore[misc]
             try:
                 work(row)
             except RefusalError as error:
-                messages.warning(request, f"{self.name_of(row)}: {error.detail}")
+                messages.warning(request, refusal_of(row, error.detail))
             else:
                 done += 1
         return done

@@ -91,6 +91,10 @@ class UseFilter(admin.SimpleListFilter):
         return queryset if condition is None else queryset.filter(condition)
 
 
+def _short(text: str) -> str:
+    return text if len(text) <= SHOWN_CHARS else f"{text[: SHOWN_CHARS - 1]}…"
+
+
 @admin.register(Memory)
 class MemoryAdmin(RoleAdmin):
     """Memories are read here; agents write them, verdicts change them."""
@@ -118,9 +122,7 @@ class MemoryAdmin(RoleAdmin):
     @display(description="memory")  # not ordered by: sorting texts reads all of them
     def shown(self, memory: Memory) -> str:
         """Return the statement, cut to one or two lines."""
-        text = memory.content
-        short = text if len(text) <= SHOWN_CHARS else f"{text[: SHOWN_CHARS - 1]}…"
-        return format_html('<span class="eg-cell">{}</span>', short)
+        return format_html('<span class="eg-cell">{}</span>', _short(memory.content))
 
     @display(
         description="state",
@@ -134,6 +136,10 @@ class MemoryAdmin(RoleAdmin):
     def condition(self, memory: Memory) -> str:
         """Return the strongest state that applies now."""
         return str(memory.state())
+
+    def name_of(self, row: Memory) -> str:
+        """Return what the memory says, to those who are asked what to do with it."""
+        return _short(row.content)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Memory]:
         """Show what was forgotten to those who may bring it back, as the API does."""

@@ -19,11 +19,11 @@ from engram.kernel.models import Role
 from engram.kernel.pages import has_role, staff_of
 from engram.kernel.staff import DefaultedFilter, RoleAdmin, moment_column
 from memories.models import Review, ReviewKind, ReviewStatus
-from memories.serializers.asked import fields_in_words
-from memories.serializers.review import asked_fields
+from memories.serializers.asked import asked_on_page
 from memories.services import decide
 
 SHOWN_CHARS = 120
+FORGOTTEN = "(forgotten)"
 
 
 class StatusFilter(DefaultedFilter):
@@ -47,11 +47,11 @@ def _short(text: str) -> str:
     return text if len(text) <= SHOWN_CHARS else f"{text[: SHOWN_CHARS - 1]}…"
 
 
-def _subject(review: Review) -> str:
-    """Return what the memory says now; of a new statement the statement."""
+def _about(review: Review) -> str:
+    """Return what the memory says now, unless it was forgotten; of a new statement that."""
     if review.memory is None:
-        return str(asked_fields(review).get("content", ""))
-    return review.memory.content
+        return _short(asked_on_page(review).wording)
+    return FORGOTTEN if review.memory.forgotten_at else _short(review.memory.content)
 
 
 @admin.register(Review)
@@ -74,12 +74,12 @@ class ReviewAdmin(RoleAdmin):
     @display(description="memory")
     def about(self, review: Review) -> str:
         """Return what the memory says now, cut."""
-        return format_html('<span class="eg-cell">{}</span>', _short(_subject(review)))
+        return format_html('<span class="eg-cell">{}</span>', _about(review))
 
     @display(description="asked for")
     def asked(self, review: Review) -> str:
         """Return the wording that is asked for, cut."""
-        wording = review.request.get("fields", {}).get("content", "")
+        wording = asked_on_page(review).wording
         return format_html('<span class="eg-cell">{}</span>', _short(wording) or "–")
 
     @display(description="by")
@@ -101,7 +101,7 @@ class ReviewAdmin(RoleAdmin):
 
     def name_of(self, row: Review) -> str:
         """Name a review by what it is about."""
-        return f"{row.get_kind_display()}: {_short(_subject(row))}"
+        return f"{row.get_kind_display()}: {_about(row)}"
 
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
@@ -112,7 +112,6 @@ class ReviewAdmin(RoleAdmin):
         review = self.get_object(request, unquote(object_id))
         if review is None:
             raise Http404
-        fields = asked_fields(review)
         context = {
             **self.admin_site.each_context(request),
             "title": "Review",
@@ -120,8 +119,7 @@ class ReviewAdmin(RoleAdmin):
             "review": review,
             "memory": review.memory,
             "state": review.memory.state() if review.memory else None,
-            "wording": fields.get("content", ""),
-            "others": fields_in_words(review, fields),
+            "asked": asked_on_page(review),
             "is_flag": review.kind == ReviewKind.SOURCE_FORGOTTEN,
             "may_act": has_role(request, Role.REVIEWER) and review.status == ReviewStatus.PENDING,
         }

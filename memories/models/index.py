@@ -10,6 +10,7 @@ from django.db import models
 from django.db.models import Q
 from pgvector.django import VectorField
 
+from engram.kernel.labels import row_label
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import WorkspaceModel
 from memories.models.memory import Memory
@@ -87,7 +88,7 @@ class Posting(WorkspaceModel):
         ]
 
     def __str__(self) -> str:
-        return f"{self.term} × {self.frequency}"
+        return f"a term of {self.memory_id}: {self.frequency}×"
 
 
 class TermCount(WorkspaceModel):
@@ -98,7 +99,7 @@ class TermCount(WorkspaceModel):
     memories = models.IntegerField()
 
     def __str__(self) -> str:
-        return f"{self.term} in {self.memories}"
+        return f"a term in {self.memories} memories"
 
 
 class CorpusSize(WorkspaceModel):
@@ -125,4 +126,4 @@ class MemoryTag(WorkspaceModel):
         indexes = [models.Index(fields=["workspace", "tag"], name="tag_lookup")]
 
     def __str__(self) -> str:
-        return self.tag
+        return row_label(self)

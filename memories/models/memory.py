@@ -11,6 +11,7 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
 
+from engram.kernel.labels import row_label
 from engram.kernel.models import ApiKey, Provenance, Workspace
 from engram.kernel.tenancy import WorkspaceManager, WorkspaceModel, WorkspaceQuerySet
 
@@ -207,7 +208,7 @@ class Memory(WorkspaceModel):
         ]
 
     def __str__(self) -> str:
-        return self.content if len(self.content) <= 80 else f"{self.content[:79]}…"
+        return row_label(self, self.created_at)
 
     @property
     def is_live(self) -> bool:

@@ -7,6 +7,7 @@ import uuid
 from django.db import models
 from django.db.models import Q
 
+from engram.kernel.labels import row_label
 from engram.kernel.models import ApiKey
 from engram.kernel.tenancy import WorkspaceModel
 from memories.models.memory import Memory
@@ -74,4 +75,4 @@ class Review(WorkspaceModel):
         ]
 
     def __str__(self) -> str:
-        return f"{self.get_kind_display()} ({self.status})"
+        return f"{self.get_kind_display()}, {row_label(self, self.created_at)}"

@@ -17,10 +17,9 @@ from engram.kernel.actors import Actor
 from engram.kernel.causes import NOT_UNDONE_HERE
 from engram.kernel.models import Role, Workspace
 from engram.kernel.refusals import InvalidError, StaleError
-from memories.core.content import normalised
 from memories.models import Memory, Review, ReviewKind, ReviewStatus
 from memories.models.memory import in_scope
-from memories.serializers.asked import fields_in_words
+from memories.serializers.asked import asked_on_page
 from memories.serializers.review import asked_fields
 from memories.services import decide
 from memories.services.forget import restore
@@ -102,22 +101,17 @@ class Reviews(Source):
 
     def context(self, request: HttpRequest, row: Any, now: datetime) -> dict[str, Any]:
         """Return the memory, what is asked of it, and how earlier requests of the asker ended."""
-        fields = asked_fields(row)
-        wording = str(fields.get("content") or "")
-        memory = row.memory
-        is_withheld = memory is not None and memory.forgotten_at is not None
-        if is_withheld and normalised(memory.content) in normalised(wording):
-            wording = ""  # to bring it back in its own words
-        shown = memory is not None and wording and not is_withheld
+        asked, memory = asked_on_page(row), row.memory
+        is_compared = memory is not None and asked.wording and not asked.is_withheld
         return {
             "review": row,
             "memory": memory,
-            "scope": memory.scope if memory else fields.get("scope", ""),
+            "scope": memory.scope if memory else asked_fields(row).get("scope", ""),
             "state": memory.state(now) if memory else None,
-            "wording": wording,
-            "is_withheld": is_withheld,
-            "difference": word_diff(memory.content, wording) if shown else None,
-            "others": fields_in_words(row, fields),
+            "wording": asked.wording,
+            "is_withheld": asked.is_withheld,
+            "difference": word_diff(memory.content, asked.wording) if is_compared else None,
+            "others": asked.others,
             "is_flag": row.kind == ReviewKind.SOURCE_FORGOTTEN,
             "record": _record_of(row),
         }

@@ -1,0 +1,40 @@
+"""The admin site: the theme's, without what would show rows beside their own pages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from django.contrib.admin import ModelAdmin
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse
+from unfold.sites import UnfoldAdminSite
+
+
+class AdminSite(UnfoldAdminSite):  # type: ignore[misc]
+    """Answers autocompletion only for fields that a form of the admin completes."""
+
+    def autocomplete_view(self, request: HttpRequest) -> HttpResponse:
+        """Refuse fields that no form completes.
+
+        Django answers for every foreign key to a model that can be searched, whether a form has the
+        field or not.
+        """
+        asked = tuple(request.GET.get(name, "") for name in ("app_label", "model_name"))
+        if (*asked, request.GET.get("field_name", "")) not in set(self._completed(request)):
+            raise PermissionDenied
+        response: HttpResponse = super().autocomplete_view(request)
+        return response
+
+    def search(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
+        """Refuse the theme's search over all models: no page of ours has it."""
+        raise Http404
+
+    def _completed(self, request: HttpRequest) -> Iterator[tuple[str, str, str]]:
+        """Yield app, model and field of each field that is completed in a form or an inline."""
+        for admin in self._registry.values():
+            assert isinstance(admin, ModelAdmin)  # noqa: S101
+            for form in (admin, *admin.get_inline_instances(request)):
+                opts = form.opts
+                for name in form.get_autocomplete_fields(request):
+                    yield opts.app_label, str(opts.model_name), name
