@@ -7,6 +7,7 @@
 import json
 import os
 import secrets
+from datetime import timedelta
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
@@ -120,6 +121,7 @@ INSTALLED_APPS = [
     "django_filters",
     "drf_spectacular",
     "drf_spectacular_sidecar",
+    "axes",
     "engram.kernel",
     "memories",
     "conflicts",
@@ -139,6 +141,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "engram.kernel.middleware.ContentSecurityPolicyMiddleware",
     "engram.kernel.middleware.StaffWorkspaceMiddleware",
+    "axes.middleware.AxesMiddleware",
 ]
 ROOT_URLCONF = "engram.urls"
 ASGI_APPLICATION = "engram.asgi.application"
@@ -166,6 +169,24 @@ AUTH_PASSWORD_VALIDATORS = [
         "NumericPasswordValidator",
     )
 ]
+# Who fails to sign in too often waits (engram/kernel/sign_in.py). The database counts, so that all
+# web processes know; the address is REMOTE_ADDR.
+AUTHENTICATION_BACKENDS = [
+    "axes.backends.AxesStandaloneBackend",
+    "django.contrib.auth.backends.ModelBackend",
+]
+AXES_HANDLER = "engram.kernel.sign_in.Handler"
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_FAILURE_LIMIT = 5
+AXES_COOLOFF_TIME = timedelta(minutes=15)
+AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
+AXES_RESET_ON_SUCCESS = True
+AXES_LOCKOUT_CALLABLE = "engram.kernel.sign_in.locked_out"
+AXES_USERNAME_CALLABLE = "engram.kernel.sign_in.name_of"
+AXES_CLIENT_IP_CALLABLE = "engram.kernel.sign_in.address_of"
+AXES_DISABLE_ACCESS_LOG = True  # who signed in when is kept nowhere
+AXES_ENABLE_ADMIN = False  # ours: engram/kernel/sign_in_admin.py
+AXES_VERBOSE = False
 LOGIN_URL = "admin:login"
 LOGIN_REDIRECT_URL = "console:dashboard"
 
@@ -367,6 +388,7 @@ LOGGING = {
     | {
         name: {"level": "WARNING"}
         for name in (
+            "axes",
             "httpx2",
             "openai",
             "celery.app.trace",

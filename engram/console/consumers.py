@@ -6,6 +6,8 @@ import asyncio
 import contextlib
 import json
 from collections.abc import Callable, Coroutine
+from math import ceil
+from time import monotonic
 from typing import Any, TypeVar
 from uuid import UUID
 
@@ -22,6 +24,7 @@ from engram.kernel.literals import MAX_BIGINT
 from engram.kernel.live import group_name
 from engram.kernel.parsing import parse_json
 from engram.kernel.tenancy import in_workspace
+from engram.kernel.throttling import wait_for
 
 T = TypeVar("T")
 
@@ -32,6 +35,11 @@ MAX_FRAME_BYTES = 64 * 1024
 # So many wrong frames end a connection.
 MAX_ERRORS = 20
 BATCH = 100
+# How often one key or person may ask for what they missed, on all their connections together: one
+# answer may be five hundred events with their texts.
+CATCH_UPS_PER_MINUTE = 30
+RIGHT_ENDED = "The right to watch has ended."
+NOT_READY = "The service is not ready; try again."
 
 
 class FrameError(Exception):
@@ -42,6 +50,8 @@ class LiveConsumer(AsyncWebsocketConsumer):
     """Sends a workspace's events; takes `{"key": …}` first, and `{"seq": n}` to catch up."""
 
     heartbeat_seconds = 20.0
+    # How long a quiet connection may outlive the right to watch; before each event it is looked at.
+    check_seconds = 3.0
     sign_in_seconds = 10.0
     # Events that come within this time are looked up together.
     gather_seconds = 0.02
@@ -50,6 +60,7 @@ class LiveConsumer(AsyncWebsocketConsumer):
         """Let in who proves to belong here at once; others have a moment to send a key."""
         self.watcher: watchers.Watcher | None = None
         self.errors = 0
+        self.is_over = False
         self.pending: list[dict[str, Any]] = []
         self.tasks: set[asyncio.Task[None]] = set()
         self.flushing: asyncio.Task[None] | None = None
@@ -61,7 +72,7 @@ class LiveConsumer(AsyncWebsocketConsumer):
                 return
             watcher = await _database(watchers.by_session, self.scope)
         except (OperationalError, PoolTimeout, OSError, RedisError):
-            await self._fail("The service is not ready; try again.", TRY_AGAIN_LATER)
+            await self._fail(NOT_READY, TRY_AGAIN_LATER)
             return
         if watcher is not None:
             await self._admit(watcher)
@@ -88,14 +99,16 @@ class LiveConsumer(AsyncWebsocketConsumer):
             elif self.watcher is None:
                 raise FrameError('Send {"key": "egr_…"} first.')
             if "seq" in frame and self.watcher is not None:
-                await self._catch_up(frame["seq"], self.watcher.workspace_id)
+                await self._catch_up(frame["seq"], self.watcher)
         except FrameError as error:
             await self._complain(str(error))
         except (OperationalError, PoolTimeout, OSError, RedisError):
-            await self._complain("The service is not ready; try again.")
+            await self._complain(NOT_READY)
 
     async def live_event(self, message: dict[str, Any]) -> None:
         """Take an event from the broker; texts are looked up for several at once."""
+        if self.is_over:
+            return
         self.pending.append(message["event"])
         if self.flushing is None or self.flushing.done():
             self.flushing = self._spawn(self._flush())
@@ -124,16 +137,19 @@ class LiveConsumer(AsyncWebsocketConsumer):
 
     async def _beat(self, watcher: watchers.Watcher) -> None:
         """Say regularly that the connection lives, and end it once the right to watch has gone."""
+        told_at = monotonic()
         while True:
-            await asyncio.sleep(self.heartbeat_seconds)
+            await asyncio.sleep(min(self.check_seconds, self.heartbeat_seconds))
             try:
                 may_stay = await _database(watcher.may_stay, timezone.now())
             except (OperationalError, PoolTimeout):
                 continue  # Unknown is not no; the client sees that the heartbeat is missing.
             if not may_stay:
-                await self._fail("The right to watch has ended.", UNAUTHENTICATED)
+                await self._end()
                 return
-            await self._send("heartbeat")
+            if monotonic() - told_at >= self.heartbeat_seconds:
+                told_at = monotonic()
+                await self._send("heartbeat")
 
     # Sending
 
@@ -143,15 +159,30 @@ class LiveConsumer(AsyncWebsocketConsumer):
             batch, self.pending = self.pending[:BATCH], self.pending[BATCH:]
             try:
                 told = await _database(
-                    _within, self.watcher.workspace_id, lambda now=batch: feed.with_texts(now)
+                    _as_allowed, self.watcher, lambda now=batch: feed.with_texts(now)
                 )
             except (OperationalError, PoolTimeout):
-                told = batch  # Ids without texts are better than silence.
+                # Who may still watch is unknown; the client comes back and catches up by seq.
+                await self._fail(NOT_READY, TRY_AGAIN_LATER)
+                return
+            if told is None:
+                await self._end()
+                return
             for event in told:
                 await self.send(json.dumps(event))
 
-    async def _catch_up(self, seq: int, workspace_id: UUID) -> None:
-        messages, is_truncated = await _database(_within, workspace_id, lambda: feed.since(seq))
+    async def _catch_up(self, seq: int, watcher: watchers.Watcher) -> None:
+        seconds = await _database(wait_for, f"catch-ups:{watcher.name}", CATCH_UPS_PER_MINUTE)
+        if seconds is not None:
+            wait = ceil(seconds)
+            said = f"You may ask for what you missed {CATCH_UPS_PER_MINUTE} times a minute."
+            await self._complain(f"{said} Wait {wait} s.", retry_after_seconds=wait)
+            return
+        found = await _database(_as_allowed, watcher, lambda: feed.since(seq))
+        if found is None:
+            await self._end()
+            return
+        messages, is_truncated = found
         if is_truncated:
             await self._send("catch_up.truncated", data={"limit": feed.CATCH_UP_ROWS})
         for message in messages:
@@ -168,9 +199,15 @@ class LiveConsumer(AsyncWebsocketConsumer):
         body = {"type": type, "seq": seq, "at": timezone.now().isoformat(), "data": data or {}}
         await self.send(json.dumps(body))
 
-    async def _complain(self, detail: str) -> None:
+    async def _end(self) -> None:
+        """Close; what waits is never sent."""
+        self.is_over = True
+        self.pending.clear()
+        await self._fail(RIGHT_ENDED, UNAUTHENTICATED)
+
+    async def _complain(self, detail: str, **more: Any) -> None:
         self.errors += 1
-        await self._send("error", data={"detail": detail})
+        await self._send("error", data={"detail": detail, **more})
         if self.watcher is None:
             await self.close(UNAUTHENTICATED)
         elif self.errors >= MAX_ERRORS:
@@ -228,6 +265,11 @@ async def _database(work: Callable[..., T], *arguments: Any) -> T:
     """Run database work in a thread of its own connection."""
     result: T = await database_sync_to_async(work, thread_sensitive=False)(*arguments)
     return result
+
+
+def _as_allowed(watcher: watchers.Watcher, read: Callable[[], T]) -> T | None:
+    """Read within the watcher's workspace; None when the right to watch has ended."""
+    return _within(watcher.workspace_id, read) if watcher.may_stay(timezone.now()) else None
 
 
 def _within(workspace_id: UUID, read: Callable[[], T]) -> T:

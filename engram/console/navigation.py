@@ -98,6 +98,10 @@ PLACES: tuple[tuple[str, tuple[Place, ...]], ...] = (
             Place(
                 "Users", "admin:auth_user_changelist", "people", "person", is_for_superusers=True
             ),
+            Place(
+                "Failed sign-ins", "admin:axes_accessattempt_changelist", "leave", "lock",
+                is_for_superusers=True,
+            ),
             Place("API docs", "console:api-docs", "docs", "description"),
         ),
     ),

@@ -11,11 +11,14 @@ from urllib.parse import urlsplit
 from uuid import UUID
 
 from django.conf import settings
+from django.contrib.auth import HASH_SESSION_KEY, SESSION_KEY
+from django.contrib.auth.base_user import AbstractBaseUser
 from django.http.request import split_domain_port, validate_host
+from django.utils.crypto import constant_time_compare
 
 from engram.kernel import keys
 from engram.kernel.middleware import staff_workspace
-from engram.kernel.models import ApiKey, Membership
+from engram.kernel.models import ApiKey, Membership, Role
 from engram.kernel.tenancy import in_workspace
 
 Scope = Mapping[str, Any]
@@ -27,20 +30,53 @@ class Watcher:
     """An admitted connection: its workspace, and what must stay true for it to go on."""
 
     workspace_id: UUID
+    role: Role
     key_id: UUID | None = None
     user_id: int | None = None
     session: Any = None
 
+    @property
+    def name(self) -> str:
+        """Return who watches, on however many connections."""
+        return f"key:{self.key_id}" if self.key_id is not None else f"user:{self.user_id}"
+
     def may_stay(self, now: datetime) -> bool:
         """Tell whether the key, or the session and the membership, are still good."""
         if self.key_id is not None:
-            with in_workspace(self.workspace_id):
-                key = ApiKey.objects.filter(pk=self.key_id, revoked_at=None).first()
-                return key is not None and (key.expires_at is None or key.expires_at > now)
-        is_member = Membership.objects.filter(
-            workspace=self.workspace_id, user=self.user_id, user__is_active=True
-        ).exists()
-        return is_member and self.session.exists(self.session.session_key)
+            return self._has_key(self.key_id, now)
+        return self._has_membership()
+
+    def _has_key(self, key_id: UUID, now: datetime) -> bool:
+        with in_workspace(self.workspace_id):
+            key = ApiKey.objects.filter(pk=key_id, revoked_at=None).first()
+        if key is None or (key.expires_at is not None and key.expires_at <= now):
+            return False
+        return Role(key.role).includes(self.role)
+
+    def _has_membership(self) -> bool:
+        """Tell whether the person may still look, and the session is still that person's.
+
+        A session ends with the password that began it, as Django ends it for pages.
+        """
+        member = (
+            Membership.objects.filter(
+                workspace=self.workspace_id, user=self.user_id, user__is_active=True
+            )
+            .select_related("user")
+            .first()
+        )
+        if member is None or not Role(member.role).includes(self.role):
+            return False
+        kept = self.session.__class__(self.session.session_key).load()  # empty: deleted or expired
+        if kept.get(SESSION_KEY) != str(self.user_id):
+            return False
+        return _is_of_password(kept.get(HASH_SESSION_KEY, ""), member.user)
+
+
+def _is_of_password(digest: str, user: AbstractBaseUser) -> bool:
+    """Tell whether a session's digest is of the password that the account has now."""
+    wanted = (user.get_session_auth_hash(), *user.get_session_auth_fallback_hash())
+    return any(constant_time_compare(digest, one) for one in wanted)
 
 
 def by_key(token: str, now: datetime) -> Watcher | None:
@@ -49,7 +85,7 @@ def by_key(token: str, now: datetime) -> Watcher | None:
     if key is None or not key.is_usable(now):
         return None
     keys.uses.count(key, now)
-    return Watcher(key.workspace_id, key_id=key.id)
+    return Watcher(key.workspace_id, key.role, key_id=key.id)
 
 
 def by_session(scope: Scope) -> Watcher | None:
@@ -63,7 +99,8 @@ def by_session(scope: Scope) -> Watcher | None:
     staff = staff_workspace(SimpleNamespace(user=user, session=scope["session"]))  # type: ignore[arg-type]
     if staff is None:
         return None
-    return Watcher(staff.workspace.pk, user_id=user.pk, session=scope["session"])
+    session = scope["session"]
+    return Watcher(staff.workspace.pk, staff.actor.role, user_id=user.pk, session=session)
 
 
 def header(scope: Scope, name: bytes) -> str:

@@ -26,7 +26,7 @@ from unfold.widgets import (
     UnfoldAdminTextInputWidget,
 )
 
-from engram.kernel import invitations, keys
+from engram.kernel import invitations, keys, sign_in_admin  # noqa: F401  the last registers itself
 from engram.kernel.history import record
 from engram.kernel.invitations import LASTS
 from engram.kernel.models import ApiKey, Event, Invitation, Membership, Provenance, Role, Workspace

@@ -57,6 +57,14 @@ def seconds_to_wait(
     return max(milliseconds_left, 1) / 1000
 
 
+def wait_for(name: str, limit: int) -> float | None:
+    """Count one of what may happen `limit` times a minute; return how long to wait, if at all."""
+    found = _knock(lambda: _count(f"engram:{name}"), "a count of calls")
+    if found is None or found[0] <= limit:
+        return None
+    return max(found[1], 1) / 1000
+
+
 def _count(name: str, cost: int = 1) -> tuple[int, int]:
     """Return the calls of this minute, and the milliseconds that are left of it."""
     pipeline = client().pipeline()

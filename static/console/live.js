@@ -37,6 +37,11 @@ export class Live {
       this.socket.send(JSON.stringify({ seq: this.seq || message.seq }));
     } else if (message.type === "catch_up.truncated") {
       this.onTruncated();
+    } else if (message.type === "error" && message.data.retry_after_seconds) {
+      const { socket } = this;
+      setTimeout(() => {
+        if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify({ seq: this.seq }));
+      }, message.data.retry_after_seconds * 1000);
     } else if (message.seq && message.type !== "catch_up.done" && message.type !== "error") {
       if (this.seen.has(message.seq)) return;
       this.remember(message.seq);

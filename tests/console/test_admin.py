@@ -49,6 +49,7 @@ def test_every_model_of_ours_that_people_need_is_registered() -> None:
     registered = {model._meta.label for model in admin.site._registry}
     assert registered == {
         "auth.User", "auth.Group", "kernel.Workspace", "kernel.Membership", "kernel.Invitation",
+        "axes.AccessAttempt",
         "kernel.ApiKey",
         "kernel.Event", "memories.Memory", "memories.JanitorRun", "memories.Merge",
         "memories.MergeSuggestion", "memories.Review", "memories.Session", "conflicts.Conflict",

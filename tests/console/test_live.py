@@ -14,15 +14,17 @@ from asgiref.sync import sync_to_async
 from channels_redis.core import RedisChannelLayer
 from django.conf import settings
 from django.contrib.auth.models import User
+from django.db import OperationalError
 from django.test import Client
 from django.utils import timezone
 
-from engram.console import feed
+from engram.console import consumers, feed
 from engram.console.consumers import MAX_ERRORS, LiveConsumer
+from engram.console.watchers import Watcher
 from engram.kernel import keys
 from engram.kernel.actors import SYSTEM
 from engram.kernel.history import record
-from engram.kernel.models import Event, Membership, Role
+from engram.kernel.models import ApiKey, Event, Membership, Role
 from engram.kernel.tenancy import in_workspace
 from memories.services import forget
 from tests.conftest import House, build_house
@@ -31,6 +33,7 @@ from tests.console.sockets import Socket
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
+CHECK_SECONDS = LiveConsumer.check_seconds
 ORIGIN = (b"origin", b"http://localhost:8000")
 
 
@@ -41,6 +44,7 @@ def thread(work: Callable[..., Any], *arguments: Any, **named: Any) -> Awaitable
 @pytest.fixture(autouse=True)
 def patience(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(LiveConsumer, "heartbeat_seconds", 30)
+    monkeypatch.setattr(LiveConsumer, "check_seconds", 30)
     monkeypatch.setattr(LiveConsumer, "sign_in_seconds", 30)
 
 
@@ -346,6 +350,152 @@ async def test_member_who_leaves_is_closed_at_the_next_heartbeat(
         assert (await socket.hear())["type"] == "heartbeat"
         await thread(lose)
         assert await socket.closed_with() == 4401
+
+
+def test_a_right_that_ended_is_noticed_within_five_seconds() -> None:
+    assert CHECK_SECONDS <= 4  # and the look at the database
+
+
+@pytest.mark.parametrize("loss", ["revoked", "expired"])
+async def test_a_key_that_ended_hears_nothing_after(
+    house: House, monkeypatch: pytest.MonkeyPatch, loss: str
+) -> None:
+    """The heartbeat is far away: what is said meanwhile is not said to it."""
+    key, token = await thread(
+        keys.issue, house.workspace, name="k", role=Role.READER, actor=SYSTEM, now=timezone.now()
+    )
+
+    def lose() -> None:
+        with in_workspace(house.workspace):
+            if loss == "revoked":
+                keys.revoke(key, actor=SYSTEM, now=timezone.now())
+            else:
+                ApiKey.objects.filter(pk=key.pk).update(expires_at=timezone.now())
+            # In the same moment, so that whoever looks only now and then is told it.
+            remember(house.workspace, OLD)
+
+    async with connected(bearer(token)) as socket:
+        await ready(socket)
+        await thread(lose)
+        told = await until_closed(socket)
+    assert [message["type"] for message in told] == ["error"]
+    assert OLD not in json.dumps(told)
+
+
+async def until_closed(socket: Socket) -> list[dict[str, Any]]:
+    """Return all that is told until the connection is closed for want of a right."""
+    told = []
+    while True:
+        output = await socket.receive_output(5)
+        if output["type"] == "websocket.close":
+            assert output["code"] == 4401
+            return told
+        told.append(json.loads(output["text"]))
+
+
+async def test_a_revoked_key_cannot_ask_for_what_it_missed(house: House) -> None:
+    key, token = await thread(
+        keys.issue, house.workspace, name="k", role=Role.READER, actor=SYSTEM, now=timezone.now()
+    )
+    await thread(remember, house.workspace, OLD)
+
+    def revoke_unheard() -> None:
+        with in_workspace(house.workspace):
+            ApiKey.objects.filter(pk=key.pk).update(revoked_at=timezone.now())
+
+    async with connected(bearer(token)) as socket:
+        await ready(socket)
+        await thread(revoke_unheard)
+        await socket.say(json.dumps({"seq": 0}))
+        assert OLD not in json.dumps(await until_closed(socket))
+
+
+@pytest.mark.parametrize("loss", ["password", "account", "membership", "role"])
+async def test_a_person_who_may_no_longer_look_hears_nothing_after(house: House, loss: str) -> None:
+    cookie = await thread(sign_in, house)
+
+    def lose() -> None:
+        user = User.objects.get(username="watcher")
+        if loss == "password":
+            user.set_password("another horse")
+            user.save()
+        elif loss == "account":
+            User.objects.update(is_active=False)
+        elif loss == "membership":
+            Membership.objects.all().delete()
+        else:
+            Membership.objects.update(role=Role.READER)
+        remember(house.workspace, OLD)
+
+    await thread(Membership.objects.update, role=Role.REVIEWER)
+    async with connected(cookie, ORIGIN) as socket:
+        await ready(socket)
+        await thread(lose)
+        assert OLD not in json.dumps(await until_closed(socket))
+
+
+async def test_a_person_of_a_higher_role_goes_on_watching(house: House) -> None:
+    cookie = await thread(sign_in, house)
+    async with connected(cookie, ORIGIN) as socket:
+        await ready(socket)
+        await thread(Membership.objects.update, role=Role.ADMIN)
+        await thread(remember, house.workspace, OLD)
+        assert (await socket.hear())["data"]["text"] == OLD
+
+
+async def test_a_changed_password_closes_a_quiet_connection(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(LiveConsumer, "check_seconds", 0.1)
+    cookie = await thread(sign_in, house)
+
+    def change_password() -> None:
+        user = User.objects.get(username="watcher")
+        user.set_password("another horse")
+        user.save()
+
+    async with connected(cookie, ORIGIN) as socket:
+        await ready(socket)
+        await thread(change_password)
+        assert await socket.closed_with() == 4401
+
+
+async def test_a_database_that_is_away_costs_the_connection_and_tells_nothing(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with connected(bearer(house.reader.token)) as socket:
+        await ready(socket)
+
+        def away(*_: Any) -> bool:
+            raise OperationalError
+
+        monkeypatch.setattr(Watcher, "may_stay", away)
+        await thread(remember, house.workspace, OLD)
+        assert (await socket.hear())["type"] == "error"
+        assert await socket.closed_with() == 1013
+
+
+async def test_catching_up_is_limited_for_a_key_on_all_its_connections(
+    house: House, neighbour: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(consumers, "CATCH_UPS_PER_MINUTE", 3)
+    async with (
+        connected(bearer(house.reader.token)) as one,
+        connected(bearer(house.reader.token)) as two,
+        connected(bearer(neighbour.reader.token)) as other,
+    ):
+        for socket in (one, two, other):
+            await ready(socket)
+        for socket in (one, two, one):
+            assert (await caught_up(socket, 0))[-1]["type"] == "catch_up.done"
+        for socket in (one, two):
+            await socket.say(json.dumps({"seq": 0}))
+            refused = await socket.hear()
+            assert refused["type"] == "error"
+            assert 1 <= refused["data"]["retry_after_seconds"] <= 60
+        assert (await caught_up(other, 0))[-1]["type"] == "catch_up.done"
+        await thread(remember, house.workspace, OLD)  # live events go on
+        assert (await one.hear())["type"] == "memory.committed"
 
 
 async def test_burst_arrives_whole_and_in_order(house: House) -> None:

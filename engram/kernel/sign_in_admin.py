@@ -1,0 +1,55 @@
+"""The admin of failed sign-ins: who was tried from where, and letting somebody in at once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from axes.models import AccessAttempt
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from unfold.decorators import action
+
+from engram.kernel.staff import ReadOnlyAdmin, moment_column
+
+SHOWN = ["username", "ip_address", "failures_since_start", "attempt_time", "user_agent"]
+
+
+@admin.register(AccessAttempt)
+class AccessAttemptAdmin(ReadOnlyAdmin):
+    """For superusers: an installation's, no workspace's. Nothing that was typed is shown."""
+
+    list_display = ["username", "ip_address", "failures_since_start", "failed_at", "user_agent"]
+    fields = SHOWN
+    readonly_fields = SHOWN
+    search_fields = ["username", "ip_address"]
+    actions = ["unlock"]
+    empty_text = "Names and addresses from which signing in failed stand here for 15 minutes."
+
+    failed_at = moment_column("attempt_time", "last failed")
+
+    def _may(self, request: HttpRequest, what: str) -> bool:
+        is_superuser = request.user.is_active and request.user.is_superuser
+        return is_superuser and what in {"view", "act"}
+
+    def name_of(self, row: Any) -> str:
+        """Name the account and the address."""
+        return f"{row.username} from {row.ip_address}"
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
+        """Change nothing."""
+        return SHOWN
+
+    @action(description="Unlock", permissions=["act"])
+    def unlock(self, request: HttpRequest, rows: QuerySet[AccessAttempt]) -> HttpResponse | None:
+        """Forget failures, so that signing in is possible at once."""
+        return self.confirmed(
+            request,
+            rows,
+            question="Unlock {n} sign-ins?",
+            consequence="Their failures are forgotten: passwords can be tried again from there at"
+            " once.",
+            button="Unlock",
+            done="{n} unlocked.",
+            work=lambda chosen: chosen.delete()[0],
+        )
