@@ -7,6 +7,7 @@ the database, the fields and filters from the admin itself: what is added later 
 from __future__ import annotations
 
 import json
+import logging
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -24,6 +25,8 @@ from django.db import models, transaction
 from django.test import Client
 from django.urls import URLPattern, URLResolver
 
+from conflicts.models import Conflict
+from engram.console import feed
 from engram.kernel.models import Membership, Role, Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.models import (
@@ -36,7 +39,7 @@ from memories.models import (
     Review,
     Session,
 )
-from predictor.models import Comparison, Judgement
+from predictor.models import CalibrationItem, Comparison, Judgement
 from tests.conftest import NOW, House
 from tests.memories.test_erase import CANARY, commit, let_it_take_part
 
@@ -49,6 +52,14 @@ IDENTIFIERS = {
     "name", "prefix", "type", "path", "stage", "worker", "code", "source", "outcome", "model",
     "session_key", "verdict", "decided_by", "relation", "agent", "status", "phase", "file_digest",
 }  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def quiet() -> Iterator[None]:
+    """Write no traceback for each of the hundreds of refusals of a walk: it takes half the time."""
+    logging.disable(logging.CRITICAL)
+    yield
+    logging.disable(logging.NOTSET)
 
 
 def furnish(house: House) -> dict[str, Any]:
@@ -198,7 +209,6 @@ def visits(client: Client, house: House, *, filters: bool = True) -> Iterator[tu
     for route, found in paths.items():
         yield from ((path, client.get(path)) for path in found)
         for path in found[:1]:
-            yield f"{path} (popup)", client.get(path, {"_popup": "1"})
             if "password" not in route:
                 with transaction.atomic():
                     yield f"{path} (post)", client.post(path, {"post": ""}, follow=True)
@@ -288,6 +298,47 @@ def test_no_page_of_the_admin_shows_what_is_anothers(house: House, neighbour: Ho
         for path, answer in visits(client, place, filters=False):
             assert answer.status_code < 500, path
             assert CANARY not in text_of(answer), path
+
+
+def console_pages(house: House) -> Iterator[str]:
+    """Yield the pages on which people decide, with every item there is."""
+    pages = ("", "gate/", "detective/", "replay/", "numbers/", "inbox/", "inbox/counts/", "triage/")
+    yield from (f"/console/{page}" for page in pages)
+    yield from ("/", "/console/conflicts/?status=all&q=vault", "/console/inbox/?q=vault")
+    with in_workspace(house.workspace):
+        items = {
+            "conflicts": keys_of(Conflict), "reviews": keys_of(Review),
+            "suggestions": keys_of(MergeSuggestion), "calibration": keys_of(CalibrationItem),
+        }  # fmt: skip
+    for source, keys in items.items():
+        yield from (f"/console/inbox/?item={source}:{key}" for key in keys)
+        yield from (f"/console/inbox/?done={source}:{key}" for key in keys)
+    for key in items["conflicts"]:
+        yield from (f"/console/conflicts/{key}/", f"/console/triage/?card={key}&done={key}")
+
+
+@pytest.mark.parametrize("walker", Role.values)
+def test_no_page_of_the_console_and_no_live_event_tells_what_was_forgotten(
+    house: House, walker: str
+) -> None:
+    known = furnish(house)
+    client = signed_in(house, walker)
+    paths = list(console_pages(house))
+
+    def showing() -> list[str]:
+        answers = [(path, client.get(path, follow=True)) for path in paths]
+        assert {answer.status_code for _, answer in answers} <= {200, 403}
+        return [path for path, answer in answers if CANARY in text_of(answer)]
+
+    def live() -> str:
+        with in_workspace(house.workspace):
+            return json.dumps([feed.since(0)[0], feed.latest(100)])
+
+    assert len(showing()) >= 4
+    assert CANARY in live()
+    forget(house, known)
+    assert showing() == []
+    assert CANARY not in live()
 
 
 @pytest.mark.parametrize("model", admin.site._registry, ids=lambda model: model._meta.label)

@@ -53,7 +53,7 @@ def test_failures_lock_and_the_page_says_how_long(person: User) -> None:
     assert answer.status_code == 429
     assert 1 <= int(answer["Retry-After"]) <= 15 * 60
     page = answer.content.decode()
-    assert "Wait 15 minutes and try again." in page
+    assert "Wait 15 minutes and try again;" in page
     assert 'name="password"' in page
     assert 'value="ada"' in page
     assert 'name="next" value="/console/gate/"' in page
