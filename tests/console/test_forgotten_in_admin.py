@@ -49,8 +49,10 @@ WALKERS = [*Role.values, "superuser", "superuser-elsewhere"]
 OWN_APPS = ("kernel", "memories", "conflicts", "predictor", "console")
 # What people and programs call things by; every other text of a row may quote a memory.
 IDENTIFIERS = {
-    "name", "prefix", "type", "path", "stage", "worker", "code", "source", "outcome", "model",
-    "session_key", "verdict", "decided_by", "relation", "agent", "status", "phase", "file_digest",
+    "name", "username", "prefix", "type", "path", "stage", "worker", "code", "source",
+    "outcome", "model",
+    "session_key", "verdict", "decided_by", "relation", "agent", "status", "phase",
+    "file_digest",
 }  # fmt: skip
 
 
@@ -105,7 +107,8 @@ def furnish(house: House) -> dict[str, Any]:
 
 def forget(house: House, known: dict[str, Any]) -> None:
     body = {"ids": known["told"], "confirm": True}
-    assert house.agent.post("memories/forget", body).json()["forgotten"] == len(known["told"])
+    told = house.reviewer.post("memories/forget", body).json()
+    assert told["forgotten"] == len(known["told"])
 
 
 def signed_in(house: House, walker: str) -> Client:
