@@ -8,32 +8,44 @@ ALREADY_DECIDED = Cause(
     "already-decided",
     409,
     "Decided already",
+    "A person has decided this conflict, or decided about the same memories before.",
     "Read the decision (`GET /conflicts/{id}`); undo it first to decide anew.",
 )
 STALE_VERSION = Cause(
     "stale-version",
     409,
     "The version is stale",
+    "The conflict has changed since the `version` that was sent.",
     "Read the conflict again and send the `version` that it has now.",
 )
 STALE_LISTING = Cause(
     "stale-listing",
     409,
     "The verdict would do something else",
+    "The memories have changed since the conflict was read, so the verdict would "
+    "change others than the `listing` that was sent names.",
     "Read the conflict again: `consequences` say what would change, `listing` goes with them.",
 )
 SEVERAL_QUESTIONS = Cause(
     "several-questions",
     422,
     "The memories speak of different things",
+    "The memories do not speak of one subject.",
     "Report each contradiction by itself: a conflict asks one question.",
 )
 MEMBERS_CHANGED = Cause(
     "members-changed",
     409,
     "Members have changed since the decision",
+    "A memory of the conflict was changed after the decision, so undoing would "
+    "overwrite that change.",
     "Read the memories that `errors` names; put them right by hand.",
 )
 KEEP_NEEDED = Cause(
-    "keep-needed", 422, "Survivors must be named", "Name in `keep` the memories that are true."
+    "keep-needed",
+    422,
+    "Survivors must be named",
+    "The verdict leaves open which memories stay: none is named, or more than one "
+    "value would remain.",
+    "Name in `keep` the memories that are true.",
 )

@@ -8,73 +8,133 @@ FORGOTTEN_BEFORE = Cause(
     "forgotten-before",
     422,
     "Forgotten before",
+    "Exactly this statement is a forgotten memory, and forgotten statements are not stored anew.",
     "Restore the forgotten memory (`POST /memories/restore`) instead of writing it anew.",
 )
 STATEMENT_FORGOTTEN = Cause(
-    "statement-forgotten", 409, "Statement forgotten", "Restore the forgotten memory instead."
+    "statement-forgotten",
+    409,
+    "Statement forgotten",
+    "The statement that would be split off was forgotten by itself.",
+    "Restore the forgotten memory instead.",
 )
 SAME_STATEMENT = Cause(
     "same-statement-live",
     409,
     "A live memory says the same",
+    "Another live memory has exactly this statement in the same scope and project.",
     "Use the memory that `errors` names, or forget it first.",
 )
 ALREADY_SUPERSEDED = Cause(
-    "already-superseded", 409, "Superseded already", "Supersede the successor that `errors` names."
+    "already-superseded",
+    409,
+    "Superseded already",
+    "The memory has a successor already; a memory has one.",
+    "Supersede the successor that `errors` names.",
 )
 NOT_LIVE = Cause(
     "memory-not-live",
     409,
     "The memory is not live",
+    "The operation needs a live memory, and this one is superseded, retired, forgotten or hidden.",
     "Bring it back first, or use the successor that `errors` names.",
 )
 REVIEW_CLOSED = Cause(
-    "review-closed", 409, "Review closed", "Read what became of it: `GET /reviews/{id}`."
+    "review-closed",
+    409,
+    "Review closed",
+    "The review was accepted, rejected or lapsed before.",
+    "Read what became of it: `GET /reviews/{id}`.",
 )
 REVIEW_LAPSED = Cause(
-    "review-lapsed", 409, "Review lapsed", "Nothing; ask again if the request still makes sense."
+    "review-lapsed",
+    409,
+    "Review lapsed",
+    "The memory has changed since the request was made, so accepting it would do "
+    "something else; the review is closed as lapsed.",
+    "Nothing; ask again if the request still makes sense.",
 )
 REVIEWER_NEEDED = Cause(
-    "reviewer-needed", 403, "A reviewer is needed", "Use a key of the role `reviewer`."
+    "reviewer-needed",
+    403,
+    "A reviewer is needed",
+    "An agent may not split this merge, because a person's words or decision are part of it.",
+    "Use a key of the role `reviewer`.",
 )
 SUGGESTION_CLOSED = Cause(
-    "suggestion-closed", 409, "Suggestion closed", "Nothing; somebody has answered it."
+    "suggestion-closed",
+    409,
+    "Suggestion closed",
+    "The suggestion was accepted, rejected or closed before.",
+    "Nothing; somebody has answered it.",
 )
 IN_OPEN_CONFLICT = Cause(
     "in-open-conflict",
     409,
     "Both are in an open conflict",
+    "The suggestion would merge two memories of which an open conflict asks which one holds.",
     "Answer the conflict that `errors` names first (`POST /conflicts/{id}/resolve`).",
 )
 ALREADY_SUGGESTED = Cause(
-    "already-suggested", 409, "Suggested already", "Answer the suggestion that is open."
+    "already-suggested",
+    409,
+    "Suggested already",
+    "The same two memories have another open suggestion.",
+    "Answer the suggestion that is open.",
 )
-NOT_KEPT_APART = Cause("not-kept-apart", 409, "Not kept apart", "Nothing; they may merge again.")
-MERGE_SPLIT = Cause("merge-split", 409, "The merge was split", "Nothing; both memories are live.")
+NOT_KEPT_APART = Cause(
+    "not-kept-apart",
+    409,
+    "Not kept apart",
+    "The suggestion is not rejected, so there is no rejection to take back.",
+    "Nothing; they may merge again.",
+)
+MERGE_SPLIT = Cause(
+    "merge-split",
+    409,
+    "The merge was split",
+    "The merge was split before, so its two memories are separate again.",
+    "Nothing; both memories are live.",
+)
 RUN_UNDONE = Cause(
-    "run-undone", 409, "The run was undone", "Start another run if it is wanted still."
+    "run-undone",
+    409,
+    "The run was undone",
+    "Somebody undid the janitor's run while it went on; it ended there.",
+    "Start another run if it is wanted still.",
 )
 SESSION_OF_ANOTHER = Cause(
     "session-of-another-key",
     403,
     "The session belongs to another key",
+    "The session was started with another key; only that key may write to it.",
     "Use the key that started it; a reviewer may end it.",
 )
 SESSION_KEY_TAKEN = Cause(
     "session-key-taken",
     409,
     "The session key is taken",
+    "Another key has a session under this `session_key`.",
     "Start the session under another `session_key`.",
 )
 SESSION_ENDED = Cause(
-    "session-ended", 409, "The session has ended", "Start another session under another key."
+    "session-ended",
+    409,
+    "The session has ended",
+    "The session takes no more prompts, because it has ended.",
+    "Start another session under another key.",
 )
 OTHER_TRANSCRIPT = Cause(
     "session-ended-otherwise",
     409,
     "The session has ended with another transcript",
+    "The session was ended before with another transcript.",
     "Nothing; the first transcript is kept.",
 )
 SESSION_JUDGED = Cause(
-    "session-judged", 409, "The session is judged", "Nothing; feedback is taken until then."
+    "session-judged",
+    409,
+    "The session is judged",
+    "The session was judged, and its records are final.",
+    "Nothing; feedback is taken until then.",
 )

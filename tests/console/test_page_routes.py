@@ -21,12 +21,14 @@ from memories.models import Memory
 from tests.conftest import House
 
 SECRET = "thirdflowerpot"
-# What strangers may see: that the service lives, where to sign in, how the API is described.
+# What strangers may see: that the service lives, where to sign in, how the API is described and
+# why it refuses.
 PUBLIC = {
     "healthz",
     "readyz",
     "admin/login/",
     "api/docs/",
+    "problems/",
     "admin/jsi18n/",
     "metrics",
 }  # the last: on loopback

@@ -41,12 +41,11 @@ def test_every_refusal_names_its_cause() -> None:
 def documented() -> str:
     """Return the table of causes as the docs hold it."""
     rows = [
-        f"| `{cause.type}` | {cause.status} | {cause.title} | {cause.remedy} |"
+        f"| `{cause.type}` | {cause.status} | {cause.title} | {cause.meaning} | {cause.remedy} |"
         for cause in sorted(CAUSES.values(), key=lambda one: (one.status, one.name))
     ]
-    return "\n".join(
-        ["| `type` | status | title | what to do |", "| --- | --- | --- | --- |", *rows]
-    )
+    head = "| `type` | status | title | what happened | what to do |"
+    return "\n".join([head, "| --- | --- | --- | --- | --- |", *rows])
 
 
 def test_the_docs_list_every_cause_with_what_to_do() -> None:

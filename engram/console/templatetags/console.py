@@ -8,7 +8,7 @@ from typing import Any
 from django import template
 from django.http import HttpRequest
 from django.utils import timezone
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from engram.console.demo import telling_in
@@ -48,6 +48,15 @@ def story_being_told(context: dict[str, Any]) -> Telling | None:
     """Return how far the demo's story is, while it is being told in the workspace shown."""
     staff: StaffWorkspace | None = getattr(context["request"], "staff_workspace", None)
     return telling_in(staff.workspace) if staff else None
+
+
+@register.filter
+def code_words(text: str) -> SafeString:
+    """Show what stands between backticks as code."""
+    parts = enumerate(text.split("`"))
+    return format_html_join(
+        "", "{}", ((format_html("<code>{}</code>", part) if n % 2 else part,) for n, part in parts)
+    )
 
 
 @register.filter

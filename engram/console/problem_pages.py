@@ -1,0 +1,57 @@
+"""What `type` of a problem document leads to: a page about each cause, and a list of them all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+from django.views.decorators.vary import vary_on_headers
+
+from engram.kernel.causes import CAUSES, Cause
+
+JSON, HTML = "application/json", "text/html"
+
+
+@require_safe
+@vary_on_headers("Accept")
+def problem(request: HttpRequest, name: str) -> HttpResponse:
+    """Say what a cause means and what to do about it; needs no sign-in."""
+    cause = CAUSES.get(name)
+    if cause is None:
+        raise Http404
+    return _answer(request, "console/problem.html", {"cause": cause}, lambda: _as_json(cause))
+
+
+@require_safe
+@vary_on_headers("Accept")
+def problems(request: HttpRequest) -> HttpResponse:
+    """List all causes by their status; needs no sign-in."""
+    causes = sorted(CAUSES.values(), key=lambda cause: (cause.status, cause.name))
+    return _answer(
+        request,
+        "console/problems.html",
+        {"causes": causes},
+        lambda: {"results": [_as_json(cause) for cause in causes]},
+    )
+
+
+def _answer(
+    request: HttpRequest, template: str, context: dict[str, Any], data: Callable[[], dict[str, Any]]
+) -> HttpResponse:
+    """Answer with a page, or with JSON where the caller prefers it."""
+    if request.get_preferred_type([HTML, JSON]) == JSON:
+        return JsonResponse(data())
+    return render(request, template, context)
+
+
+def _as_json(cause: Cause) -> dict[str, Any]:
+    return {
+        "type": cause.type,
+        "title": cause.title,
+        "status": cause.status,
+        "meaning": cause.meaning,
+        "remedy": cause.remedy,
+    }
