@@ -10,7 +10,6 @@ from time import monotonic
 from typing import Literal, Self
 
 from django.conf import settings
-from django.db import connection
 from pydantic import BaseModel, ConfigDict, model_validator
 
 from conflicts.core.facts import Fact, Finding
@@ -25,6 +24,7 @@ from engram.kernel.llm import (
     Usage,
 )
 from engram.kernel.models import Workspace
+from engram.kernel.tenancy import release_connection
 
 MAX_OUTPUT_TOKENS = 4096
 CALLS_AT_ONCE = 4
@@ -168,7 +168,7 @@ def _answers(
                 i = queued.pop()
                 sent.add(i)
                 calls[pool.submit(_ask, told[i], shapes[i])] = i
-            _let_go_of_connection()
+            release_connection()
             done, _ = wait(calls, timeout=BEAT_SECONDS, return_when=FIRST_COMPLETED)
             beat()
             for call in done:
@@ -192,12 +192,6 @@ def _ask(told: Sequence[Message], shape: type[Reading]) -> Answer[Reading] | Mod
 
 def _rounds(calls: int) -> int:
     return -(-calls // CALLS_AT_ONCE)
-
-
-def _let_go_of_connection() -> None:
-    """Give the connection back to the pool; within somebody's transaction it has to stay."""
-    if not connection.in_atomic_block:
-        connection.close()
 
 
 def _take(asked: Asked, batch: Sequence[Fact], answer: Answer[Reading] | ModelError) -> None:

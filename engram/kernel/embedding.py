@@ -5,6 +5,9 @@
 ``dimensions``. That is the model of a new workspace; each workspace keeps its own name of a model
 until `reembed` changes it, and every function here takes that name. Vectors of different models are
 never compared: the name is stored beside each.
+
+A model is read without a database connection, except within a transaction: more requests may wait
+for it than the pool has connections.
 """
 
 from __future__ import annotations
@@ -22,6 +25,7 @@ from numpy.typing import NDArray
 
 from engram.kernel import minilm
 from engram.kernel.minilm import Tokens
+from engram.kernel.tenancy import release_connection
 
 logger = logging.getLogger(__name__)
 
@@ -104,6 +108,7 @@ def embed(texts: Sequence[str], model: str | None = None) -> Floats:
         When the provider cannot be reached or loaded, or answers with what is no vector.
     """
     provider = _provider(model)
+    release_connection()
     return _unit(provider.embed(list(texts)), len(texts), provider)
 
 
@@ -115,6 +120,7 @@ def embed_windows(
     With a `limit` only that many windows of each text are read, from its beginning.
     """
     provider = _provider(model)
+    release_connection()
     pieces = [provider.windows(text) for text in texts]
     wanted = [windows[:limit] for windows in pieces]
     heads, tokens = _read_all(provider, [windows[:TOKEN_WINDOWS] for windows in wanted])
@@ -150,6 +156,7 @@ def read_query(text: str, model: str | None = None) -> QueryReading:
             _queries.move_to_end(key)
             return known
     provider = _provider(model)
+    release_connection()
     vectors, tokens = provider.read([text])
     vector: Floats = _unit(vectors, 1, provider)[0]
     vector.flags.writeable = False

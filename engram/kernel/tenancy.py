@@ -50,6 +50,15 @@ def tell_database(name: str, value: str) -> None:
         cursor.execute("SELECT set_config(%s, %s, true)", [name, value])
 
 
+def release_connection() -> None:
+    """Return this thread's connection to the pool before a long wait; the next query takes another.
+
+    Within a transaction it stays.
+    """
+    if not connection.in_atomic_block:
+        connection.close()
+
+
 @contextmanager
 def in_workspace(workspace: Workspace | UUID) -> Iterator[None]:
     """Serve one workspace within one transaction; nested in the same workspace, a savepoint."""
