@@ -25,6 +25,7 @@ from engram.console.health import readiness, without_passwords
 from engram.embedded.broker import find_program
 from engram.embedded.places import make_home
 from engram.embedded.postgres import find_wheel
+from engram.supervisor.account import REMEDY, choose_account
 from engram.supervisor.plan import running_supervisor
 
 Level = Literal["ok", "warn", "fail"]
@@ -73,6 +74,7 @@ def examine() -> Iterator[Finding]:
     yield redis_binaries()
     services = services_start()
     yield services
+    yield user(settings.ENGRAM_HOME)
     if services.level != "fail":
         yield from server_findings()
     yield static_files()
@@ -158,6 +160,18 @@ def services_start() -> Finding:
         return Finding("services", "fail", str(error), f"see {logs}")
     held = embedded.held_services()
     return Finding("services", "ok", f"embedded: {', '.join(sorted(held)) or 'none needed'}")
+
+
+def user(home: Path) -> Finding:
+    """Check that `up` started by root can give web, worker and beat a user without its rights."""
+    account = choose_account(home, os.environ, embedded.held_services())
+    if account.why_root:
+        detail = f"started by root, web, worker and beat run as root: {account.why_root}"
+        return Finding("user", "warn", detail, REMEDY)
+    if account.user:
+        detail = f"started by root, web, worker and beat run as user id {account.user.uid}"
+        return Finding("user", "ok", detail)
+    return Finding("user", "ok", f"everything runs as you, user id {os.geteuid()}")
 
 
 def server_findings() -> Iterator[Finding]:

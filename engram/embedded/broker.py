@@ -9,7 +9,8 @@ import socket
 import sys
 from pathlib import Path
 
-from engram.embedded.places import Places, reachable
+from engram.embedded.copies import reachable
+from engram.embedded.places import Places
 from engram.embedded.privileges import EmbeddedServicesError
 
 
@@ -44,7 +45,7 @@ class Redis:
         options = {
             "port": "0",
             "unixsocket": str(self.socket),
-            "unixsocketperm": "700",
+            "unixsocketperm": "770" if self.places.application else "700",
             "dir": str(self.places.run),
             "save": "",
             "appendonly": "no",

@@ -6,16 +6,18 @@ import hashlib
 import json
 import os
 import re
-import shutil
 import stat
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
 from engram.embedded.privileges import (
+    ApplicationUser,
     EmbeddedServicesError,
     ServiceUser,
+    application_folder,
     can_access,
+    choose_application_user,
     choose_service_user,
 )
 
@@ -31,8 +33,9 @@ class Places:
 
     home: Path
     state: Path  # holds the data folder; the home itself where the service user can go there
-    run: Path  # sockets; nobody but the service user (and root) may enter
+    run: Path  # sockets; nobody but the service user, the application and root may enter
     user: ServiceUser | None
+    application: ApplicationUser | None
 
     @property
     def data(self) -> Path:
@@ -66,7 +69,8 @@ def make_home(home: Path) -> None:
     """
     try:
         if not home.exists():
-            home.mkdir(parents=True, mode=0o711 if os.geteuid() == 0 else 0o700)
+            home.mkdir(parents=True, mode=0o700)
+            home.chmod(0o711 if os.geteuid() == 0 else 0o700)  # whatever the umask
         is_usable = home.is_dir() and os.access(home, os.R_OK | os.W_OK | os.X_OK)
     except OSError:
         is_usable = False
@@ -74,6 +78,7 @@ def make_home(home: Path) -> None:
         raise EmbeddedServicesError(
             f"{home} is not a folder that you may write to: choose another ENGRAM_HOME."
         )
+    application_folder(home).mkdir(mode=0o700, exist_ok=True)
     (home / "logs").mkdir(mode=0o700, exist_ok=True)
     if (home / "logs").stat().st_mode & 0o077:
         (home / "logs").chmod(0o700)
@@ -83,14 +88,27 @@ def find_places(home: Path) -> Places:
     """Decide, and remember, where the home's services keep their things."""
     record = read_record(home)
     state = _known_state(home, record)
-    seed = int(hashlib.sha256(os.fsencode(home)).hexdigest()[:8], 16)
-    user = choose_service_user(seed, state / "postgres" if state else None)
+    application = find_application_user(home)
+    user = choose_service_user(_seed(home), state / "postgres" if state else None, application)
     if state is None:
         state = home if user is None or _is_open_to(home, user) else _new_shared_folder(home)
-    run = _run_folder(home, state, user, record)
+    run = _run_folder(state, user, application, record)
     text = json.dumps({"state": str(state), "run": str(run)}, indent=1)
-    record_path(home).write_text(text + "\n")
-    return Places(home=home, state=state, run=run, user=user)
+    draft = record_path(home).with_suffix(".json.new")
+    draft.write_text(text + "\n")
+    draft.chmod(0o644)  # the application reads it, root believes it
+    draft.replace(record_path(home))
+    return Places(home=home, state=state, run=run, user=user, application=application)
+
+
+def find_application_user(home: Path) -> ApplicationUser | None:
+    """Return the user that root gives to web, worker and beat of this home."""
+    state = _known_state(home, read_record(home))
+    return choose_application_user(_seed(home), home, state / "postgres" if state else None)
+
+
+def _seed(home: Path) -> int:
+    return int(hashlib.sha256(os.fsencode(home)).hexdigest()[:8], 16)
 
 
 def _known_state(home: Path, record: dict[str, str]) -> Path | None:
@@ -132,21 +150,32 @@ def shared_state() -> Path:
     return SHARED_STATE
 
 
-def _run_folder(home: Path, state: Path, user: ServiceUser | None, record: dict[str, str]) -> Path:
+def _run_folder(
+    state: Path,
+    user: ServiceUser | None,
+    application: ApplicationUser | None,
+    record: dict[str, str],
+) -> Path:
     owner = os.geteuid() if user is None else user.uid
     known = Path(record["run"]) if "run" in record else None
     if known and _is_private(known, owner):
-        return known
-    folder = state / "run"
-    if _fits(folder):
+        folder = known
+    elif _fits(state / "run"):
+        folder = state / "run"
         folder.mkdir(mode=0o700, exist_ok=True)
     else:
         base = shared_state() if user else Path(tempfile.gettempdir())
         base = base if _fits(base / "engram-12345678") else Path("/tmp")  # noqa: S108 (mkdtemp)
         folder = Path(tempfile.mkdtemp(prefix="engram-", dir=base))
-    if user:
-        os.chown(folder, user.uid, user.uid)
-    folder.chmod(0o700)
+    # Sockets take the group of a folder that has the set-group-id bit.
+    group, mode = (application.gid, 0o2710) if application else (owner, 0o700)
+    opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        if user:
+            os.fchown(opened, user.uid, group)
+        os.fchmod(opened, mode)
+    finally:
+        os.close(opened)
     return folder
 
 
@@ -160,47 +189,5 @@ def _is_private(folder: Path, owner: int) -> bool:
         found = folder.lstat()
     except OSError:
         return False
-    private = stat.S_ISDIR(found.st_mode) and stat.S_IMODE(found.st_mode) == 0o700
-    return private and found.st_uid == owner and _fits(folder)
-
-
-def reachable(root: Path, parts: list[str], probe: str, user: ServiceUser | None) -> Path:
-    """Return `root`, or a folder with a copy of its `parts` where the service user may run `probe`.
-
-    A virtual environment below a folder that others cannot enter hides the servers from the
-    user who has to run them. Copies are named after their origin and shared between homes.
-    """
-    ids = () if user is None else {user.uid, user.setup_uid}
-    if all(can_access(root / probe, os.X_OK, uid) for uid in ids):
-        return root
-    changed = (root / probe).stat().st_mtime_ns
-    digest = hashlib.sha256(f"{root}:{parts}:{changed}".encode()).hexdigest()[:12]
-    copy = shared_state() / f"binaries-{digest}"
-    if not copy.exists():
-        fresh = Path(tempfile.mkdtemp(prefix="copying-", dir=copy.parent))
-        for part in parts:
-            _copy(root / part, fresh / part)
-        _open_to_all(fresh)
-        try:
-            fresh.rename(copy)
-        except OSError:  # another home was quicker
-            shutil.rmtree(fresh)
-    return copy
-
-
-def _copy(source: Path, target: Path) -> None:
-    target.parent.mkdir(parents=True, exist_ok=True)
-    if source.is_dir():
-        for_compilers = shutil.ignore_patterns("include", "*.a", "pgxs", "pkgconfig")
-        shutil.copytree(source, target, symlinks=True, ignore=for_compilers)
-    else:
-        shutil.copy2(source, target)
-
-
-def _open_to_all(folder: Path) -> None:
-    for place, _folders, files in os.walk(folder):
-        Path(place).chmod(0o755)
-        for name in files:
-            path = Path(place, name)
-            if not path.is_symlink():
-                path.chmod(0o755 if os.access(path, os.X_OK) else 0o644)
+    is_private = stat.S_ISDIR(found.st_mode) and stat.S_IMODE(found.st_mode) in {0o700, 0o2710}
+    return is_private and found.st_uid == owner and _fits(folder)

@@ -15,8 +15,9 @@ import subprocess
 from pathlib import Path
 from urllib.parse import quote
 
+from engram.embedded.copies import reachable
 from engram.embedded.memory import memory_mb, shared_buffers_mb
-from engram.embedded.places import Places, reachable
+from engram.embedded.places import Places
 from engram.embedded.privileges import (
     EmbeddedServicesError,
     child_options,
@@ -31,7 +32,6 @@ MAX_CONNECTIONS = 120
 
 SETTINGS = {
     "listen_addresses": "",
-    "unix_socket_permissions": "0700",
     "dynamic_shared_memory_type": "mmap",
     "max_connections": str(MAX_CONNECTIONS),
     "maintenance_work_mem": "128MB",
@@ -60,7 +60,7 @@ CREATE DATABASE {DATABASE} OWNER {ROLE};
 """
 
 ACCESS = f"""\
-# The socket folder is closed to everybody but the service user and root.
+# The socket folder is closed to everybody but the service user, the application and root.
 local all {ROLE} trust
 """
 
@@ -98,7 +98,10 @@ class Postgres:
 
     def command(self) -> list[str]:
         """Return the server's command line."""
-        settings = SETTINGS | {"shared_buffers": f"{shared_buffers_mb(memory_mb())}MB"}
+        settings = SETTINGS | {
+            "shared_buffers": f"{shared_buffers_mb(memory_mb())}MB",
+            "unix_socket_permissions": "0770" if self.places.application else "0700",
+        }
         if (self.places.home / NO_FSYNC_FILE).exists():
             settings |= NO_FSYNC
         options = [part for key, value in settings.items() for part in ("-c", f"{key}={value}")]

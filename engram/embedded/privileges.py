@@ -1,19 +1,21 @@
-"""Who runs the embedded servers, and how they end when their parent does.
+"""Who runs the embedded servers and the application, and how they end when their parent does.
 
 PostgreSQL refuses to run as root. For root each home gets a user id of its own that no account
 uses, so that neither other homes nor processes of ``nobody`` can read its files. ``initdb`` and
 single-user mode look their user up in the account list and therefore run once as ``nobody``;
-the finished files are then handed over to the home's own id.
+the finished files are then handed over to the home's own id. Web, worker and beat get a second
+such id, so that they reach the servers' sockets but not their files.
 """
 
 from __future__ import annotations
 
 import ctypes
+import grp
 import os
 import pwd
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -40,7 +42,36 @@ class ServiceUser:
     setup_gid: int
 
 
-def choose_service_user(seed: int, existing: Path | None) -> ServiceUser | None:
+@dataclass(frozen=True, slots=True)
+class ApplicationUser:
+    """The ids that root gives to web, worker and beat; the group may enter the socket folder."""
+
+    uid: int
+    gid: int
+
+
+def choose_application_user(seed: int, home: Path, data: Path | None) -> ApplicationUser | None:
+    """Return the user for web, worker and beat; None when we are not root or no id is left.
+
+    Who owns the application's folder keeps it, and a home that is not root's is its owner's.
+    """
+    if os.geteuid() != 0:
+        return None
+    servers = _owner(data) or next(_free_ids(seed), 0)
+    spare = next((number for number in _free_ids(seed) if number != servers), None)
+    uid = _owner(application_folder(home)) or _owner(home) or spare
+    gid = uid if uid in FREE_IDS else spare  # the group of an account may have other members
+    return ApplicationUser(uid, gid) if uid is not None and gid is not None else None
+
+
+def application_folder(home: Path) -> Path:
+    """Return the only folder of a home that web, worker and beat may write to."""
+    return home / "application"
+
+
+def choose_service_user(
+    seed: int, existing: Path | None, application: ApplicationUser | None
+) -> ServiceUser | None:
     """Return the user for the servers, or None when we are not root and run them ourselves.
 
     `existing` is a data folder made earlier: its owner keeps it.
@@ -54,18 +85,24 @@ def choose_service_user(seed: int, existing: Path | None) -> ServiceUser | None:
             "PostgreSQL does not run as root and this system has no user 'nobody' to set it up: "
             "run as an ordinary user, or set DATABASE_URL and BROKER_URL."
         ) from None
-    owner = existing.stat().st_uid if existing and existing.exists() else 0
-    uid = owner or _free_id(seed, fallback=nobody.pw_uid)
+    avoided = application.uid if application else None
+    spare = (number for number in _free_ids(seed) if number != avoided)
+    uid = _owner(existing) or next(spare, nobody.pw_uid)
     return ServiceUser(uid=uid, setup_uid=nobody.pw_uid, setup_gid=nobody.pw_gid)
 
 
-def _free_id(seed: int, fallback: int) -> int:
-    taken = {entry.pw_uid for entry in pwd.getpwall()}
+def _owner(path: Path | None) -> int:
+    """Return who owns what was made earlier; 0 is root, or nobody yet."""
+    return path.stat().st_uid if path and path.exists() else 0
+
+
+def _free_ids(seed: int) -> Iterator[int]:
+    """Give the ids of no account and no group, in an order of the home's own."""
+    taken = {entry.pw_uid for entry in pwd.getpwall()} | {g.gr_gid for g in grp.getgrall()}
     for step in range(len(FREE_IDS)):
-        uid = FREE_IDS[(seed + step) % len(FREE_IDS)]
-        if uid not in taken and _is_mapped(uid):
-            return uid
-    return fallback
+        number = FREE_IDS[(seed + step) % len(FREE_IDS)]
+        if number not in taken and _is_mapped(number):
+            yield number
 
 
 def _is_mapped(uid: int) -> bool:

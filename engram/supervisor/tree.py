@@ -14,8 +14,9 @@ from typing import IO, Any
 from engram import embedded
 from engram.embedded.child import Child
 from engram.embedded.lease import SOURCE, Lease
-from engram.embedded.privileges import die_with_parent
+from engram.embedded.privileges import application_folder, die_with_parent
 from engram.embedded.wakeup import wake_on_signals
+from engram.supervisor.account import REMEDY, Account, choose_account
 from engram.supervisor.plan import CannotStartError, Plan
 from engram.supervisor.probe import PROBE_PAUSE_SECONDS, ReadinessProbe
 from engram.supervisor.terminal import Console, greeting, own_url, read_demo
@@ -24,8 +25,11 @@ STOP_SECONDS = 5
 GIVE_UP_FAILURES = 4  # a process that never lived long, before the first time all was ready
 EXIT_FAILED = 1
 MODEL_THREADS = 4  # workspaces that may wait for a language model at once
-# Celery warns root because of pickled messages; ours are JSON.
-ADVICE_TO_ROOT = "ignore:You're running the worker with superuser privileges"
+# Celery warns root, and a group without a name, because of pickled messages; ours are JSON.
+CELERY_ADVICE = (
+    "ignore:You're running the worker with superuser privileges,"
+    "ignore:An entry for the specified gid or egid was not found"
+)
 
 
 class Supervisor:
@@ -38,6 +42,7 @@ class Supervisor:
         self.lease: Lease | None = None
         self.is_stopping = False
         self.environment = self._child_environment()
+        self.account = Account(plan.home)
         stop_signals = [signal.SIGINT, signal.SIGTERM]
         if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # as nohup asks
             stop_signals.append(signal.SIGHUP)
@@ -47,7 +52,7 @@ class Supervisor:
         return {
             "OMP_NUM_THREADS": "1",
             "OPENBLAS_NUM_THREADS": "1",
-            "PYTHONWARNINGS": ADVICE_TO_ROOT,
+            "PYTHONWARNINGS": CELERY_ADVICE,
             **os.environ,
             "ENGRAM_HOME": str(self.plan.home),
             "ENGRAM_HOST": self.plan.host,
@@ -64,6 +69,7 @@ class Supervisor:
         try:
             self._take_services()
             self._prepare()
+            self._choose_account()
             self._start_children()
             self._watch()
         except (CannotStartError, embedded.EmbeddedServicesError) as error:
@@ -117,7 +123,11 @@ class Supervisor:
         if not self.plan.has_demo:
             command.append("--no-demo")
         process = subprocess.Popen(  # noqa: S603
-            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **self._options()
+            command,
+            env=self.environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            **self._options(),
         )
         with process, process.stdout as output:  # type: ignore[union-attr]
             self.selector.register(output, selectors.EVENT_READ, lambda: None)
@@ -148,13 +158,25 @@ class Supervisor:
 
     # children
 
+    def _choose_account(self) -> None:
+        """Decide as whom the children run: what answers to others has no need to be root."""
+        if self.is_stopping:
+            return
+        names = embedded.missing_services()
+        self.account = choose_account(self.plan.home, self.environment, names)
+        if self.account.why_root:
+            why = f"web, worker and beat run as root: {self.account.why_root}. To change that, "
+            self.console.show("up", f"WARNING: {why}{REMEDY}.")
+        elif self.account.user:
+            self.console.show("up", f"web, worker and beat run as user id {self.account.user.uid}")
+
     def _start_children(self) -> None:
         python = [sys.executable, "-m"]
         celery = [*python, "celery", "--app", "engram.celery", "--quiet"]
         web = [*python, "engram.supervisor.web", str(self.listener.fileno())]
         worker = [*celery, "worker", "--concurrency", str(self.plan.worker_processes)]
         quiet = ["--loglevel", "INFO", "--without-gossip", "--without-mingle"]
-        schedule = str(self.plan.home / "celerybeat-schedule")
+        schedule = str(application_folder(self.plan.home) / "celerybeat-schedule")
         beat = [*celery, "beat", "--schedule", schedule, "--pidfile", "", "--loglevel", "WARNING"]
         numbers = range(1, self.plan.web_processes + 1)
         names = ["web"] if self.plan.web_processes == 1 else [f"web-{n}" for n in numbers]
@@ -175,7 +197,7 @@ class Supervisor:
 
         child = Child(
             name,
-            prepare=lambda: (command, {**self._options(), **more}),
+            prepare=lambda: (command, {**self._child_options(), **more}),
             report=report,
             selector=self.selector,
         )
@@ -185,10 +207,12 @@ class Supervisor:
         """Return how children run: deaf to Ctrl-C, in a group of their own, never without us."""
         return {
             "cwd": SOURCE,
-            "env": self.environment,
             "start_new_session": True,
             "preexec_fn": die_with_parent(signal.SIGKILL),
         }
+
+    def _child_options(self) -> dict[str, Any]:
+        return {**self._options(), **self.account.options(self.environment)}
 
     def _watch(self) -> None:
         probe = ReadinessProbe(self._own_address(), self.selector)

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import psycopg
@@ -36,11 +36,18 @@ def run_manage(home: Path, *arguments: str) -> "subprocess.CompletedProcess[str]
 class Up:
     """A supervisor in a process of its own, and what it printed."""
 
-    def __init__(self, home: Path, **environment: str) -> None:
+    def __init__(
+        self,
+        home: Path,
+        *,
+        command: Sequence[str] = (sys.executable,),
+        port: int = 0,
+        **environment: str,
+    ) -> None:
         self.home = home
         self.lines: list[str] = []
         self.process = subprocess.Popen(
-            [sys.executable, "manage.py", "up", "--port", "0", "--no-demo"],
+            [*command, "manage.py", "up", "--port", str(port), "--no-demo"],
             cwd=SOURCE,
             env={**ENVIRONMENT, "ENGRAM_HOME": str(home), **environment},
             stdout=subprocess.PIPE,
