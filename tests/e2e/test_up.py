@@ -141,6 +141,8 @@ def test_second_up_on_the_same_home_names_the_first(up: Up) -> None:
 def test_doctor_finds_the_running_worker(up: Up) -> None:
     done = run_manage(up.home, "doctor", "--json")
     levels = {finding["name"]: finding["level"] for finding in json.loads(done.stdout)}
+    if os.geteuid() == 0:  # who may run this Python depends on the machine: test_up_as_root.py
+        del levels["user"]
     assert (done.returncode, set(levels.values())) == (0, {"ok"}), done.stdout
     assert up.answers()
 
