@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 import psycopg
 from django.conf import settings
-from django.db import DatabaseError
+from django.db import Error
 from django.db import connection as django_connection
 
 from engram import embedded
@@ -357,7 +357,7 @@ def _models_in_use() -> list[str]:
         return list(
             Workspace.objects.order_by().values_list("embedding_model", flat=True).distinct()
         )
-    except DatabaseError:  # the check of the database says so
+    except Error:  # the check of the database says so
         return []
 
 

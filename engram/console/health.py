@@ -8,7 +8,7 @@ from urllib.parse import unquote
 
 import redis
 from django.conf import settings
-from django.db import DatabaseError, connection
+from django.db import Error, connection
 from django.db.migrations.executor import MigrationExecutor
 from psycopg_pool import PoolTimeout
 
@@ -56,7 +56,7 @@ def _look(name: str, look: Callable[[], str]) -> Check:
     """Run one check; it returns what is wrong, or an empty string."""
     try:
         problem = look()
-    except (DatabaseError, PoolTimeout, redis.RedisError, OSError) as error:
+    except (Error, PoolTimeout, redis.RedisError, OSError) as error:
         said = str(error).splitlines()[0] if str(error) else ""
         problem = f"{type(error).__name__}: {without_passwords(said)}"
     return {"name": name, "ok": not problem, "detail": problem}

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Sequence
 from time import monotonic
 
-from django.db import DatabaseError
+from django.db import Error
 from django.http import HttpRequest, JsonResponse
 from django.utils import timezone
 from psycopg_pool import PoolTimeout
@@ -57,7 +57,7 @@ def _may_see_details(request: HttpRequest) -> bool:
     """Tell whether the caller runs the service; without a database only a token can show it."""
     try:
         return may_read(request) or _is_admin_key(request)
-    except (DatabaseError, PoolTimeout):
+    except (Error, PoolTimeout):
         return False
 
 

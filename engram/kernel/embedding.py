@@ -107,8 +107,8 @@ def embed(texts: Sequence[str], model: str | None = None) -> Floats:
     EmbeddingUnavailableError
         When the provider cannot be reached or loaded, or answers with what is no vector.
     """
-    provider = _provider(model)
     release_connection()
+    provider = _provider(model)
     return _unit(provider.embed(list(texts)), len(texts), provider)
 
 
@@ -119,8 +119,8 @@ def embed_windows(
 
     With a `limit` only that many windows of each text are read, from its beginning.
     """
-    provider = _provider(model)
     release_connection()
+    provider = _provider(model)
     pieces = [provider.windows(text) for text in texts]
     wanted = [windows[:limit] for windows in pieces]
     heads, tokens = _read_all(provider, [windows[:TOKEN_WINDOWS] for windows in wanted])
@@ -155,8 +155,8 @@ def read_query(text: str, model: str | None = None) -> QueryReading:
         if (known := _queries.get(key)) is not None:
             _queries.move_to_end(key)
             return known
-    provider = _provider(model)
     release_connection()
+    provider = _provider(model)
     vectors, tokens = provider.read([text])
     vector: Floats = _unit(vectors, 1, provider)[0]
     vector.flags.writeable = False

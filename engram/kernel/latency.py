@@ -21,7 +21,7 @@ from datetime import UTC, datetime, timedelta
 from time import time
 from uuid import UUID
 
-from django.db import DatabaseError, IntegrityError, connection
+from django.db import Error, IntegrityError, connection
 from psycopg_pool import PoolTimeout
 
 from engram.kernel.models import LatencyHour, WorkerTally, Workspace
@@ -143,7 +143,7 @@ def write(worker: str) -> None:
             with in_workspace(workspace_id):
                 _add_hours(rows)
                 _add_tallies(rows, worker)
-        except (DatabaseError, PoolTimeout) as error:
+        except (Error, PoolTimeout) as error:
             if not isinstance(error, IntegrityError):  # it was deleted just now
                 log.warning("%d latencies were dropped: %s", len(rows), type(error).__name__)
 
@@ -152,7 +152,7 @@ def _exists(workspace_id: UUID) -> bool:
     """Tell whether a workspace is there; of one that is not sure to be gone, yes."""
     try:
         return Workspace.objects.filter(pk=workspace_id).exists()
-    except (DatabaseError, PoolTimeout):
+    except (Error, PoolTimeout):
         return True
 
 

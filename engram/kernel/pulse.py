@@ -19,7 +19,7 @@ from datetime import UTC, datetime, timedelta
 from time import perf_counter, sleep, time
 from typing import Any
 
-from django.db import DatabaseError, connection, connections
+from django.db import Error, connection, connections
 from psycopg_pool import PoolTimeout
 
 from engram.kernel import latency
@@ -138,7 +138,7 @@ class Pulse:
         try:
             latency.write(self.name)
             WorkerPulse.objects.filter(name=self.name).delete()
-        except (DatabaseError, PoolTimeout) as error:
+        except (Error, PoolTimeout) as error:
             log.warning("the last pulse was not written: %s", type(error).__name__)
         finally:
             connections.close_all()
@@ -160,7 +160,7 @@ class Pulse:
                 if _is_connected():
                     latency.write(self.name)
                     beat(tally.row(self.name, started_at=self.started_at, now=datetime.now(UTC)))
-            except (DatabaseError, PoolTimeout) as error:
+            except (Error, PoolTimeout) as error:
                 log.warning("the pulse was not written: %s", type(error).__name__)
             except Exception:
                 log.exception("the pulse was not written")
@@ -178,7 +178,7 @@ def _is_connected(tries: int = 3) -> bool:
     for left in reversed(range(tries)):
         try:
             connection.ensure_connection()
-        except (DatabaseError, PoolTimeout, KeyError) as error:
+        except (Error, PoolTimeout, KeyError) as error:
             if not left:
                 log.warning("the pulse found no database: %s", type(error).__name__)
                 return False

@@ -15,7 +15,7 @@ from typing import Final
 from uuid import UUID
 
 import structlog
-from django.db import DatabaseError, connection, transaction
+from django.db import Error, connection, transaction
 from django.db.transaction import TransactionManagementError
 
 from engram.kernel import latency, pulse
@@ -88,7 +88,7 @@ def record_error(
         else:
             with in_workspace(workspace):
                 _keep(row)
-    except (DatabaseError, TransactionManagementError) as error:
+    except (Error, TransactionManagementError) as error:
         told |= {"detail": type(error).__name__}
         log.warning("error_not_kept", category=category, **_plain_fields(told))
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 
-from django.db import DatabaseError, connections
+from django.db import Error, connections
 from psycopg_pool import PoolTimeout
 
 log = logging.getLogger(__name__)
@@ -41,7 +41,7 @@ def _beat_until(ended: threading.Event, beat: Callable[[], object]) -> None:
     while not ended.wait(BEAT_SECONDS):
         try:
             beat()
-        except (DatabaseError, PoolTimeout) as error:  # the next one may reach it
+        except (Error, PoolTimeout) as error:  # the next one may reach it
             log.warning("a heartbeat was not written: %s", type(error).__name__)
         finally:
             connections.close_all()  # this thread's alone; the pool has it back

@@ -63,3 +63,22 @@ def test_within_a_transaction_the_connection_stays(house: House, held: list[bool
         embedding.embed(["The yard closes at dusk."])
         assert connection.connection is not None
     assert held == [True]
+
+
+@pytest.mark.parametrize("read", ["embed", "embed_windows", "read_query"])
+def test_no_connection_is_held_while_the_model_is_loaded(
+    house: House, monkeypatch: pytest.MonkeyPatch, read: str
+) -> None:
+    loads: list[bool] = []
+    load = embedding._load
+
+    def noted(options: dict[str, Any]) -> embedding.Provider:
+        loads.append(connection.connection is not None)
+        return load(options)
+
+    monkeypatch.setattr(embedding, "_load", noted)
+    monkeypatch.setattr(embedding, "_providers", {})
+    connection.ensure_connection()
+    text = f"A cold model reads this by {read}."
+    getattr(embedding, read)(text if read == "read_query" else [text])
+    assert loads == [False]
