@@ -20,6 +20,11 @@ urlpatterns = [
     path("memories/<uuid:memory_id>/split", gate.MemorySplit.as_view(), name="memory-split"),
     path("merge-suggestions", gate.Suggestions.as_view(), name="merge-suggestions"),
     path(
+        "merge-suggestions/<uuid:suggestion_id>",
+        gate.SuggestionDetail.as_view(),
+        name="merge-suggestion",
+    ),
+    path(
         "merge-suggestions/<uuid:suggestion_id>/accept",
         gate.AcceptSuggestion.as_view(),
         name="merge-suggestion-accept",

@@ -17,6 +17,7 @@ from engram.kernel.api import WorkspaceView, validated
 from engram.kernel.filters import StateFilter, StrictFilterSet
 from engram.kernel.models import Role
 from engram.kernel.pagination import NewestFirst
+from engram.kernel.refusals import MissingError
 from engram.kernel.tenancy import in_workspace
 from memories.models import Merge, MergeSuggestion, SuggestionStatus
 from memories.serializers import gate as shapes
@@ -87,10 +88,23 @@ class Suggestions(WorkspaceView, ListAPIView):  # type: ignore[type-arg]
 
     @extend_schema(responses=shapes.SuggestionSerializer(many=True))
     def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """List merge suggestions, newest first."""
+        """List merge suggestions, newest first; one alone also says what a merge would drop."""
         rows = self.filter_queryset(self.get_queryset()).select_related("memory", "other")
         page = self.paginate_queryset(rows) or []
         return self.get_paginated_response(shapes.present_suggestions(page, timezone.now()))
+
+
+class SuggestionDetail(WorkspaceView):
+    """One suggestion."""
+
+    @extend_schema(responses=shapes.SuggestionDetailSerializer)
+    def get(self, request: Request, suggestion_id: UUID) -> Response:
+        """Show one merge suggestion with what accepting it would drop, in either wording."""
+        both = MergeSuggestion.objects.select_related("memory", "other")
+        row = both.filter(pk=suggestion_id).first()
+        if row is None:
+            raise MissingError("There is no such suggestion.")
+        return Response(shapes.present_suggestion(row, timezone.now()))
 
 
 class SuggestionAnswer(WorkspaceView):
@@ -114,8 +128,8 @@ class AcceptSuggestion(SuggestionAnswer):
         """Merge both memories: the older one stays, the other is superseded by it.
 
         The better wording survives (or that of `keep`), counters add up, and `split` undoes it.
-        `merges` of the suggestion say before what either wording would leave unsaid. 409 when one
-        of the two was changed or hidden meanwhile, and while an open conflict, which is named,
+        `GET /merge-suggestions/{id}` says before what either wording would leave unsaid. 409 when
+        one of the two was changed or hidden meanwhile, and while an open conflict, which is named,
         asks which of the two holds.
         """
         keep = validated(shapes.AcceptSerializer, request).validated_data["keep"]

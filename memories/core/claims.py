@@ -85,7 +85,7 @@ def compare(a: Reading | str, b: Reading | str) -> Comparison:
     if same_letters(left.text, right.text):
         return Comparison("same", ("the texts are equal",), 1.0, None, (0, 0))
     if reason := left.too_long or right.too_long:
-        return _not_compared(reason)
+        return not_compared(reason)
     if right.text < left.text:  # one order inside, so that the answer cannot depend on it
         return _flip(_compare(right, left), left, right)
     return _compare(left, right)
@@ -130,15 +130,15 @@ def _flip(found: Comparison, left: Reading, right: Reading) -> Comparison:
     )
 
 
-def _not_compared(reason: str) -> Comparison:
-    """The answer for texts that nobody compared: never alike, so that nothing merges unread."""
+def not_compared(reason: str) -> Comparison:
+    """Answer for texts that nobody compared: never alike, so that nothing merges unread."""
     return Comparison("different", (f"{TOO_LONG}: {reason}",), 0.0, None, None, likeness=0.0)
 
 
 def _compare(a: Reading, b: Reading) -> Comparison:
     verdicts = _verdicts(a, b)
     if verdicts is None:
-        return _not_compared(f"more than {MAX_WORD_PAIRS:,} pairs of words")
+        return not_compared(f"more than {MAX_WORD_PAIRS:,} pairs of words")
     against = [
         (verdict.confidence, pair)
         for pair, verdict in verdicts.items()

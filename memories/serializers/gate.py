@@ -24,7 +24,7 @@ from memories.models import (
     SuggestionStatus,
 )
 from memories.serializers.memory import MemorySerializer, present
-from memories.services.answer_suggestion import foreseen
+from memories.services.answer_suggestion import MAX_COMPARED_CHARS, foreseen
 from memories.services.disputes import disputes_of, shared_conflicts
 from memories.services.gate_metrics import GateMetrics
 from memories.services.split import Split
@@ -96,10 +96,6 @@ class SuggestionSerializer(serializers.Serializer[Any]):
     reasons = serializers.ListField(child=serializers.CharField())
     detected_by = serializers.ChoiceField(["gate", "agent", "person", "split"])
     memories = MemberSerializer(many=True, help_text="Both, the older one first: it stays.")
-    merges = MergingSerializer(
-        many=True,
-        help_text="What accepting would drop, in either wording; empty unless it is open.",
-    )
     conflicts = serializers.ListField(
         child=serializers.UUIDField(),
         help_text="Open conflicts that ask which of the two holds: while there is one, the two "
@@ -108,6 +104,18 @@ class SuggestionSerializer(serializers.Serializer[Any]):
     created_at = serializers.DateTimeField()
     decided_at = serializers.DateTimeField(allow_null=True)
     decided_by = serializers.CharField(allow_blank=True)
+
+
+@extend_schema_serializer(component_name="MergeSuggestionDetail")
+class SuggestionDetailSerializer(SuggestionSerializer):
+    """One suggestion with what a merge would leave unsaid."""
+
+    merges = MergingSerializer(
+        many=True,
+        help_text="What accepting would drop, in either wording; empty unless it is open. Two "
+        f"texts of more than {MAX_COMPARED_CHARS:,} characters together are not compared claim by "
+        "claim: all of the other is listed.",
+    )
 
 
 class AcceptSerializer(serializers.Serializer[Any]):
@@ -131,22 +139,33 @@ def present_suggestions(
     ]
 
 
+def present_suggestion(row: MergeSuggestion, now: datetime) -> dict[str, Any]:
+    """Return one suggestion (its memories fetched) with what accepting it would drop.
+
+    The claims are compared here and not in the list: that is work for each pair.
+    """
+    (shown,) = present_suggestions([row], now)
+    merges = foreseen(row) if shown["status"] == SuggestionStatus.OPEN else ()
+    return {
+        **shown,
+        "merges": [
+            {"keep": one.keep, "is_default": one.is_default, "drops": list(one.drops)}
+            for one in merges
+        ],
+    }
+
+
 def _suggestion(row: MergeSuggestion, conflicts: list[UUID], now: datetime) -> dict[str, Any]:
     members = sorted((row.memory, row.other), key=lambda memory: (memory.created_at, memory.id))
     is_withheld = any(memory.forgotten_at for memory in members)
-    status = standing(row, now, conflicts)
     return {
         "id": row.id,
-        "status": status,
+        "status": standing(row, now, conflicts),
         "relation": row.relation,
         "similarity": row.similarity,
         "reasons": [] if is_withheld else row.reasons,  # they quote the two
         "detected_by": row.detected_by,
         "memories": [_member(memory, now) for memory in members],
-        "merges": [
-            {"keep": one.keep, "is_default": one.is_default, "drops": list(one.drops)}
-            for one in (foreseen(row) if status == SuggestionStatus.OPEN else ())
-        ],
         "conflicts": conflicts,
         "created_at": row.created_at,
         "decided_at": row.decided_at,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, Final, cast
 from uuid import UUID
 
 from django.db import IntegrityError
@@ -17,7 +17,7 @@ from engram.kernel.history import record
 from engram.kernel.models import Workspace
 from engram.kernel.refusals import InvalidError, MissingError, StaleError
 from engram.kernel.tenancy import before_writing, in_workspace
-from memories.core.claims import Comparison, compare, missing
+from memories.core.claims import Comparison, compare, missing, not_compared
 from memories.core.gate import Decision, Side, better_wording, surviving_wording
 from memories.core.reading import read_cached
 from memories.models import Memory, MergeSuggestion, Observation, SuggestionStatus
@@ -31,6 +31,9 @@ from memories.services.split import COUNTERS
 from memories.services.statements import lock_statements
 from memories.services.suggest import in_status, suggest
 from memories.signals import memories_written
+
+# Of two texts together: comparing more, in both directions, keeps a reader waiting for a second.
+MAX_COMPARED_CHARS: Final = 4_000
 
 
 def reject(
@@ -174,19 +177,41 @@ def _unite(
         memories_written.send(Memory, memory_ids=[older.id], first_in_line=first, now=now)
 
 
-def surviving(older: Memory, newer: Memory) -> tuple[Comparison, Side]:
-    """Compare two memories and say whose wording a merge of them keeps by the gate's rules.
+@dataclass(frozen=True, slots=True)
+class _Weighed:
+    """Two memories set side by side: whose wording a merge keeps, and what either would drop."""
 
-    Where either says what the other does not, the later statement is the better wording.
+    comparison: Comparison
+    survivor: Side
+    dropped_by_older: tuple[str, ...]
+    dropped_by_newer: tuple[str, ...]
+
+
+def _weigh(older: Memory, newer: Memory) -> _Weighed:
+    """Compare two memories and choose whose wording a merge of them keeps by the gate's rules.
+
+    Where either says what the other does not, the later statement is the better wording. Texts
+    that are too long to compare claim by claim count as such: all of the other is dropped.
     """
-    a, b = read_cached(older.content), read_cached(newer.content)
-    comparison = compare(a, b)
-    if missing(a, b) and missing(b, a):
-        is_newer_better = newer.observed_at >= older.observed_at
+    is_later = newer.observed_at >= older.observed_at
+    if _is_long(older, newer):
+        comparison = not_compared(f"texts of more than {MAX_COMPARED_CHARS:,} characters together")
+        drops = ((newer.content,), (older.content,))
+        is_newer_better = is_later
     else:
-        is_newer_better = better_wording(older.content, newer.content, a, b) == "b"
+        a, b = read_cached(older.content), read_cached(newer.content)
+        comparison = compare(a, b)
+        drops = (missing(a, b), missing(b, a))
+        is_newer_better = (
+            is_later if all(drops) else better_wording(older.content, newer.content, a, b) == "b"
+        )
     better: Side = "incoming" if is_newer_better else "stored"
-    return comparison, surviving_wording(comparison, older.provenance, newer.provenance, better)
+    survivor = surviving_wording(comparison, older.provenance, newer.provenance, better)
+    return _Weighed(comparison, survivor, *drops)
+
+
+def _is_long(older: Memory, newer: Memory) -> bool:
+    return len(older.content) + len(newer.content) > MAX_COMPARED_CHARS
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,19 +228,23 @@ def foreseen(suggestion: MergeSuggestion) -> tuple[Merging, Merging]:
     older, newer = sorted(
         (suggestion.memory, suggestion.other), key=lambda memory: (memory.created_at, memory.id)
     )
-    _, survivor = surviving(older, newer)
+    weighed = _weigh(older, newer)
     return (
-        Merging(older.id, survivor == "stored", missing(older.content, newer.content)),
-        Merging(newer.id, survivor == "incoming", missing(newer.content, older.content)),
+        Merging(older.id, weighed.survivor == "stored", weighed.dropped_by_older),
+        Merging(newer.id, weighed.survivor == "incoming", weighed.dropped_by_newer),
     )
 
 
 def _judged(
     suggestion: MergeSuggestion, older: Memory, newer: Memory, keep: UUID | None
 ) -> gate.Judged:
-    comparison, survivor = surviving(older, newer)
+    weighed = _weigh(older, newer)
+    survivor = weighed.survivor
     if keep is not None:
         survivor = "incoming" if keep == newer.id else "stored"
+    comparison = weighed.comparison
+    if _is_long(older, newer):  # what they are to each other was found when they were suggested
+        comparison = replace(comparison, relation=cast(Any, suggestion.relation))
     reasons = (*suggestion.reasons, "a person merged them")
     decision = Decision("merged", survivor, reasons)
     return gate.Judged(older, suggestion.similarity, comparison, decision)

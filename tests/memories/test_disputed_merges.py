@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
@@ -102,7 +103,8 @@ def test_a_suggestion_is_withdrawn_while_a_card_asks_about_the_pair(house: House
     _, _, suggestion, card = disputed(house)
     assert suggestions(house) == []
     [lapsed] = suggestions(house, "lapsed")
-    assert (lapsed["id"], lapsed["conflicts"], lapsed["merges"]) == (suggestion, [card], [])
+    assert (lapsed["id"], lapsed["conflicts"]) == (suggestion, [card])
+    assert house.reader.get(f"merge-suggestions/{suggestion}").json() == lapsed | {"merges": []}
     inbox = house.reviewer.get("inbox").json()
     assert {row["name"]: row["count"] for row in inbox["sources"]}["suggestions"] == 0
 
@@ -202,7 +204,7 @@ def test_a_merge_says_first_what_it_drops_and_prefers_the_later_value(
 ) -> None:
     one, other = commit(house, OLD)["memory"]["id"], commit(house, NEW, 2)["memory"]["id"]
     suggestion = relate(house, one, other, "same")["suggestion"]
-    [row] = suggestions(house)
+    row = house.reader.get(f"merge-suggestions/{suggestion}").json()
     assert [(m["keep"], m["is_default"]) for m in row["merges"]] == [(one, False), (other, True)]
     assert ["20 bar" in row["merges"][0]["drops"][0], "10 bar" in row["merges"][1]["drops"][0]] == [
         True, True,
@@ -213,6 +215,28 @@ def test_a_merge_says_first_what_it_drops_and_prefers_the_later_value(
         assert "would be dropped" in shown
     assert house.reviewer.post(f"merge-suggestions/{suggestion}/accept", {}).status_code == 200
     assert house.reader.get(f"memories/{one}").json()["content"] == NEW
+
+
+def test_the_page_of_a_suggestion_that_nobody_is_asked_says_what_happened(
+    house: House, member: Member
+) -> None:
+    one, _, suggestion, card = disputed(house)
+    staff = member("reviewer")
+
+    def heading() -> str:
+        page = staff.get(f"/console/inbox/?item=suggestions:{suggestion}").content.decode()
+        found = re.search(r'<h2 id="decide-title">(.*?)</h2>', page)
+        assert found is not None
+        return found[1]
+
+    assert heading() == "Withdrawn for now"
+    house.reviewer.post(f"conflicts/{card}/resolve", {"verdict": "both_valid"})
+    assert heading() == "Your answer"
+    house.reviewer.post("memories/forget", {"ids": [one], "confirm": True})
+    assert heading() == "Withdrawn"
+    house.reviewer.post("memories/restore", {"ids": [one]})
+    house.reviewer.post(f"merge-suggestions/{suggestion}/reject")
+    assert heading() == "Kept apart"
 
 
 def test_a_card_that_closes_by_itself_says_why(house: House, member: Member) -> None:

@@ -68,7 +68,8 @@ def reads(caller: Caller, known: dict[str, Any]) -> Iterator[tuple[str, str]]:
         "merge-suggestions", "merge-suggestions?status=lapsed", "gate/audit", "gate/metrics",
         "janitor/preview", "janitor/runs",
     ]  # fmt: skip
-    for path in paths:
+    asked = caller.get("merge-suggestions?status=all").json()["results"]
+    for path in [*paths, *(f"merge-suggestions/{row['id']}" for row in asked)]:
         yield path, caller.get(path).content.decode()
     for asked in (
         {"query": STATEMENT, "k": 100, "explain": True},

@@ -5,6 +5,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from django.db import connection, connections
@@ -15,6 +16,7 @@ from engram.kernel.actors import SYSTEM
 from engram.kernel.refusals import InvalidError
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, Merge, MergeSuggestion, Observation, SuggestionStatus
+from memories.services import answer_suggestion
 from memories.services.suggest import suggest
 from tests.conftest import House, build_house
 
@@ -55,6 +57,40 @@ def test_a_refinement_of_a_lower_class_is_suggested_with_both_shown(
     assert row["reasons"][0] == "adds 14:00 UTC"
     assert listed(house, memory_id=older) == [row]
     assert listed(house, status="rejected") == []
+
+
+def test_one_suggestion_says_what_a_merge_drops_and_the_list_compares_nothing(
+    house: House, neighbour: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    *_, foreign = ask(neighbour)
+    older, newer, suggestion = ask(house)
+    assert house.reader.get(f"merge-suggestions/{foreign}").status_code == 404
+    shown = house.reader.get(f"merge-suggestions/{suggestion}").json()
+    merges = shown.pop("merges")
+    assert [(m["keep"], m["drops"]) for m in merges] == [(older, [FINER]), (newer, [])]
+    compared = Mock()
+    monkeypatch.setattr(answer_suggestion, "compare", compared)
+    monkeypatch.setattr(answer_suggestion, "missing", compared)
+    assert listed(house) == [shown]
+    assert not compared.called
+
+
+def test_long_texts_are_not_compared_and_merge_by_class_and_age(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(answer_suggestion, "MAX_COMPARED_CHARS", len(PLAIN) + len(FINER) - 1)
+    older, newer, suggestion = ask(house, agent="a")
+    monkeypatch.setattr(answer_suggestion, "compare", Mock(side_effect=AssertionError))
+    monkeypatch.setattr(answer_suggestion, "missing", Mock(side_effect=AssertionError))
+    merges = house.reader.get(f"merge-suggestions/{suggestion}").json()["merges"]
+    assert [(m["keep"], m["is_default"], m["drops"]) for m in merges] == [
+        (older, True, [FINER]),  # a person's own words
+        (newer, False, [PLAIN]),
+    ]
+    assert answer(house, suggestion, "accept").status_code == 200
+    with in_workspace(house.workspace):
+        assert Memory.objects.get(pk=older).content == PLAIN
+        assert Merge.objects.get().relation == "refines"
 
 
 def test_accepting_keeps_the_older_one_with_the_higher_classes_wording(house: House) -> None:

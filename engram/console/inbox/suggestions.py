@@ -31,6 +31,7 @@ from memories.services.suggest import in_status
 
 URGENCY = SEVERITIES.index("low")  # both are recalled until somebody says
 QUOTED = 90
+WITHDRAWN = "Nobody answered: one of the two has changed or is not recalled any more."
 DISPUTED = "A conflict asks which of the two holds. It is answered first; then they may be merged."
 
 
@@ -95,6 +96,7 @@ class Suggestions(Source):
         difference = word_diff(older.content, newer.content) if is_shown else None
         of_older, of_newer = answer_suggestion.foreseen(row)
         conflicts = shared_conflicts(older.pk, newer.pk)
+        title, settled = _settled(row, conflicts, now)
         is_open_question = row.relation == Relation.DIFFERENT
         return {
             "suggestion": row,
@@ -103,7 +105,8 @@ class Suggestions(Source):
             else row.get_relation_display(),
             "difference": difference,
             "conflicts": conflicts,
-            "settled": DISPUTED if conflicts else "",
+            "settled_title": title,
+            "settled": settled,
             "pair": [
                 {
                     "number": number,
@@ -204,6 +207,18 @@ class Suggestions(Source):
         if merge is None or merge.observation_id is None:
             raise StaleError("This merge was taken apart already.", cause=MERGE_SPLIT)
         split(workspace, merge.memory_id, merge.observation_id, actor=actor, now=now)
+
+
+def _settled(row: MergeSuggestion, conflicts: Sequence[UUID], now: datetime) -> tuple[str, str]:
+    """Say why nobody is asked about the two: a heading and a sentence."""
+    by = f" by {row.decided_by}" if row.decided_by else ""
+    if row.status == SuggestionStatus.ACCEPTED:
+        return "Merged", f"The two were merged{by}."
+    if row.status == SuggestionStatus.REJECTED:
+        return "Kept apart", f"The two were kept apart{by}."
+    if conflicts:
+        return "Withdrawn for now", DISPUTED
+    return "Withdrawn", WITHDRAWN
 
 
 def _loss(merging: answer_suggestion.Merging) -> str:
