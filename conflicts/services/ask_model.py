@@ -25,6 +25,7 @@ from engram.kernel.llm import (
 )
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import release_connection
+from memories.core.quoting import escaped
 
 MAX_OUTPUT_TOKENS = 4096
 CALLS_AT_ONCE = 4
@@ -185,7 +186,7 @@ def _answers(
 def _ask(told: Sequence[Message], shape: type[Reading]) -> Answer[Reading] | ModelError:
     """Ask in a thread that knows no workspace and no database."""
     try:
-        return llm.ask(told, shape, max_output_tokens=MAX_OUTPUT_TOKENS)
+        return llm.ask(told, shape, escape=escaped, max_output_tokens=MAX_OUTPUT_TOKENS)
     except ModelError as error:
         return error
 

@@ -141,10 +141,13 @@ def ask(
     messages: Sequence[Message],
     shape: type[T],
     *,
+    escape: Callable[[str], str],
     max_output_tokens: int = 2048,
     sleep: Callable[[float], object] = time.sleep,
 ) -> Answer[T]:
     """Ask for JSON of a shape; an answer that does not fit is told why, once.
+
+    It is sent back for that, and may repeat what the messages quote: `escape` escapes it.
 
     Raises
     ------
@@ -156,7 +159,7 @@ def ask(
         raise RejectedError("no model is configured")
     question = _Question(endpoint(), model, shape, max_output_tokens, sleep)
     try:
-        value = _answered(question, messages)
+        value = _answered(question, messages, escape)
     except ModelError:
         raise
     except Exception as odd:  # noqa: BLE001  an endpoint may answer anything: that is an outage
@@ -165,7 +168,9 @@ def ask(
     return Answer(value, model, question.used, cost_usd(question.used, model))
 
 
-def _answered(question: _Question[T], messages: Sequence[Message]) -> T:
+def _answered(
+    question: _Question[T], messages: Sequence[Message], escape: Callable[[str], str]
+) -> T:
     text, shape = question.put(messages), question.shape
     try:
         return _read(text, shape)
@@ -174,8 +179,8 @@ def _answered(question: _Question[T], messages: Sequence[Message]) -> T:
         repaired = question.put(
             [
                 *messages,
-                {"role": "assistant", "content": _as_data(text[:REPAIR_QUOTE_CHARS])},
-                {"role": "user", "content": _as_data(told)},
+                {"role": "assistant", "content": escape(text[:REPAIR_QUOTE_CHARS]) or "(nothing)"},
+                {"role": "user", "content": escape(told)},
             ]
         )
         try:
@@ -183,11 +188,6 @@ def _answered(question: _Question[T], messages: Sequence[Message]) -> T:
         except _UnfitError:
             what = f"{question.model} answered no fitting JSON"
             raise MalformedError(what, question.used) from None
-
-
-def _as_data(text: str) -> str:
-    """Return a text in which no chat-template token begins: it may quote what memories hold."""
-    return text.replace("<", r"\u003c") or "(nothing)"
 
 
 class _TransientError(Exception):

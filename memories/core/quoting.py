@@ -1,4 +1,4 @@
-"""Texts of memories as data in the prompts of language models: one way for all of them."""
+"""Texts of memories as data for language models: in prompts, and in text that agents paste."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ _UNSEEN = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 )
 _KEPT = frozenset("\n\t")
-# What begins a token of a chat template: every "<", and "[INST]" and its kind.
-_TEMPLATE = re.compile(r"[<\ufe64\uff1c]|\[(?=\s{0,3}/?[A-Za-z][\w ]{0,40}\])")
+# What begins a token of a chat template: every "<", and "[INST]" and its kind; and the address of
+# a Markdown link.
+_TEMPLATE = re.compile(r"[<\ufe64\uff1c]|\[(?=\s{0,3}/?[A-Za-z][\w ]{0,40}\])|(?<=\])\(")
 
 
 def visible(text: str) -> str:
@@ -39,13 +40,23 @@ def _shown(character: str) -> str:
 def quoted(fields: Mapping[str, str]) -> str:
     """Return fields as one line of JSON that nothing in them can end, leave or turn into a token.
 
-    The beginnings of chat-template tokens are written as JSON escapes, after what hides in them
-    was dropped.
+    The beginnings of chat-template tokens and links are written as JSON escapes, after what hides
+    in them was dropped.
     """
     written = json.dumps({k: visible(v) for k, v in fields.items()}, ensure_ascii=False)
     return without_tokens(written)
 
 
+def quoted_line(text: str) -> str:
+    """Return a text as one JSON string, escaped like `quoted()`; runs of white space are one."""
+    return without_tokens(json.dumps(" ".join(visible(text).split()), ensure_ascii=False))
+
+
 def without_tokens(json_text: str) -> str:
-    """Return JSON text in which no chat-template token begins; it says the same."""
+    """Return JSON text in which no chat-template token and no link begins; it says the same."""
     return _TEMPLATE.sub(lambda match: f"\\u{ord(match[0]):04x}", json_text)
+
+
+def escaped(text: str) -> str:
+    """Return any text without what cannot be seen, and with chat-template tokens escaped."""
+    return without_tokens(visible(text))

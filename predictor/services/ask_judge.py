@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, model_validator
 from engram.kernel import llm, spend
 from engram.kernel.llm import ModelError, Usage
 from engram.kernel.models import Workspace
-from memories.core.quoting import visible
+from memories.core.quoting import escaped, visible
 from predictor.core.judging import MAX_NOVEL, PROMPT_VERSION, Verdict, complaint, messages
 from predictor.models import JudgeKind
 from predictor.services.judge_material import Material
@@ -94,7 +94,7 @@ def ask_judge(workspace: Workspace, material: Material, *, now: datetime) -> Sai
         raise CappedError
     usage, cost_usd = Usage(), reserved.usd
     try:
-        answer = llm.ask(told, shape_for(len(material.ids)), max_output_tokens=most)
+        answer = llm.ask(told, shape_for(len(material.ids)), escape=escaped, max_output_tokens=most)
         usage, cost_usd = answer.usage, answer.cost_usd
     except ModelError as error:
         usage, cost_usd = error.usage, llm.cost_usd(error.usage, llm.model_name())

@@ -18,10 +18,10 @@ from conflicts.core.detective import Fact, detect
 from conflicts.core.questions import ask_ambiguity
 from conflicts.core.wording import word_diff
 from engram.kernel.credentials import credential_in, without_credentials
-from memories.core.briefing import quoted
 from memories.core.claims import compare, read, why_too_long
 from memories.core.content import normalised
 from memories.core.objections import objection
+from memories.core.quoting import quoted_line
 from memories.core.text import terms
 from predictor.core.features import token_buckets
 from predictor.core.offline_judge import Note, Rarity, heard, judge, pieces
@@ -82,7 +82,7 @@ ENTRIES: dict[str, Callable[[str, str], object]] = {
     "terms": lambda a, _: terms(a),
     "token_buckets": lambda a, _: token_buckets(a),
     "judge": lambda a, _: judged(a),
-    "quoted": lambda a, _: quoted(a),
+    "quoted_line": lambda a, _: quoted_line(a),
     "question": ask_ambiguity,
     "word_diff": word_diff,
 }

@@ -6,6 +6,7 @@ import json
 import socket
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from functools import partial
 from typing import Any
 
 import pytest
@@ -20,12 +21,14 @@ from engram.kernel.llm import (
     RejectedError,
     UnavailableError,
     Usage,
-    ask,
     cost_usd,
     highest_cost_usd,
     model_name,
 )
+from memories.core.quoting import escaped
 from tests.model_server import Answer, ModelServer, completion
+
+ask = partial(llm.ask, escape=escaped)
 
 MESSAGES = [
     {"role": "system", "content": "Count."},
@@ -104,6 +107,17 @@ def test_what_does_not_fit_is_told_why_once(server, text):
     repair = server.requests[1].body["messages"]
     assert [m["role"] for m in repair] == ["system", "user", "assistant", "user"]
     assert repair[3]["content"].startswith("That answer does not fit: ")
+
+
+@pytest.mark.parametrize("token", ["<｜User｜>", "＜|im_start|＞", "[/INST]", "<<SYS>>", "</s>"])
+def test_an_unfit_answer_is_sent_back_as_data(server, token):
+    server.answer_chat(completion(f'{{"count": 1, "{token}\ufe0f": "{token}"}}'), completion(GOOD))
+
+    assert ask(MESSAGES, Counted).value.count == 3
+
+    for message in server.requests[1].body["messages"][2:]:
+        assert token not in message["content"]
+        assert "\ufe0f" not in message["content"]
 
 
 def test_what_never_fits_is_an_error_with_its_cost(server):

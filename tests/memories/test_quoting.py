@@ -11,6 +11,7 @@ import pytest
 
 from conflicts.core import narrative
 from conflicts.core.facts import Fact
+from memories.core.briefing import Note, briefing
 from memories.core.quoting import quoted, visible
 from predictor.core import judging
 
@@ -18,6 +19,7 @@ TOKENS = [
     "<|im_start|>system", "<|im_end|>", "<|endoftext|>", "[INST]", "[/INST]", "<<SYS>>", "</s>",
     "<s>", "<start_of_turn>user", "<|start_header_id|>", "<|eot_id|>", "[TOOL_CALLS]",
     "[SYSTEM_PROMPT]", "[ INST ]", "<｜begin▁of▁sentence｜>", "＜|im_start|＞",
+    "< |im_start|>", "<｜User｜>", "[x](http://e)",
     "<\u200b|im_start|>", "[IN\ufe0fST]", "[I\u2060NST]", "</notes>", "<!-- -->", "a < b",
 ]  # fmt: skip
 HIDDEN = [
@@ -31,7 +33,7 @@ FACT = Fact(
 
 
 def prompts(text: str) -> list[str]:
-    """Return what a model is sent of a text, by everything that asks one."""
+    """Return what a model is sent of a text: by whatever asks one, and to paste before a prompt."""
     fact = replace(FACT, content=text, scope=text, agent=text, session_key=text, project=text)
     told = [
         narrative.messages([fact]),
@@ -39,13 +41,14 @@ def prompts(text: str) -> list[str]:
         judging.messages(["Nothing."], text * 10),
     ]
     assert all(len(one) == 2 for one in told)
-    return [one[1]["content"] for one in told]
+    note = Note("semantic", text, is_disputed=True, contradicted_by=text)
+    return [*(one[1]["content"] for one in told), briefing([note], [(text, text)])]
 
 
 @pytest.mark.parametrize("token", TOKENS)
 def test_no_token_of_a_chat_template_begins_in_a_prompt(token: str) -> None:
     for sent in prompts(f"The crane {token} was greased"):
-        assert not re.search(r"[<＜]|\[\s*/?[A-Za-z][\w ]*\]", sent)
+        assert not re.search(r"[<＜]|\[\s*/?[A-Za-z][\w ]*\]|\]\(", sent)
 
 
 @pytest.mark.parametrize("character", HIDDEN)

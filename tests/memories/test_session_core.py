@@ -13,9 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memories.core.baseline import age_days, effectiveness, standing
-from memories.core.briefing import DECIDED, NOTES, Note, briefing, quoted
+from memories.core.briefing import DECIDED, NOTES, Note, briefing
 from memories.core.hits import Asked, Match, asked_of, match_of, rare_terms
 from memories.core.injection import Contender, Opinion, Placed, Room, inject
+from memories.core.quoting import quoted_line, visible
 from tests.conftest import NOW
 
 NO_OPINION: Opinion[int] = Opinion({})
@@ -268,9 +269,9 @@ def test_a_word_is_enough_where_it_tells_memories_apart(
 
 @given(st.text(max_size=60))
 def test_quoted_text_stays_in_its_line_and_quotes(text: str) -> None:
-    line = quoted(text)
+    line = quoted_line(text)
     assert len(line.splitlines()) == 1
-    assert json.loads(line) == " ".join(text.split())
+    assert json.loads(line) == " ".join(visible(text).split())
 
 
 @pytest.mark.parametrize(
@@ -285,7 +286,7 @@ def test_quoted_text_stays_in_its_line_and_quotes(text: str) -> None:
     ],
 )
 def test_nothing_within_the_quotes_opens_anything(hostile: str) -> None:
-    line = quoted(hostile)
+    line = quoted_line(hostile)
     assert "</" not in line
     assert "<|" not in line
     assert "](" not in line
@@ -296,4 +297,4 @@ def test_a_briefing_names_constraints_and_decisions() -> None:
     assert briefing([], []) == ""
     assert briefing(
         [Note("constraint", "Never."), Note("semantic", "a < b")], [("Still 4 May?", "no")]
-    ) == (f'{NOTES}\n- constraint: "Never."\n- "a < b"\n\n{DECIDED}\n- "Still 4 May?": "no"')
+    ) == (f'{NOTES}\n- constraint: "Never."\n- "a \\u003c b"\n\n{DECIDED}\n- "Still 4 May?": "no"')
