@@ -9,7 +9,7 @@ from conflicts.core import disagreements
 from conflicts.core.conditions import are_day_parts, are_parted
 from conflicts.core.cues import Cue
 from conflicts.core.deeds import are_other_deeds
-from conflicts.core.rules import is_comparable, is_real
+from conflicts.core.rules import is_comparable, is_less_trusted, is_real
 from conflicts.core.statements import Statement
 from conflicts.core.timeline import Timeline
 from conflicts.core.words import named_stems
@@ -67,11 +67,17 @@ class Clash:
 
 
 def find_clash(timeline: Timeline, older: int, newer: int) -> Clash | None:
-    """Judge whether two facts disagree about the same thing with nothing to settle it."""
-    if timeline.cosine(older, newer) < MIN_COSINE or timeline.has_cue(newer, *_MOVES_ON):
+    """Judge whether two facts disagree about the same thing with nothing to settle it.
+
+    A change that is announced settles the matter, unless whoever announces it is less trusted than
+    the older fact: then a person is asked whether it holds, if claim comparison contradicts.
+    """
+    if timeline.cosine(older, newer) < MIN_COSINE:
         return None
     a, b = timeline.statements[older], timeline.statements[newer]
-    if a.has(*_NO_STANDING_CLAIM) or not is_comparable(a, b):
+    announces = timeline.has_cue(newer, *_MOVES_ON)
+    is_doubtful = timeline.has_cue(newer, *_SETTLES) and is_less_trusted(b, a)
+    if (announces and not is_doubtful) or a.has(*_NO_STANDING_CLAIM) or not is_comparable(a, b):
         return None
     # Two scopes have to name what they have in common: "open on Sunday" may be said of any shop.
     shared = timeline.overlap(a.stems & b.stems)
@@ -79,7 +85,9 @@ def find_clash(timeline: Timeline, older: int, newer: int) -> Clash | None:
         return None
     if disagreements.are_apart(a, b) or disagreements.is_about_other(a, b):
         return None
-    clash = _compared(timeline, older, newer) or _disagreeing(timeline, older, newer)
+    clash = _compared(timeline, older, newer)
+    if clash is None and not announces:
+        clash = _disagreeing(timeline, older, newer)
     if clash is None or _is_settled(timeline, older, newer):
         return None
     return clash
@@ -199,6 +207,8 @@ def _is_settled(timeline: Timeline, older: int, newer: int) -> bool:
         if i <= older or i == newer or not timeline.has_cue(i, *_SETTLES):
             continue
         other = timeline.statements[i]
+        if is_less_trusted(other, a):
+            continue
         cosine = max(timeline.cosine(i, older), timeline.cosine(i, newer))
         # A change of the same thing settles nothing unless it is of the matter in dispute.
         is_of_it = not attribute or bool(

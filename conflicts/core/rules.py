@@ -10,6 +10,7 @@ from conflicts.core.cues import Cue
 from conflicts.core.facts import Fact
 from conflicts.core.statements import Statement
 from conflicts.core.words import stems
+from memories.core.gate import PROVENANCE_RANK
 
 _SCOPE_JOINT: Final = re.compile(r"[:/]")
 # Scopes "svc:billing" and "svc:search" name two things; "bakery:supply" and "bakery:allergens"
@@ -32,6 +33,15 @@ def belong_together(a: Statement, b: Statement) -> bool:
         or a.fact.supersedes == b.fact.id
         or b.fact.supersedes == a.fact.id
     )
+
+
+def is_less_trusted(a: Statement, b: Statement) -> bool:
+    """Whether the provenance of `a` ranks below that of `b`: it may not settle what `b` says."""
+    return _rank(a) < _rank(b)
+
+
+def _rank(statement: Statement) -> int:
+    return PROVENANCE_RANK.get(statement.fact.provenance, 0)
 
 
 def other_qualifier(a: Statement, b: Statement) -> bool:
@@ -65,6 +75,7 @@ def other_entity(a: Statement, b: Statement) -> bool:
     )
 
 
+_WORD: Final = re.compile(r"\w[\w-]*")
 _NAMED_MEMBER: Final = re.compile(
     r"\b(?P<kind>tenant|customer|client|account|site|branch|store|shop|plant|region|country|school|"
     r"class|ward|clinic|line|house|flat|cluster|unit|bus|tram|group|cohort|arm|batch)\s"
@@ -74,9 +85,21 @@ _NAMED_MEMBER: Final = re.compile(
 
 
 def other_member(a: Statement, b: Statement) -> bool:
-    """Whether both texts name one of a kind, and not the same: "tenant Acme" and "tenant Basil"."""
+    """Whether both texts name one of a kind, and not the same: "tenant Acme" and "tenant Basil".
+
+    "Account DE99 instead of DE11" speaks of account DE11, too.
+    """
     mine, theirs = _members(a.fact.content), _members(b.fact.content)
-    return any(mine[kind].isdisjoint(theirs[kind]) for kind in mine.keys() & theirs.keys())
+    return any(
+        mine[kind].isdisjoint(theirs[kind])
+        and not _mentions(b, mine[kind])
+        and not _mentions(a, theirs[kind])
+        for kind in mine.keys() & theirs.keys()
+    )
+
+
+def _mentions(statement: Statement, names: frozenset[str]) -> bool:
+    return not names.isdisjoint(_WORD.findall(statement.fact.content.lower()))
 
 
 @lru_cache(maxsize=32768)
