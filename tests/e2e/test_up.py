@@ -63,8 +63,11 @@ class Up:
     def printed(self, pattern: str) -> list[str]:
         return [line for line in list(self.lines) if re.search(pattern, line)]
 
-    def wait_until_ready(self) -> "Up":
-        assert eventually(lambda: self.printed("Engram is ready"), START_SECONDS), self.lines
+    def wait_until_ready(self, seconds: float = START_SECONDS) -> "Up":
+        is_ready = eventually(lambda: self.printed("Engram is ready"), seconds)
+        if not is_ready:
+            self.end_with(signal.SIGKILL)  # a fixture that fails here has nothing to end
+        assert is_ready, self.lines
         return self
 
     @property

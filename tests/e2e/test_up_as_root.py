@@ -74,7 +74,7 @@ def python(folder: Path) -> Python:
 def start(home: Path, python: Python, *wrapper: str, port: int = 0, **environment: str) -> Up:
     variables = {**python.variables, **environment}
     up = Up(home, command=[*wrapper, python.program], port=port, **variables)
-    return up.wait_until_ready()
+    return up.wait_until_ready(2 * START_SECONDS)  # a new home: database, migrations, static files
 
 
 def manage(home: Path, python: Python, *arguments: str) -> str:
