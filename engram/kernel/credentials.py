@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator, Mapping
 
 from engram.kernel.causes import CREDENTIAL
+from engram.kernel.readable import readable
 from engram.kernel.refusals import InvalidError
 
 # Shapes of secrets that no sentence has by accident.
@@ -78,6 +78,25 @@ bcrypt scrypt argon self-service passkeys passkey manually automatically erforde
 vergessen geändert leer falsch richtig geheim
 """
 _SPEAKS_OF = frozenset(_WORDS_ABOUT.split())
+# What policies of passwords are made of, and what begins an advice.
+_WORDS_OF_RULES = """
+minimum maximum least most characters chars letters digits symbols numbers words uppercase
+lowercase length username login email rotate change store update choose check managed handled
+kept keep sent set use written
+"""
+_RULES = frozenset(_WORDS_OF_RULES.split())
+_ABOUT = _SPEAKS_OF | _RULES
+_WORDS_BETWEEN = "a an the in of is was are be by to at on for from with it must"
+_FUNCTION_WORDS = frozenset(_WORDS_BETWEEN.split())
+_DESCRIBING = re.compile(r"(?:ing|tions?|ments?|ed|ly|ity|ies|ness|ung)$")
+_AND_MORE = re.compile(r"[\s,;]{1,3}(?:and|or|but|then|und|oder|aber|et|ou|y)\s", re.I)
+# A secret of several words reaches to the end of its sentence.
+_PHRASE = re.compile(
+    r"(?<![A-Za-z0-9])(?:pass[ -]?phrase|(?:seed|recovery) phrase)(?:\*{1,2})?"
+    r"\s{0,3}(?:=>|:=|={1,2}|:)(?:\*{1,2})?[ \t]{0,3}(?P<value>[^\s.;:!?\"=][^\n.;:!?\"=]{7,400})",
+    re.I,
+)
+PHRASE_MIN_WORDS = 3
 _END = re.compile(r"[\s.!?,;)\]}*]{0,80}(?:$|\n)")
 _TRAILING = ".,;:!?)]}*"
 HIDDEN = "[removed: {}]"
@@ -85,7 +104,7 @@ HIDDEN = "[removed: {}]"
 
 def credential_in(text: str) -> str | None:
     """Name the obvious credential that a text carries, or return None."""
-    return next((name for _begin, _end, name in _found(_readable(text))), None)
+    return next((name for _begin, _end, name in _found(readable(text).text)), None)
 
 
 def refuse_credentials(texts: Mapping[str, str | None]) -> None:
@@ -101,13 +120,19 @@ def without_credentials(text: str) -> tuple[str, int]:
 
     For what must not be refused as a whole because of one line, such as transcripts.
     """
-    parts, kept_to, count = [], 0, 0
-    for begin, end, name in sorted(_found(text)):
-        if begin < kept_to:
-            continue
-        parts += [text[kept_to:begin], HIDDEN.format(name)]
-        kept_to, count = end, count + 1
-    return "".join([*parts, text[kept_to:]]), count
+    as_read = readable(text)
+    hidden: list[tuple[int, int, str]] = []
+    for begin, end, name in sorted(_found(as_read.text)):
+        first, after = as_read.begins[begin], as_read.ends[end - 1]
+        if hidden and first < hidden[-1][1]:
+            hidden[-1] = (hidden[-1][0], max(after, hidden[-1][1]), hidden[-1][2])
+        else:
+            hidden.append((first, after, name))
+    parts, kept_to = [], 0
+    for first, after, name in hidden:
+        parts += [text[kept_to:first], HIDDEN.format(name)]
+        kept_to = after
+    return "".join([*parts, text[kept_to:]]), len(hidden)
 
 
 def strings_in(value: object) -> Iterator[str]:
@@ -125,14 +150,6 @@ def strings_in(value: object) -> Iterator[str]:
             yield from strings_in(inner)
 
 
-def _readable(text: str) -> str:
-    """Return a text as it reads: characters that nobody sees would hide a credential."""
-    if text.isascii():
-        return text
-    plain = unicodedata.normalize("NFKC", text)
-    return "".join(c for c in plain if unicodedata.category(c) != "Cf")
-
-
 def _found(text: str) -> Iterator[tuple[int, int, str]]:
     """Yield where a credential begins and ends, and what it is."""
     for name, shape in _SHAPES:
@@ -142,6 +159,13 @@ def _found(text: str) -> Iterator[tuple[int, int, str]]:
         begin, value = _value(match)
         if _is_secret(match, value, text):
             yield begin, begin + len(value), "a password"
+    for match in _PHRASE.finditer(text):
+        if _is_phrase(match["value"]):
+            yield (
+                match.start("value"),
+                match.start("value") + len(match["value"].rstrip()),
+                "a password",
+            )
     for match in _PIN.finditer(text):
         yield *match.span("value"), "a password"
 
@@ -163,8 +187,21 @@ def _is_secret(match: re.Match[str], value: str, text: str) -> bool:
         return True
     if match["link"] in {"=", ":="}:
         return True  # DB_PASSWORD=swordfish
-    if _END.match(text, match.end()) is None:
-        return False  # a sentence goes on
     is_for_people = match["label"].casefold().startswith(("pa", "pw", "kenn", "mot", "contra"))
     is_given = match["link"].strip() in {":", "=", "："} and len(value) >= 6
+    if _END.match(text, match.end()) is None:  # a sentence goes on
+        is_described = value.casefold() in _ABOUT or _DESCRIBING.search(value) is not None
+        is_whole = _AND_MORE.match(text, match.start("bare") + len(value)) is not None
+        return is_for_people and is_given and is_whole and not is_described
     return value.isdigit() or (is_for_people and is_given)
+
+
+def _is_phrase(value: str) -> bool:
+    """Tell whether the words behind the label of a passphrase are the secret itself."""
+    words = [word.strip(_TRAILING + "'`(").casefold() for word in value.split()]
+    if len(words) < PHRASE_MIN_WORDS or value[0] in "$<{%([":
+        return False
+    about = sum(word in _ABOUT for word in words)
+    has_rule = not _RULES.isdisjoint(words)
+    speaks = bool(about) and not _FUNCTION_WORDS.isdisjoint(words)
+    return not (has_rule or speaks or 2 * about >= len(words))

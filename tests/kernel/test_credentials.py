@@ -50,6 +50,14 @@ amqp://guest:guest@mq:5672/
 dbPassword=marmalade
 pass\u200bword: hunter2
 ｐａｓｓｗｏｒｄ：hunter2
+pass\u00adword: hunter2
+pass\ufe0fword: hunter2
+contrasen\u200b\u0303a: perro123
+password: correcthorse and more
+Passwort: gartenzaun und mehr
+passphrase: correct horse battery staple
+The passphrase: correct horse battery staple. It is new.
+recovery phrase = the cat sat on the mat
 Authorization: Bearer abcdefghij0123456789klmn
 """.strip().splitlines()
 
@@ -101,6 +109,15 @@ password: None
 pwd prints the working directory
 The password is needed for step 2
 Change the password to a longer one
+password: letters and digits
+password: hashing and salting
+Password: managed by the vault
+passphrase: required
+passphrase: stored in the vault by Ana
+passphrase: six random words
+passphrase: minimum twelve characters
+passphrase: $PASSPHRASE of the host
+The passphrase is correct in every test
 """.strip().splitlines()
 
 
@@ -111,7 +128,13 @@ def test_there_are_forty_of_each() -> None:
 @pytest.mark.parametrize("text", POSITIVE)
 def test_credential_is_found_alone_and_in_a_story(text: str) -> None:
     assert credential_in(text) is not None
-    assert credential_in(f"Noted on Monday.\n{text}\nThe crane was greased.") is not None
+    story = f"Noted on Monday.\n{text}\nThe crane was greased."
+    assert credential_in(story) is not None
+    told, count = without_credentials(story)
+    assert count == 1
+    assert told.startswith("Noted on Monday.\n")
+    assert told.endswith("\nThe crane was greased.")
+    assert credential_in(told) is None
 
 
 @pytest.mark.parametrize("text", NEGATIVE)
@@ -131,3 +154,23 @@ def test_credentials_are_taken_out_of_a_story_and_nothing_else_is() -> None:
         2,
     )
     assert without_credentials("\n".join(NEGATIVE)) == ("\n".join(NEGATIVE), 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("é pass\u200bword: hun\u00adter2, ﬁne", "é pass\u200bword: [removed: a password], ﬁne"),
+        ("ｐａｓｓｗｏｒｄ：ｈｕｎｔｅｒ２ ö", "ｐａｓｓｗｏｒｄ：[removed: a password] ö"),
+        ("passwort: gru\u0308n7ﬁ.", "passwort: [removed: a password]."),
+        ("passphrase: correct horse battery staple. é", "passphrase: [removed: a password]. é"),
+        ("password: correcthorse and more", "password: [removed: a password] and more"),
+    ],
+)
+def test_what_is_hidden_is_taken_out_where_it_stands(text: str, told: str) -> None:
+    assert without_credentials(text) == (told, 1)
+
+
+def test_credentials_that_overlap_are_taken_out_as_a_whole() -> None:
+    told, count = without_credentials("token=abc1defghij0123456789klmn://u:pw-of-mine@host")
+    assert "pw-of-mine" not in told
+    assert count == 1
