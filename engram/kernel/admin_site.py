@@ -6,13 +6,22 @@ from collections.abc import Iterator
 from typing import Any
 
 from django.contrib.admin import ModelAdmin
+from django.contrib.auth.forms import AuthenticationForm
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from unfold.sites import UnfoldAdminSite
 
 
 class AdminSite(UnfoldAdminSite):  # type: ignore[misc]
-    """Answers autocompletion only for fields that a form of the admin completes."""
+    """Lets members in, and completes only fields that a form of the admin completes."""
+
+    # Any active account may sign in, for example to open an invitation.
+    login_form = AuthenticationForm
+
+    def has_permission(self, request: HttpRequest) -> bool:
+        """Let members of a workspace look, and people whom Django calls staff."""
+        is_member = getattr(request, "staff_workspace", None) is not None
+        return request.user.is_active and (is_member or bool(getattr(request.user, "is_staff", 0)))
 
     def autocomplete_view(self, request: HttpRequest) -> HttpResponse:
         """Refuse fields that no form completes.

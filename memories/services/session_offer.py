@@ -27,10 +27,11 @@ class Offered:
 
     @property
     def note(self) -> Note:
-        """Return it as the text says it."""
+        """Return it as the text says it; a constraint of another place is none here."""
         other = self.dispute.contradicted_by
+        kind = self.kind if self.is_always or self.kind != Kind.CONSTRAINT else ""
         return Note(
-            self.kind, self.content, bool(self.dispute.conflicts), other.content if other else ""
+            kind, self.content, bool(self.dispute.conflicts), other.content if other else ""
         )
 
 

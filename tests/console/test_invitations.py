@@ -189,3 +189,20 @@ def test_the_command_prints_the_link_and_revokes_it(house: House) -> None:
         call_command("invite", "newcomer", "--workspace", "nowhere")
     with pytest.raises(CommandError, match="between 1 and"):
         call_command("invite", "newcomer", "--workspace", "acme", "--expires-in-days", "0")
+
+
+def test_a_person_who_is_no_staff_signs_in_accepts_and_sees_the_pages(house: House) -> None:
+    User.objects.create_user("bob", password="correct horse battery")
+    path = invited(house, "bob")
+    client = Client()
+    asked = client.get(path)
+    assert asked.status_code == 302
+    sent = {"username": "bob", "password": "correct horse battery", "next": path}
+    answer = client.post(asked["Location"], sent, follow=True)
+    assert answer.redirect_chain[-1][0] == path
+    assert client.get("/admin/").status_code == 302  # belongs nowhere yet
+    assert client.post(path, {"answer": "accept"}, follow=True).status_code == 200
+    assert roles("bob") == {"acme": "reviewer"}
+    assert client.get("/").status_code == 200
+    assert client.get("/admin/memories/memory/").status_code == 200
+    assert client.get("/admin/auth/user/").status_code == 403

@@ -64,6 +64,13 @@ def test_where_nothing_else_is_known_constraints_take_all_places(house: House) -
     assert (given(fewer), fewer.left_out) == (rules[:3], rules[3:])
 
 
+def test_a_constraint_of_another_place_is_not_called_one(house: House) -> None:
+    remember(house, RULES[0], kind="constraint", scope="dock/a")
+    remember(house, RULES[1], kind="constraint", scope="dock/b")
+    lines = begin(house, scope="dock/b", k=4).text.splitlines()[1:]
+    assert lines == [f'- constraint: "{RULES[1]}"', f'- "{RULES[0]}"']
+
+
 def test_constraints_left_out_are_those_that_hold_here_now(house: House, neighbour: House) -> None:
     remember(neighbour, "Never tell Acme.", kind="constraint")
     rules = [
