@@ -1,7 +1,9 @@
 """How much a caller may do in a minute, counted in Redis by all web processes together.
 
-Each call counts as one; a write that takes more than one text, or long ones, counts as what it
-costs (`cost_of`, `charge`).
+Each caller has a token bucket: it holds a minute's calls at most and refills at that rate. Each
+call takes one; a write that takes more than one text, or long ones, takes what it costs (`cost_of`,
+`charge`). A call may go on while one is left, and takes its whole cost even where that leaves a
+debt: whatever it costs, it passes as soon as the bucket is no longer empty.
 """
 
 from __future__ import annotations
@@ -19,9 +21,29 @@ from engram.kernel.authentication import Caller
 from engram.kernel.broker import Knocker, client
 from engram.kernel.models import Workspace
 
-WINDOW_SECONDS = 60
 CHARS_A_WRITE = 2_000
 _knock = Knocker("throttling")
+
+# Returns the milliseconds to wait: 0 when the call may go on. What was counted of a call before is
+# its own, so that it is not refused for it. A full bucket is forgotten.
+_TAKE = """
+    local limit, cost, counted = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+    local time = redis.call('TIME')
+    local now = time[1] * 1000 + math.floor(time[2] / 1000)
+    local kept = redis.call('HMGET', KEYS[1], 'left', 'at')
+    local left = limit
+    if kept[1] then
+        local passed = math.max(0, now - kept[2])
+        left = math.min(limit, kept[1] + passed * limit / 60000)
+    end
+    if left + counted < 1 then
+        return math.ceil((1 - left) * 60000 / limit)
+    end
+    left = left - (cost - counted)
+    redis.call('HSET', KEYS[1], 'left', string.format('%.6f', left), 'at', now)
+    redis.call('PEXPIRE', KEYS[1], math.max(1, math.ceil((limit - left) * 60000 / limit)))
+    return 0
+"""
 
 
 def cost_of(texts: Iterable[str], *, chars_a_write: int = CHARS_A_WRITE) -> int:
@@ -34,57 +56,34 @@ def seconds_to_wait(
 ) -> float | None:
     """Count a call at its cost and return how long the caller must wait, or None when it may go on.
 
-    `counted` is what was counted of it before. A caller's minute begins with its first call. What
-    costs more than a whole minute's calls may go on at the beginning of one, which then lasts as
-    many minutes as it costs. A Redis that is away limits nobody.
+    `counted` is what was counted of it before.
     """
     config = workspace.config
     kind, limit = ("r", config.reads_per_minute) if is_read else ("w", config.writes_per_minute)
-    name = f"engram:calls:{workspace.pk.hex}:{actor.kind}:{actor.id}:{kind}"
-    more = cost - counted
-    found = _knock(lambda: _count(name, more), "a count of calls")
-    if found is None:
-        return None
-    calls, milliseconds_left = found
-    if calls <= limit:
-        return None
-    if limit < cost and calls <= cost:
-        minutes = math.ceil(cost / limit)
-        _knock(lambda: client().expire(name, minutes * WINDOW_SECONDS), "a count of calls")
-        return None
-    if counted:  # a refused cost leaves room for smaller calls
-        _knock(lambda: client().decrby(name, more), "a count of calls")
-    return max(milliseconds_left, 1) / 1000
+    name = f"calls:{workspace.pk.hex}:{actor.kind}:{actor.id}:{kind}"
+    return wait_for(name, limit, cost=cost, counted=counted)
 
 
-def wait_for(name: str, limit: int) -> float | None:
-    """Count one of what may happen `limit` times a minute; return how long to wait, if at all."""
-    found = _knock(lambda: _count(f"engram:{name}"), "a count of calls")
-    if found is None or found[0] <= limit:
-        return None
-    return max(found[1], 1) / 1000
+def wait_for(name: str, limit: int, *, cost: int = 1, counted: int = 0) -> float | None:
+    """Count what may happen `limit` times a minute; return how long to wait, if at all.
 
-
-def _count(name: str, cost: int = 1) -> tuple[int, int]:
-    """Return the calls of this minute, and the milliseconds that are left of it."""
-    pipeline = client().pipeline()
-    pipeline.set(name, 0, ex=WINDOW_SECONDS, nx=True)
-    pipeline.incrby(name, cost)
-    pipeline.pttl(name)
-    _, calls, milliseconds_left = pipeline.execute()
-    if milliseconds_left < 0:  # it ran out between two of the commands
-        client().expire(name, WINDOW_SECONDS)
-        milliseconds_left = WINDOW_SECONDS * 1000
-    return calls, milliseconds_left
+    A Redis that is away limits nobody.
+    """
+    milliseconds = _knock(
+        lambda: int(client().eval(_TAKE, 1, f"engram:bucket:{name}", limit, cost, counted)),
+        "a count of calls",
+    )
+    return milliseconds / 1000 if milliseconds else None
 
 
 def charge(caller: Caller, cost: int) -> None:
-    """Count a write, which counted as one when it came in, at its cost; refuse it over the limit.
+    """Count a write, which counted as one when it came in, at its cost.
 
     Raises
     ------
     Throttled
-        With the seconds to wait, before anything of the call is done.
+        With the seconds to wait, before anything of the call is done: another call that came in at
+        the same time has left a debt.
     """
     if cost <= 1 or caller.is_exempt_from_throttle:
         return
@@ -92,8 +91,7 @@ def charge(caller: Caller, cost: int) -> None:
     if seconds is not None:
         limit = caller.workspace.config.writes_per_minute
         raise Throttled(
-            seconds,
-            f"This call counts as {cost} writes, and fewer are left of the {limit} of this minute.",
+            seconds, f"This call counts as {cost} writes, and none is left of {limit} a minute."
         )
 
 
