@@ -341,6 +341,7 @@ _SWEEPS = {
     "conflicts.sweep_detection": 10.0,
     "memories.count_recalls": 10.0,
     "memories.embed_pending": 60.0,
+    "memories.sweep_second_looks": 60.0,
     "memories.janitor": 3600.0,
     "memories.close_idle_sessions": 3600.0,
     "conflicts.wake_snoozed": 60.0,

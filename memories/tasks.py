@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from engram.kernel.jobs import wake
 from engram.kernel.models import Workspace
-from memories.services import counting, heal, janitor, reembed, session_end
+from memories.services import counting, heal, janitor, reembed, second_look, session_end
 from memories.services.fill_tokens import fill_tokens
 from memories.services.index import EMBED_TASK, ensure_index_in_use
 
@@ -41,6 +41,21 @@ def embed_workspace(workspace_id: str, updated_at: str = "", memory_id: str = ""
     if workspace is not None:
         after = (datetime.fromisoformat(updated_at), UUID(memory_id)) if memory_id else None
         heal.embed_pending(workspace, seconds=heal.TURN_SECONDS, after=after)
+
+
+@shared_task(name=second_look.TASK)
+def look_again(workspace_id: str) -> None:
+    """Compare what one workspace's commits wrote at the same time."""
+    workspace = Workspace.objects.filter(pk=UUID(workspace_id)).first()
+    if workspace is not None:
+        second_look.look_at_due(workspace, now=timezone.now())
+
+
+@shared_task(name="memories.sweep_second_looks")
+def sweep_second_looks() -> None:
+    """Compare what no commit came to compare."""
+    for workspace in Workspace.objects.all():
+        second_look.look_at_due(workspace, now=timezone.now())
 
 
 @shared_task(name="memories.janitor")

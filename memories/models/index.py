@@ -103,11 +103,15 @@ class TermCount(WorkspaceModel):
 
 
 class CorpusSize(WorkspaceModel):
-    """How many memories and words a workspace's text index holds."""
+    """How many memories and words a workspace's text index holds.
+
+    `writes` counts the transactions that changed it, and never falls.
+    """
 
     workspace = models.OneToOneField(Workspace, models.CASCADE, primary_key=True, related_name="+")
     memories = models.IntegerField()
     words = models.BigIntegerField()
+    writes = models.BigIntegerField(db_default=0)
 
     def __str__(self) -> str:
         return f"{self.memories} memories, {self.words} words"

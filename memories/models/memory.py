@@ -133,6 +133,9 @@ class Memory(WorkspaceModel):
     revision = models.PositiveIntegerField(default=1)
 
     is_embedding_due = models.BooleanField(default=False)
+    # The oldest transaction that the gate may not have seen when it let this memory in, while the
+    # two are still to be compared (`memories/services/second_look.py`).
+    unseen_from = models.BigIntegerField(null=True, blank=True, editable=False)
 
     # What the janitor took away from the provenance weight and from the confidence factor.
     weight_factor = models.FloatField(default=1.0)
@@ -204,6 +207,11 @@ class Memory(WorkspaceModel):
                 fields=["workspace"],
                 condition=Q(is_embedding_due=True),
                 name="memory_embedding_due",
+            ),
+            models.Index(
+                fields=["workspace"],
+                condition=Q(unseen_from__isnull=False),
+                name="memory_second_look_due",
             ),
         ]
 

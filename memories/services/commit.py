@@ -6,24 +6,27 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from uuid import UUID
 
 import numpy as np
+from django.db import connection
 
 from engram.kernel import telemetry
 from engram.kernel.actors import Actor
 from engram.kernel.collisions import retried
 from engram.kernel.credentials import refuse_credentials
 from engram.kernel.embedding import EmbeddingUnavailableError, embed_first_windows
+from engram.kernel.jobs import wake
 from engram.kernel.models import Workspace
 from engram.kernel.planning import by_index
 from engram.kernel.refusals import InvalidError
 from engram.kernel.tenancy import in_workspace
 from memories.core.content import content_hash
 from memories.models import Memory
+from memories.services import second_look
 from memories.services.committing import Committed, Run
 from memories.services.draft import Draft
 from memories.services.lifecycle import hold, lock
-from memories.services.second_look import look_again
 from memories.services.statements import lock_statements
 from memories.signals import memories_written
 
@@ -102,7 +105,6 @@ def commit_all(
         )
 
 
-@retried
 def write(
     workspace: Workspace,
     prepared: Prepared,
@@ -114,16 +116,44 @@ def write(
 ) -> list[Committed]:
     """Decide about prepared drafts and write them in one transaction, all or none.
 
+    What other commits wrote meanwhile is compared after it (`second_look`), in the background where
+    the transaction is a part of another one.
+    """
+    results, due = _write(
+        workspace, prepared, actor=actor, now=now, is_gated=is_gated, is_detected=is_detected
+    )
+    if not due:
+        return results
+    if connection.in_atomic_block:
+        wake(second_look.TASK, workspace.pk)
+        return results
+    found = second_look.look_or_leave(workspace, due, actor=actor, now=now)
+    return [second_look.with_found(result, found) for result in results]
+
+
+@retried
+def _write(
+    workspace: Workspace,
+    prepared: Prepared,
+    *,
+    actor: Actor,
+    now: datetime,
+    is_gated: bool,
+    is_detected: bool,
+) -> tuple[list[Committed], list[UUID]]:
+    """Return what became of each draft, and the memories that a second look is due for.
+
     1. Lock each statement against its twin in another request. 2. Decide and write, in order.
     3. Count terms and tell upper apps last: their rows are shared by all writers of a workspace.
-    Who has counted sees what others wrote meanwhile, and compares it (`second_look`).
+    Who has counted knows whether others wrote meanwhile.
     """
     is_detected = is_detected and workspace.config.detection_enabled
+    due: list[UUID] = []
     with in_workspace(workspace):
-        known, size = lock_statements(prepared.hashes)
+        known, corpus = lock_statements(prepared.hashes)
         _lock_named(prepared.drafts)
         run = Run(
-            workspace, prepared.model, known, size, actor=actor, now=now,
+            workspace, prepared.model, known, corpus.size, actor=actor, now=now,
             is_gated=is_gated, is_detected=is_detected,
         )  # fmt: skip
         rows = zip(prepared.drafts, prepared.hashes, prepared.windows, strict=True)
@@ -138,10 +168,9 @@ def write(
                     field = f"memories.{position}.{error.field}"
                     raise InvalidError(field, error.message, cause=error.cause) from None
         run.words.write()
-        if (others := run.words.corpus_size - size - len(run.created)) > 0:
-            results = look_again(
-                run, prepared.drafts, prepared.hashes, prepared.windows, results, others=others
-            )
+        if run.words.writes > corpus.writes + 1:  # its own, and another
+            due = sorted(run.gated)
+            second_look.mark(due, corpus.unseen_from)
         if is_detected and run.written:
             memories_written.send(
                 Memory,
@@ -153,7 +182,7 @@ def write(
     return [
         replace(result, is_detection_queued=is_detected and result.memory is not None)
         for result in results
-    ]
+    ], due
 
 
 def _lock_named(drafts: Sequence[Draft]) -> None:

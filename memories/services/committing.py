@@ -79,6 +79,7 @@ class Run:
         self.words = WordIndex()
         self.written: list[UUID] = []
         self.created: set[UUID] = set()
+        self.gated: set[UUID] = set()  # of the created, those that the gate let in
         self.kept_apart: set[UUID] = set()
 
     def commit_one(self, draft: Draft, digest: str, vectors: np.ndarray | None) -> Committed:
@@ -150,19 +151,18 @@ class Run:
     def _examine(self, draft: Draft, digest: str, vectors: np.ndarray) -> gate.GateReport:
         config = self.workspace.config
         return gate.examine(
-            self.statement_of(draft, digest), vectors, self.model, config,
+            gate.Statement(draft.content, digest, draft.scope, draft.project, draft.provenance),
+            vectors, self.model, config,
             actor=self.actor, now=self.now, size=self.size,
         )  # fmt: skip
-
-    def statement_of(self, draft: Draft, digest: str) -> gate.Statement:
-        """Return what the gate compares of a draft."""
-        return gate.Statement(draft.content, digest, draft.scope, draft.project, draft.provenance)
 
     def _keep(
         self, draft: Draft, digest: str, vectors: np.ndarray | None, report: gate.GateReport
     ) -> Committed:
         """Write a memory of its own; one that contradicts its neighbour is read first."""
         memory, links = self._create(draft, digest, vectors, report)
+        if self.is_gated and vectors is not None and draft.supersedes is None:
+            self.gated.add(memory.id)
         if report.outcome == "suggested" and report.best is not None:
             self.suggest(memory, [report.best, *report.also])
         if report.outcome == "kept_apart":

@@ -128,14 +128,13 @@ def examine(
 
 
 def examine_among(
-    statement: Statement,
-    found: Iterable[tuple[Memory, float]],
-    config: WorkspaceSettings,
-    *,
-    actor: Actor,
+    statement: Statement, found: Iterable[tuple[Memory, float]], config: WorkspaceSettings
 ) -> list[Judged]:
-    """Compare a statement with given neighbours, nearest first, as `examine` does."""
-    return _heed_persons(statement, _judge(statement, found, config), actor)
+    """Compare a statement with given neighbours, nearest first, by what they say alone.
+
+    Needs no database: what people have decided about the two is for the caller to ask.
+    """
+    return _judge(statement, found, config)
 
 
 def spare_disputed(report: GateReport) -> GateReport:

@@ -152,7 +152,7 @@ class WordIndex:
         self._changes: Counter[str] = Counter()
         self._memories = 0
         self._words = 0
-        self.corpus_size = 0  # once written, how many memories the index holds
+        self.writes = 0  # once written, `CorpusSize.writes`
 
     def add(self, memory_id: UUID, content: str) -> int:
         """Take a new memory in; return how many words it has."""
@@ -183,7 +183,7 @@ class WordIndex:
     def write(self) -> None:
         """Write postings and counts, in one round trip."""
         if self._new or self._memories:
-            self.corpus_size = _run(
+            self.writes = _run(
                 [
                     *_postings(self._new),
                     *_counts(self._changes, memories=self._memories, words=self._words),
@@ -248,11 +248,12 @@ def _counts(changes: Mapping[str, int], *, memories: int, words: int) -> Iterato
         )
     yield (
         """
-        INSERT INTO memories_corpussize AS kept (workspace_id, memories, words)
-        VALUES (%s, %s, %s)
+        INSERT INTO memories_corpussize AS kept (workspace_id, memories, words, writes)
+        VALUES (%s, %s, %s, 1)
         ON CONFLICT (workspace_id) DO UPDATE
-        SET memories = kept.memories + excluded.memories, words = kept.words + excluded.words
-        RETURNING memories
+        SET memories = kept.memories + excluded.memories, words = kept.words + excluded.words,
+            writes = kept.writes + 1
+        RETURNING writes
         """,
         [workspace_id, memories, words],
     )

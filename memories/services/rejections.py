@@ -21,7 +21,12 @@ def pair_of(a: UUID, b: UUID) -> str:
 def apart_from(digest: str, others: Collection[str]) -> set[str]:
     """Return the content hashes among `others` that a person keeps apart from `digest`."""
     names = {wordings_of(digest, other): other for other in others}
+    return {names[wordings] for wordings in rejected_among(names)}
+
+
+def rejected_among(wordings: Collection[str]) -> set[str]:
+    """Return those of the named wordings (`wordings_of`) that a person keeps apart."""
     rejected = MergeSuggestion.objects.filter(
-        wordings__in=list(names), status=SuggestionStatus.REJECTED
+        wordings__in=list(wordings), status=SuggestionStatus.REJECTED
     )
-    return {names[wordings] for wordings in rejected.values_list("wordings", flat=True)}
+    return set(rejected.values_list("wordings", flat=True))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from datetime import datetime
+from typing import NamedTuple
 
 from django.db import connection
 
@@ -16,11 +17,19 @@ from memories.services.causes import SAME_STATEMENT
 SAID_AGAIN = "The same statement was committed again meanwhile; forget that one first."
 
 
-def lock_statements(hashes: Iterable[str]) -> tuple[set[str], int]:
+class Corpus(NamedTuple):
+    """What a transaction sees of a workspace's memories when it begins to decide."""
+
+    size: int  # `corpus_size()`
+    writes: int  # `CorpusSize.writes`
+    unseen_from: int  # the oldest transaction that may not be seen
+
+
+def lock_statements(hashes: Iterable[str]) -> tuple[set[str], Corpus]:
     """Let one transaction at a time decide about a statement; sorted, so that none can deadlock.
 
     Taken before any row is locked. Returns those that somebody has said before, in whatever state
-    and place, and `corpus_size()`; what is read after the locks sees what they waited for.
+    and place, and the corpus; what is read after the locks sees what they waited for.
     """
     workspace_id = current_workspace_id()
     wanted = sorted(set(hashes))
@@ -36,7 +45,9 @@ def lock_statements(hashes: Iterable[str]) -> tuple[set[str], int]:
             WHERE workspace_id = %s AND content_hash = ANY(%s)
             UNION SELECT content_hash FROM memories_revision
             WHERE workspace_id = %s AND content_hash = ANY(%s);
-            SELECT memories FROM memories_corpussize WHERE workspace_id = %s
+            SELECT coalesce(max(memories), 0), coalesce(max(writes), 0),
+                pg_snapshot_xmin(pg_current_snapshot())::text::bigint
+            FROM memories_corpussize WHERE workspace_id = %s
             """,
             [
                 locks,
@@ -52,8 +63,7 @@ def lock_statements(hashes: Iterable[str]) -> tuple[set[str], int]:
         cursor.nextset()
         known = {digest for (digest,) in cursor.fetchall()}
         cursor.nextset()
-        counted = cursor.fetchone()
-        return known, counted[0] if counted else 0
+        return known, Corpus(*cursor.fetchone())
 
 
 def live_twins(digest: str, *, scope: str, project: str, now: datetime) -> MemoryQuerySet:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
@@ -10,11 +11,12 @@ from django.db.models import F, Q, QuerySet, Value
 from django.db.models.functions import Concat
 
 from engram.kernel.actors import Actor
-from engram.kernel.history import record
+from engram.kernel.history import event, record, send
+from engram.kernel.inserting import insert
 from engram.kernel.refusals import InvalidError
 from memories.models import Memory, MergeSuggestion, SuggestionStatus
 from memories.services.disputes import in_one_conflict
-from memories.services.rejections import apart_from, pair_of, wordings_of
+from memories.services.rejections import apart_from, pair_of, rejected_among, wordings_of
 
 STAMPS = ("forgotten_at", "culled_at", "retired_at", "superseded_at")
 DetectedBy = Literal["gate", "agent", "person"]
@@ -63,6 +65,59 @@ def suggest(
         data = {"suggestion": str(standing.id), "other": str(other.id), "detected_by": detected_by}
         record("merge.suggested", of=("memory", memory.id), actor=actor, now=now, data=data)
     return standing
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """Two live memories of one place that the gate holds for one."""
+
+    memory: Memory
+    other: Memory
+    relation: str
+    similarity: float | None
+    reasons: Sequence[str]
+
+
+def suggest_all(proposals: Iterable[Proposal], *, actor: Actor, now: datetime) -> set[str]:
+    """Propose what the gate found as `suggest` does, in as many statements for many as for one.
+
+    Returns the names of the pairs that are proposed now, whoever proposed them first.
+    """
+    rows = {
+        pair_of(one.memory.id, one.other.id): MergeSuggestion(
+            memory=one.memory,
+            other=one.other,
+            pair=pair_of(one.memory.id, one.other.id),
+            wordings=wordings_of(one.memory.content_hash, one.other.content_hash),
+            similarity=one.similarity,
+            relation=one.relation,
+            reasons=list(one.reasons),
+            detected_by="gate",
+            created_at=now,
+        )
+        for one in proposals
+    }
+    rejected = rejected_among({row.wordings for row in rows.values()})
+    rows = {pair: row for pair, row in sorted(rows.items()) if row.wordings not in rejected}
+    if not rows:
+        return set()
+    opened = MergeSuggestion.objects.filter(pair__in=list(rows), status=SuggestionStatus.OPEN)
+    reworded = [row.pk for row in opened if row.wordings != rows[row.pair].wordings]
+    opened.filter(pk__in=reworded).update(status=SuggestionStatus.LAPSED, decided_at=now)
+    MergeSuggestion.objects.bulk_create(rows.values(), ignore_conflicts=True)
+    new = set(opened.values_list("pk", flat=True))
+    told = [
+        event(
+            "merge.suggested", of=("memory", row.memory_id), actor=actor, now=now,
+            data={"suggestion": str(row.pk), "other": str(row.other_id), "detected_by": "gate"},
+        )
+        for row in rows.values()
+        if row.pk in new
+    ]  # fmt: skip
+    insert(told)
+    for one in told:
+        send(one)
+    return set(rows)
 
 
 def _as_text(field: str) -> Concat:

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from datetime import timedelta
+from functools import partial
 from threading import Barrier
 from typing import Any
 
 import pytest
-from django.db import connections
+from django.db import OperationalError, connection, connections
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from conflicts.services.detect import detect_due
+from engram.kernel.actors import SYSTEM
+from engram.kernel.models import Event
 from engram.kernel.tenancy import in_workspace
 from memories.models import CorpusSize, Memory, MergeSuggestion, Observation, TermCount
-from memories.services import commit, gate
+from memories.services import gate, second_look
+from memories.services.commit import commit, commit_all
+from memories.services.draft import Draft
+from memories.tasks import sweep_second_looks
 from tests.conftest import House, build_house
 
 CALLERS = 6
@@ -116,9 +125,178 @@ def test_contradictions_at_once_are_kept_apart_and_unlike_ones_are_not_touched(
 
 
 def test_a_commit_alone_looks_once(shared_house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(commit, "look_again", None)  # calling it would fail
+    monkeypatch.setattr(second_look, "mark", None)  # calling it would fail
     for text in PHRASINGS[:2]:
         assert _posted(shared_house, {"content": text}).status_code in (200, 201)
+
+
+@contextmanager
+def meanwhile(
+    monkeypatch: pytest.MonkeyPatch, act: Callable[[], object], *, looks: int = 1
+) -> Iterator[None]:
+    """Let others act, with a connection of their own, once the gate has looked so many times.
+
+    What they commit goes through the gate as well, undisturbed.
+    """
+    examine = gate.examine
+    waiting = [*([lambda: None] * (looks - 1)), act][::-1]
+
+    def examined(*args: Any, **options: Any) -> gate.GateReport:
+        report = examine(*args, **options)
+        if waiting:
+            with ThreadPoolExecutor(1) as pool:
+                pool.submit(_with_own_connection, waiting.pop()).result()
+        return report
+
+    with monkeypatch.context() as patch:
+        patch.setattr(gate, "examine", examined)
+        yield
+    assert not waiting
+
+
+def _with_own_connection(act: Callable[[], object]) -> None:
+    try:
+        act()
+    finally:
+        connections.close_all()
+
+
+def _proposed(house: House) -> list[set[str]]:
+    with in_workspace(house.workspace):
+        rows = MergeSuggestion.objects.select_related("memory", "other")
+        return [{row.memory.content, row.other.content} for row in rows]
+
+
+TWINS = set(PHRASINGS[:2])
+
+
+def test_a_twin_that_began_long_ago_is_found_behind_newer_ones(
+    shared_house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def others() -> None:
+        began = timezone.now() - timedelta(hours=1)
+        commit(shared_house.workspace, Draft(content=PHRASINGS[0]), actor=SYSTEM, now=began)
+        for number in range(60):
+            text = f"Locker {number} on the quay belongs to the crew of boat {number}."
+            draft = Draft(content=text)
+            commit_all(
+                shared_house.workspace, [draft], actor=SYSTEM, now=timezone.now(), is_gated=False
+            )
+
+    with meanwhile(monkeypatch, others):
+        answer = shared_house.agent.post("memories", {"content": PHRASINGS[1]})
+    assert (answer.status_code, answer.json()["outcome"]) == (201, "suggested")
+    assert _proposed(shared_house) == [TWINS]
+
+
+def test_a_twin_is_found_although_something_else_was_erased_meanwhile(
+    shared_house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = shared_house.agent.post("memories", {"content": "Herons nest on the roof."}).json()
+
+    def others() -> None:
+        commit(
+            shared_house.workspace, Draft(content=PHRASINGS[0]), actor=SYSTEM, now=timezone.now()
+        )
+        erased = shared_house.admin.delete(f"memories/{known['memory']['id']}")
+        assert erased.status_code == 204
+
+    with meanwhile(monkeypatch, others):
+        answer = shared_house.agent.post("memories", {"content": PHRASINGS[1]})
+    assert answer.json()["outcome"] == "suggested"
+    assert _proposed(shared_house) == [TWINS]
+
+
+def test_a_commit_under_an_idempotency_key_is_compared_behind_it(
+    shared_house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def others() -> None:
+        commit(
+            shared_house.workspace, Draft(content=PHRASINGS[0]), actor=SYSTEM, now=timezone.now()
+        )
+
+    body, key = {"content": PHRASINGS[1]}, {"Idempotency-Key": "once"}
+    with meanwhile(monkeypatch, others):
+        answer = shared_house.agent.post("memories", body, **key)
+    assert (answer.status_code, answer.json()["outcome"]) == (201, "created")
+    assert shared_house.agent.post("memories", body, **key).json() == answer.json()
+    sweep_second_looks()
+    assert _proposed(shared_house) == [TWINS]
+    with in_workspace(shared_house.workspace):
+        kept = Observation.objects.get(content=PHRASINGS[1])
+        assert kept.outcome == "suggested"
+        assert not Memory.objects.exclude(unseen_from=None).exists()
+
+
+def test_a_second_look_that_failed_is_made_up_for(
+    shared_house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def others() -> None:
+        commit(
+            shared_house.workspace, Draft(content=PHRASINGS[0]), actor=SYSTEM, now=timezone.now()
+        )
+
+    def lost(*_: Any, **__: Any) -> None:
+        raise OperationalError
+
+    with meanwhile(monkeypatch, others), monkeypatch.context() as patch:
+        patch.setattr(second_look, "look_again", lost)
+        answer = shared_house.agent.post("memories", {"content": PHRASINGS[1]})
+    assert (answer.status_code, answer.json()["outcome"]) == (201, "created")
+    assert _proposed(shared_house) == []
+    at_once(lambda _: sweep_second_looks())
+    assert _proposed(shared_house) == [TWINS]
+    with in_workspace(shared_house.workspace):
+        assert Event.objects.filter(type="merge.suggested").count() == 1
+
+
+def test_what_a_person_keeps_apart_is_not_proposed_by_a_second_look(
+    shared_house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def others() -> None:
+        commit(
+            shared_house.workspace, Draft(content=PHRASINGS[0]), actor=SYSTEM, now=timezone.now()
+        )
+
+    with meanwhile(monkeypatch, others):
+        second = shared_house.agent.post("memories", {"content": PHRASINGS[1]}).json()["memory"]
+    [card] = shared_house.reviewer.get("merge-suggestions").json()["results"]
+    rejected = shared_house.reviewer.post(f"merge-suggestions/{card['id']}/reject", {})
+    assert rejected.status_code == 200
+    with in_workspace(shared_house.workspace):
+        Memory.objects.filter(pk=second["id"]).update(unseen_from=0)
+    sweep_second_looks()
+    with in_workspace(shared_house.workspace):
+        assert MergeSuggestion.objects.count() == 1
+        assert not Memory.objects.exclude(unseen_from=None).exists()
+
+
+def _commit_all(house: House, texts: list[str], **options: bool) -> None:
+    drafts = [Draft(content=text) for text in texts]
+    commit_all(house.workspace, drafts, actor=SYSTEM, now=timezone.now(), **options)
+
+
+def test_a_second_look_at_many_takes_as_many_statements_as_at_one_and_few_under_the_lock(
+    shared_house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks = []
+    for names in (["Ledger"], ["Billing", "Gateway", "Mailer", "Search", "Router", "Printer"]):
+        texts = [f"{name} retries a failed request 3 times." for name in names]
+        again = [f"{name} now retries a failed request 3 times." for name in names]
+        others = partial(_commit_all, shared_house, again, is_gated=False)
+        with (
+            meanwhile(monkeypatch, others, looks=len(texts)),
+            CaptureQueriesContext(connection) as queries,
+        ):
+            _commit_all(shared_house, texts)
+        sent = [query["sql"] for query in queries]
+        counted = next(i for i, sql in enumerate(sent) if "INTO memories_corpussize" in sql)
+        ends = next(i for i, sql in enumerate(sent) if i > counted and sql == "COMMIT")
+        looks.append((ends - counted, len(sent) - ends))
+        proposed = _proposed(shared_house)
+        assert all({one, other} in proposed for one, other in zip(texts, again, strict=True))
+    assert looks[0] == looks[1]
+    assert looks[0][0] <= 5  # counts, marks, tells the detective, ends
 
 
 def _posted(house: House, body: dict[str, Any]) -> Any:
