@@ -19,6 +19,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from django.contrib import admin
 from django.urls import URLPattern, URLResolver, get_resolver
 
 from tests.growth import FACTOR, MOST_GROWTH, growth
@@ -271,6 +272,18 @@ def uses_of_patterns() -> dict[Path, ast.Module]:
     paths = (path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py")))
     texts = {path: path.read_text() for path in paths}
     return {path: ast.parse(text) for path, text in texts.items() if _IMPORTS.search(text)}
+
+
+def test_addresses_of_the_admin_are_matched_in_proportion_to_their_length() -> None:
+    """As Django matches them: a search for its last route would be quadratic in a long line."""
+    slow = []
+    for route in admin.site.urls[0]:
+        for before, body, end in (("", "a", "\nx"), ("", "a/", "\nx"), ("", "\n", "x")):
+            make = partial(text_of, before, body, end)
+            grown = growth(make, route.pattern.match, 16_000)
+            if grown > MOST_GROWTH:
+                slow.append(f"{route.pattern}: {grown:.0f}")
+    assert not slow
 
 
 def test_patterns_are_compiled_where_they_can_be_collected() -> None:
