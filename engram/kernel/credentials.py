@@ -22,6 +22,15 @@ _SHAPES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("a GitHub token", re.compile(r"\b(?:gh[pousr]_[A-Za-z0-9]{36,}|github_pat_\w{40,})\b")),
     ("a Slack token", re.compile(r"\bxox[abprs]-[A-Za-z0-9-]{10,}")),
     ("a secret API key", re.compile(r"\b[sr]k[-_](?:live|test|proj|ant)[-_][A-Za-z0-9_-]{16,}")),
+    (
+        "a secret API key",
+        re.compile(r"\bsk-(?=[A-Za-z-]{0,80}\d)(?=[a-z0-9-]{0,80}[A-Z])[A-Za-z0-9-]{20,}"),
+    ),
+    ("a GitLab token", re.compile(r"\bgl(?:pat|dt|rt|ptt|cbt|soat)-[A-Za-z0-9_-]{20,}")),
+    ("a Google API key", re.compile(r"\bAIza[A-Za-z0-9_-]{35}")),
+    ("a Hugging Face token", re.compile(r"\bhf_[A-Za-z0-9]{30,}")),
+    ("an npm token", re.compile(r"\bnpm_[A-Za-z0-9]{36}\b")),
+    ("a SendGrid key", re.compile(r"\bSG\.[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{20,}")),
     ("an API key of this service", re.compile(r"\begr_[A-Za-z0-9_-]{40,}")),
     ("a JSON web token", re.compile(r"\beyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{10,}")),
     (

@@ -121,6 +121,36 @@ The passphrase is correct in every test
 """.strip().splitlines()
 
 
+TOKENS = [  # put together here: whole ones would be taken for real by who scans the source
+    "sk-" + "a1B2" * 5 + "T3BlbkFJ" + "c3D4" * 5,
+    "sk-" + "a1B2" * 12,
+    "sk-" + "9Zx" * 8,
+    "glpat-" + "x7Yq" * 5,
+    "AIza" + "SyD3f" * 7,
+    "hf_" + "aBcD1" * 7,
+    "npm_" + "aB3d" * 9,
+    "SG." + "aB3d" * 6 + "." + "xY9_" * 10,
+]
+
+
+@pytest.mark.parametrize("token", TOKENS)
+def test_tokens_of_well_known_services_are_credentials(token: str) -> None:
+    assert credential_in(f"Use {token} for the nightly job.") is not None
+    assert token not in without_credentials(f"Use {token} for the nightly job.")[0]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The branch is called sk-refactor-of-the-billing-service.",
+        "Slug: sk-2026-11-quarterly-report-of-sales",
+        "The npm_package_version is read by the build.",
+    ],
+)
+def test_names_that_begin_like_a_token_are_none(text: str) -> None:
+    assert credential_in(text) is None
+
+
 def test_there_are_forty_of_each() -> None:
     assert (len(POSITIVE) >= 40, len(NEGATIVE) >= 40) == (True, True)
 
