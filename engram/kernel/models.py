@@ -85,6 +85,25 @@ class Membership(models.Model):
         return f"{self.user} in {self.workspace} as {self.role}"
 
 
+class KnownAddress(models.Model):
+    """An address from which an account has signed in, as a keyed hash.
+
+    From there its owner can sign in while others try passwords (`engram/kernel/sign_in.py`).
+    """
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+")
+    digest = models.CharField(max_length=64, editable=False)
+    used_on = models.DateField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["user", "digest"], name="known_address_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"an address of {self.user_id}"
+
+
 class Invitation(models.Model):
     """An offer to belong to a workspace: only its link's digest is stored; used once, or not.
 

@@ -7,7 +7,7 @@ how often, and what is answered.
 from __future__ import annotations
 
 import logging
-from datetime import timedelta
+from datetime import datetime, timedelta
 from ipaddress import ip_address, ip_network
 from math import ceil
 from typing import Any, Final
@@ -23,17 +23,26 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
+from engram.kernel.models import KnownAddress
+
 log = logging.getLogger(__name__)
 
 # Failures within the time of `AXES_COOLOFF_TIME`. One name from one address is settled by
 # `AXES_FAILURE_LIMIT`; these bound many names from one address, and one name from many.
 ADDRESS_LIMIT: Final = 30
 NAME_LIMIT: Final = 50
+# Addresses that an account is known from, and for how long since it signed in there last.
+KNOWN_ADDRESSES: Final = 10
+KNOWN_FOR: Final = timedelta(days=90)
 IPV6_SITE_BITS: Final = 64  # what one customer has
 
 
 class Handler(AxesDatabaseHandler):  # type: ignore[misc]
-    """Also refuses an address that tries many names, and a name that is tried from everywhere."""
+    """Also refuses an address that tries many names, and a name that is tried from everywhere.
+
+    Who is tried from everywhere can still sign in from where that account has signed in before:
+    strangers cannot keep a person out.
+    """
 
     def is_locked(self, request: HttpRequest, credentials: Any = None) -> bool:
         """Tell whether no password is looked at any more."""
@@ -41,15 +50,54 @@ class Handler(AxesDatabaseHandler):  # type: ignore[misc]
             request, credentials
         )
 
+    def user_logged_in(self, sender: Any, request: HttpRequest, user: User, **more: Any) -> None:
+        """Forget the failures of the name from this address, and remember the address."""
+        super().user_logged_in(sender, request, user, **more)
+        remember_address(user, request.axes_ip_address, timezone.now())  # type: ignore[attr-defined]
+
     def _is_flooded(self, request: HttpRequest, credentials: Any) -> bool:
-        address = Q(ip_address=request.axes_ip_address)  # type: ignore[attr-defined]
-        name = Q(username=name_of(request, credentials))
+        came_from = request.axes_ip_address  # type: ignore[attr-defined]
+        tried = name_of(request, credentials)
+        address, name = Q(ip_address=came_from), Q(username=tried)
         recent = AccessAttempt.objects.filter(address | name, attempt_time__gt=_since())
         found = recent.aggregate(
             address=Sum("failures_since_start", filter=address),
             name=Sum("failures_since_start", filter=name),
         )
-        return (found["address"] or 0) >= ADDRESS_LIMIT or (found["name"] or 0) >= NAME_LIMIT
+        if (found["address"] or 0) >= ADDRESS_LIMIT:
+            return True
+        is_name_flooded = (found["name"] or 0) >= NAME_LIMIT
+        return is_name_flooded and not is_known(tried, came_from, timezone.now())
+
+
+def remember_address(user: User, address: str | None, now: datetime) -> None:
+    """Note that an account has signed in from an address; the oldest beyond a few are deleted."""
+    if address is None:
+        return
+    known = KnownAddress.objects.filter(user=user)
+    KnownAddress.objects.bulk_create(
+        [KnownAddress(user=user, digest=_digest(user, address), used_on=now.date())],
+        update_conflicts=True,
+        unique_fields=["user", "digest"],
+        update_fields=["used_on"],
+    )
+    newest = known.order_by("-used_on", "-pk").values_list("pk", flat=True)[:KNOWN_ADDRESSES]
+    known.exclude(pk__in=list(newest)).delete()
+    known.filter(used_on__lt=(now - KNOWN_FOR).date()).delete()
+
+
+def is_known(name: str, address: str | None, now: datetime) -> bool:
+    """Tell whether an account has signed in from an address lately."""
+    user = User.objects.filter(username=name).first()
+    if user is None or address is None:
+        return False
+    recent = KnownAddress.objects.filter(user=user, used_on__gte=(now - KNOWN_FOR).date())
+    return recent.filter(digest=_digest(user, address)).exists()
+
+
+def _digest(user: User, address: str) -> str:
+    typed = f"{user.pk} {address}"
+    return salted_hmac("engram.known_address", typed, algorithm="sha256").hexdigest()
 
 
 def address_of(request: HttpRequest) -> str | None:

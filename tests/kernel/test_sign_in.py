@@ -17,7 +17,7 @@ from django.test import Client, RequestFactory
 from django.urls import reverse
 
 from engram.kernel import sign_in
-from engram.kernel.models import Membership
+from engram.kernel.models import KnownAddress, Membership
 from tests.conftest import Caller, House
 
 LOGIN = "/admin/login/"
@@ -125,6 +125,45 @@ def test_one_name_cannot_be_tried_from_everywhere(
     for n in range(6):
         assert fail(1, address=f"192.0.2.{n + 10}") == [200]
     assert attempt(password=PASSWORD, address="192.0.2.99").status_code == 429
+
+
+def flood(name: str = "ada") -> None:
+    """Let strangers fail for a name until it is locked everywhere."""
+    for n in range(sign_in.NAME_LIMIT):
+        fail(1, name, address=f"203.0.113.{n + 10}")
+    assert attempt(name, PASSWORD, address="203.0.113.99").status_code == 429
+
+
+def test_strangers_cannot_lock_a_person_out_of_an_address_of_theirs(
+    person: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    User.objects.create_user("bob", password=PASSWORD, is_staff=True)
+    monkeypatch.setattr(sign_in, "NAME_LIMIT", 6)
+    assert attempt(password=PASSWORD, address="2001:db8:1:2::1").status_code == 302
+    flood()
+    flood("bob")
+    assert attempt(password=PASSWORD, address="2001:db8:1:2::7").status_code == 302  # one network
+    assert attempt("bob", PASSWORD, address="2001:db8:1:2::7").status_code == 429
+    # There it has its own limit, as everywhere.
+    assert fail(LIMIT, address="2001:db8:1:2::1") == [*[200] * (LIMIT - 1), 429]
+    assert attempt(password=PASSWORD, address="2001:db8:1:2::1").status_code == 429
+
+
+def test_known_addresses_are_few_recent_and_not_readable(
+    person: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sign_in, "NAME_LIMIT", 6)
+    monkeypatch.setattr(sign_in, "KNOWN_ADDRESSES", 2)
+    for n in range(3):
+        assert attempt(password=PASSWORD, address=f"192.0.2.{n}").status_code == 302
+    kept = json.dumps(list(KnownAddress.objects.values()), default=str)
+    assert KnownAddress.objects.count() == 2
+    assert "192.0.2" not in kept
+    flood()
+    assert attempt(password=PASSWORD, address="192.0.2.0").status_code == 429
+    assert attempt(password=PASSWORD, address="192.0.2.2").status_code == 302
+    KnownAddress.objects.update(used_on=F("used_on") - sign_in.KNOWN_FOR - timedelta(days=1))
+    assert attempt(password=PASSWORD, address="192.0.2.2").status_code == 429
 
 
 def test_addresses_of_one_network_of_ipv6_are_one() -> None:
