@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import json
 from collections.abc import Callable, Coroutine
+from functools import partial
 from math import ceil
 from time import monotonic
 from typing import Any, TypeVar
@@ -20,6 +21,7 @@ from redis.exceptions import RedisError
 from rest_framework.exceptions import ParseError
 
 from engram.console import feed, watchers
+from engram.console.rights import VALID_SECONDS, right_of
 from engram.kernel.literals import MAX_BIGINT
 from engram.kernel.live import group_name
 from engram.kernel.parsing import parse_json
@@ -51,7 +53,7 @@ class LiveConsumer(AsyncWebsocketConsumer):
 
     heartbeat_seconds = 20.0
     # How long a quiet connection may outlive the right to watch; before each event it is looked at.
-    check_seconds = 3.0
+    check_seconds = 2.5
     sign_in_seconds = 10.0
     # Events that come within this time are looked up together.
     gather_seconds = 0.02
@@ -110,6 +112,7 @@ class LiveConsumer(AsyncWebsocketConsumer):
         if self.is_over:
             return
         self.pending.append(message["event"])
+        self.heard_at = monotonic()
         if self.flushing is None or self.flushing.done():
             self.flushing = self._spawn(self._flush())
 
@@ -125,7 +128,7 @@ class LiveConsumer(AsyncWebsocketConsumer):
             await self._fail("The key is unknown, revoked or expired.", UNAUTHENTICATED)
             return
         await self.channel_layer.group_add(group_name(watcher.workspace_id), self.channel_name)
-        self.watcher = watcher
+        self.watcher, self.right = watcher, right_of(watcher)
         seq = await _database(_within, watcher.workspace_id, feed.last_seq)
         await self._send("live.ready", seq=seq)
         self._spawn(self._beat(watcher))
@@ -141,7 +144,7 @@ class LiveConsumer(AsyncWebsocketConsumer):
         while True:
             await asyncio.sleep(min(self.check_seconds, self.heartbeat_seconds))
             try:
-                may_stay = await _database(watcher.may_stay, timezone.now())
+                may_stay = await self.right.holds_since(monotonic() - VALID_SECONDS, watcher)
             except (OperationalError, PoolTimeout):
                 continue  # Unknown is not no; the client sees that the heartbeat is missing.
             if not may_stay:
@@ -158,8 +161,8 @@ class LiveConsumer(AsyncWebsocketConsumer):
             await asyncio.sleep(self.gather_seconds)
             batch, self.pending = self.pending[:BATCH], self.pending[BATCH:]
             try:
-                told = await _database(
-                    _as_allowed, self.watcher, lambda now=batch: feed.with_texts(now)
+                told = await self._as_allowed(
+                    self.watcher, partial(feed.with_texts, batch), self.heard_at
                 )
             except (OperationalError, PoolTimeout):
                 # Who may still watch is unknown; the client comes back and catches up by seq.
@@ -178,7 +181,7 @@ class LiveConsumer(AsyncWebsocketConsumer):
             said = f"You may ask for what you missed {CATCH_UPS_PER_MINUTE} times a minute."
             await self._complain(f"{said} Wait {wait} s.", retry_after_seconds=wait)
             return
-        found = await _database(_as_allowed, watcher, lambda: feed.since(seq))
+        found = await self._as_allowed(watcher, lambda: feed.since(seq), monotonic())
         if found is None:
             await self._end()
             return
@@ -188,6 +191,14 @@ class LiveConsumer(AsyncWebsocketConsumer):
         for message in messages:
             await self.send(json.dumps(message))
         await self._send("catch_up.done", seq=messages[-1]["seq"] if messages else seq)
+
+    async def _as_allowed(
+        self, watcher: watchers.Watcher, read: Callable[[], T], asked_at: float
+    ) -> T | None:
+        """Read within the watcher's workspace; None when the right to watch had ended by then."""
+        if not await self.right.holds_since(asked_at, watcher):
+            return None
+        return await _database(_within, watcher.workspace_id, read)
 
     async def _send(
         self,
@@ -265,11 +276,6 @@ async def _database(work: Callable[..., T], *arguments: Any) -> T:
     """Run database work in a thread of its own connection."""
     result: T = await database_sync_to_async(work, thread_sensitive=False)(*arguments)
     return result
-
-
-def _as_allowed(watcher: watchers.Watcher, read: Callable[[], T]) -> T | None:
-    """Read within the watcher's workspace; None when the right to watch has ended."""
-    return _within(watcher.workspace_id, read) if watcher.may_stay(timezone.now()) else None
 
 
 def _within(workspace_id: UUID, read: Callable[[], T]) -> T:

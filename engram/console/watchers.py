@@ -22,6 +22,7 @@ from engram.kernel.models import ApiKey, Membership, Role
 from engram.kernel.tenancy import in_workspace
 
 Scope = Mapping[str, Any]
+Identity = tuple[UUID, Role, UUID | None, int | None, str | None]
 DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
@@ -34,6 +35,12 @@ class Watcher:
     key_id: UUID | None = None
     user_id: int | None = None
     session: Any = None
+
+    @property
+    def identity(self) -> Identity:
+        """Return what decides whether the watcher may stay: sockets that share it share checks."""
+        session = self.session.session_key if self.session is not None else None
+        return (self.workspace_id, self.role, self.key_id, self.user_id, session)
 
     @property
     def name(self) -> str:

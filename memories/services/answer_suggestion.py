@@ -196,7 +196,7 @@ def _weigh(older: Memory, newer: Memory) -> _Weighed:
     is_later = newer.observed_at >= older.observed_at
     if _is_long(older, newer):
         comparison = not_compared(f"texts of more than {MAX_COMPARED_CHARS:,} characters together")
-        drops = ((newer.content,), (older.content,))
+        drops: tuple[tuple[str, ...], tuple[str, ...]] = ((newer.content,), (older.content,))
         is_newer_better = is_later
     else:
         a, b = read_cached(older.content), read_cached(newer.content)

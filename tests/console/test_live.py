@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
-from datetime import timedelta
+from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import datetime, timedelta
 from typing import Any
+from uuid import UUID
 
 import pytest
 from asgiref.sync import sync_to_async
@@ -20,6 +21,7 @@ from django.utils import timezone
 
 from engram.console import consumers, feed
 from engram.console.consumers import MAX_ERRORS, LiveConsumer
+from engram.console.rights import VALID_SECONDS
 from engram.console.watchers import Watcher
 from engram.kernel import keys
 from engram.kernel.actors import SYSTEM
@@ -353,7 +355,7 @@ async def test_member_who_leaves_is_closed_at_the_next_heartbeat(
 
 
 def test_a_right_that_ended_is_noticed_within_five_seconds() -> None:
-    assert CHECK_SECONDS <= 4  # and the look at the database
+    assert CHECK_SECONDS + VALID_SECONDS <= 4.5  # and the look at the database
 
 
 @pytest.mark.parametrize("loss", ["revoked", "expired"])
@@ -391,6 +393,50 @@ async def until_closed(socket: Socket) -> list[dict[str, Any]]:
             assert output["code"] == 4401
             return told
         told.append(json.loads(output["text"]))
+
+
+async def test_sockets_of_one_watcher_share_the_check_of_its_right(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checked: list[UUID | None] = []
+    may_stay = Watcher.may_stay
+
+    def counted(self: Watcher, now: datetime) -> bool:
+        checked.append(self.key_id)
+        return may_stay(self, now)
+
+    monkeypatch.setattr(Watcher, "may_stay", counted)
+    monkeypatch.setattr(LiveConsumer, "gather_seconds", 0.3)
+    async with AsyncExitStack() as stack:
+        watching = [house.reader] * 6 + [house.agent]
+        sockets = [
+            await stack.enter_async_context(connected(bearer(caller.token))) for caller in watching
+        ]
+        for socket in sockets:
+            await ready(socket)
+        await thread(remember, house.workspace, OLD)
+        for socket in sockets:
+            assert (await socket.hear())["data"]["text"] == OLD
+        assert len(checked) == len(set(checked)) == 2
+
+
+async def test_quiet_sockets_of_one_watcher_share_a_check_for_two_seconds(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checks: list[datetime] = []
+
+    def watches(_: Watcher, now: datetime) -> bool:
+        checks.append(now)
+        return True
+
+    monkeypatch.setattr(Watcher, "may_stay", watches)
+    monkeypatch.setattr(LiveConsumer, "check_seconds", 0.1)
+    token = bearer(house.reader.token)
+    async with connected(token) as one, connected(token) as two:
+        await ready(one)
+        await ready(two)
+        await asyncio.sleep(0.8)
+    assert len(checks) == 1
 
 
 async def test_a_revoked_key_cannot_ask_for_what_it_missed(house: House) -> None:
