@@ -14,7 +14,7 @@ from django.contrib.auth.models import User
 from engram.kernel.actors import Actor
 from engram.kernel.history import record
 from engram.kernel.keys import digest_of
-from engram.kernel.models import Invitation, Membership, Role, Workspace
+from engram.kernel.models import Event, Invitation, Membership, Role, Workspace
 from engram.kernel.refusals import InvalidError, MissingError
 from engram.kernel.tenancy import in_workspace
 
@@ -36,7 +36,8 @@ def invite(
 ) -> tuple[Invitation, str]:
     """Make an invitation and return it with its token, which is never shown again.
 
-    An earlier one of the same person that is still open is revoked.
+    It can be used while the person who made it is an admin. An earlier one of the same person that
+    is still open is revoked.
     """
     if Membership.objects.filter(workspace=workspace, user__username=username).exists():
         raise InvalidError("username", "This person is a member already.")
@@ -53,7 +54,7 @@ def invite(
             created_at=now,
             expires_at=now + lasts,
         )
-        _tell(invitation, "member.invited", actor=actor, now=now)
+        _record(invitation, "member.invited", actor=actor, now=now)
     return invitation, token
 
 
@@ -69,6 +70,9 @@ def find(token: str, *, username: str, now: datetime) -> Invitation:
     found = invitation.first()
     if found is None or found.username != username or not found.is_open(now):
         raise MissingError(NOT_VALID)
+    with in_workspace(found.workspace):
+        if not _may_still_invite(found):
+            raise MissingError(NOT_VALID)
     return found
 
 
@@ -80,7 +84,7 @@ def accept(token: str, *, user: User, now: datetime) -> Membership:
         membership, _ = Membership.objects.get_or_create(
             workspace=invitation.workspace, user=user, defaults={"role": invitation.role}
         )
-        _tell(invitation, "member.added", actor=_actor(user, invitation), now=now)
+        _record(invitation, "member.added", actor=_actor(user, invitation), now=now)
     return membership
 
 
@@ -89,7 +93,33 @@ def decline(token: str, *, user: User, now: datetime) -> None:
     invitation = find(token, username=user.get_username(), now=now)
     with in_workspace(invitation.workspace):
         _close(invitation, "declined_at", now)
-        _tell(invitation, "member.declined", actor=_actor(user, invitation), now=now)
+        _record(invitation, "member.declined", actor=_actor(user, invitation), now=now)
+
+
+def revoke_of_former_admins(workspace: Workspace, *, actor: Actor, now: datetime) -> int:
+    """Revoke the open invitations of people who are no admins any more; return how many."""
+    with in_workspace(workspace):
+        unanswered = Invitation.objects.filter(
+            workspace=workspace, accepted_at=None, declined_at=None, revoked_at=None
+        )
+        former = [one for one in unanswered if not _may_still_invite(one)]
+        return sum(_revoke(one, actor=actor, now=now) for one in former)
+
+
+def _may_still_invite(invitation: Invitation) -> bool:
+    """Tell whether the person who made an invitation is an active admin still.
+
+    What a command made has no person who could lose the role.
+    """
+    made = Event.objects.filter(type="member.invited", object_id=str(invitation.pk)).first()
+    if made is None or made.actor_kind != "user":
+        return True
+    return Membership.objects.filter(
+        workspace=invitation.workspace_id,
+        user=int(made.actor_id),
+        user__is_active=True,
+        role=Role.ADMIN,
+    ).exists()
 
 
 def _actor(user: User, invitation: Invitation) -> Actor:
@@ -113,10 +143,10 @@ def _revoke(invitation: Invitation, *, actor: Actor, now: datetime) -> bool:
         _close(invitation, "revoked_at", now)
     except MissingError:
         return False
-    _tell(invitation, "member.invitation_revoked", actor=actor, now=now)
+    _record(invitation, "member.invitation_revoked", actor=actor, now=now)
     return True
 
 
-def _tell(invitation: Invitation, what: str, *, actor: Actor, now: datetime) -> None:
+def _record(invitation: Invitation, what: str, *, actor: Actor, now: datetime) -> None:
     data = {"username": invitation.username, "role": invitation.role}
     record(what, of=("invitation", invitation.pk), actor=actor, now=now, data=data)

@@ -206,3 +206,37 @@ def test_a_person_who_is_no_staff_signs_in_accepts_and_sees_the_pages(house: Hou
     assert client.get("/").status_code == 200
     assert client.get("/admin/memories/memory/").status_code == 200
     assert client.get("/admin/auth/user/").status_code == 403
+
+
+@pytest.mark.parametrize("how", ["demoted", "removed", "deactivated", "deleted"])
+def test_an_invitation_ends_with_the_role_of_who_made_it(
+    house: House, member: Any, how: str
+) -> None:
+    admin, newcomer = member("admin"), person("newcomer")
+    html = admin.post(ADD, {"username": "newcomer", "role": "admin", "days": "7"}).content.decode()
+    (link,) = re.findall(r"http://testserver(/invitation/[\w-]+/)", html)
+    by_command = invited(house, "other")
+    assert newcomer.get(link).status_code == 200
+    boss = User.objects.create_user("second-admin", is_staff=True)
+    Membership.objects.create(workspace=house.workspace, user=boss, role=Role.ADMIN)
+    second = Client()
+    second.force_login(boss)
+    former = User.objects.get(username="admin-person")
+    row = f"{MEMBERS}{Membership.objects.get(user=former).pk}"
+    if how == "demoted":
+        second.post(f"{row}/change/", {"role": "reviewer"})
+        assert roles("admin-person") == {"acme": "reviewer"}
+    elif how == "removed":
+        second.post(f"{row}/delete/", {"post": "yes"})
+        assert roles("admin-person") == {}
+    elif how == "deactivated":
+        User.objects.filter(pk=former.pk).update(is_active=False)
+    else:
+        former.delete()
+    assert newcomer.get(link).status_code == 404
+    assert newcomer.post(link, {"answer": "accept"}).status_code == 404
+    assert roles("newcomer") == {}
+    if how in {"demoted", "removed"}:
+        made = Invitation.objects.get(username="newcomer")
+        assert made.condition(timezone.now()) == "revoked"
+    assert person("other").get(by_command).status_code == 200

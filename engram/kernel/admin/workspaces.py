@@ -1,0 +1,107 @@
+"""The admin of workspaces and their settings."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django import forms
+from django.contrib import admin
+from django.contrib.auth.models import User
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.utils import timezone
+from unfold.widgets import (
+    UnfoldAdminTextareaWidget,
+)
+
+from engram.kernel.models import Membership, Role, Workspace
+from engram.kernel.pages import has_role, staff_of
+from engram.kernel.refusals import InvalidError
+from engram.kernel.services import change_settings
+from engram.kernel.staff import RoleAdmin, moment_column
+
+
+class WorkspaceForm(forms.ModelForm):  # type: ignore[type-arg]
+    """Name and settings of a workspace."""
+
+    class Meta:
+        model = Workspace
+        fields = ["name", "slug"]
+
+    settings_json = forms.CharField(
+        label="Settings",
+        required=False,
+        widget=UnfoldAdminTextareaWidget,
+        help_text="JSON; only what differs from the defaults. Each name, its range and meaning "
+        "stand in GET /api/v1/workspace/settings.",
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any):
+        super().__init__(*args, **kwargs)
+        self.initial["settings_json"] = json.dumps(self.instance.settings, indent=2)
+
+    def clean_settings_json(self) -> dict[str, Any]:
+        """Return the settings as an object."""
+        try:
+            found = json.loads(self.cleaned_data["settings_json"] or "{}")
+        except (ValueError, RecursionError):
+            raise forms.ValidationError("This is not JSON.") from None
+        if not isinstance(found, dict):
+            raise forms.ValidationError("This must be a JSON object.")
+        try:
+            Workspace(settings=found).config  # noqa: B018  reading it validates
+        except ValueError as error:
+            raise forms.ValidationError(str(error)) from None
+        return found
+
+
+@admin.register(Workspace)
+class WorkspaceAdmin(RoleAdmin):
+    """The workspaces that a member belongs to; the one being looked at can be changed."""
+
+    roles = {"view": Role.READER, "change": Role.ADMIN}
+    form = WorkspaceForm
+    fields = ["name", "slug", "settings_json"]
+    list_display = ["name", "slug", "made_at"]
+
+    made_at = moment_column("created_at", "created")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Workspace]:
+        """Return the member's own workspaces."""
+        found: QuerySet[Workspace] = super().get_queryset(request)
+        return found.filter(memberships__user=request.user.pk)
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """Let superusers make workspaces, also before they belong to one."""
+        return request.user.is_superuser
+
+    def has_module_permission(self, request: HttpRequest) -> bool:
+        """Show the section to members and to superusers."""
+        return super().has_module_permission(request) or self.has_add_permission(request)
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Let admins change the workspace that they look at, not the others."""
+        is_here = obj is None or (
+            has_role(request, Role.READER) and obj == staff_of(request).workspace
+        )
+        return is_here and super().has_change_permission(request, obj)
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        """Save names plainly, settings through their service; the maker becomes an admin."""
+        wanted = form.cleaned_data["settings_json"]
+        if not change:
+            obj.settings = wanted
+            obj.save()
+            maker = User.objects.get(username=request.user.get_username())
+            Membership.objects.create(workspace=obj, user=maker, role=Role.ADMIN)
+            return
+        obj.save(update_fields=["name", "slug"])
+        defaults = Workspace().config.model_dump()
+        back = {name: defaults[name] for name in obj.settings if name not in wanted}
+        try:
+            change_settings(
+                obj, {**back, **wanted}, actor=staff_of(request).actor, now=timezone.now()
+            )
+        except InvalidError as error:
+            self.message_user(request, f"Settings not changed: {error.detail}", level="ERROR")
