@@ -9,6 +9,7 @@ from datetime import datetime
 from uuid import UUID
 
 from django.db import connection
+from django.db.models import QuerySet
 
 from engram.kernel.actors import Actor
 from engram.kernel.binary import binary_cursor
@@ -93,6 +94,10 @@ def prompt(
 ) -> Prompted:
     """Count which memories a prompt of an open session shares rare words with."""
     with in_workspace(workspace):
+        # Asked before anything is read or locked for a stranger; `open_session` asks again.
+        refuse_strangers(
+            found_session(Session.objects.defer("transcript", "context"), session_key), actor
+        )
         matched = _matches(text, now)
         # Memories before the session, as erasing does: the other way round the two deadlock.
         found = {memory.id for memory in lock(list(matched))}
@@ -137,17 +142,27 @@ def open_session(session_key: str, actor: Actor) -> Session:
 def own_session(session_key: str, actor: Actor) -> Session:
     """Lock and return a session that the caller started; others only look at it."""
     session = locked_session(session_key)
-    if session.caller != actor.caller:
-        raise ForbiddenError(NOT_YOURS, cause=SESSION_OF_ANOTHER)
+    refuse_strangers(session, actor)
     return session
 
 
 def locked_session(session_key: str) -> Session:
     """Lock and return a session."""
-    session = Session.objects.select_for_update(no_key=True).filter(session_key=session_key).first()
+    return found_session(Session.objects.select_for_update(no_key=True), session_key)
+
+
+def found_session(sessions: QuerySet[Session], session_key: str) -> Session:
+    """Return the session of that key among these, or raise `MissingError`."""
+    session = sessions.filter(session_key=session_key).first()
     if session is None:
         raise MissingError(NO_SUCH_SESSION)
     return session
+
+
+def refuse_strangers(session: Session, actor: Actor) -> None:
+    """Raise `ForbiddenError` when another caller started the session."""
+    if session.caller != actor.caller:
+        raise ForbiddenError(NOT_YOURS, cause=SESSION_OF_ANOTHER)
 
 
 def _matches(text: str, now: datetime) -> dict[UUID, _Matched]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from conflicts.services.detect import detect_due
 from engram.kernel.tenancy import in_workspace
@@ -142,3 +143,15 @@ def test_one_conversation_of_one_key_is_still_one(house: House) -> None:
     commit(house.agent, "The rate limit is 5000 requests a minute.", **place)
     detect_due(house.workspace, clock=lambda: NOW)
     assert house.reader.get("conflicts").json()["results"] == []
+
+
+def test_the_prompt_of_another_key_reads_and_locks_no_memory(house: House, dog: str) -> None:
+    other = issue_agent(house.workspace)
+    with CaptureQueriesContext(connection) as made:
+        assert other.post("sessions/s1/prompts", {"prompt": "Is it Biscuit?"}).status_code == 403
+    statements = [query["sql"] for query in made]
+    assert any('FROM "memories_session"' in one for one in statements)
+    for one in statements:
+        assert "memories_memory" not in one
+        assert "memories_posting" not in one
+        assert "memories_session" not in one or "FOR " not in one
