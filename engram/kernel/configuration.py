@@ -57,6 +57,13 @@ class WorkspaceSettings(BaseModel):
     reads_per_minute: int = Field(
         3000, ge=1, le=1_000_000, description="Reads a key may make in a minute."
     )
+    pending_reviews_per_key: int = Field(
+        50,
+        ge=1,
+        le=10_000,
+        description="Requests of a key that may wait for a person at a time; further ones are "
+        "refused. Requests to forget do not count.",
+    )
     detection_enabled: bool = Field(True, description="Whether the detective reads new memories.")
     detection_min_confidence: float = Field(
         0.5,

@@ -19,7 +19,7 @@ from engram.kernel.models import Role
 from engram.kernel.pages import has_role, staff_of
 from engram.kernel.staff import DefaultedFilter, RoleAdmin, moment_column
 from memories.models import Review, ReviewKind, ReviewStatus
-from memories.serializers.asked import asked_on_page
+from memories.serializers.asked import AskedOnPage, asked_on_page, asked_on_pages
 from memories.services import decide
 
 SHOWN_CHARS = 120
@@ -47,10 +47,16 @@ def _short(text: str) -> str:
     return text if len(text) <= SHOWN_CHARS else f"{text[: SHOWN_CHARS - 1]}…"
 
 
+def _asked(review: Review) -> AskedOnPage:
+    """Return what may be shown: read with the others of its list, or by itself."""
+    return getattr(review, "asked_on_page", None) or asked_on_page(review)
+
+
 def _about(review: Review) -> str:
     """Return what the memory says now, unless it was forgotten; of a new statement that."""
     if review.memory is None:
-        return _short(asked_on_page(review).wording)
+        asked = _asked(review)
+        return FORGOTTEN if asked.is_withheld else _short(asked.wording)
     return FORGOTTEN if review.memory.forgotten_at else _short(review.memory.content)
 
 
@@ -62,7 +68,7 @@ class ReviewAdmin(RoleAdmin):
     list_display = ["about", "asked", "kind", "asker", "condition", "opened"]
     list_filter = [StatusFilter, "kind"]
     list_filter_submit = True
-    list_select_related = ["memory"]
+    list_select_related = ["memory", "result"]
     actions = ["accept", "reject"]
     empty_text = (
         "When an agent asks for what only a person may decide, such as replacing what a user"
@@ -70,6 +76,19 @@ class ReviewAdmin(RoleAdmin):
     )
 
     opened = moment_column("created_at", "asked at")
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> Any:
+        """Read for all reviews of a page at once what may be shown of them."""
+        plain = super().get_changelist(request, **kwargs)
+
+        class ReviewList(plain):  # type: ignore[misc,valid-type]
+            def get_results(self, request: HttpRequest) -> None:
+                super().get_results(request)
+                asked = asked_on_pages(self.result_list)
+                for review in self.result_list:
+                    review.asked_on_page = asked[review.id]
+
+        return ReviewList
 
     @display(description="memory")
     def about(self, review: Review) -> str:
@@ -79,7 +98,7 @@ class ReviewAdmin(RoleAdmin):
     @display(description="asked for")
     def asked(self, review: Review) -> str:
         """Return the wording that is asked for, cut."""
-        wording = asked_on_page(review).wording
+        wording = _asked(review).wording
         return format_html('<span class="eg-cell">{}</span>', _short(wording) or "–")
 
     @display(description="by")

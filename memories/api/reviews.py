@@ -51,7 +51,7 @@ class Reviews(WorkspaceView, ListAPIView):  # type: ignore[type-arg]
 
     def get_queryset(self) -> Any:
         """Return all reviews with what they are about."""
-        return Review.objects.select_related("memory")
+        return Review.objects.select_related("memory", "result")
 
     @extend_schema(responses=shapes.ReviewSerializer(many=True))
     def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
@@ -68,7 +68,7 @@ class ReviewDetail(WorkspaceView):
     @extend_schema(responses=shapes.ReviewSerializer)
     def get(self, request: Request, review_id: UUID) -> Response:
         """Show one request."""
-        review = Review.objects.select_related("memory").filter(pk=review_id).first()
+        review = Review.objects.select_related("memory", "result").filter(pk=review_id).first()
         if review is None:
             raise MissingError("There is no such review.")
         return Response(shapes.present_reviews([review])[0])
@@ -90,7 +90,7 @@ class _Answer(WorkspaceView):
             # request has to stay lapsed.
             return refused(lapsed)
         with in_workspace(self.workspace):
-            shown = Review.objects.select_related("memory").get(pk=review.pk)
+            shown = Review.objects.select_related("memory", "result").get(pk=review.pk)
             return Response(shapes.present_reviews([shown])[0])
 
 

@@ -10,6 +10,7 @@ from rest_framework import serializers
 from engram.kernel.fields import Text
 from memories.models import Review, ReviewKind, ReviewStatus
 from memories.serializers.memory import MemorySerializer, present
+from memories.serializers.withheld import visible_parts
 
 
 class AskedBySerializer(serializers.Serializer[Any]):
@@ -31,7 +32,8 @@ class ReviewSerializer(serializers.Serializer[Any]):
         help_text="What it is about, as it is now; null of a new statement (`claim`).",
     )
     request = serializers.DictField(
-        help_text="The fields of the commit or of the change; `sources` that were forgotten."
+        help_text="The fields of the commit or of the change; `sources` that were forgotten. Of a"
+        " text that was forgotten or erased nothing that may quote it."
     )
     asked_by = AskedBySerializer()
     created_at = serializers.DateTimeField()
@@ -47,22 +49,11 @@ class AnswerSerializer(serializers.Serializer[Any]):
     note = Text(max_length=1000, allow_blank=True, default="")
 
 
-def asked_fields(review: Review) -> dict[str, Any]:
-    """Return what a review asks for, by the names that callers know.
-
-    That something is to come back is said by its kind, or by `revive` beside other fields.
-    """
-    fields = dict(review.request.get("fields", {}))
-    for own, told in (("is_pinned", "pinned"), ("is_revival", "revive")):
-        if own in fields:
-            fields[told] = fields.pop(own)
-    return fields
-
-
 def present_reviews(reviews: Sequence[Review]) -> list[dict[str, Any]]:
     """Return reviews of the current workspace as callers see them."""
     about = {r.memory.id: r.memory for r in reviews if r.memory is not None}
     memories = {row["id"]: row for row in present(list(about.values()))}
+    visible = visible_parts(reviews)
     return [
         {
             "id": review.id,
@@ -70,14 +61,14 @@ def present_reviews(reviews: Sequence[Review]) -> list[dict[str, Any]]:
             "status": review.status,
             "reason": review.reason,
             "memory": memories.get(str(review.memory_id)),
-            "request": asked_fields(review)
+            "request": visible[review.id].fields
             if review.kind != ReviewKind.SOURCE_FORGOTTEN
             else {"sources": review.request["sources"]},
             "asked_by": {"kind": review.actor_kind, "label": review.actor_label},
             "created_at": review.created_at,
             "decided_at": review.decided_at,
             "decided_by": review.decided_by,
-            "note": review.note,
+            "note": visible[review.id].note,
             "result": review.result_id,
         }
         for review in reviews

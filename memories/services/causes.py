@@ -54,6 +54,15 @@ REVIEW_LAPSED = Cause(
     "something else; the review is closed as lapsed.",
     "Nothing; ask again if the request still makes sense.",
 )
+TOO_MANY_PENDING = Cause(
+    "too-many-pending-reviews",
+    409,
+    "Too many requests wait for a person",
+    "As many requests of this key wait for a person as the workspace allows "
+    "(`pending_reviews_per_key`), so nothing was stored.",
+    "Let a reviewer decide about the waiting ones (`GET /reviews`), or commit what this key may "
+    "claim by itself.",
+)
 REVIEWER_NEEDED = Cause(
     "reviewer-needed",
     403,

@@ -34,6 +34,7 @@ from memories.services.trust import (
     demand_claims,
     demand_leave,
     demand_trust,
+    without_known_claims,
 )
 
 MICROSECOND = timedelta(microseconds=1)
@@ -92,7 +93,7 @@ class Run:
                 self._demand(draft)
                 known = self._decide(draft, digest, vectors)
         except ReviewNeededError as needed:  # raised before anything was written
-            review = ask(needed, draft.as_json(), actor=self.actor, now=self.now)
+            review = ask(self.workspace, needed, draft.as_json(), actor=self.actor, now=self.now)
             return Committed("pending", None, review=review.id)
         self.known.add(digest)
         return known
@@ -186,6 +187,7 @@ class Run:
 
     def _state_again(self, memory: Memory, draft: Draft) -> Committed:
         """Count what is known; said anew after something else, it is news to the story."""
+        draft = without_known_claims(draft, memory, actor=self.actor)
         self._demand(draft)
         replaced = self._to_replace(draft)
         if replaced is not None and replaced.id != memory.id:

@@ -26,9 +26,10 @@ from memories.services.forget import restore
 from memories.services.lifecycle import hide
 from memories.services.review import close, locked_with_memory, seen
 from memories.services.revise import apply_revision, embedded, revision_of
-from memories.services.statements import lock_statements
+from memories.services.statements import forgotten_wordings, lock_statements
 
 CHANGED = "What this is about has changed meanwhile; the request has lapsed."
+FORGOTTEN = "Exactly this was forgotten meanwhile; the request has lapsed."
 
 
 class LapsedError(StaleError):
@@ -64,6 +65,8 @@ def accept(
             review, memory = _locked(review_id, ready.hashes)
             if not _is_as_seen(review, memory, now):
                 raise LapsedError(CHANGED, [memory.id] if memory else [])
+            if any(at >= review.created_at for at in forgotten_wordings(ready.hashes).values()):
+                raise LapsedError(FORGOTTEN)
             review.status = ReviewStatus.ACCEPTED  # hiding the memory must not lapse this one
             review.save(update_fields=["status"])
             result = _perform(workspace, review, memory, ready, actor=actor, now=now)
@@ -154,7 +157,7 @@ def _perform(
     assert ready.prepared is not None  # noqa: S101  a request without a memory is a commit
     written = commit.write(workspace, ready.prepared, actor=asker, now=now)[0]
     if written.memory is None:
-        raise LapsedError("Exactly this was forgotten meanwhile; the request has lapsed.")
+        raise LapsedError(FORGOTTEN)
     return written.memory
 
 

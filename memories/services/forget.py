@@ -140,7 +140,7 @@ def restore(
                 try:
                     demand_leave(memory, actor=actor)
                 except ReviewNeededError as needed:
-                    pending[memory.id] = ask(needed, {}, actor=actor, now=now).id
+                    pending[memory.id] = ask(workspace, needed, {}, actor=actor, now=now).id
                 else:
                     restored.append(memory)
             refuse_twins([memory for memory in restored if _would_live(memory, now)], now)

@@ -18,6 +18,7 @@ from engram.kernel.tenancy import current_workspace_id
 from memories.models import Derivation, Memory, MemoryVector, Merge
 from memories.services.index import EMBED_TASK
 from memories.services.review import flag_derived, lapse_claims, lapse_of, unflag_derived
+from memories.services.statements import wordings_of
 from memories.signals import memories_hidden, memories_revived
 
 Stamp = Literal["forgotten_at", "culled_at", "retired_at", "superseded_at"]
@@ -120,7 +121,7 @@ def hide(
         lapse_of(ids, now=now, with_flags=stamp == "forgotten_at")
         if stamp == "forgotten_at":
             forget_answers(ids)
-            lapse_claims([memory.content_hash for memory in stamped], now=now)
+            lapse_claims(wordings_of(ids), now=now)
             flag_derived(ids, actor=actor, now=now)
         memories_hidden.send(Memory, memory_ids=ids, now=now)
     return stamped

@@ -10,9 +10,11 @@ from uuid import UUID
 from engram.kernel.actors import SYSTEM, Actor
 from engram.kernel.history import event, record, send
 from engram.kernel.inserting import insert
-from engram.kernel.refusals import MissingError
+from engram.kernel.models import Workspace
+from engram.kernel.refusals import MissingError, StaleError
 from memories.core.content import content_hash
 from memories.models import Derivation, Memory, Review, ReviewKind, ReviewStatus
+from memories.services.causes import TOO_MANY_PENDING
 from memories.services.trust import ReviewNeededError
 
 # A chain of summaries is followed so far, so wide.
@@ -22,12 +24,18 @@ REASON_MAX_CHARS = 300
 
 
 def ask(
-    needed: ReviewNeededError, fields: Mapping[str, Any], *, actor: Actor, now: datetime
+    workspace: Workspace,
+    needed: ReviewNeededError,
+    fields: Mapping[str, Any],
+    *,
+    actor: Actor,
+    now: datetime,
 ) -> Review:
     """Keep what an agent asked for until a reviewer decides; the same asked again is one review.
 
     The memory (or the statement, of a claim) is locked by the caller. `request` remembers what the
-    memory was, so that the answer is never about something else.
+    memory was, so that the answer is never about something else. Raise `StaleError` when too much
+    of this caller waits already.
     """
     memory = needed.memory
     request = {"fields": dict(fields), "seen": _seen(memory, fields, now)}
@@ -41,10 +49,29 @@ def ask(
     )
     if (review := same.first()) is not None:
         return review
+    _refuse_too_many(workspace, actor)
     memory_id = memory.id if memory else None
     review = _review(needed.kind, memory_id, request, needed.reason, actor=actor, now=now)
     _open([review], actor=actor, now=now)
     return review
+
+
+def _refuse_too_many(workspace: Workspace, actor: Actor) -> None:
+    """Raise `StaleError` when as many requests of a caller wait as may.
+
+    Requests to forget do not count: there is at most one a memory. Calls at the same time may
+    exceed the limit by one each, because none waits for another.
+    """
+    waiting = Review.objects.filter(
+        status=ReviewStatus.PENDING, actor_kind=actor.kind, actor_id=actor.id
+    ).exclude(kind__in=[ReviewKind.FORGET, ReviewKind.SOURCE_FORGOTTEN])
+    limit = workspace.config.pending_reviews_per_key
+    if waiting.count() >= limit:
+        raise StaleError(
+            f"{limit} requests of this caller wait for a person already; people must decide about"
+            " them first. Nothing was stored.",
+            cause=TOO_MANY_PENDING,
+        )
 
 
 def ask_to_forget(
@@ -120,16 +147,16 @@ def _review(
 
 
 def _open(reviews: Sequence[Review], *, actor: Actor, now: datetime) -> None:
-    """Write new reviews, and tell history."""
-    told = [
+    """Write new reviews with their events."""
+    events = [
         event(
             "review.opened", of=about(review), actor=actor, now=now,
             data={"review": str(review.id), "kind": str(review.kind)},
         )
         for review in reviews
     ]  # fmt: skip
-    insert([*reviews, *told])
-    for one in told:
+    insert([*reviews, *events])
+    for one in events:
         send(one)
 
 
@@ -234,7 +261,7 @@ def close(
     note: str = "",
     result: Memory | None = None,
 ) -> None:
-    """Write what became of reviews, and tell history."""
+    """Write what became of reviews, and record it in history."""
     for review in reviews:
         review.status = status
         review.decided_at = now
@@ -242,8 +269,8 @@ def close(
         review.note = note
         review.result = result
         review.save(update_fields=["status", "decided_at", "decided_by", "note", "result"])
-        told_of = {about(review), *([("memory", result.id)] if result else [])}
-        for of in sorted(told_of):
+        subjects = {about(review), *([("memory", result.id)] if result else [])}
+        for of in sorted(subjects):
             record(
                 f"review.{status}",
                 of=of,

@@ -99,7 +99,7 @@ def _revise(
             lambda: demand_pin(memory, changes, actor=actor),
         )
     except ReviewNeededError as needed:
-        return ask(needed, _kept(changes), actor=actor, now=now)
+        return ask(workspace, needed, _kept(changes), actor=actor, now=now)
     return apply_revision(workspace, memory, changes, vectors, actor=actor, now=now)
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from datetime import datetime
 from typing import NamedTuple
+from uuid import UUID
 
 from django.db import connection
 
 from engram.kernel.refusals import StaleError
 from engram.kernel.tenancy import current_workspace_id
-from memories.models import Memory
+from memories.models import Memory, Observation, Revision
 from memories.models.memory import MemoryQuerySet
 from memories.services.causes import SAME_STATEMENT
 
@@ -86,6 +87,48 @@ def refuse_twins(coming: Collection[Memory], now: datetime) -> None:
     twins = sorted({standing[place] for place in places if place in standing})
     if twins or len(set(places)) < len(places):
         raise StaleError(SAID_AGAIN, twins, cause=SAME_STATEMENT)
+
+
+def forgotten_wordings(hashes: Collection[str]) -> dict[str, datetime]:
+    """Return which statements forgotten memories say or once said, and when that was forgotten."""
+    wanted = sorted(set(hashes))
+    if not wanted:
+        return {}
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            SELECT wording.content_hash, max(memory.forgotten_at)
+            FROM (
+                SELECT id AS memory_id, content_hash FROM memories_memory
+                WHERE workspace_id = %(workspace)s AND content_hash = ANY(%(hashes)s)
+                UNION ALL SELECT memory_id, content_hash FROM memories_observation
+                WHERE workspace_id = %(workspace)s AND content_hash = ANY(%(hashes)s)
+                UNION ALL SELECT memory_id, content_hash FROM memories_revision
+                WHERE workspace_id = %(workspace)s AND content_hash = ANY(%(hashes)s)
+            ) AS wording
+            JOIN memories_memory AS memory ON memory.id = wording.memory_id
+            WHERE memory.workspace_id = %(workspace)s AND memory.forgotten_at IS NOT NULL
+            GROUP BY wording.content_hash
+            """,
+            {"workspace": current_workspace_id(), "hashes": wanted},
+        )
+        return dict(cursor.fetchall())
+
+
+def wordings_of(memory_ids: Collection[UUID]) -> set[str]:
+    """Return the hashes of all that memories say, said before and were sent."""
+    ids = list(memory_ids)
+    return set(
+        Memory.objects.filter(pk__in=ids)
+        .order_by()
+        .values_list("content_hash", flat=True)
+        .union(
+            *(
+                model.objects.filter(memory__in=ids).order_by().values_list("content_hash")
+                for model in (Observation, Revision)
+            )
+        )
+    )
 
 
 def forgotten_memory(digest: str) -> Memory | None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
@@ -16,6 +17,7 @@ from django.db.models.functions import Cast
 from engram.kernel.actors import Actor
 from engram.kernel.models import ApiKey, Event, Role
 from memories.models import Kind, Memory, Merge, Provenance, ReviewKind
+from memories.services.draft import Draft
 
 # What a person does to a memory that makes it a decision of theirs.
 _WILL = frozenset(
@@ -27,7 +29,7 @@ _WILL = frozenset(
 )  # fmt: skip
 
 
-_SAID: dict[str, str] = {
+_PROVENANCE_IN_WORDS: dict[str, str] = {
     Provenance.USER_STATED: "what a user said",
     Provenance.EPISODE_SUMMARY: "the summary of a session",
     Provenance.ASSISTANT_DERIVED: "what an agent concluded",
@@ -73,7 +75,8 @@ def demand_claims(provenance: str, fields: Mapping[str, Any], *, actor: Actor) -
     """Raise `ReviewNeededError` when a statement claims more than the key may."""
     reasons = []
     if not actor.may_claim(Provenance(provenance)):
-        reasons.append(f"It claims to be {_SAID[provenance]}, which this key may not claim.")
+        claimed = _PROVENANCE_IN_WORDS[provenance]
+        reasons.append(f"It claims to be {claimed}, which this key may not claim.")
     if leads(fields) and not actor.may_pin:
         reasons.append("It would lead everybody's sessions, and this key may not pin.")
     if reasons:
@@ -111,10 +114,27 @@ def keeps_from_forgetting(memories: Collection[Memory], *, actor: Actor) -> list
     return found
 
 
+def without_known_claims(draft: Draft, memory: Memory, *, actor: Actor) -> Draft:
+    """Return what a draft that repeats a memory claims beyond the key's ceiling, lowered to it.
+
+    Only where the memory is trusted as much already and leads already: then nothing would change,
+    and nobody is asked. What is claimed beyond that stays, and a person is asked.
+    """
+    claimed = Provenance(draft.provenance)
+    if not actor.may_claim(claimed) and claimed.trust <= Provenance(memory.provenance).trust:
+        draft = replace(draft, provenance=actor.claims.provenance_ceiling)
+    if not actor.may_pin and draft.is_pinned and memory.is_pinned:
+        draft = replace(draft, is_pinned=False)
+    if not actor.may_pin and draft.kind == memory.kind == Kind.CONSTRAINT:
+        draft = replace(draft, kind=Kind.SEMANTIC)
+    return draft
+
+
 def lacking_trust(memory: Memory, provenance: str, actor: Actor) -> str:
     """Return why an agent may not overrule a memory by what it is; "" when it may."""
     if Provenance(provenance).trust < Provenance(memory.provenance).trust:
-        return f"That memory is {_SAID[memory.provenance]}, what is asked is {_SAID[provenance]}."
+        stored, asked = (_PROVENANCE_IN_WORDS[one] for one in (memory.provenance, provenance))
+        return f"That memory is {stored}, what is asked is {asked}."
     if leads({"is_pinned": memory.is_pinned, "kind": memory.kind}) and not actor.may_pin:
         return "That memory leads everybody's sessions, and this key may not pin."
     return ""
@@ -127,8 +147,8 @@ def demand_leave(memory: Memory, *, actor: Actor) -> None:
     """
     if actor.is_reviewer:
         return
-    told = Event.objects.filter(object_id=str(memory.id), type="memory.forgotten")
-    event = told.order_by("-seq").first()
+    events = Event.objects.filter(object_id=str(memory.id), type="memory.forgotten")
+    event = events.order_by("-seq").first()
     if event is None:
         return
     if event.actor_kind == "user":
@@ -151,10 +171,11 @@ def persons_words(ids: Collection[UUID]) -> set[UUID]:
     does not grow with the number of memories.
     """
     parts = _merged_with(ids)
-    said = by_persons() | Q(type="memory.separated", data__said_by="user")
-    told = Event.objects.filter(said, object_id__in=[str(part) for part in parts]).order_by("seq")
+    decided = by_persons() | Q(type="memory.separated", data__said_by="user")
+    of_parts = Event.objects.filter(object_id__in=[str(part) for part in parts])
+    events = of_parts.filter(decided).order_by("seq")
     types: dict[UUID, list[str]] = defaultdict(list)
-    for object_id, type_ in told.values_list("object_id", "type"):
+    for object_id, type_ in events.values_list("object_id", "type"):
         for memory_id in parts[UUID(object_id)]:
             types[memory_id].append(type_)
     return {memory_id for memory_id, its in types.items() if not _WILL.isdisjoint(_standing(its))}

@@ -40,7 +40,7 @@ from memories.models import (
     Session,
 )
 from predictor.models import CalibrationItem, Comparison, Judgement
-from tests.conftest import NOW, House
+from tests.conftest import NOW, House, issue_agent
 from tests.memories.test_erase import CANARY, commit, let_it_take_part
 
 MEMORIES = "/admin/memories/memory/"
@@ -64,9 +64,23 @@ def quiet() -> Iterator[None]:
     logging.disable(logging.NOTSET)
 
 
+def claim_it(house: House) -> None:
+    """Let claims quote the canary: one accepted, one rejected, one waiting."""
+    plain = issue_agent(house.workspace, "claimer")
+    for wall, verb in (("north", "accept"), ("west", "reject"), ("south", "")):
+        text = f"The {wall} wall of the keep was painted by {CANARY}."
+        asked = plain.post("memories", {"content": text, "pinned": True, "source": CANARY})
+        if verb:
+            path = f"reviews/{asked.json()['review']}/{verb}"
+            assert house.reviewer.post(path, {"note": CANARY}).status_code == 200
+        if verb != "accept":
+            commit(house.agent, text)
+
+
 def furnish(house: House) -> dict[str, Any]:
     """Let the canary take part in everything that the admin tells of."""
     known = let_it_take_part(house)
+    claim_it(house)
     start = {"session_key": "night", "context": "The vault of the north tower", "scope": "tower"}
     assert house.agent.post("sessions", start).status_code == 201
     house.agent.post("sessions/night/prompts", {"prompt": f"Is it {CANARY}?"})

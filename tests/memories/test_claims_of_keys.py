@@ -346,3 +346,71 @@ def test_two_same_claims_at_once_are_one_review(transactional_db: None) -> None:
 
     with ThreadPoolExecutor(3) as pool:
         assert len(set(pool.map(claim, range(3)))) == 1
+
+
+def test_so_many_requests_of_a_key_wait_at_a_time(house: House) -> None:
+    house.workspace.settings = {"pending_reviews_per_key": 3}
+    house.workspace.save()
+    agent = issue_agent(house.workspace)
+    known = stored(house.reviewer, BUDGET)
+    asked = [commit(agent, f"Rita owns {n + 2} boats.", pinned=True) for n in range(2)]
+    asked.append(commit(agent, OTHER, supersedes=known))
+    assert {answer.status_code for answer in asked} == {202}
+    batch = {"memories": [{"content": "Rita sings."}, {"content": "Rita rows.", "pinned": True}]}
+    for refused in (
+        commit(agent, "Rita skis.", pinned=True),
+        commit(agent, "The budget is 8 euros.", supersedes=known),
+        agent.patch(f"memories/{known}", {"content": OTHER}),
+        agent.post("memories/batch", batch),
+    ):
+        body = refused.json()
+        assert (refused.status_code, body["type"].split("/")[-1]) == (
+            409,
+            "too-many-pending-reviews",
+        )
+        assert "people must decide" in body["detail"]
+    with in_workspace(house.workspace):
+        assert Review.objects.count() == 3
+        assert not Memory.objects.filter(content="Rita sings.").exists()
+    # The same again is the same review; forgetting, other keys and what needs nobody go on.
+    assert commit(agent, "Rita owns 2 boats.", pinned=True).json() == asked[0].json()
+    assert agent.post("memories/forget", {"ids": [known], "confirm": True}).status_code == 202
+    assert commit(issue_agent(house.workspace, "b"), "Rita skis.", pinned=True).status_code == 202
+    assert commit(agent, "Rita dives.").status_code == 201
+    house.reviewer.post(f"reviews/{asked[0].json()['review']}/reject", {})
+    assert commit(agent, "Rita skis.", pinned=True).status_code == 202
+
+
+@pytest.mark.parametrize(
+    ("known", "ceiling"),
+    [
+        ({"provenance": "user_stated"}, "assistant_derived"),
+        ({"provenance": "user_stated"}, "episode_summary"),
+        ({"provenance": "user_stated", "pinned": True, "kind": "constraint"}, "assistant_derived"),
+    ],
+)
+def test_repeating_what_is_trusted_already_asks_nobody(
+    house: House, known: dict[str, Any], ceiling: str
+) -> None:
+    memory_id = stored(house.reviewer, BUDGET, **known)
+    before = shown(house, memory_id)
+    answer = commit(issue_agent(house.workspace, provenance_ceiling=ceiling), BUDGET, **known)
+    assert (answer.status_code, answer.json()["outcome"]) == (200, "duplicate")
+    changing = {"observations", "updated_at"}
+    after = shown(house, memory_id)
+    assert {k: v for k, v in after.items() if k not in changing} == {
+        k: v for k, v in before.items() if k not in changing
+    }
+    with in_workspace(house.workspace):
+        observation = Memory.objects.get().observations.first()
+        assert observation is not None
+        assert (observation.outcome, observation.provenance) == ("duplicate", ceiling)
+        assert not observation.fields["pinned"]
+        assert not Review.objects.exists()
+
+
+def test_repeating_a_memory_as_more_than_it_is_still_asks(house: House) -> None:
+    stored(house.agent, BUDGET, provenance="assistant_derived")
+    plain = issue_agent(house.workspace)
+    for fields in ({"provenance": "user_stated"}, {"pinned": True}, {"kind": "constraint"}):
+        assert commit(plain, BUDGET, **fields).status_code == 202

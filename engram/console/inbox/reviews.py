@@ -19,8 +19,8 @@ from engram.kernel.models import Role, Workspace
 from engram.kernel.refusals import InvalidError, StaleError
 from memories.models import Memory, Review, ReviewKind, ReviewStatus
 from memories.models.memory import in_scope
-from memories.serializers.asked import asked_on_page
-from memories.serializers.review import asked_fields
+from memories.serializers.asked import AskedOnPage, asked_on_page, asked_on_pages
+from memories.serializers.withheld import asked_fields
 from memories.services import decide
 from memories.services.forget import restore
 from memories.services.reopen import reopen_review
@@ -91,13 +91,14 @@ class Reviews(Source):
             default=Value(OTHER),
             output_field=IntegerField(),
         )
-        about = found.select_related("memory")
+        about = found.select_related("memory", "result")
         marked: QuerySet[Any] = about.annotate(urgency=urgency, since=F("created_at"))
         return marked
 
     def titles(self, rows: Sequence[Any]) -> Mapping[UUID, tuple[str, str]]:
         """Return what is asked, and about which memory where it may be quoted."""
-        return {row.pk: (row.kind, _title(row)) for row in rows}
+        asked = asked_on_pages(rows)
+        return {row.pk: (row.kind, _title(row, asked[row.pk])) for row in rows}
 
     def context(self, request: HttpRequest, row: Any, now: datetime) -> dict[str, Any]:
         """Return the memory, what is asked of it, and how earlier requests of the asker ended."""
@@ -176,11 +177,10 @@ class Reviews(Source):
             )
 
 
-def _title(review: Review) -> str:
-    kind = str(review.get_kind_display())
-    memory = review.memory
+def _title(review: Review, asked: AskedOnPage) -> str:
+    kind, memory = str(review.get_kind_display()), review.memory
     if memory is None:
-        return f"{kind}: {quote(asked_fields(review)['content'], QUOTED)}?"
+        return f"{kind}?" if asked.is_withheld else f"{kind}: {quote(asked.wording, QUOTED)}?"
     if memory.forgotten_at is not None:
         return f"{kind}?"
     return f"{kind}: {quote(memory.content, QUOTED)}?"
