@@ -75,9 +75,18 @@ def note_of(noted: Noted) -> Note:
     return Note(noted.content, noted.scope, noted.project)
 
 
-@lru_cache(maxsize=32768)
 def are_of_other_subjects(a: Note, b: Note) -> bool:
-    """Tell whether two memories clearly speak of two things; symmetric."""
+    """Tell whether two memories clearly speak of two things; symmetric.
+
+    Of a text over MAX_CHARS nothing is compared: it is no sentence shape.
+    """
+    if max(len(a.content), len(b.content)) > MAX_CHARS:
+        return False
+    return _clearly_differ(a, b)
+
+
+@lru_cache(maxsize=4096)  # of short texts only
+def _clearly_differ(a: Note, b: Note) -> bool:
     return _name_other_things(a.content, b.content) or _are_of_other_places(a, b)
 
 

@@ -18,9 +18,10 @@ from engram.kernel.tenancy import (
 )
 from tests.conftest import NOW, House
 
-# Registries hold no one's text: which workspaces there are, who belongs, who waits.
+# Registries hold no one's text: which workspaces there are, who belongs or is invited, who waits.
 REGISTRIES = {
     "kernel.Membership",
+    "kernel.Invitation",
     "conflicts.DetectionLease",
     "conflicts.NarrativeLease",
     "console.Telling",

@@ -86,7 +86,7 @@ def test_what_was_taken_back_is_not_told(house: House) -> None:
 def test_a_forgotten_answer_is_not_quoted(house: House) -> None:
     decide(house, "none_valid", answer="Stand-up was abolished.")
     [answer] = house.reader.get("memories").json()["results"]
-    house.agent.post("memories/forget", {"ids": [answer["id"]], "confirm": True})
+    house.reviewer.post("memories/forget", {"ids": [answer["id"]], "confirm": True})
     body = start(house, "second")
     assert "abolished" not in json.dumps(body)
     assert body["decided_since"][0]["outcome"] == "None of the statements asked about holds."
@@ -94,7 +94,7 @@ def test_a_forgotten_answer_is_not_quoted(house: House) -> None:
 
 def test_a_card_with_a_forgotten_statement_is_not_told(house: House) -> None:
     ids, _ = decide(house, "keep")
-    house.agent.post("memories/forget", {"ids": [ids[0]], "confirm": True})
+    house.reviewer.post("memories/forget", {"ids": [ids[0]], "confirm": True})
     body = start(house, "second")
     assert body["decided_since"] == []
     assert "Tuesday" not in json.dumps(body)
