@@ -87,11 +87,16 @@ class ProblemAutoSchema(AutoSchema):
     def _map_serializer_field(
         self, field: Any, direction: Direction, bypass_extensions: bool = False
     ) -> dict[str, Any]:
-        """Say of texts that white space does not fill them, of lists that one must be there."""
+        """Say of texts sent that white space does not fill them, of lists that one must be there.
+
+        An answer promises neither: a field of a model that forms must fill may be empty there.
+        """
         shape: dict[str, Any] = super()._map_serializer_field(  # type: ignore[no-untyped-call]
             field, direction, bypass_extensions
         )
-        if direction == "request" and isinstance(field, Text) and not field.allow_blank:
+        if direction != "request":
+            return shape
+        if isinstance(field, Text) and not field.allow_blank:
             return shape | {"pattern": r"[^\s\x1c-\x1f\x85]"}  # what no Python strips
         if isinstance(field, serializers.ListField) and not field.allow_empty:
             return shape | {"minItems": max(1, shape.get("minItems", 1))}

@@ -1,0 +1,43 @@
+"""Examples in the API's description, recorded from real calls by `make examples`.
+
+`api_examples.json` holds the calls of one story in their order, each with its answer; ids and times
+are the same in every recording, and long lists are cut.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+FILE = Path(__file__).with_name("api_examples.json")
+BASE = "/api/v1"
+
+Call = dict[str, Any]
+
+
+def recorded() -> list[Call]:
+    """Return the recorded calls."""
+    calls: list[Call] = json.loads(FILE.read_text(encoding="utf-8"))
+    return calls
+
+
+def add_examples(result: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
+    """Show what was sent and answered beside what may be (a hook of the generator)."""
+    for call in recorded():
+        method, _, path = call["operation"].partition(" ")
+        operation = result["paths"][BASE + path][method.lower()]
+        if call["status"] < 400 and "body" in call:
+            for media in operation["requestBody"]["content"].values():
+                _add(media, call, call["body"])
+        if "response" in call:
+            content = operation["responses"][str(call["status"])]["content"]
+            for media in content.values():
+                _add(media, call, call["response"])
+    return result
+
+
+def _add(media: dict[str, Any], call: Call, value: Any) -> None:
+    name = re.sub(r"\W+", "-", call["summary"].lower()).strip("-")
+    media.setdefault("examples", {})[name] = {"summary": call["summary"], "value": value}
