@@ -72,7 +72,7 @@ def age(house: House) -> None:
     with in_workspace(house.workspace):
         hashes: dict[str, str] = {}
         for model in (Memory, Observation):
-            for row in model.objects.all():
+            for row in model.objects.order_by("created_at"):
                 hashes[row.content_hash] = former_hash(row.content)
                 model.objects.filter(pk=row.pk).update(content_hash=former_hash(row.content))
         for suggestion in MergeSuggestion.objects.all():
@@ -117,6 +117,39 @@ def test_rejected_pairs_stay_rejected_and_live_twins_stay_two_rows(house: House)
         (suggestion,) = MergeSuggestion.objects.all()
         wanted = (content_hash(finer["content"]), content_hash("The deploy runs on Thursday"))
         assert suggestion.wordings == wordings_of(*wanted)
+
+
+def test_each_row_is_hashed_from_its_own_text(house: House) -> None:
+    """The former hash of both was one: 5 MB/s and 5 Mb/s."""
+    big, small = "The link does 5 MB/s.", "The link does 5 Mb/s."
+    first = commit(house, big, scope="a")
+    second = commit(house, small, scope="b")
+    with in_workspace(house.workspace):
+        Observation.objects.filter(memory=first).update(content=small)
+    age(house)
+    migrate(house)
+    with in_workspace(house.workspace):
+        hashes = {
+            str(pk): digest for pk, digest in Memory.objects.values_list("pk", "content_hash")
+        }
+        assert hashes == {first: content_hash(big), second: content_hash(small)}
+        assert Observation.objects.get(memory=first).content_hash == content_hash(small)
+
+
+def test_a_hash_that_another_row_gives_up_is_taken(house: House) -> None:
+    """The younger row holds the older one's new hash until it is hashed again itself."""
+    older = commit(house, "The link does 5 mb.")
+    younger = commit(house, "The relay does 7 mb.")
+    with in_workspace(house.workspace):
+        Memory.objects.filter(pk=younger).update(content="The link does 5 Mb")
+    age(house)
+    migrate(house)
+    with in_workspace(house.workspace):
+        hashes = {
+            str(pk): digest for pk, digest in Memory.objects.values_list("pk", "content_hash")
+        }
+    wanted = {older: "The link does 5 mb", younger: "The link does 5 Mb"}
+    assert hashes == {pk: content_hash(text) for pk, text in wanted.items()}
 
 
 def test_a_verdict_given_before_can_be_undone(house: House) -> None:
