@@ -258,7 +258,11 @@ def is_for_restoring(walker: str, path: str, known: dict[str, Any]) -> bool:
     """
     if walker in {"reader", "superuser-elsewhere"} or not path.startswith(MEMORIES):
         return False
-    own_page = any(path.startswith(f"{MEMORIES}{pk}/change/") for pk in known["told"])
+    # Django sends `…/<id>/` on to `…/<id>/change/`.
+    own_page = any(
+        path.startswith(f"{MEMORIES}{pk}/change/") or path == f"{MEMORIES}{pk}/ (post)"
+        for pk in known["told"]
+    )
     return own_page or re.search(r"[?&]state=(all|forgotten)", path) is not None
 
 
