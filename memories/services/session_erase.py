@@ -19,10 +19,13 @@ from memories.models import Session
 from memories.services.session_prompt import locked_session
 from memories.signals import session_erased
 
-# Texts are compared casefolded and composed, rows hold them as they were sent. Left out of a word
-# is what folding may have made of another character (ß, ﬁ, ſ, the Kelvin sign), and the letters
-# next to one that is not ASCII, which it may have been one with.
-_FOLDED = re.compile(r"s[st]*|f[fil]+|k|[a-z](?=[^\x00-\x7f])|(?<=[^\x00-\x7f])[a-z]")
+# Texts are compared as `letters()` folds them, rows hold them as they were sent. Left out of a word
+# is what folding may have made of another character (ß, ﬁ, ſ, ı, the Kelvin sign), what it writes
+# for units ("5 Mb", "5 mW"), and the letters next to one that is not ASCII, which it may have been
+# one with.
+_FOLDED = re.compile(
+    r"(?<=[kmgtp])bit\b|milli(?=-)|s[st]*|f[fil]+|k|i|[a-z](?=[^\x00-\x7f])|(?<=[^\x00-\x7f])[a-z]"
+)
 _WORD = re.compile(r"[a-z0-9]+")
 _TEXTS = ("transcript", "context")
 

@@ -401,7 +401,9 @@ def test_a_plain_piece_is_in_every_text_that_folds_so() -> None:
         text = f"abo{chr(code)}itur"
         for piece in plain_pieces(normalised(text)):
             assert piece in text, text
-    assert plain_pieces("the monthly invoices") == ["the", "monthly", "invoice"]
+    for text in ("It is 5 Mb", "It is 5 mW", "up to 3 mHz", "a 2 kb 1"):
+        assert all(piece in text.lower() for piece in plain_pieces(normalised(text))), text
+    assert plain_pieces("the monthly vouchers") == ["the", "monthly", "voucher"]
 
 
 def decide(house: House, verdict: str = "dismiss") -> tuple[str, str]:
