@@ -122,7 +122,7 @@ def test_a_workspace_may_switch_the_second_stage_off(house: House) -> None:
 
 
 def test_a_near_copy_is_damped_where_the_workspace_wants_it(house: House, neighbour: House) -> None:
-    copies = ["The office dog is called Biscuit.", "The office dog is called Biscuit!!"]
+    copies = ["The office dog is called Biscuit.", "Our office dog is called Biscuit."]
     for place in (house, neighbour):
         place.workspace.settings = {"gate_policy": "off"}
         place.workspace.save()
@@ -271,7 +271,14 @@ def test_a_query_without_words_is_answered_by_meaning(house: House) -> None:
         assert {r["explain"]["rerank"] for r in found} == {"off: the query holds no index term"}
 
 
-@pytest.mark.parametrize("query", ["???", " ... !", "—", "\u200b"])
+@pytest.mark.parametrize("query", ["", "  ", "\u200b", "\ufe0f\u2060"])
+def test_a_query_without_a_visible_character_is_blank(house: House, query: str) -> None:
+    answer = house.reader.post("memories/recall", {"query": query})
+    assert answer.status_code == 422
+    assert [error["field"] for error in answer.json()["errors"]] == ["query"]
+
+
+@pytest.mark.parametrize("query", ["???", " ... !", "—"])
 def test_a_query_of_punctuation_asks_nothing(house: House, query: str) -> None:
     fill(house)
     body = recall(house, query)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from engram.kernel import spend
+from engram.kernel.actors import SYSTEM
 from engram.kernel.models import Event, StageError, Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.models import CandidateSource, Memory, Session, SessionCandidate
@@ -240,7 +241,7 @@ def test_without_a_model_the_offline_judge_judges_and_says_so(house: House, ende
 def test_the_model_judges_blind(house: House, neighbour: House, model: ModelServer) -> None:
     ids = commit_story(house)
     begin(house)
-    prompt(house.workspace, "s1", "cucumbers of the greenhouse", actor=PERSON, now=NOW)
+    prompt(house.workspace, "s1", "cucumbers of the greenhouse", actor=SYSTEM, now=NOW)
     session = end(house)
     assert judge_all(house) == [session.id]
     [request] = model.requests
@@ -286,7 +287,7 @@ def test_what_no_database_stores_and_nobody_sees_is_left_out(
     judge_all(house)
     judgement = judgement_of(house)
     assert (judgement.status, judgement.kind) == ("done", "model")
-    assert (judgement.raw["reasoning"], judgement.missing_topics) == ("a b c", ["d e"])
+    assert (judgement.raw["reasoning"], judgement.missing_topics) == ("a bc", ["d e"])
 
 
 def bad(number: int, relevance: float) -> Callable[[Request], Answer]:
@@ -421,7 +422,7 @@ def test_sessions_are_settled_in_the_order_in_which_they_ended(house: House) -> 
 def test_one_judge_a_workspace_at_a_time(house: House, neighbour: House, ended: Session) -> None:
     taken = judging_due.take(fresh(house), LATER)
     assert taken is not None
-    assert judge_all(house, LATER + timedelta(seconds=60)) == []
+    assert judge_all(house, LATER + timedelta(seconds=15)) == []
     assert judging_due.overlooked(LATER) == []
     # Who fell silent is taken over, and settles nothing any more.
     later = LATER + timedelta(minutes=10)
