@@ -181,7 +181,7 @@ def test_undo_returns_everything_and_reopens(house: House) -> None:
 def test_undo_names_members_that_changed_since(house: House) -> None:
     low, high, card = disagree(house)
     resolve(house, card, verdict="keep", keep=[low["id"]])
-    house.agent.patch(f"memories/{low['id']}", {"content": "The API rate limit is 900 rps."})
+    house.reviewer.patch(f"memories/{low['id']}", {"content": "The API rate limit is 900 rps."})
     refused = house.reviewer.post(f"conflicts/{card['id']}/undo")
     assert refused.status_code == 409
     assert [e["message"] for e in refused.json()["errors"]] == [low["id"]]

@@ -113,7 +113,7 @@ def test_what_people_said_since_stands_beside(house: House) -> None:
     memory = merged["memory"]["id"]
     with in_workspace(house.workspace):
         observation = Merge.objects.get().observation_id
-    split = house.reviewer.post(f"memories/{memory}/split", {"observation_id": str(observation)})
+    split = house.agent.post(f"memories/{memory}/split", {"observation_id": str(observation)})
     assert split.status_code == 200, split.json()
     house.admin.patch("workspace/settings", {"gate_threshold": 1.0})
     gate = replayed(house, {"gate_threshold": 0.6})["gate"]
