@@ -178,7 +178,8 @@ def test_a_bucket_that_is_full_again_is_forgotten(house: House) -> None:
     limit(house, writes_per_minute=1)
     assert [commit(house.agent), commit(house.agent)] == [201, 429]
     redis = broker.client()
-    [name] = redis.keys(f"engram:bucket:calls:{house.workspace.pk.hex}:*:w")
+    agent = keys.find(house.agent.token)
+    name = f"engram:bucket:calls:{house.workspace.pk.hex}:key:{agent.id}:w"
     assert 0 < redis.pttl(name) <= 60_000
     redis.pexpire(name, 1)
     sleep(0.02)
