@@ -164,7 +164,7 @@ def console_paths(ids: dict[str, list[str]]) -> list[str]:
     for route in ROUTES:
         if route.startswith("admin/"):
             continue
-        path = f"/{route}"
+        path = f"/{route}".replace("<str:token>", "unknown").replace("<slug:name>", "stale-version")
         rows = [*ids["conflict"], *ids["memory"], "7b8f3c1e-0000-4000-8000-000000000000"]
         named = [
             path.replace("<slug:source>", source).replace(f"<uuid:{name}>", row)

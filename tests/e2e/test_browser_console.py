@@ -53,7 +53,7 @@ def service(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Itera
             )
             run_manage(home, "create_workspace", "acme", "--admin", "maria")
             tokens = {}
-            for role in ("agent", "reviewer"):
+            for role in ("agent", "reviewer", "admin"):
                 made = run_manage(home, "create_key", "--workspace", "acme", "--role", role)
                 tokens[role] = made.stdout.strip()
             yield Service(up, tokens)

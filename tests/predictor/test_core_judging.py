@@ -8,6 +8,7 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memories.core.quoting import visible
 from predictor.core.judging import (
     INSTRUCTIONS,
     MAX_NOTES,
@@ -52,7 +53,7 @@ def test_nothing_in_a_note_or_transcript_leaves_its_quotes(
 ) -> None:
     seen, conversation = told(notes, transcript)
     assert len(seen) == len(notes)
-    assert len(conversation) == len(tail(transcript))
+    assert len(conversation) == len(visible(tail(transcript)))
 
 
 def test_instructions_in_a_note_stay_a_quoted_note() -> None:
