@@ -253,6 +253,8 @@ SPECTACULAR_SETTINGS = {
         "SeverityEnum": "conflicts.models.card.Severity",
         "UrgencyEnum": "engram.console.inbox.source.SEVERITIES",
         "RelationEnum": "memories.models.gate.Relation",
+        "SuggestionStatusEnum": "memories.models.gate.SuggestionStatus",
+        "SuggestedByEnum": "memories.serializers.gate.SUGGESTED_BY",
         "GateOutcomeEnum": "memories.services.gate_replay.GATED",
     },
 }

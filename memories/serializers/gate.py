@@ -32,6 +32,9 @@ from memories.services.split import Split
 DEFAULT_WEEKS, MAX_WEEKS = 12, 260
 
 
+SUGGESTED_BY = ["gate", "agent", "person", "split"]
+
+
 class SplitSerializer(serializers.Serializer[Any]):
     """The body of a split."""
 
@@ -94,7 +97,7 @@ class SuggestionSerializer(serializers.Serializer[Any]):
     relation = serializers.ChoiceField(Relation.choices)
     similarity = serializers.FloatField(allow_null=True)
     reasons = serializers.ListField(child=serializers.CharField())
-    detected_by = serializers.ChoiceField(["gate", "agent", "person", "split"])
+    detected_by = serializers.ChoiceField(SUGGESTED_BY)
     memories = MemberSerializer(many=True, help_text="Both, the older one first: it stays.")
     conflicts = serializers.ListField(
         child=serializers.UUIDField(),
