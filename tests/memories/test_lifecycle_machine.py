@@ -241,7 +241,7 @@ class Lifecycle(RuleBasedStateMachine):
         self.tick()
         done = forget.forget(self.workspace, [memory_id], actor=SYSTEM, now=self.now)
         known = self.known[memory_id]
-        assert [m.id for m in done] == ([] if known.is_forgotten else [memory_id])
+        assert [m.id for m in done.memories] == ([] if known.is_forgotten else [memory_id])
         known.is_forgotten = True
 
     @rule(memory_id=memories)
