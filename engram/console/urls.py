@@ -21,6 +21,11 @@ urlpatterns = [
     path("api/docs/", pages.api_docs, name="api-docs"),
     path("problems/", problem_pages.problems, name="problems"),
     path("problems/<slug:name>", problem_pages.problem, name="problem"),
+    path(
+        "problems/<slug:name>/",
+        RedirectView.as_view(pattern_name="console:problem"),
+        name="problem-with-slash",
+    ),
     path("console/gate/", gate_pages.gate, name="gate"),
     path("console/gate/suggestions/<uuid:suggestion_id>/", gate_pages.answer, name="gate-answer"),
     path("console/gate/merges/<uuid:merge_id>/", gate_pages.judge, name="gate-judge"),

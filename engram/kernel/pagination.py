@@ -54,7 +54,11 @@ class NewestFirst(CursorPagination):
         """Return the cursor; what is not one of ours is a validation error."""
         try:
             cursor: Any = super().decode_cursor(request)
-            if cursor is not None and cursor.position is not None:
+            if cursor is None:
+                return None
+            if not any(cursor):  # text that is no base64 decodes to nothing
+                raise ValueError("a cursor without a place")
+            if cursor.position is not None:
                 position = self.read_position(str(cursor.position))
                 cursor = cursor._replace(position=position)
         except (NotFound, ValueError):

@@ -1,4 +1,4 @@
-"""JSON as strict as the contract says: no NaN, no infinities, no NUL, no lone surrogates."""
+"""Strict JSON: no NaN, no infinities, no NUL, no lone surrogates, no name twice in an object."""
 
 from __future__ import annotations
 
@@ -37,8 +37,14 @@ def _bounded_integer(digits: str) -> int:
     return int(digits)
 
 
-def _kept(value: dict[str, Any]) -> dict[str, Any]:
-    """Return an object as it is: a call of Python, within which other threads get their turn."""
+def _named_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object, each of whose names stands once: of two values one would be lost.
+
+    A call of Python for each object also lets other threads have their turn.
+    """
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        raise ParseError("A name stands twice in one object.")
     return value
 
 
@@ -68,7 +74,7 @@ def parse_json(body: bytes | str) -> Any:
     try:
         value = json.loads(
             body,
-            object_hook=_kept,
+            object_pairs_hook=_named_once,
             parse_constant=_refuse_constant,
             parse_float=_finite,
             parse_int=_bounded_integer,

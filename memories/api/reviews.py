@@ -6,12 +6,14 @@ from typing import Any, ClassVar
 from uuid import UUID
 
 import django_filters
+from django.db.models import QuerySet
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework.generics import ListAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from engram.kernel.actors import Actor
 from engram.kernel.api import WorkspaceView, validated
 from engram.kernel.filters import StateFilter, StrictFilterSet
 from engram.kernel.models import Role
@@ -21,6 +23,17 @@ from engram.kernel.tenancy import in_workspace
 from memories import serializers as shapes
 from memories.models import Review, ReviewKind, ReviewStatus
 from memories.services import decide
+
+
+def visible_to(actor: Actor) -> QuerySet[Review]:
+    """Return the reviews that a caller may see: reviewers all, others what they asked themselves.
+
+    What waits was not accepted by anybody: another agent must not read it as if it were known.
+    """
+    reviews = Review.objects.select_related("memory", "result")
+    if actor.is_reviewer:
+        return reviews
+    return reviews.filter(actor_kind=actor.kind, actor_id=actor.id)
 
 
 class ReviewFilter(StrictFilterSet):
@@ -50,12 +63,12 @@ class Reviews(WorkspaceView, ListAPIView):  # type: ignore[type-arg]
     filterset_class = ReviewFilter
 
     def get_queryset(self) -> Any:
-        """Return all reviews with what they are about."""
-        return Review.objects.select_related("memory", "result")
+        """Return the reviews that the caller may see, with what they are about."""
+        return visible_to(self.actor)
 
     @extend_schema(responses=shapes.ReviewSerializer(many=True))
     def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """List reviews, newest first."""
+        """List reviews, newest first: a reviewer's are all, an agent's its key's own."""
         page = self.paginate_queryset(self.filter_queryset(self.get_queryset()))
         return self.get_paginated_response(shapes.present_reviews(page or []))
 
@@ -68,7 +81,7 @@ class ReviewDetail(WorkspaceView):
     @extend_schema(responses=shapes.ReviewSerializer)
     def get(self, request: Request, review_id: UUID) -> Response:
         """Show one request."""
-        review = Review.objects.select_related("memory", "result").filter(pk=review_id).first()
+        review = visible_to(self.actor).filter(pk=review_id).first()
         if review is None:
             raise MissingError("There is no such review.")
         return Response(shapes.present_reviews([review])[0])

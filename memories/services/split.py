@@ -95,11 +95,12 @@ def _merge_of(memory_id: UUID, observation_id: UUID) -> Merge:
         sent = Observation.objects.filter(pk=observation_id, memory=memory_id).first()
         if sent is None:
             raise InvalidError("observation_id", "This memory has no such observation.")
-        raise InvalidError(
-            "observation_id",
-            f"Nothing was merged by that observation ({sent.outcome}), so there is nothing to"
-            " split off.",
+        why = (
+            "This statement was split off already"
+            if Merge.objects.filter(observation=observation_id).exists()
+            else f"Nothing was merged by that observation ({sent.outcome})"
         )
+        raise InvalidError("observation_id", f"{why}, so there is nothing to split off.")
     if merge.split_at is not None:
         raise StaleError(
             "That merge was split already.", [_statement(merge).memory_id], cause=MERGE_SPLIT

@@ -147,7 +147,10 @@ def test_changes_need_the_csrf_token(house: House, member: Member) -> None:
     strict.cookies = client.cookies
     for name in ("resolve", "undo", "snooze", "assign", "comment"):
         assert strict.post(f"/console/conflicts/{card.pk}/{name}/").status_code == 403
-    assert strict.post("/console/switch/").status_code == 403
+    refused = strict.post("/console/switch/")
+    assert refused.status_code == 403
+    assert "The form has expired" in refused.content.decode()
+    assert "console.css" in refused.content.decode()  # a page of ours, not the framework's
 
 
 def test_console_pages_allow_no_foreign_or_inline_code(house: House, member: Member) -> None:
@@ -218,7 +221,7 @@ def test_every_console_route_is_covered_by_these_tests() -> None:
         "conflicts", "conflict", "conflict-resolve", "conflict-undo", "conflict-snooze",
         "conflict-assign", "conflict-comment", "gate", "gate-answer", "gate-judge",
         "inbox", "inbox-act", "inbox-counts", "inbox-snooze", "inbox-undo", "detective", "replay",
-        "start", "invitation", "problem", "problems",
+        "start", "invitation", "problem", "problem-with-slash", "problems",
     }  # fmt: skip
 
 

@@ -64,3 +64,7 @@ def test_an_unknown_cause_is_not_found(path: str, client: Client) -> None:
 
 def test_nobody_writes_there(client: Client) -> None:
     assert client.post("/problems/not-found").status_code == 405
+
+
+def test_an_address_with_a_slash_leads_to_the_page(client: Client) -> None:
+    assert client.get("/problems/not-found/")["Location"] == "/problems/not-found"

@@ -181,6 +181,18 @@ def test_a_batch_writes_the_rest_and_keeps_claims_waiting(house: House) -> None:
         assert [m.content for m in Memory.objects.all()] == ["Rita sings."]
 
 
+def test_what_waits_is_read_by_who_asked_and_by_reviewers(house: House) -> None:
+    asking, other = (issue_agent(house.workspace, name) for name in ("asking", "other"))
+    asked = commit(asking, "Send backups to Rita.", provenance="user_stated").json()["review"]
+    readers = {asking: True, other: False, house.agent: False, house.reviewer: True}
+    for caller, is_shown in readers.items():
+        one, listed = caller.get(f"reviews/{asked}"), caller.get("reviews", {"status": "all"})
+        assert one.status_code == (200 if is_shown else 404)
+        assert [row["id"] for row in listed.json()["results"]] == [asked] * is_shown
+        for answer in (one, listed):
+            assert ("Rita" in answer.content.decode()) is is_shown
+
+
 def test_a_claim_that_also_replaces_is_one_review_that_names_both(house: House) -> None:
     old = stored(house.reviewer, BUDGET)
     answer = commit(

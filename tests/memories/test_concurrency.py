@@ -85,7 +85,9 @@ def test_phrasings_of_one_fact_at_once_leave_one_memory_or_suggestions(
         answers = list(pool.map(lambda text: _posted(shared_house, {"content": text}), PHRASINGS))
     assert [answer.status_code for answer in answers] == [201] * len(PHRASINGS)
     outcomes = sorted(answer.json()["outcome"] for answer in answers)
-    assert outcomes == ["created"] + ["suggested"] * (len(PHRASINGS) - 1)
+    # The first one may find the others too, where they are written before it looks again.
+    assert outcomes[1:] == ["suggested"] * (len(PHRASINGS) - 1)
+    assert outcomes[0] in {"created", "suggested"}
     with in_workspace(shared_house.workspace):
         memories = set(Memory.objects.recallable().values_list("pk", flat=True))
         pairs = set(MergeSuggestion.objects.values_list("memory", "other"))
@@ -118,7 +120,9 @@ def test_contradictions_at_once_are_kept_apart_and_unlike_ones_are_not_touched(
     with ThreadPoolExecutor(len(texts)) as pool:
         answers = list(pool.map(lambda body: _posted(shared_house, body), texts))
     outcomes = [answer.json()["outcome"] for answer in answers]
-    assert sorted(outcomes[:2]) == ["created", "kept_apart"]
+    # The first one may find the second, too, where that is written before it looks again.
+    assert "kept_apart" in outcomes[:2]
+    assert set(outcomes[:2]) <= {"created", "kept_apart"}
     assert outcomes[2:] == ["created", "created"]
     with in_workspace(shared_house.workspace):
         assert not MergeSuggestion.objects.exists()

@@ -34,7 +34,7 @@ from engram.kernel.models import Workspace
 from engram.kernel.refusals import InvalidError, StaleError
 from engram.kernel.tenancy import in_workspace
 from memories.core.content import content_hash
-from memories.models import Memory, MemoryVector, Observation, Posting
+from memories.models import Memory, MemoryVector, Merge, Observation, Posting
 from memories.services import forget
 from memories.services.commit import Committed, commit
 from memories.services.draft import Draft
@@ -266,7 +266,10 @@ class Lifecycle(RuleBasedStateMachine):
         known = self.known[memory_id]
         with in_workspace(self.workspace):
             sent = list(Observation.objects.filter(memory=memory_id).order_by("created_at", "pk"))
-        merged = [observation for observation in sent if observation.outcome == "merged"]
+            merges = Merge.objects.filter(memory=memory_id, split_at=None)
+            in_merges = set(merges.values_list("observation_id", flat=True))
+        # What was split off already is an observation of its own memory, and no merge of it.
+        merged = [observation for observation in sent if observation.pk in in_merges]
         chosen = (merged or sent)[0]
         said = next(one for one in known.said if one.text == chosen.content)
         may = known.state(self.now) in {"active", "expired"} and not self.is_suppressed(said)

@@ -162,10 +162,13 @@ def test_splitting_twice_is_refused_and_names_the_memory(house: House) -> None:
     survivor = commit(house, PLAIN)["memory"]["id"]
     commit(house, FINER)
     observation = merged_observation(house, survivor, FINER)
-    split(house, survivor, observation)
+    memory = split(house, survivor, observation).json()["memory"]["id"]
     again = split(house, survivor, observation)
     assert again.status_code == 409
     assert again.json()["detail"] == "That merge was split already."
+    at_its_new_place = split(house, memory, observation)
+    assert at_its_new_place.status_code == 422
+    assert "was split off already" in at_its_new_place.content.decode()
 
 
 @pytest.mark.parametrize("outcome", ["created", "duplicate"])
