@@ -8,15 +8,20 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from tests.conftest import House, issue_agent
+from tests.conftest import Caller, House, issue_agent
 
 CANARY = "zyzzyvaquux"
 TEXT = f"The north vault opens with {CANARY}."
 
 
-def claimed(house: House, content: str, **fields: Any) -> str:
+@pytest.fixture
+def plain(house: House) -> Caller:
+    """Return the caller whose claims wait for a reviewer."""
+    return issue_agent(house.workspace)
+
+
+def claimed(plain: Caller, content: str, **fields: Any) -> str:
     """Return the review of a claim that a plain key made."""
-    plain = issue_agent(house.workspace)
     asked = {"content": content, "pinned": True, "source": CANARY, **fields}
     answer = plain.post("memories", asked)
     assert answer.status_code == 202, answer.json()
@@ -29,11 +34,11 @@ def forget(house: House, *ids: str) -> None:
     assert answer.json()["forgotten"] == len(ids)
 
 
-def shown_to_agents(house: House, person: Any, review: str) -> str:
-    """Return all that people and programs of the role agent read of a review."""
+def shown_to_agents(plain: Caller, person: Any, review: str) -> str:
+    """Return all that people of the role agent and the key that asked read of a review."""
     pages = ("?status=accepted", "?status=all", f"{review}/change/")
     texts = [person.get(f"/admin/memories/review/{page}").content.decode() for page in pages]
-    api = [house.agent.get(f"reviews/{review}"), house.agent.get("reviews?status=all")]
+    api = [plain.get(f"reviews/{review}"), plain.get("reviews?status=all")]
     inbox = person.get(f"/console/inbox/?item=reviews:{review}")
     return "".join([*texts, *(a.content.decode() for a in api), inbox.content.decode()])
 
@@ -41,36 +46,36 @@ def shown_to_agents(house: House, person: Any, review: str) -> str:
 @pytest.mark.parametrize("verb", ["accept", "reject"])
 @pytest.mark.parametrize("kind", ["claim", "supersede"])
 def test_an_answered_request_does_not_show_what_was_forgotten(
-    house: House, member: Any, verb: str, kind: str
+    house: House, plain: Caller, member: Any, verb: str, kind: str
 ) -> None:
     fields = {}
     if kind == "supersede":
         old = house.reviewer.post("memories", {"content": "The vault has no word."}).json()
         fields = {"supersedes": old["memory"]["id"]}
-    review = claimed(house, TEXT, **fields)
+    review = claimed(plain, TEXT, **fields)
     done = house.reviewer.post(f"reviews/{review}/{verb}", {"note": f"About {CANARY}."}).json()
     person = member("agent")
-    assert CANARY in shown_to_agents(house, person, review)
+    assert CANARY in shown_to_agents(plain, person, review)
     known = done["result"] or house.agent.post("memories", {"content": TEXT}).json()["memory"]["id"]
     forget(house, known)
-    assert CANARY not in shown_to_agents(house, person, review)
-    body = house.agent.get(f"reviews/{review}").json()
+    assert CANARY not in shown_to_agents(plain, person, review)
+    body = plain.get(f"reviews/{review}").json()
     assert (body["request"], body["note"]) == ({}, "")
     assert body["status"] == f"{verb}ed"
 
 
 def test_what_an_accepted_claim_wrote_is_withheld_in_all_its_wordings(
-    house: House, member: Any
+    house: House, plain: Caller, member: Any
 ) -> None:
-    review = claimed(house, TEXT)
+    review = claimed(plain, TEXT)
     result = house.reviewer.post(f"reviews/{review}/accept", {}).json()["result"]
     house.reviewer.patch(f"memories/{result}", {"content": "The north vault is open."})
     forget(house, result)
-    assert CANARY not in shown_to_agents(house, member("agent"), review)
+    assert CANARY not in shown_to_agents(plain, member("agent"), review)
 
 
 def test_lists_of_reviews_ask_the_database_as_often_for_many_as_for_one(
-    house: House, member: Any
+    house: House, plain: Caller, member: Any
 ) -> None:
     person = member("agent")
     paths = ("/admin/memories/review/?status=all", "/api/v1/reviews?status=all", "/console/inbox/")
@@ -83,41 +88,47 @@ def test_lists_of_reviews_ask_the_database_as_often_for_many_as_for_one(
             counts.append(len(made))
         return counts
 
-    claimed(house, "Rita rows.")
+    claimed(plain, "Rita rows.")
     asks()  # what a process asks once
     few = asks()
     for n in range(5):
-        claimed(house, f"Rita owns {n + 2} boats.")
+        claimed(plain, f"Rita owns {n + 2} boats.")
     assert asks() == few
 
 
-def test_a_claim_of_a_former_wording_lapses_when_its_memory_is_forgotten(house: House) -> None:
+def test_a_claim_of_a_former_wording_lapses_when_its_memory_is_forgotten(
+    house: House, plain: Caller
+) -> None:
     known = house.agent.post("memories", {"content": TEXT}).json()["memory"]["id"]
     house.reviewer.patch(f"memories/{known}", {"content": "The north vault is open."})
-    review = claimed(house, TEXT, revive=True, scope="elsewhere")
+    review = claimed(plain, TEXT, revive=True, scope="elsewhere")
     forget(house, known)
-    assert house.agent.get(f"reviews/{review}").json()["status"] == "lapsed"
+    assert plain.get(f"reviews/{review}").json()["status"] == "lapsed"
     assert house.reviewer.post(f"reviews/{review}/accept", {}).status_code == 409
     assert house.agent.get(f"memories/{known}").json()["state"] == "forgotten"
 
 
-def test_accepting_brings_nothing_back_that_was_forgotten_after_it_was_asked(house: House) -> None:
+def test_accepting_brings_nothing_back_that_was_forgotten_after_it_was_asked(
+    house: House, plain: Caller
+) -> None:
     """Also when the request names a memory, and so does not lapse by its statement."""
     old = house.reviewer.post("memories", {"content": "The vault has no word."}).json()["memory"]
     known = house.agent.post("memories", {"content": TEXT, "scope": "a"}).json()["memory"]["id"]
     house.reviewer.patch(f"memories/{known}", {"content": "The north vault is open."})
-    review = claimed(house, TEXT, revive=True, supersedes=old["id"])
+    review = claimed(plain, TEXT, revive=True, supersedes=old["id"])
     forget(house, known)
     answer = house.reviewer.post(f"reviews/{review}/accept", {})
     assert (answer.status_code, answer.json()["type"].split("/")[-1]) == (409, "review-lapsed")
     assert house.agent.get(f"memories/{known}").json()["state"] == "forgotten"
     assert house.agent.get(f"memories/{old['id']}").json()["state"] == "active"
-    assert house.agent.get(f"reviews/{review}").json()["status"] == "lapsed"
+    assert plain.get(f"reviews/{review}").json()["status"] == "lapsed"
 
 
-def test_a_revival_that_is_asked_after_forgetting_is_still_done(house: House) -> None:
+def test_a_revival_that_is_asked_after_forgetting_is_still_done(
+    house: House, plain: Caller
+) -> None:
     known = house.agent.post("memories", {"content": TEXT}).json()["memory"]["id"]
     forget(house, known)
-    review = claimed(house, TEXT, revive=True)
+    review = claimed(plain, TEXT, revive=True)
     assert house.reviewer.post(f"reviews/{review}/accept", {}).status_code == 200
     assert house.agent.get(f"memories/{known}").json()["state"] == "active"

@@ -74,7 +74,7 @@ def test_a_summary_that_was_kept_is_asked_about_again(house: House) -> None:
     source = commit(house, "Lesson one: back up.")["memory"]["id"]
     summary = commit(house, "We learned to back up.", derived_from=[source])["memory"]["id"]
     house.agent.post("memories/forget", {"ids": [source], "confirm": True})
-    review = house.agent.get("reviews").json()["results"][0]["id"]
+    review = house.reviewer.get("reviews").json()["results"][0]["id"]
     house.reviewer.post(f"reviews/{review}/reject", {})
     now = timezone.now()
     assert reopen_review(house.workspace, UUID(review), actor=SYSTEM, now=now).status == "pending"
