@@ -8,10 +8,10 @@ class ConflictsConfig(AppConfig):
 
     def ready(self) -> None:
         """Hear of memories through the seam that `memories` offers."""
-        from conflicts.services import due, erase, lapse
+        from conflicts.services import due, erase, lapse, reworded
         from memories import signals
 
-        signals.memories_written.connect(lapse.note_reworded, dispatch_uid="conflicts.reworded")
+        signals.memories_written.connect(reworded.note_reworded, dispatch_uid="conflicts.reworded")
         signals.memories_written.connect(due.note_written, dispatch_uid="conflicts.due")
         signals.memories_revived.connect(lapse.note_revived, dispatch_uid="conflicts.reopen")
         signals.memories_revived.connect(due.note_revived, dispatch_uid="conflicts.revived")

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Final
 
 from conflicts.core.ambiguities import Clash
+from conflicts.core.comparisons import Comparisons
 from conflicts.core.facts import Finding
-from conflicts.core.identity import says_the_same
 from conflicts.core.questions import ask_ambiguity, ask_reversal, ask_stale, ask_state
 from conflicts.core.reversals import Arc
 from conflicts.core.severity import severity_of
@@ -104,22 +104,27 @@ def _ids(timeline: Timeline, positions: Iterable[int]) -> tuple[str, ...]:
     return tuple(timeline.facts[i].id for i in sorted(positions))
 
 
-def split_by_subject(finding: Finding, notes: Mapping[str, Note]) -> list[Finding]:
+def split_by_subject(
+    finding: Finding, notes: Mapping[str, Note], known: Comparisons
+) -> list[Finding]:
     """Return a finding as one a subject; a subject on which nothing disagrees is left out.
 
     ``notes`` hold what each fact says. A finding about one thing is returned as it is; the parts
     of another ask anew, because its question may quote what belongs to another part.
     """
-    groups = by_subject(finding.fact_ids, notes.__getitem__)
+    groups = by_subject(finding.fact_ids, notes.__getitem__, is_other=known.are_of_other_subjects)
     if len(groups) < 2:
         return [finding]
-    return [part for group in groups if (part := _part(finding, group, notes))]
+    return [part for group in groups if (part := _part(finding, group, notes, known))]
 
 
-def _part(finding: Finding, group: Sequence[str], notes: Mapping[str, Note]) -> Finding | None:
+def _part(
+    finding: Finding, group: Sequence[str], notes: Mapping[str, Note], known: Comparisons
+) -> Finding | None:
     """Ask about some facts of a finding, oldest first; yes keeps the newest that yes kept."""
     named = next((i for i in reversed(group) if i in finding.yes_keeps), group[-1])
-    for_yes = tuple(i for i in group if says_the_same(notes[i].content, notes[named].content))
+    claim = notes[named].content
+    for_yes = tuple(i for i in group if known.says_the_same(notes[i].content, claim))
     against = [i for i in group if i not in for_yes]
     if not against:
         return None
@@ -128,6 +133,6 @@ def _part(finding: Finding, group: Sequence[str], notes: Mapping[str, Note]) -> 
         kind="ambiguity",
         fact_ids=tuple(group),
         yes_keeps=for_yes,
-        question=ask_ambiguity(notes[named].content, notes[against[-1]].content),
+        question=ask_ambiguity(claim, notes[against[-1]].content),
         suggestion=None,
     )

@@ -139,10 +139,12 @@ def _pairs(lineages: Sequence[str]) -> list[Pair]:
 
 def _still_holds(decided: DecidedPair, claim_of: Mapping[str, str], same_claim: SameClaim) -> bool:
     """Whether both members still claim what they claimed when the verdict was given."""
-    return all(
+    # Both are asked, so that what is not known yet is compared at once.
+    held = [
         lineage not in claim_of or same_claim(text, claim_of[lineage])
         for lineage, text in decided.claims.items()
-    )
+    ]
+    return all(held)
 
 
 def _best_card(

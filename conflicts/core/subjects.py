@@ -75,6 +75,9 @@ def note_of(noted: Noted) -> Note:
     return Note(noted.content, noted.scope, noted.project)
 
 
+IsOther = Callable[[Note, Note], bool]
+
+
 def are_of_other_subjects(a: Note, b: Note) -> bool:
     """Tell whether two memories clearly speak of two things; symmetric.
 
@@ -90,7 +93,9 @@ def _clearly_differ(a: Note, b: Note) -> bool:
     return _name_other_things(a.content, b.content) or _are_of_other_places(a, b)
 
 
-def by_subject(members: Sequence[T], note: Callable[[T], Note]) -> list[list[T]]:
+def by_subject(
+    members: Sequence[T], note: Callable[[T], Note], *, is_other: IsOther = are_of_other_subjects
+) -> list[list[T]]:
     """Group members by what they speak of, in their order.
 
     A member goes to the first group none of whose members clearly speaks of another thing.
@@ -98,7 +103,7 @@ def by_subject(members: Sequence[T], note: Callable[[T], Note]) -> list[list[T]]
     groups: list[list[T]] = []
     for one in members:
         for group in groups:
-            if not any(are_of_other_subjects(note(one), note(other)) for other in group):
+            if not any(is_other(note(one), note(other)) for other in group):
                 group.append(one)
                 break
         else:
@@ -229,7 +234,13 @@ def _is_bare(text: str) -> bool:
     return bool(_DETERMINER.match(text)) or len(subject) > 1 or subject[0].text.endswith("s")
 
 
-def answering(members: Sequence[T], note: Callable[[T], Note], for_yes: Sequence[T]) -> list[T]:
+def answering(
+    members: Sequence[T],
+    note: Callable[[T], Note],
+    for_yes: Sequence[T],
+    *,
+    is_other: IsOther = are_of_other_subjects,
+) -> list[T]:
     """Return the members that answer a card's question; what speaks of another thing does not.
 
     The question names the newest of ``for_yes`` and sets something against it. Two members are
@@ -239,15 +250,15 @@ def answering(members: Sequence[T], note: Callable[[T], Note], for_yes: Sequence
     if len(members) < 3:
         return list(members)
     named = for_yes[-1] if for_yes else members[-1]
-    asked = _alike(members, note, named)
+    asked = _alike(members, note, named, is_other)
     if any(one not in for_yes and one is not named for one in asked):
         return asked
     against = [one for one in members if one not in for_yes and one is not named]
-    beside = _alike(members, note, against[-1]) if against else []
+    beside = _alike(members, note, against[-1], is_other) if against else []
     return [one for one in members if one in asked or one in beside]
 
 
-def _alike(members: Sequence[T], note: Callable[[T], Note], named: T) -> list[T]:
+def _alike(members: Sequence[T], note: Callable[[T], Note], named: T, is_other: IsOther) -> list[T]:
     """Return the members that do not clearly speak of another thing than the one named."""
     mine = note(named)
-    return [one for one in members if one is named or not are_of_other_subjects(note(one), mine)]
+    return [one for one in members if one is named or not is_other(note(one), mine)]

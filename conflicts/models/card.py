@@ -116,6 +116,8 @@ class ConflictMember(WorkspaceModel):
     revision = (
         models.PositiveIntegerField()
     )  # the wording that the card was asked (or decided) about
+    # Its words are newer than what the detective has read of it.
+    is_reworded = models.BooleanField(default=False, db_default=False)
 
     class Meta:
         ordering = ["position"]

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
 
 from django.db.models import Q
 
+from conflicts.core.comparisons import Comparisons
 from conflicts.core.facts import Finding
 from conflicts.core.findings import split_by_subject
-from conflicts.core.identity import OpenCard, Placement, place, says_the_same
-from conflicts.core.subjects import Note, are_of_other_subjects, note_of
+from conflicts.core.identity import OpenCard, Placement, place
+from conflicts.core.subjects import Note, note_of
 from conflicts.models import Conflict, ConflictMember, ConflictPair
 from conflicts.models.card import WAITING
 from conflicts.services.absorb import absorb
+from conflicts.services.asking import QUESTION_MAX_CHARS, ask_finding, in_order, save_question
 from conflicts.services.decided import decided_pairs
 from conflicts.services.due import note_written
 from engram.kernel.actors import SYSTEM, Actor
@@ -24,8 +26,6 @@ from engram.kernel.locks import one_at_a_time
 from engram.kernel.tenancy import current_workspace_id
 from memories.models import Memory
 from memories.services.lifecycle import lock
-
-QUESTION_MAX_CHARS = 400
 
 
 @dataclass(slots=True)
@@ -36,23 +36,27 @@ class Filed:
     joined: int = 0
     skipped: int = 0
     cards: list[UUID] = field(default_factory=list)
+    placed: dict[UUID, Placement] = field(default_factory=dict)
 
 
 def file_findings(
     findings: Sequence[Finding],
+    known: Comparisons,
     *,
     detected_by: str,
     now: datetime,
     actor: Actor = SYSTEM,
     read: Mapping[UUID, int] | None = None,
     is_reported: bool = False,
+    beside: Collection[UUID] = (),
 ) -> Filed:
     """File findings within the caller's transaction; run twice, it changes nothing the second time.
 
     1. One filer a workspace. 2. Lock the members: what is hidden meanwhile is no question any
     more, and what is not in the revision that was `read` is read again. 3. Split what speaks of
     several things, unless somebody has named just these memories (`is_reported`). 4. Place each
-    finding by identity. 5. Write.
+    finding by identity; what `known` did not know, undoes the transaction (`with_comparisons`).
+    5. Write. Cards that the caller changes `beside` these are locked along, in one order.
     """
     filed = Filed()
     if not findings:
@@ -65,9 +69,9 @@ def file_findings(
         note_written(Memory, memory_ids=changed, now=now)
     current = [f for f in findings if all(i in live for i in f.fact_ids)]
     if not is_reported:
-        current = [part for f in current for part in _of_one_subject(f, live, filed)]
+        current = [part for f in current for part in _of_one_subject(f, live, known, filed)]
     lineages = {str(memory.lineage) for memory in live.values()}
-    open_cards, notes_of = _open_cards(lineages)
+    open_cards, notes_of = _open_cards(lineages, beside)
     notes_of |= {str(memory.lineage): note_of(memory) for memory in live.values()}
     placements = place(
         current,
@@ -75,10 +79,12 @@ def file_findings(
         claim_of={str(memory.lineage): memory.content for memory in live.values()},
         open_cards=open_cards,
         decided=decided_pairs(lineages),
-        is_other=lambda a, b: are_of_other_subjects(notes_of[a], notes_of[b]),
+        same_claim=known.says_the_same,
+        is_other=lambda a, b: known.are_of_other_subjects(notes_of[a], notes_of[b]),
     )
+    known.demand_known()
     for placement in placements:
-        _file(placement, live, filed, detected_by=detected_by, actor=actor, now=now)
+        _file(placement, live, known, filed, detected_by=detected_by, actor=actor, now=now)
     return filed
 
 
@@ -91,14 +97,19 @@ def one_filer() -> None:
     one_at_a_time(f"cards:{current_workspace_id()}")
 
 
-def _of_one_subject(finding: Finding, live: Mapping[str, Memory], filed: Filed) -> list[Finding]:
+def _of_one_subject(
+    finding: Finding, live: Mapping[str, Memory], known: Comparisons, filed: Filed
+) -> list[Finding]:
     """Return a finding as one a subject; one in which nothing of one subject disagrees is none."""
-    parts = split_by_subject(finding, {i: note_of(live[i]) for i in finding.fact_ids})
+    notes = {i: note_of(live[i]) for i in finding.fact_ids}
+    parts = split_by_subject(finding, notes, known)
     filed.skipped += not parts
     return parts
 
 
-def _open_cards(lineages: Iterable[str]) -> tuple[list[OpenCard], dict[str, Note]]:
+def _open_cards(
+    lineages: Iterable[str], beside: Collection[UUID]
+) -> tuple[list[OpenCard], dict[str, Note]]:
     """Return the cards that wait and touch one of the lineages, and what their members say.
 
     They stay locked: a person's verdict or snooze comes before this or after, never between.
@@ -109,7 +120,8 @@ def _open_cards(lineages: Iterable[str]) -> tuple[list[OpenCard], dict[str, Note
     theirs = members.filter(conflict__in=own.values("conflict_id")).values("lineage")
     # A card that grows may absorb these too: locked now, all in one order.
     near = members.filter(Q(lineage__in=asked) | Q(lineage__in=theirs)).order_by()
-    waiting = Conflict.objects.filter(status__in=WAITING, pk__in=near.values("conflict_id"))
+    named = Q(pk__in=near.values("conflict_id")) | Q(pk__in=beside)
+    waiting = Conflict.objects.filter(named, status__in=WAITING)
     locked = [card.pk for card in waiting.order_by("pk").select_for_update()]
     touched = set(own.filter(conflict__in=locked).values_list("conflict_id", flat=True))
     covered: dict[str, set[str]] = {}
@@ -125,6 +137,7 @@ def _open_cards(lineages: Iterable[str]) -> tuple[list[OpenCard], dict[str, Note
 def _file(
     placement: Placement,
     live: dict[str, Memory],
+    known: Comparisons,
     filed: Filed,
     *,
     detected_by: str,
@@ -140,11 +153,12 @@ def _file(
     else:
         card = _open(placement, detected_by=detected_by, now=now)
         is_new = True
-    is_wider = _add_members(card, placement, live, actor=actor, now=now)
+    is_wider = _add_members(card, placement, live, known, actor=actor, now=now)
     _cover(card, placement)
     if is_wider:
         absorb(card, now=now)
     filed.cards.append(card.id)
+    filed.placed[card.id] = placement
     if is_new:
         filed.opened += 1
         record(
@@ -182,6 +196,7 @@ def _add_members(
     card: Conflict,
     placement: Placement,
     live: dict[str, Memory],
+    known: Comparisons,
     *,
     actor: Actor,
     now: datetime,
@@ -202,7 +217,7 @@ def _add_members(
             memory=memory,
             lineage=memory.lineage,
             revision=memory.revision,
-            says_yes=_says_yes(memory, placement.finding if is_new else None, for_yes),
+            says_yes=_says_yes(memory, placement.finding if is_new else None, for_yes, known),
         )
         record(
             "memory.disputed",
@@ -212,21 +227,17 @@ def _add_members(
             data={"conflict": str(card.id)},
         )
     if added:
-        ordered = sorted(
-            members.values(),
-            key=lambda m: (m.memory.observed_at, m.memory.created_at, m.memory_id),
-        )
-        for position, member in enumerate(ordered):
-            member.position = position
-            member.save()
+        in_order(list(members.values()))
     return bool(added)
 
 
-def _says_yes(memory: Memory, opening: Finding | None, for_yes: Sequence[str]) -> bool:
+def _says_yes(
+    memory: Memory, opening: Finding | None, for_yes: Sequence[str], known: Comparisons
+) -> bool:
     """Tell whether a memory is for yes; the finding that opens a card knows it of its own."""
     if opening is not None and str(memory.id) in opening.fact_ids:
         return str(memory.id) in opening.yes_keeps
-    return any(says_the_same(memory.content, claim) for claim in for_yes)
+    return any(known.says_the_same(memory.content, claim) for claim in for_yes)
 
 
 def _cover(card: Conflict, placement: Placement) -> None:
@@ -254,19 +265,6 @@ def _join(
         card.detected_by = [*card.detected_by, detected_by]
     held = set(ConflictMember.objects.filter(conflict=card).values_list("memory_id", flat=True))
     if is_wider and {UUID(i) for i in finding.fact_ids} == held:
-        card.kind = finding.kind
-        card.question = finding.question[:QUESTION_MAX_CHARS]
-        card.reasoning = finding.reasoning
-        card.suggested_verdict = finding.suggestion or ""
-        ConflictMember.objects.filter(conflict=card).update(says_yes=False)
-        named = [UUID(i) for i in finding.yes_keeps]
-        ConflictMember.objects.filter(conflict=card, memory__in=named).update(says_yes=True)
-    card.version += 1
-    card.updated_at = now
-    card.save(
-        update_fields=[
-            "kind", "question", "reasoning", "suggested_verdict", "detected_by", "version",
-            "updated_at",
-        ]
-    )  # fmt: skip
+        ask_finding(card, finding)
+    save_question(card, "detected_by", now=now)
     return True

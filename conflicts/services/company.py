@@ -9,11 +9,11 @@ from uuid import UUID
 import numpy as np
 from django.db.models import Q
 
-from conflicts.core.subjects import are_of_other_subjects, note_of
+from conflicts.core.comparisons import Comparisons
+from conflicts.core.subjects import note_of
 from conflicts.models import Conflict, ConflictMember, ConflictPair
 from conflicts.models.card import WAITING
 from conflicts.services.judgements import of_pair
-from memories.core.claims import compare
 from memories.models import Memory, MemoryVector, State
 
 SAME_MATTER_COSINE = 0.5
@@ -33,7 +33,9 @@ def waiting_card(memory: Memory, other: Memory) -> Conflict | None:
     return card if card is not None and card.status in WAITING else None
 
 
-def company_of(memory: Memory, other: Memory, *, model: str, now: datetime) -> list[Memory]:
+def company_of(
+    memory: Memory, other: Memory, known: Comparisons, *, model: str, now: datetime
+) -> list[Memory]:
     """Return the live members of a waiting card about one of two memories and the other's matter.
 
     N disagreeing values are one card, though they are reported pair by pair: a memory that
@@ -48,20 +50,24 @@ def company_of(memory: Memory, other: Memory, *, model: str, now: datetime) -> l
         if len(held) != 1:
             continue
         [newcomer] = [m for lineage, m in pair.items() if lineage not in held]
-        if any(are_of_other_subjects(note_of(newcomer), note_of(m)) for m in live):
+        if any(known.are_of_other_subjects(note_of(newcomer), note_of(m)) for m in live):
             continue
         others = [m for m in live if m.lineage not in held]
         vectors = _vectors([newcomer.id, *(m.id for m in others)], model)
-        if all(_is_one_matter(newcomer, m, vectors) for m in others):
+        # All of them are asked, so that what is not known yet is compared at once.
+        are_one = [_is_one_matter(newcomer, m, vectors, known) for m in others]
+        if all(are_one):
             return live
     return []
 
 
-def _is_one_matter(one: Memory, other: Memory, vectors: Mapping[UUID, np.ndarray]) -> bool:
+def _is_one_matter(
+    one: Memory, other: Memory, vectors: Mapping[UUID, np.ndarray], known: Comparisons
+) -> bool:
     a, b = vectors.get(one.id), vectors.get(other.id)
     if a is not None and b is not None and float(a @ b) >= SAME_MATTER_COSINE:
         return True
-    if compare(one.content, other.content).relation != "different":
+    if known.relation(one.content, other.content) != "different":
         return True
     return of_pair(one, other).exclude(relation="different").exists()
 

@@ -8,13 +8,12 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from uuid import UUID
 
-from conflicts.core.identity import says_the_same
+from conflicts.core.comparisons import Comparisons
 from conflicts.core.subjects import answering, note_of
 from conflicts.models import Conflict, ConflictMember
 from conflicts.models.decision import Verdict
 from conflicts.services.causes import KEEP_NEEDED
 from engram.kernel.refusals import InvalidError
-from memories.core.claims import compare
 from memories.models import Memory
 
 
@@ -24,13 +23,14 @@ class Asked:
 
     `live` are its members that agents recall, in the order of the story; `aside` those of them that
     speak of another thing than the question, which no verdict changes. `is_by_rules` tells that
-    nobody but the rules found the card: only what they find then differs.
+    nobody but the rules found the card: only what they find then differs. `known` compares claims.
     """
 
     live: tuple[Memory, ...]
     says_yes: frozenset[UUID]
     aside: frozenset[UUID] = frozenset()
     is_by_rules: bool = True
+    known: Comparisons = field(default_factory=Comparisons, compare=False, repr=False)
 
     @property
     def members(self) -> tuple[Memory, ...]:
@@ -53,18 +53,29 @@ class Consequences:
         return max(self.kept, key=lambda m: (m.observed_at, m.created_at, m.id), default=None)
 
 
-def asked_by(card: Conflict, members: Iterable[ConflictMember], live: Collection[Memory]) -> Asked:
-    """Return what a card asks about, given its members and which of their memories live."""
+def asked_by(
+    card: Conflict,
+    members: Iterable[ConflictMember],
+    live: Collection[Memory],
+    known: Comparisons | None = None,
+) -> Asked:
+    """Return what a card asks about, given its members and which of their memories live.
+
+    Who holds locks hands in look-ups as `known`; without them claims are compared at once.
+    """
+    known = known or Comparisons()
     by_id = {memory.id: memory for memory in live}
     present = [m for m in members if m.memory_id in by_id]
     says_yes = frozenset(m.memory_id for m in present if m.says_yes)
     ordered = [by_id[m.memory_id] for m in present]
-    asked = answering(ordered, note_of, [m for m in ordered if m.id in says_yes])
+    for_yes = [m for m in ordered if m.id in says_yes]
+    asked = answering(ordered, note_of, for_yes, is_other=known.are_of_other_subjects)
     return Asked(
         live=tuple(ordered),
         says_yes=says_yes,
         aside=frozenset(m.id for m in ordered if m not in asked),
         is_by_rules=card.detected_by == ["rules"],
+        known=known,
     )
 
 
@@ -113,7 +124,7 @@ def _denied(
         raise InvalidError("verdict", "No memory that says so is active any more.")
     if named & asked.says_yes:
         raise InvalidError("keep", "A no retires this memory; it cannot be kept as well.")
-    if not named and _disagree(rest, is_by_rules=asked.is_by_rules):
+    if not named and _disagree(rest, asked):
         raise InvalidError(
             "keep",
             "More than one value would remain: name the memories that are true.",
@@ -123,11 +134,13 @@ def _denied(
     return Consequences(kept, tuple(m for m in rest if m not in kept), retired, aside)
 
 
-def _disagree(memories: Sequence[Memory], *, is_by_rules: bool) -> bool:
+def _disagree(memories: Sequence[Memory], asked: Asked) -> bool:
     """Tell whether two of the memories could not both be true."""
-    return any(
-        compare(one.content, other.content).relation == "contradicts"
-        if is_by_rules
-        else not says_the_same(one.content, other.content)
+    # All pairs are asked, so that what is not known yet is compared at once.
+    found = [
+        asked.known.relation(one.content, other.content) == "contradicts"
+        if asked.is_by_rules
+        else not asked.known.says_the_same(one.content, other.content)
         for one, other in combinations(memories, 2)
-    )
+    ]
+    return any(found)

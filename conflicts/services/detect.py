@@ -9,13 +9,16 @@ from time import monotonic
 from traceback import format_tb
 from uuid import UUID, uuid4
 
+from conflicts.core.comparisons import Comparisons
 from conflicts.core.detective import DetectiveSettings, left_unread
 from conflicts.core.detective import detect as find
 from conflicts.models import DetectionDue, DetectionRun
 from conflicts.services import backlog, lease
 from conflicts.services.cards import file_findings
+from conflicts.services.comparing import with_comparisons
 from conflicts.services.due import DETECT_TASK
 from conflicts.services.narrative import hand_on
+from conflicts.services.reworded import settle_reworded, with_reworded
 from conflicts.services.story import is_short, story_ids, tell
 from engram.kernel import telemetry
 from engram.kernel.jobs import wake
@@ -149,9 +152,16 @@ def _fill(
     unread = {story.memory_of[fact] for fact in left_unread(story.facts)}
     run.left_unread = len(unread.intersection(map(str, triggers)))
     run.batches = 1
-    with in_workspace(workspace):
-        filed = file_findings(findings, detected_by="rules", read=story.revisions, now=now)
+
+    def file(known: Comparisons) -> None:
+        reworded = with_reworded(triggers)
+        filed = file_findings(
+            findings, known, detected_by="rules", read=story.revisions, beside=reworded, now=now
+        )
+        settle_reworded(reworded, known, placed=filed.placed, read=story.revisions, now=now)
         run.opened, run.joined, run.skipped = filed.opened, filed.joined, filed.skipped
         run.narrative = hand_on(workspace, due, story, now=clock())
         run.status = "done"
         run.save()
+
+    with_comparisons(workspace, file)

@@ -11,7 +11,8 @@ from django.db.models import Q
 
 from conflicts.models import Conflict, ConflictComment, ConflictPair, Decision, Judgement
 from conflicts.models.card import WAITING, LapseReason
-from conflicts.services.lapse import ask_anew, lapse, live_members
+from conflicts.services.asking import ask_anew, live_members
+from conflicts.services.lapse import lapse
 
 ERASED = "Erased."
 

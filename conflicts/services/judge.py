@@ -7,18 +7,19 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+from conflicts.core.comparisons import Comparisons
 from conflicts.models import Conflict, JudgedRelation, Judgement
 from conflicts.models.card import WAITING
 from conflicts.services import judgements
 from conflicts.services.cards import one_filer
 from conflicts.services.company import card_of
+from conflicts.services.comparing import with_comparisons
 from conflicts.services.records import demand_leave, note_said, record_of
 from conflicts.services.report import file_report, gather
 from engram.kernel.actors import Actor
 from engram.kernel.credentials import refuse_credentials
 from engram.kernel.models import Workspace
 from engram.kernel.refusals import InvalidError, MissingError, StaleError
-from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, MergeSuggestion, State
 from memories.services.causes import NOT_LIVE
 from memories.services.lifecycle import lock
@@ -69,7 +70,8 @@ def judge(
     A later answer of the same caller replaces the earlier one; a card stays, people close it.
     """
     refuse_credentials({"reason": reason})
-    with in_workspace(workspace):
+
+    def keep(known: Comparisons) -> Judged:
         is_against = relation == JudgedRelation.CONTRADICTS
         if is_against:
             one_filer()  # before every other lock, as everywhere
@@ -79,16 +81,16 @@ def judge(
             memory, other = _pair(
                 Memory.objects.filter(pk__in=[memory_id, other_id]), memory_id, other_id, now
             )
-            gathered = gather([memory, other], model=model, now=now)
+            gathered = gather([memory, other], known, model=model, now=now)
         else:
             memory, other = _pair(lock([memory_id, other_id]), memory_id, other_id, now)
-        known = record_of(actor)
+        own = record_of(actor)
         judgement = judgements.keep(
-            memory, other, relation, reason=reason, weight=known.weight, actor=actor, now=now
+            memory, other, relation, reason=reason, weight=own.weight, actor=actor, now=now
         )
         note_said(memory, other, relation, actor=actor, now=now)
         if is_against:
-            reported = file_report(gathered, reason=reason, record=known, actor=actor, now=now)
+            reported = file_report(gathered, known, reason=reason, record=own, actor=actor, now=now)
             return Judged(judgement, reported.outcome, reported.card)
         card = card_of(memory, other)
         if relation == JudgedRelation.DIFFERENT or not _is_one_place(memory, other):
@@ -100,6 +102,8 @@ def judge(
             reasons=[f"{actor.label} says so"], actor=actor, now=now,
         )  # fmt: skip
         return Judged(judgement, "suggested" if suggestion else "apart", card, suggestion)
+
+    return with_comparisons(workspace, keep)
 
 
 def _pair(

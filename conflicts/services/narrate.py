@@ -14,6 +14,7 @@ import numpy as np
 from django.db.models import Count
 
 from conflicts.core.batches import cut
+from conflicts.core.comparisons import Comparisons
 from conflicts.core.facts import Fact, Finding
 from conflicts.core.forgetting import tell as thin
 from conflicts.core.narrative import PROMPT_VERSION, line_tokens
@@ -29,6 +30,7 @@ from conflicts.models.card import ConflictStatus
 from conflicts.services import backlog, lease
 from conflicts.services.ask_model import Asked, BeyondCapError, ask_model
 from conflicts.services.cards import file_findings
+from conflicts.services.comparing import with_comparisons
 from conflicts.services.detect import Clock, TakenOverError
 from conflicts.services.narrative import NARRATE_TASK, drop_waiting, is_on
 from conflicts.services.story import Telling, story_ids, tell
@@ -163,14 +165,19 @@ def _read(
         run.survivors = _shown(story, [batches[i] for i in sorted(asked.read)])
     beat()
     findings = [finding for raw in asked.findings if (finding := story.in_memories(raw))]
-    with in_workspace(workspace):
-        filed = file_findings(findings, detected_by="narrative", read=story.revisions, now=now)
+
+    def file(known: Comparisons) -> None:
+        filed = file_findings(
+            findings, known, detected_by="narrative", read=story.revisions, now=now
+        )
         again = _to_read_again(findings, story, now=clock())
         run.opened, run.joined, run.skipped = filed.opened, filed.joined, filed.skipped
         if not asked.errors:
             backlog.take_away([row for row in due if row.memory_id not in again])
             run.status, run.narrative = "done", Narrative.DONE
             run.save()
+
+    with_comparisons(workspace, file)
     if asked.errors:
         _fail(workspace, run, due, _gravest(asked), now=clock())
 

@@ -9,8 +9,8 @@ from math import comb
 from typing import Literal
 from uuid import UUID
 
+from conflicts.core.comparisons import Comparisons
 from conflicts.core.facts import Finding, FindingKind
-from conflicts.core.identity import says_the_same
 from conflicts.core.questions import ask_ambiguity, ask_reversal
 from conflicts.core.records import Record
 from conflicts.core.subjects import by_subject, note_of
@@ -19,6 +19,7 @@ from conflicts.services import judgements
 from conflicts.services.cards import file_findings, one_filer
 from conflicts.services.causes import ALREADY_DECIDED, SEVERAL_QUESTIONS
 from conflicts.services.company import card_of, company_of, waiting_card
+from conflicts.services.comparing import with_comparisons
 from conflicts.services.discuss import add_comment
 from conflicts.services.records import demand_leave, is_seconded, note_said, record_of
 from engram.kernel.actors import Actor
@@ -58,17 +59,27 @@ def report(
 ) -> Reported:
     """Join an open card about these memories, or open one; raise when people decided before."""
     refuse_credentials({"note": note})
-    with in_workspace(workspace):
+
+    def file(known: Comparisons) -> Reported:
         one_filer()
         demand_leave(actor, workspace.config, now=now)
-        return _report(workspace, memory_ids, note=note, actor=actor, now=now)
+        return _report(workspace, memory_ids, known, note=note, actor=actor, now=now)
+
+    return with_comparisons(workspace, file)
 
 
 def _report(
-    workspace: Workspace, memory_ids: Sequence[UUID], *, note: str, actor: Actor, now: datetime
+    workspace: Workspace,
+    memory_ids: Sequence[UUID],
+    known: Comparisons,
+    *,
+    note: str,
+    actor: Actor,
+    now: datetime,
 ) -> Reported:
     """Report within the transaction of the only filer, who has leave to."""
-    gathered = gather(_named(memory_ids, now), model=workspace.embedding_model, now=now)
+    named = _named(memory_ids, known, now)
+    gathered = gather(named, known, model=workspace.embedding_model, now=now)
     before, newest = gathered.pair
     record = record_of(actor)
     if not actor.is_person:  # what was said counts for the agent's record
@@ -80,7 +91,7 @@ def _report(
             newest, before, JudgedRelation.CONTRADICTS,
             pairs=comb(len(set(memory_ids)), 2), actor=actor, now=now,
         )  # fmt: skip
-    reported = file_report(gathered, reason=note, record=record, actor=actor, now=now)
+    reported = file_report(gathered, known, reason=note, record=record, actor=actor, now=now)
     if reported.outcome == "decided":
         raise StaleError("People have decided about these memories already.", cause=ALREADY_DECIDED)
     # The question of a card that others opened stands; what the reporter has to say is kept.
@@ -104,7 +115,8 @@ def correct(
     said = Provenance.USER_STATED if actor.is_person else Provenance.ASSISTANT_DERIVED
     draft = Draft(content=right, scope=wrong.scope, project=wrong.project, provenance=said)
     prepared = commit.prepare([draft], workspace.embedding_model)
-    with in_workspace(workspace):
+
+    def file(known: Comparisons) -> Reported:
         one_filer()
         demand_leave(actor, workspace.config, now=now)
         [result] = commit.write(workspace, prepared, actor=actor, now=now, is_gated=False)
@@ -117,7 +129,10 @@ def correct(
         if result.memory.id == wrong.id:
             raise InvalidError("right", "This is what the memory says already.")
         both = [memory_id, result.memory.id]
-        return _report(workspace, both, note="", actor=actor, now=result.memory.updated_at)
+        at = result.memory.updated_at
+        return _report(workspace, both, known, note="", actor=actor, now=at)
+
+    return with_comparisons(workspace, file)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,18 +144,19 @@ class Gathered:
     is_asked: bool  # a card asks about the pair
 
 
-def _named(memory_ids: Sequence[UUID], now: datetime) -> list[Memory]:
+def _named(memory_ids: Sequence[UUID], known: Comparisons, now: datetime) -> list[Memory]:
     """Return the live memories; refuse what is none."""
     found = _live(memory_ids, now, "memory_ids")
     if len({memory.lineage for memory in found}) < 2:
         raise InvalidError("memory_ids", "Name two memories of different lineages.")
-    _demand_one_subject(found)
+    _demand_one_subject(found, known)
     return found
 
 
-def _demand_one_subject(named: Sequence[Memory]) -> None:
+def _demand_one_subject(named: Sequence[Memory], known: Comparisons) -> None:
     """Refuse several questions in one report; two memories are one, whatever they speak of."""
-    subjects = by_subject(sorted(named, key=_in_story), note_of)
+    ordered = sorted(named, key=_in_story)
+    subjects = by_subject(ordered, note_of, is_other=known.are_of_other_subjects)
     if len(named) > 2 and len(subjects) > 1:
         other = subjects[1][0]
         raise InvalidError(
@@ -163,7 +179,7 @@ def _in_story(memory: Memory) -> tuple[datetime, datetime, UUID]:
     return memory.observed_at, memory.created_at, memory.id
 
 
-def gather(named: Sequence[Memory], *, model: str, now: datetime) -> Gathered:
+def gather(named: Sequence[Memory], known: Comparisons, *, model: str, now: datetime) -> Gathered:
     """Lock what a report is about, and what a card about the same matter asks about, at once.
 
     One lock in the order of ids: memories that join later would be locked out of it. Raises
@@ -173,7 +189,7 @@ def gather(named: Sequence[Memory], *, model: str, now: datetime) -> Gathered:
     before, newest = ordered[-2:]
     is_asked = waiting_card(newest, before) is not None
     if not is_asked and len(ordered) == 2:
-        company = company_of(newest, before, model=model, now=now)
+        company = company_of(newest, before, known, model=model, now=now)
         ordered = sorted({*ordered, *company}, key=_in_story)
     live = {m.id: m for m in lock({m.id for m in ordered}) if m.state(now) == State.ACTIVE}
     kept = [live[m.id] for m in ordered if m.id in live and live[m.id].revision == m.revision]
@@ -185,7 +201,13 @@ def gather(named: Sequence[Memory], *, model: str, now: datetime) -> Gathered:
 
 
 def file_report(
-    gathered: Gathered, *, reason: str, record: Record, actor: Actor, now: datetime
+    gathered: Gathered,
+    known: Comparisons,
+    *,
+    reason: str,
+    record: Record,
+    actor: Actor,
+    now: datetime,
 ) -> Reported:
     """File a report about locked memories within the transaction of the only filer.
 
@@ -197,7 +219,8 @@ def file_report(
     if not (gathered.is_asked or is_vouched or is_seconded(newest, before, actor)):
         return Reported("kept", None)
     filed = file_findings(
-        [_finding(gathered.memories, reason, record, actor)],
+        [_finding(gathered.memories, known, reason, record, actor)],
+        known,
         detected_by="person" if actor.is_person else "agent",
         actor=actor,
         now=now,
@@ -210,10 +233,12 @@ def file_report(
     return Reported("opened" if filed.opened else "joined" if filed.joined else "known", card)
 
 
-def _finding(memories: Sequence[Memory], reason: str, record: Record, actor: Actor) -> Finding:
+def _finding(
+    memories: Sequence[Memory], known: Comparisons, reason: str, record: Record, actor: Actor
+) -> Finding:
     """Ask whether the newest claim holds, and what says the same with it."""
     newest = memories[-1]
-    for_yes = [m for m in memories if says_the_same(m.content, newest.content)]
+    for_yes = [m for m in memories if known.says_the_same(m.content, newest.content)]
     against = [m for m in memories if m not in for_yes] or list(memories[:-1])
     is_return = any(m.observed_at < against[-1].observed_at for m in for_yes)
     kind: FindingKind = "reversal" if is_return else "ambiguity"

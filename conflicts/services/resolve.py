@@ -7,10 +7,12 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from conflicts.core.comparisons import LookUps
 from conflicts.models import Conflict, ConflictMember, Decision
 from conflicts.models.card import ConflictStatus
 from conflicts.models.decision import Verdict
 from conflicts.services.causes import ALREADY_DECIDED, STALE_LISTING, STALE_VERSION
+from conflicts.services.comparing import with_comparisons
 from conflicts.services.consequences import Asked, asked_by, consequences, listing_of
 from conflicts.services.due import note_written
 from conflicts.services.lookup import locked_with_members
@@ -19,7 +21,6 @@ from engram.kernel.credentials import refuse_credentials
 from engram.kernel.history import record
 from engram.kernel.models import Workspace
 from engram.kernel.refusals import InvalidError, StaleError
-from engram.kernel.tenancy import in_workspace
 from memories.core.content import content_hash
 from memories.models import Memory, Provenance
 from memories.services import commit
@@ -57,65 +58,90 @@ def resolve(
         [Draft(content=answer, provenance=Provenance.USER_STATED)] * bool(answer),
         workspace.embedding_model,
     )
-    with in_workspace(workspace):
-        if answer:
-            lock_statements([content_hash(answer)])
-        conflict, members, locked = locked_with_members(conflict_id)
-        _check_open(conflict, version)
-        recalled = [memory for memory in locked.values() if memory.state(now) == "active"]
-        asked = asked_by(conflict, members, recalled)
-        _check_listing(conflict, asked, listing)
-        plan = consequences(asked, verdict, keep)
-        live = asked.members
-        _stamp_revisions(members, locked)
-        is_dismissal = verdict == Verdict.DISMISS
-        conflict.status = ConflictStatus.DISMISSED if is_dismissal else ConflictStatus.RESOLVED
-        conflict.snoozed_until = None
-        conflict.version += 1
-        conflict.updated_at = now
-        conflict.save(update_fields=["status", "snoozed_until", "version", "updated_at"])
-        before = {memory.id: _lifecycle(memory) for memory in live}
-        because = {"conflict": str(conflict.id), "verdict": verdict}
-        answered, is_answer_new = _commit_answer(workspace, prepared, live, actor=actor, now=now)
+    return with_comparisons(
+        workspace,
+        lambda known: _decide(
+            workspace, conflict_id, prepared, known, verdict=verdict, keep=keep,
+            answer=answer, note=note, version=version, listing=listing, actor=actor, now=now,
+        ),
+    )  # fmt: skip
+
+
+def _decide(
+    workspace: Workspace,
+    conflict_id: UUID,
+    prepared: commit.Prepared,
+    known: LookUps,
+    *,
+    verdict: str,
+    keep: Sequence[UUID],
+    answer: str,
+    note: str,
+    version: int | None,
+    listing: str,
+    actor: Actor,
+    now: datetime,
+) -> Decision:
+    """Carry out a verdict within the caller's transaction; claims are only looked up."""
+    if answer:
+        lock_statements([content_hash(answer)])
+    conflict, members, locked = locked_with_members(conflict_id)
+    _check_open(conflict, version)
+    recalled = [memory for memory in locked.values() if memory.state(now) == "active"]
+    asked = asked_by(conflict, members, recalled, known)
+    _check_listing(conflict, asked, listing)
+    plan = consequences(asked, verdict, keep)
+    known.demand_known()
+    live = asked.members
+    _stamp_revisions(members, locked)
+    is_dismissal = verdict == Verdict.DISMISS
+    conflict.status = ConflictStatus.DISMISSED if is_dismissal else ConflictStatus.RESOLVED
+    conflict.snoozed_until = None
+    conflict.version += 1
+    conflict.updated_at = now
+    conflict.save(update_fields=["status", "snoozed_until", "version", "updated_at"])
+    before = {memory.id: _lifecycle(memory) for memory in live}
+    because = {"conflict": str(conflict.id), "verdict": verdict}
+    answered, is_answer_new = _commit_answer(workspace, prepared, live, actor=actor, now=now)
+    hide(
+        plan.superseded, "superseded_at", actor=actor, now=now,
+        successor=plan.successor, because=because,
+    )  # fmt: skip
+    retired = [memory for memory in plan.retired if memory != answered]
+    if answered:
         hide(
-            plan.superseded, "superseded_at", actor=actor, now=now,
-            successor=plan.successor, because=because,
+            retired, "superseded_at", actor=actor, now=now,
+            successor=answered, because=because,
         )  # fmt: skip
-        retired = [memory for memory in plan.retired if memory != answered]
-        if answered:
-            hide(
-                retired, "superseded_at", actor=actor, now=now,
-                successor=answered, because=because,
-            )  # fmt: skip
-        hide(retired, "retired_at", actor=actor, now=now, because=because)
-        decision = Decision.objects.create(
-            conflict=conflict,
-            verdict=verdict,
-            kept=[str(memory.id) for memory in plan.kept],
-            note=note,
-            answer=answered,
-            is_answer_new=is_answer_new,
-            effects=[_effect(memory, before[memory.id]) for memory in live],
-            aside=[str(memory.id) for memory in plan.aside],
-            decided_by=actor.label,
-            decided_by_kind=actor.kind,
-            decided_at=now,
-        )
-        # What the question was not about may be a question of its own.
-        if plan.aside and workspace.config.detection_enabled:
-            note_written(Memory, memory_ids=[memory.id for memory in plan.aside], now=now)
-        if verdict in UPHOLDING:
-            for memory in plan.kept:
-                told = {"conflict": str(conflict.id)}
-                record("memory.upheld", of=("memory", memory.id), actor=actor, now=now, data=told)
-        record(
-            "conflict.resolved",
-            of=("conflict", conflict.id),
-            actor=actor,
-            now=now,
-            data={"verdict": verdict, "status": conflict.status},
-        )
-        return decision
+    hide(retired, "retired_at", actor=actor, now=now, because=because)
+    decision = Decision.objects.create(
+        conflict=conflict,
+        verdict=verdict,
+        kept=[str(memory.id) for memory in plan.kept],
+        note=note,
+        answer=answered,
+        is_answer_new=is_answer_new,
+        effects=[_effect(memory, before[memory.id]) for memory in live],
+        aside=[str(memory.id) for memory in plan.aside],
+        decided_by=actor.label,
+        decided_by_kind=actor.kind,
+        decided_at=now,
+    )
+    # What the question was not about may be a question of its own.
+    if plan.aside and workspace.config.detection_enabled:
+        note_written(Memory, memory_ids=[memory.id for memory in plan.aside], now=now)
+    if verdict in UPHOLDING:
+        for memory in plan.kept:
+            told = {"conflict": str(conflict.id)}
+            record("memory.upheld", of=("memory", memory.id), actor=actor, now=now, data=told)
+    record(
+        "conflict.resolved",
+        of=("conflict", conflict.id),
+        actor=actor,
+        now=now,
+        data={"verdict": verdict, "status": conflict.status},
+    )
+    return decision
 
 
 def _stamp_revisions(members: Sequence[ConflictMember], memories: dict[UUID, Memory]) -> None:

@@ -11,6 +11,7 @@ import pytest
 from django.db import connections
 from django.utils import timezone
 
+from conflicts.core.comparisons import Comparisons
 from conflicts.core.facts import Finding
 from conflicts.services.cards import file_findings
 from conflicts.services.detect import detect_due
@@ -87,6 +88,7 @@ def test_a_folded_memory_that_says_what_the_question_names_is_for_yes(house: Hou
                 Finding("ambiguity", (a, b), (b,), *rest),
                 Finding("ambiguity", (a, b, c, also_b), (c,), *rest),
             ],
+            Comparisons(),
             detected_by="rules",
             now=timezone.now(),
         )

@@ -15,6 +15,7 @@ import pytest
 from django.db import connections
 from django.utils import timezone
 
+from conflicts.core.comparisons import Comparisons
 from conflicts.core.facts import Finding
 from conflicts.models import Conflict, ConflictMember, ConflictPair
 from conflicts.services.cards import file_findings
@@ -240,7 +241,7 @@ def test_two_concurrent_runs_file_one_row(shared_house: House) -> None:
             barrier.wait()
             try:
                 with in_workspace(house.workspace):
-                    file_findings([finding], detected_by="rules", now=timezone.now())
+                    file_findings([finding], Comparisons(), detected_by="rules", now=timezone.now())
             finally:
                 connections.close_all()
 

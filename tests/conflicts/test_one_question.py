@@ -18,6 +18,7 @@ from django.utils import timezone
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from conflicts.core.comparisons import Comparisons
 from conflicts.core.detective import detect
 from conflicts.core.facts import Fact, Finding
 from conflicts.core.identity import OpenCard, place
@@ -270,7 +271,9 @@ def mixed_card(house: House) -> tuple[dict[str, list[str]], dict[str, Any]]:
     every = (*ids["Etna"], *ids["Ural"])
     finding = Finding("ambiguity", every, (every[-1],), "Is it?", "r", "low", 0.5, None)
     with in_workspace(house.workspace):
-        filed = file_findings([finding], detected_by="rules", now=timezone.now(), is_reported=True)
+        filed = file_findings(
+            [finding], Comparisons(), detected_by="rules", now=timezone.now(), is_reported=True
+        )
     return ids, card(house, str(filed.cards[0]))
 
 
@@ -318,7 +321,9 @@ def test_a_finding_that_names_two_subjects_is_filed_as_two_cards(
     finding = Finding("ambiguity", tuple(ids), (ids[1], ids[3]), question, "r", "low", 0.6, None)
     alone = Finding("ambiguity", (ids[0], ids[3]), (ids[3],), question, "r", "low", 0.6, None)
     with in_workspace(house.workspace):
-        filed = file_findings([finding, alone], detected_by=detected_by, now=timezone.now())
+        filed = file_findings(
+            [finding, alone], Comparisons(), detected_by=detected_by, now=timezone.now()
+        )
     assert (filed.opened, filed.joined, filed.skipped) == (2, 0, 1)
     found = {frozenset(m["id"] for m in one["memories"]): one for one in cards(house)}
     assert found.keys() == {frozenset(ids[:2]), frozenset(ids[2:])}

@@ -11,6 +11,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from conflicts.core.comparisons import Comparisons
 from conflicts.core.facts import Finding
 from conflicts.models import Conflict, Judgement
 from conflicts.services.cards import file_findings
@@ -52,7 +53,7 @@ def ask(
     finding = Finding(kind, ids, ids[1:], f"Is door {number} green?", "Two colours.",
                       "medium", confidence, None)  # fmt: skip
     with in_workspace(workspace):
-        filed = file_findings([finding], detected_by=found_by, now=at)
+        filed = file_findings([finding], Comparisons(), detected_by=found_by, now=at)
         return Conflict.objects.get(pk=filed.cards[0])
 
 

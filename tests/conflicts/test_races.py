@@ -14,6 +14,7 @@ from django.db import connection, connections
 from django.utils import timezone
 
 from conflicts.core import detective
+from conflicts.core.comparisons import Comparisons
 from conflicts.models import DetectionDue
 from conflicts.services import detect
 from conflicts.services.cards import one_filer
@@ -83,7 +84,7 @@ def test_a_report_about_words_that_changed_is_refused(house: House) -> None:
         seen = list(Memory.objects.filter(pk__in=[one, other]))
     house.reviewer.patch(f"memories/{other}", {"content": "Bread is baked on Tuesday."})
     with in_workspace(house.workspace), pytest.raises(StaleError):
-        gather(seen, model=house.workspace.embedding_model, now=timezone.now())
+        gather(seen, Comparisons(), model=house.workspace.embedding_model, now=timezone.now())
 
 
 @pytest.fixture

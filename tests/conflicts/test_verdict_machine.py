@@ -27,6 +27,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
+from conflicts.core.comparisons import Comparisons
 from conflicts.core.facts import Finding
 from conflicts.core.subjects import answering, note_of
 from conflicts.models import Conflict, ConflictMember, ConflictPair, Decision
@@ -115,7 +116,9 @@ class Verdicts(Lifecycle):
             ordered = Memory.objects.filter(pk__in=some).order_by("observed_at", "created_at", "pk")
             ids = tuple(str(memory.id) for memory in ordered)
             finding = Finding("ambiguity", ids, ids[-1:], "Is it so?", "r", "low", 0.5, None)
-            filed = file_findings([finding], detected_by="agent", now=self.now, is_reported=True)
+            filed = file_findings(
+                [finding], Comparisons(), detected_by="agent", now=self.now, is_reported=True
+            )
         if any(self.known[i].state(self.now) != "active" for i in some):
             assert filed.cards == [], "a card asks about what nobody recalls"
         for card_id in filed.cards:

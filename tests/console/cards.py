@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 from django.utils import timezone
 
+from conflicts.core.comparisons import Comparisons
 from conflicts.core.facts import Finding
 from conflicts.models import Conflict
 from conflicts.services.cards import file_findings
@@ -49,7 +50,7 @@ def ask(
         suggestion="yes",
     )
     with in_workspace(workspace):
-        filed = file_findings([finding], detected_by="rules", now=timezone.now())
+        filed = file_findings([finding], Comparisons(), detected_by="rules", now=timezone.now())
         return Conflict.objects.get(pk=filed.cards[0])
 
 

@@ -1,0 +1,184 @@
+"""No claims are compared while locks are held: a pair of long texts takes a fifth of a second."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from conflicts.core import comparisons, subjects
+from conflicts.services.detect import detect_due
+from memories.core import claims
+from tests.conflicts.test_card_changes import commit, report, tell
+from tests.conftest import House, build_house
+
+LIMIT = "The API rate limit is {} requests per second."
+
+
+@pytest.fixture
+def house(transactional_db: None) -> House:
+    """Return a workspace outside of any transaction of the test's own."""
+    return build_house("busy")
+
+
+def locks_held() -> int:
+    """Return how many locks this connection holds by which others may have to wait."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*) FROM pg_locks WHERE pid = pg_backend_pid() AND (locktype = 'advisory'"
+            " OR (locktype = 'relation' AND mode <> 'AccessShareLock'))"
+        )
+        (held,) = cursor.fetchone()
+    return int(held)
+
+
+def watch(monkeypatch: pytest.MonkeyPatch, told: Callable[..., None]) -> None:
+    """Call `told` before every comparison that a module of conflicts makes."""
+
+    def compare(*texts: Any, **options: Any) -> Any:
+        told(*texts)
+        return claims.compare(*texts, **options)
+
+    watched = SimpleNamespace(**{**vars(claims), "compare": compare})
+    for name, module in list(sys.modules.items()):
+        if name.startswith("conflicts."):
+            for attribute, value in list(vars(module).items()):
+                if value is claims:
+                    monkeypatch.setattr(module, attribute, watched)
+                elif value is claims.compare:
+                    monkeypatch.setattr(module, attribute, compare)
+    differ = subjects._clearly_differ.__wrapped__
+
+    def clearly_differ(*notes: Any) -> bool:
+        told(*notes)
+        return bool(differ(*notes))
+
+    monkeypatch.setattr(subjects, "_clearly_differ", clearly_differ)
+
+
+def read(house: House) -> None:
+    runs = detect_due(house.workspace, clock=timezone.now)
+    assert {run.status for run in runs} <= {"done"}
+
+
+def of_rules(house: House, *values: int) -> tuple[list[str], dict[str, Any]]:
+    ids = [commit(house, LIMIT.format(v), agent=f"agent {v}") for v in values]
+    read(house)
+    [card] = house.reader.get("conflicts").json()["results"]
+    return ids, card
+
+
+def filing_of_rules(house: House) -> Callable[[], Any]:
+    ids, card = of_rules(house, 1000, 5000)
+    dismissed = house.reviewer.post(f"conflicts/{card['id']}/resolve", {"verdict": "both_valid"})
+    assert dismissed.status_code == 200
+    house.agent.patch(f"memories/{ids[0]}", {"content": LIMIT.format(700)})
+    return lambda: read(house)
+
+
+def rewording(house: House) -> Callable[[], Any]:
+    ids, _ = of_rules(house, 1000, 5000, 800)
+    house.agent.patch(f"memories/{ids[0]}", {"content": "The canteen opens at noon."})
+    return lambda: read(house)
+
+
+def patching(house: House) -> Callable[[], Any]:
+    ids, _ = of_rules(house, 1000, 5000, 800)
+    return lambda: house.agent.patch(f"memories/{ids[0]}", {"content": LIMIT.format(12)})
+
+
+def superseding(house: House) -> Callable[[], Any]:
+    ids, _ = of_rules(house, 1000, 5000, 800)
+    return lambda: commit(house, LIMIT.format(12), supersedes=ids[0])
+
+
+def forgetting(house: House) -> Callable[[], Any]:
+    a, b, c = tell(house, 3)
+    report(house, a, b, c)
+    return lambda: house.reviewer.post("memories/forget", {"ids": [c], "confirm": True})
+
+
+def reporting(house: House) -> Callable[[], Any]:
+    ids = tell(house, 4)
+    return lambda: report(house, *ids)
+
+
+def joining(house: House) -> Callable[[], Any]:
+    ids = [commit(house, LIMIT.format(v), agent=f"agent {v}") for v in (1000, 5000, 800)]
+    report(house, *ids[:2])
+    return lambda: report(house, *ids[1:])
+
+
+def relating(house: House) -> Callable[[], Any]:
+    ids = [commit(house, LIMIT.format(v), agent=f"agent {v}") for v in (1000, 5000, 800)]
+    report(house, *ids[:2])
+    told = {"other": ids[1], "relation": "contradicts", "reason": ""}
+    return lambda: house.agent.post(f"memories/{ids[2]}/relations", told)
+
+
+def deciding(house: House) -> Callable[[], Any]:
+    a, b, c = tell(house, 3)
+    card = report(house, a, b, c)
+    return lambda: house.reviewer.post(f"conflicts/{card['id']}/resolve", {"verdict": "no"})
+
+
+STORIES = [
+    filing_of_rules, rewording, patching, superseding, forgetting, reporting, joining, relating,
+    deciding,
+]  # fmt: skip
+WITHOUT = {patching, superseding, forgetting}  # nothing at all is compared
+
+
+@pytest.mark.parametrize("story", STORIES, ids=lambda story: story.__name__)
+def test_nothing_is_compared_under_locks(
+    house: House, monkeypatch: pytest.MonkeyPatch, story: Callable[[House], Callable[[], Any]]
+) -> None:
+    act = story(house)
+    held: list[int] = []
+    watch(monkeypatch, lambda *_: held.append(locks_held()))
+    act()
+    assert (bool(held), any(held)) == (story not in WITHOUT, False)
+
+
+@pytest.mark.parametrize("verb", ["report", "resolve"])
+def test_a_text_that_changed_meanwhile_is_compared_again(
+    house: House, monkeypatch: pytest.MonkeyPatch, verb: str
+) -> None:
+    a, b, c = tell(house, 3)
+    card = report(house, a, b, c) if verb == "resolve" else {}
+    new = "Nobody flies anywhere this year."
+    compared: list[str] = []
+
+    def change(*texts: Any) -> None:
+        if not compared:
+            compared.append("")
+            assert house.agent.patch(f"memories/{b}", {"content": new}).status_code == 200
+        compared.extend(getattr(text, "content", text) for text in texts)
+
+    watch(monkeypatch, change)
+    if verb == "report":
+        report(house, a, c, b)
+    else:
+        body = {"verdict": "no"}
+        refused = house.reviewer.post(f"conflicts/{card['id']}/resolve", body)
+        assert refused.json()["type"] == "/problems/keep-needed"
+    assert new in compared
+    assert "Everybody flies to Oslo in June." in compared[: compared.index(new)]
+
+
+def test_look_ups_compare_each_pair_once_and_outside(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = comparisons.LookUps()
+    texts = LIMIT.format(1000), LIMIT.format(5000)
+    assert known.relation(*texts) == "different"  # not known: whoever acts on it is stopped
+    with pytest.raises(comparisons.NotComparedError):
+        known.demand_known()
+    known.compare_missed()
+    monkeypatch.setattr(comparisons, "claims", None)
+    known.demand_known()
+    assert known.relation(*texts) == "contradicts"
+    assert not known.is_missing

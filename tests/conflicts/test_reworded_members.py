@@ -1,0 +1,159 @@
+"""A card stays the same card while its members are put in other words, by PATCH or `supersedes`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from conflicts.models import ConflictMember, ConflictPair
+from conflicts.services.detect import detect_due
+from engram.kernel.tenancy import in_workspace
+from tests.conftest import House
+
+LIMIT = "The API rate limit is {} requests per second."
+OTHERWISE = "Requests to the API are limited to {} per second."
+WAYS = ["patch", "supersedes"]
+
+
+def commit(house: House, content: str, **fields: Any) -> str:
+    answer = house.agent.post("memories", {"content": content, **fields})
+    assert answer.status_code in {200, 201}, answer.json()
+    return str(answer.json()["memory"]["id"])
+
+
+def detect(house: House) -> None:
+    runs = detect_due(house.workspace, clock=timezone.now)
+    assert {run.status for run in runs} <= {"done"}
+
+
+def cards(house: House, status: str | None = None) -> list[dict[str, Any]]:
+    asked = {"status": status} if status else {}
+    found: list[dict[str, Any]] = house.reader.get("conflicts", asked).json()["results"]
+    return found
+
+
+def live(card: dict[str, Any]) -> list[str]:
+    return [memory["id"] for memory in card["memories"] if memory["state"] == "active"]
+
+
+def disagree(house: House, *values: int) -> tuple[list[str], dict[str, Any]]:
+    ids = [
+        commit(house, LIMIT.format(value), observed_at=f"2026-0{month}-05T09:00:00Z")
+        for month, value in enumerate(values, start=1)
+    ]
+    detect(house)
+    [card] = cards(house)
+    return ids, card
+
+
+def reword(house: House, memory: str, content: str, way: str) -> str:
+    """Put a memory in other words; return the id under which it lives now."""
+    if way == "supersedes":
+        return commit(house, content, supersedes=memory)
+    answer = house.agent.patch(f"memories/{memory}", {"content": content})
+    assert answer.status_code == 200, answer.json()
+    return memory
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("side", [0, 1])
+def test_other_words_of_one_side_stay_on_the_open_card(house: House, way: str, side: int) -> None:
+    ids, card = disagree(house, 1000, 5000)
+    house.reviewer.post(f"conflicts/{card['id']}/comments", {"text": "Which one?"})
+    text = OTHERWISE.format([1000, 5000][side])
+    ids[side] = reword(house, ids[side], text, way)
+    [asked] = cards(house)  # before anything is read
+    assert (asked["id"], asked["status"], text[:-1] in asked["question"]) == (
+        card["id"], "open", True,
+    )  # fmt: skip
+    detect(house)
+    [again] = cards(house)
+    assert (again["id"], again["status"], sorted(live(again))) == (card["id"], "open", sorted(ids))
+    assert text[:-1] in again["question"]
+    assert [comment["text"] for comment in again["comments"]] == ["Which one?"]
+    with in_workspace(house.workspace):
+        assert ConflictPair.objects.count() == 1
+        assert not ConflictMember.objects.filter(is_reworded=True).exists()
+    yes = house.reviewer.post(f"conflicts/{card['id']}/resolve", {"verdict": "yes"})
+    assert yes.status_code == 200
+    states = [house.reader.get(f"memories/{i}").json()["state"] for i in ids]
+    assert sorted(states) == ["active", "superseded"]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_value_that_moved_on_is_asked_about_on_the_open_card(house: House, way: str) -> None:
+    (low, high), card = disagree(house, 1000, 5000)
+    high = reword(house, high, LIMIT.format(7000), way)
+    detect(house)
+    [again] = cards(house)
+    assert (again["id"], again["status"], live(again)) == (card["id"], "open", [low, high])
+    assert ("7000" in again["question"], "5000" in again["question"]) == (True, False)
+    assert again["yes_keeps"] == [high]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_card_closes_when_its_sides_agree_by_now(house: House, way: str) -> None:
+    (_, high), card = disagree(house, 1000, 5000)
+    reword(house, high, OTHERWISE.format(1000), way)
+    detect(house)
+    assert [(c["id"], c["status"]) for c in cards(house)] == [(card["id"], "resolved")]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_one_of_three_that_says_something_else_leaves_the_card(house: House, way: str) -> None:
+    (low, high, third), card = disagree(house, 1000, 5000, 800)
+    reword(house, third, "The canteen opens at noon.", way)
+    detect(house)
+    [again] = cards(house)
+    assert (again["id"], again["status"]) == (card["id"], "open")
+    assert ([m["id"] for m in again["memories"]], live(again)) == ([low, high], [low, high])
+    assert "canteen" not in again["question"]
+    with in_workspace(house.workspace):
+        assert ConflictPair.objects.count() == 1
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_what_somebody_reported_waits_on_in_other_words(house: House, way: str) -> None:
+    one = commit(house, "The retreat is held in Lisbon.")
+    other = commit(house, "Everybody flies to Oslo in June.")
+    card = house.agent.post("conflicts", {"memory_ids": [one, other], "note": ""}).json()
+    other = reword(house, other, "We all go to Oslo this summer.", way)
+    detect(house)
+    [again] = cards(house)
+    assert (again["id"], again["status"], live(again)) == (card["id"], "open", [one, other])
+    assert again["yes_keeps"] == [other]
+    assert "We all go to Oslo this summer" in again["question"]
+
+
+def test_forgetting_what_was_replaced_leaves_the_pair_to_its_successor(house: House) -> None:
+    (low, high), card = disagree(house, 1000, 5000)
+    new = reword(house, high, OTHERWISE.format(5000), "supersedes")
+    detect(house)
+    forgot = house.reviewer.post("memories/forget", {"ids": [high], "confirm": True})
+    assert forgot.json()["forgotten"] == 1
+    [again] = cards(house)
+    assert (again["id"], again["status"], live(again)) == (card["id"], "open", [low, new])
+    assert high not in [memory["id"] for memory in again["memories"]]
+    with in_workspace(house.workspace):
+        assert ConflictPair.objects.count() == 1
+
+
+def test_a_successor_is_disputed_at_once(house: House) -> None:
+    (low, high), card = disagree(house, 1000, 5000)
+    new = reword(house, high, OTHERWISE.format(5000), "supersedes")
+    found = house.reader.post("memories/recall", {"query": "API rate limit", "k": 5}).json()
+    disputed = {row["memory"]["id"]: row["memory"].get("disputed", row.get("disputed"))
+                for row in found["results"]}  # fmt: skip
+    assert disputed == {low: True, new: True}
+    assert [c["id"] for c in cards(house, "open")] == [card["id"]]
+
+
+def test_what_changes_again_before_it_is_read_is_read_in_its_last_words(house: House) -> None:
+    (low, high), card = disagree(house, 1000, 5000)
+    reword(house, high, "The canteen opens at noon.", "patch")
+    reword(house, high, OTHERWISE.format(5000), "patch")
+    detect(house)
+    [again] = cards(house)
+    assert (again["id"], again["status"], live(again)) == (card["id"], "open", [low, high])
