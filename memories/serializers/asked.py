@@ -26,6 +26,7 @@ class AskedOnPage:
     wording: str
     others: list[tuple[str, str]]
     note: str
+    scope: str  # of what is to be committed
 
 
 def asked_on_page(review: Review) -> AskedOnPage:
@@ -42,6 +43,7 @@ def asked_on_pages(reviews: Sequence[Review]) -> dict[UUID, AskedOnPage]:
             wording=str(parts.fields.get("content") or ""),
             others=fields_in_words(review, parts.fields),
             note=parts.note,
+            scope=str(parts.fields.get("scope") or ""),
         )
         for review in reviews
     }

@@ -24,6 +24,7 @@ from memories.models import (
 from memories.services.causes import ALREADY_SUGGESTED, NOT_KEPT_APART, REVIEW_CLOSED
 from memories.services.lifecycle import lock
 from memories.services.review import about, locked_with_memory, seen
+from memories.services.statements import forgotten_memory
 from memories.services.suggest import in_status
 
 
@@ -69,6 +70,10 @@ def reopen_review(workspace: Workspace, review_id: UUID, *, actor: Actor, now: d
                 "What this is about has changed meanwhile.",
                 [review.memory_id],
                 cause=CHANGED_MEANWHILE,
+            )
+        if memory is None and forgotten_memory(review.request["seen"]["statement"]):
+            raise StaleError(
+                "Exactly this was forgotten meanwhile; restore it first.", cause=CHANGED_MEANWHILE
             )
         review.status = ReviewStatus.PENDING
         review.decided_at, review.decided_by, review.note = None, "", ""

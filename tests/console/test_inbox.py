@@ -29,7 +29,7 @@ from engram.kernel.actors import SYSTEM, Actor
 from engram.kernel.models import Event, Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, MergeSuggestion, Review
-from tests.conftest import House
+from tests.conftest import House, issue_agent
 from tests.console.cards import QUESTION, disagree, state
 
 Member = Callable[[str], Client]
@@ -470,3 +470,43 @@ def test_undo_leads_back_to_the_filtered_queue(house: House, member: Member) -> 
     act(client, "reviews", review, "reject")
     html = client.get(f"{INBOX}?q=hotline&done=reviews:{review}").content.decode()
     assert f"{INBOX}?q=hotline&amp;item=reviews%3A{review}" in html
+
+
+def withheld_claim(house: House) -> str:
+    """Return a request that waits while its very words are forgotten, as a race could leave it."""
+    text = "The spare key hides below zebracanary."
+    known = house.agent.post("memories", {"content": text, "scope": "a"}).json()["memory"]["id"]
+    body = {"content": text, "scope": "quaggascope", "provenance": "user_stated"}
+    review = issue_agent(house.workspace).post("memories", body).json()["review"]
+    house.reviewer.post(f"reviews/{review}/reject", {})
+    house.reviewer.post("memories/forget", {"ids": [known], "confirm": True})
+    return str(review)
+
+
+def test_search_and_scope_find_no_request_by_what_is_withheld(house: House, member: Member) -> None:
+    body = {"content": "Okapicanary sings.", "scope": "okapiscope", "provenance": "user_stated"}
+    shown = issue_agent(house.workspace, "other").post("memories", body).json()["review"]
+    review = withheld_claim(house)
+    with in_workspace(house.workspace):
+        Review.objects.filter(pk=review).update(status="pending")
+    client = member("reviewer")
+    for asked, key in (
+        ("?q=okapicanary", shown), ("?q=zebracanary", None),
+        ("?scope=okapiscope", shown), ("?scope=quaggascope", None),
+    ):  # fmt: skip
+        html = page(client, f"{INBOX}{asked}")
+        found = re.search(r'data-key="(\w+:[^"]+)"', html)
+        assert (found and found[1]) == (key and f"reviews:{key}"), asked
+        assert ("Nothing matches these filters" in html) == (key is None)
+    html = page(client, f"{INBOX}?item=reviews:{review}")
+    assert f'data-key="reviews:{review}"' in html
+    assert "zebracanary" not in html
+    assert "quaggascope" not in html
+
+
+def test_a_request_whose_words_were_forgotten_does_not_wait_again(
+    house: House, member: Member
+) -> None:
+    review = withheld_claim(house)
+    undo(member("reviewer"), "reviews", review)
+    assert house.reviewer.get(f"reviews/{review}").json()["status"] == "rejected"

@@ -20,7 +20,7 @@ from engram.kernel.refusals import InvalidError, StaleError
 from memories.models import Memory, Review, ReviewKind, ReviewStatus
 from memories.models.memory import in_scope
 from memories.serializers.asked import AskedOnPage, asked_on_page, asked_on_pages
-from memories.serializers.withheld import asked_fields
+from memories.serializers.withheld import visible_parts
 from memories.services import decide
 from memories.services.forget import restore
 from memories.services.reopen import reopen_review
@@ -73,15 +73,12 @@ class Reviews(Source):
             scope = wanted.scope.strip("/")
             inside = Memory.objects.filter(in_scope(scope))
             asked = "request__fields__scope"
-            found = found.filter(
-                Q(memory__in=inside)
-                | Q(memory=None, **{asked: scope})
-                | Q(memory=None, **{f"{asked}__startswith": f"{scope}/"})
-            )
+            claimed = Q(**{asked: scope}) | Q(**{f"{asked}__startswith": f"{scope}/"})
+            found = found.filter(Q(memory__in=inside) | _shown_claims(found, claimed))
         if wanted.text:
             found = found.filter(
                 Q(memory__forgotten_at=None, memory__content__icontains=wanted.text)
-                | Q(memory=None, request__fields__content__icontains=wanted.text)
+                | _shown_claims(found, Q(request__fields__content__icontains=wanted.text))
             )
         return self._annotated(found)
 
@@ -107,7 +104,7 @@ class Reviews(Source):
         return {
             "review": row,
             "memory": memory,
-            "scope": memory.scope if memory else asked_fields(row).get("scope", ""),
+            "scope": memory.scope if memory else asked.scope,
             "state": memory.state(now) if memory else None,
             "wording": asked.wording,
             "is_withheld": asked.is_withheld,
@@ -175,6 +172,16 @@ class Reviews(Source):
                 "What was accepted is taken back from the history of its memory.",
                 cause=NOT_UNDONE_HERE,
             )
+
+
+def _shown_claims(found: QuerySet[Review], matching: Q) -> Q:
+    """Return the condition for requests without a memory that match by what may be shown.
+
+    How many wait is bounded by key, and what was forgotten is told by the hash of all words.
+    """
+    claims = list(found.filter(matching, memory=None))
+    shown = visible_parts(claims)
+    return Q(pk__in=[claim.pk for claim in claims if not shown[claim.pk].is_withheld])
 
 
 def _title(review: Review, asked: AskedOnPage) -> str:
