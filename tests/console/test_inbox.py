@@ -29,6 +29,7 @@ from engram.kernel.actors import SYSTEM, Actor
 from engram.kernel.models import Event, Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, MergeSuggestion, Review
+from memories.services import answer_suggestion
 from tests.conftest import House, issue_agent
 from tests.console.cards import QUESTION, disagree, state
 
@@ -510,3 +511,20 @@ def test_a_request_whose_words_were_forgotten_does_not_wait_again(
     review = withheld_claim(house)
     undo(member("reviewer"), "reviews", review)
     assert house.reviewer.get(f"reviews/{review}").json()["status"] == "rejected"
+
+
+def test_a_page_compares_the_two_of_a_suggestion_once(
+    house: House, member: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    suggest(house)
+    compared: list[tuple[str, str]] = []
+    weigh = answer_suggestion._weigh
+
+    def counted(older: Memory, newer: Memory) -> Any:
+        compared.append((older.content, newer.content))
+        return weigh(older, newer)
+
+    monkeypatch.setattr(answer_suggestion, "_weigh", counted)
+    html = page(member("reviewer"))
+    assert "Merge, in the words of #2" in html
+    assert compared == [(PLAIN, FINER)]

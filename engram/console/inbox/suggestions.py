@@ -94,7 +94,7 @@ class Suggestions(Source):
         older, newer = _by_age(row)
         is_shown = older.forgotten_at is None and newer.forgotten_at is None
         difference = word_diff(older.content, newer.content) if is_shown else None
-        of_older, of_newer = answer_suggestion.foreseen(row)
+        of_older, of_newer = _foreseen(row)
         conflicts = shared_conflicts(older.pk, newer.pk)
         title, settled = _settled(row, conflicts, now)
         is_open_question = row.relation == Relation.DIFFERENT
@@ -126,7 +126,7 @@ class Suggestions(Source):
         """Return the answers, while both memories are as they were."""
         if not in_status(SuggestionStatus.OPEN, now).filter(pk=row.pk).exists():
             return ()
-        of_older, of_newer = answer_suggestion.foreseen(row)
+        of_older, of_newer = _foreseen(row)
         kept, best = ("#2", of_newer) if of_newer.is_default else ("#1", of_older)
         united = "One memory from now on, under the id of #1;"
         return (
@@ -219,6 +219,14 @@ def _settled(row: MergeSuggestion, conflicts: Sequence[UUID], now: datetime) -> 
     if conflicts:
         return "Withdrawn for now", DISPUTED
     return "Withdrawn", WITHDRAWN
+
+
+def _foreseen(row: Any) -> tuple[answer_suggestion.Merging, answer_suggestion.Merging]:
+    """Return what a merge would drop in either wording; a row's claims are compared once."""
+    if not hasattr(row, "foreseen"):
+        row.foreseen = answer_suggestion.foreseen(row)
+    found: tuple[answer_suggestion.Merging, answer_suggestion.Merging] = row.foreseen
+    return found
 
 
 def _loss(merging: answer_suggestion.Merging) -> str:
