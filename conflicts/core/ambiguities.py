@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from conflicts.core import disagreements
+from conflicts.core.absence import absent
 from conflicts.core.conditions import are_day_parts, are_parted
 from conflicts.core.cues import Cue
 from conflicts.core.deeds import are_other_deeds
@@ -54,6 +55,7 @@ _MOVES_ON: Final = (
 
 
 _NEGATED: Final = "one side is negated"  # a reason of claim comparison
+_DENIED: Final = "one side denies "  # how another begins
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,22 +87,27 @@ def find_clash(timeline: Timeline, older: int, newer: int) -> Clash | None:
         return None
     if disagreements.are_apart(a, b) or disagreements.is_about_other(a, b):
         return None
-    clash = _compared(timeline, older, newer)
-    if clash is None and not announces:
+    verdict = claims.compare(a.reading, b.reading)
+    clash = _compared(timeline, older, newer, verdict)
+    # What makes one claim in other words holds no opposite: "excludes" and "does not include".
+    if clash is None and not announces and verdict.relation != "same":
         clash = _disagreeing(timeline, older, newer)
     if clash is None or _is_settled(timeline, older, newer):
         return None
     return clash
 
 
-def _compared(timeline: Timeline, older: int, newer: int) -> Clash | None:
-    """Ask claim comparison, which reads both texts as statements of one frame."""
+def _compared(
+    timeline: Timeline, older: int, newer: int, verdict: claims.Comparison
+) -> Clash | None:
+    """Weigh what claim comparison says, which reads both texts as statements of one frame."""
     a, b = timeline.statements[older], timeline.statements[newer]
-    verdict = claims.compare(a.reading, b.reading)
     if verdict.relation != "contradicts" or verdict.confidence < MIN_CONFIDENCE:
         return None
     if _NEGATED in verdict.reasons and are_parted(a, b):
         return None
+    if verdict.reasons[0].startswith(_DENIED) and absent(a) & absent(b):
+        return None  # the other denies it, too: "excludes VAT" and "is without VAT"
     clash = Clash(older, newer, verdict.reasons, min(0.95, verdict.confidence))
     is_near = timeline.cosine(older, newer) >= PLAIN_COSINE
     if is_near and verdict.confidence >= PLAIN_CONFIDENCE and _is_plain(a) and _is_plain(b):
@@ -192,6 +199,8 @@ def _opposite(timeline: Timeline, older: int, newer: int) -> Clash | None:
     mine, theirs = people(a.fact.content), people(b.fact.content)
     if mine and theirs and mine.isdisjoint(theirs):
         return None  # what one may not do another may
+    if absent(a) & absent(b):
+        return None
     denied = disagreements.denied_words(a, b)
     if timeline.overlap(denied) >= disagreements.MIN_DENIED_WEIGHT:
         return Clash(older, newer, ("one affirms what the other denies",), DENIAL_STRENGTH)

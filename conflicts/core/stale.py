@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
+from conflicts.core.absence import absent
 from conflicts.core.cues import Cue, enclosed_by
 from conflicts.core.rules import is_comparable, scope_words
 from conflicts.core.statements import Statement
@@ -60,7 +61,7 @@ def find_ending(timeline: Timeline, leaning: int, end: int) -> Ending | None:
     thing = (old.stems & gone.told_with(Cue.END)) - scope_words(old.fact) - frozenset(old.order[:1])
     named = thing & (old.names | gone.names)
     weight = timeline.overlap(thing)
-    if not _is_thing(timeline, gone, thing, named, cosine):
+    if thing & absent(old) or not _is_thing(timeline, gone, thing, named, cosine):
         return None
     if weight < MIN_THING_WEIGHT or _is_replaced(timeline, leaning, end, thing):
         return None

@@ -63,3 +63,54 @@ def test_only_a_change_of_the_matter_settles(
 def test_being_enabled_is_a_state_and_having_been_is_a_change() -> None:
     assert Cue.SWITCH not in cues("The flag is disabled in production.")
     assert Cue.SWITCH in cues("The flag was disabled in production.")
+
+
+WITHOUT = [
+    "The price excludes VAT.",
+    "The price does not include VAT.",
+    "VAT is not included in the price.",
+    "VAT is not part of the price.",
+    "VAT is excluded from the price.",
+    "The price is without VAT.",
+    "There is no VAT in the price.",
+    "VAT was removed from the price.",
+]
+
+
+@pytest.mark.parametrize("cosine", [0.6, 0.85])
+@pytest.mark.parametrize("newer", WITHOUT)
+@pytest.mark.parametrize("older", WITHOUT[:6])
+def test_what_is_said_not_to_be_there_is_no_claim_that_its_end_takes_away(
+    older: str, newer: str, cosine: float
+) -> None:
+    facts = story(older, newer)
+    assert detect(facts, similar(facts, cosine), now=NOW) == []
+    alone = story(older)
+    assert detect(alone, similar(alone, cosine), now=NOW) == []
+
+
+@pytest.mark.parametrize(
+    ("older", "newer", "kind"),
+    [
+        ("The price excludes VAT.", "The price includes VAT.", "ambiguity"),
+        ("The price includes VAT.", "The price excludes VAT.", "ambiguity"),
+        ("The price of the Pro plan includes VAT.", "There is no VAT in the Pro plan.", "stale"),
+        ("Pack the red scanner without its box.", "The red scanner was stolen.", "stale"),
+    ],
+)
+def test_what_is_said_to_be_there_still_is(older: str, newer: str, kind: str) -> None:
+    facts = story(older, newer)
+    assert [found for found, _ in summary(detect(facts, similar(facts, 0.7), now=NOW))] == [kind]
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("The backup excludes the logs folder.", "The backup does not include the logs folder."),
+        ("The backup does not include the logs folder.", "The backup excludes the logs folder."),
+        ("The quote excludes travel costs.", "Travel costs are not included in the quote."),
+    ],
+)
+def test_opposite_words_of_which_one_is_denied_make_one_claim(older: str, newer: str) -> None:
+    facts = story(older, newer)
+    assert detect(facts, similar(facts, 0.85), now=NOW) == []

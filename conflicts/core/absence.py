@@ -1,0 +1,31 @@
+"""What a text says is not there: it leans on no such thing, and agrees with whoever denies it."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from conflicts.core.statements import Statement
+from conflicts.core.words import stems
+
+# What follows is not there ("excludes VAT"), what stands before is not ("VAT is not included").
+_WITHOUT: Final = re.compile(
+    r"\b(?:exclud(?:es?|ing)|omit(?:s|ting)?|lack(?:s|ing)?|leav(?:es?|ing)\sout|without|"
+    r"(?:exclusive|net|free)\sof|(?:has|have|had|contains?|includes?)\sno|"
+    r"(?:(?:do|does|did)\snot|(?:do|does|did)n['’]t)\s(?:include|contain|cover|have))\b",
+    re.IGNORECASE,
+)
+_LEFT_OUT: Final = re.compile(
+    r"\b(?:excluded|omitted|left\sout|not\s(?:included|contained|covered|part))\b", re.IGNORECASE
+)
+
+
+def absent(statement: Statement) -> frozenset[str]:
+    """Return the stems of what a text says is not there."""
+    found: set[str] = set()
+    for clause in statement.clauses:
+        if match := _WITHOUT.search(clause.text):
+            found.update(stems(clause.text[match.end() :]))
+        if match := _LEFT_OUT.search(clause.text):
+            found.update(stems(clause.text[: match.start()]))
+    return frozenset(found)
