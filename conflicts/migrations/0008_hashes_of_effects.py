@@ -1,34 +1,34 @@
 """Let verdicts given before be undone: their effects name statements by the hash of today."""
 
-import hashlib
 import json
-import re
-import unicodedata
+from functools import partial
+from importlib import import_module
 from typing import Any, ClassVar
 
 from django.db import migrations
 from django.db.migrations.operations.base import Operation
 
-_SPACE = re.compile(r"\s+")
+# The rules of before are those of the statements themselves.
+statements = import_module("memories.migrations.0016_hashes_of_statements")
 BATCH = 500
 
-
-def former_hash(content: str) -> str:
-    """Return the hash that a statement had before."""
-    text = _SPACE.sub(" ", unicodedata.normalize("NFC", content)).strip().casefold()
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+PAGE = """
+    SELECT id, effects FROM conflicts_decision
+    WHERE workspace_id = %(workspace)s AND effects <> '[]' AND id > %(after)s
+    ORDER BY id LIMIT %(batch)s
+"""
 
 
 def rehash(cursor: Any, workspace: Any) -> None:
-    """Rename the statements of a workspace's decisions, in the caller's transaction."""
-    cursor.execute("SELECT set_config('engram.workspace', %s, true)", [str(workspace)])
-    cursor.execute(
-        "SELECT id, effects FROM conflicts_decision WHERE workspace_id = %s AND effects <> '[]'",
-        [workspace],
-    )
-    decisions = [(i, e if isinstance(e, list) else json.loads(e)) for i, e in cursor.fetchall()]
-    for start in range(0, len(decisions), BATCH):
-        _rename(cursor, workspace, decisions[start : start + BATCH])
+    """Rename the statements of a workspace's decisions, in its transaction."""
+    asked = {"workspace": workspace, "batch": BATCH, "after": statements.FIRST_ID}
+    while True:
+        cursor.execute(PAGE, asked)
+        if not (rows := cursor.fetchall()):
+            return
+        asked["after"] = rows[-1][0]
+        decisions = [(i, e if isinstance(e, list) else json.loads(e)) for i, e in rows]
+        _rename(cursor, workspace, decisions)
 
 
 def _rename(cursor: Any, workspace: Any, decisions: list[tuple[Any, list[Any]]]) -> None:
@@ -38,7 +38,7 @@ def _rename(cursor: Any, workspace: Any, decisions: list[tuple[Any, list[Any]]])
         " WHERE workspace_id = %s AND id = ANY(%s::uuid[])",
         [workspace, list(memories)],
     )
-    found = {i: (former_hash(content), digest) for i, content, digest in cursor.fetchall()}
+    found = {i: (statements.former_hash(content), digest) for i, content, digest in cursor.fetchall()}
     for decision, effects in decisions:
         renamed = [_renamed(effect, found) for effect in effects]
         if renamed != effects:
@@ -54,15 +54,6 @@ def _renamed(effect: dict[str, Any], found: dict[str, tuple[str, str]]) -> dict[
     return effect | {"content_hash": today} if former and is_unchanged else effect
 
 
-def rehash_all(apps: Any, schema_editor: Any) -> None:
-    """Rename the statements of the decisions of every workspace."""
-    workspaces = apps.get_model("kernel", "Workspace")
-    with schema_editor.connection.cursor() as cursor:
-        for workspace in workspaces._base_manager.values_list("pk", flat=True):
-            rehash(cursor, workspace)
-        cursor.execute("SELECT set_config('engram.workspace', '', true)")
-
-
 class Migration(migrations.Migration):
     """Data only."""
 
@@ -71,5 +62,7 @@ class Migration(migrations.Migration):
         ("memories", "0016_hashes_of_statements"),
     ]
     operations: ClassVar[list[Operation]] = [
-        migrations.RunPython(rehash_all, migrations.RunPython.noop)
+        migrations.RunPython(
+            partial(statements.in_every_workspace, rehash), migrations.RunPython.noop
+        )
     ]

@@ -13,6 +13,7 @@ from typing import Any
 
 FILE = Path(__file__).with_name("api_examples.json")
 BASE = "/api/v1"
+_NO_WORD = re.compile(r"\W+")
 
 Call = dict[str, Any]
 
@@ -39,5 +40,5 @@ def add_examples(result: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
 
 
 def _add(media: dict[str, Any], call: Call, value: Any) -> None:
-    name = re.sub(r"\W+", "-", call["summary"].lower()).strip("-")
+    name = _NO_WORD.sub("-", call["summary"].lower()).strip("-")
     media.setdefault("examples", {})[name] = {"summary": call["summary"], "value": value}

@@ -8,7 +8,8 @@ may have it.
 import hashlib
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, ClassVar
 
 from django.db import migrations
@@ -87,8 +88,7 @@ def former_hash(content: str) -> str:
 
 
 def rehash(cursor: Any, workspace: Any) -> None:
-    """Hash all statements of a workspace again, in the caller's transaction."""
-    cursor.execute("SELECT set_config('engram.workspace', %s, true)", [str(workspace)])
+    """Hash all statements of a workspace again, in its transaction."""
     while _rehash_memories(cursor, workspace):
         pass  # a hash that one row gave up is free for another
     for table in ("memories_observation", "memories_revision"):
@@ -162,12 +162,13 @@ def _live(name: str) -> str:
     return "(" + " AND ".join(f"{name}.{stamp} IS NULL" for stamp in stamps) + ")"
 
 
-def rehash_all(apps: Any, schema_editor: Any) -> None:
-    """Hash the statements of every workspace again."""
+def in_every_workspace(change: Callable[[Any, Any], None], apps: Any, schema_editor: Any) -> None:
+    """Call ``change`` with a cursor and each workspace, whose rows the cursor may see meanwhile."""
     workspaces = apps.get_model("kernel", "Workspace")
     with schema_editor.connection.cursor() as cursor:
         for workspace in workspaces._base_manager.values_list("pk", flat=True):
-            rehash(cursor, workspace)
+            cursor.execute("SELECT set_config('engram.workspace', %s, true)", [str(workspace)])
+            change(cursor, workspace)
         cursor.execute("SELECT set_config('engram.workspace', '', true)")
 
 
@@ -179,5 +180,5 @@ class Migration(migrations.Migration):
         ("kernel", "0008_workspaces_with"),
     ]
     operations: ClassVar[list[Operation]] = [
-        migrations.RunPython(rehash_all, migrations.RunPython.noop)
+        migrations.RunPython(partial(in_every_workspace, rehash), migrations.RunPython.noop)
     ]

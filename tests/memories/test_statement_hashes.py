@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from conflicts.models import Decision
 from engram.kernel.tenancy import in_workspace
@@ -18,7 +20,8 @@ from memories.services.rejections import wordings_of
 from tests.conftest import House
 
 rehash = import_module("memories.migrations.0016_hashes_of_statements").rehash
-rehash_effects = import_module("conflicts.migrations.0008_hashes_of_effects").rehash
+effects_again = import_module("conflicts.migrations.0008_hashes_of_effects")
+rehash_effects = effects_again.rehash
 SAID = "Wool is dyed with “madder root”."
 
 
@@ -169,3 +172,27 @@ def test_a_verdict_given_before_can_be_undone(house: House) -> None:
     migrate(house)
     assert house.reviewer.post(f"conflicts/{card['id']}/undo", {}).status_code == 200
     assert house.reader.get(f"memories/{older}").json()["state"] == "active"
+
+
+def test_effects_of_many_decisions_are_renamed_page_by_page(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(effects_again, "BATCH", 2)
+    memory = commit(house, "The kiln is fired at 900 degrees.")
+    former = former_hash("The kiln is fired at 900 degrees.")
+    with in_workspace(house.workspace):
+        answer = house.agent.post("conflicts", {"memory_ids": [memory, commit(house, "Other.")]})
+        for _ in range(5):
+            Decision.objects.create(
+                conflict_id=answer.json()["id"], verdict="keep", decided_at=timezone.now(),
+                undone_at=timezone.now(),
+                effects=[{"memory": memory, "content_hash": former}],
+            )  # fmt: skip
+        with CaptureQueriesContext(connection) as asked, connection.cursor() as cursor:
+            rehash_effects(cursor, house.workspace.pk)
+        pages = [q["sql"] for q in asked if "FROM conflicts_decision" in q["sql"]]
+        assert len(pages) == 4
+        assert all("LIMIT 2" in sql for sql in pages)
+        today = content_hash("The kiln is fired at 900 degrees.")
+        for decision in Decision.objects.all():
+            assert decision.effects[0]["content_hash"] == today
