@@ -12,9 +12,9 @@ memories_hidden = Signal()
 memories_revived = Signal()
 
 # Memories are about to be erased for good. Arguments: memory_ids, quoted_in (tells whether a text
-# holds any of their wordings), pieces (one of each wording, which every text that quotes it holds
-# in whatever case; "" where there is none), first_seq (of history's first event about what has
-# held one of their wordings; 0 when history does not tell), now.
+# holds any of their wordings), pieces (patterns: every text that quotes a wording holds one of
+# them, in whatever case; "" where there is none), first_seq (of history's first event about what
+# has held one of their wordings; 0 when history does not tell), now.
 memories_erased = Signal()
 
 # A session began or ended. Arguments: session (Session), now.

@@ -182,12 +182,12 @@ def _field(body: Any, name: str) -> Any:
 def forget_quotes(quoted_in: Callable[[Any], bool], pieces: Iterable[str]) -> int:
     """Take the text out of every kept answer that quotes a text without naming its id.
 
-    Read are only the answers that hold the piece of one of the texts: something that all its
-    spellings hold, in whatever case, "" where there is no such thing.
+    Read are only the answers that hold one of the pieces: patterns of which all spellings of the
+    texts hold one, in whatever case, "" where there is no such thing.
     """
     near = Q()
     for piece in pieces:
-        near |= Q(body__icontains=piece) if piece else ~Q(body=None)
+        near |= Q(body__iregex=piece) if piece else ~Q(body=None)
     kept = IdempotentAnswer.objects.exclude(body=None).filter(near)
     quoting = [row.pk for row in kept.iterator() if quoted_in(json.loads(row.body or "null"))]
     return IdempotentAnswer.objects.filter(pk__in=quoting).update(body=None)

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import hashlib
 
+from memories.core.symbols import CAPITAL
 from memories.core.words import letters
 
 
 def normalised(content: str) -> str:
-    """Return what identifies a statement, however it is spaced, cased and closed."""
-    return letters(content)
+    """Return a text as searches for quotes of it compare it, however it is spaced and cased.
+
+    Without what tells units apart: a wording that begins with a unit may be quoted behind a number.
+    """
+    return letters(content).replace(CAPITAL, "")
 
 
 def content_hash(content: str) -> str:
-    """Return the SHA-256 hex digest of the normalised text."""
-    return hashlib.sha256(normalised(content).encode("utf-8", "surrogatepass")).hexdigest()
+    """Return the SHA-256 hex digest of what identifies a statement."""
+    return hashlib.sha256(letters(content).encode("utf-8", "surrogatepass")).hexdigest()

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from memories.core.units import UNITS
+from memories.core.units import unit_of
 
 Bound = Literal["exact", "most", "least", "about"]
 
@@ -42,12 +43,18 @@ class Quantity:
     is_strict: bool = False
 
 
+# Base unit, names of units that are not of one size to all, by which share they differ at most.
+_LOOSE = (
+    ("s", frozenset(["month", "quarter", "year", "yr", "decade"]), 0.04),
+    ("kg", frozenset(["ton"]), 0.11),
+)
+_NAME = re.compile(r"[a-z]+")
 # Larger counts are names in digits; floats would round the last ones away.
 EXACT_FROM = 1e9
 
 
 def agree(a: Quantity, b: Quantity) -> bool:
-    """True when two quantities of one unit have the same value, as people round."""
+    """True when two quantities of one unit have the same value."""
     if (a.upper is None) != (b.upper is None):
         return False
     if a.upper is not None and b.upper is not None and not _close(a, b, a.upper, b.upper):
@@ -65,14 +72,28 @@ def bounds_agree(a: Quantity, b: Quantity) -> bool:
 def _close(a: Quantity, b: Quantity, x: float, y: float) -> bool:
     if a.unit == "count" and max(abs(x), abs(y)) >= EXACT_FROM:
         return a.text == b.text  # numbers of orders, builds, accounts: a digit makes another one
-    if math.isclose(x, y, rel_tol=1e-12, abs_tol=1e-12):
-        return True
-    if a.unit == "s" and _is_calendar(a) != _is_calendar(b):
-        return math.isclose(x, y, rel_tol=0.04)  # "a month" is "30 days"
-    if a.unit == "byte" and x and y:
+    return math.isclose(x, y, rel_tol=1e-12, abs_tol=1e-12)
+
+
+def is_near(a: Quantity, b: Quantity) -> bool:
+    """True when two quantities may be one to whoever uses a unit loosely, and are not to others.
+
+    "A month" and "30 days", "5 tons" and "5 tonnes", "1 TB" and "1 TiB".
+    """
+    if (a.upper is None) != (b.upper is None):
+        return False
+    is_upper_near = a.upper is None or b.upper is None or _may_be_one(a, b, a.upper, b.upper)
+    return is_upper_near and _may_be_one(a, b, a.value, b.value)
+
+
+def _may_be_one(a: Quantity, b: Quantity, x: float, y: float) -> bool:
+    if a.unit.startswith("byte") and x and y:
         ratio = max(x, y) / min(x, y)
-        return any(math.isclose(ratio, 1.024**power, rel_tol=1e-6) for power in (1, 2, 3, 4))
-    return False
+        return any(math.isclose(ratio, 1.024**power, rel_tol=1e-6) for power in (1, 2, 3, 4, 5))
+    return any(
+        a.unit == unit and _says(a, words) != _says(b, words) and math.isclose(x, y, rel_tol=most)
+        for unit, words, most in _LOOSE
+    )
 
 
 def conflict(a: Quantity, b: Quantity) -> bool:
@@ -84,6 +105,8 @@ def conflict(a: Quantity, b: Quantity) -> bool:
     low_b, high_b = _span(b)
     if agree(a, b):
         return {a.bound, b.bound} == {"most", "least"} or _leaves_out(a, b) or _leaves_out(b, a)
+    if is_near(a, b):
+        return False
     if a.upper is not None and b.upper is not None:
         return True
     if a.bound == b.bound and a.upper is None and b.upper is None:
@@ -129,8 +152,9 @@ def share(quantity: Quantity) -> Quantity | None:
     return None
 
 
-def _is_calendar(quantity: Quantity) -> bool:
-    return any(word in quantity.text.lower() for word in ("month", "quarter", "year"))
+def _says(quantity: Quantity, words: frozenset[str]) -> bool:
+    names = _NAME.findall(quantity.text.lower())
+    return any(name in words or name.removesuffix("s") in words for name in names)
 
 
 def key(quantity: Quantity) -> str:
@@ -144,5 +168,5 @@ def key(quantity: Quantity) -> str:
 
 def rescale(quantity: Quantity, unit_name: str) -> Quantity:
     """A bare number given the unit that its setting's name announces (timeout_ms = 30000)."""
-    unit, factor = UNITS[unit_name]
+    unit, factor = unit_of(unit_name, attached=True) or (quantity.unit, 1.0)
     return replace(quantity, value=quantity.value * factor, unit=unit)

@@ -7,15 +7,14 @@ dimension (s, byte, m, kg, l, percent, celsius, count, a currency); rates carry 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 
 from memories.core.measures import Bound, Quantity
+from memories.core.numerals import has_half, magnitude_at, number_at
 from memories.core.units import (
     CURRENCIES,
     FREQUENCIES,
-    MAGNITUDES,
     NUMBER_WORDS,
     TIME_SECONDS,
     unit_of,
@@ -47,7 +46,6 @@ _BOUND_HEADS = frozenset(phrase[0] for phrase in _BOUNDS)
 _RISES = frozenset(["went", "goes", "go", "gone", "rose", "moved", "came", "bumped", "scaled"])
 _TURNS = {"other": 2.0, "second": 2.0, "third": 3.0, "fourth": 4.0, "fifth": 5.0}
 _PER = frozenset(["per", "a", "an", "each", "every", "/"])
-_DECIMAL_COMMA = re.compile(r"\d{1,3},\d{1,2}")
 
 
 # Words that may open an amount; every other word is none.
@@ -65,14 +63,14 @@ def range_at(tokens: Sequence[Token], index: int) -> tuple[int, Quantity] | None
     """Read "3-5 days", "3 to 5 days" or "between 3 and 5 days" that starts at a token."""
     start = index + (tokens[index].lower == "between")
     links = ("and",) if start > index else ("-", "\u2013", "to")
-    low = _number(tokens, start)
+    low = number_at(tokens, start)
     if low is None:
         return None
     first = quantity_at(tokens, start)
     link = low[0] if first is None or first[1].unit == "count" else first[0]
     if link >= len(tokens) or tokens[link].lower not in links:
         return None
-    high = _number(tokens, link + 1) if link + 1 < len(tokens) else None
+    high = number_at(tokens, link + 1) if link + 1 < len(tokens) else None
     last = quantity_at(tokens, link + 1) if high else None
     if first is None or high is None or last is None or not high[1]:
         return None
@@ -89,7 +87,7 @@ def has_unit(tokens: Sequence[Token], index: int) -> bool:
     """True when a unit or magnitude stands at a token that follows a number."""
     if index < 1 or index >= len(tokens):
         return False
-    return tokens[index].lower in MAGNITUDES or _unit(tokens, index) is not None
+    return magnitude_at(tokens, index) is not None or _unit(tokens, index) is not None
 
 
 def bound_at(tokens: Sequence[Token], index: int) -> tuple[int, Bound, bool] | None:
@@ -158,7 +156,7 @@ def quantity_at(
     sign = -1.0 if _sign(tokens, index) else 1.0
     start = index + 1 if sign < 0 else index
     currency = CURRENCIES.get(tokens[start].lower) if tokens[start].kind != "number" else None
-    number = _number(tokens, start + 1 if currency else start)
+    number = number_at(tokens, start + 1 if currency else start)
     if number is None:
         return None if currency or sign < 0 else _adverb(tokens, index)
     end, value = number[0], sign * number[1]
@@ -185,15 +183,11 @@ def quantity_at(
     return _and_a_half(tokens, end, Quantity(value, unit, text, bound, noun), number=number[1])
 
 
-def _has_half(tokens: Sequence[Token], index: int) -> bool:
-    return [token.lower for token in tokens[index : index + 3]] == ["and", "a", "half"]
-
-
 def _and_a_half(
     tokens: Sequence[Token], end: int, quantity: Quantity, *, number: float
 ) -> tuple[int, Quantity]:
     """Add what follows the unit: "a minute and a half", "two hours and a half"."""
-    if not _has_half(tokens, end) or quantity.unit == "count" or not number:
+    if not has_half(tokens, end) or quantity.unit == "count" or not number:
         return end, quantity
     value = quantity.value * (number + 0.5) / number
     return end + 3, replace(quantity, value=value, text=f"{quantity.text} and a half")
@@ -206,7 +200,7 @@ def _worded(tokens: Sequence[Token], index: int) -> tuple[int, Quantity] | None:
         return index + 1, Quantity(FREQUENCIES[first.lower], "count/s", first.text)
     if first.lower == "half" and index + 1 < len(tokens) and tokens[index + 1].lower == "of":
         return index + 1, Quantity(50.0, "percent", first.text)
-    if first.lower in ("a", "an") and _has_half(tokens, index + 2):
+    if first.lower in ("a", "an") and has_half(tokens, index + 2):
         seconds = TIME_SECONDS.get(tokens[index + 1].lower)  # "a minute and a half"
         text = _between(tokens, index, index + 2)
         return (index + 2, Quantity(seconds, "s", text)) if seconds else None
@@ -234,63 +228,6 @@ def _between(tokens: Sequence[Token], start: int, end: int) -> str:
         glued = following is not None and following.start == token.end
         words.append(token.text if glued or following is None else token.text + " ")
     return "".join(words)
-
-
-def _number(tokens: Sequence[Token], index: int) -> tuple[int, float] | None:
-    if index >= len(tokens):
-        return None
-    token = tokens[index]
-    if token.kind == "number":
-        is_decimal_comma = _DECIMAL_COMMA.fullmatch(token.text)
-        digits = token.text.replace(",", "." if is_decimal_comma else "")
-        if digits.count(".") > 1:
-            return None
-        value, index = float(digits), index + 1
-        if index < len(tokens) and tokens[index].lower in MAGNITUDES:
-            following = tokens[index]
-            glued = following.start == tokens[index - 1].end
-            if following.lower not in ("k", "m") or (glued and following.text != "m"):
-                return index + 1, value * MAGNITUDES[following.lower]
-        return index, value
-    return _spelled_number(tokens, index)
-
-
-def _spelled_number(tokens: Sequence[Token], index: int) -> tuple[int, float] | None:
-    """ "two hundred", "twenty five", "half an hour", "a dozen"."""
-    lower = tokens[index].lower
-    following = tokens[index + 1].lower if index + 1 < len(tokens) else ""
-    if quarters := _quarters(tokens, index):
-        return quarters
-    if lower in ("a", "an"):
-        return (index + 2, MAGNITUDES[following]) if following in ("dozen", "hundred") else None
-    if lower not in NUMBER_WORDS:
-        return None
-    value = float(NUMBER_WORDS[lower])
-    index += 1
-    if lower == "half":
-        is_time = index + 1 < len(tokens) and tokens[index + 1].lower in TIME_SECONDS
-        return (index + 1, 0.5) if following in ("a", "an") and is_time else None
-    if value >= 20 and following in NUMBER_WORDS and 0 < NUMBER_WORDS[following] < 10:
-        value, index = value + NUMBER_WORDS[following], index + 1
-    while index < len(tokens) and tokens[index].lower in ("hundred", "thousand", "million"):
-        value, index = value * MAGNITUDES[tokens[index].lower], index + 1
-    if _has_half(tokens, index):  # "two and a half hours"
-        value, index = value + 0.5, index + 3
-    return index, value
-
-
-def _quarters(tokens: Sequence[Token], index: int) -> tuple[int, float] | None:
-    """ "A quarter of an hour", "three quarters of a year": the index of the unit, the number."""
-    counts = {"quarter": 1, "a": 1, "one": 1, "three": 3}
-    lowers = [token.lower for token in tokens[index : index + 5]]
-    number = counts.get(lowers[0])
-    if lowers[0] != "quarter":
-        lowers, index = lowers[1:], index + 1
-    is_part = lowers[:1] in (["quarter"], ["quarters"]) and lowers[1:2] == ["of"]
-    if number is None or not is_part or lowers[2:3] not in (["a"], ["an"], ["the"]):
-        return None
-    is_time = index + 3 < len(tokens) and tokens[index + 3].lower in TIME_SECONDS
-    return (index + 3, number / 4) if is_time else None
 
 
 def _unit(tokens: Sequence[Token], index: int) -> tuple[int, str, float] | None:
@@ -373,7 +310,7 @@ def _every(tokens: Sequence[Token], index: int) -> tuple[int, Quantity] | None:
     if tokens[index + 1].lower in TIME_SECONDS and not is_turn:  # "every second hour" is a turn
         seconds = TIME_SECONDS[tokens[index + 1].lower]
         return index + 2, Quantity(1 / seconds, "count/s", _between(tokens, index, index + 2))
-    number = _number(tokens, index + 1)
+    number = number_at(tokens, index + 1)
     if turn and (is_turn or number is None):
         number = (index + 2, turn)
     if number is None:

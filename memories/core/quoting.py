@@ -7,10 +7,10 @@ import re
 import unicodedata
 from collections.abc import Mapping
 
-# Variation selectors and marks that nobody sees, and letters without a shape.
-_UNSEEN = re.compile(
-    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
-)
+from memories.core.words import UNSEEN
+
+# What nobody sees, and a letter without a shape.
+_UNSEEN = re.compile(f"{UNSEEN}|\u2800")
 _KEPT = frozenset("\n\t")
 # What begins a token of a chat template: every "<", and "[INST]" and its kind; and the address of
 # a Markdown link.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from memories.core.symbols import POWERS, PREFIXES, SYMBOLS, symbol_of
+
 _TIME = {
     "s": 1.0, "sec": 1.0, "second": 1.0, "ms": 1e-3, "msec": 1e-3, "millisecond": 1e-3,
     "us": 1e-6, "μs": 1e-6, "microsecond": 1e-6, "ns": 1e-9, "nanosecond": 1e-9,
@@ -10,27 +12,30 @@ _TIME = {
     "fortnight": 1209600.0, "month": 2629746.0, "quarter": 7889238.0,
     "year": 31556952.0, "yr": 31556952.0, "decade": 315569520.0,
 }  # fmt: skip
-_BYTES = {
-    "byte": 1.0, "b": 1.0, "kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12, "pb": 1e15,
-    "kilobyte": 1e3, "megabyte": 1e6, "gigabyte": 1e9, "terabyte": 1e12, "gig": 1e9,
-    "kib": 2.0**10, "mib": 2.0**20, "gib": 2.0**30, "tib": 2.0**40,
-    "ki": 2.0**10, "mi": 2.0**20, "gi": 2.0**30, "ti": 2.0**40,
+# Names of what prefixes stand before, with its symbol; those that are ordinary words only with one.
+_PREFIX_NAMES = {
+    "femto": "f", "pico": "p", "nano": "n", "micro": "μ", "milli": "m", "centi": "c", "deci": "d",
+    "": ".", "hecto": "h", "kilo": "k", "mega": "M", "giga": "G", "tera": "T", "peta": "P",
 }  # fmt: skip
-_BITS = {"bit": 0.125, "kbit": 125.0, "mbit": 125e3, "gbit": 125e6, "tbit": 125e9}
+_METRIC_NAMES = {
+    "second": "s", "meter": "m", "metre": "m", "gram": "g", "gramme": "g", "tonne": "t",
+    "liter": "l", "litre": "l", "byte": "B", "bit": "b", "hertz": "Hz", "watt": "W", "volt": "V",
+    "amp": "A", "ampere": "A", "joule": "J", "newton": "N", "pascal": "Pa", "ohm": "Ω",
+    "farad": "F", "sievert": "Sv", "becquerel": "Bq", "kelvin": "K", "electronvolt": "eV",
+    "mole": "mol", "gray": "Gy", "tesla": "T", "henry": "H", "siemens": "S", "calorie": "cal",
+    "bar": "bar",
+}  # fmt: skip
+_ORDINARY_WORDS = frozenset(["mole", "gray", "tesla", "henry", "siemens", "calorie", "bar"])
+_BINARY_NAMES = {"kibi": 2.0**10, "mebi": 2.0**20, "gibi": 2.0**30, "tebi": 2.0**40}
+# "ton" is short, long or metric by who says it: see `measures.is_near`.
+SHORT_TON = 907.18474
 _LENGTH = {
-    "m": 1.0, "meter": 1.0, "metre": 1.0, "cm": 0.01, "centimeter": 0.01, "centimetre": 0.01,
-    "mm": 1e-3, "millimeter": 1e-3, "millimetre": 1e-3, "km": 1e3, "kilometer": 1e3,
-    "kilometre": 1e3, "inch": 0.0254, "inche": 0.0254, "foot": 0.3048, "feet": 0.3048,
-    "ft": 0.3048, "yard": 0.9144, "mile": 1609.344,
+    "inch": 0.0254, "inche": 0.0254, "foot": 0.3048, "feet": 0.3048, "ft": 0.3048, "yard": 0.9144,
+    "mile": 1609.344, "nmi": 1852.0,
 }  # fmt: skip
 _WEIGHT = {
-    "kg": 1.0, "kilo": 1.0, "kilogram": 1.0, "g": 1e-3, "gram": 1e-3, "mg": 1e-6,
-    "milligram": 1e-6, "t": 1e3, "tonne": 1e3, "ton": 1e3, "lb": 0.45359237,
-    "pound": 0.45359237, "oz": 0.028349523, "ounce": 0.028349523, "mcg": 1e-9, "μg": 1e-9,
-}  # fmt: skip
-_VOLUME = {
-    "l": 1.0, "liter": 1.0, "litre": 1.0, "ml": 1e-3, "milliliter": 1e-3, "millilitre": 1e-3,
-    "cl": 0.01, "dl": 0.1, "gallon": 3.785411784,
+    "kilo": 1.0, "ton": SHORT_TON, "lb": 0.45359237, "pound": 0.45359237, "oz": 0.028349523,
+    "ounce": 0.028349523, "mcg": 1e-9,
 }  # fmt: skip
 _MONEY = {
     "$": "usd", "usd": "usd", "dollar": "usd", "buck": "usd", "€": "eur", "eur": "eur",
@@ -41,47 +46,61 @@ _MONEY = {
 _OTHER: dict[str, tuple[str, float]] = {
     "%": ("percent", 1.0), "percent": ("percent", 1.0), "pct": ("percent", 1.0),
     "percentage": ("percent", 1.0), "permille": ("percent", 0.1), "‰": ("percent", 0.1),
-    "celsius": ("celsius", 1.0), "hz": ("hz", 1.0), "khz": ("hz", 1e3), "mhz": ("hz", 1e6),
-    "ghz": ("hz", 1e9), "watt": ("watt", 1.0), "kw": ("watt", 1e3), "kilowatt": ("watt", 1e3),
-    "mw": ("watt", 1e6), "wh": ("watt-hour", 1.0), "kwh": ("watt-hour", 1e3),
-    "mwh": ("watt-hour", 1e6), "volt": ("volt", 1.0), "v": ("volt", 1.0), "kv": ("volt", 1e3),
-    "amp": ("ampere", 1.0), "ampere": ("ampere", 1.0), "ma": ("ampere", 1e-3),
-    "mah": ("ampere-hour", 1e-3), "px": ("pixel", 1.0), "pixel": ("pixel", 1.0),
-    "db": ("decibel", 1.0), "bar": ("pascal", 1e5), "pa": ("pascal", 1.0),
-    "hpa": ("pascal", 100.0), "kpa": ("pascal", 1e3), "psi": ("pascal", 6894.757),
-    "kcal": ("kcal", 1.0), "m2": ("m2", 1.0), "m²": ("m2", 1.0), "sqm": ("m2", 1.0),
-    "hectare": ("m2", 1e4), "ha": ("m2", 1e4), "kph": ("m/s", 1 / 3.6), "mph": ("m/s", 0.44704),
-    "ppm": ("percent", 1e-4), "rps": ("count/s", 1.0), "qps": ("count/s", 1.0),
-    "tps": ("count/s", 1.0), "iops": ("count/s", 1.0), "fps": ("count/s", 1.0),
-    "rpm": ("count/s", 1 / 60), "kbps": ("byte/s", 125.0), "mbps": ("byte/s", 125e3),
-    "gbps": ("byte/s", 125e6),
+    "ppm": ("percent", 1e-4), "celsius": ("celsius", 1.0), "gig": ("byte", 1e9),
+    "gallon": ("l", 3.785411784), "px": ("pixel", 1.0), "pixel": ("pixel", 1.0),
+    "psi": ("pascal", 6894.757), "hp": ("watt", 745.7), "horsepower": ("watt", 745.7),
+    "bar": ("pascal", 1e5), "m2": ("m2", 1.0), "m²": ("m2", 1.0), "m3": ("l", 1e3),
+    "m³": ("l", 1e3), "sqm": ("m2", 1.0), "hectare": ("m2", 1e4), "ha": ("m2", 1e4),
+    "kph": ("m/s", 1 / 3.6), "mph": ("m/s", 0.44704), "knot": ("m/s", 0.514444),
+    "rps": ("count/s", 1.0), "qps": ("count/s", 1.0), "tps": ("count/s", 1.0),
+    "iops": ("count/s", 1.0), "fps": ("count/s", 1.0), "rpm": ("count/s", 1 / 60),
 }  # fmt: skip
+
+
+def _metric_names() -> dict[str, tuple[str, float]]:
+    named = {}
+    for name, symbol in _METRIC_NAMES.items():
+        alone = _alone(symbol)
+        for lead, prefix in _PREFIX_NAMES.items():
+            if lead or name not in _ORDINARY_WORDS:
+                named[lead + name] = (alone[0], alone[1] * PREFIXES[prefix])
+    for lead, size in _BINARY_NAMES.items():
+        named |= {f"{lead}byte": ("byte", size), f"{lead}bit": ("byte", size / 8)}
+    return named
+
+
+def _alone(symbol: str) -> tuple[str, float]:
+    """Base unit and factor of a symbol without a prefix, which the table may not have."""
+    if symbol in SYMBOLS:
+        return SYMBOLS[symbol].unit, SYMBOLS[symbol].factor
+    milli = SYMBOLS[f"m{symbol}"]
+    return milli.unit, milli.factor / PREFIXES["m"]
+
 
 TIME_SECONDS = _TIME
 CURRENCIES = _MONEY
+# By name, in lower case; symbols are in `symbols.SYMBOLS`, by their case.
 UNITS: dict[str, tuple[str, float]] = {
+    **_metric_names(),
     **{name: ("s", factor) for name, factor in _TIME.items()},
-    **{name: ("byte", factor) for name, factor in _BYTES.items()},
-    **{name: ("byte", factor) for name, factor in _BITS.items()},
     **{name: ("m", factor) for name, factor in _LENGTH.items()},
     **{name: ("kg", factor) for name, factor in _WEIGHT.items()},
-    **{name: ("l", factor) for name, factor in _VOLUME.items()},
     **{name: (currency, 1.0) for name, currency in _MONEY.items()},
     **_OTHER,
 }
-# Units that mean themselves only when written onto the number ("14d", "30s", "5b").
-ATTACHED_ONLY = frozenset(["d", "b", "v", "ma", "ha", "bar", "t", "db", "us", "mi", "ti", "pa"])
+# Ordinary words, which are units only when written onto the number ("14d"), or with capitals.
+ATTACHED_ONLY = frozenset(["d", "v", "w", "ma", "ha", "bar", "db", "us", "gi", "ti", "pa"])
 # What may follow a number inside a setting's name: gateway_timeout_ms = 30000.
 NAME_SUFFIXES = {
     "ms": "ms", "millis": "ms", "secs": "s", "sec": "s", "seconds": "s", "s": "s",
     "mins": "min", "minutes": "min", "hours": "h", "days": "day", "weeks": "week",
-    "bytes": "byte", "kb": "kb", "mb": "mb", "gb": "gb", "kib": "kib", "mib": "mib",
-    "gib": "gib", "percent": "%", "pct": "%", "usd": "usd", "eur": "eur", "cm": "cm", "mm": "mm",
+    "bytes": "byte", "kb": "kB", "mb": "MB", "gb": "GB", "kib": "KiB", "mib": "MiB",
+    "gib": "GiB", "percent": "%", "pct": "%", "usd": "usd", "eur": "eur", "cm": "cm", "mm": "mm",
     "kg": "kg",
 }  # fmt: skip
 MAGNITUDES = {
-    "k": 1e3, "thousand": 1e3, "m": 1e6, "mn": 1e6, "mio": 1e6, "million": 1e6, "bn": 1e9,
-    "billion": 1e9, "hundred": 1e2, "dozen": 12.0, "trillion": 1e12,
+    "thousand": 1e3, "mio": 1e6, "million": 1e6, "bn": 1e9, "billion": 1e9, "hundred": 1e2,
+    "dozen": 12.0, "trillion": 1e12,
 }  # fmt: skip
 NUMBER_WORDS: dict[str, float] = {
     "zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7,
@@ -101,29 +120,49 @@ ORDINALS = {
     "eighth": 8, "ninth": 9, "tenth": 10, "eleventh": 11, "twelfth": 12,
 }  # fmt: skip
 
-# Spellings that only their case tells from another unit: "Mb" is a megabit, "mW" a milliwatt.
-_CASED: dict[str, tuple[str, float]] = {
-    **{f"{prefix}b": ("byte", _BITS[f"{prefix.lower()}bit"]) for prefix in "KMGT"},
-    **{f"{prefix}Bps": ("byte/s", _BYTES[f"{prefix.lower()}b"]) for prefix in "kKMGT"},
-    "mW": ("watt", 1e-3), "mV": ("volt", 1e-3), "mHz": ("hz", 1e-3), "MV": ("volt", 1e6),
-    "MA": ("ampere", 1e6), "mPa": ("pascal", 1e-3), "MPa": ("pascal", 1e6),
-}  # fmt: skip
-
 
 def unit_of(word: str, *, attached: bool = False) -> tuple[str, float] | None:
-    """Base unit and factor of a unit's spelling, or None."""
-    if word in _CASED:
-        return _CASED[word]
+    """Return base unit and factor of a unit's spelling behind a number, None where it is none.
+
+    `attached` tells that it is written onto the number.
+    """
     lower = word.lower()
-    if lower in ATTACHED_ONLY and not attached and word not in {"V", "mA", "dB", "GB", "Mi", "Ti"}:
+    if not attached and lower in ATTACHED_ONLY and (word == lower or word not in SYMBOLS):
         return None
+    if attached and word == "b":
+        return None  # "a 7b model"
+    symbol = symbol_of(word, attached=attached)
+    if symbol is not None and (word in SYMBOLS or symbol.is_usual):
+        return (symbol.unit, symbol.factor) if symbol.unit else None
     found = UNITS.get(lower)
     if found is None and len(lower) > 3 and lower.endswith("s"):
         found = UNITS.get(lower[:-1])
     if found is None and lower in {"hrs", "yrs", "wks", "lbs"}:
         found = UNITS.get(lower[:-1])
-    if word == "W":
-        return ("watt", 1.0)
-    if lower == "w" and attached:
-        return ("s", 604800.0)
-    return found
+    return found or _quotient(word) or _power(word)
+
+
+def magnitude_of(word: str, *, attached: bool = False) -> float | None:
+    """Return what a word behind a number multiplies it by, None where it is no such word."""
+    symbol = symbol_of(word, attached=attached)
+    if symbol is not None and not symbol.unit:
+        return symbol.factor
+    return MAGNITUDES.get(word.lower())
+
+
+def _quotient(word: str) -> tuple[str, float] | None:
+    """ "mg/dl", "kJ/mol", "m³/h"."""
+    upper, _, below = word.partition("/")
+    over = unit_of(upper) if below and "/" not in below else None
+    under = unit_of(below, attached=True) if over else None
+    if over is None or under is None:
+        return None
+    return f"{over[0]}/{under[0]}", over[1] / under[1]
+
+
+def _power(word: str) -> tuple[str, float] | None:
+    """ "mm²", "m3": square metres and litres."""
+    symbol = SYMBOLS.get(word[:-1])
+    if symbol is None or symbol.unit != "m" or word[-1] not in POWERS:
+        return None
+    return ("m2", symbol.factor**2) if word[-1] in "2²" else ("l", 1e3 * symbol.factor**3)

@@ -135,7 +135,7 @@ def _numbered_name(scan: Scan, index: int) -> int:
     if before is not None and before.text == "#" and before.end == token.start:
         scan.add(f"# {token.text}", "#" + token.text, "label", at=index)
         return index + 1
-    if before is None or not _names_a_number(before) or quantities.has_unit(tokens, index + 1):
+    if before is None or not _names_a_number(before) or _is_measured(tokens, index):
         return 0
     key = "nodejs" if before.lower == "node" else concept_of(before.lower)
     is_named = is_name(before, key, is_first=index == 1) and index - 1 != scan.clause.verb
@@ -147,6 +147,16 @@ def _numbered_name(scan: Scan, index: int) -> int:
         scan.add(f"{key} {token.text}", f"{before.text} {token.text}", "label", at=index)
         return index + 1
     return 0
+
+
+def _is_measured(tokens: Sequence[Token], index: int) -> bool:
+    """True when a unit follows a number; the letter of "Room 5 B" is a part of the name."""
+    if not quantities.has_unit(tokens, index + 1):
+        return False
+    number, following = tokens[index : index + 2]
+    is_letter = len(following.text) == 1 and following.text.isupper()
+    is_apart = following.start > number.end
+    return not (is_letter and is_apart and lemma(tokens[index - 1].lower) in LABEL_NOUNS)
 
 
 def _spelled_name(scan: Scan, index: int) -> int:

@@ -31,7 +31,7 @@ from memories.models import (
 from memories.services.index import WordIndex
 from memories.services.lifecycle import absorbed_ids, lock
 from memories.services.review import flag_derived
-from memories.services.session_erase import erase_quotes, longest_piece
+from memories.services.session_erase import erase_quotes, pieces_of
 from memories.services.statements import lock_statements
 from memories.signals import memories_erased
 
@@ -88,7 +88,7 @@ def erase(workspace: Workspace, memory_id: UUID, *, actor: Actor, now: datetime)
             Memory,
             memory_ids=ids,
             quoted_in=said.quoted_in,
-            pieces=[longest_piece(text) for text in said.texts],
+            pieces=pieces_of(said.texts),
             first_seq=_first_seq(ids, said, sessions),
             now=now,
         )
@@ -155,7 +155,7 @@ def _erase_elsewhere(ids: Collection[UUID], said: _Words) -> None:
     notes = Review.objects.exclude(note="")
     quoting = [review.pk for review in notes.iterator() if said.quoted_in(review.note)]
     notes.filter(pk__in=quoting).update(note="Erased.")
-    forget_quotes(said.quoted_in, map(longest_piece, said.texts))
+    forget_quotes(said.quoted_in, pieces_of(said.texts))
     _delete(
         row
         for row in Merge.objects.iterator()

@@ -15,17 +15,17 @@ from engram.kernel.history import record
 from engram.kernel.idempotency import forget_answers_about
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
+from memories.core.words import UNSEEN
 from memories.models import Session
 from memories.services.session_prompt import locked_session
 from memories.signals import session_erased
 
 # Texts are compared as `letters()` folds them, rows hold them as they were sent. Left out of a word
-# is what folding may have made of another character (ß, ﬁ, ſ, ı, the Kelvin sign), what it writes
-# for units ("5 Mb", "5 mW"), and the letters next to one that is not ASCII, which it may have been
-# one with.
-_FOLDED = re.compile(
-    r"(?<=[kmgtp])bit\b|milli(?=-)|s[st]*|f[fil]+|k|i|[a-z](?=[^\x00-\x7f])|(?<=[^\x00-\x7f])[a-z]"
-)
+# is what folding may have made of another character (ß, ﬁ, ſ, ı, the Kelvin sign), and the letters
+# next to one that is not ASCII, which it may have been one with.
+_FOLDED = re.compile(r"s[st]*|f[fil]+|k|i|[a-z](?=[^\x00-\x7f])|(?<=[^\x00-\x7f])[a-z]")
+# Characters that folding drops or narrows anywhere in a word: what holds one is read in any case.
+HIDING = f"{UNSEEN}|[\uff01-\uff5e]"
 _WORD = re.compile(r"[a-z0-9]+")
 _TEXTS = ("transcript", "context")
 
@@ -51,13 +51,16 @@ def delete_session(workspace: Workspace, session_key: str, *, actor: Actor, now:
         forget_answers_about("session_key", session_key)
 
 
-def longest_piece(normalised: str) -> str:
-    """Return the longest plain piece of a text, "" where it has none."""
-    return max(plain_pieces(normalised), key=len, default="")
+def pieces_of(texts: Iterable[str]) -> list[str]:
+    """Return patterns of which every row that quotes one of these texts holds one, in any case.
+
+    The longest plain piece of each text, "" where it has none.
+    """
+    return [*(max(plain_pieces(text), key=len, default="") for text in texts), HIDING]
 
 
 def plain_pieces(normalised: str) -> list[str]:
-    """Return what every text that normalises to this holds, but for the case of ASCII letters."""
+    """Return what every text that normalises to this holds, but for case and what hides in it."""
     return _WORD.findall(_FOLDED.sub(" ", normalised))
 
 
@@ -66,14 +69,13 @@ def erase_quotes(quoted_in: Callable[[Any], bool], texts: Iterable[str]) -> list
 
     Return the sessions whose context was dropped: rankers learn from contexts.
 
-    Read are only those that hold the longest plain piece of one of them. Digests go too: of a text
-    so short that it can be guessed they would tell it.
+    Read are only those that hold a piece of one of them. Digests go too: of a text so short that it
+    can be guessed they would tell it.
     """
     near = Q()
-    for text in texts:
-        longest = longest_piece(text)
+    for piece in pieces_of(texts):
         for name in _TEXTS:
-            near |= Q(**{f"{name}__icontains": longest}) if longest else ~Q(**{name: ""})
+            near |= Q(**{f"{name}__iregex": piece}) if piece else ~Q(**{name: ""})
     rows = Session.objects.filter(near).order_by("pk").only("pk", *_TEXTS)
     quoting = [
         (row.pk, [name for name in _TEXTS if quoted_in(getattr(row, name))])

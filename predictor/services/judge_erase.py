@@ -70,7 +70,7 @@ def _quoting(
     found = set(saw.values_list("pk", flat=True))
     near = Q()
     for piece in pieces:
-        near |= Q(words__icontains=piece) if piece else ~Q(raw={})
+        near |= Q(words__iregex=piece) if piece else ~Q(raw={})
     told = rows.exclude(raw={}).annotate(words=Cast("raw", TextField())).filter(near)
     for pk, raw, topics in told.values_list("pk", "raw", "missing_topics").iterator():
         if pk not in found and quoted_in([raw, topics]):

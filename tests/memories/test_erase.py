@@ -16,7 +16,7 @@ from engram import embedded
 from engram.kernel import broker
 from engram.kernel.models import Event, IdempotentAnswer
 from engram.kernel.tenancy import in_workspace
-from memories.models import CorpusSize, Memory, TermCount
+from memories.models import CorpusSize, Memory, Session, TermCount
 from tests.conftest import Caller, House, build_house
 
 CANARY = "zyzzyvaquux"
@@ -126,6 +126,10 @@ def test_a_canary_is_nowhere_after_erasing(house: House) -> None:
         ("The oﬃce ﬂoor is waxed.", "The office floor is waxed."),
         ("ſilence iſ kept in the library.", "Silence is kept in the library."),
         ("Сад открыт по средам.", "САД ОТКРЫТ ПО СРЕДАМ."),
+        ("The vault is under the oak.", "The va\u200bult is un\u00adder the o\u2060ak."),
+        ("The vault is under the oak.", "Ｔｈｅ ｖａｕｌｔ ｉｓ ｕｎｄｅｒ ｔｈｅ ｏａｋ."),
+        ("MB of data are free at night.", "5 MB of data are free at night."),
+        ("The link carries 5 MB at night.", "The link carries 5 mb at night."),
     ],
 )
 def test_kept_answers_lose_every_spelling_of_what_is_erased(
@@ -144,6 +148,26 @@ def test_kept_answers_lose_every_spelling_of_what_is_erased(
     for each, is_gone in ((house, True), (neighbour, False)):
         with in_workspace(each.workspace):
             assert (IdempotentAnswer.objects.get().body is None) is is_gone
+
+
+@pytest.mark.parametrize("name", ["transcript", "context"])
+@pytest.mark.parametrize(
+    "quote", ["The va\u200bult is un\u00adder the oak", "Ｔｈｅ ｖａｕｌｔ ｉｓ under the oak"]
+)
+def test_sessions_lose_what_hides_an_erased_text(
+    house: House, neighbour: House, name: str, quote: str
+) -> None:
+    for each in (house, neighbour):
+        memory = commit(each.agent, "The vault is under the oak.")
+        body = {"session_key": "s1", "context": "the vault"}
+        assert each.agent.post("sessions", body).status_code == 201
+        with in_workspace(each.workspace):
+            Session.objects.update(**{name: f"User: {quote}. Agent: noted."})
+        if each is house:
+            assert house.admin.delete(f"memories/{memory['id']}").status_code == 204
+    for each, left in ((house, False), (neighbour, True)):
+        with in_workspace(each.workspace):
+            assert bool(getattr(Session.objects.get(), name)) is left
 
 
 def test_erasing_leaves_one_event_without_content(house: House) -> None:

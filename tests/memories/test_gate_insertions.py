@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -11,6 +13,7 @@ from memories.core.content import content_hash
 from memories.core.gate import decide
 from tests.memories.insertions import BASES, INSERTIONS, changed, plain
 
+LOUD = re.compile(r"(?<!\d )\b[a-z]+", re.IGNORECASE)  # words behind no number
 BEFORE = st.sampled_from(["", "Rehearsals are on Tuesday. ", "The kiln stands in the shed. "])
 
 
@@ -50,7 +53,8 @@ def test_an_insertion_that_changes_a_sentence_keeps_it_apart(
 @given(st.sampled_from(BASES), BEFORE)
 def test_a_sentence_without_insertion_is_the_same(base: str, before: str) -> None:
     text = before + plain(base)
-    for copy in (text.removesuffix("."), text.upper(), f"  {text} ".replace(" ", "  ")):
+    loud = LOUD.sub(lambda word: word[0].upper(), text)  # an upper-cased unit may be another one
+    for copy in (text.removesuffix("."), loud, f"  {text} ".replace(" ", "  ")):
         assert compare(text, copy).relation == "same"
         assert content_hash(text) == content_hash(copy)
 

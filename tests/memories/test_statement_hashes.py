@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from conflicts.models import Decision
 from engram.kernel.tenancy import in_workspace
+from memories.core.claims import compare
 from memories.core.content import content_hash
 from memories.models import Memory, MergeSuggestion, Observation
 from memories.services.rejections import wordings_of
@@ -172,6 +173,42 @@ def test_a_verdict_given_before_can_be_undone(house: House) -> None:
     migrate(house)
     assert house.reviewer.post(f"conflicts/{card['id']}/undo", {}).status_code == 200
     assert house.reader.get(f"memories/{older}").json()["state"] == "active"
+
+
+HIDDEN = {
+    "zero width": "Wool is d\u200byed wi\u200dth mad\u2060der.\ufeff",
+    "soft hyphens": "Wo\u00adol is dy\u00aded with mad\u00adder.",
+    "full width": "Ｗｏｏｌ　ｉｓ　ｄｙｅｄ　ｗｉｔｈ　ｍａｄｄｅｒ．",
+    "direction and variation": "\u202eWool\ufe0f is dyed\u034f with \U000e0061madder",
+}
+
+
+@pytest.mark.parametrize("spelling", HIDDEN)
+def test_a_forgotten_statement_stays_forgotten_however_it_is_typed(
+    house: House, neighbour: House, spelling: str
+) -> None:
+    memory = commit(house, "Wool is dyed with madder.")
+    house.admin.post("memories/forget", {"ids": [memory], "confirm": True})
+    again = {"content": HIDDEN[spelling]}
+    assert house.agent.post("memories", again).json()["outcome"] == "suppressed"
+    assert neighbour.agent.post("memories", again).json()["outcome"] == "created"
+
+
+def test_rules_read_what_people_see() -> None:
+    plain = "The wool of the north mill is dyed with madder."
+    finer = "The wo\u00adol of the ｎｏｒｔｈ mill i\u200bs dyed with madder from Jorge."
+    assert compare(plain, finer).relation == compare(plain, visible_of(finer)).relation == "refines"
+
+
+def visible_of(text: str) -> str:
+    return text.replace("\u00ad", "").replace("\u200b", "").replace("ｎｏｒｔｈ", "north")
+
+
+@pytest.mark.parametrize(
+    ("a", "b"), [("The area is 10².", "The area is 102."), ("Take ½ dose.", "Take 1⁄2 dose.")]
+)
+def test_characters_of_another_meaning_are_not_made_alike(a: str, b: str) -> None:
+    assert content_hash(a) != content_hash(b)
 
 
 def test_effects_of_many_decisions_are_renamed_page_by_page(

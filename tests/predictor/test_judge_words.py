@@ -69,6 +69,7 @@ def test_canary_of_an_erased_memory_is_gone_from_what_judges_wrote(
     others = plant(house, 4)
     judge_with(house, [canary, *others], "saw", reasoning=REASON, topics=("bananas and rockets",))
     judge_with(house, others, "quotes", reasoning=QUOTE, topics=("moon",))
+    judge_with(house, others, "hides", reasoning="\u200b".join(QUOTE), topics=("moon",))
     judge_with(house, others, "neither", reasoning="Plain.", topics=("moon",))
     theirs = plant(neighbour, 2)
     judge_with(neighbour, theirs, "theirs", reasoning=REASON, topics=("moon",))
@@ -79,7 +80,7 @@ def test_canary_of_an_erased_memory_is_gone_from_what_judges_wrote(
     left = everything(house)
     assert "bananas" not in left
     assert REASON not in left
-    for key in ("saw", "quotes"):
+    for key in ("saw", "quotes", "hides"):
         found = judgement(house, key)
         assert (found.missing_topics, set(found.raw)) == (
             [],
@@ -154,7 +155,7 @@ def test_judgements_are_read_before_the_state_is_locked(house: House) -> None:
     held = [n for n, sql in enumerate(asked_for) if is_of(sql, Judgement, "FOR UPDATE")]
     assert reading[0] < locking[0] < held[0]
     assert [n for n in reading if n > locking[0] and "SELECT" in asked_for[n]] == held
-    assert "UPPER" in asked_for[reading[0]]  # by a piece of the wording
+    assert "~*" in asked_for[reading[0]]  # by a piece of the wording
 
 
 def is_of(sql: str, model: type[Any], part: str) -> bool:
