@@ -23,7 +23,7 @@ from typing import Final, Protocol, TypeVar
 from conflicts.core.facts import Fact
 from conflicts.core.rules import other_entity, other_member
 from conflicts.core.statements import Statement, read
-from conflicts.core.words import MEASURES
+from conflicts.core.words import MEASURES, stems
 from memories.core.alignment import kinds_of
 from memories.core.cases import is_agent_slot, lay_out
 from memories.core.claims import compare
@@ -35,6 +35,8 @@ MAX_CHARS: Final = 600  # of a text whose sentence is laid beside another
 MAX_TOKENS: Final = 60
 MIN_COMMON_SHARE: Final = 0.5
 MAX_SLOTS: Final = 4
+# Statements of one field stay above it in the built-in model, whatever they say of it.
+MIN_RELATED_COSINE: Final = 0.15
 _TOKEN: Final = re.compile(r"[^\W_][\w'’.:/-]{0,60}(?<![.:/'’-])|[^\W_]")
 _DETERMINER: Final = re.compile(
     r"^\s*+(?:the|our|an?|all|each|every|this|these|its?|their)\b", re.IGNORECASE
@@ -91,6 +93,12 @@ def are_of_other_subjects(a: Note, b: Note) -> bool:
 @lru_cache(maxsize=4096)  # of short texts only
 def _clearly_differ(a: Note, b: Note) -> bool:
     return _name_other_things(a.content, b.content) or _are_of_other_places(a, b)
+
+
+def share_nothing(a: Note, b: Note, cosine: float) -> bool:
+    """Tell whether two memories have no word of substance in common and are far in meaning."""
+    mine, theirs = (set(stems(note.content)) - MEASURES for note in (a, b))
+    return mine.isdisjoint(theirs) and cosine < MIN_RELATED_COSINE
 
 
 def by_subject(

@@ -53,7 +53,7 @@ def company_of(
         if any(known.are_of_other_subjects(note_of(newcomer), note_of(m)) for m in live):
             continue
         others = [m for m in live if m.lineage not in held]
-        vectors = _vectors([newcomer.id, *(m.id for m in others)], model)
+        vectors = vectors_of([newcomer.id, *(m.id for m in others)], model)
         # All of them are asked, so that what is not known yet is compared at once.
         are_one = [_is_one_matter(newcomer, m, vectors, known) for m in others]
         if all(are_one):
@@ -72,6 +72,7 @@ def _is_one_matter(
     return of_pair(one, other).exclude(relation="different").exists()
 
 
-def _vectors(ids: Collection[UUID], model: str) -> dict[UUID, np.ndarray]:
+def vectors_of(ids: Collection[UUID], model: str) -> dict[UUID, np.ndarray]:
+    """Return the unit vector of each memory that is embedded."""
     stored = MemoryVector.objects.filter(Q(position=0, model=model), memory__in=ids)
     return {i: np.asarray(v) for i, v in stored.values_list("memory_id", "embedding")}

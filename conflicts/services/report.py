@@ -13,12 +13,12 @@ from conflicts.core.comparisons import Comparisons
 from conflicts.core.facts import Finding, FindingKind
 from conflicts.core.questions import ask_ambiguity, ask_reversal
 from conflicts.core.records import Record
-from conflicts.core.subjects import by_subject, note_of
+from conflicts.core.subjects import by_subject, note_of, share_nothing
 from conflicts.models import Conflict, JudgedRelation
 from conflicts.services import judgements
 from conflicts.services.cards import file_findings, one_filer
 from conflicts.services.causes import ALREADY_DECIDED, SEVERAL_QUESTIONS
-from conflicts.services.company import card_of, company_of, waiting_card
+from conflicts.services.company import card_of, company_of, vectors_of, waiting_card
 from conflicts.services.comparing import with_comparisons
 from conflicts.services.discuss import add_comment
 from conflicts.services.records import demand_leave, is_seconded, note_said, record_of
@@ -36,6 +36,7 @@ from memories.services.lifecycle import lock
 
 Outcome = Literal["opened", "joined", "known", "decided", "kept"]
 REASON_MAX_CHARS = 1000
+ONE_QUESTION = "a conflict asks one question; report each by itself."
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +79,7 @@ def _report(
     now: datetime,
 ) -> Reported:
     """Report within the transaction of the only filer, who has leave to."""
-    named = _named(memory_ids, known, now)
+    named = _named(memory_ids, known, model=workspace.embedding_model, now=now)
     gathered = gather(named, known, model=workspace.embedding_model, now=now)
     before, newest = gathered.pair
     record = record_of(actor)
@@ -144,27 +145,50 @@ class Gathered:
     is_asked: bool  # a card asks about the pair
 
 
-def _named(memory_ids: Sequence[UUID], known: Comparisons, now: datetime) -> list[Memory]:
+def _named(
+    memory_ids: Sequence[UUID], known: Comparisons, *, model: str, now: datetime
+) -> list[Memory]:
     """Return the live memories; refuse what is none."""
     found = _live(memory_ids, now, "memory_ids")
     if len({memory.lineage for memory in found}) < 2:
         raise InvalidError("memory_ids", "Name two memories of different lineages.")
-    _demand_one_subject(found, known)
+    if len(found) > 2:  # two that somebody names are a question, whatever they speak of
+        ordered = sorted(found, key=_in_story)
+        _demand_one_subject(ordered, known)
+        _demand_related(ordered, model)
     return found
 
 
 def _demand_one_subject(named: Sequence[Memory], known: Comparisons) -> None:
-    """Refuse several questions in one report; two memories are one, whatever they speak of."""
-    ordered = sorted(named, key=_in_story)
-    subjects = by_subject(ordered, note_of, is_other=known.are_of_other_subjects)
-    if len(named) > 2 and len(subjects) > 1:
+    """Refuse several questions in one report."""
+    subjects = by_subject(named, note_of, is_other=known.are_of_other_subjects)
+    if len(subjects) > 1:
         other = subjects[1][0]
         raise InvalidError(
             "memory_ids",
-            f"{other.id} speaks of another thing than {subjects[0][0].id}: a conflict asks one "
-            "question; report each by itself.",
+            f"{other.id} speaks of another thing than {subjects[0][0].id}: {ONE_QUESTION}",
             cause=SEVERAL_QUESTIONS,
         )
+
+
+def _demand_related(named: Sequence[Memory], model: str) -> None:
+    """Refuse a memory that has nothing to do with any other; what is not embedded may have."""
+    vectors = vectors_of([memory.id for memory in named], model)
+    for one in named:
+        if all(
+            one.id in vectors
+            and other.id in vectors
+            and share_nothing(
+                note_of(one), note_of(other), float(vectors[one.id] @ vectors[other.id])
+            )
+            for other in named
+            if other is not one
+        ):
+            raise InvalidError(
+                "memory_ids",
+                f"{one.id} has nothing to do with the others: {ONE_QUESTION}",
+                cause=SEVERAL_QUESTIONS,
+            )
 
 
 def _live(memory_ids: Sequence[UUID], now: datetime, field: str) -> list[Memory]:

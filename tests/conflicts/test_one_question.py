@@ -418,3 +418,41 @@ def test_similar_facts_of_many_subjects_make_no_card_without_bound(house: House)
         assert ConflictPair.objects.count() == len(sizes)
     assert (len(sizes), set(sizes)) == (len(names), {2})
     assert {len(of_card) for of_card in owners} == {1}
+
+
+UNRELATED = (
+    "The API rate limit is 1000 requests per second.",
+    "The canteen opens at noon.",
+    "Backups are kept for 30 days.",
+)
+
+
+@pytest.mark.parametrize("by", ["agent", "reviewer"])
+def test_a_report_of_unrelated_memories_is_refused_and_names_one(house: House, by: str) -> None:
+    ids = [commit(house, text) for text in UNRELATED]
+    client = getattr(house, by)
+    refused = client.post("conflicts", {"memory_ids": ids, "note": "?"})
+    assert (refused.status_code, refused.json()["type"]) == (422, "/problems/several-questions")
+    [error] = refused.json()["errors"]
+    assert (error["field"], ids[0] in error["message"]) == ("memory_ids", True)
+    assert cards(house) == []
+    # Two that somebody names are a question, whatever the rules think.
+    assert client.post("conflicts", {"memory_ids": ids[:2], "note": ""}).status_code == 201
+
+
+def test_the_memory_that_does_not_belong_is_named(house: House) -> None:
+    texts = ("The stand-up is on Monday.", "We meet for stand-up each Thursday.", UNRELATED[0])
+    ids = [commit(house, text) for text in texts]
+    refused = house.agent.post("conflicts", {"memory_ids": ids, "note": ""})
+    assert (refused.status_code, refused.json()["type"]) == (422, "/problems/several-questions")
+    assert refused.json()["errors"][0]["message"].startswith(ids[2])
+
+
+def test_a_report_of_one_matter_in_far_words_is_taken(house: House) -> None:
+    texts = (
+        "Guests of the Gasthof park behind the barn as ever.",
+        "The lot behind the barn is where cars go.",
+        "Visitors leave their vehicles at the station by now.",
+    )
+    ids = [commit(house, text) for text in texts]
+    assert house.agent.post("conflicts", {"memory_ids": ids, "note": ""}).status_code == 201
