@@ -12,6 +12,7 @@ from memories.core.claims import compare
 from memories.core.content import content_hash
 from memories.core.gate import decide
 from tests.memories.insertions import BASES, INSERTIONS, changed, plain
+from tests.memories.qualifiers import QUALIFIERS, qualified
 
 LOUD = re.compile(r"(?<!\d )\b[a-z]+", re.IGNORECASE)  # words behind no number
 BEFORE = st.sampled_from(["", "Rehearsals are on Tuesday. ", "The kiln stands in the shed. "])
@@ -125,3 +126,13 @@ def test_only_known_harmless_details_refine(general: str, specific: str) -> None
     found = compare(general, specific)
     is_remark_unknown = "not cheap" in specific
     assert found.relation == ("different" if is_remark_unknown else "refines")
+
+
+@pytest.mark.parametrize("qualifier", QUALIFIERS)
+def test_a_qualifier_in_any_sentence_keeps_it_apart(qualifier: str) -> None:
+    for base in BASES:
+        a, b = plain(base), qualified(base, qualifier)
+        for x, y in ((a, b), (b, a)):
+            found = compare(x, y)
+            assert found.relation in ("contradicts", "different"), (x, y, found)
+            assert outcome(x, y) != "merged", (x, y)
