@@ -16,7 +16,7 @@ from memories.core.alignment import Pair
 from memories.core.cases import Case, Verdict, moves, names, places, roles, verbs_differ
 from memories.core.contradictions import DIRECTED, different
 from memories.core.details import are_harmless
-from memories.core.lexicon import SYMMETRIC
+from memories.core.lexicon import SYMMETRIC, is_product
 from memories.core.statements import Claim, Term
 from memories.core.unread import NEGATION
 from memories.core.vocabulary import TELLING_PREPOSITIONS
@@ -27,6 +27,8 @@ _ALIKE_PREPOSITIONS = tuple(
     for group in ("in on at within inside during every", "by with via through using", "of for in",
                   "to into for in onto on", "over in on", "of from by", "within in after")
 )  # fmt: skip
+# And before a piece of software, by which or on which a thing runs.
+_RUNNING = frozenset(["on", "via", "through", "using"])
 _POSSESSIVE = re.compile(r"\b([^\W\d_]\w{0,40})['\u2019]s\b")
 _PERSONS = {
     word: words.split()[0]
@@ -65,8 +67,11 @@ def agreement(case: Case) -> Verdict:
 
 
 def _counts(term: Term) -> bool:
-    """True for what may not be left over; a date counts even where it only dates a change."""
-    return term.weight == 1 or term.kind == "date"
+    """True for what may not be left over; a date counts even where it only dates a change.
+
+    So does a general verb where it is added besides: "(in use)", ", which has to run".
+    """
+    return term.weight == 1 or term.kind == "date" or term.region in ("aside", "apposition")
 
 
 def _why_no_refinement(case: Case, rest_a: Sequence[Term], rest_b: Sequence[Term]) -> str:
@@ -238,6 +243,8 @@ def _lead_differs(case: Case, pair: Pair) -> bool:
         return True
     if led <= DIRECTED or led & TELLING_PREPOSITIONS:
         return True
+    if is_product(pair.a.key) and led <= _RUNNING:
+        return False
     return "" not in led and not any(led <= alike for alike in _ALIKE_PREPOSITIONS)
 
 

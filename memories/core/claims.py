@@ -15,11 +15,10 @@ folded onto one key ("erased" and "deleted" are both "delet").
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from memories.core.details import contrasts, only_remark
+from memories.core.details import contrasts
 from memories.core.measures import Quantity
 from memories.core.reading import read, read_cached, why_too_long
 from memories.core.relations import Relation, Verdict, relate
@@ -226,12 +225,13 @@ def _agreement(
         return Comparison("same", ("every statement has its match",), 0.9, None, (0, 0))
     for side, own, other in (("b", held_a, held_b), ("a", held_b, held_a)):
         more, less = (b, a) if side == "b" else (a, b)
-        extra = [c for i, c in enumerate(more.claims) if not _is_matched(best.get((side, i)))]
-        if own in ("same", "refined") and other != "refined" and _may_add(more, less, extra):
+        is_further = any(not _is_matched(best.get((side, i))) for i in range(len(more.claims)))
+        if is_further or contrasts(more.text, less.text):
+            continue  # what a statement beside it does to the claim that both make, no rule knows
+        if own in ("same", "refined") and other != "refined":
             verdict, pair = _decisive(best, pairs, verdicts)
-            reasons = verdict.reasons if verdict.relation == "refines" else ("says more besides",)
             specific: Literal["a", "b"] = "b" if side == "b" else "a"
-            return Comparison("refines", reasons, 0.75, specific, pair)
+            return Comparison("refines", verdict.reasons, 0.75, specific, pair)
     if len(verdicts) == 1:
         ((pair, verdict),) = verdicts.items()
         if verdict.relation == "different":
@@ -242,10 +242,6 @@ def _agreement(
 
 def _is_matched(verdict: Verdict | None) -> bool:
     return verdict is not None and verdict.relation in ("same", "refines")
-
-
-def _may_add(more: Reading, less: Reading, extra: Sequence[Claim]) -> bool:
-    return only_remark(extra) and not contrasts(more.text, less.text)
 
 
 def _held(best: dict[tuple[str, int], Verdict], side: str, count: int) -> str:

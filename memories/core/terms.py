@@ -64,12 +64,15 @@ def read_terms(clause: Clause, change: Change | None) -> Parsed:
         scan.prep = ":"  # "Preview envs: …" may say what the statement holds for
     index = 0
     passed: list[Token] = []
+    silent_heading: tuple[str, ...] = ()  # "To do: …" makes no term and yet takes back the rest
     while index < len(clause.tokens):
         if index < lead:
             scan.region = lead_region
         elif index == lead and lead:
             scan.lead_by("", index)
             scan.region = opening if clause.verb > lead else "predicate"
+        if clause.tokens[index].text == ":" and not scan.terms:
+            silent_heading = tuple(token.lower for token in passed if token.kind == "word")
         end = _step(scan, index)
         passed += () if index in scan.held else clause.tokens[index:end]
         index = end
@@ -78,7 +81,10 @@ def read_terms(clause: Clause, change: Change | None) -> Parsed:
         scan.add("not", "not", "word", at=len(clause.tokens))
     agent_prep = scan.agent_prep or ("by" if clause.is_passive else "")
     return Parsed(
-        tuple(scan.terms), (scan.negations > 0) == scan.is_reversed, agent_prep, unread(passed)
+        terms=tuple(scan.terms),
+        polarity=(scan.negations > 0) == scan.is_reversed,
+        agent_prep=agent_prep,
+        unread=tuple(sorted((*unread(passed), *silent_heading))),
     )
 
 

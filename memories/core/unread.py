@@ -24,14 +24,19 @@ _HARMLESS: Final = (
     | _words(
         "a an the this that these those my your his her its our their i we you he she it they me"
         " us him them itself themselves ourselves myself himself herself yourself there one ones"
-        " who whom whose which what where when while whenever how here such own people"
-        " and or nor so because if although though whereas but yet"
-        " very really quite simply actually basically currently now today also too already still"
-        " then thus therefore hence however please note well as again fairly rather pretty always"
-        " ever e.g i.e etc yes okay ok nowadays overall entirely completely fully directly properly"
+        " who whom whose which what where when while whenever how such own people"
+        " and nor so because if although though whereas but yet"
+        " very really simply actually basically currently now also too already still"
+        " then thus therefore hence however please note well as always"
+        " ever e.g i.e yes okay ok nowadays overall entirely completely fully directly properly"
         " explicitly officially throughout altogether"
     )
 ) - _words("unlike unless")
+# They change nothing, but "not always" and "not entirely" leave room for what "not" denies.
+_WHOLLY: Final = _words(
+    "always overall entirely completely fully altogether throughout really very simply directly"
+    " properly explicitly officially"
+)
 _HARMLESS_SYMBOLS: Final = frozenset(".,;:()[]{}'\"-\u2013\u2014/&!?=|\u2026\u00b7\u2022")
 _ALIKE: Final = {
     word: name
@@ -47,9 +52,12 @@ NEGATION: Final = "not"
 
 def unread(tokens: Iterable[Token]) -> tuple[str, ...]:
     """Return what tokens outside of all terms say that may change a claim, sorted."""
-    return tuple(
-        sorted(_ALIKE.get(token.lower, token.lower) for token in tokens if not _is_harmless(token))
-    )
+    found: list[str] = []
+    for token in tokens:
+        name = _ALIKE.get(token.lower, token.lower)
+        if not _is_harmless(token) or (NEGATION in found and token.lower in _WHOLLY):
+            found.append(name)
+    return tuple(sorted(found))
 
 
 def _is_harmless(token: Token) -> bool:

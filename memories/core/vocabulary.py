@@ -276,7 +276,7 @@ PHRASES: dict[tuple[str, ...], str] = {
         "of course": "", "in fact": "", "as of now": "", "the fact that": "", "it is": "it is",
         "plant based": "vegan", "end of life": "retired", "by hand": "manually",
         "a group of": "", "a couple of": "several", "a lot of": "many", "lots of": "many",
-        "a number of": "several", "a piece of": "", "a kind of": "", "a bit": "", "kind of": "",
+        "a number of": "several", "a piece of": "",
     }.items()
 }  # fmt: skip
 _PHRASES_BY_HEAD: dict[str, list[tuple[tuple[str, ...], tuple[str, ...]]]] = {}

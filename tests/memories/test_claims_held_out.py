@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from memories.core.claims import compare
+from memories.core.gate import CLEARLY_DIFFERENT
 
 PAIRS = [
     json.loads(line)
@@ -46,8 +47,9 @@ def test_most_contradictions_are_seen() -> None:
     assert found.count("contradicts") >= 15
 
 
-def test_most_refinements_name_the_more_specific_text() -> None:
+def test_refinements_name_the_more_specific_text_or_are_left_to_people() -> None:
     found = [compare(row["a"], row["b"]) for row in PAIRS if row["relation"] == "refines"]
     # What narrows a claim or adds words of which nothing is known is left to people.
-    assert [c.more_specific for c in found if c.relation == "refines"].count("b") >= 4
+    assert [c.more_specific for c in found if c.relation == "refines"].count("b") >= 2
     assert {c.more_specific for c in found} <= {"b", None}
+    assert all(c.relation == "refines" or c.confidence < CLEARLY_DIFFERENT for c in found)

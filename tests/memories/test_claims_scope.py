@@ -48,12 +48,12 @@ def test_order_of_a_list_and_headings_change_nothing(a: str, b: str) -> None:
     assert compare(a, b).relation in ("same", "refines")
 
 
-def test_another_operator_in_what_is_added_still_refines() -> None:
+def test_a_step_that_comes_before_is_left_to_people() -> None:
     found = compare(
         "Callers reach the engineer on duty.",
         "Callers reach the engineer on duty, after choosing English or German.",
     )
-    assert (found.relation, found.more_specific) == ("refines", "b")
+    assert found.relation == "different"
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from tests.conftest import NOW
 def test_a_statement_may_reword_one_of_its_own_batch(house):
     contents = [
         "Releases are tagged from main.",
-        "Releases are tagged from main by the deploy bot at 9:30.",
+        "Releases are tagged from main at 9:30.",
     ]
 
     results = commit_all(

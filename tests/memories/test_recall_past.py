@@ -148,7 +148,7 @@ def test_the_past_costs_the_same_for_one_and_for_many(house: House) -> None:
 
 
 def test_what_was_merged_then_is_told_once_after_a_split(house: House) -> None:
-    plain, finer = "The lamp room is lit.", "The lamp room is lit with whale oil."
+    plain, finer = "The lamp room is lit.", "The lamp room is lit at 21:00."
     memory = commit(house, plain, 10)
     answer = house.agent.post("memories", {"content": finer}).json()
     assert (answer["outcome"], answer["memory"]["id"]) == ("merged", memory)

@@ -146,7 +146,7 @@ def test_a_later_rewording_stays_and_the_answer_says_so(house: House) -> None:
 
 
 def test_merges_are_taken_apart_in_any_order(house: House) -> None:
-    third = "The deploy runs on Thursday at 14:00 UTC from Frankfurt."
+    third = "The deploy runs on Thursday at 14:00 UTC via Jenkins."
     survivor = commit(house, PLAIN, confidence=0.4)["memory"]["id"]
     assert commit(house, FINER, confidence=0.6)["outcome"] == "merged"
     assert commit(house, third, confidence=0.5)["outcome"] == "merged"
