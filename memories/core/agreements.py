@@ -14,6 +14,7 @@ from typing import Literal
 
 from memories.core.alignment import Pair
 from memories.core.cases import Case, Verdict, moves, names, places, roles, verbs_differ
+from memories.core.clauses import is_participle
 from memories.core.contradictions import DIRECTED, different
 from memories.core.details import are_harmless
 from memories.core.lexicon import SYMMETRIC, is_product
@@ -29,6 +30,8 @@ _ALIKE_PREPOSITIONS = tuple(
 )  # fmt: skip
 # And before a piece of software, by which or on which a thing runs.
 _RUNNING = frozenset(["on", "via", "through", "using"])
+_CAUSATIVES = frozenset(["have", "get"])
+_CAUSING = re.compile(r"\b(?:having|getting)\b", re.IGNORECASE)
 _POSSESSIVE = re.compile(r"\b([^\W\d_]\w{0,40})['\u2019]s\b")
 _PERSONS = {
     word: words.split()[0]
@@ -137,11 +140,30 @@ def _why_unsure(case: Case) -> str:
         return "no rule decides"
     if any(pair.a.is_denied != pair.b.is_denied for pair in found.same):
         return "only one side denies a word"
+    if _is_caused(case):
+        return "one has it done by another"
     if words := _unanswered(case):
         return f"only one side says {words}"
     if _order_differs(case) or _possessors_differ(case):
         return "the same words in another order"
     return "of another person" if _persons_differ(case) else _other_terms(case)
+
+
+def _is_caused(case: Case) -> bool:
+    """True for "has the fence painted" beside "paints the fence": another paints it."""
+    for pair in case.found.same:
+        for done, caused, doing, causing in (
+            (pair.a, pair.b, case.a, case.b),
+            (pair.b, pair.a, case.b, case.a),
+        ):
+            is_done = done.is_verb and not doing.agent_prep and not caused.is_verb
+            if is_done and is_participle(caused.text.lower()) and _causes(causing):
+                return True
+    return False
+
+
+def _causes(claim: Claim) -> bool:
+    return claim.verb in _CAUSATIVES or _CAUSING.search(claim.text) is not None
 
 
 def _unanswered(case: Case) -> str:

@@ -131,13 +131,14 @@ def parse(tokens: Sequence[Token]) -> Clause:
     aux, verb, imperative = finite_verb(tokens)
     is_passive = (
         verb > aux >= 0
-        and _is_participle(tokens[verb].lower)
+        and is_participle(tokens[verb].lower)
         and (tokens[aux].lower in _BE or any(t.lower in _BE for t in tokens[aux:verb]))
     )
     return Clause(tuple(tokens), aux, verb, imperative, is_passive)
 
 
-def _is_participle(lower: str) -> bool:
+def is_participle(lower: str) -> bool:
+    """Return whether a lower-case word has the form of a past participle."""
     return lower.endswith("ed") or lower.endswith("en") or lower in IRREGULAR_PAST
 
 
@@ -238,7 +239,7 @@ def _main_verb(tokens: Sequence[Token], aux: int, limit: int) -> int:
             continue
         follows_be = tokens[index - 1].lower in _BE or tokens[aux].lower in _BE
         is_verbal = (
-            _is_participle(token.lower) or token.lower.endswith("ing")
+            is_participle(token.lower) or token.lower.endswith("ing")
             if follows_be
             else not token.lower.endswith("s") or token.lower.endswith("ss")
         )
@@ -266,7 +267,7 @@ def _may_be_verb(tokens: Sequence[Token], index: int, start: int) -> bool:
     before = tokens[index - 1]
     if before.lower in DETERMINERS or before.lower in PREPOSITIONS:
         return False
-    if before.is_possessive and not _is_participle(lower):  # "Bob's changes", but "Bob's left"
+    if before.is_possessive and not is_participle(lower):  # "Bob's changes", but "Bob's left"
         return False
     if before.kind == "number" or before.lower in NUMBER_WORDS:
         # "patient 7 takes", "gate seven opens", but not "in 3 steps"

@@ -226,8 +226,10 @@ def _word(scan: Scan, index: int) -> int:
 
 
 def _is_freed(scan: Scan, before: Token) -> bool:
+    """True for "gluten free", not for "is available free" and "travel free", which cost nothing."""
     last = scan.terms[-1]
-    return last.region == "predicate" and last.text == before.text
+    is_noun = not last.is_verb and not before.lower.endswith(("able", "ible", "ed", "ly"))
+    return is_noun and last.region == "predicate" and last.text == before.text
 
 
 def _is_infinitive(following: Token) -> bool:

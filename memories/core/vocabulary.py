@@ -274,6 +274,8 @@ PHRASES: dict[tuple[str, ...], str] = {
         "for now": "temporarily", "right now": "", "these days": "", "in general": "usually",
         "as a rule": "usually",
         "of course": "", "in fact": "", "as of now": "", "the fact that": "", "it is": "it is",
+        "free of charge": "free", "free of cost": "free", "for free": "free", "charge free": "free",
+        "at no charge": "free", "at no cost": "free", "without charge": "free",
         "plant based": "vegan", "end of life": "retired", "by hand": "manually",
         "a group of": "", "a couple of": "several", "a lot of": "many", "lots of": "many",
         "a number of": "several", "a piece of": "",

@@ -183,3 +183,48 @@ def test_a_qualifier_in_any_sentence_keeps_it_apart(qualifier: str) -> None:
             found = compare(x, y)
             assert found.relation in ("contradicts", "different"), (x, y, found)
             assert outcome(x, y) != "merged", (x, y)
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("Ines paints the fence.", "Ines has the fence painted."),
+        ("Ines painted the fence.", "Ines had the fence painted."),
+        ("Ines is painting the fence.", "Ines is having the fence painted."),
+        ("Ines repairs the roof.", "Ines gets the roof repaired."),
+        ("The board must audit the books.", "The board must have the books audited."),
+        ("Ines paints the fence.", "Ines has painted the fence red."),
+    ],
+)
+def test_who_has_a_thing_done_does_not_do_it(a: str, b: str) -> None:
+    assert_apart(a, b)
+
+
+def test_a_perfect_is_no_thing_done_by_another() -> None:
+    assert compare("Ines has painted the fence.", "Ines painted the fence.").relation == "same"
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("Parking is free of charge.", "Parking is free."),
+        ("Parking is available free of charge.", "Parking is available for free."),
+        ("Breakfast is served free of charge.", "Breakfast is served at no charge."),
+        ("Delivery is charge free.", "Delivery is free."),
+        ("Guests travel free.", "Guests travel for free."),
+    ],
+)
+def test_what_costs_nothing_denies_nothing(a: str, b: str) -> None:
+    assert compare(a, b).relation == compare(b, a).relation == "same"
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("Parking is free of charge.", "Parking is charged."),
+        ("Parking is not free of charge.", "Parking is free."),
+        ("The cake is gluten free.", "The cake contains gluten."),
+    ],
+)
+def test_what_is_free_still_excludes_its_opposite(a: str, b: str) -> None:
+    assert compare(a, b).relation == compare(b, a).relation == "contradicts"
