@@ -157,3 +157,17 @@ def test_what_changes_again_before_it_is_read_is_read_in_its_last_words(house: H
     detect(house)
     [again] = cards(house)
     assert (again["id"], again["status"], live(again)) == (card["id"], "open", [low, high])
+
+
+def test_rolling_a_successor_back_asks_about_the_former_version_again(house: House) -> None:
+    (low, high), card = disagree(house, 1000, 5000)
+    begin = timezone.now().isoformat()
+    commit(house, OTHERWISE.format(5000), supersedes=high, agent="rogue")
+    detect(house)
+    body = {"agent": "rogue", "since": begin, "confirm": True}
+    answer = house.admin.post("memories/rollback", body)
+    assert answer.status_code == 200, answer.json()
+    detect(house)
+    [again] = cards(house, "open")
+    assert (again["id"], live(again)) == (card["id"], [low, high])
+    assert "5000" in again["question"]
