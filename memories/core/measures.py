@@ -48,6 +48,13 @@ _LOOSE = (
     ("s", frozenset(["month", "quarter", "year", "yr", "decade"]), 0.04),
     ("kg", frozenset(["ton"]), 0.11),
 )
+# Units that people convert into others and round: "50 mph" is given as "80 km/h".
+_CUSTOMARY = frozenset(
+    ["mph", "mile", "miles", "foot", "feet", "ft", "inch", "inches", "yard", "yards", "lb", "lbs",
+     "pound", "pounds", "oz", "ounce", "ounces", "gallon", "gallons", "psi"]
+)  # fmt: skip
+_ROUNDING = 0.01
+_DIGITS = re.compile(r"\d[\d,]*+(?:\.\d++)?+")
 _NAME = re.compile(r"[a-z]+")
 # Larger counts are names in digits; floats would round the last ones away.
 EXACT_FROM = 1e9
@@ -78,7 +85,7 @@ def _close(a: Quantity, b: Quantity, x: float, y: float) -> bool:
 def is_near(a: Quantity, b: Quantity) -> bool:
     """True when two quantities may be one to whoever uses a unit loosely, and are not to others.
 
-    "A month" and "30 days", "5 tons" and "5 tonnes", "1 TB" and "1 TiB".
+    "A month" and "30 days", "5 tons" and "5 tonnes", "1 TB" and "1 TiB", "50 mph" and "80 km/h".
     """
     if (a.upper is None) != (b.upper is None):
         return False
@@ -90,10 +97,32 @@ def _may_be_one(a: Quantity, b: Quantity, x: float, y: float) -> bool:
     if a.unit.startswith("byte") and x and y:
         ratio = max(x, y) / min(x, y)
         return any(math.isclose(ratio, 1.024**power, rel_tol=1e-6) for power in (1, 2, 3, 4, 5))
+    if _says(a, _CUSTOMARY) != _says(b, _CUSTOMARY) and _are_rounded(a, b, x, y):
+        return True
     return any(
         a.unit == unit and _says(a, words) != _says(b, words) and math.isclose(x, y, rel_tol=most)
         for unit, words, most in _LOOSE
     )
+
+
+def _are_rounded(a: Quantity, b: Quantity, x: float, y: float) -> bool:
+    """True when two converted values differ by less than the one that is stated more exactly."""
+    finest = min(_last_digit(a), _last_digit(b))
+    return math.isclose(x, y, rel_tol=_ROUNDING) and abs(x - y) <= finest / 2 * (1 + 1e-9)
+
+
+def _last_digit(quantity: Quantity) -> float:
+    """What the last digit that counts is worth in base units: 10 km/h for "80 km/h".
+
+    Zeros at the end count behind a point only. Of a number in words nothing is known.
+    """
+    found = _DIGITS.search(quantity.text)
+    digits = found[0].replace(",", "") if found else ""
+    if not digits or not float(digits):
+        return abs(quantity.value)
+    whole, _, decimals = digits.partition(".")
+    zeros = -len(decimals) if decimals else len(whole) - len(whole.rstrip("0"))
+    return abs(quantity.value) / float(digits) * 10.0**zeros
 
 
 def conflict(a: Quantity, b: Quantity) -> bool:
