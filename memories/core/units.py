@@ -48,7 +48,7 @@ _OTHER: dict[str, tuple[str, float]] = {
     "percentage": ("percent", 1.0), "permille": ("percent", 0.1), "‰": ("percent", 0.1),
     "ppm": ("percent", 1e-4), "celsius": ("celsius", 1.0), "gig": ("byte", 1e9),
     "gallon": ("l", 3.785411784), "px": ("pixel", 1.0), "pixel": ("pixel", 1.0),
-    "psi": ("pascal", 6894.757), "hp": ("watt", 745.7), "horsepower": ("watt", 745.7),
+    "psi": ("pascal", 6894.757), "horsepower": ("watt", 745.7),
     "bar": ("pascal", 1e5), "m2": ("m2", 1.0), "m²": ("m2", 1.0), "m3": ("l", 1e3),
     "m³": ("l", 1e3), "sqm": ("m2", 1.0), "hectare": ("m2", 1e4), "ha": ("m2", 1e4),
     "kph": ("m/s", 1 / 3.6), "mph": ("m/s", 0.44704), "knot": ("m/s", 0.514444),

@@ -37,6 +37,7 @@ PARTS = (
     " ", "\n", ".", "a", "_", "/", "'", "(", "é", "世", "\u200b", "* ", "a ", "1 ", "1, ", "a, ",
     "a: ", "a = ", "a. ", "a.", "1.", "a-", "a_b ", "a/", "no. ", "e.g. ", "\"a\" ", "a\n- b\n",
     "a and ", "a is b, ", "a is b and ", "a is not b. ", "when a, ", "It is 5 m. ", "5 to ",
+    "5 MB/kg ", "5mb", "ten Mb/", "per ",
     "at most 5 ", "every 5 minutes ", "moved from a to b ", "Bob's ", "web-1 ",
     "staging production ", "password is ", "token = a", "https://a:b", "-----BEGIN ", "user: ",
     "the deadline is 3 May 2026 and ", "Requests expire after 30 days. ",
