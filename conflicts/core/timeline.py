@@ -16,7 +16,7 @@ from conflicts.core.cues import Cue, cues
 from conflicts.core.facts import DetectiveSettings, Fact
 from conflicts.core.statements import Statement, read
 from conflicts.core.words import stems
-from memories.core.words import collapse
+from memories.core.spelling import collapse
 
 PRIOR_FACTS: Final = 16.0
 MAX_WEIGHT: Final = 2.0

@@ -2,8 +2,9 @@
 
 The one place that decides by rule whether two memories say the same: the gate at commit, the
 drift check and the detective all ask here. `read` takes a text apart once, `compare` sets two
-readings side by side. The parts live in sibling modules: `words` (tokens), `clauses` (verbs),
-`quantities`, `dates` and `values` (numbers, dates, versions), `terms` (words with their place),
+readings side by side. The parts live in sibling modules: `spelling` and `symbols`
+(characters, units), `words` (tokens), `clauses` (verbs), `numerals`, `quantities`, `dates` and
+`values` (numbers, dates, versions), `terms` (words with their place),
 `transitions`, `modality`, `vocabulary`, `lexicon`, `meanings` and `kinds` (meaning), `alignment`
 and `cases` (two claims side by side), `contradictions`, `agreements` and `relations` (the rules),
 `exclusions` (phrases that exclude each other, for texts of other wording).
@@ -22,8 +23,8 @@ from memories.core.details import contrasts
 from memories.core.measures import Quantity
 from memories.core.reading import read, read_cached, why_too_long
 from memories.core.relations import Relation, Verdict, relate
+from memories.core.spelling import same_letters
 from memories.core.statements import Claim, Modality, Reading, Term, Transition
-from memories.core.words import same_letters
 
 __all__ = ["Claim", "Comparison", "Modality", "Quantity", "Reading", "Relation", "Term",
            "Transition", "compare", "missing", "read", "relate", "why_too_long"]  # fmt: skip

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 
+from memories.core.spelling import letters
 from memories.core.symbols import CAPITAL
-from memories.core.words import letters
 
 
 def normalised(content: str) -> str:

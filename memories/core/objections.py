@@ -16,6 +16,7 @@ from memories.core.alignment import kinds_of
 from memories.core.exclusions import excluding_ways
 from memories.core.frames import other_name
 from memories.core.lexicon import GRADED, concept_of, opposites_of
+from memories.core.spelling import collapse, normalise
 from memories.core.statements import Reading, Term
 from memories.core.vocabulary import (
     AUXILIARIES,
@@ -25,7 +26,7 @@ from memories.core.vocabulary import (
     PREPOSITIONS,
     PRONOUNS,
 )
-from memories.core.words import Token, collapse, normalise, tokenise
+from memories.core.words import Token, tokenise
 
 
 def _words(text: str) -> list[str]:

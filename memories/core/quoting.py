@@ -7,7 +7,7 @@ import re
 import unicodedata
 from collections.abc import Mapping
 
-from memories.core.words import UNSEEN
+from memories.core.spelling import UNSEEN
 
 # What nobody sees, and a letter without a shape.
 _UNSEEN = re.compile(f"{UNSEEN}|\u2800")

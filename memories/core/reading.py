@@ -12,6 +12,7 @@ from typing import Literal
 from memories.core.clauses import Clause, fold_phrases, split
 from memories.core.lexicon import concept_of
 from memories.core.modality import modality_of
+from memories.core.spelling import collapse, normalise
 from memories.core.statements import Claim, Reading, Term, Transition
 from memories.core.terms import read_terms
 from memories.core.transitions import Change, change_in
@@ -23,7 +24,7 @@ from memories.core.vocabulary import (
     PREPOSITIONS,
     RESTRICTORS,
 )
-from memories.core.words import Token, collapse, count_pieces, normalise, sentences, tokenise
+from memories.core.words import Token, count_pieces, sentences, tokenise
 
 # Words and signs of a text that rules read. Prose of 8,000 characters has about 1,700; what has
 # more at the greatest length of a memory is a table, a log or a dump, and no few statements.

@@ -15,7 +15,7 @@ from engram.kernel.history import record
 from engram.kernel.idempotency import forget_answers_about
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
-from memories.core.words import UNSEEN
+from memories.core.spelling import UNSEEN
 from memories.models import Session
 from memories.services.session_prompt import locked_session
 from memories.signals import session_erased

@@ -7,7 +7,7 @@ import pytest
 from memories.core.claims import MAX_WORD_PAIRS, compare, read
 from memories.core.gate import decide
 from memories.core.reading import MAX_PIECES, why_too_long
-from memories.core.words import collapse, normalise
+from memories.core.spelling import collapse, normalise
 
 WORDS = "limit 30 , " * 700
 PROSE = (

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from memories.core import dates, measures
 from memories.core.claims import compare, read
 from memories.core.measures import Quantity
-from memories.core.words import normalise, tokenise
+from memories.core.spelling import normalise
+from memories.core.words import tokenise
 
 
 def only_quantity(text: str) -> tuple[float, str]:
