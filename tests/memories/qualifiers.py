@@ -206,12 +206,51 @@ _OPENINGS = _lines("""
     Nobody believes that
     Marta asked whether
 """)
+# Forms that running prose ends its sentences with, drawn by their leading word, other names put in.
+_FROM_PROSE = _lines("""
+    with Joanna
+    with Ana-Maria
+    with annual pauses
+    via Great Hazel Pass
+    via a play-off
+    into the Hotel Miramar
+    into old habits
+    as head of the Bremen office
+    as a warm-up
+    as inspiring
+    by a series of narrow votes
+    by starting a business
+    by being around friends
+    through the council's fund
+    through Hazel Township
+    through adoption
+    from a film studio
+    from Western Silesia
+    from 1916 to 1930
+    among large cities
+    amid the chaos
+    at London during the night
+    despite having already passed
+    like a reset button
+    on Hazel Records
+    or twice a year
+    or the parts of it
+    under its original name
+    under the age of 35
+    unless a tropical storm comes
+    which would be verified
+    which took long research
+    who would separate them
+    while hiking
+    while the others do not
+    without the second round
+""")
 _NAMES = ("Nadia", "Jonas", "Flight")
 
 ENDINGS = (
     *(f" {phrase}" for phrase in (
         *_CONDITIONS, *_SCOPES, *_TIME_LIMITS, *_ALTERNATIVES, *_HEDGES, *_AUDIENCES, *_EXCEPTIONS,
-        *_JOKES, *_DRAFTS, *_WAYS,
+        *_JOKES, *_DRAFTS, *_WAYS, *_FROM_PROSE,
     )),
     *(phrase if phrase.startswith(",") else f" {phrase}" for phrase in _REMARKS),
     *(f". {sentence}" for sentence in _SENTENCES),
