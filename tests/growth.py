@@ -54,11 +54,13 @@ def growth(make: Callable[[int], T], work: Callable[[T], object], length: int) -
     short = long = float("inf")
     for _ in range(ATTEMPTS):
         short = min(short, _seconds(partial(work, make(length)), CUT_SECONDS))
+        if short >= CUT_SECONDS:  # the longer one would be waited for 40 times as long
+            return float("inf")
         base = max(short, LEAST_SECONDS)
         long = min(long, _seconds(partial(work, make(FACTOR * length)), CUT_GROWTH * base))
         if long < MOST_GROWTH * base:
             break
-    return long / max(short, LEAST_SECONDS) if short < CUT_SECONDS else float("inf")
+    return long / max(short, LEAST_SECONDS)
 
 
 def _seconds(work: Callable[[], object], most: float) -> float:
