@@ -31,6 +31,8 @@ _ALIKE_PREPOSITIONS = tuple(
 # And before a piece of software, by which or on which a thing runs.
 _RUNNING = frozenset(["on", "via", "through", "using"])
 _CAUSATIVES = frozenset(["have", "get"])
+# Verbs that say nothing beside the noun that they carry: "deployments happen", "makes a copy".
+_CARRYING = frozenset(["happen", "use", "make", "take", "do", "have", "get", "run"])
 _CAUSING = re.compile(r"\b(?:having|getting)\b", re.IGNORECASE)
 _POSSESSIVE = re.compile(r"\b([^\W\d_]\w{0,40})['\u2019]s\b")
 _PERSONS = {
@@ -144,7 +146,7 @@ def _why_unsure(case: Case) -> str:
         return "one has it done by another"
     if words := _unanswered(case):
         return f"only one side says {words}"
-    if _order_differs(case) or _possessors_differ(case):
+    if _order_differs(case) or _possessors_differ(case) or _roles_differ(case):
         return "the same words in another order"
     return "of another person" if _persons_differ(case) else _other_terms(case)
 
@@ -268,6 +270,32 @@ def _lead_differs(case: Case, pair: Pair) -> bool:
     if is_product(pair.a.key) and led <= _RUNNING:
         return False
     return "" not in led and not any(led <= alike for alike in _ALIKE_PREPOSITIONS)
+
+
+def _roles_differ(case: Case) -> bool:
+    """True when a word does what it is done to, or is the verb of one side only.
+
+    "Two men fight in a cow pasture" and "two cows fight in a pasture by a man" have all words in
+    common, and so have "studies the subject" and "is the study subject". A verb that only carries
+    a noun ("a deployment happens") says what the noun's verb says.
+    """
+    if not case.a.verb or not case.b.verb:
+        return False
+    verbs = {case.a.verb, case.b.verb}
+    if len(verbs) == 2:
+        return verbs.isdisjoint(_CARRYING) and any(
+            pair.a.is_verb != pair.b.is_verb for pair in case.found.same
+        )
+    if case.a.agent_prep or case.b.agent_prep or case.a.verb in SYMMETRIC:
+        return False
+    return any(_plays_other_part(pair) for pair in case.found.same)
+
+
+def _plays_other_part(pair: Pair) -> bool:
+    """True for a subject that is an object of the other side; not for "on Monday", put first."""
+    is_led_alike = bool(pair.a.prep) and pair.a.prep == pair.b.prep
+    is_moved = {pair.a.region, pair.b.region} == {"subject", "predicate"}
+    return is_moved and not is_led_alike and not pair.a.is_verb
 
 
 def _order_differs(case: Case) -> bool:

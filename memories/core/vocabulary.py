@@ -38,7 +38,7 @@ PREPOSITIONS = _words(
 # Prepositions that change what is said; "in", "on", "at", "of" often do not.
 TELLING_PREPOSITIONS = _words(
     "off out up down under over behind before after above below outside without against until since"
-    " except near like unlike than"
+    " except near like unlike than toward towards about"
 )
 CONJUNCTIONS = _words("and or but nor so yet because although though while whereas if when unless")
 # Words that carry no claim of their own; leaving them out loses nothing.

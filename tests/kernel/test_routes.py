@@ -211,7 +211,7 @@ def furnish(house: House) -> Ids:
     low = house.agent.post("memories", {"content": f"{SECRET}: 1000 of them.", "scope": "x"})
     house.agent.post("memories", {"content": f"{SECRET}: 5000 of them.", "scope": "y"})
     memory_id = low.json()["memory"]["id"]
-    house.agent.post("memories", {"content": f"{SECRET}: 1000 of them with a lid.", "scope": "x"})
+    house.agent.post("memories", {"content": f"{SECRET}: 1000 of them at 14:00 UTC.", "scope": "x"})
     finer = {"content": f"{SECRET}: 5000 of them with a cork.", "provenance": "user_stated"}
     house.agent.post("memories", {**finer, "scope": "y"})
     other = house.agent.get("memories").json()["results"][0]["id"]

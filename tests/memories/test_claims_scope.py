@@ -28,6 +28,11 @@ from memories.core.gate import CLEARLY_DIFFERENT
         ("Joanna encourages Nate.", "Nate encourages Joanna."),
         ("Caroline: Thanks, Melanie!", "Melanie: Thanks, Caroline!"),
         ("Joanna cheers Nate on in matches.", "Nate sent a gift for Joanna to cheer her on."),
+        ("The crew is testing the pump.", "The test crew is pumping."),
+        ("The bot is mailing the report.", "The mail bot is reporting."),
+        ("A courier parks a harbour truck.", "A courier parks a truck towards the harbour."),
+        ("Two kids are skating in a goat pasture.", "Two goats are skating in a pasture by a kid."),
+        ("A child with a drum is playing outside.", "A drum is playing outside with a child."),
     ],
 )
 def test_small_words_and_exchanged_names_keep_claims_apart(a: str, b: str) -> None:
@@ -42,6 +47,10 @@ def test_small_words_and_exchanged_names_keep_claims_apart(a: str, b: str) -> No
         ("In summer, breakfast is served at 8.", "During summer, breakfast is served at 8."),
         ("Decision: the API uses gRPC.", "The API uses gRPC."),
         ("Mira is vegan.", "Mira is plant-based throughout."),
+        ("We deploy on Friday.", "Deployments happen on Friday."),
+        ("Backups of billing are stored in Oslo.", "In Oslo backups of billing are stored."),
+        ("Odile leads the choir.", "The choir is led by Odile."),
+        ("Odile meets Rita on Monday.", "Rita meets Odile on Monday."),
     ],
 )
 def test_order_of_a_list_and_headings_change_nothing(a: str, b: str) -> None:
