@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from threading import Barrier
@@ -21,7 +22,7 @@ from memories.core.briefing import DECIDED, NOTES
 from memories.core.content import normalised
 from memories.models import Memory, Session, SessionCandidate
 from memories.services.session_end import close_idle
-from memories.services.session_erase import plain_pieces
+from memories.services.session_erase import HIDING, plain_pieces
 from tests.conftest import House, build_house
 
 DOG = "The office dog is called Biscuit."
@@ -397,8 +398,11 @@ def test_erasing_finds_what_folding_makes_one(house: House, content: str, quote:
 
 
 def test_a_plain_piece_is_in_every_text_that_folds_so() -> None:
+    hides = re.compile(HIDING)
     for code in range(0x80, 0x110000):
         text = f"abo{chr(code)}itur"
+        if hides.search(text):  # every row that holds such a character is read
+            continue
         for piece in plain_pieces(normalised(text)):
             assert piece in text, text
     for text in ("It is 5 Mb", "It is 5 mW", "up to 3 mHz", "a 2 kb 1"):
