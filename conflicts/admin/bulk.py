@@ -18,6 +18,7 @@ from conflicts.models import Conflict
 from conflicts.models.decision import Verdict
 from conflicts.services import bulk
 from conflicts.services.bulk import Assign, Decide, Deed, Plan, PutOff, Seen
+from engram.kernel.literals import MAX_BIGINT, whole_number
 from engram.kernel.models import Membership
 from engram.kernel.pages import staff_of
 from engram.kernel.staff import refusal_of
@@ -223,7 +224,8 @@ def _seen(text: str) -> dict[UUID, Seen]:
         pk, _, rest = part.partition(":")
         version, _, listing = rest.partition(":")
         try:
-            found[UUID(pk)] = Seen(int(version), listing)
+            number = whole_number(version, least=0, most=MAX_BIGINT)
+            found[UUID(pk)] = Seen(number, listing)
         except ValueError:
             continue
     return found

@@ -52,13 +52,13 @@ _SHAPES: tuple[tuple[str, re.Pattern[str]], ...] = (
 # A label, what links it to its value, and the first word of the value.
 _LABELLED = re.compile(
     r"(?:(?<![A-Za-z0-9])|(?<=[a-z])(?=(?-i:[A-Z])))"
-    r"(?P<label>pass(?:word|wd|phrase|code)s?|pwd|passw(?:ort|ört)er?|passwort|kennwort|"
+    r"(?P<label>pass(?:word|wd|phrase|code)s?|pwd?|passw(?:ort|ört)er?|passwort|kennwort|"
     r"mot de passe|contraseña|contrasena|senha|wachtwoord|lozinka|hasło|secret(?:[ _-]?key)?|"
     r"api[ _-]?key|access[ _-]?key|access[ _-]?token|auth[ _-]?token|client[ _-]?secret)"
     r"(?:[\"'`]|\*{1,2})?"
     r"(?P<place>(?:\s(?:for|of|on|at|to|für|von|zum|zur)\s(?:[\w./-]{1,40}\s){0,3}?[\w./-]{1,40})?)"
     r"(?P<link>\s{0,3}(?:=>|:=|={1,2}|:|：|→|->)\s{0,3}"
-    r"|\s{1,3}(?:is|was|are|ist|war|lautet|est|es|é|to)"
+    r"|['\u2019]s\s{1,3}|\s{1,3}(?:is|was|are|ist|war|lautet|est|es|é|to)"
     r"(?:\s{1,2}(?:now|still|jetzt|nun|again|set to))?"
     r"\s{0,2}:?\s{1,3})"
     r"(?:[\"'`](?P<quoted>[^\"'`\n]{4,200})[\"'`]|[\"'`*]{0,2}(?P<bare>[^\s\"'`]{3,200}))",

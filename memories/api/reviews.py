@@ -64,6 +64,8 @@ class Reviews(WorkspaceView, ListAPIView):  # type: ignore[type-arg]
 
     def get_queryset(self) -> Any:
         """Return the reviews that the caller may see, with what they are about."""
+        if getattr(self, "swagger_fake_view", False):  # nobody calls while the API is described
+            return Review.objects.none()
         return visible_to(self.actor)
 
     @extend_schema(responses=shapes.ReviewSerializer(many=True))

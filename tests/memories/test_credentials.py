@@ -17,6 +17,9 @@ from tests.conftest import House
         "DB_PASSWORD=hunter2hunter2hunter",
         "the password is Tr0ub4dor&3xyz",
         "postgres://user:p4ssw0rd@db/prod",
+        "passwd: hunter2",
+        "DB pw = Tr0ub4dor",
+        "The root password's hunter2.",
     ],
 )
 def test_an_obvious_credential_is_refused(house: House, text: str) -> None:
@@ -28,6 +31,8 @@ def test_an_obvious_credential_is_refused(house: House, text: str) -> None:
     "text",
     [
         "secret: 12 rounds of bcrypt",
+        "The password's reset link expires after a day.",
+        "pw: see the vault",
         "API key rotation happens every 90 days.",
         "Token: we use JWT for 20 minutes",
         "The secret is rotated every 30 days.",
