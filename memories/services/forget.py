@@ -18,7 +18,7 @@ from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, State
 from memories.models.memory import in_scope
 from memories.services.causes import SAME_STATEMENT
-from memories.services.lifecycle import absorbed_by, hide, lock, put_back
+from memories.services.lifecycle import absorbed_by, hide, lock, put_back, survivor_ids
 from memories.services.nearest import nearest
 from memories.services.review import ask, ask_to_forget
 from memories.services.statements import SAID_AGAIN, lock_statements, refuse_twins
@@ -104,8 +104,9 @@ class Preview:
 def preview(workspace: Workspace, ids: Collection[UUID], *, actor: Actor) -> Preview:
     """Return what `forget` would do in the order of `ids`, changing nothing."""
     with in_workspace(workspace):
-        found = Memory.objects.filter(forgotten_at=None).in_bulk(list(ids))
-        named = [found[i] for i in dict.fromkeys(ids) if i in found]
+        wanted = list(dict.fromkeys([*ids, *sorted(survivor_ids(ids))]))
+        found = Memory.objects.filter(forgotten_at=None).in_bulk(wanted)
+        named = [found[i] for i in wanted if i in found]
         kept = {one.memory.id for one in keeps_from_forgetting(named, actor=actor) if one.memory}
         going = [memory for memory in named if memory.id not in kept]
         along = [m for m in absorbed_by(going) if m.forgotten_at is None and m.id not in kept]
@@ -116,9 +117,13 @@ def preview(workspace: Workspace, ids: Collection[UUID], *, actor: Actor) -> Pre
 def forget(
     workspace: Workspace, ids: Collection[UUID], *, actor: Actor, now: datetime
 ) -> Forgotten:
-    """Hide memories by their owner's will (unknown ids are none); a person's word asks a person."""
+    """Hide memories by their owner's will (unknown ids are none); a person's word asks a person.
+
+    Where one was merged into another, that one is hidden with it: it says the same.
+    """
     with in_workspace(workspace):
-        named = [memory for memory in lock(ids) if memory.forgotten_at is None]
+        wanted = {*ids, *survivor_ids(ids)}
+        named = [memory for memory in lock(wanted) if memory.forgotten_at is None]
         needed = keeps_from_forgetting(named, actor=actor)
         pending = ask_to_forget(needed, actor=actor, now=now)
         going = [memory for memory in named if memory.id not in pending]

@@ -69,12 +69,20 @@ def hold_free(ids: Collection[UUID]) -> set[UUID]:
 
 def absorbed_ids(ids: Collection[UUID]) -> set[UUID]:
     """Return what accepted merges made part of these memories, however indirectly."""
+    return _along_merges(ids, of="memory", to="absorbed_id")
+
+
+def survivor_ids(ids: Collection[UUID]) -> set[UUID]:
+    """Return the memories that accepted merges made these a part of, however indirectly."""
+    return _along_merges(ids, of="absorbed", to="memory_id")
+
+
+def _along_merges(ids: Collection[UUID], *, of: str, to: str) -> set[UUID]:
+    standing = Merge.objects.filter(split_at=None, absorbed__superseded_by=F("memory"))
     known = frontier = set(ids)
     while frontier:
-        into = Merge.objects.filter(
-            memory__in=frontier, split_at=None, absorbed__superseded_by=F("memory")
-        )
-        frontier = set(into.order_by().values_list("absorbed_id", flat=True)) - known
+        merges = standing.filter(**{f"{of}__in": frontier})
+        frontier = set(merges.order_by().values_list(to, flat=True)) - known
         known = known | frontier
     return known - set(ids)
 

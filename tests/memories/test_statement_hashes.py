@@ -196,7 +196,7 @@ def test_a_forgotten_statement_stays_forgotten_however_it_is_typed(
 
 def test_rules_read_what_people_see() -> None:
     plain = "The wool of the north mill is dyed with madder."
-    finer = "The wo\u00adol of the ｎｏｒｔｈ mill i\u200bs dyed with madder from Jorge."
+    finer = "The wo\u00adol of the ｎｏｒｔｈ mill i\u200bs dyed with madder at 14:00 UTC."
     assert compare(plain, finer).relation == compare(plain, visible_of(finer)).relation == "refines"
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.utils import timezone
 
+from engram.kernel.tenancy import in_workspace
+from memories.models import Memory
 from tests.conftest import Caller, House
 
 PLAIN = "The deploy runs on Thursday."
@@ -60,6 +63,31 @@ def test_an_agent_brings_back_what_agents_forgot(house: House, by: str, status: 
     assert asked.status_code == status
 
 
+def test_what_was_merged_takes_its_survivor_along_when_it_is_forgotten(
+    house: House, merged: tuple[str, str, str]
+) -> None:
+    older, newer, _ = merged
+    would = house.reviewer.post("memories/forget", {"ids": [newer]}).json()["would_forget"]
+    assert {row["id"] for row in would} == {older, newer}
+    gone = house.reviewer.post("memories/forget", {"ids": [newer], "confirm": True}).json()
+    assert set(gone["ids"]) == {older, newer}
+    recalled = house.reader.post("memories/recall", {"query": PLAIN}).json()
+    assert recalled["results"] == []
+
+
+def test_what_was_split_off_is_forgotten_alone(house: House, merged: tuple[str, str, str]) -> None:
+    older, newer, _ = merged
+    (split,) = [
+        row["data"]["merged"]
+        for row in house.agent.get(f"memories/{older}/history").json()["results"]
+        if row["type"] == "memory.merged"
+    ]
+    body = {"observation_id": split}
+    assert house.reviewer.post(f"memories/{older}/split", body).status_code == 200
+    gone = house.reviewer.post("memories/forget", {"ids": [newer], "confirm": True}).json()
+    assert gone["ids"] == [newer]
+
+
 def test_what_was_merged_is_forgotten_and_restored_with_its_survivor(
     house: House, merged: tuple[str, str, str]
 ) -> None:
@@ -83,7 +111,8 @@ def test_what_was_forgotten_before_its_survivor_stays_forgotten(
     house: House, merged: tuple[str, str, str]
 ) -> None:
     older, newer, _ = merged
-    for memory_id in (newer, older):
-        house.reviewer.post("memories/forget", {"ids": [memory_id], "confirm": True})
+    with in_workspace(house.workspace):  # as a rollback does, which takes no survivor along
+        Memory.objects.filter(pk=newer).update(forgotten_at=timezone.now() - timedelta(hours=1))
+    house.reviewer.post("memories/forget", {"ids": [older], "confirm": True})
     house.reviewer.post("memories/restore", {"ids": [older]})
     assert (state(house, older), state(house, newer)) == ("active", "forgotten")
