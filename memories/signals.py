@@ -2,9 +2,11 @@
 
 from django.dispatch import Signal
 
-# A memory was written or its content changed. Arguments: memory_ids (list of UUID), first_in_line
-# (set of UUID that the gate kept apart from a contradicting neighbour), created (those of them, as
-# far as the sender tells, that this transaction made: nothing hangs on them yet), now.
+# A memory was written or its content changed: always sent, whether or not the detective is to read.
+# Arguments: workspace (with the settings that hold for this writing), memory_ids (list of UUID),
+# first_in_line (set of UUID that the gate kept apart from a contradicting neighbour), created
+# (those of them, as far as the sender tells, that this transaction made: nothing hangs on them
+# yet), is_detected (False when the caller asked for no detection), now.
 memories_written = Signal()
 
 # Memories left (or came back to) what is recallable. Arguments: memory_ids, now.

@@ -19,6 +19,14 @@ from memories.models import Memory
 DETECT_TASK = "conflicts.detect_workspace"
 
 
+def read_written(
+    sender: Any, *, workspace: Workspace, is_detected: bool = True, **written: Any
+) -> None:
+    """Have the detective read what was written, unless it is switched off or not asked for."""
+    if is_detected and workspace.config.detection_enabled:
+        note_written(sender, **written)
+
+
 def note_written(
     sender: Any,
     *,

@@ -39,7 +39,11 @@ def note_reworded(
     for card in locked_cards(Q(status__in=WAITING), stood_before) if stood_before else ():
         members = list(card.members.select_related("memory"))
         before = wordings(members)
-        changed = [m for m in members if before[m.pk] != m.memory.content]
+        changed = [
+            m
+            for m in members
+            if before[m.pk] != m.memory.content or (m.is_reworded and m.memory_id in stood_before)
+        ]
         for member in changed:
             member.is_reworded = True  # the revision tells until it is read what was asked about
         ConflictMember.objects.bulk_update(changed, ["is_reworded"])

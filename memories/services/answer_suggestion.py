@@ -172,9 +172,13 @@ def _unite(
             contradicted = _gate_again(workspace, older, found, actor=actor, now=now)
     _close(suggestion, SuggestionStatus.ACCEPTED, actor=actor, now=now)
     words.write()
-    if workspace.config.detection_enabled:
-        first = {older.id} if contradicted else set()
-        memories_written.send(Memory, memory_ids=[older.id], first_in_line=first, now=now)
+    memories_written.send(
+        Memory,
+        workspace=workspace,
+        memory_ids=[older.id],
+        first_in_line={older.id} if contradicted else set(),
+        now=now,
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -171,12 +171,14 @@ def _write(
         if run.words.writes > corpus.writes + 1:  # its own, and another
             due = sorted(run.gated)
             second_look.mark(due, corpus.unseen_from)
-        if is_detected and run.written:
+        if run.written:
             memories_written.send(
                 Memory,
+                workspace=workspace,
                 memory_ids=run.written,
                 first_in_line=run.kept_apart,
                 created=run.created,
+                is_detected=is_detected,
                 now=now,
             )
     return [

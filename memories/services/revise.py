@@ -149,8 +149,8 @@ def apply_revision(
     )
     lapse_of([memory.id], now=now)
     words.write()
-    if is_reworded and workspace.config.detection_enabled:
-        memories_written.send(Memory, memory_ids=[memory.id], first_in_line=set(), now=now)
+    if is_reworded:
+        memories_written.send(Memory, workspace=workspace, memory_ids=[memory.id], now=now)
     return memory
 
 

@@ -37,6 +37,7 @@ from memories.services.withdraw import (
     witnesses,
     wordings,
 )
+from memories.signals import memories_written
 
 SHOWN_MAX = 100
 ALSO_STATED = "Others stated it too: it holds what they said, and is theirs."
@@ -200,6 +201,8 @@ def _roll_back(
         },
     )
     words.write()
+    if reworded:
+        memories_written.send(Memory, workspace=workspace, memory_ids=sorted(reworded), now=now)
     return done
 
 

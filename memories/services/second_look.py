@@ -209,8 +209,10 @@ def _file(
             found.setdefault(memory.id, Found("suggested", one))
     _note(found)
     apart = {memory_id for memory_id, one in found.items() if one.outcome == "kept_apart"}
-    if apart and workspace.config.detection_enabled:
-        memories_written.send(Memory, memory_ids=sorted(apart), first_in_line=apart, now=now)
+    if apart:
+        memories_written.send(
+            Memory, workspace=workspace, memory_ids=sorted(apart), first_in_line=apart, now=now
+        )
     Memory.objects.filter(pk__in=due).update(unseen_from=None)
     return found
 

@@ -163,9 +163,8 @@ def _split(
     _keep_apart(survivor, memory, merge, actor=actor, now=now)
     _tell(merge, survivor, memory, undone, actor=actor, now=now)
     words.write()
-    if workspace.config.detection_enabled:
-        ids = [survivor.id, memory.id]
-        memories_written.send(Memory, memory_ids=ids, first_in_line=set(), now=now)
+    ids = [survivor.id, memory.id]
+    memories_written.send(Memory, workspace=workspace, memory_ids=ids, now=now)
     return Split(memory, survivor, undone.kept)
 
 

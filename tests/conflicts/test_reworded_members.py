@@ -7,9 +7,14 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from conflicts.models import ConflictMember, ConflictPair
+from conflicts.models import ConflictMember, ConflictPair, DetectionDue
 from conflicts.services.detect import detect_due
+from engram.kernel.actors import SYSTEM
 from engram.kernel.tenancy import in_workspace
+from memories.models import Memory, Merge
+from memories.services.commit import commit_all
+from memories.services.draft import Draft
+from memories.services.suggest import suggest
 from tests.conftest import House
 
 LIMIT = "The API rate limit is {} requests per second."
@@ -171,3 +176,86 @@ def test_rolling_a_successor_back_asks_about_the_former_version_again(house: Hou
     [again] = cards(house, "open")
     assert (again["id"], live(again)) == (card["id"], [low, high])
     assert "5000" in again["question"]
+
+
+def switch_detection_off(house: House) -> None:
+    assert house.admin.patch("workspace/settings", {"detection_enabled": False}).status_code == 200
+    house.workspace.refresh_from_db()
+    house.workspace.__dict__.pop("config", None)
+
+
+def absorb_into(house: House, memory: str, content: str) -> None:
+    """Reword a memory by an accepted merge that keeps the wording of another one."""
+    now = timezone.now()
+    draft = Draft(content=content)
+    [done] = commit_all(house.workspace, [draft], actor=SYSTEM, now=now, is_gated=False)
+    assert done.memory is not None
+    with in_workspace(house.workspace):
+        asked = suggest(
+            Memory.objects.get(pk=memory), done.memory,
+            relation="same", detected_by="agent", actor=SYSTEM, now=now,
+        )  # fmt: skip
+    assert asked is not None
+    path = f"merge-suggestions/{asked.id}/accept"
+    answer = house.reviewer.post(path, {"keep": str(done.memory.id)})
+    assert answer.status_code == 200, answer.json()
+
+
+REWORDINGS = {
+    "patch": lambda house, memory, content: reword(house, memory, content, "patch"),
+    "supersedes": lambda house, memory, content: reword(house, memory, content, "supersedes"),
+    "merge": absorb_into,
+}
+
+
+@pytest.mark.parametrize("way", REWORDINGS)
+def test_a_card_asks_about_the_new_words_though_detection_is_off(house: House, way: str) -> None:
+    (low, high), card = disagree(house, 1000, 5000)
+    switch_detection_off(house)
+    text = OTHERWISE.format(5000)
+    new = REWORDINGS[way](house, high, text) or high
+    with in_workspace(house.workspace):
+        assert not DetectionDue.objects.exists()
+    [again] = cards(house, "open")
+    assert (again["id"], live(again), again["yes_keeps"]) == (card["id"], [low, new], [new])
+    assert text[:-1] in again["question"]
+    assert LIMIT.format(5000)[:-1] not in again["question"]
+    assert again["version"] > card["version"]
+    stale = {"verdict": "no", "version": card["version"]}
+    path = f"conflicts/{card['id']}/resolve"
+    assert house.reviewer.post(path, stale).json()["type"] == "/problems/stale-version"
+    assert house.reviewer.post(path, {"verdict": "no"}).status_code == 200
+    assert house.reader.get(f"memories/{new}").json()["state"] == "retired"
+
+
+def test_a_split_with_detection_off_asks_about_the_words_that_are_back(house: House) -> None:
+    (low, high), card = disagree(house, 1000, 5000)
+    text = OTHERWISE.format(5000)
+    switch_detection_off(house)
+    absorb_into(house, high, text)
+    with in_workspace(house.workspace):
+        merged = str(Merge.objects.get(memory=high).observation_id)
+    split = house.reviewer.post(f"memories/{high}/split", {"observation_id": merged})
+    assert split.status_code == 200, split.json()
+    [again] = cards(house, "open")
+    assert (again["id"], live(again)) == (card["id"], [low, high])
+    assert LIMIT.format(5000)[:-1] in again["question"]
+    assert text[:-1] not in again["question"]
+
+
+def test_a_rollback_that_rewords_a_member_asks_about_the_words_that_are_back(house: House) -> None:
+    plain, finer = "The deploy runs on Thursday.", "The deploy runs on Thursday at 14:00 UTC."
+    mine = commit(house, plain, agent="alice")
+    since = timezone.now().isoformat()
+    assert commit(house, finer, agent="mallory") == mine
+    other = commit(house, "The deploy runs on Friday.", agent="bob")
+    card = house.agent.post("conflicts", {"memory_ids": [mine, other], "note": ""}).json()
+    assert finer[:-1] in card["question"]
+    detect(house)
+    sent = {"since": since, "agent": "mallory", "confirm": True}
+    assert house.admin.post("memories/rollback", sent).json()["reworded"] == 1
+    [again] = cards(house, "open")
+    assert (again["id"], live(again)) == (card["id"], [mine, other])
+    assert (plain[:-1] in again["question"], finer[:-1] in again["question"]) == (True, False)
+    with in_workspace(house.workspace):
+        assert [str(due.memory_id) for due in DetectionDue.objects.all()] == [mine]

@@ -142,8 +142,8 @@ def _finish(teller: Teller, position: int) -> None:
         telling.save(update_fields=["finished_at", "labels"])
         memories_written.send(
             Memory,
+            workspace=teller.workspace,
             memory_ids=list(Memory.objects.recallable(now).values_list("pk", flat=True)),
-            first_in_line=set(),
             now=now,
         )
     log.info("the demo's story is told: %s steps", position)
