@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from engram.kernel.credentials import strings_in
 from memories.core.content import content_hash, normalised
 from memories.models import Review, ReviewStatus
 from memories.services.statements import forgotten_wordings
@@ -45,14 +46,17 @@ def visible_parts(reviews: Sequence[Review]) -> dict[UUID, VisibleParts]:
     Of a forgotten text nothing that may quote it: a request that still waits shows what would come
     back unless it holds the very words, one that is answered only that there was one.
     """
-    hashes = {review.id: _statement_of(review) for review in reviews}
-    forgotten = forgotten_wordings({digest for digest in hashes.values() if digest})
-    return {review.id: _visible(review, hashes[review.id] in forgotten) for review in reviews}
+    hashes = {review.id: _hashes_of(review) for review in reviews}
+    forgotten = forgotten_wordings(frozenset[str]().union(*hashes.values())).keys()
+    return {
+        review.id: _visible(review, not hashes[review.id].isdisjoint(forgotten))
+        for review in reviews
+    }
 
 
-def _statement_of(review: Review) -> str:
-    content = asked_fields(review).get("content")
-    return content_hash(content) if content else ""
+def _hashes_of(review: Review) -> frozenset[str]:
+    """Return the hashes of all texts that a review asks to write: any may be a whole statement."""
+    return frozenset(content_hash(text) for text in strings_in(asked_fields(review)))
 
 
 def _visible(review: Review, is_forgotten_wording: bool) -> VisibleParts:

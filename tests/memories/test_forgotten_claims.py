@@ -64,6 +64,19 @@ def test_an_answered_request_does_not_show_what_was_forgotten(
     assert body["status"] == f"{verb}ed"
 
 
+def test_a_waiting_request_does_not_quote_what_was_forgotten_beside_its_content(
+    house: House, plain: Caller, member: Any
+) -> None:
+    known = house.agent.post("memories", {"content": TEXT}).json()["memory"]["id"]
+    asked = {"source": TEXT, "metadata": {"quotes": [TEXT]}}
+    review = claimed(plain, "Vaults have words.", **asked)
+    person = member("agent")
+    assert CANARY in shown_to_agents(plain, person, review)
+    forget(house, known)
+    assert CANARY not in shown_to_agents(plain, person, review)
+    assert house.reviewer.post(f"reviews/{review}/accept", {}).status_code == 200
+
+
 def test_what_an_accepted_claim_wrote_is_withheld_in_all_its_wordings(
     house: House, plain: Caller, member: Any
 ) -> None:
