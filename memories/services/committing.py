@@ -143,17 +143,20 @@ class Run:
                 seen.revision,
                 seen.updated_at,
             ):
+                statement = self._statement(draft, digest)
+                report = gate.spare_persons(report, statement, self.actor)
                 report = gate.spare_disputed(report)
                 if report.outcome != "merged":
                     return self._keep(draft, digest, vectors, report)
                 return self._merge(stored, draft, vectors, report)
         return self._keep(draft, digest, vectors, gate.GateReport())
 
+    def _statement(self, draft: Draft, digest: str) -> gate.Statement:
+        return gate.Statement(draft.content, digest, draft.scope, draft.project, draft.provenance)
+
     def _examine(self, draft: Draft, digest: str, vectors: np.ndarray) -> gate.GateReport:
-        config = self.workspace.config
         return gate.examine(
-            gate.Statement(draft.content, digest, draft.scope, draft.project, draft.provenance),
-            vectors, self.model, config,
+            self._statement(draft, digest), vectors, self.model, self.workspace.config,
             actor=self.actor, now=self.now, size=self.size,
         )  # fmt: skip
 

@@ -137,6 +137,18 @@ def examine_among(
     return _judge(statement, found, config)
 
 
+def spare_persons(report: GateReport, statement: Statement, actor: Actor) -> GateReport:
+    """Leave a memory as it is that a person has decided about since the gate looked.
+
+    The caller has locked it. A verdict that keeps a memory writes nothing into its row.
+    """
+    best = report.best
+    if best is None or report.outcome != "merged" or not best.decision.folds:
+        return report
+    spared = _spare_trusted(best, statement, actor)
+    return replace(report, outcome=spared.decision.outcome, best=spared)
+
+
 def spare_disputed(report: GateReport) -> GateReport:
     """Take no side away of which people are asked whether it holds.
 

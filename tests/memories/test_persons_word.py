@@ -12,10 +12,11 @@ from engram.kernel.actors import Actor
 from engram.kernel.models import Role
 from engram.kernel.tenancy import in_workspace
 from memories.models import Merge, Observation
+from memories.services import gate
 from memories.services.commit import Committed
 from memories.services.commit import commit as write
 from memories.services.draft import Draft
-from tests.conftest import House
+from tests.conftest import House, issue_agent
 
 PLAIN = "The deploy runs on Thursday."
 FINER = "The deploy runs on Thursday at 14:00 UTC."
@@ -26,6 +27,7 @@ LOUD = {
     "pinned": True, "kind": "constraint", "confidence": 1.0, "importance": 1.0,
     "metadata": {"by": "agent"}, "tags": ["loud"], "source": "rumour",
 }  # fmt: skip
+LOUD_OF_AGENTS = {"importance": 0.9, "metadata": {"by": "agent"}, "tags": ["loud"]}
 
 
 def say(house: House, content: str, **fields: Any) -> Committed:
@@ -144,3 +146,34 @@ def test_accepting_a_merge_launders_no_persons_word(house: House) -> None:
     assert house.reviewer.post(f"memories/{older}/split", body).status_code == 200
     # A reviewer's key has split them: that is a decision about both.
     assert (supersede(house, newer.id), supersede(house, older)) == (202, 202)
+
+
+@pytest.mark.parametrize(
+    ("phrase", "outcome"),
+    [("The deploy runs on a Thursday.", "merged"), (FINER, "suggested")],
+)
+def test_a_verdict_between_the_gates_look_and_its_merge_is_heeded(
+    house: House, monkeypatch: pytest.MonkeyPatch, phrase: str, outcome: str
+) -> None:
+    plain = issue_agent(house.workspace)
+    stored = plain.post("memories", {"content": PLAIN}).json()["memory"]
+    other = plain.post("memories", {"content": "The deploy runs on Monday.", "scope": "ops"})
+    ids = [stored["id"], other.json()["memory"]["id"]]
+    card = house.reviewer.post("conflicts", {"memory_ids": ids, "note": ""}).json()["id"]
+    examine = gate.examine
+
+    def examined(*args: Any, **options: Any) -> gate.GateReport:
+        report = examine(*args, **options)
+        kept = {"verdict": "keep", "keep": [stored["id"]]}
+        house.reviewer.post(f"conflicts/{card}/resolve", kept)
+        assert report.best is not None
+        assert (report.outcome, report.best.decision.folds) == ("merged", True)
+        return report
+
+    before = house.reader.get(f"memories/{stored['id']}").json()
+    monkeypatch.setattr(gate, "examine", examined)
+    answer = plain.post("memories", {"content": phrase, **LOUD_OF_AGENTS}).json()
+    assert answer["outcome"] == outcome
+    assert "a person wrote the stored memory or decided about it" in answer["gate"]["reasons"]
+    verdict = {"conflicts": [], "disputed": False, "supersedes": ids[1]}
+    assert house.reader.get(f"memories/{stored['id']}").json() == before | verdict
