@@ -12,15 +12,16 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from conflicts import serializers as shapes
+from conflicts.core.comparisons import Comparisons
 from conflicts.filters import ConflictFilter
 from conflicts.models import Conflict
 from conflicts.services import discuss, report, snooze
+from conflicts.services.comparing import with_comparisons
 from conflicts.services.resolve import resolve
 from conflicts.services.undo import undo
 from engram.kernel.api import WorkspaceView, validated
 from engram.kernel.models import Role
 from engram.kernel.refusals import MissingError
-from engram.kernel.tenancy import in_workspace
 
 
 class ConflictAnswer(WorkspaceView):
@@ -30,11 +31,14 @@ class ConflictAnswer(WorkspaceView):
 
     def show(self, conflict_id: UUID, *, status: int = 200) -> Response:
         """Return the card as it is now."""
-        with in_workspace(self.workspace):
+
+        def look(known: Comparisons) -> dict[str, Any]:
             card = Conflict.objects.filter(pk=conflict_id).first()
             if card is None:
                 raise MissingError("There is no such conflict.")
-            return Response(shapes.present_one(card), status=status)
+            return shapes.present_one(card, known)
+
+        return Response(with_comparisons(self.workspace, look), status=status)
 
 
 class ConflictCollection(ConflictAnswer, ListAPIView):  # type: ignore[type-arg]

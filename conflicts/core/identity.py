@@ -2,17 +2,21 @@
 
 A memory has a lineage (its versions); a card covers pairs of lineages, each pair at most once in
 a workspace. Findings that share two lineages are about one matter: N disagreeing values are one
-card and a three-fact arc stays whole. What clearly speaks of another thing joins no card.
+card and a three-fact arc stays whole. What clearly speaks of another thing joins no card. A card
+takes no more than MAX_MEMBERS lineages: what is left over is asked on another one, beside one
+member of the first, so that a verdict on either leaves nothing out.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Literal
 
 from conflicts.core.facts import Finding
+from conflicts.core.parts import MAX_MEMBERS, about, parts_of
 from memories.core import claims
 
 Pair = frozenset[str]
@@ -106,23 +110,33 @@ def place(
     Returns
     -------
     list of Placement
-        One per card touched or finding skipped, in order of the findings.
+        One per card touched or finding skipped, in order of the findings. A finding that does not
+        fit on one card has several.
     """
     covered = {pair for card in open_cards for pair in _pairs(sorted(card.lineages))}
+    cards = {card.id: card.lineages for card in open_cards}
     placed: list[Placement] = []
-    for finding in findings:
+    waiting = deque(findings)
+    while waiting:
+        finding = waiting.popleft()
         lineages = tuple(dict.fromkeys(lineage_of[i] for i in finding.fact_ids))
+        full = _full(lineages, [*cards.values(), *_opened(placed)], is_other)
+        if full or len(lineages) > MAX_MEMBERS:
+            parts = parts_of(finding, full, lineage_of)
+            waiting.extendleft(about(finding, part, lineage_of, claim_of) for part in parts[::-1])
+            continue
         settled = {d.pair for d in decided if _still_holds(d, claim_of, same_claim)}
         undecided = [pair for pair in _pairs(lineages) if pair not in settled]
         fresh = tuple(pair for pair in undecided if pair not in covered)
         covered.update(fresh)
         placement = Placement("skip", finding, lineages, pairs=fresh)
-        card = _best_card(lineages, open_cards, is_other)
+        card = _best_card(lineages, cards, is_other)
         sibling = _sibling(lineages, placed, is_other)
         if not undecided:
             placed.append(placement)
         elif card is not None:
             placed.append(replace(placement, action="join", card=card))
+            cards[card] = cards[card].union(lineages)
         elif sibling is not None:
             placed[sibling] = _fold(placed[sibling], placement)
         else:
@@ -147,14 +161,30 @@ def _still_holds(decided: DecidedPair, claim_of: Mapping[str, str], same_claim: 
     return all(held)
 
 
+def _full(
+    lineages: Sequence[str], cards: Sequence[frozenset[str]], is_other: OtherSubject
+) -> frozenset[str]:
+    """Return the members of a card that a finding would join, if there were room; else nothing."""
+    for members in cards:
+        is_wider = not members.issuperset(lineages)
+        has_room = len(members.union(lineages)) <= MAX_MEMBERS
+        if is_wider and not has_room and _is_one_question(lineages, members, is_other):
+            return members
+    return frozenset()
+
+
+def _opened(placed: Sequence[Placement]) -> list[frozenset[str]]:
+    return [frozenset(one.lineages) for one in placed if one.action == "open"]
+
+
 def _best_card(
-    lineages: Sequence[str], cards: Sequence[OpenCard], is_other: OtherSubject
+    lineages: Sequence[str], cards: Mapping[str, frozenset[str]], is_other: OtherSubject
 ) -> str | None:
     """Return the open card that shares most lineages, at least two; the smaller id on a tie."""
     shared = [
-        (-len(card.lineages & set(lineages)), card.id)
-        for card in cards
-        if _is_one_question(lineages, card.lineages, is_other)
+        (-len(members.intersection(lineages)), card)
+        for card, members in cards.items()
+        if _is_one_question(lineages, members, is_other)
     ]
     return min(shared, default=(0, None))[1]
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from rest_framework import serializers
 
+from conflicts.core.parts import MAX_MEMBERS
 from conflicts.models.decision import Verdict
 from engram.kernel.fields import Id, Moment, Text, Whole
 
@@ -13,7 +14,7 @@ from engram.kernel.fields import Id, Moment, Text, Whole
 class ReportSerializer(serializers.Serializer[Any]):
     """A contradiction reported by hand."""
 
-    memory_ids = serializers.ListField(child=Id(), min_length=2, max_length=20)
+    memory_ids = serializers.ListField(child=Id(), min_length=2, max_length=MAX_MEMBERS)
     note = Text(max_length=2000, allow_blank=True, default="")
 
 

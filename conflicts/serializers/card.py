@@ -9,6 +9,7 @@ from uuid import UUID
 from django.db.models import Prefetch, prefetch_related_objects
 from rest_framework import serializers
 
+from conflicts.core.comparisons import Comparisons
 from conflicts.models import Conflict, ConflictMember, Decision
 from conflicts.models.card import WAITING, ConflictKind, ConflictStatus, Severity
 from conflicts.models.decision import Verdict
@@ -99,6 +100,10 @@ class ConsequenceSerializer(serializers.Serializer[Any]):
     superseded = serializers.ListField(child=serializers.UUIDField())
     superseded_by = serializers.UUIDField(allow_null=True)
     retired = serializers.ListField(child=serializers.UUIDField())
+    reason = serializers.CharField(
+        allow_blank=True,
+        help_text="Why it would be refused, or needs `keep`; empty when it needs nothing more.",
+    )
 
 
 class ConflictDetailSerializer(ConflictSerializer):
@@ -131,11 +136,12 @@ def present(cards: Sequence[Conflict]) -> list[dict[str, Any]]:
     return [dict(ConflictSerializer(_shape(card)).data) for card in cards]
 
 
-def present_one(card: Conflict) -> dict[str, Any]:
+def present_one(card: Conflict, known: Comparisons | None = None) -> dict[str, Any]:
     """Return one card as callers see it, with what each verdict would do."""
     shape = present([card])[0]
     members = list(card.members.all())
-    asked = asked_by(card, members, [m.memory for m in members if m.memory.state() == "active"])
+    live = [m.memory for m in members if m.memory.state() == "active"]
+    asked = asked_by(card, members, live, known)
     is_waiting = card.status in WAITING
     shape |= {
         "aside": sorted(str(memory_id) for memory_id in asked.aside),
@@ -148,13 +154,14 @@ def present_one(card: Conflict) -> dict[str, Any]:
 def _consequence(asked: Asked, verdict: Verdict) -> dict[str, Any]:
     shape = {
         "verdict": str(verdict), "is_possible": True, "needs_keep": False,
-        "kept": [], "superseded": [], "superseded_by": None, "retired": [],
+        "kept": [], "superseded": [], "superseded_by": None, "retired": [], "reason": "",
     }  # fmt: skip
     if verdict == Verdict.KEEP:
         return shape | {"needs_keep": True, "is_possible": bool(asked.members)}
     try:
         plan = consequences(asked, verdict, [])
-    except InvalidError:
+    except InvalidError as error:
+        shape["reason"] = error.message
         says_yes = [str(m.id) for m in asked.members if m.id in asked.says_yes]
         if verdict == Verdict.NO and says_yes:
             return shape | {"needs_keep": True, "retired": says_yes}

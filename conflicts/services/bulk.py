@@ -14,6 +14,7 @@ from uuid import UUID
 
 from django.db.models import QuerySet, prefetch_related_objects
 
+from conflicts.core.comparisons import Comparisons
 from conflicts.models import Conflict
 from conflicts.models.card import WAITING
 from conflicts.models.decision import Verdict
@@ -26,8 +27,10 @@ from engram.kernel.causes import CHANGED_MEANWHILE
 from engram.kernel.models import Workspace
 from engram.kernel.refusals import InvalidError, RefusalError, StaleError
 from engram.kernel.tenancy import in_workspace
+from memories.core.lengths import MAX_COMPARED_CHARS
 
 AT_ONCE: Final = 200  # cards, in one deed; the others wait for the next
+MAX_CHARS: Final = 10 * MAX_COMPARED_CHARS  # of all their texts that are compared for one page
 # What is decided for many at once names no memories: `keep` is for one card at a time.
 VERDICTS: Final = (
     Verdict.YES, Verdict.NO, Verdict.BOTH_VALID, Verdict.NONE_VALID, Verdict.DISMISS,
@@ -101,9 +104,10 @@ def chosen(cards: QuerySet[Conflict]) -> tuple[list[Conflict], int]:
 def plan(cards: Sequence[Conflict], deed: Deed, *, left: int, now: datetime) -> Plan:
     """Say which cards a deed would touch; the same number of queries for 1 and for 200."""
     found = Plan(left=left)
+    known = Comparisons(allowance=MAX_CHARS)
     prefetch_related_objects(list(cards), "members__memory")
     for card in cards:
-        reason = _why_not(card, deed, now)
+        reason = _why_not(card, deed, known, now)
         if reason:
             found.passed.append(Passed(card, reason))
         else:
@@ -153,7 +157,7 @@ def _do(
         discuss.assign(workspace, card.pk, username=deed.username, actor=actor, now=now)
 
 
-def _why_not(card: Conflict, deed: Deed, now: datetime) -> str:
+def _why_not(card: Conflict, deed: Deed, known: Comparisons, now: datetime) -> str:
     """Say why a deed passes a card over; empty when it does not."""
     if card.status not in WAITING:
         return "Closed by itself already." if card.is_lapsed else "Decided already."
@@ -163,15 +167,16 @@ def _why_not(card: Conflict, deed: Deed, now: datetime) -> str:
         holder = card.assignee.get_username() if card.assignee else None
         return "It is so already." if holder == deed.username else ""
     try:
-        consequences(_asked(card, now), deed.verdict, [])
+        consequences(_asked(card, now, known), deed.verdict, [])
     except InvalidError as error:
         return error.message
     return ""
 
 
-def _asked(card: Conflict, now: datetime) -> Asked:
+def _asked(card: Conflict, now: datetime, known: Comparisons | None = None) -> Asked:
     members = list(card.members.all())
-    return asked_by(card, members, [m.memory for m in members if m.memory.state(now) == "active"])
+    live = [m.memory for m in members if m.memory.state(now) == "active"]
+    return asked_by(card, members, live, known)
 
 
 def seen_of(card: Conflict, now: datetime) -> Seen:

@@ -237,7 +237,7 @@ def _says_yes(
     """Tell whether a memory is for yes; the finding that opens a card knows it of its own."""
     if opening is not None and str(memory.id) in opening.fact_ids:
         return str(memory.id) in opening.yes_keeps
-    return any(known.says_the_same(memory.content, claim) for claim in for_yes)
+    return any(known.making(memory.content, for_yes))
 
 
 def _cover(card: Conflict, placement: Placement) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 from django.db.models import Q
 
 from conflicts.core.comparisons import Comparisons
+from conflicts.core.parts import MAX_MEMBERS
 from conflicts.core.subjects import note_of
 from conflicts.models import Conflict, ConflictMember, ConflictPair
 from conflicts.models.card import WAITING
@@ -47,7 +48,7 @@ def company_of(
         members = [m.memory for m in card.members.select_related("memory")]
         live = [m for m in members if m.state(now) == State.ACTIVE]
         held = {m.lineage for m in live} & pair.keys()
-        if len(held) != 1:
+        if len(held) != 1 or len({m.lineage for m in members}) >= MAX_MEMBERS:
             continue
         [newcomer] = [m for lineage, m in pair.items() if lineage not in held]
         if any(known.are_of_other_subjects(note_of(newcomer), note_of(m)) for m in live):
@@ -55,19 +56,23 @@ def company_of(
         others = [m for m in live if m.lineage not in held]
         vectors = vectors_of([newcomer.id, *(m.id for m in others)], model)
         # All of them are asked, so that what is not known yet is compared at once.
-        are_one = [_is_one_matter(newcomer, m, vectors, known) for m in others]
+        is_short = known.may_compare([newcomer.content, *(m.content for m in others)])
+        are_one = [
+            _is_one_matter(newcomer, m, vectors, known if is_short else None) for m in others
+        ]
         if all(are_one):
             return live
     return []
 
 
 def _is_one_matter(
-    one: Memory, other: Memory, vectors: Mapping[UUID, np.ndarray], known: Comparisons
+    one: Memory, other: Memory, vectors: Mapping[UUID, np.ndarray], known: Comparisons | None
 ) -> bool:
+    """Tell whether two memories are about one matter; without `known` no claims are compared."""
     a, b = vectors.get(one.id), vectors.get(other.id)
     if a is not None and b is not None and float(a @ b) >= SAME_MATTER_COSINE:
         return True
-    if known.relation(one.content, other.content) != "different":
+    if known and known.relation(one.content, other.content) != "different":
         return True
     return of_pair(one, other).exclude(relation="different").exists()
 

@@ -9,7 +9,7 @@ from conflicts.core.comparisons import LookUps
 from engram.kernel.causes import CHANGED_MEANWHILE
 from engram.kernel.models import Workspace
 from engram.kernel.refusals import StaleError
-from engram.kernel.tenancy import in_workspace
+from engram.kernel.tenancy import in_workspace, release_connection
 
 T = TypeVar("T")
 
@@ -35,5 +35,6 @@ def with_comparisons(workspace: Workspace, work: Callable[[LookUps], T]) -> T:
         except Exception:
             if not known.is_missing:  # else it may come of an answer that was not known
                 raise
+        release_connection()
         known.compare_missed()
     raise StaleError(CHANGED, cause=CHANGED_MEANWHILE)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import combinations
 from uuid import UUID
@@ -79,6 +80,13 @@ def asked_by(
     )
 
 
+def look_ahead(asked: Asked) -> None:
+    """Ask all that a listing of the verdicts needs to know, so that it is compared before."""
+    for verdict in Verdict:
+        with suppress(InvalidError):
+            consequences(asked, verdict, [])
+
+
 def listing_of(card: Conflict, asked: Asked) -> str:
     """Return a fingerprint of what every verdict would do now: it changes when any of that does."""
     parts = [f"{card.version}", f"{asked.is_by_rules}"]
@@ -114,6 +122,15 @@ def consequences(asked: Asked, verdict: str, keep: Sequence[UUID]) -> Consequenc
     return Consequences(kept, tuple(m for m in live if m not in kept), aside=aside)
 
 
+def why_unclear(asked: Asked, rest: Sequence[Memory]) -> str:
+    """Say why the memories that a no leaves must be named; empty when one value remains."""
+    if len({memory.content_hash for memory in rest}) < 2:
+        return ""
+    if not asked.known.may_compare([memory.content for memory in rest]):
+        return "The other sides are too long to compare"
+    return "More than one value would remain" if _disagree(rest, asked) else ""
+
+
 def _denied(
     asked: Asked, live: Sequence[Memory], named: set[UUID], aside: tuple[Memory, ...]
 ) -> Consequences:
@@ -124,12 +141,8 @@ def _denied(
         raise InvalidError("verdict", "No memory that says so is active any more.")
     if named & asked.says_yes:
         raise InvalidError("keep", "A no retires this memory; it cannot be kept as well.")
-    if not named and _disagree(rest, asked):
-        raise InvalidError(
-            "keep",
-            "More than one value would remain: name the memories that are true.",
-            cause=KEEP_NEEDED,
-        )
+    if not named and (why := why_unclear(asked, rest)):
+        raise InvalidError("keep", f"{why}: name the memories that are true.", cause=KEEP_NEEDED)
     kept = tuple(m for m in rest if not named or m.id in named)
     return Consequences(kept, tuple(m for m in rest if m not in kept), retired, aside)
 

@@ -16,10 +16,12 @@ from conflicts.core.records import Record
 from conflicts.core.subjects import by_subject, note_of, share_nothing
 from conflicts.models import Conflict, JudgedRelation
 from conflicts.services import judgements
+from conflicts.services.asking import live_members
 from conflicts.services.cards import file_findings, one_filer
 from conflicts.services.causes import ALREADY_DECIDED, SEVERAL_QUESTIONS
 from conflicts.services.company import card_of, company_of, vectors_of, waiting_card
 from conflicts.services.comparing import with_comparisons
+from conflicts.services.consequences import asked_by, look_ahead
 from conflicts.services.discuss import add_comment
 from conflicts.services.records import demand_leave, is_seconded, note_said, record_of
 from engram.kernel.actors import Actor
@@ -64,7 +66,11 @@ def report(
     def file(known: Comparisons) -> Reported:
         one_filer()
         demand_leave(actor, workspace.config, now=now)
-        return _report(workspace, memory_ids, known, note=note, actor=actor, now=now)
+        reported = _report(workspace, memory_ids, known, note=note, actor=actor, now=now)
+        if reported.card is not None:  # which the answer shows
+            live = live_members(reported.card, now)
+            look_ahead(asked_by(reported.card, live, [m.memory for m in live], known))
+        return reported
 
     return with_comparisons(workspace, file)
 
@@ -262,7 +268,8 @@ def _finding(
 ) -> Finding:
     """Ask whether the newest claim holds, and what says the same with it."""
     newest = memories[-1]
-    for_yes = [m for m in memories if known.says_the_same(m.content, newest.content)]
+    makes_it = known.making(newest.content, [m.content for m in memories])
+    for_yes = [m for m, is_so in zip(memories, makes_it, strict=True) if is_so]
     against = [m for m in memories if m not in for_yes] or list(memories[:-1])
     is_return = any(m.observed_at < against[-1].observed_at for m in for_yes)
     kind: FindingKind = "reversal" if is_return else "ambiguity"

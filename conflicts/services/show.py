@@ -23,6 +23,7 @@ from conflicts.services.consequences import (
     asked_by,
     consequences,
     listing_of,
+    why_unclear,
 )
 from conflicts.services.finders import Finder, finders
 from engram.kernel.models import Event
@@ -322,10 +323,10 @@ def _effect(
     except InvalidError:
         if verdict == Verdict.YES or not says_yes:
             return "No memory that says so is active any more.", "", False, {}
+        rest = [memory for memory in asked.members if memory.id not in says_yes]
         return (
             f"{_named(says_yes, numbers)} {_is_or_are(says_yes)} retired. "
-            "More than one value would remain: tick those that are true."
-            + _aside(asked.aside, numbers),
+            f"{why_unclear(asked, rest)}: tick those that are true." + _aside(asked.aside, numbers),
             "keep",
             True,
             {numbers[i]: "retired" for i in says_yes},

@@ -13,6 +13,7 @@ from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
 from engram.kernel.fields import AskedWhole, Flag, Id, Moment
+from memories.core.lengths import MAX_COMPARED_CHARS
 from memories.core.metrics import Interval
 from memories.models import (
     Memory,
@@ -24,7 +25,7 @@ from memories.models import (
     SuggestionStatus,
 )
 from memories.serializers.memory import MemorySerializer, present
-from memories.services.answer_suggestion import MAX_COMPARED_CHARS, foreseen
+from memories.services.answer_suggestion import foreseen
 from memories.services.disputes import disputes_of, shared_conflicts
 from memories.services.gate_metrics import GateMetrics
 from memories.services.split import Split

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Final, cast
+from typing import Any, cast
 from uuid import UUID
 
 from django.db import IntegrityError
@@ -19,6 +19,7 @@ from engram.kernel.refusals import InvalidError, MissingError, StaleError
 from engram.kernel.tenancy import before_writing, in_workspace
 from memories.core.claims import Comparison, compare, missing, not_compared
 from memories.core.gate import Decision, Side, better_wording, surviving_wording
+from memories.core.lengths import too_long_together
 from memories.core.reading import read_cached
 from memories.models import Memory, MergeSuggestion, Observation, SuggestionStatus
 from memories.services import gate
@@ -31,9 +32,6 @@ from memories.services.split import COUNTERS
 from memories.services.statements import lock_statements
 from memories.services.suggest import in_status, suggest
 from memories.signals import memories_written
-
-# Of two texts together: comparing more, in both directions, keeps a reader waiting for a second.
-MAX_COMPARED_CHARS: Final = 4_000
 
 
 def reject(
@@ -198,8 +196,8 @@ def _weigh(older: Memory, newer: Memory) -> _Weighed:
     that are too long to compare claim by claim count as such: all of the other is dropped.
     """
     is_later = newer.observed_at >= older.observed_at
-    if _is_long(older, newer):
-        comparison = not_compared(f"texts of more than {MAX_COMPARED_CHARS:,} characters together")
+    if reason := too_long_together((older.content, newer.content)):
+        comparison = not_compared(reason)
         drops: tuple[tuple[str, ...], tuple[str, ...]] = ((newer.content,), (older.content,))
         is_newer_better = is_later
     else:
@@ -212,10 +210,6 @@ def _weigh(older: Memory, newer: Memory) -> _Weighed:
     better: Side = "incoming" if is_newer_better else "stored"
     survivor = surviving_wording(comparison, older.provenance, newer.provenance, better)
     return _Weighed(comparison, survivor, *drops)
-
-
-def _is_long(older: Memory, newer: Memory) -> bool:
-    return len(older.content) + len(newer.content) > MAX_COMPARED_CHARS
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,7 +241,8 @@ def _judged(
     if keep is not None:
         survivor = "incoming" if keep == newer.id else "stored"
     comparison = weighed.comparison
-    if _is_long(older, newer):  # what they are to each other was found when they were suggested
+    if too_long_together((older.content, newer.content)):
+        # What they are to each other was found when they were suggested.
         comparison = replace(comparison, relation=cast(Any, suggestion.relation))
     reasons = (*suggestion.reasons, "a person merged them")
     decision = Decision("merged", survivor, reasons)

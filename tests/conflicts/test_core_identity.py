@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 
 from hypothesis import given
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 
 from conflicts.core.facts import Finding
 from conflicts.core.identity import DecidedPair, OpenCard, Placement, place
+from conflicts.core.parts import MAX_MEMBERS
 
 
 def finding(*lineages: str) -> Finding:
@@ -163,3 +165,54 @@ def test_each_pair_is_given_to_one_card_only(groups: list[set[str]], card: set[s
     assert not set(given_pairs) & {frozenset(pair) for pair in combinations(card, 2)}
     expected = {frozenset(pair) for g in groups for pair in combinations(sorted(g), 2)}
     assert expected <= set(given_pairs) | {frozenset(pair) for pair in combinations(card, 2)}
+
+
+MANY = [f"m{n:02}" for n in range(3 * MAX_MEMBERS)]
+
+
+def file_all(findings: list[Finding], held: dict[str, frozenset[str]]) -> dict[str, frozenset[str]]:
+    """Return the members of each card after the findings were placed."""
+    found = place(
+        findings,
+        lineage_of={name: name for name in MANY},
+        claim_of={name: f"The limit is {name}." for name in MANY},
+        open_cards=[OpenCard(card, names) for card, names in held.items()],
+        decided=(),
+        same_claim=str.__eq__,
+    )
+    cards = dict(held)
+    for placement in found:
+        assert set(placement.finding.fact_ids) <= set(placement.lineages)
+        yes = set(placement.finding.yes_keeps)
+        assert yes, "somebody says yes"
+        assert yes < set(placement.finding.fact_ids), "and somebody says no"
+        card = placement.card or f"new {len(cards)}"
+        cards[card] = cards.get(card, frozenset()).union(placement.lineages)
+    return cards
+
+
+@given(
+    st.lists(
+        st.lists(st.sampled_from(MANY), min_size=2, unique=True).map(sorted), min_size=1, max_size=6
+    ),
+    st.integers(1, 5),
+)
+def test_no_card_grows_without_bound_and_nobody_is_left_out(
+    stories: list[list[str]], yes: int
+) -> None:
+    cards: dict[str, frozenset[str]] = {}
+    for story in stories:
+        keeps = tuple(story[-min(yes, len(story) - 1) :])
+        asked = replace(finding(*story), yes_keeps=keeps)
+        cards = file_all([asked], cards)
+        assert max(map(len, cards.values())) <= MAX_MEMBERS
+        assert set(story) <= set().union(*cards.values())
+        assert file_all([asked], cards) == cards, "asked once"
+
+
+@given(st.lists(st.lists(st.sampled_from(MANY), min_size=2, unique=True).map(sorted), max_size=6))
+def test_findings_of_one_run_share_the_room_of_a_card(stories: list[list[str]]) -> None:
+    held = {"K": frozenset(MANY[: MAX_MEMBERS - 1])}
+    cards = file_all([finding(*story) for story in stories], held)
+    assert max(map(len, cards.values())) <= MAX_MEMBERS
+    assert set().union(*map(set, stories)) <= set().union(*cards.values())

@@ -15,6 +15,7 @@ from django.utils import timezone
 from engram.kernel.actors import SYSTEM
 from engram.kernel.refusals import InvalidError
 from engram.kernel.tenancy import in_workspace
+from memories.core import lengths
 from memories.models import Memory, Merge, MergeSuggestion, Observation, SuggestionStatus
 from memories.services import answer_suggestion
 from memories.services.suggest import suggest
@@ -78,7 +79,7 @@ def test_one_suggestion_says_what_a_merge_drops_and_the_list_compares_nothing(
 def test_long_texts_are_not_compared_and_merge_by_class_and_age(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(answer_suggestion, "MAX_COMPARED_CHARS", len(PLAIN) + len(FINER) - 1)
+    monkeypatch.setattr(lengths, "MAX_COMPARED_CHARS", len(PLAIN) + len(FINER) - 1)
     older, newer, suggestion = ask(house, agent="a")
     monkeypatch.setattr(answer_suggestion, "compare", Mock(side_effect=AssertionError))
     monkeypatch.setattr(answer_suggestion, "missing", Mock(side_effect=AssertionError))
