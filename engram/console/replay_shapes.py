@@ -79,7 +79,10 @@ class GateReplaySerializer(serializers.Serializer[Any]):
     """What the gate would have done."""
 
     commits = serializers.IntegerField(help_text="All of the period.")
-    replayed = serializers.IntegerField(help_text="Those that met the gate, the newest 1,000.")
+    replayed = serializers.IntegerField(
+        help_text="Those of them that met the gate and were read: the newest 1,000 at most, fewer"
+        " where they are long."
+    )
     is_cut = serializers.BooleanField(help_text="Whether there was more than a replay reads.")
     as_set = OutcomesSerializer(help_text="Under the settings that stand, replayed likewise.")
     as_asked = OutcomesSerializer()

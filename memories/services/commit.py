@@ -6,6 +6,7 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import NamedTuple
 from uuid import UUID
 
 import numpy as np
@@ -21,12 +22,14 @@ from engram.kernel.models import Workspace
 from engram.kernel.planning import by_index
 from engram.kernel.refusals import InvalidError
 from engram.kernel.tenancy import in_workspace
+from memories.core.comparing import CHARS_A_CALL, Comparer
 from memories.core.content import content_hash
 from memories.models import Memory
 from memories.services import second_look
 from memories.services.committing import Committed, Run
 from memories.services.draft import Draft
 from memories.services.lifecycle import hold, lock
+from memories.services.nearby import with_asks
 from memories.services.statements import lock_statements
 from memories.signals import memories_written
 
@@ -119,42 +122,52 @@ def write(
     What other commits wrote meanwhile is compared after it (`second_look`), in the background where
     the transaction is a part of another one.
     """
-    results, due = _write(
-        workspace, prepared, actor=actor, now=now, is_gated=is_gated, is_detected=is_detected
-    )
-    if not due:
-        return results
-    if connection.in_atomic_block:
+    is_detected = is_detected and workspace.config.detection_enabled
+    written = _write(
+        workspace, prepared, Comparer(CHARS_A_CALL),
+        actor=actor, now=now, is_gated=is_gated, is_detected=is_detected,
+    )  # fmt: skip
+    results = written.results
+    if written.due and not connection.in_atomic_block:
+        found = second_look.look_or_leave(workspace, written.due, actor=actor, now=now)
+        results = [second_look.with_found(result, found) for result in results]
+    elif written.due or written.left_for_later:
         wake(second_look.TASK, workspace.pk)
-        return results
-    found = second_look.look_or_leave(workspace, due, actor=actor, now=now)
-    return [second_look.with_found(result, found) for result in results]
+    return with_asks(workspace, results) if is_detected else results
+
+
+class _Written(NamedTuple):
+    """What a transaction made of drafts, and the memories that a second look is due for."""
+
+    results: list[Committed]
+    due: list[UUID]  # compared with all but what others wrote meanwhile
+    left_for_later: list[UUID]  # compared with nothing
 
 
 @retried
 def _write(
     workspace: Workspace,
     prepared: Prepared,
+    comparer: Comparer,
     *,
     actor: Actor,
     now: datetime,
     is_gated: bool,
     is_detected: bool,
-) -> tuple[list[Committed], list[UUID]]:
-    """Return what became of each draft, and the memories that a second look is due for.
+) -> _Written:
+    """Decide about drafts and write them in one transaction.
 
     1. Lock each statement against its twin in another request. 2. Decide and write, in order.
     3. Count terms and tell upper apps last: their rows are shared by all writers of a workspace.
     Who has counted knows whether others wrote meanwhile.
     """
-    is_detected = is_detected and workspace.config.detection_enabled
     due: list[UUID] = []
     with in_workspace(workspace):
         known, corpus = lock_statements(prepared.hashes)
         _lock_named(prepared.drafts)
         run = Run(
             workspace, prepared.model, known, corpus.size, actor=actor, now=now,
-            is_gated=is_gated, is_detected=is_detected,
+            is_gated=is_gated, comparer=comparer,
         )  # fmt: skip
         rows = zip(prepared.drafts, prepared.hashes, prepared.windows, strict=True)
         results = []
@@ -169,8 +182,9 @@ def _write(
                     raise InvalidError(field, error.message, cause=error.cause) from None
         run.words.write()
         if run.words.writes > corpus.writes + 1:  # its own, and another
-            due = sorted(run.gated)
+            due = sorted(run.gated - run.left_for_later)
             second_look.mark(due, corpus.unseen_from)
+        second_look.mark(sorted(run.left_for_later), second_look.SAW_NOTHING)
         if run.written:
             memories_written.send(
                 Memory,
@@ -181,10 +195,11 @@ def _write(
                 is_detected=is_detected,
                 now=now,
             )
-    return [
+    queued = [
         replace(result, is_detection_queued=is_detected and result.memory is not None)
         for result in results
-    ], due
+    ]
+    return _Written(queued, due, sorted(run.left_for_later))
 
 
 def _lock_named(drafts: Sequence[Draft]) -> None:

@@ -14,6 +14,7 @@ from engram.kernel.history import event, record, send
 from engram.kernel.inserting import insert
 from engram.kernel.models import Event, Workspace
 from engram.kernel.refusals import InvalidError, StaleError
+from memories.core.comparing import Comparer
 from memories.core.content import content_hash
 from memories.models import Memory, Observation, ReviewKind, State
 from memories.services import gate
@@ -24,7 +25,6 @@ from memories.services.index import WordIndex, reindex_vectors
 from memories.services.lifecycle import hide, lock, put_back
 from memories.services.links import Links
 from memories.services.merge import merge_into
-from memories.services.nearby import Said, worth_asking
 from memories.services.review import ask
 from memories.services.statements import forgotten_memory, live_twins
 from memories.services.suggest import suggest
@@ -67,7 +67,7 @@ class Run:
         actor: Actor,
         now: datetime,
         is_gated: bool,
-        is_detected: bool,
+        comparer: Comparer,
     ):
         self.workspace = workspace
         self.actor = actor
@@ -76,11 +76,12 @@ class Run:
         self.known = known  # the statements that somebody has said before, by hash
         self.size = size  # how many memories the workspace had when it began
         self.is_gated = is_gated
-        self.is_detected = is_detected
+        self.comparer = comparer
         self.words = WordIndex()
         self.written: list[UUID] = []
         self.created: set[UUID] = set()
         self.gated: set[UUID] = set()  # of the created, those that the gate let in
+        self.left_for_later: set[UUID] = set()  # and of these, those that it compared with nothing
         self.kept_apart: set[UUID] = set()
 
     def commit_one(self, draft: Draft, digest: str, vectors: np.ndarray | None) -> Committed:
@@ -157,7 +158,7 @@ class Run:
     def _examine(self, draft: Draft, digest: str, vectors: np.ndarray) -> gate.GateReport:
         return gate.examine(
             self._statement(draft, digest), vectors, self.model, self.workspace.config,
-            actor=self.actor, now=self.now, size=self.size,
+            actor=self.actor, now=self.now, size=self.size, comparer=self.comparer,
         )  # fmt: skip
 
     def _keep(
@@ -167,16 +168,14 @@ class Run:
         memory, links = self._create(draft, digest, vectors, report)
         if self.is_gated and vectors is not None and draft.supersedes is None:
             self.gated.add(memory.id)
+        if report.is_left_for_later:
+            self.left_for_later.add(memory.id)
         if report.outcome == "suggested" and report.best is not None:
             self.suggest(memory, [report.best, *report.also])
         if report.outcome == "kept_apart":
             self.kept_apart.add(memory.id)
             self.suggest(memory, report.also)
-        nearby: tuple[Memory, ...] = ()
-        if self.is_detected and report.around:
-            said = Said(memory.content, memory.session_key, memory.key_id, memory.observed_at)
-            nearby = worth_asking(said, report.around)
-        return Committed(report.outcome, memory, report, nearby=nearby, links=links)
+        return Committed(report.outcome, memory, report, links=links)
 
     def suggest(self, memory: Memory, known: Iterable[gate.Judged]) -> None:
         """Ask a person about neighbours that probably say the same."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -12,10 +12,11 @@ import numpy as np
 
 from engram.kernel.actors import Actor
 from engram.kernel.configuration import WorkspaceSettings
-from memories.core.claims import Comparison, Reading, compare
-from memories.core.gate import Decision, Outcome, better_wording, decide
+from memories.core.claims import Comparison
+from memories.core.comparing import NOT_HERE, Comparer, left_for_later
+from memories.core.gate import Decision, Outcome, Side, better_wording, decide
 from memories.core.objections import objection
-from memories.core.reading import read_cached
+from memories.core.relations import Relation
 from memories.models import Memory, Provenance
 from memories.services.disputes import disputes_of
 from memories.services.neighbours import Row, look_around
@@ -59,6 +60,9 @@ class GateReport:
     # Other neighbours that probably say the same; a person is asked about them.
     also: tuple[Judged, ...] = ()
     is_triggered: bool = False  # some neighbour was near enough to be compared
+    is_left_for_later: bool = False  # and this call had no room for it
+    # How the statement relates to the neighbours that were compared, by their ids.
+    relations: Mapping[UUID, Relation] = field(default_factory=dict)
 
     @property
     def nearest(self) -> Memory | None:
@@ -100,11 +104,13 @@ def examine(
     now: datetime,
     besides: Collection[UUID] = (),
     size: int | None = None,
+    comparer: Comparer | None = None,
 ) -> GateReport:
     """Compare a statement with its neighbours; a contradiction weighs more than a merge.
 
     `besides` are memories that are not looked at: the statement's own, say. `size` is
-    `corpus_size()`, for callers who know it.
+    `corpus_size()`, for callers who know it. Where the `comparer` has no room left for all of its
+    near neighbours, the statement is compared with none, and the report says so.
     """
     found = look_around(
         vectors[0], model, NEIGHBOURS,
@@ -112,7 +118,11 @@ def examine(
     )  # fmt: skip
     around = tuple(row for row in (*found.here, *found.elsewhere) if row[0].id not in besides)
     here = [row for row in found.here[:NEIGHBOURS] if row[0].id not in besides]
-    judged = _heed_persons(statement, _judge(statement, here, config), actor)
+    comparer = comparer or Comparer()
+    near = _near(here, config)
+    if not comparer.has_room([memory.content for memory, _ in near], statement.content):
+        return _left_for_later(statement, near[0], around, config)
+    judged = _heed_persons(statement, _judge(statement, near, config, comparer), actor)
     if not judged:
         return GateReport(around=around)
     best = min(judged, key=lambda one: _RANK[one.decision.outcome])
@@ -124,17 +134,37 @@ def examine(
             one for one in judged if one is not best and one.decision.outcome in _PROBABLY_KNOWN
         ),
         is_triggered=(judged[0].similarity or 0.0) >= config.gate_threshold,
+        relations={one.memory.id: one.comparison.relation for one in judged},
+    )
+
+
+def _left_for_later(
+    statement: Statement, nearest: Row, around: tuple[Row, ...], config: WorkspaceSettings
+) -> GateReport:
+    """Report on a statement that this call compares with nothing."""
+    memory, cosine = nearest
+    comparison = left_for_later()
+    decision = _decide(statement, memory, cosine, comparison, config, better="stored")
+    is_left = NOT_HERE in decision.reasons
+    return GateReport(
+        best=Judged(memory, cosine, comparison, decision),
+        around=around,
+        is_triggered=is_left,
+        is_left_for_later=is_left,
     )
 
 
 def examine_among(
-    statement: Statement, found: Iterable[tuple[Memory, float]], config: WorkspaceSettings
+    statement: Statement,
+    found: Iterable[Row],
+    config: WorkspaceSettings,
+    comparer: Comparer,
 ) -> list[Judged]:
     """Compare a statement with given neighbours, nearest first, by what they say alone.
 
     Needs no database: what people have decided about the two is for the caller to ask.
     """
-    return _judge(statement, found, config)
+    return _judge(statement, _near(found, config), config, comparer)
 
 
 def spare_persons(report: GateReport, statement: Statement, actor: Actor) -> GateReport:
@@ -171,8 +201,9 @@ def spare_disputed(report: GateReport) -> GateReport:
 
 def foresee(
     statement: Statement,
-    found: Iterable[tuple[Memory, float]],
+    found: Iterable[Row],
     config: WorkspaceSettings,
+    comparer: Comparer,
     *,
     actor: Actor,
 ) -> Judged | None:
@@ -182,37 +213,59 @@ def foresee(
     """
     judged = [
         _spare_trusted(one, statement, actor) if one.decision.outcome == "merged" else one
-        for one in _judge(statement, found, config)
+        for one in _judge(statement, _near(found, config), config, comparer)
     ]
     return min(judged, key=lambda one: _RANK[one.decision.outcome], default=None)
 
 
+def near_texts(found: Iterable[Row], config: WorkspaceSettings) -> list[str]:
+    """Return the texts that a statement is compared with, of neighbours, nearest first."""
+    return [memory.content for memory, _ in _near(found, config)]
+
+
+def _near(found: Iterable[Row], config: WorkspaceSettings) -> list[Row]:
+    """Return the neighbours that are near, and the nearest one: its relation is always told."""
+    rows = list(found)
+    return rows[:1] + [row for row in rows[1:] if not row[1] < config.gate_threshold]
+
+
 def _judge(
-    statement: Statement, found: Iterable[tuple[Memory, float]], config: WorkspaceSettings
+    statement: Statement, near: Iterable[Row], config: WorkspaceSettings, comparer: Comparer
 ) -> list[Judged]:
-    """Judge the neighbours that are near; the nearest one's relation is always told."""
+    """Judge what is near a statement."""
     judged: list[Judged] = []
-    incoming: Reading | None = None
-    for memory, cosine in found:
-        if judged and cosine < config.gate_threshold:
-            break  # the others are farther still
-        incoming = incoming or read_cached(statement.content)
-        stored = read_cached(memory.content)
-        comparison = compare(stored, incoming)
+    for memory, cosine in near:
+        comparison = comparer.compare(memory.content, statement.content)
+        stored, incoming = comparer.read(memory.content), comparer.read(statement.content)
         better = better_wording(memory.content, statement.content, stored, incoming)
-        decision = decide(
-            comparison,
-            cosine,
-            threshold=config.gate_threshold,
-            policy=config.gate_policy,
-            provenance_stored=memory.provenance,
-            provenance_incoming=statement.provenance,
+        decision = _decide(
+            statement, memory, cosine, comparison, config,
             better="stored" if better == "a" else "incoming",
-        )
+        )  # fmt: skip
         if decision.outcome == "suggested" and comparison.relation == "different":
             decision = _asked_of_people(decision, objection(stored, incoming))
         judged.append(Judged(memory, cosine, comparison, decision))
     return judged
+
+
+def _decide(
+    statement: Statement,
+    memory: Memory,
+    cosine: float,
+    comparison: Comparison,
+    config: WorkspaceSettings,
+    *,
+    better: Side,
+) -> Decision:
+    return decide(
+        comparison,
+        cosine,
+        threshold=config.gate_threshold,
+        policy=config.gate_policy,
+        provenance_stored=memory.provenance,
+        provenance_incoming=statement.provenance,
+        better=better,
+    )
 
 
 def _asked_of_people(decision: Decision, objection: str) -> Decision:

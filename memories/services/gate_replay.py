@@ -20,6 +20,7 @@ from engram.kernel.actors import Actor
 from engram.kernel.configuration import WorkspaceSettings
 from engram.kernel.keys import actor_of
 from engram.kernel.models import ApiKey, Role, Workspace
+from memories.core.comparing import Comparer
 from memories.core.gate import Outcome
 from memories.models import Memory, MemoryVector, Merge, MergeSuggestion, Observation
 from memories.models import SuggestionStatus as Status
@@ -27,6 +28,7 @@ from memories.services import gate
 from memories.services.rejections import wordings_of
 
 COMMITS_READ = 1000  # the newest
+CHARS_COMPARED = 1_000_000  # both texts of each pair: some seconds
 MEMORIES_READ = 5000  # that these are set against, the newest
 EXAMPLES = 50
 GATED: tuple[Outcome, ...] = ("created", "merged", "suggested", "kept_apart")
@@ -63,37 +65,66 @@ class GateReplay:
     unmerged_against_people: int = 0  # no longer merged, though people said they are the same
 
 
-def replay_gate(
-    workspace: Workspace,
-    config: WorkspaceSettings,
-    asked: WorkspaceSettings,
-    *,
-    since: datetime,
-    until: datetime,
-) -> GateReplay:
-    """Replay the gate over the commits of a period, within the caller's transaction."""
+@dataclass(slots=True)
+class Past:
+    """The commits of a period, newest first, each with what it is set against."""
+
+    commits: int
+    replayed: list[tuple[Observation, Found]]
+    keys: dict[UUID, ApiKey]
+    is_cut: bool
+    comparer: Comparer = field(default_factory=lambda: Comparer(CHARS_COMPARED))
+
+
+def read_past(workspace: Workspace, *, since: datetime, until: datetime) -> Past:
+    """Read what a replay needs, within the caller's transaction."""
     commits = Observation.objects.filter(created_at__gte=since, created_at__lt=until)
     # A successor names what it replaces, and a revival or a repeat is no news: none meets the gate.
     met = commits.filter(
         outcome__in=GATED, fields__supersedes=None, memory__forgotten_at=None
     ).exclude(gate={})
     rows = list(met.select_related("memory").order_by("-created_at")[: COMMITS_READ + 1])
-    done = GateReplay(commits=commits.exclude(outcome="absorbed").count())
-    done.is_cut = len(rows) > COMMITS_READ
+    is_cut = len(rows) > COMMITS_READ
     rows = rows[:COMMITS_READ]
     store = _Store(workspace.embedding_model, rows, until)
-    done.is_cut = done.is_cut or store.is_cut
-    known = ApiKey.objects.in_bulk()
+    return Past(
+        commits=commits.exclude(outcome="absorbed").count(),
+        replayed=[(row, store.neighbours(row)) for row in rows],
+        keys=ApiKey.objects.in_bulk(),
+        is_cut=is_cut or store.is_cut,
+    )
+
+
+def compare_past(past: Past, *configs: WorkspaceSettings) -> None:
+    """Compare commits once for all these settings; hold no transaction meanwhile.
+
+    What takes more characters than a replay compares is left out, the oldest commits first.
+    """
+    loosest = min(configs, key=lambda config: config.gate_threshold)
+    for position, (row, found) in enumerate(past.replayed):
+        texts = gate.near_texts(found, loosest)
+        if not past.comparer.has_room(texts, row.content):
+            del past.replayed[position:]
+            past.is_cut = True
+            return
+        for text in texts:
+            past.comparer.compare(text, row.content)
+
+
+def replay_gate(past: Past, config: WorkspaceSettings, asked: WorkspaceSettings) -> GateReplay:
+    """Replay the gate over commits that are compared, within the caller's transaction."""
+    done = GateReplay(commits=past.commits, is_cut=past.is_cut)
     is_same = (config.gate_policy, config.gate_threshold) == (
         asked.gate_policy, asked.gate_threshold,
     )  # fmt: skip
     moved = []
-    for row in rows:
-        found = store.neighbours(row)
+    for row, found in past.replayed:
         statement = gate.Statement(row.content, row.content_hash, *_place(row), row.provenance)
-        actor = _actor(row, known)
-        before = gate.foresee(statement, found, config, actor=actor)
-        after = before if is_same else gate.foresee(statement, found, asked, actor=actor)
+        actor = _actor(row, past.keys)
+        before = gate.foresee(statement, found, config, past.comparer, actor=actor)
+        after = (
+            before if is_same else gate.foresee(statement, found, asked, past.comparer, actor=actor)
+        )
         outcomes = (_outcome(before), _outcome(after))
         done.replayed += 1
         done.as_set[outcomes[0]] += 1

@@ -8,22 +8,30 @@ about: nobody has put it on a card, decided or judged it yet.
 
 from __future__ import annotations
 
+import logging
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime, timedelta
-from functools import partial
+from dataclasses import dataclass, replace
+from datetime import timedelta
 from itertools import islice
-from uuid import UUID
 
-from memories.core.claims import Reading, compare
+from django.db import Error
+
+from engram.kernel.models import Workspace
+from engram.kernel.tenancy import in_workspace
+from memories.core.claims import Reading
+from memories.core.comparing import CHARS_A_CALL, Comparer
 from memories.core.reading import read_cached
+from memories.core.relations import Relation
 from memories.core.text import terms
 from memories.models import Memory
+from memories.services.committing import Committed
 from memories.services.neighbours import ELSEWHERE_COSINE, Row
-from memories.services.words import vocabulary_of
+from memories.services.words import Vocabulary, vocabulary_of
 
+log = logging.getLogger(__name__)
 MOST = 2  # asks a commit
+READ_CHARS = 1_000  # of each text
 WORTH_ASKING = 7.1
 RARE, OLD, FULL = 0.8, 0.5, 0.5  # beside a cosine of weight 1
 OLD_DAYS = 90.0  # beyond, age tells no more
@@ -33,60 +41,49 @@ PRIOR_MEMORIES = 16.0
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """The statement whose writer may be asked."""
-
-    content: str
-    session_key: str
-    key_id: UUID | None
-    observed_at: datetime
-
-
-@dataclass(frozen=True, slots=True)
 class _Pair:
+    said: Memory
     memory: Memory
-    cosine: float
     shared: frozenset[str]
-    age: timedelta
-
-    def score(self, said: Reading, rare: float) -> float:
-        """Return how much asking is worth, by how telling the shared words are."""
-        stored = read_cached(self.memory.content)
-        score = self.cosine + RARE * rare
-        score += OLD * math.log2(1 + min(self.age / timedelta(days=1), OLD_DAYS))
-        score += FULL * min(len(said.keys), len(stored.keys), FULL_WORDS)
-        return score
+    score: float  # without how telling the shared words are
+    relation: Relation | None  # None where the gate did not compare the two
 
 
-def worth_asking(said: Said, around: Sequence[Row]) -> tuple[Memory, ...]:
-    """Return the neighbours whose relation to a new statement its writer should tell, best first.
+def with_asks(workspace: Workspace, results: Sequence[Committed]) -> list[Committed]:
+    """Return the answers to commits with the neighbours whose relation their writer should tell.
 
-    Where nothing shares enough words with it the database is not asked.
+    Runs after the transaction that wrote them. Reads no more than the first 1,000 characters of
+    each text, and leaves out what it has no room left to compare. Where nothing shares enough words
+    the database is not asked, else once for all.
     """
-    words = frozenset(terms(said.content))
-    pairs = [pair for row in around if (pair := _pair(said, words, row)) is not None]
-    if not pairs:
-        return ()
-    reading = read_cached(said.content)
-    pairs = [pair for pair in pairs if pair.score(reading, len(pair.shared)) >= WORTH_ASKING]
-    if not pairs:
-        return ()
-    vocabulary = vocabulary_of(frozenset[str]().union(*(pair.shared for pair in pairs)))
-    scored = []
-    for pair in pairs:
-        rare = rarity(pair.shared, vocabulary.frequencies, vocabulary.memories)
-        if (score := pair.score(reading, rare)) >= WORTH_ASKING:
-            scored.append((-score, pair.memory.id, pair.memory))
-    ranked = [memory for *_, memory in sorted(scored, key=lambda row: row[:2])]
-    return tuple(islice(filter(partial(_is_open, reading), ranked), MOST))
+    found = {n: pairs for n, result in enumerate(results) if (pairs := _pairs(result))}
+    if not found:
+        return list(results)
+    words = frozenset[str]().union(*(pair.shared for pairs in found.values() for pair in pairs))
+    try:
+        with in_workspace(workspace):
+            vocabulary = vocabulary_of(words)
+    except Error as error:  # what is committed stays, and its writer is asked nothing
+        log.warning("nothing is asked about a commit: %s", type(error).__name__)
+        return list(results)
+    comparer = Comparer(CHARS_A_CALL)
+    asks = {n: _best(pairs, vocabulary, comparer) for n, pairs in found.items()}
+    return [replace(result, nearby=asks.get(n, ())) for n, result in enumerate(results)]
 
 
-def _is_open(said: Reading, memory: Memory) -> bool:
-    """Tell whether the rules leave open how a memory relates to what was said."""
-    return compare(read_cached(memory.content), said).relation == "different"
+def _pairs(result: Committed) -> list[_Pair]:
+    """Return a new memory beside each neighbour that may be worth an ask."""
+    if result.memory is None or not result.gate.around or result.outcome == "merged":
+        return []
+    said = result.memory
+    words, reading = frozenset(terms(said.content[:READ_CHARS])), _read(said)
+    found = [_pair(said, words, reading, row, result) for row in result.gate.around]
+    return [pair for pair in found if pair and pair.score + RARE * len(pair.shared) >= WORTH_ASKING]
 
 
-def _pair(said: Said, words: frozenset[str], row: Row) -> _Pair | None:
+def _pair(
+    said: Memory, words: frozenset[str], reading: Reading, row: Row, result: Committed
+) -> _Pair | None:
     """Return what two statements share; None when they are one conversation or share nothing."""
     memory, cosine = row
     own = (said.session_key, said.key_id)
@@ -94,9 +91,39 @@ def _pair(said: Said, words: frozenset[str], row: Row) -> _Pair | None:
         return None
     if math.isnan(cosine) or cosine < ELSEWHERE_COSINE:
         return None
-    shared = words & terms(memory.content).keys()
+    shared = words & terms(memory.content[:READ_CHARS]).keys()
+    if not shared:
+        return None
     age = abs(said.observed_at - memory.observed_at)
-    return _Pair(memory, cosine, shared, age) if shared else None
+    score = cosine + OLD * math.log2(1 + min(age / timedelta(days=1), OLD_DAYS))
+    score += FULL * min(len(reading.keys), len(_read(memory).keys), FULL_WORDS)
+    return _Pair(said, memory, shared, score, result.gate.relations.get(memory.id))
+
+
+def _read(memory: Memory) -> Reading:
+    return read_cached(memory.content[:READ_CHARS])
+
+
+def _best(pairs: Sequence[_Pair], vocabulary: Vocabulary, comparer: Comparer) -> tuple[Memory, ...]:
+    """Return the neighbours that are worth an ask, best first."""
+    scored = []
+    for pair in pairs:
+        # The new statement is counted by now.
+        others = {word: vocabulary.frequencies.get(word, 1) - 1 for word in pair.shared}
+        rare = rarity(pair.shared, others, max(vocabulary.memories - 1, 0))
+        if (score := pair.score + RARE * rare) >= WORTH_ASKING:
+            scored.append((-score, pair.memory.id, pair))
+    ranked = [pair for *_, pair in sorted(scored, key=lambda row: row[:2])]
+    is_open = (pair for pair in ranked if _relation(pair, comparer) == "different")
+    return tuple(pair.memory for pair in islice(is_open, MOST))
+
+
+def _relation(pair: _Pair, comparer: Comparer) -> Relation | None:
+    """Return how a memory relates to what was said: by the gate, else by how the two begin."""
+    if pair.relation is not None:
+        return pair.relation
+    stored, said = pair.memory.content[:READ_CHARS], pair.said.content[:READ_CHARS]
+    return comparer.compare(stored, said).relation if comparer.has_room([stored], said) else None
 
 
 def rarity(shared: Collection[str], frequencies: Mapping[str, int], memories: int) -> float:

@@ -7,6 +7,9 @@ counted, which the gate cannot have seen. It marks what it created in the same t
 process dies in between, or the commit is a part of a larger transaction (an Idempotency-Key), the
 mark is found by `memories.second_look`. Looking twice proposes nothing twice.
 
+A statement that a call had no room to compare (`memories/core/comparing.py`) is marked as well, as
+one that saw nothing (`SAW_NOTHING`), and is compared with all of its place.
+
 Both memories are live by then, so that what the gate would have merged is put to a person.
 """
 
@@ -17,22 +20,27 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import accumulate
 from uuid import UUID
 
 from django.db import Error, connection
+from django.db.models.functions import Length
 
 from engram.kernel.actors import SYSTEM, Actor
 from engram.kernel.collisions import retried
 from engram.kernel.conditions import condition_of
+from engram.kernel.jobs import wake
 from engram.kernel.models import Workspace
 from engram.kernel.planning import by_index
 from engram.kernel.refusals import StaleError
 from engram.kernel.tenancy import current_workspace_id, in_workspace
+from memories.core.comparing import CHARS_A_CALL, Comparer
 from memories.core.gate import Outcome
 from memories.models import Memory, Observation
 from memories.services import gate
 from memories.services.committing import Committed
 from memories.services.lifecycle import lock
+from memories.services.neighbours import Row
 from memories.services.rejections import pair_of
 from memories.services.suggest import Proposal, suggest_all
 from memories.signals import memories_written
@@ -40,12 +48,14 @@ from memories.signals import memories_written
 log = logging.getLogger(__name__)
 TASK = "memories.second_look"
 MEMORIES_A_TURN = 200
+SAW_NOTHING = 0  # a mark: a transaction older than all
 
 # A row's xmin is the transaction that wrote it last; ages are compared because the numbers wrap.
 # The memories of one commit were marked by one statement: the gate has compared them already.
 _UNSEEN = """
     WITH due AS MATERIALIZED (
-        SELECT memory.id, memory.scope, memory.project, memory.xmin AS writer, vector.embedding
+        SELECT memory.id, memory.scope, memory.project, memory.xmin AS writer, vector.embedding,
+            memory.unseen_from
         FROM memories_memory AS memory JOIN memories_memoryvector AS vector
             ON vector.memory_id = memory.id AND vector.model = %(model)s AND vector.position = 0
         WHERE memory.workspace_id = %(workspace)s AND memory.id = ANY(%(ids)s)
@@ -59,7 +69,10 @@ _UNSEEN = """
         FROM unseen JOIN memories_memoryvector AS vector
             ON vector.memory_id = unseen.id AND vector.model = %(model)s
         WHERE unseen.scope = due.scope AND unseen.project = due.project
-            AND unseen.id <> due.id AND unseen.writer <> due.writer
+            AND unseen.id <> due.id AND (due.unseen_from = %(saw_nothing)s OR (
+                unseen.writer <> due.writer
+                AND age(unseen.writer) <= age(due.unseen_from::text::xid8::xid)
+            ))
         GROUP BY unseen.id ORDER BY cosine DESC, unseen.id LIMIT %(neighbours)s
     ) AS near
     ORDER BY due.id, near.cosine DESC, near.id
@@ -83,7 +96,10 @@ def mark(ids: Sequence[UUID], unseen_from: int) -> None:
 def look_or_leave(
     workspace: Workspace, ids: Collection[UUID], *, actor: Actor, now: datetime
 ) -> dict[UUID, Found]:
-    """Look again at what was committed just now; when the database refuses, the sweep does it."""
+    """Look again at what was committed just now; when the database refuses, the sweep does it.
+
+    So it does with what is too much for one call.
+    """
     try:
         return look_again(workspace, ids, actor=actor, now=now)
     except (Error, StaleError) as error:
@@ -97,11 +113,20 @@ def look_at_due(workspace: Workspace, *, now: datetime) -> int:
     while True:
         with in_workspace(workspace):
             due = Memory.objects.filter(unseen_from__isnull=False).order_by("pk")
-            ids = list(due.values_list("pk", flat=True)[:MEMORIES_A_TURN])
-        if not ids:
+            sizes = list(due.values_list("pk", Length("content"))[:MEMORIES_A_TURN])
+        if not sizes:
             return total
+        ids = _a_turn(sizes)
         look_again(workspace, ids, actor=SYSTEM, now=now)
         total += len(ids)
+
+
+def _a_turn(sizes: Sequence[tuple[UUID, int]]) -> list[UUID]:
+    """Return the first of the memories that are due, as many as one call is likely to compare."""
+    pairs = 2 * gate.NEIGHBOURS  # both texts of each count
+    sums = accumulate(size * pairs for _, size in sizes)
+    room = [pk for (pk, _), chars in zip(sizes, sums, strict=True) if chars <= CHARS_A_CALL]
+    return room or [sizes[0][0]]
 
 
 @retried
@@ -110,13 +135,24 @@ def look_again(
 ) -> dict[UUID, Found]:
     """Compare memories that are due with what the gate did not see; return what was found.
 
-    As many statements for a hundred memories as for one, and none while claims are compared.
+    As many statements for a hundred memories as for one, and none while claims are compared. What
+    one call has no room to compare stays due, and a worker is asked to go on.
     """
     with in_workspace(workspace):
         neighbours = _unseen(workspace, ids, now=now)
-    judged = {memory: _judge(workspace, memory, near) for memory, near in neighbours.items()}
+    comparer = Comparer(CHARS_A_CALL)
+    judged: dict[Memory, list[gate.Judged]] = {}
+    left: set[UUID] = set()
+    for memory, near in neighbours.items():
+        texts = gate.near_texts(near, workspace.config)
+        if left or not comparer.has_room(texts, memory.content):
+            left.add(memory.id)
+        else:
+            judged[memory] = _judge(workspace, memory, near, comparer)
     with in_workspace(workspace):
-        return _file(workspace, ids, judged, actor=actor, now=now)
+        if left:
+            wake(TASK, workspace.pk)
+        return _file(workspace, set(ids) - left, judged, actor=actor, now=now)
 
 
 def with_found(result: Committed, all_found: Mapping[UUID, Found]) -> Committed:
@@ -150,6 +186,7 @@ def _unseen(
                 "ids": list(marks),
                 "unseen_from": next(iter(marks.values())),
                 "neighbours": gate.NEIGHBOURS,
+                "saw_nothing": SAW_NOTHING,
             },
         )
         rows = cursor.fetchall()
@@ -161,13 +198,13 @@ def _unseen(
 
 
 def _judge(
-    workspace: Workspace, memory: Memory, near: Iterable[tuple[Memory, float]]
+    workspace: Workspace, memory: Memory, near: Iterable[Row], comparer: Comparer
 ) -> list[gate.Judged]:
     """Return the neighbours that a memory repeats or contradicts."""
     statement = gate.Statement(
         memory.content, memory.content_hash, memory.scope, memory.project, memory.provenance
     )
-    judged = gate.examine_among(statement, near, workspace.config)
+    judged = gate.examine_among(statement, near, workspace.config, comparer)
     return [one for one in judged if one.decision.outcome != "created"]
 
 

@@ -17,6 +17,8 @@ from conflicts.services.resolve import resolve
 from engram.kernel.actors import SYSTEM
 from engram.kernel.models import Event, IdempotentAnswer, Workspace
 from engram.kernel.tenancy import in_workspace
+from memories.core import claims, comparing
+from memories.core.claims import Comparison, Reading
 from memories.models import Memory, Merge, MergeSuggestion, Observation
 from memories.services import gate_replay
 from tests.conflicts.test_quality import ask, decide
@@ -270,3 +272,33 @@ def test_many_commits_cost_as_many_queries_as_few(house: House) -> None:
     for number in range(1, 9):
         commit(house, f"Tank {number} holds brine.")
     assert ask_again() == few
+
+
+def test_a_replay_compares_each_pair_once_outside_of_transactions_and_says_how_many_it_read(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for text in (PLAIN, OTHER, "The deploy runs on Friday at 10:00 UTC."):
+        commit(house, text)
+    compared: list[tuple[str, str]] = []
+    depths: list[int] = []
+    original = claims.compare
+
+    def counted(a: Reading, b: Reading) -> Comparison:
+        compared.append((a.text, b.text))
+        depths.append(len(connection.savepoint_ids))
+        return original(a, b)
+
+    outside = len(connection.savepoint_ids)
+    monkeypatch.setattr(comparing, "compare", counted)
+    done = replayed(house, {"gate_threshold": 0.95})["gate"]
+    assert (done["replayed"], done["is_cut"]) == (3, False)
+    assert compared
+    assert len(compared) == len(set(compared))
+    assert set(depths) == {outside}
+    compared.clear()
+    chars = len(OTHER) + len("The deploy runs on Friday at 10:00 UTC.") + len(PLAIN) * 2 + 60
+    monkeypatch.setattr(gate_replay, "CHARS_COMPARED", chars)
+    done = replayed(house, {"gate_threshold": 0.95})["gate"]
+    assert (done["commits"], done["is_cut"]) == (3, True)
+    assert done["replayed"] < 3
+    assert sum(len(a) + len(b) for a, b in compared) <= chars
