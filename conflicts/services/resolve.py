@@ -30,7 +30,7 @@ from memories.services.lifecycle import LIFECYCLE_FIELDS, hide
 from memories.services.statements import lock_statements
 
 # Verdicts that say which memories are true: agents do not overrule these alone any more.
-UPHOLDING = frozenset({Verdict.YES, Verdict.NO, Verdict.KEEP})
+UPHOLDING = frozenset({Verdict.YES, Verdict.NO, Verdict.KEEP, Verdict.BOTH_VALID})
 
 
 def resolve(

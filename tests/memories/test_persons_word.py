@@ -177,3 +177,19 @@ def test_a_verdict_between_the_gates_look_and_its_merge_is_heeded(
     assert "a person wrote the stored memory or decided about it" in answer["gate"]["reasons"]
     verdict = {"conflicts": [], "disputed": False, "supersedes": ids[1]}
     assert house.reader.get(f"memories/{stored['id']}").json() == before | verdict
+
+
+def test_what_both_valid_keeps_is_a_persons_word_until_it_is_undone(house: House) -> None:
+    plain = issue_agent(house.workspace)
+    one = plain.post("memories", {"content": PLAIN}).json()["memory"]["id"]
+    other = plain.post("memories", {"content": "The deploy runs on Monday.", "scope": "ops"})
+    ids = [one, other.json()["memory"]["id"]]
+    card = house.reviewer.post("conflicts", {"memory_ids": ids, "note": ""}).json()["id"]
+    decided = house.reviewer.post(f"conflicts/{card}/resolve", {"verdict": "both_valid"})
+    assert decided.status_code == 200, decided.json()
+    for memory_id in ids:
+        assert plain.patch(f"memories/{memory_id}", {"importance": 0.9}).status_code == 202
+        body = {"ids": [memory_id], "confirm": True}
+        assert plain.post("memories/forget", body).status_code == 202
+    assert house.reviewer.post(f"conflicts/{card}/undo", {}).status_code == 200
+    assert plain.patch(f"memories/{one}", {"importance": 0.8}).status_code == 200
