@@ -21,6 +21,7 @@ from memories.core.lexicon import SYMMETRIC, is_product
 from memories.core.statements import Claim, Term
 from memories.core.unread import NEGATION
 from memories.core.vocabulary import TELLING_PREPOSITIONS
+from memories.core.word_order import tells_otherwise
 
 # Prepositions that may stand for each other before the same word.
 _ALIKE_PREPOSITIONS = tuple(
@@ -146,9 +147,14 @@ def _why_unsure(case: Case) -> str:
         return "one has it done by another"
     if words := _unanswered(case):
         return f"only one side says {words}"
+    return _other_places(case) or _other_terms(case) or tells_otherwise(case)
+
+
+def _other_places(case: Case) -> str:
+    """What the places of words and their owners make of two claims whose words agree."""
     if _order_differs(case) or _possessors_differ(case) or _roles_differ(case):
         return "the same words in another order"
-    return "of another person" if _persons_differ(case) else _other_terms(case)
+    return "of another person" if _persons_differ(case) else ""
 
 
 def _is_caused(case: Case) -> bool:

@@ -25,6 +25,7 @@ from memories.core.reading import read, read_cached, why_too_long
 from memories.core.relations import Relation, Verdict, relate
 from memories.core.spelling import same_letters
 from memories.core.statements import Claim, Modality, Reading, Term, Transition
+from memories.core.word_order import texts_tell_otherwise
 
 __all__ = ["Claim", "Comparison", "Modality", "Quantity", "Reading", "Relation", "Term",
            "Transition", "compare", "missing", "read", "relate", "why_too_long"]  # fmt: skip
@@ -148,6 +149,8 @@ def _compare(a: Reading, b: Reading) -> Comparison:
         _, pair = max(against, key=lambda item: (item[0], -item[1][0], -item[1][1]))
         return _answer(verdicts[pair], pair)
     found = _agreement(a, b, verdicts)
+    if found.relation != "different" and (reason := texts_tell_otherwise(a.text, b.text)):
+        found = Comparison("different", (reason,), 0.4, None, found.pair)
     return replace(found, likeness=_likeness(a, b)) if found.relation == "different" else found
 
 

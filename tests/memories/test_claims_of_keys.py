@@ -191,6 +191,8 @@ def test_what_waits_is_read_by_who_asked_and_by_reviewers(house: House) -> None:
         assert [row["id"] for row in listed.json()["results"]] == [asked] * is_shown
         for answer in (one, listed):
             assert ("Rita" in answer.content.decode()) is is_shown
+        in_inbox = "Rita" in caller.get("inbox").content.decode()
+        assert in_inbox is (caller is house.reviewer)
 
 
 def test_a_claim_that_also_replaces_is_one_review_that_names_both(house: House) -> None:

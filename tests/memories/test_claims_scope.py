@@ -50,7 +50,6 @@ def test_small_words_and_exchanged_names_keep_claims_apart(a: str, b: str) -> No
         ("We deploy on Friday.", "Deployments happen on Friday."),
         ("Backups of billing are stored in Oslo.", "In Oslo backups of billing are stored."),
         ("Odile leads the choir.", "The choir is led by Odile."),
-        ("Odile meets Rita on Monday.", "Rita meets Odile on Monday."),
     ],
 )
 def test_order_of_a_list_and_headings_change_nothing(a: str, b: str) -> None:

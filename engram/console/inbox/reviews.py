@@ -52,7 +52,7 @@ class Reviews(Source):
     icon = "talk"
     template = "console/inbox/review.html"
     teaches = "An agent asks for what it may not do alone, such as replacing what a user stated."
-    sees = Role.AGENT  # they may be about what was forgotten, which readers do not see
+    sees = Role.REVIEWER  # nobody has accepted them yet; a key reads its own under /reviews
     announced_by = ("review.opened", "review.reopened")
     settled_by = ("review.accepted", "review.rejected", "review.lapsed")
     takes_note = True
