@@ -15,18 +15,31 @@ from conflicts.services.asking import ask_anew, live_members
 from conflicts.services.successors import follow
 from engram.kernel.actors import SYSTEM
 from engram.kernel.history import record
+from engram.kernel.models import Event
 from memories.core.content import normalised
 from memories.models import Memory
+from memories.services.statements import texts_of
 
 QUOTE_CHARS = 12  # a shorter statement is only found where it stands alone
 TAKEN_OUT = "Taken out: it quoted a memory that was forgotten."
 
 
 def note_hidden(sender: Any, *, memory_ids: Sequence[UUID], now: datetime, **_: Any) -> None:
-    """Go on with successors, without what was forgotten; close cards that lost their question."""
-    for card in locked_cards(Q(status__in=WAITING), memory_ids):
-        follow(card, memory_ids, now=now)
-        _narrow(card, now=now)
+    """Go on with successors, without what was forgotten; close cards that lost their question.
+
+    Cards that a forgotten memory has left earlier may quote it, too, whether they wait or not.
+    """
+    hidden = Memory.objects.filter(pk__in=memory_ids)
+    forgotten = set(hidden.exclude(forgotten_at=None).order_by().values_list("pk", flat=True))
+    own = ConflictMember.objects.filter(memory__in=memory_ids)
+    waiting = Q(status__in=WAITING, pk__in=own.values("conflict_id"))
+    for card in locked_cards(waiting | Q(pk__in=_ever_about(forgotten))):
+        held = set(card.members.values_list("memory_id", flat=True))
+        if left := forgotten - held:
+            _withhold(card, left)
+        if card.status in WAITING:
+            follow(card, memory_ids, now=now)
+            _narrow(card, now=now)
 
 
 def note_revived(sender: Any, *, memory_ids: Sequence[UUID], now: datetime, **_: Any) -> None:
@@ -42,6 +55,14 @@ def note_revived(sender: Any, *, memory_ids: Sequence[UUID], now: datetime, **_:
         _save(card, "status", "is_lapsed", "lapse_reason", "snoozed_until", now=now)
         record("conflict.reopened", of=("conflict", card.id), actor=SYSTEM, now=now)
         _narrow(card, now=now)
+
+
+def _ever_about(memory_ids: Collection[UUID]) -> set[UUID]:
+    """Return the cards that memories stand or stood on, as their history tells."""
+    if not memory_ids:
+        return set()
+    joined = Event.objects.filter(object_id__in=map(str, memory_ids), type="memory.disputed")
+    return {UUID(card) for card in joined.order_by().values_list("data__conflict", flat=True)}
 
 
 def lapse_expired(now: datetime) -> None:
@@ -68,7 +89,7 @@ def _narrow(card: Conflict, *, now: datetime) -> None:
         return
     forgotten = card.members.exclude(memory__forgotten_at=None)
     if gone := set(forgotten.values_list("lineage", flat=True)):
-        _withhold(card, list(forgotten.values_list("memory_id", "memory__content")))
+        _withhold(card, set(forgotten.values_list("memory_id", flat=True)))
         kept = card.members.filter(lineage__in=gone, memory__forgotten_at=None)
         lineages = list(gone.difference(kept.values_list("lineage", flat=True)))
         of_them = Q(lineage_low__in=lineages) | Q(lineage_high__in=lineages)
@@ -77,12 +98,11 @@ def _narrow(card: Conflict, *, now: datetime) -> None:
         ask_anew(card, now=now)
 
 
-def _withhold(card: Conflict, forgotten: Sequence[tuple[UUID, str]]) -> None:
-    """Take what quotes forgotten members out of a card that asks on without them."""
-    of_them = [memory_id for memory_id, _ in forgotten]
-    about = Q(memory__in=of_them) | Q(other__in=of_them)
+def _withhold(card: Conflict, forgotten: Collection[UUID]) -> None:
+    """Take what quotes any wording of forgotten memories out of a card that is without them."""
+    about = Q(memory__in=forgotten) | Q(other__in=forgotten)
     card.judgements.filter(about).exclude(reason="").update(reason=TAKEN_OUT)
-    wordings_gone = [normalised(content) for _, content in forgotten]
+    wordings_gone = {normalised(text) for text in texts_of(forgotten)}
     for rows, name in (
         (card.judgements, "reason"), (card.comments, "text"), (card.decisions, "note"),
     ):  # fmt: skip

@@ -17,7 +17,13 @@ from engram.kernel.jobs import wake
 from engram.kernel.tenancy import current_workspace_id
 from memories.models import Derivation, Memory, MemoryVector, Merge
 from memories.services.index import EMBED_TASK
-from memories.services.review import flag_derived, lapse_claims, lapse_of, unflag_derived
+from memories.services.review import (
+    answered_about,
+    flag_derived,
+    lapse_claims,
+    lapse_of,
+    unflag_derived,
+)
 from memories.services.statements import wordings_of
 from memories.signals import memories_hidden, memories_revived
 
@@ -128,8 +134,9 @@ def hide(
         ids = [memory.id for memory in stamped]
         lapse_of(ids, now=now, with_flags=stamp == "forgotten_at")
         if stamp == "forgotten_at":
-            forget_answers(ids)
-            lapse_claims(wordings_of(ids), now=now)
+            statements = wordings_of(ids)
+            forget_answers([*ids, *answered_about(statements)])
+            lapse_claims(statements, now=now)
             flag_derived(ids, actor=actor, now=now)
         memories_hidden.send(Memory, memory_ids=ids, now=now)
     return stamped

@@ -8,9 +8,10 @@ from typing import Any
 from uuid import UUID
 
 from engram.kernel.actors import SYSTEM, Actor
+from engram.kernel.credentials import strings_in
 from engram.kernel.history import event, record, send
 from engram.kernel.inserting import insert
-from engram.kernel.models import Workspace
+from engram.kernel.models import AnsweredThing, Workspace
 from engram.kernel.refusals import MissingError, StaleError
 from memories.core.content import content_hash
 from memories.models import Derivation, Memory, Review, ReviewKind, ReviewStatus
@@ -242,6 +243,17 @@ def lapse_of(memory_ids: Collection[UUID], *, now: datetime, with_flags: bool = 
     if not with_flags:
         waiting = waiting.exclude(kind=ReviewKind.SOURCE_FORGOTTEN)
     close(waiting.order_by("pk").select_for_update(), ReviewStatus.LAPSED, actor=SYSTEM, now=now)
+
+
+def answered_about(statements: Collection[str]) -> list[UUID]:
+    """Return the reviews that ask for a statement (by hash) and that kept answers show."""
+    shown = AnsweredThing.objects.exclude(answer__body=None).values("thing_id")
+    reviews = Review.objects.filter(pk__in=shown).order_by()
+    return [
+        review_id
+        for review_id, asked in reviews.values_list("pk", "request__fields").iterator()
+        if any(content_hash(text) in statements for text in strings_in(asked))
+    ]
 
 
 def lapse_claims(statements: Collection[str], *, now: datetime) -> None:

@@ -117,14 +117,23 @@ def forgotten_wordings(hashes: Collection[str]) -> dict[str, datetime]:
 
 def wordings_of(memory_ids: Collection[UUID]) -> set[str]:
     """Return the hashes of all that memories say, said before and were sent."""
+    return _of_wordings(memory_ids, "content_hash")
+
+
+def texts_of(memory_ids: Collection[UUID]) -> set[str]:
+    """Return all that memories say, said before and were sent."""
+    return _of_wordings(memory_ids, "content")
+
+
+def _of_wordings(memory_ids: Collection[UUID], field: str) -> set[str]:
     ids = list(memory_ids)
     return set(
         Memory.objects.filter(pk__in=ids)
         .order_by()
-        .values_list("content_hash", flat=True)
+        .values_list(field, flat=True)
         .union(
             *(
-                model.objects.filter(memory__in=ids).order_by().values_list("content_hash")
+                model.objects.filter(memory__in=ids).order_by().values_list(field)
                 for model in (Observation, Revision)
             )
         )

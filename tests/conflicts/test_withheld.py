@@ -11,6 +11,7 @@ from django.utils import timezone
 from conflicts.models import Conflict, Judgement
 from conflicts.services import bulk, show
 from conflicts.services import resolve as verdicts
+from conflicts.services.detect import detect_due
 from conflicts.services.lapse import TAKEN_OUT
 from engram.kernel.actors import SYSTEM
 from engram.kernel.refusals import InvalidError
@@ -73,6 +74,36 @@ def test_a_card_that_asks_on_quotes_nobody_who_was_forgotten(house: House) -> No
         assert [j.reason for j in told] == [TAKEN_OUT]
         view = show.show(Conflict.objects.get(pk=card["id"]), now=timezone.now())
     assert "Vienna" not in str(view)
+
+
+LIMIT = "The API rate limit is {} requests per second."
+
+
+@pytest.mark.parametrize("later", ["The cafeteria opens at nine.", LIMIT.format(7100)])
+@pytest.mark.parametrize("is_decided", [False, True])
+def test_a_former_wording_of_what_was_forgotten_is_quoted_nowhere(
+    house: House, neighbour: House, later: str, *, is_decided: bool
+) -> None:
+    said = LIMIT.format(7000)
+    ids = [
+        commit(house, LIMIT.format(value), agent=f"agent {value}") for value in (1000, 5000, 7000)
+    ]
+    detect_due(house.workspace, clock=timezone.now)
+    [card] = house.reader.get("conflicts").json()["results"]
+    comment = {"text": f"I doubt that {said.upper()} Really."}
+    house.reviewer.post(f"conflicts/{card['id']}/comments", comment)
+    house.reviewer.post(f"conflicts/{card['id']}/comments", {"text": "Ask the platform team."})
+    assert house.agent.patch(f"memories/{ids[2]}", {"content": later}).status_code == 200
+    detect_due(house.workspace, clock=timezone.now)
+    is_member = ids[2] in [m["id"] for m in card_of(house, card)["memories"]]
+    assert is_member == later.startswith("The API")
+    if is_decided:
+        assert resolve(house, card, verdict="both_valid", note=said).status_code == 200
+    forget(house, ids[2])
+    shown = str(card_of(house, card)).upper()
+    assert said.upper()[:-1] not in shown
+    if not (is_decided and is_member):  # of which nothing is shown at all
+        assert "ASK THE PLATFORM TEAM." in shown
 
 
 def test_no_is_refused_when_nothing_that_says_so_is_active(house: House) -> None:
