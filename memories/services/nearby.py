@@ -53,7 +53,8 @@ def with_asks(workspace: Workspace, results: Sequence[Committed]) -> list[Commit
     """Return the answers to commits with the neighbours whose relation their writer should tell.
 
     Runs after the transaction that wrote them. Reads no more than the first 1,000 characters of
-    each text, and leaves out what it has no room left to compare. Where nothing shares enough words
+    each text: a longer pair is asked about only where the gate compared it. Leaves out what it has
+    no room left to compare. Where nothing shares enough words
     the database is not asked, else once for all.
     """
     found = {n: pairs for n, result in enumerate(results) if (pairs := _pairs(result))}
@@ -119,10 +120,10 @@ def _best(pairs: Sequence[_Pair], vocabulary: Vocabulary, comparer: Comparer) ->
 
 
 def _relation(pair: _Pair, comparer: Comparer) -> Relation | None:
-    """Return how a memory relates to what was said: by the gate, else by how the two begin."""
-    if pair.relation is not None:
+    """Return how a memory relates to what was said; None when nobody has compared them."""
+    stored, said = pair.memory.content, pair.said.content
+    if pair.relation is not None or max(len(stored), len(said)) > READ_CHARS:
         return pair.relation
-    stored, said = pair.memory.content[:READ_CHARS], pair.said.content[:READ_CHARS]
     return comparer.compare(stored, said).relation if comparer.has_room([stored], said) else None
 
 

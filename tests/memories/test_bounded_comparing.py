@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -164,3 +165,14 @@ def test_a_pair_is_compared_and_counted_once(monkeypatch: pytest.MonkeyPatch) ->
 def test_ordinary_batches_have_room(house: House) -> None:
     texts = [f"Batch item {i} lives in bay {i * 7} of hall {i % 13}." for i in range(100)]
     assert all(NOT_HERE not in row["gate"]["reasons"] for row in batch(house, texts))
+
+
+def test_long_texts_that_the_gate_did_not_compare_are_not_asked_about(
+    stored: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memories.services.commit.CHARS_A_CALL", 0)
+    with in_workspace(stored.workspace):
+        Memory.objects.update(observed_at=timezone.now() - timedelta(days=90))
+    answer = stored.agent.post("memories", {"content": long_text(90)})
+    assert answer.json()["gate"]["reasons"] == [NOT_HERE]
+    assert answer.json()["nearby"] == []
