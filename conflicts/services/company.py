@@ -14,7 +14,7 @@ from conflicts.core.parts import MAX_MEMBERS
 from conflicts.core.subjects import note_of
 from conflicts.models import Conflict, ConflictMember, ConflictPair
 from conflicts.models.card import WAITING
-from conflicts.services.judgements import of_pair
+from conflicts.services.judgements import of_words
 from memories.models import Memory, MemoryVector, State
 
 SAME_MATTER_COSINE = 0.5
@@ -74,7 +74,7 @@ def _is_one_matter(
         return True
     if known and known.relation(one.content, other.content) != "different":
         return True
-    return of_pair(one, other).exclude(relation="different").exists()
+    return of_words(one, other).exclude(relation="different").exists()
 
 
 def vectors_of(ids: Collection[UUID], model: str) -> dict[UUID, np.ndarray]:

@@ -5,17 +5,32 @@ from __future__ import annotations
 from datetime import datetime
 from uuid import UUID
 
-from django.db.models import Q, QuerySet
+from django.db.models import Max, Q, QuerySet
 
 from conflicts.core.records import together
 from conflicts.models import Conflict, JudgedRelation, Judgement
 from engram.kernel.actors import Actor
-from memories.models import Memory
+from memories.models import Memory, Revision
 
 
 def of_pair(memory: Memory, other: Memory) -> QuerySet[Judgement]:
     """Return all judgements of two memories, whichever way round."""
     return Judgement.objects.filter(Q(memory=memory, other=other) | Q(memory=other, other=memory))
+
+
+def of_words(memory: Memory, other: Memory) -> QuerySet[Judgement]:
+    """Return the judgements of two memories that were made about what both say now."""
+    said = of_pair(memory, other)
+    changed = _changed_at(memory, other)
+    return said if changed is None else said.filter(created_at__gte=changed)
+
+
+def _changed_at(memory: Memory, other: Memory) -> datetime | None:
+    """Return when one of two memories last came to say what it says; None when both always did."""
+    now = Q(memory=memory, content=memory.content) | Q(memory=other, content=other.content)
+    before = Revision.objects.filter(memory__in=[memory, other]).exclude(now)
+    changed: datetime | None = before.aggregate(at=Max("created_at"))["at"]
+    return changed
 
 
 def keep(
@@ -32,7 +47,8 @@ def keep(
     before = of_pair(memory, other).filter(key=actor.key_id, agent=actor.label).first()
     answer = before or Judgement(key_id=actor.key_id, agent=actor.label)
     said = (answer.memory_id, answer.relation, answer.reason)
-    if said != (memory.id, relation, reason):
+    is_of_words = of_words(memory, other).filter(pk=answer.pk).exists()
+    if said != (memory.id, relation, reason) or not is_of_words:
         answer.memory, answer.other = memory, other
         answer.relation, answer.reason, answer.weight = relation, reason, weight
         answer.created_at = now
@@ -41,8 +57,8 @@ def keep(
 
 
 def against(memory: Memory, other: Memory) -> QuerySet[Judgement]:
-    """Return what was said of two memories by those who say that they contradict each other."""
-    return of_pair(memory, other).filter(relation=JudgedRelation.CONTRADICTS)
+    """Return what was said of what two memories say now: that they contradict each other."""
+    return of_words(memory, other).filter(relation=JudgedRelation.CONTRADICTS)
 
 
 def link(card: Conflict, memory: Memory, other: Memory) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
-from itertools import combinations
 from typing import Any
 from uuid import UUID
 
@@ -17,7 +16,7 @@ from django.db.models import Q
 
 from conflicts.core.comparisons import Comparisons
 from conflicts.core.identity import Placement
-from conflicts.models import Conflict, ConflictMember, ConflictPair
+from conflicts.models import Conflict, ConflictMember, ConflictPair, JudgedRelation
 from conflicts.models.card import WAITING, LapseReason
 from conflicts.services.asking import ask_anew, ask_finding, live_members, save_question
 from conflicts.services.decided import wordings
@@ -69,9 +68,10 @@ def settle_reworded(
 ) -> None:
     """Settle what cards ask whose reworded members the rules have `read`, in which revisions.
 
-    A card goes on when a finding was `placed` on it, when the claim is the same in other words, or
-    when somebody else than the rules found it. A member of the rules' own cards that disagrees no
-    longer is taken out; a card without a question closes.
+    Whoever found a card judged the words of that time. A member stays when it makes the same claim
+    in other words, when a finding with it was `placed` on the card, or when it contradicts another
+    member. Else it is taken out, and only a new finding or report brings it back; a card without
+    a question closes.
     """
     waiting = Conflict.objects.filter(pk__in=cards, status__in=WAITING)
     for card in waiting.order_by("pk").select_for_update():
@@ -86,21 +86,47 @@ def settle_reworded(
         if not turned:
             continue
         placement = placed.get(card.id)
-        found = placement.lineages if placement else ()
-        before = _before(members)
-        gone = [
-            m
-            for m in turned
-            if str(m.lineage) not in found
-            and not known.says_the_same(before[m.pk], m.memory.content)
-        ]
+        gone = _gone(turned, members, placement, known, now=now)
         known.demand_known()
         for member in turned:
             member.is_reworded, member.revision = False, member.memory.revision
         ConflictMember.objects.bulk_update(turned, ["is_reworded", "revision"])
-        if gone and card.detected_by == ["rules"] and not _go_on(card, gone, known, now=now):
+        if gone and not _go_on(card, gone, known, now=now):
             continue
         _ask(card, placement, known, now=now)
+
+
+def _gone(
+    turned: Sequence[ConflictMember],
+    members: Sequence[ConflictMember],
+    placement: Placement | None,
+    known: Comparisons,
+    *,
+    now: datetime,
+) -> list[ConflictMember]:
+    """Return the reworded members that claim something else by now and contradict no member."""
+    found = placement.lineages if placement else ()
+    before = _before(members)
+    live = [m for m in members if m.memory.state(now) == State.ACTIVE]
+    changed = [
+        m
+        for m in turned
+        if str(m.lineage) not in found and not known.says_the_same(before[m.pk], m.memory.content)
+    ]
+    return [m for m in changed if not _disagrees(m, live, known)]
+
+
+def _disagrees(
+    member: ConflictMember, others: Sequence[ConflictMember], known: Comparisons
+) -> bool:
+    """Tell whether a member contradicts one of the others by the rules."""
+    # All are asked, so that what is not known yet is compared at once.
+    found = [
+        known.relation(other.memory.content, member.memory.content) == "contradicts"
+        for other in others
+        if other.lineage != member.lineage
+    ]
+    return any(found)
 
 
 def _before(members: Sequence[ConflictMember]) -> dict[int, str]:
@@ -115,23 +141,44 @@ def _go_on(
 ) -> bool:
     """Take members out of a card that others of it disagree on still; else close it, and say so."""
     rest = [m for m in live_members(card, now) if m not in gone]
-    disagree = [
-        known.relation(a.memory.content, b.memory.content) == "contradicts"
-        for a, b in combinations(rest, 2)
-    ]
-    known.demand_known()
-    if any(disagree):
+    if _have_a_question(card, rest, known):
         left = {m.lineage for m in rest}
-        lineages = [m.lineage for m in gone if m.lineage not in left]
-        of_them = Q(lineage_low__in=lineages) | Q(lineage_high__in=lineages)
-        ConflictPair.objects.filter(of_them, conflict=card).delete()
-        card.members.filter(lineage__in=lineages).delete()
+        _take_out(card, [m.lineage for m in gone if m.lineage not in left])
         return True
     lapse(card, LapseReason.REWORDED, now=now)
     card.pairs.all().delete()
     if len(rest) > 1:  # what the rules find in them without the one that said so, they ask
         note_written(Memory, memory_ids=[m.memory_id for m in rest], now=now)
     return False
+
+
+def _have_a_question(card: Conflict, rest: Sequence[ConflictMember], known: Comparisons) -> bool:
+    """Tell whether members disagree: by the rules, or as whoever found the card has said."""
+    found = [_disagrees(member, rest[i + 1 :], known) for i, member in enumerate(rest)]
+    known.demand_known()
+    if any(found):
+        return True
+    if card.detected_by == ["rules"]:
+        return False
+    if len({member.says_yes for member in rest}) == 2:  # both sides of the question are left
+        return True
+    memories = [member.memory_id for member in rest]
+    return card.judgements.filter(
+        relation=JudgedRelation.CONTRADICTS, memory__in=memories, other__in=memories
+    ).exists()
+
+
+def _take_out(card: Conflict, lineages: Sequence[UUID]) -> None:
+    """Take lineages out of a locked card, and what was said of their former words with them."""
+    of_them = Q(lineage_low__in=lineages) | Q(lineage_high__in=lineages)
+    ConflictPair.objects.filter(of_them, conflict=card).delete()
+    about = Q(memory__lineage__in=lineages) | Q(other__lineage__in=lineages)
+    card.judgements.filter(about).update(conflict=None)
+    card.members.filter(lineage__in=lineages).delete()
+    finders = [kind for kind in card.detected_by if kind != "agent"]
+    if finders and not card.judgements.exists():
+        card.detected_by = finders
+        card.save(update_fields=["detected_by"])
 
 
 def _ask(card: Conflict, placement: Placement | None, known: Comparisons, *, now: datetime) -> None:

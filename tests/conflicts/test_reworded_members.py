@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from conflicts.models import ConflictMember, ConflictPair, DetectionDue
 from conflicts.services.detect import detect_due
+from conflicts.services.judgements import against
 from engram.kernel.actors import SYSTEM
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, Merge
@@ -122,14 +123,93 @@ def test_one_of_three_that_says_something_else_leaves_the_card(house: House, way
 @pytest.mark.parametrize("way", WAYS)
 def test_what_somebody_reported_waits_on_in_other_words(house: House, way: str) -> None:
     one = commit(house, "The retreat is held in Lisbon.")
-    other = commit(house, "Everybody flies to Oslo in June.")
+    other = commit(house, "Requests to the API are limited to 50 per second.")
     card = house.agent.post("conflicts", {"memory_ids": [one, other], "note": ""}).json()
-    other = reword(house, other, "We all go to Oslo this summer.", way)
+    other = reword(house, other, "The API rate limit is 50 requests per second.", way)
     detect(house)
     [again] = cards(house)
     assert (again["id"], again["status"], live(again)) == (card["id"], "open", [one, other])
     assert again["yes_keeps"] == [other]
-    assert "We all go to Oslo this summer" in again["question"]
+    assert "The API rate limit is 50 requests per second" in again["question"]
+
+
+INVOICES = "Invoices are paid within 30 days."
+PARIS = "Paris is the capital of France."
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("by", ["agent", "reviewer"])
+def test_a_report_is_about_the_words_of_its_time(house: House, way: str, by: str) -> None:
+    said = {"content": INVOICES, "provenance": "user_stated"}
+    person = house.reviewer.post("memories", said).json()["memory"]["id"]
+    own = commit(house, "Invoices are paid within 60 days.")
+    ids = {"memory_ids": [person, own], "note": ""}
+    card = getattr(house, by).post("conflicts", ids).json()
+    house.reviewer.post(f"conflicts/{card['id']}/comments", {"text": "Which one?"})
+    own = reword(house, own, PARIS, way)
+    detect(house)
+    [closed] = cards(house)
+    assert (closed["id"], closed["status"]) == (card["id"], "resolved")
+    assert [comment["text"] for comment in closed["comments"]] == ["Which one?"]
+    shown = house.reader.get(f"conflicts/{card['id']}").json()
+    assert "says something else now" in str(shown)
+    verdict = house.reviewer.post(f"conflicts/{card['id']}/resolve", {"verdict": "yes"})
+    assert verdict.status_code == 409
+    states = {house.reader.get(f"memories/{i}").json()["state"] for i in (person, own)}
+    assert states == {"active"}
+    # Whoever says it of the new words is heard.
+    again = house.agent.post("conflicts", {"memory_ids": [person, own], "note": ""})
+    assert (again.status_code, again.json()["outcome"]) == (201, "opened")
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_what_an_agent_said_leaves_with_the_words_it_was_about(house: House, way: str) -> None:
+    (low, high, third), card = disagree(house, 1000, 5000, 7000)
+    told = {"other": low, "relation": "contradicts", "reason": "zyzzyva says 7000"}
+    assert house.agent.post(f"memories/{third}/relations", told).json()["outcome"] == "joined"
+    reword(house, third, PARIS, way)
+    detect(house)
+    [again] = cards(house)
+    assert (again["id"], again["status"], live(again)) == (card["id"], "open", [low, high])
+    shown = house.reader.get(f"conflicts/{card['id']}").json()
+    assert (shown["detected_by"], "zyzzyva" in str(shown)) == (["rules"], False)
+    assert "Paris" not in str([shown["question"], shown["consequences"]])
+
+
+@pytest.mark.parametrize(("leaves", "status"), [(0, "open"), (1, "open"), (2, "resolved")])
+def test_a_report_of_three_goes_on_while_both_sides_are_left(
+    house: House, leaves: int, status: str
+) -> None:
+    texts = (
+        "Guests of the Gasthof park behind the barn as ever.",
+        "The lot behind the barn is where cars go.",
+        "Visitors leave their vehicles at the station by now.",
+    )
+    ids = [commit(house, text) for text in texts]
+    card = house.reviewer.post("conflicts", {"memory_ids": ids, "note": ""}).json()
+    reword(house, ids[leaves], PARIS, "patch")
+    detect(house)
+    [again] = cards(house)
+    assert (again["id"], again["status"]) == (card["id"], status)
+    if status == "open":
+        assert live(again) == [i for i in ids if i != ids[leaves]]
+        assert "Paris" not in again["question"]
+
+
+def test_a_judgement_counts_for_the_words_that_it_was_made_about(house: House) -> None:
+    one, other = commit(house, INVOICES), commit(house, "Invoices are paid within 60 days.")
+    told = {"other": one, "relation": "contradicts", "reason": "Other terms."}
+    house.agent.post(f"memories/{other}/relations", told)
+
+    def count() -> int:
+        with in_workspace(house.workspace):
+            return against(*Memory.objects.filter(pk__in=[one, other]).order_by("pk")).count()
+
+    assert count() == 1
+    reword(house, other, PARIS, "patch")
+    assert count() == 0
+    house.agent.post(f"memories/{other}/relations", told)  # said again, of the new words
+    assert count() == 1
 
 
 def test_forgetting_what_was_replaced_leaves_the_pair_to_its_successor(house: House) -> None:
