@@ -16,28 +16,21 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from difflib import SequenceMatcher
 from functools import lru_cache
+from itertools import combinations
 from typing import Final, Protocol, TypeVar
 
 from conflicts.core.facts import Fact
+from conflicts.core.labels import is_sentence, name_other_things, slots_of
 from conflicts.core.rules import other_entity, other_member
 from conflicts.core.statements import Statement, read
 from conflicts.core.words import MEASURES, stems
-from memories.core.alignment import kinds_of
-from memories.core.cases import is_agent_slot, lay_out
-from memories.core.claims import compare
-from memories.core.lexicon import concept_of, is_product
+from memories.core.lexicon import is_product
 from memories.core.reading import read_cached
-from memories.core.statements import Term
 
 MAX_CHARS: Final = 600  # of a text whose sentence is laid beside another
-MAX_TOKENS: Final = 60
-MIN_COMMON_SHARE: Final = 0.5
-MAX_SLOTS: Final = 4
 # Statements of one field stay above it in the built-in model, whatever they say of it.
 MIN_RELATED_COSINE: Final = 0.15
-_TOKEN: Final = re.compile(r"[^\W_][\w'’.:/-]{0,60}(?<![.:/'’-])|[^\W_]")
 _DETERMINER: Final = re.compile(
     r"^\s*+(?:the|our|an?|all|each|every|this|these|its?|their)\b", re.IGNORECASE
 )
@@ -106,101 +99,36 @@ def by_subject(
 ) -> list[list[T]]:
     """Group members by what they speak of, in their order.
 
-    A member goes to the first group none of whose members clearly speaks of another thing.
+    Two are of one group when the same members clearly speak of another thing than they: "Etna: 10"
+    and "Ural: 10" may be one thing, but "Ural: 20" is another than only the first of them. What may
+    belong to several groups is one by itself.
     """
-    groups: list[list[T]] = []
-    for one in members:
-        for group in groups:
-            if not any(is_other(note(one), note(other)) for other in group):
-                group.append(one)
-                break
-        else:
-            groups.append([one])
-    return groups
+    groups: dict[frozenset[int], list[T]] = {}
+    for one, others in zip(members, _others(members, note, is_other), strict=True):
+        groups.setdefault(others, []).append(one)
+    return list(groups.values())
+
+
+def _others(
+    members: Sequence[T], note: Callable[[T], Note], is_other: IsOther
+) -> list[frozenset[int]]:
+    """Return per member the positions of those that clearly speak of another thing."""
+    found: list[set[int]] = [set() for _ in members]
+    for (i, one), (j, other) in combinations(enumerate(members), 2):
+        if is_other(note(one), note(other)):
+            found[i].add(j)
+            found[j].add(i)
+    return [frozenset(others) for others in found]
 
 
 def _name_other_things(a: str, b: str) -> bool:
     """Tell whether the texts themselves name two things."""
-    if not (_is_short(a) and _is_short(b)):
-        return False
-    slots = _slots(a, b) or ()
-    is_named = len(slots) > 1 and any(map(_are_names, slots))
-    return (is_named or _qualify_one_noun(a, b)) and compare(a, b).relation == "different"
+    return _is_short(a) and _is_short(b) and name_other_things(a, b)
 
 
 def _is_short(text: str) -> bool:
     """Tell whether a text is a sentence or two: a longer one is no sentence shape."""
-    return len(text) <= MAX_CHARS and 0 < len(_TOKEN.findall(text)) <= MAX_TOKENS
-
-
-@dataclass(frozen=True, slots=True)
-class _Slot:
-    """The words in one place of a sentence, as either text fills it."""
-
-    mine: tuple[str, ...]
-    theirs: tuple[str, ...]
-    is_first: bool  # where a capital letter tells nothing
-
-
-def _slots(a: str, b: str) -> list[_Slot] | None:
-    """Return where two texts fill one sentence otherwise; None when they are two sentences."""
-    mine, theirs = _TOKEN.findall(a), _TOKEN.findall(b)
-    left, right = ([concept_of(word.lower()) for word in words] for words in (mine, theirs))
-    if right < left:  # the matcher is not symmetric
-        mine, theirs, left, right = theirs, mine, right, left
-    steps = SequenceMatcher(None, left, right, autojunk=False).get_opcodes()
-    common = sum(end - start for step, start, end, _, _ in steps if step == "equal")
-    if common < MIN_COMMON_SHARE * max(len(left), len(right)):
-        return None
-    slots = [
-        _Slot(tuple(mine[i:j]), tuple(theirs[k:m]), is_first=i == 0)
-        for step, i, j, k, m in steps
-        if step == "replace"
-        and not any(word in right for word in left[i:j])
-        and not any(word in left for word in right[k:m])
-    ]
-    added = sum((j - i) + (m - k) for step, i, j, k, m in steps if step in {"insert", "delete"})
-    return slots if len(slots) <= MAX_SLOTS and added <= 2 else None
-
-
-def _are_names(slot: _Slot) -> bool:
-    """Tell whether both sides name something, and no two members of one known kind."""
-    if slot.is_first and len(slot.mine) != len(slot.theirs):
-        return False
-    return _is_name(slot.mine) and _is_name(slot.theirs) and not _share_kind(slot.mine, slot.theirs)
-
-
-def _is_name(words: Sequence[str]) -> bool:
-    return all(word[0].isupper() and concept_of(word.lower()) not in MEASURES for word in words)
-
-
-def _share_kind(mine: Sequence[str], theirs: Sequence[str]) -> bool:
-    """Tell whether two words are of one kind, which a text chooses from: two databases."""
-    left, right = (
-        frozenset[str]().union(*(kinds_of(concept_of(word.lower())) for word in words))
-        for words in (mine, theirs)
-    )
-    return not left.isdisjoint(right)
-
-
-def _qualify_one_noun(a: str, b: str) -> bool:
-    """Tell whether two claims give the noun of their subject other names: "tank of Etna"."""
-    one, other = read_cached(a).claims, read_cached(b).claims
-    if len(one) != 1 or len(other) != 1:
-        return False
-    case = lay_out(one[0], other[0])
-    mine, theirs = _subject_names(case.left_a), _subject_names(case.left_b)
-    shares_noun = any(
-        pair.a.region == pair.b.region == "subject" and pair.a.weight == 1
-        for pair in case.found.same
-    )
-    if not (mine and theirs and shares_noun) or is_agent_slot(case):
-        return False
-    return not _share_kind(mine, theirs)
-
-
-def _subject_names(terms: Sequence[Term]) -> list[str]:
-    return [term.text for term in terms if term.region == "subject" and term.kind == "name"]
+    return len(text) <= MAX_CHARS and is_sentence(text)
 
 
 def _are_of_other_places(a: Note, b: Note) -> bool:
@@ -212,7 +140,7 @@ def _are_of_other_places(a: Note, b: Note) -> bool:
         return False
     if not (_is_bare(a.content) and _is_bare(b.content)):
         return False
-    slots = _slots(a.content, b.content)
+    slots = slots_of(a.content, b.content)
     return slots is not None and len(slots) <= 1
 
 
@@ -257,16 +185,15 @@ def answering(
     """
     if len(members) < 3:
         return list(members)
+    groups = by_subject(members, note, is_other=is_other)
     named = for_yes[-1] if for_yes else members[-1]
-    asked = _alike(members, note, named, is_other)
+    asked = _group_of(named, groups)
     if any(one not in for_yes and one is not named for one in asked):
         return asked
     against = [one for one in members if one not in for_yes and one is not named]
-    beside = _alike(members, note, against[-1], is_other) if against else []
+    beside = _group_of(against[-1], groups) if against else []
     return [one for one in members if one in asked or one in beside]
 
 
-def _alike(members: Sequence[T], note: Callable[[T], Note], named: T, is_other: IsOther) -> list[T]:
-    """Return the members that do not clearly speak of another thing than the one named."""
-    mine = note(named)
-    return [one for one in members if one is named or not is_other(note(one), mine)]
+def _group_of(named: T, groups: Sequence[list[T]]) -> list[T]:
+    return next(group for group in groups if any(one is named for one in group))

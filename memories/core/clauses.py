@@ -40,6 +40,10 @@ _ADVERBS = frozenset(
     ["not", "never", "always", "also", "only", "now", "still", "already", "currently", "no",
      "usually", "often", "sometimes", "rarely", "just", "then", "again", "solely", "automatically"]
 )  # fmt: skip
+# Nouns that are verbs as well and carry the number of one: "Order 7712 ships". A short number
+# counts: "Order 20 chairs".
+_NUMBERED_NOUNS = frozenset(["order", "ticket", "issue", "case", "batch", "run", "build"])
+_NUMBER_OF_ONE = 3  # digits
 
 _NEVER_OPENS = (
     _RELATIVES | _SUBORDINATORS | _BREAKS | PREPOSITIONS | {"and", "or", "not", "never", "no"}
@@ -321,6 +325,19 @@ def _is_object(tokens: Sequence[Token], index: int) -> bool:
     return is_verb_before and tokens[index].lower.endswith("s")
 
 
+def _is_numbered(tokens: Sequence[Token], start: int) -> bool:
+    """True for a noun with its number and a verb: "Order 7712 ships", but not "Order 20 chairs"."""
+    if len(tokens) < start + 4 or tokens[start].lower not in _NUMBERED_NOUNS:
+        return False
+    number, verb, after = tokens[start + 1 : start + 4]
+    is_long = number.text.isdigit() and len(number.text) >= _NUMBER_OF_ONE
+    is_third_person = (
+        verb.kind == "word" and verb.lower.endswith("s") and lemma(verb.lower) in VERBS
+    )
+    is_led_on = after.kind == "number" or after.lower in PREPOSITIONS | DETERMINERS
+    return is_long and is_third_person and is_led_on
+
+
 def _opens_object(tokens: Sequence[Token], start: int) -> bool:
     """True when an initial base form is followed by its object ("Run the migration")."""
     if tokens[start].lower.endswith("s"):
@@ -328,6 +345,8 @@ def _opens_object(tokens: Sequence[Token], start: int) -> bool:
     if start + 1 >= len(tokens):
         return True
     token = tokens[start + 1]
+    if _is_numbered(tokens, start):
+        return False
     return (
         token.lower in DETERMINERS
         or (token.lower in PREPOSITIONS and token.lower != "of")

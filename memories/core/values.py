@@ -143,7 +143,9 @@ def _numbered_name(scan: Scan, index: int) -> int:
         is_named = True  # "Lumen 2 launches": a number right before the verb is a name
     if is_product(key) or before.lower in _VERSION_NOUNS or (is_named and "." in token.text):
         return read_version(scan, index, token.text, index + 1)
-    if token.text.isdigit() and (is_named or lemma(before.lower) in LABEL_NOUNS):
+    is_ordered = before.lower == "order" and index - 1 != scan.clause.verb  # not "order 20 chairs"
+    is_label = is_named or is_ordered or lemma(before.lower) in LABEL_NOUNS
+    if token.text.isdigit() and is_label:
         scan.add(f"{key} {token.text}", f"{before.text} {token.text}", "label", at=index)
         return index + 1
     return 0

@@ -204,7 +204,9 @@ LABEL_NOUNS = stems(
     " number node worker arm tier building track platform level stage group team ward bed unit"
     " house flat apartment lane case batch lot build run page slide task item exhibit route flight"
     " bus cohort site plot bay dock shelf container shard partition replica epoch zone"
-)
+    " tank pump boiler turbine silo machine robot server rack sensor camera printer vehicle truck"
+    " tenant customer client account invoice store shop branch plant warehouse tower hall desk"
+) | {"building"}  # as written: a "build" is another thing
 _MAX_LEMMA = 40
 IRREGULAR_PAST = _words(
     "ate became began begun bought broke broken brought built came caught chose chosen cost "
