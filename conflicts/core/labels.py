@@ -39,15 +39,16 @@ def is_sentence(text: str) -> bool:
 
 def name_other_things(a: str, b: str) -> bool:
     """Tell whether two sentences name two things, and do not contradict each other; symmetric."""
-    slots = slots_of(a, b)
+    found = slots_of(a, b)
+    slots = [slot for slot in found or () if _has_content(slot)]
     is_named = False
-    if slots is not None and len(slots) == 1:
+    if len(slots) == 1:
         is_named = _is_led_to_a_value(a, slots[0])
         if is_named and _is_of_an_item(slots[0]):
             return True
-    elif slots is not None:
+    else:
         is_named = any(map(_is_name, slots))
-    is_named = is_named or _have_other_subjects(a, b, is_one_frame=slots is not None)
+    is_named = is_named or _have_other_subjects(a, b, is_one_frame=found is not None)
     return is_named and compare(a, b).relation == "different"
 
 
@@ -121,6 +122,11 @@ def _is_noun(term: Term | None) -> bool:
     return term is not None and term.kind == "word" and not term.is_verb and term.weight == 1
 
 
+def _has_content(slot: Slot) -> bool:
+    """Tell whether more differs than a verb or a preposition: "are stored on", "is kept in"."""
+    return any(word.term and not word.term.is_verb for word in (*slot.mine, *slot.theirs))
+
+
 def _is_name(slot: Slot) -> bool:
     """Tell whether both sides name something, and no two members of one known kind."""
     if slot.is_first and len(slot.mine) != len(slot.theirs):
@@ -148,6 +154,8 @@ def _names(word: Word) -> bool:
     if term.quantity is not None:
         is_bare = term.quantity.unit == "count" and not term.quantity.noun
         return is_bare and word.follows_noun and term.text.isdigit()
+    if term.region not in _ABOUT and term.key.startswith("ordinal "):  # "the first of the month"
+        return False
     is_about = term.region in _ABOUT or word.is_led
     return (_is_noun(term) and is_about) or (term.kind == "word" and word.text[0].isupper())
 

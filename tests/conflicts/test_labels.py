@@ -123,6 +123,8 @@ TOGETHER = [
     ("Uploads are limited to 10 MB", "Uploads are capped at 20 MB"),
     ("Ana writes the weekly report", "Boris writes the weekly report"),
     ("The 10 EUR fee is paid by Ana", "The 10 EUR fee is paid by Boris"),
+    ("Session tokens are stored on the server", "Session tokens are stored in the browser"),
+    ("Bills are sent on the first of the month", "Bills go out on the 15th of each month"),
 ]
 
 
