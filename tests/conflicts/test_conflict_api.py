@@ -231,9 +231,9 @@ def test_forgotten_then_restored_memory_is_asked_about_again(house: House) -> No
 def test_decided_pair_is_asked_again_when_a_claim_changes(house: House) -> None:
     low, _, card = disagree(house)
     resolve(house, card, verdict="both_valid")
-    house.agent.patch(
-        f"memories/{low['id']}", {"content": "The API rate limit is 700 requests per second."}
-    )
+    reworded = {"content": "The API rate limit is 700 requests per second."}
+    assert house.agent.patch(f"memories/{low['id']}", reworded).status_code == 202
+    assert house.reviewer.patch(f"memories/{low['id']}", reworded).status_code == 200
     detect(house)
     waiting = house.reader.get("conflicts", {"status": "open"}).json()["results"]
     assert [(c["reopened_from"], c["decided_before"]) for c in waiting] == [(card["id"], None)]
