@@ -79,7 +79,7 @@ def filing_of_rules(house: House) -> Callable[[], Any]:
     ids, card = of_rules(house, 1000, 5000)
     dismissed = house.reviewer.post(f"conflicts/{card['id']}/resolve", {"verdict": "both_valid"})
     assert dismissed.status_code == 200
-    house.agent.patch(f"memories/{ids[0]}", {"content": LIMIT.format(700)})
+    house.reviewer.patch(f"memories/{ids[0]}", {"content": LIMIT.format(700)})
     return lambda: read(house)
 
 
