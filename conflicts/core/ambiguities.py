@@ -54,6 +54,7 @@ _MOVES_ON: Final = (
 )
 
 
+_OTHER_SUBJECT: Final = "other subject"  # how a reason of claim comparison begins
 _NEGATED: Final = "one side is negated"  # a reason of claim comparison
 _DENIED: Final = "one side denies "  # how another begins
 
@@ -91,7 +92,7 @@ def find_clash(timeline: Timeline, older: int, newer: int) -> Clash | None:
     clash = _compared(timeline, older, newer, verdict)
     # What makes one claim in other words holds no opposite: "excludes" and "does not include".
     if clash is None and not announces and verdict.relation != "same":
-        clash = _disagreeing(timeline, older, newer)
+        clash = _disagreeing(timeline, older, newer, of_other_subject=_of_other_subject(verdict))
     if clash is None or _is_settled(timeline, older, newer):
         return None
     return clash
@@ -124,8 +125,18 @@ def _is_plain(statement: Statement) -> bool:
     return len(found) == 1 and not any(term.is_denied for term in found[0].terms)
 
 
-def _disagreeing(timeline: Timeline, older: int, newer: int) -> Clash | None:
-    """Set values, opposite words and denials of two near texts against each other."""
+def _of_other_subject(verdict: claims.Comparison) -> bool:
+    """Whether claim comparison found one sentence of two subjects: "Kafka is…", "Redis is…"."""
+    return verdict.reasons[0].startswith(_OTHER_SUBJECT)
+
+
+def _disagreeing(
+    timeline: Timeline, older: int, newer: int, *, of_other_subject: bool
+) -> Clash | None:
+    """Set values, opposite words and denials of two near texts against each other.
+
+    Of two subjects, other names and kinds exclude nothing: they are what the subjects are called.
+    """
     a, b = timeline.statements[older], timeline.statements[newer]
     if a.has(Cue.ADJUST, Cue.END) or b.has(Cue.END):
         return None
@@ -136,10 +147,15 @@ def _disagreeing(timeline: Timeline, older: int, newer: int) -> Clash | None:
     value = disagreements.differing_value(a, b, timeline.cosine(older, newer))
     if value:
         return Clash(older, newer, (f"other value: {value}",), VALUE_STRENGTH)
-    return _filled_otherwise(timeline, older, newer) or _excluding(timeline, older, newer)
+    names_exclude = not of_other_subject
+    return _filled_otherwise(timeline, older, newer, names_exclude=names_exclude) or _excluding(
+        timeline, older, newer, kinds_exclude=names_exclude
+    )
 
 
-def _filled_otherwise(timeline: Timeline, older: int, newer: int) -> Clash | None:
+def _filled_otherwise(
+    timeline: Timeline, older: int, newer: int, *, names_exclude: bool
+) -> Clash | None:
     """Look for one slot that the texts fill with other people or names: who approves what."""
     a, b = timeline.statements[older], timeline.statements[newer]
     shared = timeline.overlap(a.stems & b.stems)
@@ -148,12 +164,12 @@ def _filled_otherwise(timeline: Timeline, older: int, newer: int) -> Clash | Non
         return None
     texts = (a.fact.content, b.fact.content)
     filled = other_filler(*texts) or other_winner(*texts)
-    if not filled and not disagreements.is_other_head(a, b):
+    if not filled and names_exclude and not disagreements.is_other_head(a, b):
         filled = other_name(*texts)
     return Clash(older, newer, (filled,), OPPOSITE_STRENGTH) if filled else None
 
 
-def _excluding(timeline: Timeline, older: int, newer: int) -> Clash | None:
+def _excluding(timeline: Timeline, older: int, newer: int, *, kinds_exclude: bool) -> Clash | None:
     """Look for excluding ways, choices and words where two texts share enough."""
     a, b = timeline.statements[older], timeline.statements[newer]
     shared = timeline.overlap(a.stems & b.stems)
@@ -167,7 +183,7 @@ def _excluding(timeline: Timeline, older: int, newer: int) -> Clash | None:
         return None
     if ways:
         return Clash(older, newer, (ways,), OPPOSITE_STRENGTH)
-    kinds = disagreements.other_kinds(a, b)
+    kinds = disagreements.other_kinds(a, b) if kinds_exclude else ""
     if kinds:
         return Clash(older, newer, (f"other choice: {kinds}",), OPPOSITE_STRENGTH)
     return _opposite(timeline, older, newer)

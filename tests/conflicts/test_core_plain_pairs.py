@@ -39,6 +39,12 @@ def test_plain_contradiction_is_found(a: str, b: str, days: int) -> None:
         ("The alpha-db keeps 3 replicas.", "The beta-db keeps 5 replicas."),
         ("Backups of web-1 start at 02:15.", "Backups of web-2 start at 03:15."),
         ("The fund is 50% owned by Ana.", "The fund is 0.5 owned by Ana."),
+        ("Postgres is backed up at noon.", "Redis is backed up at noon."),
+        ("The train to Gdansk stops at platform 4.", "The bus to Gdansk stops at platform 4."),
+        ("Kafka is monitored by Zabbix.", "RabbitMQ is monitored by Zabbix."),
+        ("The car is parked behind the shed.", "The bike is parked behind the shed."),
+        ("Coffee is free in building 7.", "Tea is free in building 7."),
+        ("Postgres runs on host db-1.", "Redis runs on host db-1."),
     ],
 )
 def test_things_of_other_names_do_not_clash(a: str, b: str) -> None:
