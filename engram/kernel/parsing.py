@@ -73,7 +73,7 @@ def parse_json(body: bytes | str) -> Any:
     """Parse one strict JSON text; raise `ParseError` with what is wrong."""
     try:
         value = json.loads(
-            body,
+            body if isinstance(body, str) else str(body, "utf-8"),  # json guesses UTF-16 and UTF-32
             object_pairs_hook=_named_once,
             parse_constant=_refuse_constant,
             parse_float=_finite,

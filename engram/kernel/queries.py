@@ -13,12 +13,15 @@ UNKNOWN_TOLD = 20  # so many unknown names are listed
 
 
 def refuse_unknown(view: Any, request: Request) -> None:
-    """Refuse the names that the view does not read: a typo is no default."""
+    """Refuse names that the view does not read, and names given twice: one value would be lost."""
     unknown = sorted(set(request.query_params) - names_read(view, request.method))
     if unknown:
         raise ValidationError(
             dict.fromkeys(islice(unknown, UNKNOWN_TOLD), "There is no such parameter.")
         )
+    twice = [name for name, values in request.query_params.lists() if len(values) > 1]
+    if twice:
+        raise ValidationError(dict.fromkeys(twice, "Give it once."))
 
 
 def names_read(view: Any, method: str | None) -> frozenset[str]:

@@ -21,7 +21,7 @@ from memories.core.lexicon import SYMMETRIC, is_product
 from memories.core.statements import Claim, Term
 from memories.core.unread import NEGATION
 from memories.core.vocabulary import TELLING_PREPOSITIONS
-from memories.core.word_order import tells_otherwise
+from memories.core.word_order import RUNNING, tells_otherwise
 
 # Prepositions that may stand for each other before the same word.
 _ALIKE_PREPOSITIONS = tuple(
@@ -29,8 +29,6 @@ _ALIKE_PREPOSITIONS = tuple(
     for group in ("in on at within inside during every", "by with via through using", "of for in",
                   "to into for in onto on", "over in on", "of from by", "within in after")
 )  # fmt: skip
-# And before a piece of software, by which or on which a thing runs.
-_RUNNING = frozenset(["on", "via", "through", "using"])
 _CAUSATIVES = frozenset(["have", "get"])
 # Verbs that say nothing beside the noun that they carry: "deployments happen", "makes a copy".
 _CARRYING = frozenset(["happen", "use", "make", "take", "do", "have", "get", "run"])
@@ -273,7 +271,7 @@ def _lead_differs(case: Case, pair: Pair) -> bool:
         return True
     if led <= DIRECTED or led & TELLING_PREPOSITIONS:
         return True
-    if is_product(pair.a.key) and led <= _RUNNING:
+    if is_product(pair.a.key) and led <= RUNNING:
         return False
     return "" not in led and not any(led <= alike for alike in _ALIKE_PREPOSITIONS)
 

@@ -14,7 +14,7 @@ from typing import Final
 
 from memories.core.alignment import Pair
 from memories.core.cases import Case
-from memories.core.lexicon import concept_of
+from memories.core.lexicon import concept_of, is_product
 from memories.core.spelling import normalise
 from memories.core.statements import Claim, Term
 from memories.core.symbols import symbol_of
@@ -53,6 +53,8 @@ _OWNER: Final = re.compile(r"\b[^\W\d_]{1,40}(?:'s|s')(?!\w)")
 # May stand anywhere, or nowhere.
 _PLACELESS: Final = frozenset(["a", "an", "the", "today", "now", "currently"])
 _LISTING: Final = frozenset(["and", "or"])
+_INSIDE: Final = frozenset(["in", "on", "at", "inside", "within"])
+RUNNING: Final = frozenset(["on", "via", "through", "using"])  # before what a thing runs on
 _CONDITIONAL: Final = frozenset(["if", "when", "whenever", "unless", "while", "until"])
 # "To leave" behind a verb is what is asked for, not a place.
 _MOVABLE: Final = (PREPOSITIONS | _CONDITIONAL) - {"to", "of"}
@@ -148,6 +150,9 @@ def _led_otherwise(case: Case) -> bool:
         return False
     left, right = _behind_verb(case.a), _behind_verb(case.b)
     if left is None or right is None or left.prep == right.prep:
+        return False
+    led = {left.prep, right.prep}
+    if led <= _INSIDE or (is_product(left.key) and led <= RUNNING):
         return False
     return any(pair.a is left and pair.b is right for pair in case.found.same)
 

@@ -701,13 +701,16 @@ def test_a_story_within_its_budget_is_told_whole_to_one_call(
     assert len(story_of(model.requests[0])) == 30
 
 
+# Two sentences, so that a finding about neighbours is none about two lockers of one sentence.
+TOWELS = ["Locker {n} near door {m} keeps towels.", "Swimmers of club {m} use locker {n} at noon."]
+
+
 def test_one_failed_batch_keeps_the_story_due_and_files_what_the_others_found(
     house: House, model: ModelServer
 ) -> None:
     house.admin.patch("workspace/settings", {"story_budget_tokens": 500})
     memories = [
-        {"content": f"Locker {n} near door {n * 7} keeps {n * 3} towels.", "session_key": f"s{n}"}
-        for n in range(40)
+        {"content": TOWELS[n % 2].format(n=n, m=n * 7), "session_key": f"s{n}"} for n in range(40)
     ]
     house.agent.post("memories/batch", {"memories": memories})
 
@@ -783,8 +786,7 @@ def test_findings_about_reworded_memories_are_dropped_and_the_rest_is_read_again
 def batches_of_lockers(house: House) -> None:
     house.admin.patch("workspace/settings", {"story_budget_tokens": 500})
     memories = [
-        {"content": f"Locker {n} near door {n * 7} keeps {n * 3} towels.", "session_key": f"s{n}"}
-        for n in range(90)
+        {"content": TOWELS[n % 2].format(n=n, m=n * 7), "session_key": f"s{n}"} for n in range(90)
     ]
     house.agent.post("memories/batch", {"memories": memories})
     detect.detect_due(fresh(house), clock=timezone.now)

@@ -47,6 +47,8 @@ def post_raw(house: House, body: bytes, path: str = "memories", kind: str = JSON
         b'{"\\ud800": "x"}',
         b'{"content": NaN}',
         b'{"content": "x", "content": "y"}',
+        '{"content": "x"}'.encode("utf-16"),
+        '{"content": "x"}'.encode("utf-32-le"),
         b'{"content": "x", "metadata": {"a": 1, "a": 2}}',
         b'{"content": "x", "confidence": NaN}',
         b'{"content": "x", "confidence": Infinity}',
@@ -288,6 +290,8 @@ def test_other_media_types_are_415(house: House, kind: str) -> None:
 @pytest.mark.parametrize(
     ("path", "params"),
     [
+        ("memories?state=active&state=forgotten", {}),
+        ("events?limit=1&limit=2", {}),
         ("memories", {"limit": "0"}),
         ("memories", {"limit": "201"}),
         ("memories", {"limit": "-1"}),
