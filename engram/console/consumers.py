@@ -94,6 +94,8 @@ class LiveConsumer(AsyncWebsocketConsumer):
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
         """Answer one frame; a wrong one gets an error, never an exception."""
+        if self.is_over:  # frames may have been sent before the client heard that it is closed
+            return
         try:
             frame = _parse(text_data, bytes_data)
             if "key" in frame:
@@ -220,12 +222,16 @@ class LiveConsumer(AsyncWebsocketConsumer):
         self.errors += 1
         await self._send("error", data={"detail": detail, **more})
         if self.watcher is None:
-            await self.close(UNAUTHENTICATED)
+            await self._close(UNAUTHENTICATED)
         elif self.errors >= MAX_ERRORS:
-            await self.close(POLICY_VIOLATION)
+            await self._close(POLICY_VIOLATION)
 
     async def _fail(self, detail: str, code: int) -> None:
         await self._send("error", data={"detail": detail})
+        await self._close(code)
+
+    async def _close(self, code: int) -> None:
+        self.is_over = True
         await self.close(code)
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:

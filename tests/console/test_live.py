@@ -162,6 +162,14 @@ async def test_wrong_key_as_message_is_closed_out(house: House, token: str) -> N
         assert await socket.closed_with() == 4401
 
 
+async def test_frames_sent_after_a_wrong_key_are_left_unread(house: House) -> None:
+    async with connected() as socket:
+        await socket.say(json.dumps({"key": "egr_unknown"}))
+        await socket.say("{}")
+        assert await socket.closed_with() == 4401
+        assert await socket.receive_nothing(timeout=0.5)
+
+
 @pytest.mark.parametrize("value", [b"Bearer egr_unknown", b"Basic abc", b"\xff\xfe"])
 async def test_wrong_key_in_the_header_is_closed_out(house: House, value: bytes) -> None:
     async with connected((b"authorization", value)) as socket:

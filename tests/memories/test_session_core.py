@@ -115,7 +115,9 @@ def test_bounds_are_kept_whatever_is_thought(
         left = room.chars - sum(chars[i] for i in given_ids)
         unfit = {c.id for c in some if not c.always} - given_ids
         assert all(chars[i] > left for i in unfit)
-    assert given_ids & always == {p.id for p in plain if p.is_injected} & always
+    without = {p.id for p in plain if p.is_injected} & always
+    if max(len(given_ids & always), len(without)) <= half:  # beyond, what else fits may differ
+        assert given_ids & always == without
     others = given_ids - musts
     if others:
         assert sum(chars[i] for i in given_ids) <= room.chars
