@@ -354,7 +354,7 @@ def test_the_api_lists_in_pages_there_and_back(house: House, neighbour: House) -
     whole = house.reviewer.get("inbox").json()
     assert whole["count"] == 3
     assert [(s["name"], s["count"]) for s in whole["sources"]] == [
-        ("conflicts", 1), ("reviews", 1), ("suggestions", 1),
+        ("conflicts", 1), ("reviews", 1), ("suggestions", 1), ("calibration", 0),
     ]  # fmt: skip
     assert [(row["source"], row["severity"]) for row in whole["results"]] == [
         ("reviews", "medium"), ("conflicts", "medium"), ("suggestions", "low"),
