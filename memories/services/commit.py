@@ -184,7 +184,8 @@ def _write(
         if run.words.writes > corpus.writes + 1:  # its own, and another
             due = sorted(run.gated - run.left_for_later)
             second_look.mark(due, corpus.unseen_from)
-        second_look.mark(sorted(run.left_for_later), second_look.SAW_NOTHING)
+        if run.left_for_later:
+            second_look.mark(sorted(run.left_for_later), second_look.SAW_NOTHING)
         if run.written:
             memories_written.send(
                 Memory,
