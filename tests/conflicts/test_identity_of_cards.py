@@ -56,7 +56,7 @@ def decide(house: House, card: dict[str, Any], **body: Any) -> None:
 
 
 def patch(house: House, memory: str, content: str) -> None:
-    assert house.agent.patch(f"memories/{memory}", {"content": content}).status_code == 200
+    assert house.reviewer.patch(f"memories/{memory}", {"content": content}).status_code == 200
 
 
 def disagree(house: House) -> tuple[str, str, dict[str, Any]]:
