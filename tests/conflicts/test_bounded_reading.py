@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 from uuid import UUID
 
@@ -100,7 +101,7 @@ def test_long_members_are_not_compared_and_a_no_names_what_is_true(
 
 
 @pytest.mark.parametrize("members", [3, MAX_MEMBERS])
-def test_at_most_so_many_characters_of_a_card_are_compared_and_each_pair_once(
+def test_at_most_so_many_characters_of_a_card_are_compared_and_no_pair_again(
     house: House, compared: list[tuple[str, ...]], members: int
 ) -> None:
     size = MAX_COMPARED_CHARS // members
@@ -110,7 +111,8 @@ def test_at_most_so_many_characters_of_a_card_are_compared_and_each_pair_once(
     assert "More than one value would remain" in shown["reason"]
     assert 0 < chars(compared) <= MAX_COMPARED_CHARS
     asked = len(compared)
-    assert asked == len(set(compared))
+    # Once for what the two say, once for what they speak of where nothing simpler tells.
+    assert max(Counter(compared).values()) <= 2
     read(house, card)
     read(house, card)
     assert len(compared) == asked
