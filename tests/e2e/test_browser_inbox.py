@@ -57,7 +57,7 @@ def shown(page: Page) -> str | None:
 
 
 def count(service: Service, source: str) -> int:  # noqa: F811
-    _, answer = service.call("agent", "inbox")
+    _, answer = service.call("reviewer", "inbox")
     return int(next(row["count"] for row in answer["sources"] if row["name"] == source))
 
 
