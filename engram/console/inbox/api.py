@@ -16,7 +16,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from engram.console.inbox import queue
-from engram.console.inbox.registry import sources_for
+from engram.console.inbox.registry import SOURCES, sources_for
 from engram.console.inbox.source import SEVERITIES, Entry, Mark, Wanted
 from engram.kernel.api import WorkspaceView
 from engram.kernel.fields import AskedWhole
@@ -59,7 +59,9 @@ class InboxSerializer(serializers.Serializer[Any]):
 class InboxQuerySerializer(serializers.Serializer[Any]):
     """The query parameters of `GET /inbox`."""
 
-    source = serializers.CharField(required=False, default="")  # type: ignore[assignment]
+    source = serializers.ChoiceField(  # type: ignore[assignment]  # the contract's word
+        [source.name for source in SOURCES], required=False, default=""
+    )
     severity = serializers.ChoiceField(SEVERITIES, required=False, default="")
     limit = AskedWhole(min_value=1, max_value=MAX_LIMIT, required=False, default=DEFAULT_LIMIT)
     cursor = serializers.CharField(required=False, default="", max_length=400)
