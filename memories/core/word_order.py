@@ -191,11 +191,9 @@ def _is_rearranged(a: list[str], b: list[str]) -> bool:
     """True when both have the same words, and it is no phrase or list that changed places."""
     if a == b or len(a) != len(b) or Counter(a) != Counter(b):
         return False
-    start = next(i for i, (one, other) in enumerate(zip(a, b, strict=True)) if one != other)
-    end = next(
-        i for i, (one, other) in enumerate(zip(a[::-1], b[::-1], strict=True)) if one != other
-    )
-    left, right = a[start : len(a) - end], b[start : len(b) - end]
+    start = _alike(a, b)
+    end = len(a) - _alike(a[::-1], b[::-1])
+    left, right = a[start:end], b[start:end]
     if len(left) > _MAX_MOVED:
         return True
     for at in range(1, len(left)):

@@ -8,7 +8,6 @@ import pytest
 from django.utils import timezone
 
 from conflicts.models import ConflictMember, ConflictPair, DetectionDue
-from conflicts.services.detect import detect_due
 from conflicts.services.judgements import against
 from engram.kernel.actors import SYSTEM
 from engram.kernel.tenancy import in_workspace
@@ -16,9 +15,9 @@ from memories.models import Memory, Merge
 from memories.services.commit import commit_all
 from memories.services.draft import Draft
 from memories.services.suggest import suggest
+from tests.conflicts.test_identity_of_cards import LIMIT, cards, detect
 from tests.conftest import House
 
-LIMIT = "The API rate limit is {} requests per second."
 OTHERWISE = "Requests to the API are limited to {} per second."
 WAYS = ["patch", "supersedes"]
 
@@ -27,17 +26,6 @@ def commit(house: House, content: str, **fields: Any) -> str:
     answer = house.agent.post("memories", {"content": content, **fields})
     assert answer.status_code in {200, 201}, answer.json()
     return str(answer.json()["memory"]["id"])
-
-
-def detect(house: House) -> None:
-    runs = detect_due(house.workspace, clock=timezone.now)
-    assert {run.status for run in runs} <= {"done"}
-
-
-def cards(house: House, status: str | None = None) -> list[dict[str, Any]]:
-    asked = {"status": status} if status else {}
-    found: list[dict[str, Any]] = house.reader.get("conflicts", asked).json()["results"]
-    return found
 
 
 def live(card: dict[str, Any]) -> list[str]:
