@@ -28,7 +28,6 @@ AUXILIARIES = _words(
     "is are was were be been being am has have had having do does did will would shall should"
     " can could may might must need needs ought gets get got"
 )
-COPULAS = _words("is are was were be been being am remains remain stays stay becomes become")
 PREPOSITIONS = _words(
     "of in on at for by with from to into onto via through over under above below between within"
     " without before after during since until till per as than against about around across along"
