@@ -28,9 +28,9 @@ from engram.kernel import keys
 from engram.kernel.actors import SYSTEM
 from engram.kernel.embedding import embed_windows
 from engram.kernel.models import Role, Workspace
-from memories.services.commit import commit, commit_all
-from memories.services.draft import Draft
-from memories.services.import_lines import IMPORTER, import_file
+from memories.services.commit.commit import commit, commit_all
+from memories.services.commit.draft import Draft
+from memories.services.commit.import_lines import IMPORTER, import_file
 
 SIZES = [1_000, 100_000] if IS_FULL else [100]
 if given := os.environ.get("BENCH_MEMORIES"):

@@ -29,14 +29,14 @@ from typing import Any
 import numpy as np
 
 from benchmarks.ground.trees import Trees
+from engram.console.evaluation.simulation import curves, plans
+from engram.console.evaluation.simulation.governed import Step, govern
+from engram.console.evaluation.simulation.life import live
+from engram.console.evaluation.simulation.plans import HABITS, LIFE, Plan
+from engram.console.evaluation.simulation.sessions import Simulator
 from predictor.core import rankers
 from predictor.core.metrics import bootstrap
 from predictor.core.scorer import Recipe, Scorer
-from predictor.core.simulation import curves, plans
-from predictor.core.simulation.governed import Step, govern
-from predictor.core.simulation.life import live
-from predictor.core.simulation.plans import HABITS, LIFE, Plan
-from predictor.core.simulation.sessions import Simulator
 from predictor.core.types import Candidates, LabelledSession
 
 IS_FULL = os.environ.get("BENCH_SIZE", "full") == "full"

@@ -26,8 +26,8 @@ from engram.kernel.embedding import embed_query
 from engram.kernel.models import Role, Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory
-from memories.services.nearest import nearest, nearest_among
-from memories.services.recall import Query, recall
+from memories.services.index.nearest import nearest, nearest_among
+from memories.services.recall.recall import Query, recall
 
 SIZES = [1_000, 10_000, 100_000] if IS_FULL else [200]
 if given := os.environ.get("BENCH_MEMORIES"):

@@ -4,7 +4,7 @@
 
 Tenants of 0.1, 1, 10 and 88.9 percent of one table, all with the same topics, each searched by an
 exact scan and by the HNSW index of all; then recall in many small workspaces of one table. What
-the service chooses is `memories.services.nearest.EXACT_MAX`.
+the service chooses is `memories.services.index.nearest.EXACT_MAX`.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from engram.kernel.embedding import embed_query
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory
-from memories.services import nearest
-from memories.services.recall import Query, recall
+from memories.services.index import nearest
+from memories.services.recall.recall import Query, recall
 
 TABLE = 100_000 if IS_FULL else 1_000
 SHARES = [0.001, 0.01, 0.1, 0.889]

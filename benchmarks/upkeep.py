@@ -23,11 +23,10 @@ from engram.kernel.actors import SYSTEM
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, RecallRecord
-from memories.services.counting import count_recalls, sweep, waiting
-from memories.services.janitor import preview, run
-from memories.services.janitor_scan import page_after, place_of, rules_of
-from memories.services.janitor_undo import undo_run
-from memories.services.recall_log import note_recall
+from memories.services.janitor.run import preview, run
+from memories.services.janitor.scan import page_after, place_of, rules_of
+from memories.services.janitor.undo import undo_run
+from memories.services.recall.log import count_recalls, note_recall, sweep, waiting
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 MEMORIES = 100_000 if IS_FULL else 2_000

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from conflicts.models.card import ConflictKind, ConflictStatus, Severity
 from conflicts.models.decision import Verdict
-from conflicts.services.queue import ALL, Wanted
+from conflicts.services.cards.queue import ALL, Wanted
 
 MORNING = time(8)
 LATER = timedelta(hours=3)

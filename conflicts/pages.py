@@ -19,10 +19,10 @@ from conflicts.forms import CommentForm, DecisionForm, QueueForm, SnoozeForm
 from conflicts.models import Conflict
 from conflicts.models.card import ConflictStatus
 from conflicts.models.decision import Verdict
-from conflicts.services import discuss, queue, show, snooze
-from conflicts.services.resolve import resolve
-from conflicts.services.undo import undo
-from conflicts.services.wake import wake
+from conflicts.services.cards import discuss, queue, show, snooze
+from conflicts.services.cards.snooze import wake
+from conflicts.services.verdicts.resolve import resolve
+from conflicts.services.verdicts.undo import undo
 from engram.kernel.literals import MAX_BIGINT, whole_number
 from engram.kernel.models import Membership, Role
 from engram.kernel.pages import View, has_role, member_page, staff_of, way_back

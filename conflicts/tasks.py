@@ -8,9 +8,10 @@ from celery import shared_task
 from django.utils import timezone
 
 from conflicts.models import NarrativeLease
-from conflicts.services import lease, snooze, turns
-from conflicts.services.due import DETECT_TASK
-from conflicts.services.narrative import NARRATE_TASK, drop_waiting, is_on
+from conflicts.services.cards import snooze
+from conflicts.services.detection import lease, turns
+from conflicts.services.detection.due import DETECT_TASK
+from conflicts.services.detection.narrative import NARRATE_TASK, drop_waiting, is_on
 from engram.kernel.jobs import wake
 from engram.kernel.models import Workspace
 

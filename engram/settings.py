@@ -248,14 +248,14 @@ SPECTACULAR_SETTINGS = {
         "JudgeStatusEnum": "predictor.models.JudgeStatus",
         "ConflictKindEnum": "conflicts.models.card.ConflictKind",
         "ConflictStatusEnum": "conflicts.models.card.ConflictStatus",
-        "DetectorEnum": "conflicts.services.quality.DETECTORS",
+        "DetectorEnum": "conflicts.services.detection.quality.DETECTORS",
         "HealthEnum": "engram.console.diagnostics.STATUSES",
         "SeverityEnum": "conflicts.models.card.Severity",
         "UrgencyEnum": "engram.console.inbox.source.SEVERITIES",
         "RelationEnum": "memories.models.gate.Relation",
         "SuggestionStatusEnum": "memories.models.gate.SuggestionStatus",
         "SuggestedByEnum": "memories.serializers.gate.SUGGESTED_BY",
-        "GateOutcomeEnum": "memories.services.gate_replay.GATED",
+        "GateOutcomeEnum": "memories.services.gate.replay.GATED",
     },
 }
 
@@ -308,11 +308,11 @@ ENGRAM_LLM: dict[str, Any] = {
 ENGRAM_METRICS_TOKEN = os.environ.get("ENGRAM_METRICS_TOKEN", "")
 
 # The seams: what upper apps plug into lower ones, by name.
-ENGRAM_RECALL_ANNOTATORS = ["conflicts.services.disputes.annotate"]
-ENGRAM_DISPUTED_PAIRS = "conflicts.services.disputes.in_one_conflict"
-ENGRAM_SESSION_BRIEFERS = ["conflicts.services.decided_since.decided_since"]
+ENGRAM_RECALL_ANNOTATORS = ["conflicts.services.cards.disputes.annotate"]
+ENGRAM_DISPUTED_PAIRS = "conflicts.services.cards.disputes.in_one_conflict"
+ENGRAM_SESSION_BRIEFERS = ["conflicts.services.verdicts.decided_since.decided_since"]
 # The learned ranker at session start; empty: the baseline alone.
-ENGRAM_SESSION_RANKER = "predictor.services.opinion.opinion"
+ENGRAM_SESSION_RANKER = "predictor.services.serving.rank_session.opinion"
 
 CELERY_BROKER_URL = BROKER_URL
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True

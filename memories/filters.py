@@ -18,7 +18,7 @@ from memories.models import (
     State,
 )
 from memories.models.memory import in_scope
-from memories.services.holding import holding_tag, holding_words
+from memories.services.index.holding import holding_tag, holding_words
 
 
 class MemoryFilter(StrictFilterSet):

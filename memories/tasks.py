@@ -10,9 +10,13 @@ from django.utils import timezone
 
 from engram.kernel.jobs import wake
 from engram.kernel.models import Workspace
-from memories.services import counting, heal, janitor, reembed, second_look, session_end
-from memories.services.fill_tokens import fill_tokens
-from memories.services.index import EMBED_TASK, ensure_index_in_use
+from memories.services.commit import second_look
+from memories.services.index import pending, reembed
+from memories.services.index.pending import fill_tokens
+from memories.services.index.search_index import EMBED_TASK, ensure_index_in_use
+from memories.services.janitor import run
+from memories.services.recall import log
+from memories.services.sessions import end
 
 JANITOR_TASK = "memories.janitor_run"
 
@@ -20,7 +24,7 @@ JANITOR_TASK = "memories.janitor_run"
 @shared_task(name="memories.count_recalls")
 def count_recalls() -> None:
     """Add recorded recalls to the counters."""
-    counting.sweep()
+    log.sweep()
 
 
 @shared_task(name="memories.embed_pending")
@@ -28,7 +32,7 @@ def embed_pending() -> None:
     """Embed what could not be embedded before, or was written while the model changed."""
     for workspace in Workspace.objects.all():
         reembed.mark_stragglers(workspace, now=timezone.now())
-        heal.embed_pending(workspace, seconds=heal.TURN_SECONDS)
+        pending.embed_pending(workspace, seconds=pending.TURN_SECONDS)
         ensure_index_in_use(workspace)
         while fill_tokens(workspace):
             pass
@@ -40,7 +44,7 @@ def embed_workspace(workspace_id: str, updated_at: str = "", memory_id: str = ""
     workspace = Workspace.objects.filter(pk=UUID(workspace_id)).first()
     if workspace is not None:
         after = (datetime.fromisoformat(updated_at), UUID(memory_id)) if memory_id else None
-        heal.embed_pending(workspace, seconds=heal.TURN_SECONDS, after=after)
+        pending.embed_pending(workspace, seconds=pending.TURN_SECONDS, after=after)
 
 
 @shared_task(name=second_look.TASK)
@@ -61,7 +65,7 @@ def sweep_second_looks() -> None:
 @shared_task(name="memories.janitor")
 def wake_janitor() -> None:
     """Wake the weekly run of every workspace where it is due."""
-    for workspace_id in janitor.waiting(timezone.now()):
+    for workspace_id in run.waiting(timezone.now()):
         wake(JANITOR_TASK, workspace_id)
 
 
@@ -70,11 +74,11 @@ def run_janitor(workspace_id: str) -> None:
     """Make the weekly run of one workspace, if it still is due."""
     workspace = Workspace.objects.filter(pk=UUID(workspace_id)).first()
     if workspace is not None:
-        janitor.run_when_due(workspace, now=timezone.now())
+        run.run_when_due(workspace, now=timezone.now())
 
 
 @shared_task(name="memories.close_idle_sessions")
 def close_idle_sessions() -> None:
     """End the sessions of which nothing was heard for a day."""
     for workspace in Workspace.objects.all():
-        session_end.close_idle(workspace, now=timezone.now())
+        end.close_idle(workspace, now=timezone.now())

@@ -9,13 +9,14 @@ class PredictorConfig(AppConfig):
     def ready(self) -> None:
         """Hear of sessions and memories through the seam that `memories` offers."""
         from memories import signals
-        from predictor.services import judge_erase, judging_due, labelling, unlearn
+        from predictor.services.judging import due, erase, labelling
+        from predictor.services.training import unlearn
 
-        signals.session_ended.connect(judging_due.note_ended, dispatch_uid="predictor.ended")
+        signals.session_ended.connect(due.note_ended, dispatch_uid="predictor.ended")
         signals.memories_hidden.connect(labelling.note_hidden, dispatch_uid="predictor.hidden")
         signals.memories_revived.connect(labelling.note_revived, dispatch_uid="predictor.revived")
         # First: it reads many rows before the predictor's state is locked, which others wait for.
-        signals.memories_erased.connect(judge_erase.note_erased, dispatch_uid="predictor.erased")
+        signals.memories_erased.connect(erase.note_erased, dispatch_uid="predictor.erased")
         signals.memories_erased.connect(
             unlearn.note_memories_erased, dispatch_uid="predictor.unlearn"
         )

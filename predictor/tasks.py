@@ -9,10 +9,11 @@ from celery import shared_task
 from django.utils import timezone
 
 from engram.kernel.jobs import wake
-from predictor.services import judging_due, training_turn
-from predictor.services.judge import judge_turn
-from predictor.services.judging_due import JUDGE_BY_MODEL_TASK, JUDGE_TASK
-from predictor.services.training_due import TRAIN_TASK
+from predictor.services.judging import due
+from predictor.services.judging.due import JUDGE_BY_MODEL_TASK, JUDGE_TASK
+from predictor.services.judging.judge import judge_turn
+from predictor.services.training import turn
+from predictor.services.training.due import TRAIN_TASK
 from predictor.signals import may_work
 
 SWEEP_TRAINING_TASK = "predictor.sweep_training"
@@ -26,14 +27,14 @@ def train_workspace(workspace_id: str) -> None:
     if not may_work(UUID(workspace_id)):
         return
     rng = np.random.default_rng()
-    if training_turn.train_turn(UUID(workspace_id), clock=timezone.now, rng=rng) is not None:
+    if turn.train_turn(UUID(workspace_id), clock=timezone.now, rng=rng) is not None:
         wake(SWEEP_TRAINING_TASK)
 
 
 @shared_task(name=SWEEP_TRAINING_TASK)
 def sweep_training() -> None:
     """Wake trainings that wait: for a turn, after a lost wake-up, after a dead worker."""
-    for workspace_id in training_turn.overlooked(timezone.now()):
+    for workspace_id in turn.overlooked(timezone.now()):
         wake(TRAIN_TASK, workspace_id)
 
 
@@ -54,5 +55,5 @@ def judge_workspace_by_model(workspace_id: str) -> None:
 @shared_task(name="predictor.sweep_judging")
 def sweep_judging() -> None:
     """Wake judges for what a lost wake-up, a pause or a dead worker left, the oldest first."""
-    for workspace in judging_due.overlooked(timezone.now()):
-        judging_due.wake_judge(workspace)
+    for workspace in due.overlooked(timezone.now()):
+        due.wake_judge(workspace)

@@ -22,7 +22,7 @@ from engram.kernel.embedding import embed, model_name
 from engram.kernel.models import Workspace
 from memories.core.content import content_hash
 from memories.core.text import terms
-from memories.services.index import ensure_vector_index
+from memories.services.index.search_index import ensure_vector_index
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 SESSION = 20

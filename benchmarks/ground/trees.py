@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from predictor.core.simulation.curves import Known
+from engram.console.evaluation.simulation.curves import Known
 from predictor.core.types import Candidates, Context, LabelledSession
 
 DIRECTIONS = 12

@@ -16,8 +16,8 @@ from django.utils import timezone
 from conflicts.forms import SnoozeForm
 from conflicts.models import Conflict
 from conflicts.models.decision import Verdict
-from conflicts.services import bulk
-from conflicts.services.bulk import Assign, Decide, Deed, Plan, PutOff, Seen
+from conflicts.services.verdicts import bulk
+from conflicts.services.verdicts.bulk import Assign, Decide, Deed, Plan, PutOff, Seen
 from engram.kernel.literals import MAX_BIGINT, whole_number
 from engram.kernel.models import Membership
 from engram.kernel.pages import staff_of

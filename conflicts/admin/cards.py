@@ -26,7 +26,7 @@ from conflicts.admin.filters import (
     VerdictFilter,
 )
 from conflicts.models import Conflict, ConflictMember
-from conflicts.services import queue, show
+from conflicts.services.cards import queue, show
 from engram.kernel.models import Membership, Role
 from engram.kernel.pages import has_role, staff_of
 from engram.kernel.staff import RoleAdmin, moment_column

@@ -15,10 +15,11 @@ from conflicts import serializers as shapes
 from conflicts.core.comparisons import Comparisons
 from conflicts.filters import ConflictFilter
 from conflicts.models import Conflict
-from conflicts.services import discuss, report, snooze
-from conflicts.services.comparing import with_comparisons
-from conflicts.services.resolve import resolve
-from conflicts.services.undo import undo
+from conflicts.services.cards import discuss, snooze
+from conflicts.services.cards.comparing import with_comparisons
+from conflicts.services.reports import report
+from conflicts.services.verdicts.resolve import resolve
+from conflicts.services.verdicts.undo import undo
 from engram.kernel.api import WorkspaceView, validated
 from engram.kernel.models import Role
 from engram.kernel.refusals import MissingError

@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from conflicts import serializers as shapes
-from conflicts.services.judge import judge
+from conflicts.services.reports.judge import judge
 from engram.kernel.api import WorkspaceView, validated
 from engram.kernel.models import Role
 

@@ -8,7 +8,7 @@ from rest_framework import serializers
 
 from conflicts.models import JudgedRelation
 from conflicts.serializers.card import ConflictDetailSerializer
-from conflicts.services.judge import DETAIL, Judged
+from conflicts.services.reports.judge import DETAIL, Judged
 from engram.kernel.fields import Id, Text
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from conflicts.services.quality import Judged, Quality
+from conflicts.services.detection.quality import Judged, Quality
 from engram.kernel.fields import Moment
 from memories.core.metrics import Interval
 from memories.serializers.gate import ShareSerializer

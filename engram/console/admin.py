@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
 
-from conflicts.services.report import Reported, correct, report
+from conflicts.services.reports.report import Reported, correct, report
 from engram.kernel.collisions import AGAIN, is_collision
 from engram.kernel.pages import staff_of
 from engram.kernel.refusals import RefusalError

@@ -14,7 +14,7 @@ from rest_framework.generics import ListAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from conflicts.services.replay import replay
+from conflicts.services.detection.replay import replay
 from engram.console import replay_shapes
 from engram.console import serializers as shapes
 from engram.console.wording import WORDS

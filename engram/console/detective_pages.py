@@ -11,9 +11,10 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from conflicts.models import DetectionRun
-from conflicts.services import quality, run_figures
-from conflicts.services.narrative import narrative_state
-from conflicts.services.records import AgentRecord, agent_records
+from conflicts.services.detection import quality
+from conflicts.services.detection import runs as run_figures
+from conflicts.services.detection.narrative import narrative_state
+from conflicts.services.reports.records import AgentRecord, agent_records
 from engram.kernel.models import Role, Workspace
 from engram.kernel.pages import has_role, member_page, staff_of
 

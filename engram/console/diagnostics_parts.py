@@ -10,16 +10,17 @@ from django.conf import settings
 from django.db.models import Count, Min, Q
 
 from conflicts.models import Awaits, DetectionRun
-from conflicts.services import backlog, run_figures
+from conflicts.services.detection import backlog
+from conflicts.services.detection import runs as run_figures
 from engram.console.diagnostics import Domain
 from engram.console.health import broker_check
 from engram.embedded.places import read_record
 from engram.kernel import embedding, llm, pulse
 from engram.kernel.models import ModelSpend, StageError, Workspace
 from memories.models import Memory, Session
-from memories.services import gate_metrics as gate_service
-from memories.services.gate_metrics import GateMetrics
-from memories.services.index import has_vector_index, width_in_use
+from memories.services.gate import metrics as gate_service
+from memories.services.gate.metrics import GateMetrics
+from memories.services.index.search_index import has_vector_index, width_in_use
 from predictor.models import Judgement, JudgeStatus
 from predictor.services.state import state_of
 

@@ -9,21 +9,22 @@ from typing import Any
 from engram.console.diagnostics import Domain
 from engram.kernel import latency, pulse
 from engram.kernel.models import Workspace
-from memories.services.learned import STAGE
+from memories.services.sessions.ranker_hook import STAGE
 from predictor.core.calibration import FLAG_ERROR
 from predictor.core.governance import SERVING
 from predictor.models import PredictorState
-from predictor.services import breaker, track_record
-from predictor.services.calibration_report import calibration_of
-from predictor.services.judge_drift import (
+from predictor.services.calibration.report import calibration_of
+from predictor.services.judging.drift import (
     DRIFT_THRESHOLD,
     is_drifting,
     judge_drift,
     latest_drift,
 )
-from predictor.services.slices import slices
+from predictor.services.serving import breaker
 from predictor.services.state import state_of
-from predictor.services.training_due import ERASED
+from predictor.services.status import track_record
+from predictor.services.status.slices import slices
+from predictor.services.training.due import ERASED
 
 HOUR = timedelta(hours=1)
 COLD_START = 0.6

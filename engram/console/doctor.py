@@ -219,7 +219,7 @@ def clock_difference(theirs: datetime, ours: datetime) -> Finding:
 
 def detection() -> Finding:
     """Check that the detective could read every memory."""
-    from conflicts.services import backlog
+    from conflicts.services.detection import backlog
     from engram.kernel.models import Workspace
     from engram.kernel.tenancy import in_workspace
 
@@ -239,7 +239,7 @@ def predictor() -> Finding:
     """Check that the learned ranking is switched off nowhere because it failed."""
     from engram.kernel.models import Workspace
     from engram.kernel.tenancy import in_workspace
-    from predictor.services import breaker
+    from predictor.services.serving import breaker
     from predictor.services.state import state_of
 
     now = datetime.now(UTC)
@@ -283,7 +283,7 @@ def processes() -> Finding:
 def vector_indexes() -> Finding:
     """Check that the nearest vectors are found by an index, for every model in use."""
     from engram.kernel.models import Workspace
-    from memories.services.index import has_vector_index, width_in_use
+    from memories.services.index.search_index import has_vector_index, width_in_use
 
     missing = set()
     for workspace in Workspace.objects.all():

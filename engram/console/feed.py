@@ -16,7 +16,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from conflicts.models import Conflict
-from conflicts.services.queue import withheld
+from conflicts.services.cards.queue import withheld
 from engram.console.wording import glyph_for, is_told, words_for
 from engram.kernel.models import Event
 from memories.models import Memory

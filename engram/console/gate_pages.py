@@ -17,9 +17,10 @@ from engram.kernel.models import Role
 from engram.kernel.pages import has_role, member_page, staff_of
 from engram.kernel.refusals import RefusalError
 from memories.models import Merge, MergeSuggestion, SuggestionStatus
-from memories.services import answer_suggestion, gate_metrics
-from memories.services.audit import audit, sample
-from memories.services.suggest import in_status
+from memories.services.gate import answer_suggestion
+from memories.services.gate import metrics as gate_metrics
+from memories.services.gate.audit import audit, sample
+from memories.services.gate.suggestions import in_status
 
 WEEKS, YEAR = 12, 52
 SHOWN = 10

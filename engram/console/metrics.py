@@ -30,7 +30,7 @@ from engram.kernel import latency, pulse
 from engram.kernel.broker import client
 from engram.kernel.models import WorkerPulse, Workspace
 from engram.kernel.tenancy import in_workspace
-from predictor.services import judging_due
+from predictor.services.judging import due as judging_due
 from predictor.services.state import state_of
 
 # Upper bounds in seconds; the fine buckets are counted by their middle, 5 % off at most.

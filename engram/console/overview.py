@@ -10,7 +10,8 @@ from django.db.models.functions import TruncHour
 from django.utils import timezone
 
 from conflicts.models import Awaits, DetectionRun
-from conflicts.services import backlog, queue
+from conflicts.services.cards import queue
+from conflicts.services.detection import backlog
 from engram.kernel.models import Event
 from memories.models import Memory
 

@@ -9,9 +9,9 @@ from datetime import datetime, timedelta
 
 from engram.kernel import pulse
 from engram.kernel.models import WorkerTally, Workspace
-from memories.services.learned import STAGE
+from memories.services.sessions.ranker_hook import STAGE
 from predictor.core.governance import SERVING
-from predictor.services import breaker
+from predictor.services.serving import breaker
 from predictor.services.state import state_of
 
 TRAIN_STAGE = "predictor_train"

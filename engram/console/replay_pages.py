@@ -14,15 +14,15 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 
 from conflicts.models import Conflict
-from conflicts.services import queue
-from conflicts.services.replay import Replay, replay
+from conflicts.services.cards import queue
+from conflicts.services.detection.replay import Replay, replay
 from engram.kernel.configuration import WorkspaceSettings
 from engram.kernel.models import Role
 from engram.kernel.pages import has_role, member_page, staff_of
 from engram.kernel.refusals import InvalidError
 from engram.kernel.services import change_settings
 from memories.models import Memory
-from memories.services.gate_replay import GATED, Moved
+from memories.services.gate.replay import GATED, Moved
 
 MAX_DAYS = 92
 SHOWN = 20

@@ -9,11 +9,11 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from conflicts.models.card import ConflictKind
-from conflicts.services.replay import DetectionReplay, Replay
+from conflicts.services.detection.replay import DetectionReplay, Replay
 from engram.kernel.configuration import WorkspaceSettings
 from engram.kernel.fields import Whole
 from engram.kernel.openapi import changes_of
-from memories.services.gate_replay import GATED, GateReplay
+from memories.services.gate.replay import GATED, GateReplay
 
 MAX_DAYS = 92
 

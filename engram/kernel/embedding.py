@@ -138,7 +138,7 @@ def embed_first_windows(texts: Sequence[str], model: str | None = None) -> list[
     """Return what `embed_windows` returns, of the beginnings of texts that somebody waits for.
 
     FIRST_WINDOWS are shared by the texts, at least one window each. What is `unread` is due:
-    `memories/services/heal.py` embeds it.
+    `memories/services/index/pending.py` embeds it.
     """
     return embed_windows(texts, model, limit=max(1, FIRST_WINDOWS // max(len(texts), 1)))
 

@@ -21,8 +21,8 @@ from engram.kernel.refusals import RefusalError
 from engram.kernel.staff import RoleAdmin, moment_column
 from memories.core.janitor import Reason
 from memories.models import JanitorRun
-from memories.services.janitor import preview, run
-from memories.services.janitor_undo import undo_action, undo_run
+from memories.services.janitor.run import preview, run
+from memories.services.janitor.undo import undo_action, undo_run
 
 PAGE = 50
 LIST = "admin:memories_janitorrun_changelist"

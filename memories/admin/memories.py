@@ -29,8 +29,8 @@ from memories.models import (
     SuggestionStatus,
 )
 from memories.models.memory import in_scope
-from memories.services import forget, history
-from memories.services.holding import holding_words
+from memories.services.index.holding import holding_words
+from memories.services.lifecycle import forget, history
 
 HISTORY_ROWS = 100
 SHOWN_CHARS = 160

@@ -16,7 +16,7 @@ from engram.kernel.api import WorkspaceView, validated
 from engram.kernel.models import Role
 from engram.kernel.tenancy import in_workspace
 from memories import serializers as shapes
-from memories.services import forget, rollback
+from memories.services.lifecycle import forget, rollback
 
 
 class Forget(WorkspaceView):

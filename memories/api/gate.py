@@ -21,10 +21,10 @@ from engram.kernel.refusals import MissingError
 from engram.kernel.tenancy import in_workspace
 from memories.models import Merge, MergeSuggestion, SuggestionStatus
 from memories.serializers import gate as shapes
-from memories.services import answer_suggestion, gate_metrics
-from memories.services.audit import audit, sample
-from memories.services.split import split
-from memories.services.suggest import in_status
+from memories.services.gate import answer_suggestion, metrics
+from memories.services.gate.audit import audit, sample
+from memories.services.gate.split import split
+from memories.services.gate.suggestions import in_status
 
 
 class MemorySplit(WorkspaceView):
@@ -160,9 +160,7 @@ class GateMetrics(WorkspaceView):
     def get(self, request: Request) -> Response:
         """Return what the gate did, by week, with the false-merge rate and its interval."""
         since = self.asked()["since"]
-        return Response(
-            shapes.present_metrics(gate_metrics.measure(since=since, now=timezone.now()))
-        )
+        return Response(shapes.present_metrics(metrics.measure(since=since, now=timezone.now())))
 
 
 class InSampleOrder(NewestFirst):

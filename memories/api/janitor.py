@@ -19,8 +19,8 @@ from engram.kernel.refusals import MissingError
 from engram.kernel.tenancy import in_workspace
 from memories.models import JanitorAction, JanitorRun
 from memories.serializers import janitor as shapes
-from memories.services.janitor import Preview, preview, run
-from memories.services.janitor_undo import undo_action, undo_run
+from memories.services.janitor.run import Preview, preview, run
+from memories.services.janitor.undo import undo_action, undo_run
 
 ROUTE = "/api/v1/janitor/preview"
 

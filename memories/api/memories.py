@@ -19,10 +19,10 @@ from engram.kernel.tenancy import in_workspace
 from memories import serializers as shapes
 from memories.filters import MemoryFilter
 from memories.models import Memory, Review
-from memories.services import history
-from memories.services.commit import Committed, commit, commit_all
-from memories.services.erase import erase
-from memories.services.revise import revise
+from memories.services.commit.commit import Committed, commit, commit_all
+from memories.services.lifecycle import history
+from memories.services.lifecycle.erase import erase
+from memories.services.lifecycle.revise import revise
 
 CREATED = {"created", "kept_apart", "suggested"}
 

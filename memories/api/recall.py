@@ -16,9 +16,9 @@ from engram.kernel.refusals import MissingError
 from engram.kernel.tenancy import in_workspace
 from memories import serializers as shapes
 from memories.api.memories import visible_to
-from memories.services import recall
-from memories.services.asking import Query
-from memories.services.why_not import why_not
+from memories.services.recall import recall
+from memories.services.recall.query import Query
+from memories.services.recall.why_not import why_not
 
 
 class Recall(WorkspaceView):

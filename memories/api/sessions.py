@@ -21,11 +21,11 @@ from engram.kernel.refusals import MissingError
 from memories.models import Session
 from memories.models.session import SessionState
 from memories.serializers import session as shapes
-from memories.services.session_end import end_session
-from memories.services.session_erase import delete_session
-from memories.services.session_feedback import give_feedback
-from memories.services.session_prompt import NO_SUCH_SESSION, prompt
-from memories.services.session_start import SessionWanted, session_rng, start_session
+from memories.services.sessions.end import end_session
+from memories.services.sessions.erase import delete_session
+from memories.services.sessions.feedback import give_feedback
+from memories.services.sessions.prompts import NO_SUCH_SESSION, prompt
+from memories.services.sessions.start import SessionWanted, session_rng, start_session
 
 KEY = OpenApiParameter(
     "session_key",

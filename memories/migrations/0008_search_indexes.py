@@ -13,7 +13,7 @@ FROM memories_memory AS memory WHERE memory.id = posting.memory_id;
 ALTER TABLE memories_memory FORCE ROW LEVEL SECURITY;
 ALTER TABLE memories_posting FORCE ROW LEVEL SECURITY;
 """
-# As `memories.services.index.ensure_vector_index` makes it for other models.
+# As `memories.services.index.search_index.ensure_vector_index` makes it for other models.
 NEAREST = """
 CREATE INDEX vector_nearest_8deee326a9 ON memories_memoryvector
 USING hnsw ((embedding::vector(384)) vector_cosine_ops)

@@ -134,7 +134,7 @@ class Memory(WorkspaceModel):
 
     is_embedding_due = models.BooleanField(default=False)
     # The oldest transaction that the gate may not have seen when it let this memory in, while the
-    # two are still to be compared (`memories/services/second_look.py`).
+    # two are still to be compared (`memories/services/commit/second_look.py`).
     unseen_from = models.BigIntegerField(null=True, blank=True, editable=False)
 
     # What the janitor took away from the provenance weight and from the confidence factor.

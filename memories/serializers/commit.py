@@ -24,8 +24,8 @@ from engram.kernel.fields import (
 from memories.models import Kind, Provenance
 from memories.models.memory import CONTENT_MAX_CHARS
 from memories.serializers.memory import MemorySerializer, present
-from memories.services.commit import Committed
-from memories.services.draft import Draft
+from memories.services.commit.commit import Committed
+from memories.services.commit.draft import Draft
 
 TEN_YEARS_SECONDS = 10 * 366 * 86_400
 MAX_TAGS = 50

@@ -25,10 +25,10 @@ from memories.models import (
     SuggestionStatus,
 )
 from memories.serializers.memory import MemorySerializer, present
-from memories.services.answer_suggestion import foreseen
 from memories.services.disputes import disputes_of, shared_conflicts
-from memories.services.gate_metrics import GateMetrics
-from memories.services.split import Split
+from memories.services.gate.answer_suggestion import foreseen
+from memories.services.gate.metrics import GateMetrics
+from memories.services.gate.split import Split
 
 DEFAULT_WEEKS, MAX_WEEKS = 12, 260
 

@@ -12,7 +12,7 @@ from engram.kernel.pagination import MAX_LIMIT
 from memories.core.janitor import Deed, Reason
 from memories.models import JanitorAction
 from memories.serializers.memory import MemorySerializer, present
-from memories.services.janitor_scan import Finding
+from memories.services.janitor.scan import Finding
 
 
 class JanitorRequestSerializer(serializers.Serializer[Any]):

@@ -18,7 +18,7 @@ from engram.kernel.fields import (
 )
 from memories.models import Kind, State
 from memories.serializers.memory import MemorySerializer
-from memories.services.why_not import CODES
+from memories.services.recall.why_not import CODES
 
 QUERY_MAX_CHARS = 20_000
 MIN_WEIGHT = 1e-6

@@ -15,9 +15,9 @@ from memories.core.briefing import EXCERPT_MAX_CHARS
 from memories.models import CandidateSource, Session, SessionCandidate, State
 from memories.models.session import TRANSCRIPT_MAX_CHARS, SessionState
 from memories.services.disputes import Dispute
-from memories.services.session_candidates import CONSTRAINTS_READ
-from memories.services.session_offer import Started
-from memories.services.session_prompt import Prompted
+from memories.services.sessions.candidates import CONSTRAINTS_READ
+from memories.services.sessions.offer import Started
+from memories.services.sessions.prompts import Prompted
 
 PROMPT_MAX_CHARS = 20_000
 K_MAX = 100

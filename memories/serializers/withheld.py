@@ -10,7 +10,7 @@ from uuid import UUID
 from engram.kernel.credentials import strings_in
 from memories.core.content import content_hash, normalised
 from memories.models import Review, ReviewStatus
-from memories.services.statements import forgotten_wordings
+from memories.services.index.statement_hashes import forgotten_wordings
 
 # The fields that hold no free text: they are shown whatever was forgotten.
 WITHOUT_TEXT = frozenset(

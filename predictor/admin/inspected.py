@@ -21,7 +21,7 @@ from predictor.serializers.record import (
     present_judgement,
     present_memories,
 )
-from predictor.services.session_records import (
+from predictor.services.status.records import (
     WITHHELD_CALIBRATION,
     WITHHELD_ERASED,
     WITHHELD_FORGOTTEN,

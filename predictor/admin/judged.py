@@ -16,7 +16,7 @@ from predictor.admin.detail import DetailedAdmin
 from predictor.admin.inspected import comparison_detail, judgement_detail
 from predictor.models import Comparison, Judgement, Outcome
 from predictor.models.comparison import WINNERS
-from predictor.services.session_records import Record, record_of
+from predictor.services.status.records import Record, record_of
 
 
 def figure_column(field: str, title: str, shape: str = ".3f") -> Any:

@@ -15,8 +15,8 @@ from engram.kernel.api import WorkspaceView, validated
 from engram.kernel.models import Role
 from engram.kernel.tenancy import in_workspace
 from predictor.serializers import calibration as shapes
-from predictor.services import calibrate
-from predictor.services.calibration_report import calibration_of
+from predictor.services.calibration import calibrate
+from predictor.services.calibration.report import calibration_of
 
 
 class Calibration(WorkspaceView):

@@ -17,7 +17,7 @@ from engram.kernel.models import Role
 from engram.kernel.pagination import MAX_LIMIT, asked_number
 from engram.kernel.refusals import MissingError
 from memories.api.sessions import KEY
-from memories.services.session_prompt import NO_SUCH_SESSION
+from memories.services.sessions.prompts import NO_SUCH_SESSION
 from predictor.filters import ComparisonFilter
 from predictor.models import Comparison
 from predictor.serializers.comparison import ComparisonSerializer
@@ -27,7 +27,7 @@ from predictor.serializers.record import (
     present_audit,
     present_inspected,
 )
-from predictor.services.session_records import record_of, record_of_comparison
+from predictor.services.status.records import record_of, record_of_comparison
 
 MAX_OFFSET = 1_000_000_000
 

@@ -19,7 +19,7 @@ from predictor.serializers.training import (
     TrainingSerializer,
     present_drift,
 )
-from predictor.services.judge_drift import judge_drift
+from predictor.services.judging.drift import judge_drift
 from predictor.services.state import governor_of, state_of
 
 

@@ -19,9 +19,9 @@ from predictor.serializers.status import (
     present_status,
     reset_detail,
 )
-from predictor.services import breaker
-from predictor.services.reset import reset
-from predictor.services.standing import standing
+from predictor.services.models.reset import reset
+from predictor.services.serving import breaker
+from predictor.services.status.status import standing
 
 
 def refuse_body(request: Request) -> None:

@@ -13,8 +13,8 @@ from memories.core.metrics import Interval
 from predictor.core.calibration import FLAG_ERROR, CalibrationReport
 from predictor.core.judging import tail
 from predictor.models import CalibrationItem, JudgeKind
-from predictor.services.calibrate import SAMPLE_MAX, SAMPLE_MIN, SAMPLE_SIZE
-from predictor.services.calibration_report import Calibration, JudgeReport
+from predictor.services.calibration.calibrate import SAMPLE_MAX, SAMPLE_MIN, SAMPLE_SIZE
+from predictor.services.calibration.report import Calibration, JudgeReport
 
 
 class SampleWantedSerializer(serializers.Serializer[Any]):

@@ -13,7 +13,7 @@ from predictor.models import Comparison, JudgeKind, Judgement, JudgeStatus, Outc
 from predictor.models.comparison import WINNERS
 from predictor.serializers.comparison import ComparisonSerializer
 from predictor.serializers.training import TrainingSerializer
-from predictor.services.session_records import Inspected, Record
+from predictor.services.status.records import Inspected, Record
 
 JUDGED = (
     "status",

@@ -11,7 +11,7 @@ from rest_framework import serializers
 from engram.kernel.configuration import WorkspaceSettings
 from predictor.core.governance import Phase
 from predictor.models import ModelVersion
-from predictor.services.standing import THRESHOLDS, Standing
+from predictor.services.status.status import THRESHOLDS, Standing
 
 MODES = ("off", "collect", "on")
 SETTINGS = (

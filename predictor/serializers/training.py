@@ -10,7 +10,7 @@ from rest_framework import serializers
 from engram.kernel.fields import AskedWhole
 from predictor.core.governance import DRIFT_LIMIT
 from predictor.models import Comparison, Training
-from predictor.services.judge_drift import DRIFT_THRESHOLD, DriftWindow, is_drifting, latest_drift
+from predictor.services.judging.drift import DRIFT_THRESHOLD, DriftWindow, is_drifting, latest_drift
 
 LIMIT_MAX = 1_000
 

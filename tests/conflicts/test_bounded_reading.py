@@ -12,14 +12,15 @@ from django.utils import timezone
 from conflicts.core import comparisons
 from conflicts.core.parts import MAX_MEMBERS
 from conflicts.models import Conflict, ConflictMember
-from conflicts.services import bulk, show
-from conflicts.services import report as reports
+from conflicts.services.cards import show
+from conflicts.services.reports import report as reports
+from conflicts.services.verdicts import bulk
 from engram.kernel.actors import SYSTEM, Actor
 from engram.kernel.models import Role
 from engram.kernel.tenancy import has_workspace, in_workspace
 from memories.core.lengths import MAX_COMPARED_CHARS
-from memories.services.commit import commit_all
-from memories.services.draft import Draft
+from memories.services.commit.commit import commit_all
+from memories.services.commit.draft import Draft
 from tests.conflicts.test_comparing_and_locks import locks_held, watch
 from tests.conftest import House, build_house
 

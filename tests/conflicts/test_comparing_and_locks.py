@@ -12,7 +12,7 @@ from django.db import connection
 from django.utils import timezone
 
 from conflicts.core import comparisons, subjects
-from conflicts.services.detect import detect_due
+from conflicts.services.detection.detect import detect_due
 from memories.core import claims
 from tests.conflicts.test_card_changes import commit, report, tell
 from tests.conftest import House, build_house

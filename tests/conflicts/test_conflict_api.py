@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 
 from conflicts.models import DetectionDue, DetectionRun
-from conflicts.services.detect import detect_due
+from conflicts.services.detection.detect import detect_due
 from engram.kernel.tenancy import in_workspace
 from tests.conftest import House
 

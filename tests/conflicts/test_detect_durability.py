@@ -11,10 +11,11 @@ import pytest
 from django.utils import timezone
 
 from conflicts.models import Conflict, DetectionDue, DetectionLease, DetectionRun
-from conflicts.services import backlog, detect, lease, snooze, story
+from conflicts.services.cards import snooze
+from conflicts.services.detection import backlog, detect, lease, story
 from engram.kernel.actors import SYSTEM
 from engram.kernel.tenancy import in_workspace
-from memories.services import forget
+from memories.services.lifecycle import forget
 from tests.conftest import House
 
 LOW = "The API rate limit is 1000 requests per second."

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from conflicts.core.facts import DetectiveSettings
 from conflicts.models import Conflict
-from conflicts.services.detect import detect_due
+from conflicts.services.detection.detect import detect_due
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
 from tests.conftest import House

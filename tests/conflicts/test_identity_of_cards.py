@@ -18,8 +18,8 @@ from django.utils import timezone
 from conflicts.core.comparisons import Comparisons
 from conflicts.core.facts import Finding
 from conflicts.models import Conflict, ConflictMember, ConflictPair
-from conflicts.services.cards import file_findings
-from conflicts.services.detect import detect_due
+from conflicts.services.cards.file import file_findings
+from conflicts.services.detection.detect import detect_due
 from engram.kernel.models import Event
 from engram.kernel.tenancy import in_workspace
 from tests.conftest import House, build_house

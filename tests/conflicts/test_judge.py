@@ -12,8 +12,8 @@ from django.utils import timezone
 
 from conflicts.core.records import Record, together
 from conflicts.models import Judgement
-from conflicts.services.detect import detect_due
-from conflicts.services.records import agent_records, is_seconded
+from conflicts.services.detection.detect import detect_due
+from conflicts.services.reports.records import agent_records, is_seconded
 from engram.kernel import keys
 from engram.kernel.actors import SYSTEM, Actor
 from engram.kernel.models import ApiKey, Event, Role

@@ -9,8 +9,8 @@ import pytest
 from django.utils import timezone
 
 from conflicts.models import Conflict, DetectionDue, DetectionLease, DetectionRun
-from conflicts.services import backlog, lease
-from conflicts.services.detect import detect_due
+from conflicts.services.detection import backlog, lease
+from conflicts.services.detection.detect import detect_due
 from engram.kernel.models import Event
 from engram.kernel.tenancy import in_workspace
 from tests.conftest import House, build_house
@@ -19,7 +19,7 @@ from tests.killing import kill_at
 LOW = "The API rate limit is 1000 requests per second."
 HIGH = "The API rate limit is 5000 requests per second."
 
-DETECT = "conflicts.services.detect"
+DETECT = "conflicts.services.detection.detect"
 # Where the worker dies, and whether the findings were filed for good by then.
 STEPS = {
     "after taking the lease": (DETECT, "lease.take", "after", False),

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from conflicts.core.detective import detect
 from conflicts.core.facts import Fact
 from conflicts.core.subjects import Note, answering, are_of_other_subjects, by_subject
-from conflicts.services.detect import detect_due
+from conflicts.services.detection.detect import detect_due
 from engram.kernel.embedding import embed_windows
 from memories.core.claims import compare
 from tests.conftest import House

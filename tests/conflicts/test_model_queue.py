@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from conflicts.services.narrative import NARRATE_TASK
+from conflicts.services.detection.narrative import NARRATE_TASK
 from engram.celery import app
 from engram.supervisor.plan import names_model
 

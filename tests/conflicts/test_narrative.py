@@ -21,7 +21,15 @@ from conflicts.models import (
     DetectionRun,
     NarrativeLease,
 )
-from conflicts.services import ask_model, backlog, detect, lease, narrate, narrative, turns
+from conflicts.services.detection import (
+    ask_model,
+    backlog,
+    detect,
+    lease,
+    narrate,
+    narrative,
+    turns,
+)
 from engram.kernel import spend
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace

@@ -24,12 +24,12 @@ from conflicts.core.facts import Fact, Finding
 from conflicts.core.identity import OpenCard, place
 from conflicts.core.subjects import Note, answering, are_of_other_subjects
 from conflicts.models import Conflict, ConflictMember, ConflictPair
-from conflicts.services.cards import file_findings
-from conflicts.services.detect import detect_due
+from conflicts.services.cards.file import file_findings
+from conflicts.services.detection.detect import detect_due
 from engram.kernel.embedding import embed_windows
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory
-from memories.services.lifecycle import LIFECYCLE_FIELDS
+from memories.services.lifecycle.states import LIFECYCLE_FIELDS
 from tests.conftest import House
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)

@@ -14,16 +14,16 @@ from django.test.utils import CaptureQueriesContext
 from conflicts.core.comparisons import Comparisons
 from conflicts.core.facts import Finding
 from conflicts.models import Conflict, Judgement
-from conflicts.services.cards import file_findings
-from conflicts.services.resolve import resolve
-from conflicts.services.undo import undo
+from conflicts.services.cards.file import file_findings
+from conflicts.services.verdicts.resolve import resolve
+from conflicts.services.verdicts.undo import undo
 from engram.kernel.actors import SYSTEM
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.core.metrics import wilson
-from memories.services import forget
-from memories.services.commit import commit
-from memories.services.draft import Draft
+from memories.services.commit.commit import commit
+from memories.services.commit.draft import Draft
+from memories.services.lifecycle import forget
 from tests.conftest import NOW, House
 
 _numbers = count()

@@ -16,10 +16,10 @@ from django.utils import timezone
 from conflicts.core import detective
 from conflicts.core.comparisons import Comparisons
 from conflicts.models import DetectionDue
-from conflicts.services import detect
-from conflicts.services.cards import one_filer
-from conflicts.services.judge import judge
-from conflicts.services.report import correct, gather, report
+from conflicts.services.cards.file import one_filer
+from conflicts.services.detection import detect
+from conflicts.services.reports.judge import judge
+from conflicts.services.reports.report import correct, gather, report
 from engram.kernel.actors import Actor
 from engram.kernel.models import Role
 from engram.kernel.refusals import StaleError

@@ -8,13 +8,13 @@ import pytest
 from django.utils import timezone
 
 from conflicts.models import ConflictMember, ConflictPair, DetectionDue
-from conflicts.services.judgements import against
+from conflicts.services.reports.judgements import against
 from engram.kernel.actors import SYSTEM
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, Merge
-from memories.services.commit import commit_all
-from memories.services.draft import Draft
-from memories.services.suggest import suggest
+from memories.services.commit.commit import commit_all
+from memories.services.commit.draft import Draft
+from memories.services.gate.suggestions import suggest
 from tests.conflicts.test_identity_of_cards import LIMIT, cards, detect
 from tests.conftest import House
 

@@ -15,11 +15,11 @@ from django.utils import timezone
 from conflicts import tasks
 from conflicts.core.detective import detect as read
 from conflicts.models import Conflict, DetectionDue, DetectionLease, DetectionRun
-from conflicts.services import detect, due, turns
+from conflicts.services.detection import detect, due, turns
 from engram.kernel.actors import SYSTEM
 from engram.kernel.tenancy import in_workspace
-from memories.services.commit import Prepared, prepare, write
-from memories.services.draft import Draft
+from memories.services.commit.commit import Prepared, prepare, write
+from memories.services.commit.draft import Draft
 from tests.conftest import House
 
 LOW = "The API rate limit is 1000 requests per second."

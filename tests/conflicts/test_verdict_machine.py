@@ -32,17 +32,17 @@ from conflicts.core.facts import Finding
 from conflicts.core.subjects import answering, note_of
 from conflicts.models import Conflict, ConflictMember, ConflictPair, Decision
 from conflicts.models.card import ConflictStatus
-from conflicts.services.cards import file_findings
-from conflicts.services.lapse import WAITING
-from conflicts.services.resolve import resolve
-from conflicts.services.snooze import snooze, wake_due
-from conflicts.services.undo import undo
+from conflicts.services.cards.file import file_findings
+from conflicts.services.cards.lapse import WAITING
+from conflicts.services.cards.snooze import snooze, wake_due
+from conflicts.services.verdicts.resolve import resolve
+from conflicts.services.verdicts.undo import undo
 from engram.kernel.actors import SYSTEM
 from engram.kernel.refusals import InvalidError, StaleError
 from engram.kernel.tenancy import in_workspace
 from memories.core.content import content_hash
 from memories.models import Memory, MemoryVector, Observation
-from memories.services.lifecycle import LIFECYCLE_FIELDS
+from memories.services.lifecycle.states import LIFECYCLE_FIELDS
 from tests.memories.test_lifecycle_machine import SERVICES, Known, Lifecycle, Said
 
 VERDICTS = ["yes", "no", "keep", "both_valid", "none_valid", "dismiss"]

@@ -9,10 +9,11 @@ import pytest
 from django.utils import timezone
 
 from conflicts.models import Conflict, Judgement
-from conflicts.services import bulk, show
-from conflicts.services import resolve as verdicts
-from conflicts.services.detect import detect_due
-from conflicts.services.lapse import TAKEN_OUT
+from conflicts.services.cards import show
+from conflicts.services.cards.lapse import TAKEN_OUT
+from conflicts.services.detection.detect import detect_due
+from conflicts.services.verdicts import bulk
+from conflicts.services.verdicts import resolve as verdicts
 from engram.kernel.actors import SYSTEM
 from engram.kernel.refusals import InvalidError
 from engram.kernel.tenancy import in_workspace

@@ -9,13 +9,13 @@ from django.utils import timezone
 from conflicts.core.comparisons import Comparisons
 from conflicts.core.facts import Finding
 from conflicts.models import Conflict
-from conflicts.services.cards import file_findings
+from conflicts.services.cards.file import file_findings
 from engram.kernel.actors import SYSTEM
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory
-from memories.services.commit import commit
-from memories.services.draft import Draft
+from memories.services.commit.commit import commit
+from memories.services.commit.draft import Draft
 
 OLD = "The API rate limit is 1000 requests per second."
 NEW = "The API rate limit is 5000 requests per second."

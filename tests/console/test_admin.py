@@ -20,7 +20,7 @@ from engram.kernel import keys
 from engram.kernel.actors import SYSTEM
 from engram.kernel.models import ApiKey, Event, Membership, Role, Workspace
 from engram.kernel.tenancy import in_workspace
-from memories.services import forget
+from memories.services.lifecycle import forget
 from tests.conftest import House
 from tests.console.cards import NEW, OLD, QUESTION, disagree, remember, state, status
 

@@ -16,8 +16,8 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from conflicts.models import Conflict, ConflictMember, Decision
-from conflicts.services import bulk
-from conflicts.services.resolve import resolve
+from conflicts.services.verdicts import bulk
+from conflicts.services.verdicts.resolve import resolve
 from engram.kernel.actors import SYSTEM
 from engram.kernel.models import Membership
 from engram.kernel.tenancy import in_workspace

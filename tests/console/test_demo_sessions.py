@@ -19,7 +19,8 @@ from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, Session
 from predictor import tasks
 from predictor.models import Comparison, Judgement, PredictorState, Training, TrainingStatus
-from predictor.services import judge, judging_due, training_turn
+from predictor.services.judging import due, judge
+from predictor.services.training import turn as training_turn
 from predictor.signals import may_work
 from tests.conftest import NOW, House, build_house
 
@@ -174,7 +175,7 @@ def test_what_people_do_meanwhile_is_judged_behind_the_story(told: House, path: 
         PredictorState.objects.create(updated_at=held_at, training_due_since=held_at)
     for task in (tasks.judge_workspace, tasks.judge_workspace_by_model, tasks.train_workspace):
         task(str(told.workspace.pk))
-    assert (judging_due.overlooked(NOW), training_turn.overlooked(NOW)) == ([], [])
+    assert (due.overlooked(NOW), training_turn.overlooked(NOW)) == ([], [])
     with in_workspace(told.workspace):
         running.refresh_from_db()
         assert running.status == TrainingStatus.RUNNING
@@ -188,7 +189,7 @@ def test_what_people_do_meanwhile_is_judged_behind_the_story(told: House, path: 
         assert Judgement.objects.get(session__session_key="own").status == "due"
         assert Judgement.objects.get(session__session_key="dogs").status == "done"
     assert may_work(told.workspace.pk)
-    assert judging_due.overlooked(NOW) == [told.workspace]
+    assert due.overlooked(NOW) == [told.workspace]
     tasks.judge_workspace(str(told.workspace.pk))
     with in_workspace(told.workspace):
         told_first = Judgement.objects.order_by("judged_at").values_list(

@@ -18,7 +18,7 @@ from engram.kernel import pulse
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, MemoryVector
-from memories.services.index import _index_name, ensure_index_in_use
+from memories.services.index.search_index import _index_name, ensure_index_in_use
 from predictor.models import PredictorState
 from tests.conftest import build_house
 from tests.homes import ENVIRONMENT, SOURCE, throw_away

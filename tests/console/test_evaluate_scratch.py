@@ -11,7 +11,7 @@ from engram.console.evaluation.scratch import (
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory
-from memories.services.draft import Draft
+from memories.services.commit.draft import Draft
 from tests.conftest import NOW
 
 

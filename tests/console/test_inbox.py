@@ -29,7 +29,7 @@ from engram.kernel.actors import SYSTEM, Actor
 from engram.kernel.models import Event, Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, MergeSuggestion, Review
-from memories.services import answer_suggestion
+from memories.services.gate import answer_suggestion
 from tests.conftest import House, issue_agent
 from tests.console.cards import QUESTION, disagree, state
 

@@ -16,7 +16,7 @@ from engram.kernel.models import Event
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory
 from predictor.models import CalibrationItem
-from predictor.services.calibrate import sample, sample_of
+from predictor.services.calibration.calibrate import sample, sample_of
 from tests.conftest import House
 from tests.console.cards import disagree
 from tests.predictor.asked import judged_world

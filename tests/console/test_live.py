@@ -28,7 +28,7 @@ from engram.kernel.actors import SYSTEM
 from engram.kernel.history import record
 from engram.kernel.models import ApiKey, Event, Membership, Role
 from engram.kernel.tenancy import in_workspace
-from memories.services import forget
+from memories.services.lifecycle import forget
 from tests.conftest import House, build_house
 from tests.console.cards import OLD, QUESTION, disagree, remember
 from tests.console.sockets import Socket

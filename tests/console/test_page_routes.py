@@ -12,7 +12,7 @@ from django.urls import URLResolver, get_resolver
 from django.utils import timezone
 
 from conflicts.models import Conflict, DetectionRun
-from conflicts.services.detect import detect_due
+from conflicts.services.detection.detect import detect_due
 from engram.kernel.actors import SYSTEM
 from engram.kernel.invitations import invite
 from engram.kernel.models import ApiKey, Event, Membership, Role

@@ -11,16 +11,16 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from conflicts.models import Conflict, ConflictMember, DetectionRun
-from conflicts.services import replay as replaying
-from conflicts.services.detect import detect_due
-from conflicts.services.resolve import resolve
+from conflicts.services.detection import replay as replaying
+from conflicts.services.detection.detect import detect_due
+from conflicts.services.verdicts.resolve import resolve
 from engram.kernel.actors import SYSTEM
 from engram.kernel.models import Event, IdempotentAnswer, Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.core import claims, comparing
 from memories.core.claims import Comparison, Reading
 from memories.models import Memory, Merge, MergeSuggestion, Observation
-from memories.services import gate_replay
+from memories.services.gate import replay
 from tests.conflicts.test_quality import ask, decide
 from tests.conftest import House
 
@@ -221,7 +221,7 @@ def test_more_than_a_replay_reads_is_cut_and_said(
     for number in range(4):
         commit(house, f"Tank {number} holds brine.")
         ask(house.workspace, at=timezone.now())
-    monkeypatch.setattr(gate_replay, "COMMITS_READ", 3)
+    monkeypatch.setattr(replay, "COMMITS_READ", 3)
     monkeypatch.setattr(replaying, "CARDS_READ", 3)
     done = replayed(house, {"gate_threshold": 0.9})
     assert (done["gate"]["replayed"], done["gate"]["is_cut"]) == (3, True)
@@ -297,7 +297,7 @@ def test_a_replay_compares_each_pair_once_outside_of_transactions_and_says_how_m
     assert set(depths) == {outside}
     compared.clear()
     chars = len(OTHER) + len("The deploy runs on Friday at 10:00 UTC.") + len(PLAIN) * 2 + 60
-    monkeypatch.setattr(gate_replay, "CHARS_COMPARED", chars)
+    monkeypatch.setattr(replay, "CHARS_COMPARED", chars)
     done = replayed(house, {"gate_threshold": 0.95})["gate"]
     assert (done["commits"], done["is_cut"]) == (3, True)
     assert done["replayed"] < 3

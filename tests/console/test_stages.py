@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from conflicts.services import detect
+from conflicts.services.detection import detect
 from engram.kernel import latency
 from engram.kernel.models import LatencyHour, StageError
 from engram.kernel.tenancy import in_workspace

@@ -12,8 +12,8 @@ from django.utils import timezone
 
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, SessionCandidate
-from memories.services.learned import Asked, Opinion
-from predictor.services.judge import judge_due
+from memories.services.sessions.ranker_hook import Asked, Opinion
+from predictor.services.judging.judge import judge_due
 from tests.conftest import House
 
 SECRET = "Flowerpot"

@@ -11,7 +11,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from conflicts.services.detect import detect_due
+from conflicts.services.detection.detect import detect_due
 from engram.kernel import telemetry
 from engram.kernel.actors import SYSTEM
 from engram.kernel.history import record
@@ -19,7 +19,7 @@ from engram.kernel.models import StageError
 from engram.kernel.tenancy import in_workspace
 from memories.models import Session, SessionCandidate
 from predictor.models import Comparison, Training
-from predictor.services.judge import judge_due
+from predictor.services.judging.judge import judge_due
 from tests.conftest import House
 
 KEY = "talk/1 ?"

@@ -14,10 +14,10 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from conflicts.models import Conflict
-from conflicts.services import snooze
+from conflicts.services.cards import snooze
 from engram.kernel.actors import SYSTEM
 from engram.kernel.tenancy import in_workspace
-from memories.services import forget
+from memories.services.lifecycle import forget
 from tests.conftest import House
 from tests.console.cards import QUESTION, ask, disagree, remember, state, status
 

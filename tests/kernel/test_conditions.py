@@ -13,7 +13,7 @@ from django.db.models import QuerySet
 from engram.kernel.conditions import condition_of
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory
-from memories.services.asking import Query, matching
+from memories.services.recall.query import Query, matching
 from tests.conftest import NOW, House
 from tests.memories.scale import clustered, fill
 

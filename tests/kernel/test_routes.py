@@ -18,7 +18,7 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils import timezone
 
 from conflicts.models import Conflict, ConflictComment, Decision
-from conflicts.services.detect import detect_due
+from conflicts.services.detection.detect import detect_due
 from engram.kernel import keys
 from engram.kernel.actors import SYSTEM
 from engram.kernel.models import ApiKey, Role
@@ -33,7 +33,7 @@ from memories.models import (
     Session,
     SessionCandidate,
 )
-from memories.services.janitor import run as run_janitor
+from memories.services.janitor.run import run as run_janitor
 from predictor.models import CalibrationItem, CalibrationSample, Comparison, Training
 from tests.conftest import NOW, Caller, House, build_house
 

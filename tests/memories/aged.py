@@ -9,8 +9,8 @@ from engram.kernel.actors import SYSTEM
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.models import JanitorAction, JanitorRun, Memory
-from memories.services.commit import commit
-from memories.services.draft import Draft
+from memories.services.commit.commit import commit
+from memories.services.commit.draft import Draft
 from tests.conftest import NOW
 
 WEEK = timedelta(days=7)

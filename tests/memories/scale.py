@@ -13,7 +13,7 @@ from django.db import connection
 
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
-from memories.services.index import count_terms
+from memories.services.index.search_index import count_terms
 from tests.conftest import NOW
 
 WIDTH = 384

@@ -13,9 +13,9 @@ from engram.kernel.actors import Actor
 from engram.kernel.models import Role
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, SessionCandidate
-from memories.services.learned import Asked, Opinion
-from memories.services.session_offer import Started
-from memories.services.session_start import SessionWanted, start_session
+from memories.services.sessions.offer import Started
+from memories.services.sessions.ranker_hook import Asked, Opinion
+from memories.services.sessions.start import SessionWanted, start_session
 from tests.conftest import NOW, House
 
 AGENT = Actor(kind="user", id="7", label="somebody", role=Role.AGENT)

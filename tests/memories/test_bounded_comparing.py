@@ -16,9 +16,9 @@ from engram.kernel.tenancy import in_workspace
 from memories.core import claims, comparing, reading
 from memories.core.comparing import NOT_HERE, Comparer
 from memories.models import Memory, MergeSuggestion
-from memories.services import committing, nearby
-from memories.services.commit import commit_all
-from memories.services.draft import Draft
+from memories.services.commit import nearby, transaction
+from memories.services.commit.commit import commit_all
+from memories.services.commit.draft import Draft
 from memories.tasks import sweep_second_looks
 from tests.conftest import House, build_house
 
@@ -82,7 +82,7 @@ def test_a_commit_reads_each_long_text_once_and_the_first_1000_characters_for_an
 def test_a_batch_compares_so_many_characters_and_leaves_the_rest_to_the_background(
     stored: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memories.services.commit.CHARS_A_CALL", 40_000)
+    monkeypatch.setattr("memories.services.commit.commit.CHARS_A_CALL", 40_000)
     compared = counting(monkeypatch, "compare", [comparing])
     texts = [long_text(100 + number) for number in range(6)]
     results = batch(stored, texts)
@@ -104,7 +104,7 @@ def test_nothing_is_compared_for_asks_before_the_transaction_ends(
     within: list[bool] = []
     asks = nearby._pairs
 
-    def watched(result: committing.Committed) -> Any:
+    def watched(result: transaction.Committed) -> Any:
         within.append(connection.in_atomic_block)
         return asks(result)
 
@@ -116,7 +116,7 @@ def test_nothing_is_compared_for_asks_before_the_transaction_ends(
 def test_what_was_left_is_compared_in_the_background_also_with_its_own_batch(
     stored: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memories.services.commit.CHARS_A_CALL", 0)
+    monkeypatch.setattr("memories.services.commit.commit.CHARS_A_CALL", 0)
     one = "The deploy of the harbour depot runs on Thursday."
     other = "The harbour depot's deploy runs on Thursday."
     against = "The deploy of the harbour depot runs on Monday."
@@ -132,9 +132,9 @@ def test_what_was_left_is_compared_in_the_background_also_with_its_own_batch(
 def test_the_background_compares_a_bounded_part_at_a_time_until_all_is_done(
     stored: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memories.services.commit.CHARS_A_CALL", 0)
+    monkeypatch.setattr("memories.services.commit.commit.CHARS_A_CALL", 0)
     batch(stored, [long_text(200 + number) for number in range(5)])
-    monkeypatch.setattr("memories.services.second_look.CHARS_A_CALL", 40_000)
+    monkeypatch.setattr("memories.services.commit.second_look.CHARS_A_CALL", 40_000)
     rooms: list[float] = []
     create = Comparer.__init__
 
@@ -170,7 +170,7 @@ def test_ordinary_batches_have_room(house: House) -> None:
 def test_long_texts_that_the_gate_did_not_compare_are_not_asked_about(
     stored: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memories.services.commit.CHARS_A_CALL", 0)
+    monkeypatch.setattr("memories.services.commit.commit.CHARS_A_CALL", 0)
     with in_workspace(stored.workspace):
         Memory.objects.update(observed_at=timezone.now() - timedelta(days=90))
     answer = stored.agent.post("memories", {"content": long_text(90)})

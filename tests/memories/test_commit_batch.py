@@ -6,8 +6,8 @@ from engram.kernel.actors import SYSTEM
 from engram.kernel.tenancy import in_workspace
 from memories.core.text import terms
 from memories.models import CorpusSize, Memory, Posting, TermCount
-from memories.services.commit import commit_all
-from memories.services.draft import Draft
+from memories.services.commit.commit import commit_all
+from memories.services.commit.draft import Draft
 from tests.conftest import NOW
 
 

@@ -15,14 +15,15 @@ from django.db import OperationalError, connection, connections
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from conflicts.services.detect import detect_due
+from conflicts.services.detection.detect import detect_due
 from engram.kernel.actors import SYSTEM
 from engram.kernel.models import Event
 from engram.kernel.tenancy import in_workspace
 from memories.models import CorpusSize, Memory, MergeSuggestion, Observation, TermCount
-from memories.services import gate, second_look
-from memories.services.commit import commit, commit_all
-from memories.services.draft import Draft
+from memories.services.commit import second_look
+from memories.services.commit.commit import commit, commit_all
+from memories.services.commit.draft import Draft
+from memories.services.gate import examine as gate
 from memories.tasks import sweep_second_looks
 from tests.conftest import House, build_house
 

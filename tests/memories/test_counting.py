@@ -17,9 +17,9 @@ from django.test.utils import CaptureQueriesContext
 
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, RecallDay, RecallRecord
-from memories.services import counting
-from memories.services.counting import count_recalls, sweep, waiting
-from memories.services.recall import Query, recall
+from memories.services.recall import log
+from memories.services.recall.log import count_recalls, sweep, waiting
+from memories.services.recall.recall import Query, recall
 from tests.conftest import NOW, House, build_house
 from tests.kernel.test_routes import EXPECTED, furnish
 from tests.memories.aged import SUBJECTS, remember
@@ -116,7 +116,7 @@ def test_what_was_erased_meanwhile_is_not_in_the_way(house: House) -> None:
 def test_sweep_asks_only_workspaces_with_recalls_and_counts_all(
     house: House, neighbour: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(counting, "RECORDS_A_TURN", 2)
+    monkeypatch.setattr(log, "RECORDS_A_TURN", 2)
     ours, theirs = remember(house.workspace), remember(neighbour.workspace)
     assert waiting() == []
     for _ in range(5):
@@ -208,7 +208,7 @@ def test_a_sweep_killed_before_its_commit_loses_and_doubles_nothing(shared_house
     with subprocess.Popen(
         [
             sys.executable, "-c", DYING_SWEEP, database_url(), str(shared_house.workspace.pk),
-            counting.COUNT,
+            log.COUNT,
         ],
         stdout=subprocess.PIPE, text=True,
     ) as sweeper:  # fmt: skip
@@ -236,7 +236,7 @@ def test_a_recall_is_kept_when_its_process_is_killed_before_the_sweep(shared_hou
         "from uuid import UUID\n"
         "from django.utils import timezone\n"
         "from engram.kernel.models import Workspace\n"
-        "from memories.services.recall import Query, recall\n"
+        "from memories.services.recall.recall import Query, recall\n"
         "workspace = Workspace.objects.get(pk=UUID(sys.argv[1]))\n"
         f"recall(workspace, Query({SUBJECTS[0]!r}), now=timezone.now())\n"
         "os.kill(os.getpid(), signal.SIGKILL)\n"

@@ -18,7 +18,7 @@ from engram.kernel.models import Event
 from engram.kernel.tenancy import in_workspace
 from memories.core.claims import missing
 from memories.models import Memory
-from memories.services.lifecycle import LIFECYCLE_FIELDS
+from memories.services.lifecycle.states import LIFECYCLE_FIELDS
 from tests.conflicts.test_card_changes import PLACES
 from tests.conftest import House, build_house
 

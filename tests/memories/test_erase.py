@@ -11,7 +11,7 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from conflicts.services.detect import detect_due
+from conflicts.services.detection.detect import detect_due
 from engram import embedded
 from engram.kernel import broker
 from engram.kernel.models import Event, IdempotentAnswer

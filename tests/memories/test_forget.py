@@ -10,7 +10,7 @@ from django.utils import timezone
 from engram.kernel import embedding
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory
-from memories.services import forget as service
+from memories.services.lifecycle import forget as service
 from tests.conftest import Caller, House
 
 

@@ -9,13 +9,13 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from conflicts.services.detect import detect_due
-from conflicts.services.story import story_ids, tell
+from conflicts.services.detection.detect import detect_due
+from conflicts.services.detection.story import story_ids, tell
 from engram.console import feed
 from engram.kernel.models import Event
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory
-from memories.services.counting import count_recalls
+from memories.services.recall.log import count_recalls
 from tests.conftest import Caller, House
 
 CANARY = "zyzzyvaquux"

@@ -16,7 +16,7 @@ from conflicts.models import DetectionDue
 from engram.kernel.tenancy import in_workspace
 from memories.management.commands.import_memories import parse_line
 from memories.models import Memory
-from memories.services import import_lines
+from memories.services.commit import import_lines
 from tests.conftest import NOW, House
 
 

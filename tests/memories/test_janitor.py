@@ -14,9 +14,9 @@ from engram.kernel.models import Event
 from engram.kernel.tenancy import in_workspace
 from memories.core.janitor import Deed
 from memories.models import JanitorAction, JanitorRun, Memory, MemoryVector, RecallRecord
-from memories.services import forget
-from memories.services.janitor import preview, run, run_when_due
-from memories.services.recall import Query, recall
+from memories.services.janitor.run import preview, run, run_when_due
+from memories.services.lifecycle import forget
+from memories.services.recall.recall import Query, recall
 from tests.conftest import NOW, House
 from tests.memories.aged import LONG_AGO, SUBJECTS, WEEK, age, fresh, remember, stored
 

@@ -14,7 +14,7 @@ from engram.kernel.actors import SYSTEM
 from engram.kernel.tenancy import in_workspace
 from memories import tasks
 from memories.models import JanitorAction, JanitorRun, Memory
-from memories.services.janitor import run, waiting
+from memories.services.janitor.run import run, waiting
 from tests.conftest import NOW, House, build_house
 from tests.memories.aged import SUBJECTS, age, fresh, remember, stored
 from tests.memories.test_concurrency import CALLERS, at_once

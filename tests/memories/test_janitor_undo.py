@@ -12,9 +12,9 @@ from engram.kernel.models import Event
 from engram.kernel.refusals import MissingError, StaleError
 from engram.kernel.tenancy import in_workspace
 from memories.models import JanitorAction, JanitorRun, Memory, MemoryVector
-from memories.services.forget import forget
-from memories.services.janitor import run
-from memories.services.janitor_undo import undo_action, undo_run
+from memories.services.janitor.run import run
+from memories.services.janitor.undo import undo_action, undo_run
+from memories.services.lifecycle.forget import forget
 from tests.conftest import NOW, House
 from tests.memories.aged import SUBJECTS, WEEK, age, fresh, remember
 

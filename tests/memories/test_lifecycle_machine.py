@@ -35,10 +35,10 @@ from engram.kernel.refusals import InvalidError, StaleError
 from engram.kernel.tenancy import in_workspace
 from memories.core.content import content_hash
 from memories.models import Memory, MemoryVector, Merge, Observation, Posting
-from memories.services import forget
-from memories.services.commit import Committed, commit
-from memories.services.draft import Draft
-from memories.services.split import split
+from memories.services.commit.commit import Committed, commit
+from memories.services.commit.draft import Draft
+from memories.services.gate.split import split
+from memories.services.lifecycle import forget
 from tests.conftest import NOW
 
 SERVICES = ["Billing", "Search", "Gateway", "Mailer"]

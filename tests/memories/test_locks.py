@@ -13,7 +13,7 @@ from django.db import connections
 from engram.kernel import embedding, idempotency
 from engram.kernel.tenancy import has_workspace, in_workspace
 from memories.models import Memory, Merge
-from memories.services.index import WordIndex
+from memories.services.index.search_index import WordIndex
 from tests.conftest import House, build_house
 
 PLAIN = "The deploy runs on Thursday."

@@ -13,9 +13,9 @@ from engram.kernel.embedding import FIRST_WINDOWS
 from engram.kernel.minilm import MiniLM
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, MemoryTokens, MemoryVector
-from memories.services import heal
-from memories.services.commit import commit
-from memories.services.draft import Draft
+from memories.services.commit.commit import commit
+from memories.services.commit.draft import Draft
+from memories.services.index import pending
 from memories.tasks import embed_pending, embed_workspace
 from tests.conftest import NOW, House
 
@@ -98,7 +98,7 @@ def test_the_end_of_a_long_text_is_found_by_its_words_at_once_and_by_its_meaning
         return float(found["cosine"])
 
     before = cosine("heliotrope")
-    assert heal.embed_pending(house.workspace) == 1
+    assert pending.embed_pending(house.workspace) == 1
     assert cosine("heliotrope") > before + 0.1
 
 
@@ -130,7 +130,7 @@ def test_a_new_wording_embeds_its_first_windows_too(house: House, read: list[int
     read.clear()
     changed = house.agent.patch(f"memories/{memory['id']}", {"content": LONG}).json()
     assert (sum(read), changed["embedding_pending"]) == (FIRST_WINDOWS, True)
-    heal.embed_pending(house.workspace)
+    pending.embed_pending(house.workspace)
     assert stored(house) == list(range(WINDOWS))
     back = house.agent.patch(f"memories/{memory['id']}", {"content": END}).json()
     assert (back["embedding_pending"], stored(house)) == (False, [0])
@@ -141,8 +141,8 @@ def test_a_killed_turn_loses_nothing_and_doubles_nothing(
 ) -> None:
     for n in range(3):
         commit(house.workspace, Draft(content=f"{n} {LONG}"), actor=SYSTEM, now=NOW)
-    monkeypatch.setattr(heal, "CHARS_A_STEP", 1)
-    whole = heal._write
+    monkeypatch.setattr(pending, "CHARS_A_STEP", 1)
+    whole = pending._write
     turns: list[int] = []
 
     def killed(*given: Any) -> int:
@@ -151,11 +151,11 @@ def test_a_killed_turn_loses_nothing_and_doubles_nothing(
         turns.append(1)
         return whole(*given)
 
-    monkeypatch.setattr(heal, "_write", killed)
+    monkeypatch.setattr(pending, "_write", killed)
     with pytest.raises(KeyboardInterrupt):
-        heal.embed_pending(house.workspace)
-    monkeypatch.setattr(heal, "_write", whole)
-    assert heal.embed_pending(house.workspace) == 2
+        pending.embed_pending(house.workspace)
+    monkeypatch.setattr(pending, "_write", whole)
+    assert pending.embed_pending(house.workspace) == 2
     assert sorted(stored(house)) == sorted([*range(WINDOWS)] * 3)
 
 
@@ -169,15 +169,15 @@ def test_a_turn_leaves_the_rest_to_the_next_wake_up(
     for n in range(3):
         commit(house.workspace, Draft(content=f"{n} {LONG}"), actor=SYSTEM, now=NOW)
     commit(neighbour.workspace, Draft(content=LONG), actor=SYSTEM, now=NOW)
-    monkeypatch.setattr(heal, "CHARS_A_STEP", 1)
-    monkeypatch.setattr(heal, "TURN_SECONDS", 1e-9)
+    monkeypatch.setattr(pending, "CHARS_A_STEP", 1)
+    monkeypatch.setattr(pending, "TURN_SECONDS", 1e-9)
     with django_capture_on_commit_callbacks(execute=True):
         embed_workspace(str(house.workspace.pk))
     [first] = woken
     assert first == ("memories.embed_workspace", [str(house.workspace.pk)])
     with in_workspace(house.workspace):
         assert Memory.objects.filter(is_embedding_due=True).count() == 3
-    monkeypatch.setattr(heal, "TURN_SECONDS", 60.0)
+    monkeypatch.setattr(pending, "TURN_SECONDS", 60.0)
     embed_workspace(*first[1])
     with in_workspace(house.workspace):
         assert Memory.objects.filter(is_embedding_due=True).count() == 0
@@ -191,12 +191,12 @@ def test_a_turn_leaves_the_rest_to_the_next_wake_up(
 def test_two_workers_do_not_embed_the_same_at_once(house: House, read: list[int]) -> None:
     commit(house.workspace, Draft(content=LONG), actor=SYSTEM, now=NOW)
     read.clear()
-    with heal._alone_with(house.workspace) as hold:
+    with pending._alone_with(house.workspace) as hold:
         assert hold()
-        assert heal.embed_pending(house.workspace) == 0
+        assert pending.embed_pending(house.workspace) == 0
         assert read == []
         assert hold()  # renewed by its holder
-    assert heal.embed_pending(house.workspace) == 1
+    assert pending.embed_pending(house.workspace) == 1
 
 
 def test_a_query_is_read_from_its_beginning(

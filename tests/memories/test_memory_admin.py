@@ -10,8 +10,8 @@ from django.test import Client
 from engram.kernel.actors import SYSTEM
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory
-from memories.services.forget import forget
-from memories.services.janitor import run
+from memories.services.janitor.run import run
+from memories.services.lifecycle.forget import forget
 from tests.conftest import NOW, House
 from tests.memories.aged import SUBJECTS, age, remember
 

@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memories.services import nearby
+from memories.services.commit import nearby
 from tests.conftest import House
 
 OLD = "Design reviews for the Halden checkout redesign are chaired by the platform guild."

@@ -10,8 +10,8 @@ import pytest
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, MemoryVector
-from memories.services import nearest
-from memories.services.neighbours import look_around
+from memories.services.gate.neighbours import look_around
+from memories.services.index import nearest
 from tests.conftest import NOW, House
 from tests.memories.scale import MODEL, clustered, fill
 

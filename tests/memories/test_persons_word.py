@@ -12,10 +12,10 @@ from engram.kernel.actors import Actor
 from engram.kernel.models import Role
 from engram.kernel.tenancy import in_workspace
 from memories.models import Merge, Observation
-from memories.services import gate
-from memories.services.commit import Committed
-from memories.services.commit import commit as write
-from memories.services.draft import Draft
+from memories.services.commit.commit import Committed
+from memories.services.commit.commit import commit as write
+from memories.services.commit.draft import Draft
+from memories.services.gate import examine as gate
 from tests.conftest import House, issue_agent
 
 PLAIN = "The deploy runs on Thursday."

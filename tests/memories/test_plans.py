@@ -16,8 +16,8 @@ from django.db import connection
 
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, MemoryTag, Observation
-from memories.services import nearest
-from memories.services.index import ensure_vector_index
+from memories.services.index import nearest
+from memories.services.index.search_index import ensure_vector_index
 from tests.conftest import NOW, House
 from tests.memories.scale import MODEL, VOCABULARY, WIDTH, clustered, fill
 

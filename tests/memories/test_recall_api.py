@@ -12,9 +12,9 @@ from django.utils import timezone
 from engram.kernel.tenancy import in_workspace
 from memories.core.text import terms
 from memories.models import Memory, RecallRecord
-from memories.services import words
-from memories.services.counting import count_recalls
-from memories.services.heal import embed_pending
+from memories.services.index import postings
+from memories.services.index.pending import embed_pending
+from memories.services.recall.log import count_recalls
 from tests.conftest import House
 
 FACTS = [
@@ -374,9 +374,9 @@ def test_of_a_term_that_stands_everywhere_the_densest_postings_are_read(
         "The lighthouse feeds gulls.",
     ):
         house.agent.post("memories", {"content": content})
-    monkeypatch.setattr(words, "POSTINGS_READ", 2)
+    monkeypatch.setattr(postings, "POSTINGS_READ", 2)
     with in_workspace(house.workspace):
-        vocabulary = words.vocabulary_of(terms("gulls"))
-        found = words.by_words(Memory.objects.recallable(), vocabulary, 100)
+        vocabulary = postings.vocabulary_of(terms("gulls"))
+        found = postings.by_words(Memory.objects.recallable(), vocabulary, 100)
         texts = set(Memory.objects.filter(pk__in=found).values_list("content", flat=True))
     assert texts == {"Gulls nest on gulls' rock.", "The lighthouse feeds gulls."}

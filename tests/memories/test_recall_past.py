@@ -13,8 +13,8 @@ from django.utils import timezone
 from engram.kernel.actors import SYSTEM
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, Merge
-from memories.services.lifecycle import hide, lock
-from memories.services.revise import revise
+from memories.services.lifecycle.revise import revise
+from memories.services.lifecycle.states import hide, lock
 from tests.conftest import House
 
 EARLIEST = datetime.fromisoformat("2020-01-01T00:00:00+00:00")

@@ -9,8 +9,8 @@ from engram.kernel.embedding import embed_windows
 from engram.kernel.tenancy import in_workspace
 from memories.core import late
 from memories.models import Memory, MemoryTokens
-from memories.services.fill_tokens import fill_tokens
-from memories.services.tokens import tokens_of
+from memories.services.index.pending import fill_tokens
+from memories.services.index.tokens import tokens_of
 from memories.tasks import embed_pending
 from tests.conftest import House
 

@@ -16,10 +16,10 @@ from engram.kernel.embedding import EmbeddingUnavailableError
 from engram.kernel.models import Event, Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, MemoryVector
-from memories.services import heal, reembed
-from memories.services.commit import commit
-from memories.services.draft import Draft
-from memories.services.index import ensure_vector_index
+from memories.services.commit.commit import commit
+from memories.services.commit.draft import Draft
+from memories.services.index import pending, reembed
+from memories.services.index.search_index import ensure_vector_index
 from tests.conftest import NOW, House
 from tests.model_server import Answer, ModelServer, Request
 
@@ -198,7 +198,7 @@ def test_what_a_late_writer_adds_by_the_old_model_is_healed(
 
     assert reembed.mark_stragglers(moved, now=soon + timedelta(hours=1)) == 0
     assert reembed.mark_stragglers(moved, now=soon) == 1
-    assert heal.embed_pending(moved) == 1
+    assert pending.embed_pending(moved) == 1
 
     assert models_of(moved) == {OTHER: 4}
 
@@ -219,14 +219,14 @@ def test_a_text_that_the_provider_refuses_keeps_no_other_waiting(
     texts = ["Bad text is here", *TEXTS, "Bad text is there", "Pears ripen in August"]
     for text in texts:
         commit(moved, Draft(content=text), actor=SYSTEM, now=NOW)
-    monkeypatch.setattr(heal, "MEMORIES_A_TURN", 2)  # the first turn is one of a refused text
+    monkeypatch.setattr(pending, "MEMORIES_A_TURN", 2)  # the first turn is one of a refused text
     asked = len(server.requests)
-    assert heal.embed_pending(moved) == 0  # nobody is there: asked no further
+    assert pending.embed_pending(moved) == 0  # nobody is there: asked no further
     down = len(server.requests) - asked
 
     server.answer("/embeddings", picky)
-    assert heal.embed_pending(moved) == 4
-    assert heal.embed_pending(moved) == 0
+    assert pending.embed_pending(moved) == 4
+    assert pending.embed_pending(moved) == 0
 
     assert models_of(moved) == {OTHER: 4}
     with in_workspace(moved):

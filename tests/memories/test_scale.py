@@ -18,11 +18,12 @@ from engram.kernel.planning import by_index, by_index_in_order, by_index_sorted,
 from engram.kernel.tenancy import in_workspace
 from memories.core import bm25
 from memories.models import Memory, MemoryTag, MemoryVector, Posting
-from memories.services import holding, nearest, words
-from memories.services.facts import facts_of
-from memories.services.index import ensure_vector_index, index_vectors, reindex_vectors
-from memories.services.nearest import nearest_among
-from memories.services.sessions import neighbours
+from memories.services.index import holding, nearest
+from memories.services.index import postings as words
+from memories.services.index.nearest import nearest_among
+from memories.services.index.search_index import ensure_vector_index, index_vectors, reindex_vectors
+from memories.services.recall.facts import facts_of
+from memories.services.recall.turns import neighbours
 from tests.conftest import NOW, House
 from tests.memories.scale import MODEL, VOCABULARY, closest, clustered, fill
 

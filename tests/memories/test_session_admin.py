@@ -8,8 +8,8 @@ from django.test import Client
 
 from engram.kernel.tenancy import in_workspace
 from memories.models import Session
-from memories.services.forget import forget
-from memories.services.session_end import end_session
+from memories.services.lifecycle.forget import forget
+from memories.services.sessions.end import end_session
 from tests.conftest import NOW, House
 from tests.memories.session_world import AGENT, begin, remember
 

@@ -21,8 +21,8 @@ from engram.kernel.tenancy import in_workspace
 from memories.core.briefing import DECIDED, NOTES
 from memories.core.content import normalised
 from memories.models import Memory, Session, SessionCandidate
-from memories.services.session_end import close_idle
-from memories.services.session_erase import HIDING, plain_pieces
+from memories.services.sessions.end import close_idle
+from memories.services.sessions.erase import HIDING, plain_pieces
 from tests.conftest import House, build_house
 
 DOG = "The office dog is called Biscuit."

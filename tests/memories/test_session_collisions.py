@@ -18,9 +18,9 @@ from engram.kernel.models import Event, Workspace
 from engram.kernel.refusals import StaleError
 from engram.kernel.tenancy import in_workspace, tell_database
 from memories.models import Memory, Session, SessionCandidate
-from memories.services.session_end import end_session
-from memories.services.session_prompt import prompt
-from memories.services.session_start import SessionWanted, start_session
+from memories.services.sessions.end import end_session
+from memories.services.sessions.prompts import prompt
+from memories.services.sessions.start import SessionWanted, start_session
 from tests.conftest import NOW, House, build_house
 from tests.memories.session_world import AGENT, begin, remember
 

@@ -16,11 +16,11 @@ from engram.kernel.models import Event
 from engram.kernel.refusals import MissingError, StaleError
 from engram.kernel.tenancy import in_workspace
 from memories.models import Session
-from memories.services import session_end
-from memories.services.forget import forget
-from memories.services.session_end import close_idle, end_session, note_judged
-from memories.services.session_feedback import give_feedback
-from memories.services.session_prompt import Prompted, prompt
+from memories.services.lifecycle.forget import forget
+from memories.services.sessions import end as session_end
+from memories.services.sessions.end import close_idle, end_session, note_judged
+from memories.services.sessions.feedback import give_feedback
+from memories.services.sessions.prompts import Prompted, prompt
 from memories.signals import session_ended, session_started
 from memories.tasks import close_idle_sessions
 from tests.conftest import NOW, House
@@ -162,7 +162,7 @@ def test_one_word_repeated_counts_once_a_session(house: House) -> None:
 def test_numbers_push_no_memory_out_of_what_is_read(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memories.services.session_prompt.READ_MAX", 1)
+    monkeypatch.setattr("memories.services.sessions.prompts.READ_MAX", 1)
     dog = remember(house, DOG)
     for n in range(3):
         remember(house, f"Shelf {n}: 4711.", scope=f"shelf/{n}")

@@ -10,7 +10,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from conflicts.services.detect import detect_due
+from conflicts.services.detection.detect import detect_due
 from memories.core.briefing import NOTES
 from tests.conftest import House
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from engram.kernel.tenancy import in_workspace
 from memories.core.briefing import LEFT_OUT
 from memories.models import Memory
-from memories.services.asking import Query, holding, holds
-from memories.services.session_candidates import Place, candidates_of
+from memories.services.recall.query import Query, holding, holds
+from memories.services.sessions.candidates import Place, candidates_of
 from tests.conftest import NOW, House
 from tests.memories.session_world import begin, given, remember
 

@@ -8,7 +8,7 @@ from django.db import connection
 from engram.kernel.tenancy import in_workspace
 from memories.core.baseline import standing
 from memories.models import Memory
-from memories.services.session_candidates import BEST, POOL_MAX, Place, candidates_of
+from memories.services.sessions.candidates import BEST, POOL_MAX, Place, candidates_of
 from tests.conftest import NOW, House
 from tests.memories.scale import MODEL, VOCABULARY, clustered
 from tests.memories.test_plans import LARGE, explained, full

@@ -12,8 +12,8 @@ from engram.kernel.models import StageError
 from engram.kernel.tenancy import in_workspace
 from memories.core.briefing import NOTES
 from memories.models import CandidateSource, Memory, MemoryVector, Session
-from memories.services.forget import forget
-from memories.services.session_candidates import CONSTRAINTS_MAX, PINS_MAX
+from memories.services.lifecycle.forget import forget
+from memories.services.sessions.candidates import CONSTRAINTS_MAX, PINS_MAX
 from tests.conftest import NOW, House
 from tests.memories.session_world import (
     AGENT,

@@ -10,10 +10,10 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from conflicts.services.detect import detect_due
+from conflicts.services.detection.detect import detect_due
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, Session, SessionCandidate
-from memories.services.sessions import neighbours
+from memories.services.recall.turns import neighbours
 from tests.conftest import NOW, Caller, House, build_house, issue_agent
 
 DOG = "The office dog is called Biscuit."

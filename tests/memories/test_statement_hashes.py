@@ -17,7 +17,7 @@ from engram.kernel.tenancy import in_workspace
 from memories.core.claims import compare
 from memories.core.content import content_hash
 from memories.models import Memory, MergeSuggestion, Observation
-from memories.services.rejections import wordings_of
+from memories.services.gate.suggestions import wordings_of
 from tests.conftest import House
 
 rehash = import_module("memories.migrations.0016_hashes_of_statements").rehash

@@ -17,8 +17,8 @@ from engram.kernel.refusals import InvalidError
 from engram.kernel.tenancy import in_workspace
 from memories.core import lengths
 from memories.models import Memory, Merge, MergeSuggestion, Observation, SuggestionStatus
-from memories.services import answer_suggestion
-from memories.services.suggest import suggest
+from memories.services.gate import answer_suggestion
+from memories.services.gate.suggestions import suggest
 from tests.conftest import House, build_house
 
 PLAIN = "The deploy runs on Thursday."

@@ -12,10 +12,10 @@ from engram.kernel.actors import SYSTEM, Actor
 from engram.kernel.models import Role, Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, Session
-from memories.services.session_end import end_session
-from memories.services.session_start import SessionWanted, start_session
+from memories.services.sessions.end import end_session
+from memories.services.sessions.start import SessionWanted, start_session
 from predictor.models import Judgement, PredictorState
-from predictor.services import judge
+from predictor.services.judging import judge
 from predictor.services.state import locked_state
 from tests.conftest import NOW, House
 from tests.predictor.judged_pairs import HELD_OUT, Judged

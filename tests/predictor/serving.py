@@ -11,7 +11,7 @@ import numpy as np
 
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
-from memories.services.learned import Asked, CandidateFacts
+from memories.services.sessions.ranker_hook import Asked, CandidateFacts
 from predictor.core.governance import Comparison, Governor, Phase
 from predictor.core.scorer import Scorer
 from predictor.core.types import FEATURE_VERSION

@@ -10,9 +10,9 @@ from engram.kernel.actors import SYSTEM
 from engram.kernel.models import Event, StageError
 from engram.kernel.tenancy import in_workspace
 from predictor.models import PredictorState
-from predictor.services import breaker
-from predictor.services.breaker import enable, is_open, note_failure
-from predictor.services.opinion import opinion
+from predictor.services.serving import breaker
+from predictor.services.serving.breaker import enable, is_open, note_failure
+from predictor.services.serving.rank_session import opinion
 from predictor.services.state import locked_state, state_of
 from tests.conftest import NOW, House, build_house
 from tests.memories.test_concurrency import at_once

@@ -20,8 +20,8 @@ from engram.kernel.refusals import StaleError
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, Session
 from predictor.models import CalibrationItem, CalibrationSample, Judgement, Label, PredictorState
-from predictor.services.calibrate import draw_when_due, label_item
-from predictor.services.calibration_report import is_judge_flagged
+from predictor.services.calibration.calibrate import draw_when_due, label_item
+from predictor.services.calibration.report import is_judge_flagged
 from predictor.services.state import locked_state
 from tests.conftest import NOW, House
 from tests.memories.test_concurrency import CALLERS, at_once, shared_house  # noqa: F401

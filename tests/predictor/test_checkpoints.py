@@ -22,7 +22,7 @@ from predictor.core.checkpoint import PRETRAINED
 from predictor.core.governance import Comparison
 from predictor.core.scorer import Scorer
 from predictor.models import CanarySession, Label, ModelVersion, Training, TrainingStatus
-from predictor.services import models_store, transfer
+from predictor.services.models import store, transfer
 from predictor.services.state import governor_of, locked_state, state_of, store_governor
 from tests.conftest import House
 from tests.predictor.judged import build_world
@@ -43,7 +43,7 @@ def served(house: House) -> tuple[int | None, bytes]:
         number = state_of().served
         if number is None:
             return None, b""
-        return number, models_store.intact_bytes(ModelVersion.objects.get(number=number))
+        return number, store.intact_bytes(ModelVersion.objects.get(number=number))
 
 
 @pytest.fixture
@@ -271,12 +271,12 @@ def test_checkpoint_bad_magic_in_the_database_is_a_cold_start(trained: House) ->
     with in_workspace(trained.workspace):
         version = ModelVersion.objects.get()
         model = trained.workspace.embedding_model
-        assert models_store.fitting(1, model) is not None
-        assert models_store.fitting(1, "another") is None
+        assert store.fitting(1, model) is not None
+        assert store.fitting(1, "another") is None
         ModelVersion.objects.filter(pk=version.pk).update(checkpoint=b"XGPT")
-        assert models_store.fitting(1, model) is None
+        assert store.fitting(1, model) is None
         ModelVersion.objects.filter(pk=version.pk).update(checkpoint=None)
-        assert models_store.fitting(1, model) is None
+        assert store.fitting(1, model) is None
     assert command("export_model", "--workspace", "acme", "/nowhere/written")[0] == 2
     # The next training begins anew, and heals it.
     code, said = command("train", "--workspace", "acme")

@@ -14,7 +14,7 @@ from memories.models import Memory, MemoryVector, Revision, Session, SessionCand
 from predictor.core.features import token_buckets
 from predictor.core.types import SIGNALS
 from predictor.models import Judgement, JudgeStatus, Label
-from predictor.services.dataset import Dataset, gather, known_memories
+from predictor.services.training.dataset import Dataset, gather, known_memories
 from tests.conftest import NOW, House
 from tests.predictor.judged import OFFERED, WIDTH, World, build_world
 

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from predictor.services.deadline import Deadline, TooSlowError
+from predictor.services.serving.deadline import Deadline, TooSlowError
 
 
 def test_answers_and_errors_come_through() -> None:

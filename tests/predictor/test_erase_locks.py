@@ -19,9 +19,9 @@ from engram.kernel.actors import SYSTEM
 from engram.kernel.refusals import StaleError
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, Session
-from memories.services.erase import erase
-from memories.services.lifecycle import lock
-from memories.services.session_erase import delete_session
+from memories.services.lifecycle.erase import erase
+from memories.services.lifecycle.states import lock
+from memories.services.sessions.erase import delete_session
 from memories.signals import session_erased
 from predictor.models import (
     CalibrationItem,
@@ -31,10 +31,10 @@ from predictor.models import (
     Training,
     TrainingStatus,
 )
-from predictor.services import calibrate
-from predictor.services.claim import TakenOverError
+from predictor.services.calibration import calibrate
 from predictor.services.state import locked_state, state_of
-from predictor.services.train import train_due
+from predictor.services.training.claim import TakenOverError
+from predictor.services.training.train import train_due
 from tests.conftest import build_house
 from tests.model_server import ModelServer
 from tests.predictor.judged import OFFERED, World, build_world

@@ -13,9 +13,11 @@ from engram.kernel.tenancy import in_workspace
 from predictor.core.checkpoint import VERSION
 from predictor.core.governance import Phase
 from predictor.models import ModelVersion, TrainingStatus
-from predictor.services import models_store, served, training_turn
-from predictor.services.served import ModelCache
-from predictor.services.train import trial
+from predictor.services.models import store
+from predictor.services.serving import served
+from predictor.services.serving.served import ModelCache
+from predictor.services.training import turn
+from predictor.services.training.train import trial
 from tests.conftest import House
 from tests.predictor.judged import build_world
 from tests.predictor.serving import configure, promote, scorer, state
@@ -54,7 +56,7 @@ def test_a_model_of_another_format_scores_nothing_and_keeps_its_evidence(
     assert (told["model"]["is_fitting"], told["alpha_served"]) == (False, 1.0)
     assert "by another release; it scores nothing" in told["reason"]
     assert neighbour.reader.get("predictor/status").json()["model"]["is_fitting"] is True
-    assert training_turn.overlooked(LATER) == [workspace.pk]
+    assert turn.overlooked(LATER) == [workspace.pk]
     assert state(workspace).training_reason == "upgraded"
 
 
@@ -78,23 +80,23 @@ def test_a_model_of_another_format_is_replaced_by_what_is_learned_anew(house: Ho
         now = state(house.workspace)
         now.training_due_since, now.training_reason = None, ""
         now.save()
-    assert training_turn.overlooked(LATER) == [house.workspace.pk]
+    assert turn.overlooked(LATER) == [house.workspace.pk]
     training = run(house.workspace, at=LATER + HOUR)
     assert training is not None
     assert (training.status, training.reason) == (TrainingStatus.PROMOTED, "upgraded")
     assert (training.base_version, training.version) == (None, 2)
     assert (state(house.workspace).served, state(house.workspace).phase) == (2, "warming")
-    assert training_turn.overlooked(LATER + 2 * HOUR) == []
+    assert turn.overlooked(LATER + 2 * HOUR) == []
 
 
 def test_a_training_for_another_format_is_tried_once(house: House) -> None:
     promote(house.workspace, of_format(scorer().to_bytes(), VERSION - 1))
-    assert training_turn.overlooked(LATER) == [house.workspace.pk]
+    assert turn.overlooked(LATER) == [house.workspace.pk]
     training = run(house.workspace, at=LATER + HOUR)
     assert training is not None
     assert training.status == TrainingStatus.SKIPPED  # there is nothing to learn from
     assert state(house.workspace).served == 1
-    assert training_turn.overlooked(LATER + 2 * HOUR) == []
+    assert turn.overlooked(LATER + 2 * HOUR) == []
 
 
 def test_base_weights_of_another_format_are_not_left_out_silently(house: House) -> None:
@@ -103,7 +105,7 @@ def test_base_weights_of_another_format_are_not_left_out_silently(house: House) 
     with in_workspace(house.workspace):
         ModelVersion.objects.create(
             number=4,
-            origin=models_store.BASE,
+            origin=store.BASE,
             checkpoint=raw,
             sha256=hashlib.sha256(raw).hexdigest(),
             embedding_model=house.workspace.embedding_model,

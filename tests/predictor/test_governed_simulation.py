@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from predictor.core.simulation.governed import Step, govern, mixed
-from predictor.core.simulation.life import live
-from predictor.core.simulation.plans import LIFE, PARITY
-from predictor.core.simulation.sessions import Simulator
+from engram.console.evaluation.simulation.governed import Step, govern, mixed
+from engram.console.evaluation.simulation.life import live
+from engram.console.evaluation.simulation.plans import LIFE, PARITY
+from engram.console.evaluation.simulation.sessions import Simulator
 
 
 def small(plan):

@@ -14,17 +14,18 @@ from engram.kernel.actors import SYSTEM
 from engram.kernel.models import Event, StageError, Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.models import CandidateSource, Memory, Session, SessionCandidate
-from memories.services.forget import forget
-from memories.services.session_end import close_idle
-from memories.services.session_prompt import prompt
+from memories.services.lifecycle.forget import forget
+from memories.services.sessions.end import close_idle
+from memories.services.sessions.prompts import prompt
 from predictor import tasks
 from predictor.core.judging import INSTRUCTIONS, PROMPT_VERSION
 from predictor.core.offline_judge import OFFLINE_VERSION
 from predictor.models import Comparison, Judgement, Label, PredictorState
-from predictor.services import judge, judging_due
-from predictor.services.judge_material import material
-from predictor.services.judge_offline import judge_offline
-from predictor.services.settle import settle
+from predictor.services.judging import due as judging_due
+from predictor.services.judging import judge
+from predictor.services.judging.offline import judge_offline
+from predictor.services.judging.pool import material
+from predictor.services.judging.settle import settle
 from tests.conftest import NOW, House
 from tests.model_server import Answer, ModelServer, Request, completion
 from tests.predictor.judged_sessions import (

@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory
-from predictor.services.judge_drift import (
+from predictor.services.judging.drift import (
     DRIFT_THRESHOLD,
     DriftWindow,
     is_drifting,

@@ -14,10 +14,11 @@ from django.utils import timezone
 
 from engram.kernel.models import Event, Workspace
 from engram.kernel.tenancy import in_workspace
-from memories.services.forget import forget
+from memories.services.lifecycle.forget import forget
 from predictor.models import Comparison, Judgement, Label, PredictorState
-from predictor.services import heartbeat, judge, judging_due
-from predictor.services.settle import settle
+from predictor.services import heartbeat
+from predictor.services.judging import due, judge
+from predictor.services.judging.settle import settle
 from tests.conftest import House, build_house
 from tests.killing import kill_at
 from tests.predictor.judged_sessions import PERSON, STORY, begin, commit, end, fresh, judgement_of
@@ -25,12 +26,17 @@ from tests.predictor.test_settle import HOLDER, RELEVANCE, hold_session, labels,
 
 # Where the worker dies, and whether the session was settled for good by then.
 STEPS = {
-    "after taking the judgement": ("predictor.services.judge", "judging_due.take", "after", False),
-    "after the verdict": ("predictor.services.judge", "judge_offline", "after", False),
-    "after the labels": ("predictor.services.settle", "_store_labels", "after", False),
-    "after the governor": ("predictor.services.settle", "store_governor", "after", False),
-    "before the commit": ("predictor.services.settle", "tell", "after", False),
-    "after the commit": ("predictor.services.judge", "settle", "after", True),
+    "after taking the judgement": (
+        "predictor.services.judging.judge",
+        "due.take",
+        "after",
+        False,
+    ),
+    "after the verdict": ("predictor.services.judging.judge", "judge_offline", "after", False),
+    "after the labels": ("predictor.services.judging.settle", "_store_labels", "after", False),
+    "after the governor": ("predictor.services.judging.settle", "store_governor", "after", False),
+    "before the commit": ("predictor.services.judging.settle", "tell", "after", False),
+    "after the commit": ("predictor.services.judging.judge", "settle", "after", True),
 }
 
 
@@ -75,10 +81,10 @@ def test_a_judge_killed_at_any_step_loses_and_doubles_nothing(
         # What the dead one held is nobody's until it has been silent for long enough.
         assert judge.judge_due(fresh(house), clock=lambda: now) == []
         later = now + timedelta(minutes=5)
-        assert [one.pk for one in judging_due.overlooked(later)] == [house.workspace.pk]
+        assert [one.pk for one in due.overlooked(later)] == [house.workspace.pk]
         assert len(judge.judge_due(fresh(house), clock=lambda: later)) == 1
         assert counts(house) == WHOLE
-    assert judging_due.overlooked(now + timedelta(days=1)) == []
+    assert due.overlooked(now + timedelta(days=1)) == []
 
 
 def in_threads(*actions: Any) -> list[Any]:
@@ -149,7 +155,7 @@ def test_a_judge_that_thinks_for_long_stays_alive_and_a_dead_one_is_replaced_in_
         while _beat_of(house) < until:
             sleep(0.01)
         now = _beat_of(house)
-        seen.append((connection.in_atomic_block, judging_due.overlooked(now)))
+        seen.append((connection.in_atomic_block, due.overlooked(now)))
         raise RuntimeError("died")
 
     monkeypatch.setattr(judge, "judge_offline", slow)
@@ -160,11 +166,11 @@ def test_a_judge_that_thinks_for_long_stays_alive_and_a_dead_one_is_replaced_in_
     last = _beat_of(house)
     sleep(0.1)
     assert _beat_of(house) == last  # the heartbeat ends with its judge
-    assert judging_due.overlooked(last + timedelta(seconds=19)) == []
-    found = judging_due.overlooked(last + timedelta(seconds=21))
+    assert due.overlooked(last + timedelta(seconds=19)) == []
+    found = due.overlooked(last + timedelta(seconds=21))
     assert [one.pk for one in found] == [house.workspace.pk]
     sweep = settings.CELERY_BEAT_SCHEDULE["predictor.sweep_judging"]["schedule"]
-    assert timedelta(seconds=sweep) + judging_due.SILENCE <= timedelta(seconds=30)
+    assert timedelta(seconds=sweep) + due.SILENCE <= timedelta(seconds=30)
 
 
 def _beat_of(house: House) -> datetime:

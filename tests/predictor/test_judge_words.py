@@ -19,11 +19,11 @@ from engram.kernel.actors import SYSTEM
 from engram.kernel.models import Event, StageError
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, Session
-from memories.services.erase import erase
-from memories.services.forget import forget, restore
+from memories.services.lifecycle.erase import erase
+from memories.services.lifecycle.forget import forget, restore
 from memories.signals import memories_erased
 from predictor.models import CalibrationItem, Comparison, Judgement, Label, PredictorState
-from predictor.services.judge_material import material
+from predictor.services.judging.pool import material
 from predictor.services.state import locked_state
 from tests.conftest import NOW, House, build_house
 from tests.predictor.judged_sessions import PERSON, begin, commit

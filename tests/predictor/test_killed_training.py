@@ -12,16 +12,17 @@ from django.utils import timezone
 from engram.kernel.models import Event
 from engram.kernel.tenancy import in_workspace
 from predictor.models import ModelVersion, Training, TrainingSlot, TrainingStatus
-from predictor.services import models_store, training_slot, training_turn
-from predictor.services.claim import SILENCE
+from predictor.services.models import store
 from predictor.services.state import locked_state, state_of
-from predictor.services.training_due import note_training_due
+from predictor.services.training import slot, turn
+from predictor.services.training.claim import SILENCE
+from predictor.services.training.due import note_training_due
 from tests.conftest import House, build_house
 from tests.killing import kill_at
 from tests.predictor.judged import build_world
 
-TRAIN = "predictor.services.train"
-PROMOTE = "predictor.services.promote"
+TRAIN = "predictor.services.training.train"
+PROMOTE = "predictor.services.training.promote"
 # Where the worker dies, whether the training's row is there by then, and whether it has ended.
 STEPS = {
     "before the row is there for good": (TRAIN, "claims.take", "after", False, False),
@@ -53,15 +54,15 @@ def served(house: House) -> tuple[int | None, bytes]:
     with in_workspace(house.workspace):
         number = state_of().served
         assert number is not None
-        return number, models_store.intact_bytes(ModelVersion.objects.get(number=number))
+        return number, store.intact_bytes(ModelVersion.objects.get(number=number))
 
 
 def sweep(house: House, after: timedelta) -> list[Any]:
     """Train as the sweep would, so much later: only where somebody waits."""
     now = timezone.now() + after
     return [
-        training_turn.train_turn(workspace_id, clock=lambda: now, rng=np.random.default_rng(2))
-        for workspace_id in training_turn.overlooked(now)
+        turn.train_turn(workspace_id, clock=lambda: now, rng=np.random.default_rng(2))
+        for workspace_id in turn.overlooked(now)
     ]
 
 
@@ -82,7 +83,7 @@ def test_a_worker_killed_at_any_step_keeps_the_served_model(shared_house: House,
     # The dead one's slot is nobody's until it has been silent for long enough.
     assert TrainingSlot.objects.get().holder is not None
     assert set(sweep(house, timedelta(0))) <= {None}
-    assert training_slot.SILENCE == SILENCE
+    assert slot.SILENCE == SILENCE
     done = sweep(house, SILENCE + timedelta(seconds=5))
     assert len(done) == (not has_ended)
     with in_workspace(house.workspace):

@@ -14,13 +14,13 @@ from django.test.utils import CaptureQueriesContext
 
 from engram.kernel.models import Event, StageError
 from engram.kernel.tenancy import in_workspace
-from memories.services.learned import Opinion
+from memories.services.sessions.ranker_hook import Opinion
 from predictor.core.governance import Phase
 from predictor.core.types import FEATURE_VERSION, SIGNALS
 from predictor.models import ModelVersion, PredictorState, TrainingStatus
-from predictor.services import served
-from predictor.services.opinion import opinion
-from predictor.services.served import ModelCache, ServedModel
+from predictor.services.serving import served
+from predictor.services.serving.rank_session import opinion
+from predictor.services.serving.served import ModelCache, ServedModel
 from tests.conftest import NOW, House
 from tests.predictor.judged import build_world
 from tests.predictor.serving import (
@@ -370,7 +370,7 @@ def test_what_fails_beside_the_scores_switches_scoring_off_too(
             PredictorState.objects.update(alpha=-0.5)
     with monkeypatch.context() as broken:
         if part == "state":
-            broken.setattr("predictor.services.opinion.serving_state", lambda: 1 / 0)
+            broken.setattr("predictor.services.serving.rank_session.serving_state", lambda: 1 / 0)
         found = [start(NOW + minutes(n)) for n in range(3)]
 
     assert {(one.no_opinion_reason, one.alpha, len(one.scores)) for one in found} == {

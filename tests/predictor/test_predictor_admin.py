@@ -19,7 +19,7 @@ from django.utils import timezone
 from engram.kernel.actors import SYSTEM
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, SessionCandidate
-from memories.services.forget import forget
+from memories.services.lifecycle.forget import forget
 from predictor.models import (
     CalibrationItem,
     CalibrationSample,

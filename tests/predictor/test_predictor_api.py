@@ -15,7 +15,7 @@ from engram.kernel.actors import SYSTEM
 from engram.kernel.models import Event
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory
-from memories.services.forget import forget
+from memories.services.lifecycle.forget import forget
 from predictor.core.governance import Phase
 from predictor.models import (
     CalibrationItem,
@@ -27,7 +27,7 @@ from predictor.models import (
     PredictorState,
     Training,
 )
-from predictor.services.breaker import note_failure
+from predictor.services.serving.breaker import note_failure
 from predictor.services.state import locked_state
 from tests.conftest import NOW, House
 from tests.predictor.judged import build_world

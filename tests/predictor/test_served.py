@@ -13,13 +13,13 @@ from django.db import connection
 
 from engram.kernel.models import StageError
 from engram.kernel.tenancy import in_workspace
-from memories.services.learned import Opinion
+from memories.services.sessions.ranker_hook import Opinion
 from predictor.core.governance import Phase
 from predictor.models import ModelVersion, PredictorState
-from predictor.services import served
-from predictor.services.deadline import Deadline
-from predictor.services.opinion import opinion
-from predictor.services.served import ModelCache
+from predictor.services.serving import served
+from predictor.services.serving.deadline import Deadline
+from predictor.services.serving.rank_session import opinion
+from predictor.services.serving.served import ModelCache
 from tests.conftest import House, build_house
 from tests.predictor.serving import asked, configure, promote, state
 

@@ -12,8 +12,8 @@ from engram.kernel.tenancy import in_workspace
 from memories.models import Session, SessionCandidate
 from predictor.core.governance import Phase
 from predictor.models import Judgement, PredictorState
-from predictor.services import served
-from predictor.services.served import ModelCache
+from predictor.services.serving import served
+from predictor.services.serving.served import ModelCache
 from tests.conftest import House
 from tests.predictor.serving import configure, promote, scorer
 from tests.predictor.test_opinion import Raising, Saying, serve_stand_in

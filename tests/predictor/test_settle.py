@@ -20,8 +20,8 @@ from engram.kernel.models import Event, Role
 from engram.kernel.tenancy import in_workspace
 from memories.core.content import content_hash
 from memories.models import CandidateSource, Memory, Merge, Session, SessionCandidate
-from memories.services.forget import forget, restore
-from memories.services.lifecycle import hide, lock, put_back
+from memories.services.lifecycle.forget import forget, restore
+from memories.services.lifecycle.states import hide, lock, put_back
 from predictor.core.governance import Governor, Phase
 from predictor.core.judging import Verdict
 from predictor.core.labels import sampled
@@ -34,8 +34,8 @@ from predictor.models import (
     Label,
     PredictorState,
 )
-from predictor.services.reset import reset
-from predictor.services.settle import Said, settle
+from predictor.services.judging.settle import Said, settle
+from predictor.services.models.reset import reset
 from predictor.services.state import locked_state, store_governor
 from tests.conftest import NOW, House
 from tests.predictor.judged_sessions import PERSON, fresh

@@ -7,10 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from predictor.core import forward, rankers
-from predictor.core.simulation import curves
-from predictor.core.simulation.life import INJECTED, live, order_of, truth_ndcg
-from predictor.core.simulation.plans import (
+from engram.console.evaluation.simulation import curves
+from engram.console.evaluation.simulation.life import INJECTED, live, order_of, truth_ndcg
+from engram.console.evaluation.simulation.plans import (
     ACROSS,
     DRIFT,
     HABITS,
@@ -21,7 +20,8 @@ from predictor.core.simulation.plans import (
     TUNING,
     TUNING_SEEDS,
 )
-from predictor.core.simulation.sessions import Simulator
+from engram.console.evaluation.simulation.sessions import Simulator
+from predictor.core import forward, rankers
 
 SMALL = replace(HABITS, width=32, memories=300, topics=8, projects=3, pool=40)
 

@@ -8,8 +8,8 @@ from django.db import connection
 from engram.kernel.tenancy import in_workspace
 from memories.models import Session
 from predictor.models import Label
-from predictor.services.dataset import SESSIONS_MAX
-from predictor.services.track_record import label_count
+from predictor.services.status.track_record import label_count
+from predictor.services.training.dataset import SESSIONS_MAX
 from tests.conftest import House
 from tests.memories.test_plans import explained
 from tests.predictor.judged import build_world

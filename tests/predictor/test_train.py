@@ -14,7 +14,7 @@ import pytest
 from engram.kernel.actors import SYSTEM
 from engram.kernel.models import Event, StageError, Workspace
 from engram.kernel.tenancy import in_workspace
-from memories.services.reembed import switch
+from memories.services.index.reembed import switch
 from predictor.core.features import WidthError
 from predictor.core.governance import Comparison, Governor
 from predictor.core.scorer import ScoreError, Scorer
@@ -28,19 +28,13 @@ from predictor.models import (
     TrainingStatus,
 )
 from predictor.models import Comparison as Compared
-from predictor.services import (
-    canary,
-    learn,
-    models_store,
-    training_slot,
-    training_turn,
-    transfer,
-)
-from predictor.services.claim import SILENCE, close_abandoned, is_free
-from predictor.services.material import RECENT, REPLAY, mixed
+from predictor.services.models import store, transfer
 from predictor.services.state import governor_of, locked_state, state_of, store_governor
-from predictor.services.train import train_due, train_now, trial
-from predictor.services.training_due import note_training_due
+from predictor.services.training import canary, learn, slot, turn
+from predictor.services.training.claim import SILENCE, close_abandoned, is_free
+from predictor.services.training.due import note_training_due
+from predictor.services.training.material import RECENT, REPLAY, mixed
+from predictor.services.training.train import train_due, train_now, trial
 from tests.conftest import NOW, House
 from tests.predictor.judged import build_world
 
@@ -75,7 +69,7 @@ def served(workspace: Workspace) -> tuple[int | None, bytes]:
         number = state_of().served
         if number is None:
             return None, b""
-        return number, models_store.intact_bytes(ModelVersion.objects.get(number=number))
+        return number, store.intact_bytes(ModelVersion.objects.get(number=number))
 
 
 def test_a_first_training_promotes_a_model(house: House, neighbour: House) -> None:
@@ -389,7 +383,7 @@ def test_one_training_a_workspace_at_a_time(house: House) -> None:
 
 
 def test_a_reset_during_a_training_wins(house: House) -> None:
-    from predictor.services.reset import reset
+    from predictor.services.models.reset import reset
 
     build_world(house.workspace, 20)
     due(house.workspace)
@@ -409,19 +403,19 @@ def test_a_reset_during_a_training_wins(house: House) -> None:
 def test_a_new_embedding_model_is_a_cold_start_and_makes_a_training_due(house: House) -> None:
     build_world(house.workspace, 30)
     trained(house.workspace)
-    assert training_turn.overlooked(LATER) == []
+    assert turn.overlooked(LATER) == []
     switch(house.workspace, "another", actor=SYSTEM, now=LATER + timedelta(hours=1))
     workspace = Workspace.objects.get(pk=house.workspace.pk)
     with in_workspace(workspace):
-        assert models_store.fitting(state_of().served, workspace.embedding_model) is None
+        assert store.fitting(state_of().served, workspace.embedding_model) is None
     hours = (LATER + timedelta(hours=n) for n in count(2))
-    assert training_turn.overlooked(next(hours)) == [workspace.pk]
+    assert turn.overlooked(next(hours)) == [workspace.pk]
     with in_workspace(workspace):
         assert state_of().training_reason == "reembedded"
     training = run(workspace, at=next(hours))
     assert training is not None
     assert training.status == TrainingStatus.SKIPPED  # no memory has been read by it yet
-    assert training_turn.overlooked(next(hours)) == []
+    assert turn.overlooked(next(hours)) == []
 
 
 def test_a_model_that_changes_while_it_is_learned_is_not_promoted(house: House) -> None:
@@ -526,31 +520,31 @@ def test_one_training_in_the_workers_at_a_time(house: House, neighbour: House) -
         build_world(one.workspace, 20)
         due(one.workspace)
     holder = uuid4()
-    assert training_slot.take(holder, LATER)
+    assert slot.take(holder, LATER)
     rng = np.random.default_rng(1)
-    turned_away = training_turn.train_turn(house.workspace.pk, clock=lambda: LATER, rng=rng)
+    turned_away = turn.train_turn(house.workspace.pk, clock=lambda: LATER, rng=rng)
     assert turned_away is None
-    assert set(training_turn.overlooked(LATER)) == {house.workspace.pk, neighbour.workspace.pk}
-    training_slot.give_back(holder)
-    training = training_turn.train_turn(house.workspace.pk, clock=lambda: LATER, rng=rng)
+    assert set(turn.overlooked(LATER)) == {house.workspace.pk, neighbour.workspace.pk}
+    slot.give_back(holder)
+    training = turn.train_turn(house.workspace.pk, clock=lambda: LATER, rng=rng)
     assert training is not None
     assert TrainingSlot.objects.get().holder is None
-    assert training_turn.overlooked(LATER) == [neighbour.workspace.pk]
+    assert turn.overlooked(LATER) == [neighbour.workspace.pk]
 
 
 def test_a_slot_whose_holder_is_silent_is_taken_over(db: None) -> None:
     dead, alive = uuid4(), uuid4()
-    assert training_slot.take(dead, NOW)
-    assert not training_slot.take(alive, NOW + training_slot.SILENCE)
-    assert training_slot.take(alive, NOW + training_slot.SILENCE + timedelta(seconds=1))
-    assert not training_slot.beat(dead, NOW)
-    assert training_slot.beat(alive, NOW)
+    assert slot.take(dead, NOW)
+    assert not slot.take(alive, NOW + slot.SILENCE)
+    assert slot.take(alive, NOW + slot.SILENCE + timedelta(seconds=1))
+    assert not slot.beat(dead, NOW)
+    assert slot.beat(alive, NOW)
 
 
 def test_a_clock_that_goes_back_keeps_nobody_from_training(house: House) -> None:
     ahead = NOW + SILENCE + timedelta(seconds=1)
-    assert training_slot.take(uuid4(), ahead)
-    assert training_slot.take(uuid4(), NOW)
+    assert slot.take(uuid4(), ahead)
+    assert slot.take(uuid4(), NOW)
     held = PredictorState(training_holder=uuid4(), training_heartbeat_at=ahead)
     assert is_free(held, NOW)
     assert not is_free(held, ahead + SILENCE)

@@ -9,7 +9,7 @@ import pytest
 
 from engram.kernel.configuration import WorkspaceSettings
 from predictor.models import PredictorState
-from predictor.services.training_due import due_reason
+from predictor.services.training.due import due_reason
 from tests.conftest import NOW
 
 CONFIG = WorkspaceSettings.model_validate({})

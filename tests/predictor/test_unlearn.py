@@ -21,18 +21,19 @@ from engram.kernel.models import Event
 from engram.kernel.refusals import InvalidError, MissingError
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, Observation, Revision, Session, SessionCandidate
-from memories.services.erase import erase
-from memories.services.forget import forget
-from memories.services.session_erase import delete_session
+from memories.services.lifecycle.erase import erase
+from memories.services.lifecycle.forget import forget
+from memories.services.sessions.erase import delete_session
 from memories.signals import memories_erased
 from predictor.core.governance import Phase
 from predictor.models import Label, ModelVersion, PredictorState, Training, TrainingStatus
-from predictor.services import models_store, training_turn, transfer
-from predictor.services.claim import SILENCE
-from predictor.services.opinion import opinion
+from predictor.services.models import store, transfer
+from predictor.services.serving.rank_session import opinion
 from predictor.services.state import locked_state, state_of
-from predictor.services.train import train_due, trial
-from predictor.services.unlearn import SERVES_AT_MOST, TRAININGS_AT_ONCE, unlearn
+from predictor.services.training import turn
+from predictor.services.training.claim import SILENCE
+from predictor.services.training.train import train_due, trial
+from predictor.services.training.unlearn import SERVES_AT_MOST, TRAININGS_AT_ONCE, unlearn
 from tests.conftest import NOW, House, build_house
 from tests.killing import kill_at
 from tests.predictor.judged import World, build_world
@@ -102,7 +103,7 @@ def test_erasing_a_memory_drops_kept_weights_and_learns_others_without_it(
     assert (kept(world), marked(world)) == ([2], [1, 2])
     assert waiting(world) == (GONE, "erased")
     assert events(world, "predictor.unlearned") == [{"versions": [1, 2], "served": 2}]
-    assert training_turn.overlooked(GONE) == [house.workspace.pk]
+    assert turn.overlooked(GONE) == [house.workspace.pk]
     read, _ = trial(house.workspace, reason="erased", seed=1, now=THEN)
     assert memory.pk not in {i for session in read.sessions for i in session.memory_ids}
     training = run(house.workspace, at=THEN)
@@ -112,7 +113,7 @@ def test_erasing_a_memory_drops_kept_weights_and_learns_others_without_it(
     assert (training.base_version, training.version) == (2, 3)
     assert served(house.workspace)[0] == 3
     assert (kept(world), marked(world), waiting(world)) == ([3], [1, 2], (None, ""))
-    assert training_turn.overlooked(THEN) == []
+    assert turn.overlooked(THEN) == []
     assert (kept(theirs), marked(theirs), waiting(theirs)) == ([1, 2], [], (None, ""))
     assert served(neighbour.workspace) == before
 
@@ -182,12 +183,12 @@ def test_a_worker_that_dies_leaves_the_training_due(transactional_db: None) -> N
     trained(house.workspace)
     take_out(world, world.memories[0])
     task = "predictor.tasks.train_workspace"
-    kill_at(house, task, "predictor.services.train", "promote.finish", "before")
+    kill_at(house, task, "predictor.services.training.train", "promote.finish", "before")
     assert (kept(world), waiting(world)) == ([1], (GONE, "erased"))
     with in_workspace(house.workspace):
         now = Training.objects.get(reason="erased").started_at + SILENCE + timedelta(seconds=5)
-    (found,) = training_turn.overlooked(now)
-    training = training_turn.train_turn(found, clock=lambda: now, rng=np.random.default_rng(2))
+    (found,) = turn.overlooked(now)
+    training = turn.train_turn(found, clock=lambda: now, rng=np.random.default_rng(2))
     assert training is not None
     assert training.status == TrainingStatus.PROMOTED
     assert (kept(world), served(house.workspace)[0]) == ([2], 2)
@@ -257,7 +258,7 @@ def test_a_gate_that_fails_drops_the_served_version(house: House, world: World) 
         assert (state.phase, state.alpha, state.scored_sessions) == ("collecting", 1.0, 0)
     assert (kept(world), waiting(world)) == ([], (None, ""))
     assert events(world, "predictor.reset") == [{"reason": "erased", "version": 2}]
-    assert training_turn.overlooked(THEN) == []
+    assert turn.overlooked(THEN) == []
     house.workspace.refresh_from_db()
     with in_workspace(house.workspace):
         found = opinion(asked(house.workspace))
@@ -313,7 +314,7 @@ def test_a_manual_training_that_fails_leaves_the_due_one_to_the_sweep(world: Wor
     take_out(world, world.memories[0])
     with in_workspace(world.workspace):
         PredictorState.objects.update(training_due_since=None, training_reason="")
-    assert training_turn.overlooked(THEN) == [world.workspace.pk]
+    assert turn.overlooked(THEN) == [world.workspace.pk]
     assert waiting(world) == (THEN, "erased")
 
 
@@ -329,7 +330,7 @@ def test_where_the_predictor_is_off_the_served_version_goes(world: World, when: 
         if when == "after":
             assert run(off, at=THEN) is None
         else:
-            assert training_turn.overlooked(THEN) == []
+            assert turn.overlooked(THEN) == []
     assert (served(workspace), kept(world), waiting(world)) == ((None, b""), [], (None, ""))
 
 
@@ -353,7 +354,7 @@ def test_imported_and_base_weights_go_unless_they_were_learned_elsewhere(world: 
     assert kept(world) == [4, 6]  # learned elsewhere: the base, and what serves
     assert waiting(world) == (None, "")
     with in_workspace(workspace):
-        base = models_store.base_of(workspace.embedding_model)
+        base = store.base_of(workspace.embedding_model)
     assert base is not None
     assert base[0].number == 4
 
@@ -483,11 +484,11 @@ def test_who_erases_on_and_on_ends_what_an_erased_version_serves(
     take_out(world, world.memories[0])
     last = GONE + SERVES_AT_MOST
     take_out(world, world.memories[1], now=last)
-    assert training_turn.overlooked(last) == [house.workspace.pk]
+    assert turn.overlooked(last) == [house.workspace.pk]
     assert served(house.workspace)[0] == 2
     over = last + timedelta(seconds=1)
     if noticed == "by the sweep":
-        assert training_turn.overlooked(over) == [house.workspace.pk]
+        assert turn.overlooked(over) == [house.workspace.pk]
     else:
         take_out(world, world.memories[2], now=over)
     assert (served(house.workspace), kept(world)) == ((None, b""), [])
@@ -503,7 +504,7 @@ def test_who_erases_on_and_on_ends_what_an_erased_version_serves(
 
 def test_a_clock_that_went_back_lets_no_erased_version_serve_on(world: World) -> None:
     take_out(world, world.memories[0])
-    assert training_turn.overlooked(NOW) == [world.workspace.pk]
+    assert turn.overlooked(NOW) == [world.workspace.pk]
     assert served(world.workspace) == (None, b"")
 
 
@@ -512,7 +513,7 @@ def test_a_training_that_began_in_time_may_end(house: House, world: World) -> No
     over = GONE + SERVES_AT_MOST + timedelta(seconds=1)
 
     def look(now: datetime) -> None:
-        assert training_turn.overlooked(over) == []
+        assert turn.overlooked(over) == []
 
     rng = np.random.default_rng(3)
     training = train_due(house.workspace, clock=lambda: over, rng=rng, alive=look)

@@ -10,9 +10,9 @@ from django.utils import timezone
 from engram.kernel.tenancy import in_workspace
 from memories.models import SessionCandidate
 from predictor.models import Comparison, Judgement, PredictorState, Training
-from predictor.services.dataset import gather
-from predictor.services.judge import judge_due
-from predictor.services.training_turn import overlooked, train_turn
+from predictor.services.judging.judge import judge_due
+from predictor.services.training.dataset import gather
+from predictor.services.training.turn import overlooked, train_turn
 from tests.conftest import House
 
 SUBJECTS = {

@@ -24,12 +24,12 @@ from engram.kernel.models import Role, Workspace
 from engram.kernel.refusals import StaleError
 from engram.kernel.tenancy import in_workspace
 from memories.models import Session
-from memories.services.session_end import end_session
-from memories.services.session_feedback import give_feedback
-from memories.services.session_prompt import prompt
-from memories.services.session_start import SessionWanted, start_session
-from predictor.services.judge import judge_due
-from predictor.services.train import train_due
+from memories.services.sessions.end import end_session
+from memories.services.sessions.feedback import give_feedback
+from memories.services.sessions.prompts import prompt
+from memories.services.sessions.start import SessionWanted, start_session
+from predictor.services.judging.judge import judge_due
+from predictor.services.training.train import train_due
 
 SESSIONS = Path(__file__).with_name("sessions.jsonl")
 BETWEEN_PROMPTS = timedelta(minutes=3)

@@ -20,11 +20,11 @@ from engram.console.demo.sessions import SESSIONS, SessionStep, hold
 from engram.console.demo.steps import Labels, Step
 from engram.kernel.actors import Actor, Claims
 from engram.kernel.models import Provenance, Role, Workspace
-from memories.services.commit import Prepared, prepare, write
-from memories.services.draft import Draft
-from memories.services.forget import forget, restore
-from memories.services.recall import Query, recall
-from memories.services.revise import revise
+from memories.services.commit.commit import Prepared, prepare, write
+from memories.services.commit.draft import Draft
+from memories.services.lifecycle.forget import forget, restore
+from memories.services.lifecycle.revise import revise
+from memories.services.recall.recall import Query, recall
 
 STORY = Path(__file__).with_name("story.jsonl")
 # The agents of the story pass on what the team's people said, and pin what these want pinned.

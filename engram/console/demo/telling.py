@@ -28,7 +28,7 @@ from engram.kernel.models import Workspace
 from engram.kernel.refusals import RefusalError
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory
-from memories.services.commit import Prepared
+from memories.services.commit.commit import Prepared
 from memories.signals import memories_written
 
 log = logging.getLogger(__name__)

@@ -19,7 +19,7 @@ from uuid import UUID
 import numpy as np
 
 from conflicts.models import JudgedRelation
-from conflicts.services.judge import judge
+from conflicts.services.reports.judge import judge
 from engram.console.evaluation import stories as rules
 from engram.console.evaluation.outcome import Figure, Outcome
 from engram.console.evaluation.scratch import EVALUATOR, commit_rows, scratch_workspace
@@ -27,7 +27,7 @@ from engram.console.evaluation.stories import StoryRow
 from engram.kernel.models import Workspace
 from memories.core.metrics import bootstrap_ratio
 from memories.models import Memory
-from memories.services.draft import Draft
+from memories.services.commit.draft import Draft
 
 
 @dataclass(slots=True)

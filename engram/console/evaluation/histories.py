@@ -22,7 +22,7 @@ from engram.console.evaluation.outcome import Figure, Outcome
 from engram.console.evaluation.scratch import commit_rows, scratch_workspace
 from engram.console.evaluation.stories import cards
 from memories.core.metrics import wilson
-from memories.services.draft import Draft
+from memories.services.commit.draft import Draft
 
 COMMITTED_AT_ONCE = 200
 

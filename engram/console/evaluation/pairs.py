@@ -20,8 +20,8 @@ from engram.console.evaluation.outcome import Figure, Outcome
 from engram.console.evaluation.scratch import commit_rows, rolled_back, scratch_workspace
 from engram.kernel.models import Workspace
 from memories.core.metrics import Interval, wilson
-from memories.services.commit import Committed
-from memories.services.draft import Draft
+from memories.services.commit.commit import Committed
+from memories.services.commit.draft import Draft
 
 NOW = datetime(2025, 1, 1, tzinfo=UTC)
 KEPT_TOGETHER = frozenset(["merged", "suggested", "duplicate"])

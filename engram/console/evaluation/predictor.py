@@ -20,13 +20,13 @@ import numpy as np
 
 from engram.console.evaluation.lines import InputError
 from engram.console.evaluation.outcome import Figure, Outcome
+from engram.console.evaluation.simulation import curves
+from engram.console.evaluation.simulation.governed import FixedRanker, Step, govern
+from engram.console.evaluation.simulation.plans import REPORT, REPORT_SEEDS
+from engram.console.evaluation.simulation.sessions import SimulatedSession
 from memories.core.metrics import Interval, bootstrap, bootstrap_ratio
 from predictor.core import rankers
 from predictor.core.recipe import Recipe
-from predictor.core.simulation import curves
-from predictor.core.simulation.governed import FixedRanker, Step, govern
-from predictor.core.simulation.plans import REPORT, REPORT_SEEDS
-from predictor.core.simulation.sessions import SimulatedSession
 
 SEEDS, SESSIONS = 2, 100
 SEEDS_MAX, SESSIONS_MAX = 100, 2000

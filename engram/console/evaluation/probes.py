@@ -26,7 +26,7 @@ from engram.console.evaluation.outcome import Figure, Outcome
 from engram.console.evaluation.scratch import refresh_statistics, scratch_workspace
 from engram.kernel.models import Workspace
 from memories.core.metrics import Interval, bootstrap, reciprocal_rank
-from memories.services.recall import Query, Recalled, recall
+from memories.services.recall.recall import Query, Recalled, recall
 
 PROBES = STORY.with_name("probes.jsonl")
 NOW = datetime(2026, 6, 1, 12, 0, tzinfo=UTC)

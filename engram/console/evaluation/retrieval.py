@@ -20,8 +20,8 @@ from engram.console.evaluation.outcome import Figure, Outcome
 from engram.console.evaluation.scratch import commit_rows, refresh_statistics, scratch_workspace
 from engram.kernel.models import Workspace
 from memories.core.metrics import bootstrap, ndcg_at, precision_at, recall_at, reciprocal_rank
-from memories.services.draft import Draft
-from memories.services.recall import Query, recall
+from memories.services.commit.draft import Draft
+from memories.services.recall.recall import Query, recall
 
 RANKED_MAX = 50
 COMMITTED_AT_ONCE = 200

@@ -17,9 +17,9 @@ from engram.kernel.actors import Actor
 from engram.kernel.models import Role, Workspace
 from engram.kernel.refusals import InvalidError
 from memories.models import Memory, MemoryVector, Posting, TermCount
-from memories.services.commit import Committed, commit_all
-from memories.services.draft import Draft
-from memories.services.heal import embed_pending
+from memories.services.commit.commit import Committed, commit_all
+from memories.services.commit.draft import Draft
+from memories.services.index.pending import embed_pending
 
 ANALYZED = [model._meta.db_table for model in (Memory, MemoryVector, Posting, TermCount)]
 EVALUATOR = Actor(kind="system", id="", label="evaluate", role=Role.ADMIN)

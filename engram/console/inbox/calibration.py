@@ -22,7 +22,7 @@ from memories.models import Memory
 from memories.models.memory import in_scope
 from predictor.core.judging import tail
 from predictor.models import CalibrationItem
-from predictor.services import calibrate
+from predictor.services.calibration import calibrate
 
 URGENCY = SEVERITIES.index("low")  # nothing is wrong meanwhile
 QUOTED = 140

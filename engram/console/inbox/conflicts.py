@@ -13,9 +13,9 @@ from django.http import HttpRequest
 from conflicts.models import Conflict
 from conflicts.models.card import ConflictStatus
 from conflicts.pages import card_context
-from conflicts.services import queue, show
-from conflicts.services.undo import undo
-from conflicts.services.wake import wake
+from conflicts.services.cards import queue, show
+from conflicts.services.cards.snooze import wake
+from conflicts.services.verdicts.undo import undo
 from engram.console.inbox.source import Done, Source, Wanted
 from engram.kernel.actors import Actor
 from engram.kernel.models import Workspace

@@ -17,7 +17,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from conflicts.forms import SnoozeForm
-from conflicts.services.show import newest_seq, spoken
+from conflicts.services.cards.show import newest_seq, spoken
 from engram.console.inbox import queue
 from engram.console.inbox.forms import FILTERS, ActionForm, InboxForm, named_item
 from engram.console.inbox.put_off import put_off, put_off_until, take_up

@@ -13,7 +13,7 @@ from django.http import HttpRequest
 
 from conflicts.core.questions import quote
 from conflicts.core.wording import word_diff
-from conflicts.services.report import report
+from conflicts.services.reports.report import report
 from engram.console.inbox.source import SEVERITIES, Action, Done, Source, Wanted
 from engram.kernel.actors import Actor
 from engram.kernel.models import Workspace
@@ -22,12 +22,12 @@ from engram.kernel.refusals import InvalidError, StaleError
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, Merge, MergeSuggestion, Relation, SuggestionStatus
 from memories.models.memory import in_scope
-from memories.services import answer_suggestion
 from memories.services.causes import MERGE_SPLIT
 from memories.services.disputes import shared_conflicts
-from memories.services.reopen import reopen_suggestion
-from memories.services.split import split
-from memories.services.suggest import in_status
+from memories.services.gate import answer_suggestion
+from memories.services.gate.split import split
+from memories.services.gate.suggestions import in_status
+from memories.services.review.reopen import reopen_suggestion
 
 URGENCY = SEVERITIES.index("low")  # both are recalled until somebody says
 QUOTED = 90

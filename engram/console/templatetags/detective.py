@@ -8,7 +8,7 @@ from django import template
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from conflicts.services.quality import Month
+from conflicts.services.detection.quality import Month
 from memories.core.metrics import Interval
 
 register = template.Library()

@@ -17,8 +17,8 @@ from engram.kernel.models import Workspace
 from engram.kernel.parsing import parse_json
 from engram.kernel.problems import field_errors
 from memories.serializers import DraftSerializer
-from memories.services.draft import Draft
-from memories.services.import_lines import LineError, check, import_file
+from memories.services.commit.draft import Draft
+from memories.services.commit.import_lines import LineError, check, import_file
 
 
 def parse_line(line: str) -> Draft:

@@ -14,8 +14,8 @@ from engram.kernel.actors import SYSTEM
 from engram.kernel.models import Workspace
 from engram.kernel.refusals import RefusalError
 from memories.core.janitor import Deed
-from memories.services import janitor
-from memories.services.janitor_scan import Finding
+from memories.services.janitor import run
+from memories.services.janitor.scan import Finding
 
 LISTED = 20
 
@@ -66,13 +66,13 @@ class Command(BaseCommand):
         """Run, or preview, workspace by workspace."""
         for workspace in self._workspaces(options["workspace"]):
             now = timezone.now()
-            total = janitor.count_candidates(workspace, now=now)
+            total = run.count_candidates(workspace, now=now)
             may_cull = True if options["cull"] else None
             with tqdm(
                 total=total, unit=" memories", desc=workspace.slug, disable=not sys.stderr.isatty()
             ) as bar:
                 if options["dry_run"]:
-                    found = janitor.preview(
+                    found = run.preview(
                         workspace,
                         now=now,
                         may_cull=may_cull,
@@ -81,7 +81,7 @@ class Command(BaseCommand):
                     )
                 else:
                     try:
-                        done = janitor.run(
+                        done = run.run(
                             workspace, actor=SYSTEM, now=now, may_cull=may_cull, advance=bar.update
                         )
                     except RefusalError as error:
@@ -101,7 +101,7 @@ class Command(BaseCommand):
             raise CommandError(f"There is no workspace {slug!r}.")
         return [workspace]
 
-    def _show(self, workspace: Workspace, found: janitor.Preview) -> None:
+    def _show(self, workspace: Workspace, found: run.Preview) -> None:
         self._tell(workspace, found, "would be ")
         for finding in found.findings:
             self.stdout.write(line(finding))

@@ -14,8 +14,8 @@ from tqdm import tqdm
 from engram.kernel.actors import SYSTEM
 from engram.kernel.embedding import EmbeddingUnavailableError, embed
 from engram.kernel.models import Workspace
-from memories.services import reembed
-from memories.services.index import ensure_vector_index
+from memories.services.index import reembed
+from memories.services.index.search_index import ensure_vector_index
 
 
 class Command(BaseCommand):

@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from engram.kernel.refusals import RefusalError
 from predictor.management.commands.train import BAD_INPUT, workspace_of
-from predictor.services import checkpoint_file, transfer
+from predictor.services.models import checkpoint_file, transfer
 
 
 class Command(BaseCommand):

@@ -12,7 +12,7 @@ from django.utils import timezone
 from engram.kernel.actors import SYSTEM
 from engram.kernel.refusals import RefusalError
 from predictor.management.commands.train import BAD_INPUT, workspace_of
-from predictor.services import checkpoint_file, transfer
+from predictor.services.models import checkpoint_file, transfer
 
 
 class Command(BaseCommand):

@@ -30,10 +30,10 @@ from predictor.core.rpc_frames import INTERNAL_ERROR, METHOD_NOT_FOUND, PARSE_ER
 from predictor.core.rpc_model import NOTHING, RpcModel, told
 from predictor.core.rpc_values import check_names, number, whole, wrong
 from predictor.core.scorer import Scorer
-from predictor.services import checkpoint_file
-from predictor.services.dataset import SESSIONS_MAX
-from predictor.services.learn import Learned
-from predictor.services.train import trial
+from predictor.services.models import checkpoint_file
+from predictor.services.training.dataset import SESSIONS_MAX
+from predictor.services.training.learn import Learned
+from predictor.services.training.train import trial
 
 READ_ONLY = "-c default_transaction_read_only=on"
 TOO_LONG = FrameError(

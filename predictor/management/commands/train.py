@@ -16,11 +16,11 @@ from engram.kernel.refusals import RefusalError
 from engram.kernel.tenancy import in_workspace
 from predictor.core.gates import Gate
 from predictor.models import Training, TrainingStatus
-from predictor.services import checkpoint_file, models_store, transfer
-from predictor.services.learn import Learned
-from predictor.services.material import Material
-from predictor.services.promote import figures
-from predictor.services.train import train_now, trial
+from predictor.services.models import checkpoint_file, store, transfer
+from predictor.services.training.learn import Learned
+from predictor.services.training.material import Material
+from predictor.services.training.promote import figures
+from predictor.services.training.train import train_now, trial
 
 NOT_TRAINED, BAD_INPUT, REJECTED = 1, 2, 3
 
@@ -71,7 +71,7 @@ class Command(BaseCommand):
         if options["base_weights"] is not None:
             self._take_base(workspace, options["base_weights"], is_dry=options["dry_run"])
         with in_workspace(workspace):
-            unread = models_store.unread_base(workspace.embedding_model)
+            unread = store.unread_base(workspace.embedding_model)
         if unread:
             self.stdout.write(unread)
         is_full = options["full"] or options["base_weights"] is not None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from conflicts.services.detect import detect_due
+from conflicts.services.detection.detect import detect_due
 from tests.console.examples.story import Story
 
 RATES = (

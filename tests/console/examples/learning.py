@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from predictor.services.judge import judge_due
-from predictor.services.training_turn import train_turn
+from predictor.services.judging.judge import judge_due
+from predictor.services.training.turn import train_turn
 from tests.console.examples.story import Story
 from tests.predictor.test_whole_life import SUBJECTS, said, transcript
 

@@ -1,0 +1,1 @@
+"""Conflict cards: filing findings, following changes of their members, listing, showing."""

@@ -1,0 +1,30 @@
+"""A card that has grown asks for every smaller one among its members."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from conflicts.models import Conflict, ConflictComment, ConflictMember, ConflictPair, Judgement
+from conflicts.models.card import WAITING, LapseReason
+from conflicts.services.cards.lapse import lapse
+
+
+def absorb(card: Conflict, *, now: datetime) -> None:
+    """Close the waiting cards all of whose memories stand on this one too; it asks for them.
+
+    What was reported pair by pair, in any order, becomes one question. Pairs, comments and what
+    agents said go along; the closed card lapses.
+    """
+    held = set(card.members.values_list("lineage", flat=True))
+    theirs = ConflictMember.objects.filter(lineage__in=held).exclude(conflict=card)
+    near = Conflict.objects.filter(status__in=WAITING, pk__in=theirs.values("conflict_id"))
+    for smaller in near.order_by("pk").select_for_update():
+        if not set(smaller.members.values_list("lineage", flat=True)) <= held:
+            continue
+        ConflictPair.objects.filter(conflict=smaller).update(conflict=card)
+        ConflictComment.objects.filter(conflict=smaller).update(conflict=card)
+        Judgement.objects.filter(conflict=smaller).update(conflict=card)
+        card.detected_by = list(dict.fromkeys([*card.detected_by, *smaller.detected_by]))
+        card.confidence = max(card.confidence, smaller.confidence)
+        card.save(update_fields=["detected_by", "confidence"])
+        lapse(smaller, LapseReason.ABSORBED, now=now, by=card.id)

@@ -1,0 +1,84 @@
+"""Erasing from cards: nothing that quotes an erased memory stays, the decisions themselves do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Q
+
+from conflicts.models import Conflict, ConflictComment, ConflictPair, Decision, Judgement
+from conflicts.models.card import WAITING, LapseReason
+from conflicts.services.cards.lapse import lapse
+from conflicts.services.cards.question import ask_anew, live_members
+
+ERASED = "Erased."
+
+
+def note_erased(
+    sender: Any,
+    *,
+    memory_ids: Sequence[UUID],
+    quoted_in: Callable[[Any], bool],
+    now: datetime,
+    **_: Any,
+) -> None:
+    """Take memories that are about to go out of their cards, and their words out of every card."""
+    named = {str(memory_id) for memory_id in memory_ids}
+    theirs = Q(members__memory__in=memory_ids) | Q(decisions__answer__in=memory_ids)
+    own = set(Conflict.objects.filter(theirs).values_list("pk", flat=True))
+    quoting = own | _quoting(quoted_in)
+    for card in Conflict.objects.filter(pk__in=quoting).order_by("pk").select_for_update():
+        card.question, card.reasoning = ERASED, ""
+        card.version += 1
+        card.updated_at = now
+        card.save(update_fields=["question", "reasoning", "version", "updated_at"])
+        _leave(card, memory_ids)
+        if card.status in WAITING:
+            if len(live_members(card, now)) < 2:
+                lapse(card, LapseReason.GONE, now=now)
+            else:
+                ask_anew(card, now=now)
+    # What people wrote on a card of the memory may say the same in other words.
+    said = ConflictComment.objects.filter(conflict__in=own)
+    said.update(text=ERASED)
+    for decision in Decision.objects.filter(conflict__in=own):
+        decision.note = ERASED if decision.note else ""
+        decision.effects = [
+            effect | {"content_hash": ""} if effect["memory"] in named else effect
+            for effect in decision.effects
+        ]
+        decision.save(update_fields=["note", "effects"])
+    _erase_quotes(quoted_in)
+
+
+def _quoting(quoted_in: Callable[[Any], bool]) -> set[UUID]:
+    """Return the cards that quote the words though the memory is none of theirs."""
+    rows = Conflict.objects.order_by().values_list("pk", "question", "reasoning")
+    return {pk for pk, *texts in rows.iterator() if quoted_in(texts)}
+
+
+def _erase_quotes(quoted_in: Callable[[Any], bool]) -> None:
+    """Empty the comments, notes and reasons elsewhere that quote the words."""
+    for comment in ConflictComment.objects.iterator():
+        if quoted_in(comment.text):
+            ConflictComment.objects.filter(pk=comment.pk).update(text=ERASED)
+    for pk, reason in Judgement.objects.exclude(reason="").values_list("pk", "reason").iterator():
+        if quoted_in(reason):
+            Judgement.objects.filter(pk=pk).update(reason=ERASED)
+    for pk, note in Decision.objects.exclude(note="").values_list("pk", "note").iterator():
+        if quoted_in(note):
+            Decision.objects.filter(pk=pk).update(note=ERASED)
+
+
+def _leave(card: Conflict, memory_ids: Sequence[UUID]) -> None:
+    """Take members out of a card, and the pairs that nobody of their lineage stands for."""
+    leaving = card.members.filter(memory__in=memory_ids)
+    gone = set(leaving.values_list("lineage", flat=True))
+    leaving.delete()
+    left = set(card.members.filter(lineage__in=gone).values_list("lineage", flat=True))
+    lineages = list(gone - left)
+    of_them = Q(lineage_low__in=lineages) | Q(lineage_high__in=lineages)
+    ConflictPair.objects.filter(of_them, conflict=card).delete()

@@ -1,0 +1,275 @@
+"""Filing findings: each joins its card, opens one, or was answered before."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from uuid import UUID
+
+from django.db.models import Q
+
+from conflicts.core.comparisons import Comparisons
+from conflicts.core.facts import Finding
+from conflicts.core.findings import split_by_subject
+from conflicts.core.identity import OpenCard, Placement, place
+from conflicts.core.subjects import Note, note_of
+from conflicts.models import Conflict, ConflictMember, ConflictPair
+from conflicts.models.card import WAITING
+from conflicts.services.cards.absorb import absorb
+from conflicts.services.cards.question import (
+    QUESTION_MAX_CHARS,
+    ask_finding,
+    in_order,
+    save_question,
+)
+from conflicts.services.detection.due import note_written
+from conflicts.services.verdicts.decided import decided_pairs
+from engram.kernel.actors import SYSTEM, Actor
+from engram.kernel.history import record
+from engram.kernel.locks import one_at_a_time
+from engram.kernel.tenancy import current_workspace_id
+from memories.models import Memory
+from memories.services.lifecycle.states import lock
+
+
+@dataclass(slots=True)
+class Filed:
+    """What became of the findings of one run, by card."""
+
+    opened: int = 0
+    joined: int = 0
+    skipped: int = 0
+    cards: list[UUID] = field(default_factory=list)
+    placed: dict[UUID, Placement] = field(default_factory=dict)
+
+
+def file_findings(
+    findings: Sequence[Finding],
+    known: Comparisons,
+    *,
+    detected_by: str,
+    now: datetime,
+    actor: Actor = SYSTEM,
+    read: Mapping[UUID, int] | None = None,
+    is_reported: bool = False,
+    beside: Collection[UUID] = (),
+) -> Filed:
+    """File findings within the caller's transaction; run twice, it changes nothing the second time.
+
+    1. One filer a workspace. 2. Lock the members: what is hidden meanwhile is no question any
+    more, and what is not in the revision that was `read` is read again. 3. Split what speaks of
+    several things, unless somebody has named just these memories (`is_reported`). 4. Place each
+    finding by identity; what `known` did not know, undoes the transaction (`with_comparisons`).
+    5. Write. Cards that the caller changes `beside` these are locked along, in one order.
+    """
+    filed = Filed()
+    if not findings:
+        return filed
+    one_filer()
+    ids = {UUID(i) for finding in findings for i in finding.fact_ids}
+    live = {str(m.id): m for m in lock(ids) if m.state(now) == "active"}
+    if read is not None and (changed := _changed(live.values(), read)):
+        live = {i: memory for i, memory in live.items() if memory.id not in changed}
+        note_written(Memory, memory_ids=changed, now=now)
+    current = [f for f in findings if all(i in live for i in f.fact_ids)]
+    if not is_reported:
+        current = [part for f in current for part in _of_one_subject(f, live, known, filed)]
+    lineages = {str(memory.lineage) for memory in live.values()}
+    open_cards, notes_of = _open_cards(lineages, beside)
+    notes_of |= {str(memory.lineage): note_of(memory) for memory in live.values()}
+    placements = place(
+        current,
+        lineage_of={i: str(memory.lineage) for i, memory in live.items()},
+        claim_of={str(memory.lineage): memory.content for memory in live.values()},
+        open_cards=open_cards,
+        decided=decided_pairs(lineages),
+        same_claim=known.says_the_same,
+        is_other=lambda a, b: known.are_of_other_subjects(notes_of[a], notes_of[b]),
+    )
+    known.demand_known()
+    for placement in placements:
+        _file(placement, live, known, filed, detected_by=detected_by, actor=actor, now=now)
+    return filed
+
+
+def _changed(memories: Iterable[Memory], read: Mapping[UUID, int]) -> list[UUID]:
+    return sorted(m.id for m in memories if read.get(m.id, m.revision) != m.revision)
+
+
+def one_filer() -> None:
+    """Let one transaction a workspace place findings at a time; its first lock, everywhere."""
+    one_at_a_time(f"cards:{current_workspace_id()}")
+
+
+def _of_one_subject(
+    finding: Finding, live: Mapping[str, Memory], known: Comparisons, filed: Filed
+) -> list[Finding]:
+    """Return a finding as one a subject; one in which nothing of one subject disagrees is none."""
+    notes = {i: note_of(live[i]) for i in finding.fact_ids}
+    parts = split_by_subject(finding, notes, known)
+    filed.skipped += not parts
+    return parts
+
+
+def _open_cards(
+    lineages: Iterable[str], beside: Collection[UUID]
+) -> tuple[list[OpenCard], dict[str, Note]]:
+    """Return the cards that wait and touch one of the lineages, and what their members say.
+
+    They stay locked: a person's verdict or snooze comes before this or after, never between.
+    """
+    asked = {UUID(lineage) for lineage in lineages}
+    members = ConflictMember.objects.filter(conflict__status__in=WAITING)
+    own = members.filter(lineage__in=asked).order_by()
+    theirs = members.filter(conflict__in=own.values("conflict_id")).values("lineage")
+    # A card that grows may absorb these too: locked now, all in one order.
+    near = members.filter(Q(lineage__in=asked) | Q(lineage__in=theirs)).order_by()
+    named = Q(pk__in=near.values("conflict_id")) | Q(pk__in=beside)
+    waiting = Conflict.objects.filter(named, status__in=WAITING)
+    locked = [card.pk for card in waiting.order_by("pk").select_for_update()]
+    touched = set(own.filter(conflict__in=locked).values_list("conflict_id", flat=True))
+    covered: dict[str, set[str]] = {}
+    notes: dict[str, Note] = {}
+    members = ConflictMember.objects.filter(conflict__in=touched)
+    says = ("memory__content", "memory__scope", "memory__project")
+    for card, lineage, *note in members.values_list("conflict_id", "lineage", *says):
+        covered.setdefault(str(card), set()).add(str(lineage))
+        notes[str(lineage)] = Note(*note)
+    return [OpenCard(card, frozenset(lines)) for card, lines in sorted(covered.items())], notes
+
+
+def _file(
+    placement: Placement,
+    live: dict[str, Memory],
+    known: Comparisons,
+    filed: Filed,
+    *,
+    detected_by: str,
+    actor: Actor,
+    now: datetime,
+) -> None:
+    if placement.action == "skip":
+        filed.skipped += 1
+        return
+    if placement.action == "join":
+        card = Conflict.objects.get(pk=UUID(placement.card))
+        is_new = False
+    else:
+        card = _open(placement, detected_by=detected_by, now=now)
+        is_new = True
+    is_wider = _add_members(card, placement, live, known, actor=actor, now=now)
+    _cover(card, placement)
+    if is_wider:
+        absorb(card, now=now)
+    filed.cards.append(card.id)
+    filed.placed[card.id] = placement
+    if is_new:
+        filed.opened += 1
+        record(
+            "conflict.opened",
+            of=("conflict", card.id),
+            actor=actor,
+            now=now,
+            data={"kind": card.kind, "severity": card.severity},
+        )
+    elif _join(card, placement.finding, detected_by, is_wider=is_wider, now=now):
+        filed.joined += 1
+        record("conflict.joined", of=("conflict", card.id), actor=actor, now=now)
+    else:
+        filed.skipped += 1
+
+
+def _open(placement: Placement, *, detected_by: str, now: datetime) -> Conflict:
+    finding = placement.finding
+    return Conflict.objects.create(
+        kind=finding.kind,
+        question=finding.question[:QUESTION_MAX_CHARS],
+        reasoning=finding.reasoning,
+        severity=finding.severity,
+        detected_by=[detected_by],
+        confidence=finding.confidence,
+        suggested_verdict=finding.suggestion or "",
+        reopened_from_id=placement.reopened_from,
+        decided_before_id=placement.decided_before,
+        created_at=now,
+        updated_at=now,
+    )
+
+
+def _add_members(
+    card: Conflict,
+    placement: Placement,
+    live: dict[str, Memory],
+    known: Comparisons,
+    *,
+    actor: Actor,
+    now: datetime,
+) -> bool:
+    """Add the memories that the card does not hold yet, and number all in the story's order."""
+    members = {m.memory_id: m for m in card.members.select_related("memory")}
+    by_lineage = {str(memory.lineage): memory for memory in live.values()}
+    wanted = [by_lineage[lineage] for lineage in placement.lineages]
+    added = [memory for memory in wanted if memory.id not in members]
+    # What the standing question names: a memory that joins says yes only if it says the same.
+    for_yes = [m.memory.content for m in members.values() if m.says_yes]
+    is_new = not members
+    if is_new:
+        for_yes = [live[i].content for i in placement.finding.yes_keeps]
+    for memory in added:
+        members[memory.id] = ConflictMember(
+            conflict=card,
+            memory=memory,
+            lineage=memory.lineage,
+            revision=memory.revision,
+            says_yes=_says_yes(memory, placement.finding if is_new else None, for_yes, known),
+        )
+        record(
+            "memory.disputed",
+            of=("memory", memory.id),
+            actor=actor,
+            now=now,
+            data={"conflict": str(card.id)},
+        )
+    if added:
+        in_order(list(members.values()))
+    return bool(added)
+
+
+def _says_yes(
+    memory: Memory, opening: Finding | None, for_yes: Sequence[str], known: Comparisons
+) -> bool:
+    """Tell whether a memory is for yes; the finding that opens a card knows it of its own."""
+    if opening is not None and str(memory.id) in opening.fact_ids:
+        return str(memory.id) in opening.yes_keeps
+    return any(known.making(memory.content, for_yes))
+
+
+def _cover(card: Conflict, placement: Placement) -> None:
+    """Let the card cover its pairs; a pair that was decided moves to the card that asks again."""
+    pairs = []
+    for pair in placement.pairs:
+        low, high = sorted(UUID(lineage) for lineage in pair)
+        pairs.append(ConflictPair(conflict=card, lineage_low=low, lineage_high=high))
+    ConflictPair.objects.bulk_create(
+        pairs,
+        update_conflicts=True,
+        unique_fields=["workspace", "lineage_low", "lineage_high"],
+        update_fields=["conflict"],
+    )
+
+
+def _join(
+    card: Conflict, finding: Finding, detected_by: str, *, is_wider: bool, now: datetime
+) -> bool:
+    """Tell the card who else found it and what the wider question is; False when nothing is new."""
+    is_new_finder = detected_by not in card.detected_by
+    if not (is_wider or is_new_finder):
+        return False
+    if is_new_finder:
+        card.detected_by = [*card.detected_by, detected_by]
+    held = set(ConflictMember.objects.filter(conflict=card).values_list("memory_id", flat=True))
+    if is_wider and {UUID(i) for i in finding.fact_ids} == held:
+        ask_finding(card, finding)
+    save_question(card, "detected_by", now=now)
+    return True

@@ -1,0 +1,132 @@
+"""What becomes of open cards when their memories go or come back."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Count, Q
+
+from conflicts.models import Conflict, ConflictMember, ConflictPair
+from conflicts.models.card import WAITING, ConflictStatus, LapseReason
+from conflicts.services.cards.question import ask_anew, live_members
+from conflicts.services.cards.successors import follow
+from engram.kernel.actors import SYSTEM
+from engram.kernel.history import record
+from engram.kernel.models import Event
+from memories.core.content import normalised
+from memories.models import Memory
+from memories.services.index.statement_hashes import texts_of
+
+QUOTE_CHARS = 12  # a shorter statement is only found where it stands alone
+TAKEN_OUT = "Taken out: it quoted a memory that was forgotten."
+
+
+def note_hidden(sender: Any, *, memory_ids: Sequence[UUID], now: datetime, **_: Any) -> None:
+    """Go on with successors, without what was forgotten; close cards that lost their question.
+
+    Cards that a forgotten memory has left earlier may quote it, too, whether they wait or not.
+    """
+    hidden = Memory.objects.filter(pk__in=memory_ids)
+    forgotten = set(hidden.exclude(forgotten_at=None).order_by().values_list("pk", flat=True))
+    own = ConflictMember.objects.filter(memory__in=memory_ids)
+    waiting = Q(status__in=WAITING, pk__in=own.values("conflict_id"))
+    for card in locked_cards(waiting | Q(pk__in=_ever_about(forgotten))):
+        held = set(card.members.values_list("memory_id", flat=True))
+        if left := forgotten - held:
+            _withhold(card, left)
+        if card.status in WAITING:
+            follow(card, memory_ids, now=now)
+            _narrow(card, now=now)
+
+
+def note_revived(sender: Any, *, memory_ids: Sequence[UUID], now: datetime, **_: Any) -> None:
+    """Open lapsed cards again whose memories are back, unless another card asks by now."""
+    for card in locked_cards(Q(is_lapsed=True), memory_ids):
+        live = {m.lineage for m in live_members(card, now)}
+        if not card.pairs.filter(lineage_low__in=live, lineage_high__in=live).exists():
+            continue
+        card.status = ConflictStatus.OPEN
+        card.is_lapsed = False
+        card.lapse_reason = ""
+        card.snoozed_until = None
+        _save(card, "status", "is_lapsed", "lapse_reason", "snoozed_until", now=now)
+        record("conflict.reopened", of=("conflict", card.id), actor=SYSTEM, now=now)
+        _narrow(card, now=now)
+
+
+def _ever_about(memory_ids: Collection[UUID]) -> set[UUID]:
+    """Return the cards that memories stand or stood on, as their history tells."""
+    if not memory_ids:
+        return set()
+    joined = Event.objects.filter(object_id__in=map(str, memory_ids), type="memory.disputed")
+    return {UUID(card) for card in joined.order_by().values_list("data__conflict", flat=True)}
+
+
+def lapse_expired(now: datetime) -> None:
+    """Close the waiting cards of the workspace whose memories have expired meanwhile."""
+    live = Q(members__memory__in=Memory.objects.recallable(now))
+    lapsed = Conflict.objects.filter(status__in=WAITING).annotate(n=Count("members", filter=live))
+    for card in locked_cards(Q(status__in=WAITING, pk__in=lapsed.filter(n__lt=2).values("pk"))):
+        _narrow(card, now=now)
+
+
+def locked_cards(wanted: Q, memory_ids: Collection[UUID] | None = None) -> Iterable[Conflict]:
+    """Return the cards, of these memories if given, locked in the order of their ids."""
+    cards = Conflict.objects.filter(wanted)
+    if memory_ids is not None:
+        members = ConflictMember.objects.filter(memory__in=memory_ids)
+        cards = cards.filter(pk__in=members.values("conflict_id"))
+    return list(cards.order_by("pk").select_for_update())
+
+
+def _narrow(card: Conflict, *, now: datetime) -> None:
+    """Close a card with fewer than two live memories; take forgotten ones out of a wider one."""
+    if len(live_members(card, now)) < 2:
+        lapse(card, LapseReason.GONE, now=now)
+        return
+    forgotten = card.members.exclude(memory__forgotten_at=None)
+    if gone := set(forgotten.values_list("lineage", flat=True)):
+        _withhold(card, set(forgotten.values_list("memory_id", flat=True)))
+        kept = card.members.filter(lineage__in=gone, memory__forgotten_at=None)
+        lineages = list(gone.difference(kept.values_list("lineage", flat=True)))
+        of_them = Q(lineage_low__in=lineages) | Q(lineage_high__in=lineages)
+        ConflictPair.objects.filter(of_them, conflict=card).delete()
+        forgotten.delete()
+        ask_anew(card, now=now)
+
+
+def _withhold(card: Conflict, forgotten: Collection[UUID]) -> None:
+    """Take what quotes any wording of forgotten memories out of a card that is without them."""
+    about = Q(memory__in=forgotten) | Q(other__in=forgotten)
+    card.judgements.filter(about).exclude(reason="").update(reason=TAKEN_OUT)
+    wordings_gone = {normalised(text) for text in texts_of(forgotten)}
+    for rows, name in (
+        (card.judgements, "reason"), (card.comments, "text"), (card.decisions, "note"),
+    ):  # fmt: skip
+        for row in rows.exclude(**{name: TAKEN_OUT}):
+            said = normalised(getattr(row, name))
+            if any(w == said or (len(w) >= QUOTE_CHARS and w in said) for w in wordings_gone):
+                setattr(row, name, TAKEN_OUT)
+                row.save(update_fields=[name])
+
+
+def lapse(card: Conflict, reason: LapseReason, *, now: datetime, by: UUID | None = None) -> None:
+    """Close a locked card that has no question any more; `by` is the card that asks instead."""
+    card.status = ConflictStatus.RESOLVED
+    card.is_lapsed = True
+    card.lapse_reason = reason
+    card.snoozed_until = None
+    _save(card, "status", "is_lapsed", "lapse_reason", "snoozed_until", now=now)
+    told = {"verdict": None, "status": "resolved", "lapsed": True, "reason": str(reason)}
+    if by is not None:
+        told["by"] = str(by)
+    record("conflict.resolved", of=("conflict", card.id), actor=SYSTEM, now=now, data=told)
+
+
+def _save(card: Conflict, *fields: str, now: datetime) -> None:
+    card.version += 1
+    card.updated_at = now
+    card.save(update_fields=[*fields, "version", "updated_at"])

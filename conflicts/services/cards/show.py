@@ -1,0 +1,386 @@
+"""Everything a person needs to decide about one card: the story, the difference, the outcomes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import pairwise
+from typing import Any
+from uuid import UUID
+
+from django.utils import timezone
+from django.utils.formats import date_format
+
+from conflicts.core.arc import Arc, arc_of
+from conflicts.core.wording import Span, WordDiff, word_diff
+from conflicts.models import Conflict, ConflictComment, ConflictMember, Decision
+from conflicts.models.card import ConflictStatus
+from conflicts.models.decision import Verdict
+from conflicts.services.cards.finders import Finder, finders
+from conflicts.services.verdicts.consequences import (
+    Asked,
+    Consequences,
+    asked_by,
+    consequences,
+    listing_of,
+    why_unclear,
+)
+from engram.kernel.models import Event
+from engram.kernel.refusals import InvalidError
+from memories.models import Memory, State
+
+WITHHELD = "A memory of this conflict was forgotten; its question is no longer shown."
+NOT_SHOWN = "Not shown: a memory of this conflict was forgotten."
+HISTORY_ROWS = 50
+PAIRS_COMPARED = 6
+# Below this share of common text, marking words would colour nearly everything.
+LIKE_ENOUGH = 0.35
+# The order of the keys 1 to 6.
+ASKED = (
+    (Verdict.YES, "Yes", "keep"),
+    (Verdict.NO, "No", "drop"),
+    (Verdict.KEEP, "Keep the ticked ones", "keep"),
+    (Verdict.BOTH_VALID, "Both are valid", "calm"),
+    (Verdict.NONE_VALID, "None is valid", "drop"),
+    (Verdict.DISMISS, "Not a conflict", "calm"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A memory in the order of the story; a forgotten one keeps its place, not its text."""
+
+    number: int
+    memory: Memory
+    state: State
+    says_yes: bool
+    is_reworded: bool
+    spans: tuple[Span, ...]
+    is_aside: bool = False  # it speaks of another thing than the question
+
+    @property
+    def is_live(self) -> bool:
+        """Tell whether agents still recall it."""
+        return self.state == State.ACTIVE
+
+    @property
+    def is_withheld(self) -> bool:
+        """Tell whether its text must not be shown."""
+        return self.state == State.FORGOTTEN
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """Two statements by their numbers, and the words in which they differ."""
+
+    one: int
+    other: int
+    difference: WordDiff
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One verdict and what it would do, said before it is chosen.
+
+    `fates` tell what would become of each statement, by its number.
+    """
+
+    key: int
+    verdict: str
+    label: str
+    tone: str
+    effect: str
+    is_possible: bool = True
+    is_suggested: bool = False
+    asks_for: str = ""
+    fates: dict[int, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """What somebody said about a card, as far as it may be shown."""
+
+    author: str
+    text: str
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class CardView:
+    """A card as a person sees it."""
+
+    card: Conflict
+    question: str
+    reasoning: str
+    statements: tuple[Statement, ...]
+    difference: WordDiff | None
+    compared: tuple[int, int] | None
+    outcomes: tuple[Outcome, ...]
+    standing: Decision | None
+    decisions: tuple[Decision, ...] = ()
+    comments: tuple[Remark, ...] = ()
+    events: tuple[Event, ...] = field(default=())
+    finders: tuple[Finder, ...] = ()
+    further: tuple[Compared, ...] = ()
+    arc: Arc | None = None
+    listing: str = ""  # fingerprint of the outcomes
+
+    @property
+    def is_waiting(self) -> bool:
+        """Tell whether a verdict can be given."""
+        return self.card.status in {ConflictStatus.OPEN, ConflictStatus.SNOOZED}
+
+    @property
+    def closed_because(self) -> str:
+        """Say why the card was closed without a verdict, where it was."""
+        return closed_because(self.card)
+
+    @property
+    def last_seq(self) -> int:
+        """Return the newest event that this view includes."""
+        return self.events[0].seq if self.events else 0
+
+
+def show(card: Conflict, *, now: datetime) -> CardView:
+    """Return a card of the current workspace with all that belongs to it."""
+    members = list(card.members.select_related("memory", "memory__superseded_by"))
+    states = {member.pk: member.memory.state(now) for member in members}
+    is_withheld = State.FORGOTTEN in states.values()
+    compared, difference = _difference(members, states)
+    asked = asked_by(card, members, [m.memory for m in members if states[m.pk] == State.ACTIVE])
+    statements = tuple(
+        _statement(
+            number,
+            member,
+            states[member.pk],
+            compared=compared,
+            difference=difference,
+            is_aside=member.memory_id in asked.aside,
+        )
+        for number, member in enumerate(members, start=1)
+    )
+    decisions = tuple(card.decisions.select_related("answer"))
+    for decision in decisions:
+        decision.note = shown_note(decision.note, is_withheld=is_withheld)  # for this view only
+    events = tuple(Event.objects.filter(object_id=str(card.pk))[:HISTORY_ROWS])
+    return CardView(
+        card=card,
+        question=WITHHELD if is_withheld else card.question,
+        reasoning="" if is_withheld else card.reasoning,
+        statements=statements,
+        difference=difference if difference and difference.likeness >= LIKE_ENOUGH else None,
+        compared=compared,
+        outcomes=outcomes(statements, asked, card.suggested_verdict),
+        standing=next((d for d in decisions if d.undone_at is None), None),
+        decisions=decisions,
+        comments=remarks(card.comments.all(), is_withheld=is_withheld),
+        events=events,
+        finders=finders(card, events, is_withheld=is_withheld),
+        further=_further(statements, compared),
+        arc=arc_of([(s.memory.observed_at, s.says_yes) for s in statements]),
+        listing=listing_of(card, asked),
+    )
+
+
+def closed_because(card: Conflict) -> str:
+    """Say why a card was closed without a verdict; empty when it was not."""
+    if not card.is_lapsed:
+        return ""
+    return card.get_lapse_reason_display() or "Its memories went away or say something else now."
+
+
+def remarks(comments: Iterable[ConflictComment], *, is_withheld: bool) -> tuple[Remark, ...]:
+    """Return what was said about a card; of a withheld one only who spoke, and when."""
+    return tuple(
+        Remark(c.author, NOT_SHOWN if is_withheld else c.text, c.created_at) for c in comments
+    )
+
+
+def shown_note(note: str, *, is_withheld: bool) -> str:
+    """Return the note of a decision as far as it may be shown."""
+    return NOT_SHOWN if note and is_withheld else note
+
+
+def spoken(moment: datetime) -> str:
+    """Say a moment in the reader's time zone."""
+    return date_format(timezone.localtime(moment), "D j M, H:i")
+
+
+def verdict_words(decision: Decision) -> str:
+    """Say what was decided."""
+    if decision.verdict == Verdict.DISMISS:
+        return "Dismissed: not a conflict."
+    return f"Resolved: {decision.get_verdict_display()}."
+
+
+def changed_since(card: Conflict, seq: int) -> list[Event]:
+    """Return what happened to a card after the event `seq`, oldest first."""
+    events = Event.objects.filter(object_id=str(card.pk), seq__gt=seq).order_by("seq")
+    return list(events[:HISTORY_ROWS])
+
+
+def newest_seq() -> int:
+    """Return the newest event of the workspace: what a page made now includes."""
+    return Event.objects.values_list("seq", flat=True).first() or 0
+
+
+def _difference(
+    members: Sequence[ConflictMember], states: dict[int, State]
+) -> tuple[tuple[int, int] | None, WordDiff | None]:
+    """Compare the newest statement for yes with the newest against it; numbers count from 1."""
+    shown = [
+        (number, member)
+        for number, member in enumerate(members, start=1)
+        if states[member.pk] != State.FORGOTTEN
+    ]
+    for_yes = [pair for pair in shown if pair[1].says_yes]
+    against = [pair for pair in shown if not pair[1].says_yes]
+    pair = (for_yes[-1], against[-1]) if for_yes and against else tuple(shown[-2:])
+    if len(pair) < 2:
+        return None, None
+    (one, first), (other, second) = sorted(pair, key=lambda row: row[0])
+    return (one, other), word_diff(first.memory.content, second.memory.content)
+
+
+def _further(
+    statements: Sequence[Statement], compared: tuple[int, int] | None
+) -> tuple[Compared, ...]:
+    """Compare each statement with the next, where they are alike enough to tell something."""
+    found = []
+    shown = [statement for statement in statements if not statement.is_withheld]
+    for one, other in list(pairwise(shown))[:PAIRS_COMPARED]:
+        if (one.number, other.number) == compared:
+            continue
+        difference = word_diff(one.memory.content, other.memory.content)
+        if difference.likeness >= LIKE_ENOUGH:
+            found.append(Compared(one.number, other.number, difference))
+    return tuple(found)
+
+
+def _statement(
+    number: int,
+    member: ConflictMember,
+    state: State,
+    *,
+    compared: tuple[int, int] | None,
+    difference: WordDiff | None,
+    is_aside: bool,
+) -> Statement:
+    spans: tuple[Span, ...] = (Span("same", member.memory.content),)
+    if state == State.FORGOTTEN:
+        spans = ()
+    elif compared and difference and difference.likeness >= LIKE_ENOUGH and number in compared:
+        spans = difference.before if number == compared[0] else difference.after
+    return Statement(
+        number=number,
+        memory=member.memory,
+        state=state,
+        says_yes=member.says_yes,
+        is_reworded=member.memory.revision != member.revision,
+        spans=spans,
+        is_aside=is_aside,
+    )
+
+
+def outcomes(statements: Sequence[Statement], asked: Asked, suggested: str) -> tuple[Outcome, ...]:
+    """Say for each verdict what it would do to the live statements."""
+    numbers = {s.memory.id: s.number for s in statements}
+    found = []
+    for key, (verdict, label, tone) in enumerate(ASKED, start=1):
+        effect, asks_for, is_possible, fates = _effect(verdict, asked, numbers)
+        found.append(
+            Outcome(
+                key=key,
+                verdict=verdict.value,
+                label=label,
+                tone=tone,
+                effect=effect,
+                asks_for=asks_for,
+                is_possible=is_possible,
+                is_suggested=verdict == suggested,
+                fates=fates,
+            )
+        )
+    return tuple(found)
+
+
+def _effect(
+    verdict: Verdict, asked: Asked, numbers: dict[Any, int]
+) -> tuple[str, str, bool, dict[int, str]]:
+    """Return the sentence, what must be named too (`keep` or nothing), if it can be, the fates."""
+    says_yes = {memory.id for memory in asked.members if memory.id in asked.says_yes}
+    if verdict == Verdict.KEEP:
+        return (
+            "The ticked memories stay; the others are superseded by the newest of them."
+            + _aside(asked.aside, numbers),
+            "keep",
+            bool(asked.members),
+            {},
+        )
+    try:
+        plan = consequences(asked, verdict, [])
+    except InvalidError:
+        if verdict == Verdict.YES or not says_yes:
+            return "No memory that says so is active any more.", "", False, {}
+        rest = [memory for memory in asked.members if memory.id not in says_yes]
+        return (
+            f"{_named(says_yes, numbers)} {_is_or_are(says_yes)} retired. "
+            f"{why_unclear(asked, rest)}: tick those that are true." + _aside(asked.aside, numbers),
+            "keep",
+            True,
+            {numbers[i]: "retired" for i in says_yes},
+        )
+    return _sentence(verdict, plan, numbers), "", True, _fates(plan, numbers)
+
+
+def _aside(ids: Collection[UUID], numbers: dict[Any, int]) -> str:
+    """Say what a verdict leaves alone."""
+    if not ids:
+        return ""
+    verb = "speaks" if len(ids) == 1 else "speak"
+    return f" {_named(ids, numbers)} {verb} of something else and {_stays(ids)} as before."
+
+
+def _stays(ids: Collection[UUID]) -> str:
+    return "stays" if len(ids) == 1 else "stay"
+
+
+def _fates(plan: Consequences, numbers: dict[Any, int]) -> dict[int, str]:
+    stays = (*plan.kept, *plan.aside)
+    told = (("stays", stays), ("superseded", plan.superseded), ("retired", plan.retired))
+    return {numbers[memory.id]: fate for fate, memories in told for memory in memories}
+
+
+def _sentence(verdict: Verdict, plan: Consequences, numbers: dict[Any, int]) -> str:
+    if verdict == Verdict.DISMISS:
+        return "Nothing changes. The detector was wrong and does not ask again."
+    if verdict == Verdict.BOTH_VALID:
+        return "All stay active. This is remembered as no contradiction."
+    parts = []
+    if plan.kept:
+        kept = [m.id for m in plan.kept]
+        parts.append(f"{_named(kept, numbers)} {_stays(kept)}.")
+    if plan.superseded and plan.successor:
+        gone = [m.id for m in plan.superseded]
+        by = numbers[plan.successor.id]
+        parts.append(f"{_named(gone, numbers)} {_is_or_are(gone)} superseded by #{by}.")
+    if plan.retired:
+        gone = [m.id for m in plan.retired]
+        parts.append(f"{_named(gone, numbers)} {_is_or_are(gone)} retired.")
+    if verdict == Verdict.NONE_VALID:
+        parts.append("Your answer below, if you give one, replaces them.")
+    return " ".join(parts) + _aside([m.id for m in plan.aside], numbers)
+
+
+def _named(ids: Any, numbers: dict[Any, int]) -> str:
+    ordered = sorted(numbers[i] for i in ids)
+    return (
+        " and ".join(f"#{n}" for n in ordered)
+        if len(ordered) < 3
+        else ", ".join(f"#{n}" for n in ordered)
+    )
+
+
+def _is_or_are(ids: Any) -> str:
+    return "is" if len(ids) == 1 else "are"

@@ -1,0 +1,79 @@
+"""Putting a card off, and bringing it back when its time has come."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from uuid import UUID
+
+from conflicts.models import Conflict
+from conflicts.models.card import ConflictStatus
+from conflicts.services.cards.lapse import lapse_expired
+from conflicts.services.cards.lookup import locked_conflict
+from conflicts.services.causes import ALREADY_DECIDED
+from engram.kernel.actors import SYSTEM, Actor
+from engram.kernel.causes import NOT_PUT_OFF
+from engram.kernel.history import record
+from engram.kernel.models import Workspace
+from engram.kernel.refusals import InvalidError, StaleError
+from engram.kernel.tenancy import in_workspace
+
+
+def snooze(
+    workspace: Workspace, conflict_id: UUID, *, until: datetime, actor: Actor, now: datetime
+) -> Conflict:
+    """Put an open card off until a time in the future."""
+    if until <= now:
+        raise InvalidError("until", "Must be in the future.")
+    with in_workspace(workspace):
+        conflict = locked_conflict(conflict_id)
+        if conflict.status not in {ConflictStatus.OPEN, ConflictStatus.SNOOZED}:
+            raise StaleError("This conflict is decided already.", cause=ALREADY_DECIDED)
+        conflict.status = ConflictStatus.SNOOZED
+        conflict.snoozed_until = until
+        _save(conflict, now)
+        record(
+            "conflict.snoozed",
+            of=("conflict", conflict.id),
+            actor=actor,
+            now=now,
+            data={"until": until.isoformat()},
+        )
+        return conflict
+
+
+def wake_due(workspace: Workspace, *, now: datetime) -> int:
+    """Open the cards whose snooze has ended, return how many; close those that expired."""
+    with in_workspace(workspace):
+        due = Conflict.objects.select_for_update(skip_locked=True).filter(
+            status=ConflictStatus.SNOOZED, snoozed_until__lte=now
+        )
+        cards = list(due.order_by("pk"))
+        for conflict in cards:
+            conflict.status = ConflictStatus.OPEN
+            conflict.snoozed_until = None
+            _save(conflict, now)
+            record("conflict.reopened", of=("conflict", conflict.id), actor=SYSTEM, now=now)
+    with in_workspace(workspace):  # apart: each transaction locks its cards in order
+        lapse_expired(now)
+    return len(cards)
+
+
+def _save(conflict: Conflict, now: datetime) -> None:
+    conflict.version += 1
+    conflict.updated_at = now
+    conflict.save(update_fields=["status", "snoozed_until", "version", "updated_at"])
+
+
+def wake(workspace: Workspace, conflict_id: UUID, *, actor: Actor, now: datetime) -> Conflict:
+    """Open a snoozed card again."""
+    with in_workspace(workspace):
+        conflict = locked_conflict(conflict_id)
+        if conflict.status != ConflictStatus.SNOOZED:
+            raise StaleError("This conflict is not put off any more.", cause=NOT_PUT_OFF)
+        conflict.status = ConflictStatus.OPEN
+        conflict.snoozed_until = None
+        conflict.version += 1
+        conflict.updated_at = now
+        conflict.save(update_fields=["status", "snoozed_until", "version", "updated_at"])
+        record("conflict.reopened", of=("conflict", conflict.id), actor=actor, now=now)
+        return conflict

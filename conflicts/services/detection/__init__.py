@@ -1,0 +1,1 @@
+"""Finding contradictions: due rows, runs of rules and model, figures about them."""

@@ -1,0 +1,167 @@
+"""Reading the story: what is due, by one runner a workspace, joined to the cards by identity."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from datetime import datetime
+from time import monotonic
+from traceback import format_tb
+from uuid import UUID, uuid4
+
+from conflicts.core.comparisons import Comparisons
+from conflicts.core.detective import DetectiveSettings, left_unread
+from conflicts.core.detective import detect as find
+from conflicts.models import DetectionDue, DetectionRun
+from conflicts.services.cards.comparing import with_comparisons
+from conflicts.services.cards.file import file_findings
+from conflicts.services.cards.reworded import settle_reworded, with_reworded
+from conflicts.services.detection import backlog, lease
+from conflicts.services.detection.due import DETECT_TASK
+from conflicts.services.detection.narrative import hand_on
+from conflicts.services.detection.story import is_short, story_ids, tell
+from engram.kernel import telemetry
+from engram.kernel.jobs import wake
+from engram.kernel.models import Workspace
+from engram.kernel.planning import without_nested_loops
+from engram.kernel.tenancy import in_workspace
+
+log = logging.getLogger(__name__)
+Clock = Callable[[], datetime]
+
+# So many new memories are read in one run; more make further runs. In a long story each brings a
+# neighbourhood of its own: fewer keep a run to seconds.
+TRIGGERS_A_RUN = 500
+TRIGGERS_A_RUN_OF_A_LONG_STORY = 50
+
+
+class TakenOverError(Exception):
+    """Another runner took this one for dead."""
+
+
+def detect_due(
+    workspace: Workspace, *, clock: Clock, seconds: float | None = None
+) -> list[DetectionRun]:
+    """Read what is due in a workspace; nothing when another runner is at it.
+
+    After `seconds` the rest is left to a later wake-up, so that other workspaces have their turn;
+    None reads everything. Kill it anywhere and nothing is lost or doubled: due rows go in the
+    transaction that files the findings, and findings have an identity.
+    """
+    runs: list[DetectionRun] = []
+    started = monotonic()
+
+    def is_over() -> bool:
+        return seconds is not None and monotonic() - started >= seconds
+
+    while _read_all(workspace, runs, clock=clock, is_over=is_over):
+        if is_over():
+            wake(DETECT_TASK, workspace.pk)
+            break
+    return runs
+
+
+def _read_all(
+    workspace: Workspace,
+    runs: list[DetectionRun],
+    *,
+    clock: Clock,
+    is_over: Callable[[], bool],
+) -> bool:
+    """Hold the lease until nothing is due or time is over; tell whether something is due still."""
+    holder = uuid4()
+    if not lease.take(workspace, holder, clock()):
+        return False
+    has_failed = False
+    try:
+        backlog.close_abandoned(workspace, now=clock())
+        while not has_failed and lease.beat(workspace, holder, clock()):
+            run = _read_once(workspace, holder, clock=clock)
+            if run is None:
+                break
+            runs.append(run)
+            has_failed = run.status == "failed"
+            if is_over():
+                break
+    finally:
+        is_due = lease.give_back(workspace, holder, clock())
+    # What failed waits for the sweep: an error that strikes everything must not spin.
+    return is_due and not has_failed
+
+
+def _read_once(workspace: Workspace, holder: UUID, *, clock: Clock) -> DetectionRun | None:
+    """Read the oldest due memories as one run; None when nothing is due."""
+    started = monotonic()
+    with in_workspace(workspace):
+        now = clock()
+        most = TRIGGERS_A_RUN if is_short(now) else TRIGGERS_A_RUN_OF_A_LONG_STORY
+        due = backlog.take(most, now)
+        if not due:
+            return None
+        run = DetectionRun.objects.create(
+            reason="commit", trigger_count=len(due), created_at=now,
+            lag_seconds=max((now - min(d.since for d in due)).total_seconds(), 0.0),
+        )  # fmt: skip
+        backlog.mark(due, run)
+
+    def beat() -> None:
+        if not lease.beat(workspace, holder, clock()):
+            raise TakenOverError
+
+    try:
+        _fill(workspace, run, due, beat=beat, clock=clock)
+    except Exception as error:  # noqa: BLE001  whatever it was, the run is closed and tried again
+        # Messages of exceptions may quote memories: the log has the places, the row the type.
+        kind, places = type(error).__name__, "".join(format_tb(error.__traceback__))
+        log.error("detection run %s failed: %s\n%s", run.id, kind, places)
+        run.status, run.error = "failed", kind
+    run.duration_seconds = monotonic() - started
+    with in_workspace(workspace):
+        run.save()
+        if run.status == "failed":
+            backlog.note_failure([run.id], now=clock())
+            telemetry.record_error("detect", "detect_failed", detail=run.error, now=clock())
+        telemetry.observe("detect", run.duration_seconds)
+    return run
+
+
+def _fill(
+    workspace: Workspace,
+    run: DetectionRun,
+    due: list[DetectionDue],
+    *,
+    beat: Callable[[], None],
+    clock: Clock,
+) -> None:
+    """Read, then file the findings and take the due rows away, or on, in one transaction."""
+    now = run.created_at
+    triggers = {row.memory_id for row in due}
+    with in_workspace(workspace), without_nested_loops():
+        ids = story_ids(triggers, workspace.embedding_model, now)
+    beat()
+    with in_workspace(workspace), without_nested_loops():
+        story = tell(ids, workspace.embedding_model)
+    beat()
+    found = find(
+        story.facts, story.vectors, now=now, triggers=story.facts_of(triggers),
+        settings=DetectiveSettings(min_confidence=workspace.config.detection_min_confidence),
+    )  # fmt: skip
+    findings = [finding for raw in found if (finding := story.in_memories(raw))]
+    beat()
+    run.facts_considered = len(story.facts)
+    unread = {story.memory_of[fact] for fact in left_unread(story.facts)}
+    run.left_unread = len(unread.intersection(map(str, triggers)))
+    run.batches = 1
+
+    def file(known: Comparisons) -> None:
+        reworded = with_reworded(triggers)
+        filed = file_findings(
+            findings, known, detected_by="rules", read=story.revisions, beside=reworded, now=now
+        )
+        settle_reworded(reworded, known, placed=filed.placed, read=story.revisions, now=now)
+        run.opened, run.joined, run.skipped = filed.opened, filed.joined, filed.skipped
+        run.narrative = hand_on(workspace, due, story, now=clock())
+        run.status = "done"
+        run.save()
+
+    with_comparisons(workspace, file)

@@ -1,0 +1,291 @@
+"""The narrative pass: a model reads what the rules have read, by a runner of its own."""
+
+from __future__ import annotations
+
+import logging
+import random
+from collections.abc import Callable, Collection, Sequence
+from datetime import datetime, timedelta
+from time import monotonic
+from traceback import format_tb
+from uuid import UUID, uuid4
+
+import numpy as np
+from django.db.models import Count
+
+from conflicts.core.batches import cut
+from conflicts.core.comparisons import Comparisons
+from conflicts.core.facts import Fact, Finding
+from conflicts.core.forgetting import tell as thin
+from conflicts.core.narrative import PROMPT_VERSION, line_tokens
+from conflicts.models import (
+    Awaits,
+    ConflictMember,
+    DetectionDue,
+    DetectionRun,
+    Narrative,
+    NarrativeLease,
+)
+from conflicts.models.card import ConflictStatus
+from conflicts.services.cards.comparing import with_comparisons
+from conflicts.services.cards.file import file_findings
+from conflicts.services.detection import backlog, lease
+from conflicts.services.detection.ask_model import Asked, BeyondCapError, ask_model
+from conflicts.services.detection.detect import Clock, TakenOverError
+from conflicts.services.detection.narrative import NARRATE_TASK, drop_waiting, is_on
+from conflicts.services.detection.story import Telling, story_ids, tell
+from engram.kernel import llm, spend, telemetry
+from engram.kernel.jobs import wake
+from engram.kernel.llm import ModelError, RejectedError, UnavailableError, Usage
+from engram.kernel.models import Workspace
+from engram.kernel.planning import without_nested_loops
+from engram.kernel.tenancy import in_workspace
+from memories.models import Memory
+
+log = logging.getLogger(__name__)
+
+TRIGGERS_A_RUN = 50
+NEIGHBOURS = 6
+# A capped workspace asks again after this, or when the next day's account begins.
+CAPPED_PAUSE = timedelta(hours=1)
+
+
+def narrate_due(
+    workspace: Workspace, *, clock: Clock, seconds: float | None = None
+) -> list[DetectionRun]:
+    """Let the model read what awaits it; nothing when another runner is at it.
+
+    After `seconds` the rest is left to a later wake-up, so that other workspaces have their turn;
+    a run that has begun is ended. None reads everything. Kill it anywhere and nothing is lost or
+    doubled: due rows go in the transaction that files the findings. A run that fails or meets the
+    cap leaves them due, after a pause.
+    """
+    if not is_on(workspace):
+        drop_waiting(workspace)
+        return []
+    holder = uuid4()
+    if not lease.take(workspace, holder, clock(), NarrativeLease):
+        return []
+    runs: list[DetectionRun] = []
+    has_failed = False
+    started = monotonic()
+    try:
+        backlog.close_abandoned(workspace, now=clock(), awaits=Awaits.MODEL)
+        while lease.beat(workspace, holder, clock(), NarrativeLease):
+            run = _narrate_once(workspace, holder, clock=clock)
+            if run is None:
+                break
+            runs.append(run)
+            has_failed = run.narrative not in {Narrative.DONE, Narrative.NOT_NEEDED}
+            if has_failed or (seconds is not None and monotonic() - started >= seconds):
+                break
+    finally:
+        is_due = lease.give_back(workspace, holder, clock(), NarrativeLease)
+    # What failed waits for the sweep: an error that strikes everything must not spin.
+    if is_due and not has_failed:
+        wake(NARRATE_TASK, workspace.pk)
+    return runs
+
+
+def _narrate_once(workspace: Workspace, holder: UUID, *, clock: Clock) -> DetectionRun | None:
+    """Let the model read the oldest that await it as one run; None when nothing is due."""
+    started = monotonic()
+    with in_workspace(workspace):
+        now = clock()
+        backlog.join_pause(now)
+        due = backlog.take(TRIGGERS_A_RUN, now, Awaits.MODEL)
+        if not due:
+            return None
+        run = DetectionRun.objects.create(
+            reason=backlog.NARRATIVE,
+            trigger_count=len(due),
+            model=llm.model_name(),
+            prompt_version=PROMPT_VERSION,
+            narrative=Narrative.WAITING,
+            lag_seconds=max((now - min(d.since for d in due)).total_seconds(), 0.0),
+            created_at=now,
+        )
+        backlog.mark(due, run)
+
+    def beat() -> None:
+        if not lease.beat(workspace, holder, clock(), NarrativeLease):
+            raise TakenOverError
+
+    try:
+        _read(workspace, run, due, beat=beat, clock=clock)
+    except Exception as error:  # noqa: BLE001  whatever it was, the run is closed and tried again
+        # Messages of exceptions may quote memories: the log has the places, the row the type.
+        kind, places = type(error).__name__, "".join(format_tb(error.__traceback__))
+        log.error("narrative run %s failed: %s\n%s", run.id, kind, places)
+        _fail(workspace, run, due, error, now=clock())
+    run.duration_seconds = monotonic() - started
+    with in_workspace(workspace):
+        run.save()
+        telemetry.observe("narrate", run.duration_seconds)
+    return run
+
+
+def _read(
+    workspace: Workspace,
+    run: DetectionRun,
+    due: Sequence[DetectionDue],
+    *,
+    beat: Callable[[], None],
+    clock: Clock,
+) -> None:
+    """Tell the story to the model, then file what it finds; what the cap refuses is put off."""
+    now = run.created_at
+    triggers = {row.memory_id for row in due}
+    story, batches = _story(workspace, run, triggers, now=now)
+    beat()
+    if not story.facts_of(triggers):  # all of them went away meanwhile
+        run.status, run.narrative, run.batches = "done", Narrative.NOT_NEEDED, 0
+        with in_workspace(workspace):
+            backlog.take_away(due)
+        return
+
+    def charge(usage: Usage, cost_usd: float) -> None:
+        run.tokens, run.cost_usd = usage.tokens, cost_usd
+        with in_workspace(workspace):
+            run.save(update_fields=["tokens", "cost_usd"])
+
+    try:
+        asked = ask_model(workspace, batches, beat=beat, charge=charge, now=now)
+    except BeyondCapError as error:
+        asked, run.error = None, str(error)
+    if asked is None:
+        run.status, run.narrative, run.batches = "done", Narrative.CAPPED, 0
+        until = min(spend.next_day(now), now + CAPPED_PAUSE)
+        with in_workspace(workspace):
+            backlog.put_off(run, until=until, has_failed=False)
+            backlog.join_pause(now)
+        return
+    run.dropped, run.batches = asked.dropped, len(batches) - asked.unsent
+    if run.facts_forgotten:
+        run.survivors = _shown(story, [batches[i] for i in sorted(asked.read)])
+    beat()
+    findings = [finding for raw in asked.findings if (finding := story.in_memories(raw))]
+
+    def file(known: Comparisons) -> None:
+        filed = file_findings(
+            findings, known, detected_by="narrative", read=story.revisions, now=now
+        )
+        again = _to_read_again(findings, story, now=clock())
+        run.opened, run.joined, run.skipped = filed.opened, filed.joined, filed.skipped
+        if not asked.errors:
+            backlog.take_away([row for row in due if row.memory_id not in again])
+            run.status, run.narrative = "done", Narrative.DONE
+            run.save()
+
+    with_comparisons(workspace, file)
+    if asked.errors:
+        _fail(workspace, run, due, _gravest(asked), now=clock())
+
+
+def _to_read_again(findings: Sequence[Finding], story: Telling, *, now: datetime) -> set[UUID]:
+    """Return the memories of findings that were not filed: one of them has gone or was reworded.
+
+    Within the transaction that filed, which holds locks on all of them.
+    """
+    named = [{UUID(i) for i in finding.fact_ids} for finding in findings]
+    live = Memory.objects.recallable(now).filter(pk__in=set().union(*named))
+    as_read = {pk for pk, revision in live.values_list("pk", "revision")
+               if revision == story.revisions[pk]}  # fmt: skip
+    return {pk for ids in named if not ids <= as_read for pk in ids}
+
+
+def _gravest(asked: Asked) -> ModelError:
+    """Return the error that says most about when to try again: who is away for longest."""
+    away = [error for error in asked.errors if isinstance(error, UnavailableError | RejectedError)]
+    return max(away, key=_asked_pause, default=asked.errors[0])
+
+
+def _asked_pause(error: Exception) -> timedelta:
+    said = getattr(error, "retry_after_seconds", None) or 0.0
+    longest = backlog.LONGEST_ASKED_PAUSE
+    return timedelta(seconds=min(said, longest.total_seconds()))
+
+
+def _fail(
+    workspace: Workspace,
+    run: DetectionRun,
+    due: Sequence[DetectionDue],
+    error: Exception,
+    *,
+    now: datetime,
+) -> None:
+    """Close a run that failed; what is no fault of its memories never sets them aside."""
+    run.status, run.narrative = "failed", Narrative.FAILED
+    run.error = str(error) if isinstance(error, ModelError) else type(error).__name__
+    with in_workspace(workspace):
+        code = "narrate_unavailable" if isinstance(error, UnavailableError) else "narrate_failed"
+        telemetry.record_error("narrate", code, detail=run.error, now=now)
+        if not isinstance(error, UnavailableError | RejectedError | TakenOverError):
+            backlog.note_failure([run.id], now=now, awaits=Awaits.MODEL)
+            return
+        pause = max(backlog.pause(max(row.attempts for row in due)), _asked_pause(error))
+        backlog.put_off(run, until=now + pause, has_failed=True)
+        backlog.join_pause(now)
+
+
+def _story(
+    workspace: Workspace, run: DetectionRun, triggers: Collection[UUID], *, now: datetime
+) -> tuple[Telling, list[tuple[Fact, ...]]]:
+    """Return the story and the batches in which the model reads it; the run says what was left."""
+    with in_workspace(workspace), without_nested_loops():
+        ids = story_ids(triggers, workspace.embedding_model, now)
+    with in_workspace(workspace), without_nested_loops():
+        story = tell(ids, workspace.embedding_model)
+        in_cards = _in_cards(ids)
+        open_ids = _in_open_cards(ids)
+    budget = workspace.config.story_budget_tokens
+    threads = _threads(story, story.facts_of(triggers))
+    thinned = thin(
+        story.facts,
+        now=now,
+        rng=random.Random(run.id.int),
+        always={i for thread in threads for i in thread} | story.facts_of(open_ids),
+        conflicts={fact: in_cards.get(UUID(m), 0) for fact, m in story.memory_of.items()},
+        budget_tokens=budget,
+        size=line_tokens,
+    )
+    batches = cut(thinned.kept, threads, budget_tokens=budget, size=line_tokens)
+    run.facts_considered, run.facts_forgotten = len(thinned.kept), len(thinned.forgotten)
+    run.batches = len(batches)
+    return story, batches
+
+
+def _shown(story: Telling, batches: Sequence[Sequence[Fact]]) -> list[UUID]:
+    """Return the memories of batches, each once, in the order of the story."""
+    shown = {fact.id for batch in batches for fact in batch}
+    facts = [fact.id for fact in story.facts if fact.id in shown]
+    return list(dict.fromkeys(UUID(story.memory_of[i]) for i in facts))
+
+
+def _threads(story: Telling, triggers: Collection[str]) -> list[list[str]]:
+    """Return each trigger with its nearest neighbours by meaning, the trigger first."""
+    threads = []
+    for i, fact in enumerate(story.facts):
+        if fact.id not in triggers:
+            continue
+        thread = [fact.id]
+        if story.vectors.shape[1]:
+            near = story.vectors @ story.vectors[i]
+            near[i] = -np.inf
+            nearest = np.argsort(-near, kind="stable")[:NEIGHBOURS]
+            thread += [story.facts[j].id for j in nearest if near[j] > 0]
+        threads.append(thread)
+    return threads
+
+
+def _in_cards(ids: Collection[UUID]) -> dict[UUID, int]:
+    """Return on how many cards each memory stands."""
+    rows = ConflictMember.objects.order_by().filter(memory__in=ids).values_list("memory")
+    return dict(rows.annotate(cards=Count("conflict")))
+
+
+def _in_open_cards(ids: Collection[UUID]) -> set[UUID]:
+    """Return the memories whose cards wait for a person."""
+    waiting = [ConflictStatus.OPEN, ConflictStatus.SNOOZED]
+    members = ConflictMember.objects.order_by().filter(conflict__status__in=waiting, memory__in=ids)
+    return set(members.values_list("memory", flat=True))

@@ -1,0 +1,211 @@
+"""What the last days would have looked like under other settings: read, never written.
+
+Cards that came are judged by the confidence that they came with: those that only the rules found
+would not have come below the least confidence asked about. Where less is asked of a finding than
+now, the rules read the story once more for what they would have asked in addition. How other
+merges would have changed the story is not followed further.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from itertools import combinations
+from typing import Any, Final
+from uuid import UUID
+
+from django.db import connection
+from django.db.models import Q
+
+from conflicts.core.detective import DetectiveSettings
+from conflicts.core.detective import detect as find
+from conflicts.core.facts import Finding
+from conflicts.models import Conflict, ConflictPair, Decision
+from conflicts.models.decision import Verdict
+from conflicts.services.detection.story import is_short, story_ids, tell
+from engram.kernel.configuration import WorkspaceSettings
+from engram.kernel.models import Workspace
+from engram.kernel.planning import without_nested_loops
+from engram.kernel.services import settings_with
+from engram.kernel.tenancy import in_workspace
+from memories.models import Memory
+from memories.services.gate.replay import GateReplay, compare_past, read_past, replay_gate
+
+CARDS_READ = 2000  # the newest
+TRIGGERS_READ = 500  # new memories that the rules read again, the newest; of a long story fewer
+TRIGGERS_OF_A_LONG_STORY = 50
+EXAMPLES = 50
+# What a replay follows; other settings may be asked about, and are named as not followed.
+FOLLOWED: Final = frozenset(
+    {"gate_policy", "gate_threshold", "detection_enabled", "detection_min_confidence"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AlsoFound:
+    """What the rules would have asked in addition."""
+
+    kind: str
+    memories: tuple[UUID, ...]
+    confidence: float
+
+
+@dataclass(slots=True)
+class DetectionReplay:
+    """What would have become of the cards of a period."""
+
+    cards: int = 0
+    is_cut: bool = False
+    as_set: Counter[str] = field(default_factory=Counter)  # by kind
+    as_asked: Counter[str] = field(default_factory=Counter)
+    dismissed_spared: list[UUID] = field(default_factory=list)
+    confirmed_missed: list[UUID] = field(default_factory=list)
+    undecided_gone: list[UUID] = field(default_factory=list)
+    came_back: list[UUID] = field(default_factory=list)  # only the settings that stand refuse them
+    also: Sequence[AlsoFound] = ()
+    also_count: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """A period under the settings that stand and under those asked about."""
+
+    since: datetime
+    until: datetime
+    changed: dict[str, tuple[Any, Any]]
+    not_followed: tuple[str, ...]
+    gate: GateReplay
+    detection: DetectionReplay
+
+
+def replay(workspace: Workspace, changes: Mapping[str, Any], *, days: int, now: datetime) -> Replay:
+    """Replay the last days under changed settings; raise `InvalidError` as saving them would."""
+    stood = workspace.config
+    asked = settings_with(workspace.settings, changes)
+    before, after = stood.model_dump(), asked.model_dump()
+    changed = {name: (before[name], after[name]) for name in after if before[name] != after[name]}
+    since = now - timedelta(days=days)
+    with in_workspace(workspace), _read_only():
+        past = read_past(workspace, since=since, until=now)
+    compare_past(past, stood, asked)
+    with in_workspace(workspace), _read_only():
+        return Replay(
+            since=since,
+            until=now,
+            changed=changed,
+            not_followed=tuple(sorted(changed.keys() - FOLLOWED)),
+            gate=replay_gate(past, stood, asked),
+            detection=_replay_detection(workspace, stood, asked, since=since, until=now),
+        )
+
+
+@contextmanager
+def _read_only() -> Iterator[None]:
+    """Have the database itself refuse writes until the enclosing transaction or savepoint ends."""
+    with connection.cursor() as cursor:
+        cursor.execute("SET TRANSACTION READ ONLY")
+    yield
+
+
+def _replay_detection(
+    workspace: Workspace,
+    stood: WorkspaceSettings,
+    asked: WorkspaceSettings,
+    *,
+    since: datetime,
+    until: datetime,
+) -> DetectionReplay:
+    opened = Conflict.objects.filter(created_at__gte=since, created_at__lt=until)
+    cards = list(opened.order_by("-created_at", "-pk")[: CARDS_READ + 1])
+    done = DetectionReplay(is_cut=len(cards) > CARDS_READ)
+    cards = cards[:CARDS_READ]
+    done.cards = len(cards)
+    verdicts = dict(
+        Decision.objects.filter(conflict__in=cards, undone_at=None).values_list(
+            "conflict_id", "verdict"
+        )
+    )
+    for card in cards:
+        came, would = _comes(card, stood), _comes(card, asked)
+        done.as_set[card.kind] += came
+        done.as_asked[card.kind] += would
+        if came and not would:
+            _gone(done, card, verdicts.get(card.pk))
+        elif would and not came:
+            done.came_back.append(card.pk)
+    is_wider = asked.detection_min_confidence < stood.detection_min_confidence
+    if asked.detection_enabled and (is_wider or not stood.detection_enabled):
+        _find_more(done, workspace, stood, asked, since=since, until=until)
+    return done
+
+
+def _comes(card: Conflict, config: WorkspaceSettings) -> bool:
+    """Tell whether a card would have come: what others than the rules found always does."""
+    is_by_rules = card.detected_by == ["rules"]
+    is_sure = card.confidence >= config.detection_min_confidence
+    is_by_people = not {"agent", "person"}.isdisjoint(card.detected_by)
+    return is_by_people or (config.detection_enabled and (is_sure or not is_by_rules))
+
+
+def _gone(done: DetectionReplay, card: Conflict, verdict: str | None) -> None:
+    if verdict is None:
+        done.undecided_gone.append(card.pk)
+    elif verdict == Verdict.DISMISS:
+        done.dismissed_spared.append(card.pk)
+    else:
+        done.confirmed_missed.append(card.pk)
+
+
+def _find_more(
+    done: DetectionReplay,
+    workspace: Workspace,
+    stood: WorkspaceSettings,
+    asked: WorkspaceSettings,
+    *,
+    since: datetime,
+    until: datetime,
+) -> None:
+    """Read the story once more for what is asked only now, and on no card yet."""
+    new = Memory.objects.recallable(until).filter(created_at__gte=since)
+    most = TRIGGERS_READ if is_short(until) else TRIGGERS_OF_A_LONG_STORY
+    triggers = list(new.order_by("-created_at", "-pk").values_list("pk", flat=True)[: most + 1])
+    done.is_cut = done.is_cut or len(triggers) > most
+    triggers = triggers[:most]
+    with without_nested_loops():
+        ids = story_ids(set(triggers), workspace.embedding_model, until)
+        story = tell(ids, workspace.embedding_model)
+    raw = find(
+        story.facts, story.vectors, now=until, triggers=story.facts_of(triggers),
+        settings=DetectiveSettings(min_confidence=asked.detection_min_confidence),
+    )  # fmt: skip
+    least = stood.detection_min_confidence if stood.detection_enabled else 2.0
+    found = [f for one in raw if (f := story.in_memories(one)) and f.confidence < least]
+    fresh = _on_no_card(found)
+    for finding in fresh:
+        done.as_asked[finding.kind] += 1
+    done.also_count = len(fresh)
+    done.also = [
+        AlsoFound(f.kind, tuple(UUID(i) for i in f.fact_ids), f.confidence)
+        for f in fresh[:EXAMPLES]
+    ]
+
+
+def _on_no_card(found: Sequence[Finding]) -> list[Finding]:
+    """Return the findings of which some pair is on no card, decided or not."""
+    ids = {UUID(i) for finding in found for i in finding.fact_ids}
+    lineages = {
+        str(pk): line for pk, line in Memory.objects.filter(pk__in=ids).values_list("pk", "lineage")
+    }
+    lines = list(lineages.values())
+    pairs = ConflictPair.objects.filter(Q(lineage_low__in=lines) & Q(lineage_high__in=lines))
+    covered = {frozenset(pair) for pair in pairs.values_list("lineage_low", "lineage_high")}
+    fresh = []
+    for finding in found:
+        own = dict.fromkeys(lineages[i] for i in finding.fact_ids)
+        mine = {frozenset(pair) for pair in combinations(own, 2)}
+        if mine and not mine <= covered:
+            fresh.append(finding)
+    return fresh

@@ -1,0 +1,1 @@
+"""What callers say of pairs of memories: reports, relations, their record."""

@@ -1,0 +1,131 @@
+"""An agent tells how two memories relate: it changes neither, people decide what follows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from conflicts.core.comparisons import Comparisons
+from conflicts.models import Conflict, JudgedRelation, Judgement
+from conflicts.models.card import WAITING
+from conflicts.services.cards.comparing import with_comparisons
+from conflicts.services.cards.file import one_filer
+from conflicts.services.reports import judgements
+from conflicts.services.reports.company import card_of
+from conflicts.services.reports.records import demand_leave, note_said, record_of
+from conflicts.services.reports.report import file_report, gather
+from engram.kernel.actors import Actor
+from engram.kernel.credentials import refuse_credentials
+from engram.kernel.models import Workspace
+from engram.kernel.refusals import InvalidError, MissingError, StaleError
+from memories.models import Memory, MergeSuggestion, State
+from memories.services.causes import NOT_LIVE
+from memories.services.gate.suggestions import suggest
+from memories.services.lifecycle.states import lock
+
+DETAIL = {
+    "opened": "A card asks people which of them holds.",
+    "joined": "A card that waits for people has grown by this.",
+    "known": "A card asks people about these already.",
+    "decided": "People have decided about these, and neither claims anything else since.",
+    "kept": "Kept. Few of your contradictions were confirmed: a card is opened when somebody else "
+    "says the same.",
+    "disputed": "A card asks people which of them holds; they are not suggested as one while it "
+    "waits.",
+    "suggested": "A person is asked whether they are one memory.",
+    "apart": "A person keeps these wordings apart; they are not suggested again.",
+    "noted": "Noted; you are not asked about these again.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """An answer that was kept, and what followed: a key of `DETAIL`."""
+
+    judgement: Judgement
+    outcome: str
+    card: Conflict | None = None
+    suggestion: MergeSuggestion | None = None
+
+    @property
+    def detail(self) -> str:
+        """Say in a sentence what followed."""
+        return DETAIL[self.outcome]
+
+
+def judge(
+    workspace: Workspace,
+    memory_id: UUID,
+    *,
+    other_id: UUID,
+    relation: str,
+    reason: str,
+    actor: Actor,
+    now: datetime,
+) -> Judged:
+    """Keep how a memory relates to another, and put to people what follows from it.
+
+    A later answer of the same caller replaces the earlier one; a card stays, people close it.
+    """
+    refuse_credentials({"reason": reason})
+
+    def keep(known: Comparisons) -> Judged:
+        is_against = relation == JudgedRelation.CONTRADICTS
+        if is_against:
+            one_filer()  # before every other lock, as everywhere
+        demand_leave(actor, workspace.config, now=now)
+        model = workspace.embedding_model
+        if is_against:
+            memory, other = _pair(
+                Memory.objects.filter(pk__in=[memory_id, other_id]), memory_id, other_id, now
+            )
+            gathered = gather([memory, other], known, model=model, now=now)
+        else:
+            memory, other = _pair(lock([memory_id, other_id]), memory_id, other_id, now)
+        own = record_of(actor)
+        judgement = judgements.keep(
+            memory, other, relation, reason=reason, weight=own.weight, actor=actor, now=now
+        )
+        note_said(memory, other, relation, actor=actor, now=now)
+        if is_against:
+            reported = file_report(gathered, known, reason=reason, record=own, actor=actor, now=now)
+            return Judged(judgement, reported.outcome, reported.card)
+        card = card_of(memory, other)
+        if relation == JudgedRelation.DIFFERENT or not _is_one_place(memory, other):
+            return Judged(judgement, "noted", card)
+        if card is not None and card.status in WAITING:
+            return Judged(judgement, "disputed", card)
+        suggestion = suggest(
+            other, memory, relation=relation, detected_by="person" if actor.is_person else "agent",
+            reasons=[f"{actor.label} says so"], actor=actor, now=now,
+        )  # fmt: skip
+        return Judged(judgement, "suggested" if suggestion else "apart", card, suggestion)
+
+    return with_comparisons(workspace, keep)
+
+
+def _pair(
+    stored: Iterable[Memory], memory_id: UUID, other_id: UUID, now: datetime
+) -> tuple[Memory, Memory]:
+    """Return both memories, live; what was forgotten is not there."""
+    found = {m.id: m for m in stored if m.forgotten_at is None}
+    memory, other = found.get(memory_id), found.get(other_id)
+    if memory is None:
+        raise MissingError("There is no such memory.")
+    if memory.state(now) != State.ACTIVE:
+        raise StaleError(
+            f"This memory is {memory.state(now)}; only live ones are related.", cause=NOT_LIVE
+        )
+    if memory == other:
+        raise InvalidError("other", "A memory is not related to itself.")
+    if other is None or other.state(now) != State.ACTIVE:
+        raise InvalidError("other", "There is no live memory of this id.")
+    if memory.lineage == other.lineage:
+        raise InvalidError("other", "These are versions of one memory.")
+    return memory, other
+
+
+def _is_one_place(memory: Memory, other: Memory) -> bool:
+    return (memory.scope, memory.project) == (other.scope, other.project)

@@ -1,0 +1,129 @@
+"""Who judged and reported how well: an agent's record, and how much it may say in an hour."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db.models import Count, Q
+
+from conflicts.core.records import Record
+from conflicts.models import Decision, JudgedRelation, Judgement
+from conflicts.models.decision import Verdict
+from conflicts.services.reports.judgements import against
+from engram.kernel.actors import Actor
+from engram.kernel.configuration import WorkspaceSettings
+from engram.kernel.history import record
+from engram.kernel.locks import one_at_a_time
+from engram.kernel.models import Event, Workspace
+from engram.kernel.refusals import LimitError
+from engram.kernel.tenancy import current_workspace_id, in_workspace
+from memories.models import Memory
+
+HOUR = timedelta(hours=1)
+SAID = "memory.judged"
+
+
+@dataclass(frozen=True, slots=True)
+class AgentRecord:
+    """What one agent judged, and what people said to its contradictions."""
+
+    agent: str
+    judged: int  # pairs, whatever the answer
+    contradicts: int
+    kept: int  # contradictions that opened no card: nobody else says so
+    record: Record
+
+    @property
+    def dismissed_share(self) -> float | None:
+        """Return the share of decided cards that people dismissed; None before the first."""
+        decided = self.record.decided
+        return self.record.dismissed / decided if decided else None
+
+
+def agent_records(workspace: Workspace) -> list[AgentRecord]:
+    """Return the record of every agent that judged or reported, the busiest first.
+
+    A card counts once an agent: every verdict but `dismiss` confirms it. A verdict that was taken
+    back, and a card that lapsed, count for nothing.
+    """
+    with in_workspace(workspace):
+        against = Q(relation=JudgedRelation.CONTRADICTS)
+        counted = Judgement.objects.filter(key__isnull=False).order_by().values("agent")
+        rows = counted.annotate(
+            judged=Count("pk"),
+            contradicts=Count("pk", filter=against),
+            kept=Count("pk", filter=against & Q(conflict=None)),
+        )
+        records = _records()
+        found = [
+            AgentRecord(
+                row["agent"], row["judged"], row["contradicts"], row["kept"],
+                records.get(row["agent"], Record()),
+            )
+            for row in rows
+        ]  # fmt: skip
+    return sorted(found, key=lambda one: (-one.judged, one.agent))
+
+
+def record_of(actor: Actor) -> Record:
+    """Return the record of who acts, in the current workspace; people have none."""
+    if actor.is_person:
+        return Record()
+    return _records(actor.label).get(actor.label, Record())
+
+
+def _records(agent: str | None = None) -> dict[str, Record]:
+    judged = Judgement.objects.filter(
+        relation=JudgedRelation.CONTRADICTS, conflict__isnull=False, key__isnull=False
+    )
+    if agent is not None:
+        judged = judged.filter(agent=agent)
+    pairs = set(judged.order_by().values_list("agent", "conflict_id"))
+    standing = Decision.objects.filter(undone_at=None, conflict__in={card for _, card in pairs})
+    verdicts = dict(standing.values_list("conflict_id", "verdict"))
+    confirmed: Counter[str] = Counter()
+    dismissed: Counter[str] = Counter()
+    for name, card in pairs:
+        if card in verdicts:
+            (dismissed if verdicts[card] == Verdict.DISMISS else confirmed)[name] += 1
+    return {name: Record(confirmed[name], dismissed[name]) for name, _ in pairs}
+
+
+def demand_leave(actor: Actor, config: WorkspaceSettings, *, now: datetime) -> None:
+    """Let one answer of a caller be written at a time; refuse a key that said enough this hour."""
+    one_at_a_time(f"judgements:{current_workspace_id()}:{actor.kind}:{actor.id}")
+    if actor.key_id is None:
+        return
+    most, said = config.judgements_per_hour, 0
+    mine = Event.objects.filter(
+        type=SAID, actor_kind=actor.kind, actor_id=actor.id, at__gt=now - HOUR
+    )
+    for at, told in mine.order_by("-at").values_list("at", "data")[:most]:
+        said += told.get("pairs", 1)
+        if said >= most:
+            left = (at + HOUR - now).total_seconds()
+            raise LimitError(f"This key judged {most} relations within an hour.", wait=left)
+
+
+def note_said(
+    memory: Memory, other: Memory, relation: str, *, pairs: int = 1, actor: Actor, now: datetime
+) -> None:
+    """Write into history that somebody judged: an answer that is given again counts again."""
+    told = {"other": str(other.id), "relation": relation, "pairs": pairs}
+    record(SAID, of=("memory", memory.id), actor=actor, now=now, data=told)
+
+
+def is_seconded(memory: Memory, other: Memory, actor: Actor) -> bool:
+    """Tell whether somebody else, whose word suffices, says too that two memories contradict.
+
+    That is another key whose record may open cards, or a person.
+    """
+    theirs = against(memory, other).exclude(key__isnull=False, key=actor.key_id)
+    for key, label in theirs.order_by().values_list("key_id", "agent"):
+        if key is None and label == actor.label:  # said by this one before, under a key that went
+            continue
+        if key is None or _records(label).get(label, Record()).may_open:
+            return True
+    return False

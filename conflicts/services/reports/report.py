@@ -1,0 +1,286 @@
+"""Speaking up: a person or an agent says that memories contradict each other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from math import comb
+from typing import Literal
+from uuid import UUID
+
+from conflicts.core.comparisons import Comparisons
+from conflicts.core.facts import Finding, FindingKind
+from conflicts.core.questions import ask_ambiguity, ask_reversal
+from conflicts.core.records import Record
+from conflicts.core.subjects import by_subject, note_of, share_nothing
+from conflicts.models import Conflict, JudgedRelation
+from conflicts.services.cards.comparing import with_comparisons
+from conflicts.services.cards.discuss import add_comment
+from conflicts.services.cards.file import file_findings, one_filer
+from conflicts.services.cards.question import live_members
+from conflicts.services.causes import ALREADY_DECIDED, SEVERAL_QUESTIONS
+from conflicts.services.reports import judgements
+from conflicts.services.reports.company import card_of, company_of, vectors_of, waiting_card
+from conflicts.services.reports.records import demand_leave, is_seconded, note_said, record_of
+from conflicts.services.verdicts.consequences import asked_by, look_ahead
+from engram.kernel.actors import Actor
+from engram.kernel.causes import CHANGED_MEANWHILE
+from engram.kernel.credentials import refuse_credentials
+from engram.kernel.models import Workspace
+from engram.kernel.refusals import InvalidError, StaleError
+from engram.kernel.tenancy import in_workspace
+from memories.models import Memory, Provenance, State
+from memories.services.causes import FORGOTTEN_BEFORE
+from memories.services.commit import commit
+from memories.services.commit.draft import Draft
+from memories.services.lifecycle.states import lock
+
+Outcome = Literal["opened", "joined", "known", "decided", "kept"]
+REASON_MAX_CHARS = 1000
+ONE_QUESTION = "a conflict asks one question; report each by itself."
+
+
+@dataclass(frozen=True, slots=True)
+class Reported:
+    """What became of a report: a card was opened, has grown or knew it; people decided before.
+
+    `kept`: it opens no card until somebody else says the same; `card` is None.
+    """
+
+    outcome: Outcome
+    card: Conflict | None
+
+
+def report(
+    workspace: Workspace,
+    memory_ids: Sequence[UUID],
+    *,
+    note: str,
+    actor: Actor,
+    now: datetime,
+) -> Reported:
+    """Join an open card about these memories, or open one; raise when people decided before."""
+    refuse_credentials({"note": note})
+
+    def file(known: Comparisons) -> Reported:
+        one_filer()
+        demand_leave(actor, workspace.config, now=now)
+        reported = _report(workspace, memory_ids, known, note=note, actor=actor, now=now)
+        if reported.card is not None:  # which the answer shows
+            live = live_members(reported.card, now)
+            look_ahead(asked_by(reported.card, live, [m.memory for m in live], known))
+        return reported
+
+    return with_comparisons(workspace, file)
+
+
+def _report(
+    workspace: Workspace,
+    memory_ids: Sequence[UUID],
+    known: Comparisons,
+    *,
+    note: str,
+    actor: Actor,
+    now: datetime,
+) -> Reported:
+    """Report within the transaction of the only filer, who has leave to."""
+    named = _named(memory_ids, known, model=workspace.embedding_model, now=now)
+    gathered = gather(named, known, model=workspace.embedding_model, now=now)
+    before, newest = gathered.pair
+    record = record_of(actor)
+    if not actor.is_person:  # what was said counts for the agent's record
+        judgements.keep(
+            newest, before, JudgedRelation.CONTRADICTS,
+            reason=note[:REASON_MAX_CHARS], weight=record.weight, actor=actor, now=now,
+        )  # fmt: skip
+        note_said(
+            newest, before, JudgedRelation.CONTRADICTS,
+            pairs=comb(len(set(memory_ids)), 2), actor=actor, now=now,
+        )  # fmt: skip
+    reported = file_report(gathered, known, reason=note, record=record, actor=actor, now=now)
+    if reported.outcome == "decided":
+        raise StaleError("People have decided about these memories already.", cause=ALREADY_DECIDED)
+    # The question of a card that others opened stands; what the reporter has to say is kept.
+    card = reported.card
+    if card is not None and note and card.reasoning != note:
+        is_said = card.comments.filter(author=actor.label, text=note).exists()
+        if not is_said:
+            add_comment(card, note, actor=actor, now=now)
+    return reported
+
+
+def correct(
+    workspace: Workspace, memory_id: UUID, *, right: str, actor: Actor, now: datetime
+) -> Reported:
+    """Report that a memory is wrong: what is right is committed beside it, and a card asks.
+
+    The memory stays until somebody decides; the correction is `user_stated` when a person acts.
+    """
+    with in_workspace(workspace):
+        [wrong] = _live([memory_id], now, "memory_id")
+    said = Provenance.USER_STATED if actor.is_person else Provenance.ASSISTANT_DERIVED
+    draft = Draft(content=right, scope=wrong.scope, project=wrong.project, provenance=said)
+    prepared = commit.prepare([draft], workspace.embedding_model)
+
+    def file(known: Comparisons) -> Reported:
+        one_filer()
+        demand_leave(actor, workspace.config, now=now)
+        [result] = commit.write(workspace, prepared, actor=actor, now=now, is_gated=False)
+        if result.memory is None:
+            raise InvalidError(
+                "right",
+                "Exactly this was forgotten before; restore it first.",
+                cause=FORGOTTEN_BEFORE,
+            )
+        if result.memory.id == wrong.id:
+            raise InvalidError("right", "This is what the memory says already.")
+        both = [memory_id, result.memory.id]
+        at = result.memory.updated_at
+        return _report(workspace, both, known, note="", actor=actor, now=at)
+
+    return with_comparisons(workspace, file)
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """The locked memories of a report in the story's order, and the pair that it names newest."""
+
+    memories: tuple[Memory, ...]
+    pair: tuple[Memory, Memory]  # the earlier first
+    is_asked: bool  # a card asks about the pair
+
+
+def _named(
+    memory_ids: Sequence[UUID], known: Comparisons, *, model: str, now: datetime
+) -> list[Memory]:
+    """Return the live memories; refuse what is none."""
+    found = _live(memory_ids, now, "memory_ids")
+    if len({memory.lineage for memory in found}) < 2:
+        raise InvalidError("memory_ids", "Name two memories of different lineages.")
+    if len(found) > 2:  # two that somebody names are a question, whatever they speak of
+        ordered = sorted(found, key=_in_story)
+        _demand_one_subject(ordered, known)
+        _demand_related(ordered, model)
+    return found
+
+
+def _demand_one_subject(named: Sequence[Memory], known: Comparisons) -> None:
+    """Refuse several questions in one report."""
+    subjects = by_subject(named, note_of, is_other=known.are_of_other_subjects)
+    if len(subjects) > 1:
+        other = subjects[1][0]
+        raise InvalidError(
+            "memory_ids",
+            f"{other.id} speaks of another thing than {subjects[0][0].id}: {ONE_QUESTION}",
+            cause=SEVERAL_QUESTIONS,
+        )
+
+
+def _demand_related(named: Sequence[Memory], model: str) -> None:
+    """Refuse a memory that has nothing to do with any other; what is not embedded may have."""
+    vectors = vectors_of([memory.id for memory in named], model)
+    for one in named:
+        if all(
+            one.id in vectors
+            and other.id in vectors
+            and share_nothing(
+                note_of(one), note_of(other), float(vectors[one.id] @ vectors[other.id])
+            )
+            for other in named
+            if other is not one
+        ):
+            raise InvalidError(
+                "memory_ids",
+                f"{one.id} has nothing to do with the others: {ONE_QUESTION}",
+                cause=SEVERAL_QUESTIONS,
+            )
+
+
+def _live(memory_ids: Sequence[UUID], now: datetime, field: str) -> list[Memory]:
+    asked = set(memory_ids)
+    found = list(Memory.objects.recallable(now).filter(pk__in=asked))
+    if missing := asked - {memory.id for memory in found}:
+        raise InvalidError(field, f"There is no live memory {min(missing)}.")
+    return found
+
+
+def _in_story(memory: Memory) -> tuple[datetime, datetime, UUID]:
+    return memory.observed_at, memory.created_at, memory.id
+
+
+def gather(named: Sequence[Memory], known: Comparisons, *, model: str, now: datetime) -> Gathered:
+    """Lock what a report is about, and what a card about the same matter asks about, at once.
+
+    One lock in the order of ids: memories that join later would be locked out of it. Raises
+    `StaleError` when one of them changed since it was read.
+    """
+    ordered = sorted(named, key=_in_story)
+    before, newest = ordered[-2:]
+    is_asked = waiting_card(newest, before) is not None
+    if not is_asked and len(ordered) == 2:
+        company = company_of(newest, before, known, model=model, now=now)
+        ordered = sorted({*ordered, *company}, key=_in_story)
+    live = {m.id: m for m in lock({m.id for m in ordered}) if m.state(now) == State.ACTIVE}
+    kept = [live[m.id] for m in ordered if m.id in live and live[m.id].revision == m.revision]
+    if len(kept) < len(ordered):
+        raise StaleError(
+            "One of these memories changed meanwhile; read them again.", cause=CHANGED_MEANWHILE
+        )
+    return Gathered(tuple(kept), (live[before.id], live[newest.id]), is_asked)
+
+
+def file_report(
+    gathered: Gathered,
+    known: Comparisons,
+    *,
+    reason: str,
+    record: Record,
+    actor: Actor,
+    now: datetime,
+) -> Reported:
+    """File a report about locked memories within the transaction of the only filer.
+
+    1. Without a card that asks about the pair, somebody must vouch. 2. File. 3. Tell the card how
+    sure they are.
+    """
+    before, newest = gathered.pair
+    is_vouched = actor.is_person or record.may_open
+    if not (gathered.is_asked or is_vouched or is_seconded(newest, before, actor)):
+        return Reported("kept", None)
+    filed = file_findings(
+        [_finding(gathered.memories, known, reason, record, actor)],
+        known,
+        detected_by="person" if actor.is_person else "agent",
+        actor=actor,
+        now=now,
+        is_reported=True,
+    )
+    if not filed.cards:
+        return Reported("decided", card_of(newest, before))
+    card = Conflict.objects.get(pk=filed.cards[0])
+    judgements.link(card, newest, before)
+    return Reported("opened" if filed.opened else "joined" if filed.joined else "known", card)
+
+
+def _finding(
+    memories: Sequence[Memory], known: Comparisons, reason: str, record: Record, actor: Actor
+) -> Finding:
+    """Ask whether the newest claim holds, and what says the same with it."""
+    newest = memories[-1]
+    makes_it = known.making(newest.content, [m.content for m in memories])
+    for_yes = [m for m, is_so in zip(memories, makes_it, strict=True) if is_so]
+    against = [m for m in memories if m not in for_yes] or list(memories[:-1])
+    is_return = any(m.observed_at < against[-1].observed_at for m in for_yes)
+    kind: FindingKind = "reversal" if is_return else "ambiguity"
+    ask = ask_reversal if is_return else ask_ambiguity
+    return Finding(
+        kind=kind,
+        fact_ids=tuple(str(memory.id) for memory in memories),
+        yes_keeps=tuple(str(memory.id) for memory in for_yes),
+        question=ask(newest.content, against[-1].content),
+        reasoning=reason or f"{actor.label} reports that these contradict each other.",
+        severity="medium",
+        confidence=round(record.weight, 3),
+        suggestion=None,
+    )

@@ -1,0 +1,1 @@
+"""Decisions of people: what they change, in bulk and one by one, and undo."""

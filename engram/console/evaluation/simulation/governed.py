@@ -1,0 +1,222 @@
+"""The whole life of a predictor with a simulated user: serve, judge, compare, train, govern.
+
+Trainings become due and are mixed as in the product: the first after ten scored sessions, then
+one each ten from the newest 80 sessions and the 20 best before; after fifty or a week from all
+since the last drift (20 sessions before it was found) and the 20 best before; the mix again at a
+drift reset. A fifth of the sessions are canary, drawn anew after a drift.
+Left out: exploration, diversity, budgets, calibration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engram.console.evaluation.simulation.curves import known_at
+from engram.console.evaluation.simulation.life import Lived, live, order_of, truth_ndcg
+from engram.console.evaluation.simulation.plans import Plan
+from engram.console.evaluation.simulation.sessions import SimulatedSession, Simulator
+from engram.console.evaluation.simulation.world import SESSIONS_A_DAY
+from predictor.core.comparison import compare
+from predictor.core.gates import Canary, gates
+from predictor.core.governance import Comparison, Governor
+from predictor.core.labels import MIN_CONFIDENCE, is_flat
+from predictor.core.metrics import ndcg
+from predictor.core.scorer import Scorer
+
+FIRST, INTERVAL, FULL = 10, 10, min(50, 7 * SESSIONS_A_DAY)
+RECENT, REPLAY = 80, 20
+DRIFT_LAG = 20
+CANARY_MAX, CANARY_ONE_IN = 25, 5
+
+Scores = NDArray[np.floating]
+FixedRanker = Callable[[SimulatedSession], Scores]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One session: what it was served with, what it showed, and what it set off."""
+
+    alpha: float
+    phase: str
+    margin: float | None  # as judged; None when void
+    served: float  # nDCG@10 against the truth
+    baseline: float
+    training: str = ""  # why one followed, and "promoted" or the gate that failed
+    is_reset: bool = False
+
+
+@dataclass
+class _Training:
+    """What has been lived, and the model that is served."""
+
+    simulator: Simulator
+    seed: int
+    fixed: FixedRanker | None
+    lessons: list[Lived] = field(default_factory=list)
+    canary: list[Lived] = field(default_factory=list)
+    served: Scorer | None = None
+    promoted: int = 0
+    scored: int = 0
+    scored_at: int = 0
+    scored_at_full: int = 0
+    current_from: int = 0  # the first lesson since the last drift
+
+    def add(self, lived: Lived, rng: np.random.Generator) -> None:
+        """Keep a session to learn from, or as a canary."""
+        if lived.labelled is None or is_flat(lived.relevance.values()):
+            return
+        self.scored += 1
+        if rng.random() < 1 / CANARY_ONE_IN:
+            self.canary = [*self.canary, lived][-CANARY_MAX:]
+        else:
+            self.lessons.append(lived)
+
+    def scores(self, session: SimulatedSession) -> Scores | None:
+        """Return the predictor's scores of a session's pool; None before it is trained."""
+        if not self.promoted:
+            return None
+        if self.fixed is not None:
+            return self.fixed(session)
+        if self.served is None:
+            return None
+        return self.served.score(session.context, session.candidates)
+
+    def due(self, *, is_reset: bool) -> str:
+        """Tell why a training is due now."""
+        if is_reset:
+            return "drift"
+        newly = self.scored - self.scored_at
+        if self.scored < FIRST or not newly:
+            return ""
+        if not self.promoted:
+            return "first" if newly >= INTERVAL else ""
+        if self.scored - self.scored_at_full >= FULL:
+            return "full"
+        return "interval" if newly >= INTERVAL else ""
+
+    def train(self, reason: str, index: int) -> bool:
+        """Train on a copy, ask the gates, promote; tell whether it was promoted."""
+        self.scored_at = self.scored
+        if reason in {"first", "full"}:
+            self.scored_at_full = self.scored
+        if self.fixed is not None:
+            self.promoted += 1
+            return True
+        if reason == "drift":
+            self.current_from = max(0, len(self.lessons) - DRIFT_LAG)
+            self.canary = self.canary[-DRIFT_LAG // CANARY_ONE_IN :]
+        known = known_at(self.simulator, index)
+        rng = np.random.default_rng((self.seed, 5, index))
+        scorer = Scorer.initial(None, known.embeddings, rng=rng, texts=known.texts)
+        current = len(self.lessons) - self.current_from
+        lessons = mixed(self.lessons, current if reason in {"first", "full"} else RECENT)
+        told = [lived.labelled for lived in lessons if lived.labelled is not None]
+        rng = np.random.default_rng((self.seed, 6, index))
+        report = scorer.fit(told, rng=rng)
+        before = None if self.served is None else self._measured(self.served)
+        asked = gates(
+            before,
+            self._measured(scorer),
+            is_finite=bool(np.isfinite(report.loss)),
+            promoted_models=self.promoted,
+            rng=rng,
+        )
+        if not report.samples_used or not all(gate.is_passed for gate in asked):
+            return False
+        self.served, self.promoted = scorer, self.promoted + 1
+        return True
+
+    def _measured(self, scorer: Scorer) -> Canary | None:
+        told = [lived for lived in self.canary if any(lived.relevance.values())]
+        if not told:
+            return None
+        scores = [scorer.score(one.session.context, one.session.candidates) for one in told]
+        orders = [order_of(row) for row in scores]
+        return Canary(
+            [ndcg(order, one.relevance) for order, one in zip(orders, told, strict=True)],
+            float(np.mean([row.var() for row in scores])),
+            [order[:5] for order in orders],
+        )
+
+
+def mixed(lessons: Sequence[Lived], recent: int = RECENT) -> list[Lived]:
+    """Return the newest sessions behind the 20 best of those before."""
+    start = max(0, len(lessons) - recent)
+    best = sorted(
+        lessons[:start], key=lambda one: -sum(one.relevance.get(i, 0.0) for i in one.injected)
+    )
+    return [*best[:REPLAY], *lessons[start:]]
+
+
+def govern(
+    plan: Plan,
+    seed: int,
+    *,
+    sessions: int,
+    fixed: FixedRanker | None = None,
+    advance: Callable[[int], object] = lambda _: None,
+) -> list[Step]:
+    """Live through so many sessions.
+
+    Parameters
+    ----------
+    fixed : a ranker that learns nothing and counts as trained from the first training on; None
+        for the model.
+    """
+    simulator = Simulator(plan, seed, sessions=sessions)
+    training = _Training(simulator, seed, fixed)
+    governor = Governor.initial()
+    rng = np.random.default_rng((seed, 7))
+    steps: list[Step] = []
+    for index in range(sessions):
+        session = simulator.session(index)
+        lived = live(session, plan, training.scores(session), alpha=governor.alpha, rng=rng)
+        before, governor = governor, governor.update(_compared(lived))
+        training.add(lived, rng)
+        reason = training.due(is_reset=governor.is_reset)
+        told = ""
+        if reason:
+            is_promoted = training.train(reason, index)
+            governor = governor.trained() if is_promoted else governor
+            told = f"{reason}: {'promoted' if is_promoted else 'rejected'}"
+        if session.relevance.max() > 0:
+            steps.append(_step(lived, before, governor, told))
+        advance(1)
+    return steps
+
+
+def _compared(lived: Lived) -> Comparison:
+    """Compare as the product does; a model has never seen the session that it is served in."""
+    is_trained = lived.predictor_order is not None
+    found = compare(
+        lived.baseline_order,
+        lived.predictor_order,
+        lived.relevance,
+        confidence=lived.confidence,
+        is_trained=is_trained,
+    )
+    return Comparison(
+        found.margin,
+        found.void_reason,
+        is_scored=lived.confidence >= MIN_CONFIDENCE,
+        is_trained=is_trained,
+        is_out_of_sample=is_trained,
+    )
+
+
+def _step(lived: Lived, before: Governor, after: Governor, training: str) -> Step:
+    baseline = lived.baseline_order
+    rest = [i for i in baseline if i not in set(lived.injected)]
+    return Step(
+        before.alpha,
+        before.phase.value,
+        _compared(lived).margin,
+        truth_ndcg(lived.session, [*lived.injected, *rest]),
+        truth_ndcg(lived.session, baseline),
+        training,
+        after.is_reset,
+    )

@@ -1,0 +1,136 @@
+"""What a session leaves behind: what was injected, what a noisy judge said, the labels of S4."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engram.console.evaluation.simulation.plans import Plan
+from engram.console.evaluation.simulation.sessions import SimulatedSession
+from predictor.core.comparison import TOP, judged_pool
+from predictor.core.fusion import rrf
+from predictor.core.labels import MIN_CONFIDENCE, Evidence, label, sampled
+from predictor.core.metrics import ndcg
+from predictor.core.types import Candidates, LabelledSession
+
+INJECTED = 10
+MATCHES = 0.8  # prompts that match a memory of relevance 1, in the mean
+CHANCE_MATCHES = 0.05
+CONFIDENCE = (0.5, 1.0)
+
+Scores = NDArray[np.floating]
+
+
+@dataclass(frozen=True, slots=True)
+class Lived:
+    """One session from start to judgement; members are places in the session's pool.
+
+    `labelled` is None when nothing may be learned from it.
+    """
+
+    session: SimulatedSession
+    predictor_order: list[int] | None
+    injected: list[int]
+    relevance: dict[int, float]  # by the judge
+    confidence: float
+    labelled: LabelledSession | None
+
+    @property
+    def baseline_order(self) -> list[int]:
+        """Return the baseline's ranking of the pool, which is the pool's order."""
+        return list(range(len(self.session.ids)))
+
+
+def order_of(scores: Scores) -> list[int]:
+    """Return the places by falling score; ties stay in the baseline's order."""
+    return [int(i) for i in np.argsort(-np.asarray(scores), kind="stable")]
+
+
+def live(
+    session: SimulatedSession,
+    plan: Plan,
+    scores: Scores | None,
+    *,
+    alpha: float,
+    rng: np.random.Generator,
+) -> Lived:
+    """Serve a session with the predictor's scores (None: it has none) at the baseline's weight."""
+    baseline = list(range(len(session.ids)))
+    predictor = None if scores is None else order_of(scores)
+    served = baseline if predictor is None else list(rrf(baseline, predictor, alpha=alpha))
+    injected = served[:INJECTED]
+    seen = baseline
+    if not plan.is_judged_whole:
+        seen = judged_pool(baseline[:TOP], (predictor or [])[:TOP], injected)
+    confidence = float(rng.uniform(*CONFIDENCE))
+    relevance = _judge(session, seen, plan.judge_noise * (1.6 - confidence), rng)
+    labelled = None
+    if confidence >= MIN_CONFIDENCE:
+        labelled = _labelled(session, injected, relevance, confidence, rng)
+    return Lived(session, predictor, injected, relevance, confidence, labelled)
+
+
+def truth_ndcg(session: SimulatedSession, order: Sequence[int]) -> float:
+    """Return nDCG@10 of a ranking against the truth.
+
+    Raises
+    ------
+    ValueError
+        When nothing is relevant.
+    """
+    return ndcg(order, dict(enumerate(session.relevance.tolist())))
+
+
+def _judge(
+    session: SimulatedSession, seen: Sequence[int], noise: float, rng: np.random.Generator
+) -> dict[int, float]:
+    """Return what a judge says: the truth with noise, in steps of 0.05."""
+    said = session.relevance[list(seen)] + noise * rng.normal(size=len(seen))
+    return dict(zip(seen, (np.round(said.clip(0, 1) * 20) / 20).tolist(), strict=True))
+
+
+def _labelled(
+    session: SimulatedSession,
+    injected: Sequence[int],
+    relevance: dict[int, float],
+    confidence: float,
+    rng: np.random.Generator,
+) -> LabelledSession:
+    n = len(session.ids)
+    hits = rng.poisson(MATCHES * session.relevance + CHANCE_MATCHES)
+    is_injected = np.zeros(n, dtype=bool)
+    is_injected[list(injected)] = True
+    score = float(session.relevance[list(injected)].mean() / 0.5)
+    labels = {
+        i: label(
+            Evidence(
+                relevance.get(i),
+                bool(is_injected[i]),
+                int(hits[i]),
+                cosine=float(session.cosine[i]) if session.candidates.is_embedded[i] else None,
+            ),
+            session_score=min(1.0, score),
+        )
+        for i in range(n)
+    }
+    kept = np.array(sorted(sampled(labels, rng)))
+    final = np.array([labels[int(i)].final for i in kept], dtype=np.float64)
+    return LabelledSession(session.context, _subset(session, kept, is_injected), final, confidence)
+
+
+def _subset(
+    session: SimulatedSession, kept: NDArray[np.int64], is_injected: NDArray[np.bool_]
+) -> Candidates:
+    whole = session.candidates
+    return replace(
+        whole,
+        embeddings=whole.embeddings[kept],
+        is_embedded=whole.is_embedded[kept],
+        token_buckets=[whole.token_buckets[i] for i in kept],
+        signals=whole.signals[kept],
+        log_effectiveness=whole.log_effectiveness[kept],
+        is_injected=is_injected[kept],
+    )

@@ -1,0 +1,1 @@
+"""Writing new memories: one, many at once, or a file of them."""

@@ -1,0 +1,211 @@
+"""Committing memories: secrets, duplicates, the gate, one transaction, then the answer."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import NamedTuple
+from uuid import UUID
+
+import numpy as np
+from django.db import connection
+
+from engram.kernel import telemetry
+from engram.kernel.actors import Actor
+from engram.kernel.collisions import retried
+from engram.kernel.credentials import refuse_credentials
+from engram.kernel.embedding import EmbeddingUnavailableError, embed_first_windows
+from engram.kernel.jobs import wake
+from engram.kernel.models import Workspace
+from engram.kernel.planning import by_index
+from engram.kernel.refusals import InvalidError
+from engram.kernel.tenancy import in_workspace
+from memories.core.comparing import CHARS_A_CALL, Comparer
+from memories.core.content import content_hash
+from memories.models import Memory
+from memories.services.commit import second_look
+from memories.services.commit.draft import Draft
+from memories.services.commit.nearby import with_asks
+from memories.services.commit.transaction import Committed, Run
+from memories.services.index.statement_hashes import lock_statements
+from memories.services.lifecycle.states import hold, lock
+from memories.signals import memories_written
+
+__all__ = ["Committed", "Prepared", "commit", "commit_all", "prepare", "write"]
+
+log = logging.getLogger(__name__)
+
+
+def commit(workspace: Workspace, draft: Draft, *, actor: Actor, now: datetime) -> Committed:
+    """Commit one memory."""
+    return commit_all(workspace, [draft], actor=actor, now=now)[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """Drafts that carry no secret, with what is computed outside of a transaction."""
+
+    drafts: tuple[Draft, ...]
+    hashes: tuple[str, ...]
+    windows: tuple[np.ndarray | None, ...]
+    model: str
+
+    def moved_to(self, *, scope: str, project: str) -> Prepared:
+        """Return the same drafts for another place."""
+        moved = tuple(replace(draft, scope=scope, project=project) for draft in self.drafts)
+        return replace(self, drafts=moved)
+
+
+def prepare(drafts: Sequence[Draft], model: str) -> Prepared:
+    """Refuse what carries a credential, hash, and embed (nothing may hold a lock meanwhile).
+
+    `model` is the workspace's.
+
+    Of a long text the first windows are embedded here, the rest in the background. Without an
+    embedding a memory is kept all the same, found by its words and embedded later.
+    """
+    for position, draft in enumerate(drafts):
+        for name, text in draft.texts():
+            path = name if len(drafts) == 1 else f"memories.{position}.{name}"
+            refuse_credentials({path: text})
+    contents = [draft.content for draft in drafts]
+    windows: list[np.ndarray | None]
+    try:
+        windows = list(embed_first_windows(contents, model))
+    except EmbeddingUnavailableError as error:
+        log.warning("%d memories are kept without an embedding: %s", len(contents), error)
+        windows = [None] * len(contents)
+    hashes = tuple(content_hash(content) for content in contents)
+    return Prepared(tuple(drafts), hashes, tuple(windows), model)
+
+
+def commit_all(
+    workspace: Workspace,
+    drafts: Sequence[Draft],
+    *,
+    actor: Actor,
+    now: datetime,
+    is_gated: bool = True,
+    is_detected: bool = True,
+) -> list[Committed]:
+    """Commit drafts in order, all or none."""
+    with telemetry.timed("commit" if len(drafts) == 1 else "commit_batch", workspace):
+        prepared = prepare(drafts, workspace.embedding_model)
+        if any(vectors is None for vectors in prepared.windows):
+            telemetry.record_outage(
+                "embedding", "embedding_unavailable",
+                detail=prepared.model, now=now, workspace=workspace,
+            )  # fmt: skip
+        return write(
+            workspace,
+            prepared,
+            actor=actor,
+            now=now,
+            is_gated=is_gated,
+            is_detected=is_detected,
+        )
+
+
+def write(
+    workspace: Workspace,
+    prepared: Prepared,
+    *,
+    actor: Actor,
+    now: datetime,
+    is_gated: bool = True,
+    is_detected: bool = True,
+) -> list[Committed]:
+    """Decide about prepared drafts and write them in one transaction, all or none.
+
+    What other commits wrote meanwhile is compared after it (`second_look`), in the background where
+    the transaction is a part of another one.
+    """
+    is_detected = is_detected and workspace.config.detection_enabled
+    written = _write(
+        workspace, prepared, Comparer(CHARS_A_CALL),
+        actor=actor, now=now, is_gated=is_gated, is_detected=is_detected,
+    )  # fmt: skip
+    results = written.results
+    if written.due and not connection.in_atomic_block:
+        found = second_look.look_or_leave(workspace, written.due, actor=actor, now=now)
+        results = [second_look.with_found(result, found) for result in results]
+    elif written.due or written.left_for_later:
+        wake(second_look.TASK, workspace.pk)
+    return with_asks(workspace, results) if is_detected else results
+
+
+class _Written(NamedTuple):
+    """What a transaction made of drafts, and the memories that a second look is due for."""
+
+    results: list[Committed]
+    due: list[UUID]  # compared with all but what others wrote meanwhile
+    left_for_later: list[UUID]  # compared with nothing
+
+
+@retried
+def _write(
+    workspace: Workspace,
+    prepared: Prepared,
+    comparer: Comparer,
+    *,
+    actor: Actor,
+    now: datetime,
+    is_gated: bool,
+    is_detected: bool,
+) -> _Written:
+    """Decide about drafts and write them in one transaction.
+
+    1. Lock each statement against its twin in another request. 2. Decide and write, in order.
+    3. Count terms and tell upper apps last: their rows are shared by all writers of a workspace.
+    Who has counted knows whether others wrote meanwhile.
+    """
+    due: list[UUID] = []
+    with in_workspace(workspace):
+        known, corpus = lock_statements(prepared.hashes)
+        _lock_named(prepared.drafts)
+        run = Run(
+            workspace, prepared.model, known, corpus.size, actor=actor, now=now,
+            is_gated=is_gated, comparer=comparer,
+        )  # fmt: skip
+        rows = zip(prepared.drafts, prepared.hashes, prepared.windows, strict=True)
+        results = []
+        with by_index():  # once for all drafts
+            for position, (draft, digest, vectors) in enumerate(rows):
+                try:
+                    results.append(run.commit_one(draft, digest, vectors))
+                except InvalidError as error:
+                    if len(prepared.drafts) == 1:
+                        raise
+                    field = f"memories.{position}.{error.field}"
+                    raise InvalidError(field, error.message, cause=error.cause) from None
+        run.words.write()
+        if run.words.writes > corpus.writes + 1:  # its own, and another
+            due = sorted(run.gated - run.left_for_later)
+            second_look.mark(due, corpus.unseen_from)
+        if run.left_for_later:
+            second_look.mark(sorted(run.left_for_later), second_look.SAW_NOTHING)
+        if run.written:
+            memories_written.send(
+                Memory,
+                workspace=workspace,
+                memory_ids=run.written,
+                first_in_line=run.kept_apart,
+                created=run.created,
+                is_detected=is_detected,
+                now=now,
+            )
+    queued = [
+        replace(result, is_detection_queued=is_detected and result.memory is not None)
+        for result in results
+    ]
+    return _Written(queued, due, sorted(run.left_for_later))
+
+
+def _lock_named(drafts: Sequence[Draft]) -> None:
+    """Lock what drafts replace, and hold what they are derived from, whatever their order."""
+    if replaced := {draft.supersedes for draft in drafts if draft.supersedes is not None}:
+        lock(replaced)
+    if sources := {source for draft in drafts for source in draft.derived_from}:
+        hold(sources)

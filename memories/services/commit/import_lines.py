@@ -1,0 +1,128 @@
+"""Importing JSON Lines: checked whole before the first write, resumed where it stopped."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice
+from pathlib import Path
+
+from django.db import connection
+
+from engram.kernel.actors import Actor
+from engram.kernel.models import Role, Workspace
+from engram.kernel.refusals import InvalidError
+from engram.kernel.tenancy import in_workspace
+from memories.models import ImportProgress, Memory, MemoryVector, Observation, Posting
+from memories.services.commit.commit import prepare, write
+from memories.services.commit.draft import Draft
+from memories.services.index.pending import embed_pending
+
+IMPORTER = Actor(kind="system", id="", label="import", role=Role.ADMIN)
+LINES_A_TRANSACTION = 100
+LINES_THAT_COUNT = 1_000  # so many new rows may mislead PostgreSQL's planner
+
+ParseLine = Callable[[str], Draft]
+
+
+class LineError(ValueError):
+    """A line that cannot be imported; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What an import did."""
+
+    lines: int
+    skipped_lines: int
+    outcomes: dict[str, int]
+
+
+def digest_of(path: Path) -> str:
+    """Return the SHA-256 hex digest of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def lines_of(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield the number and text of each line that is not blank."""
+    with path.open(encoding="utf-8", errors="surrogateescape", newline="\n") as file:
+        for number, line in enumerate(file, start=1):
+            if line.strip():
+                yield number, line
+
+
+def check(path: Path, parse: ParseLine, *, max_errors: int = 20) -> tuple[int, list[str]]:
+    """Return how many lines there are and what is wrong with which."""
+    errors: list[str] = []
+    count = 0
+    for number, line in lines_of(path):
+        count += 1
+        try:
+            parse(line)
+        except LineError as error:
+            errors.append(f"line {number}: {error}")
+            if len(errors) >= max_errors:
+                break
+    return count, errors
+
+
+def _refused_line(batch: list[tuple[int, str]], error: InvalidError) -> LineError:
+    """Say which line of a batch was refused, and why."""
+    _, position, field = error.field.split(".") if "." in error.field else ("", "0", error.field)
+    return LineError(f"line {batch[int(position)][0]}: {field}: {error.message}")
+
+
+def import_file(
+    workspace: Workspace,
+    path: Path,
+    parse: ParseLine,
+    *,
+    clock: Callable[[], datetime],
+    is_detected: bool = True,
+    advance: Callable[[int], object] = lambda lines: None,
+) -> Imported:
+    """Commit every line in order, in batches that each carry the progress with them.
+
+    A line that is refused while it is written (it names a memory that does not exist, say) ends the
+    import with its number; the batches before it stay.
+    """
+    digest = digest_of(path)
+    with in_workspace(workspace):
+        progress, _ = ImportProgress.objects.get_or_create(
+            workspace=workspace, file_digest=digest, defaults={"updated_at": clock()}
+        )
+    skipped = progress.lines_done
+    advance(skipped)
+    outcomes: dict[str, int] = {}
+    waiting = islice(lines_of(path), skipped, None)
+    while batch := list(islice(waiting, LINES_A_TRANSACTION)):
+        prepared = prepare([parse(line) for _, line in batch], workspace.embedding_model)
+        now = clock()
+        with in_workspace(workspace):
+            try:
+                results = write(
+                    workspace, prepared, actor=IMPORTER, now=now, is_detected=is_detected
+                )
+            except InvalidError as error:
+                raise _refused_line(batch, error) from error
+            progress.lines_done += len(batch)
+            progress.updated_at = now
+            progress.save()
+        for result in results:
+            outcomes[result.outcome] = outcomes.get(result.outcome, 0) + 1
+        advance(len(batch))
+    embed_pending(workspace)
+    done = progress.lines_done - skipped
+    if done >= LINES_THAT_COUNT:
+        _tell_planner()
+    return Imported(done, skipped, outcomes)
+
+
+def _tell_planner() -> None:
+    """Renew the statistics of the tables that grew, instead of waiting for autovacuum to come."""
+    with connection.cursor() as cursor:
+        for model in (Memory, MemoryVector, Posting, Observation):
+            cursor.execute(f"ANALYZE {model._meta.db_table}")

@@ -1,0 +1,138 @@
+"""What is worth asking the writer: memories on the same subject that no rule could judge.
+
+An ask costs its reader a turn, so few pairs pass. The weights come from a logistic regression over
+the pairs of 250 labelled stories (three authors, each checked on the other two), rounded; figures
+stand in `benchmarks/results/evaluate_conflicts_agent_*.json`. Only what was written now is asked
+about: nobody has put it on a card, decided or judged it yet.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from itertools import islice
+
+from django.db import Error
+
+from engram.kernel.models import Workspace
+from engram.kernel.tenancy import in_workspace
+from memories.core.claims import Reading
+from memories.core.comparing import CHARS_A_CALL, Comparer
+from memories.core.reading import read_cached
+from memories.core.relations import Relation
+from memories.core.text import terms
+from memories.models import Memory
+from memories.services.commit.transaction import Committed
+from memories.services.gate.neighbours import ELSEWHERE_COSINE, Row
+from memories.services.index.postings import Vocabulary, vocabulary_of
+
+log = logging.getLogger(__name__)
+MOST = 2  # asks a commit
+READ_CHARS = 1_000  # of each text
+WORTH_ASKING = 7.1
+RARE, OLD, FULL = 0.8, 0.5, 0.5  # beside a cosine of weight 1
+OLD_DAYS = 90.0  # beyond, age tells no more
+FULL_WORDS = 6  # who says little contradicts little
+# A workspace counts as this much larger than it is, so that no word of a small one is common.
+PRIOR_MEMORIES = 16.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    said: Memory
+    memory: Memory
+    shared: frozenset[str]
+    score: float  # without how telling the shared words are
+    relation: Relation | None  # None where the gate did not compare the two
+
+
+def with_asks(workspace: Workspace, results: Sequence[Committed]) -> list[Committed]:
+    """Return the answers to commits with the neighbours whose relation their writer should tell.
+
+    Runs after the transaction that wrote them. Reads no more than the first 1,000 characters of
+    each text: a longer pair is asked about only where the gate compared it. Leaves out what it has
+    no room left to compare. Where nothing shares enough words
+    the database is not asked, else once for all.
+    """
+    found = {n: pairs for n, result in enumerate(results) if (pairs := _pairs(result))}
+    if not found:
+        return list(results)
+    words = frozenset[str]().union(*(pair.shared for pairs in found.values() for pair in pairs))
+    try:
+        with in_workspace(workspace):
+            vocabulary = vocabulary_of(words)
+    except Error as error:  # what is committed stays, and its writer is asked nothing
+        log.warning("nothing is asked about a commit: %s", type(error).__name__)
+        return list(results)
+    comparer = Comparer(CHARS_A_CALL)
+    asks = {n: _best(pairs, vocabulary, comparer) for n, pairs in found.items()}
+    return [replace(result, nearby=asks.get(n, ())) for n, result in enumerate(results)]
+
+
+def _pairs(result: Committed) -> list[_Pair]:
+    """Return a new memory beside each neighbour that may be worth an ask."""
+    if result.memory is None or not result.gate.around or result.outcome == "merged":
+        return []
+    said = result.memory
+    words, reading = frozenset(terms(said.content[:READ_CHARS])), _read(said)
+    found = [_pair(said, words, reading, row, result) for row in result.gate.around]
+    return [pair for pair in found if pair and pair.score + RARE * len(pair.shared) >= WORTH_ASKING]
+
+
+def _pair(
+    said: Memory, words: frozenset[str], reading: Reading, row: Row, result: Committed
+) -> _Pair | None:
+    """Return what two statements share; None when they are one conversation or share nothing."""
+    memory, cosine = row
+    own = (said.session_key, said.key_id)
+    if said.session_key and own == (memory.session_key, memory.key_id):
+        return None
+    if math.isnan(cosine) or cosine < ELSEWHERE_COSINE:
+        return None
+    shared = words & terms(memory.content[:READ_CHARS]).keys()
+    if not shared:
+        return None
+    age = abs(said.observed_at - memory.observed_at)
+    score = cosine + OLD * math.log2(1 + min(age / timedelta(days=1), OLD_DAYS))
+    score += FULL * min(len(reading.keys), len(_read(memory).keys), FULL_WORDS)
+    return _Pair(said, memory, shared, score, result.gate.relations.get(memory.id))
+
+
+def _read(memory: Memory) -> Reading:
+    return read_cached(memory.content[:READ_CHARS])
+
+
+def _best(pairs: Sequence[_Pair], vocabulary: Vocabulary, comparer: Comparer) -> tuple[Memory, ...]:
+    """Return the neighbours that are worth an ask, best first."""
+    scored = []
+    for pair in pairs:
+        # The new statement is counted by now.
+        others = {word: vocabulary.frequencies.get(word, 1) - 1 for word in pair.shared}
+        rare = rarity(pair.shared, others, max(vocabulary.memories - 1, 0))
+        if (score := pair.score + RARE * rare) >= WORTH_ASKING:
+            scored.append((-score, pair.memory.id, pair))
+    ranked = [pair for *_, pair in sorted(scored, key=lambda row: row[:2])]
+    is_open = (pair for pair in ranked if _relation(pair, comparer) == "different")
+    return tuple(pair.memory for pair in islice(is_open, MOST))
+
+
+def _relation(pair: _Pair, comparer: Comparer) -> Relation | None:
+    """Return how a memory relates to what was said; None when nobody has compared them."""
+    stored, said = pair.memory.content, pair.said.content
+    if pair.relation is not None or max(len(stored), len(said)) > READ_CHARS:
+        return pair.relation
+    return comparer.compare(stored, said).relation if comparer.has_room([stored], said) else None
+
+
+def rarity(shared: Collection[str], frequencies: Mapping[str, int], memories: int) -> float:
+    """Add up how telling shared words are: each from about 0 (everybody's) to 1 (of these two).
+
+    Inverse document frequency; the new statement is not counted yet, so each word stands in one
+    memory more.
+    """
+    total = memories + 1 + PRIOR_MEMORIES
+    counts = [max(frequencies.get(word, 0) + 1, 2) for word in shared]
+    return math.fsum(math.log(total / count) for count in counts) / math.log(total / 2)

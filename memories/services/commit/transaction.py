@@ -1,0 +1,357 @@
+"""The commits of one transaction: a known statement is observed, others merge, wait or stay."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from uuid import UUID, uuid4
+
+import numpy as np
+
+from engram.kernel.actors import Actor
+from engram.kernel.history import event, record, send
+from engram.kernel.inserting import insert
+from engram.kernel.models import Event, Workspace
+from engram.kernel.refusals import InvalidError, StaleError
+from memories.core.comparing import Comparer
+from memories.core.content import content_hash
+from memories.models import Memory, Observation, ReviewKind, State
+from memories.services.causes import ALREADY_SUPERSEDED
+from memories.services.commit.create import create
+from memories.services.commit.draft import Draft
+from memories.services.gate import examine as gate
+from memories.services.gate.merge import merge_into
+from memories.services.gate.suggestions import suggest
+from memories.services.index.search_index import WordIndex, reindex_vectors
+from memories.services.index.statement_hashes import forgotten_memory, live_twins
+from memories.services.lifecycle.links import Links
+from memories.services.lifecycle.states import hide, lock, put_back
+from memories.services.review.ask import ask
+from memories.services.review.trust import (
+    ReviewNeededError,
+    demand_all,
+    demand_claims,
+    demand_leave,
+    demand_trust,
+    without_known_claims,
+)
+
+MICROSECOND = timedelta(microseconds=1)
+LOOKS = 3  # how often the gate looks when others keep changing what it saw
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """What became of one draft."""
+
+    outcome: str
+    memory: Memory | None
+    gate: gate.GateReport = field(default_factory=gate.GateReport)
+    is_detection_queued: bool = False
+    nearby: tuple[Memory, ...] = ()  # what no rule could judge: the writer may tell
+    links: Links | None = None  # what hangs on a memory that was written now, as it stands there
+    review: UUID | None = None  # what waits for a person, when the outcome is `pending`
+
+
+class Run:
+    """One transaction's commits."""
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        model: str,
+        known: set[str],
+        size: int,
+        *,
+        actor: Actor,
+        now: datetime,
+        is_gated: bool,
+        comparer: Comparer,
+    ):
+        self.workspace = workspace
+        self.actor = actor
+        self.now = now
+        self.model = model
+        self.known = known  # the statements that somebody has said before, by hash
+        self.size = size  # how many memories the workspace had when it began
+        self.is_gated = is_gated
+        self.comparer = comparer
+        self.words = WordIndex()
+        self.written: list[UUID] = []
+        self.created: set[UUID] = set()
+        self.gated: set[UUID] = set()  # of the created, those that the gate let in
+        self.left_for_later: set[UUID] = set()  # and of these, those that it compared with nothing
+        self.kept_apart: set[UUID] = set()
+
+    def commit_one(self, draft: Draft, digest: str, vectors: np.ndarray | None) -> Committed:
+        """Decide about one draft and write it, or let it wait for a person."""
+        self.now += MICROSECOND  # each a little later, to keep their order
+        draft = replace(draft, agent=self.actor.agent_name(draft.agent))
+        try:
+            known = self._restate(draft, digest) if digest in self.known else None
+            if known is None:
+                self._demand(draft)
+                known = self._decide(draft, digest, vectors)
+        except ReviewNeededError as needed:  # raised before anything was written
+            review = ask(self.workspace, needed, draft.as_json(), actor=self.actor, now=self.now)
+            return Committed("pending", None, review=review.id)
+        self.known.add(digest)
+        return known
+
+    def _demand(self, draft: Draft, *others: Callable[[], object]) -> None:
+        """Let a person be asked once about all that a draft may not do or claim."""
+        demand_all(
+            lambda: self._demand_trust(self._to_replace(draft), draft),
+            *others,
+            lambda: demand_claims(
+                draft.provenance,
+                {"is_pinned": draft.is_pinned, "kind": draft.kind},
+                actor=self.actor,
+            ),
+        )
+
+    def _restate(self, draft: Draft, digest: str) -> Committed | None:
+        """Decide about what was said before; None when nothing of it lives in this place."""
+        twins = live_twins(digest, scope=draft.scope, project=draft.project, now=self.now)
+        if (twin := twins.order_by("created_at").first()) is not None:
+            return self._state_again(twin, draft)
+        if (forgotten := forgotten_memory(digest)) is not None:
+            if not draft.is_revival:
+                record(
+                    "memory.suppressed", of=("memory", forgotten.id), actor=self.actor, now=self.now
+                )
+                return Committed("suppressed", None)
+            if (revived := self._revive(forgotten, draft)) is not None:
+                return revived
+        return None
+
+    def _decide(self, draft: Draft, digest: str, vectors: np.ndarray | None) -> Committed:
+        """Keep a statement, or what the gate makes of it."""
+        if self.is_gated and vectors is not None and draft.supersedes is None:
+            return self._gated(draft, digest, vectors)
+        return self._keep(draft, digest, vectors, gate.GateReport())
+
+    def _gated(self, draft: Draft, digest: str, vectors: np.ndarray) -> Committed:
+        """Ask the gate; look again when the neighbour to merge into changed meanwhile."""
+        for _ in range(LOOKS):
+            report = self._examine(draft, digest, vectors)
+            if report.outcome != "merged" or report.best is None:
+                return self._keep(draft, digest, vectors, report)
+            seen = report.best.memory
+            stored = next(iter(lock([seen.id])), None)
+            if stored is not None and (stored.revision, stored.updated_at) == (
+                seen.revision,
+                seen.updated_at,
+            ):
+                statement = self._statement(draft, digest)
+                report = gate.spare_persons(report, statement, self.actor)
+                report = gate.spare_disputed(report)
+                if report.outcome != "merged":
+                    return self._keep(draft, digest, vectors, report)
+                return self._merge(stored, draft, vectors, report)
+        return self._keep(draft, digest, vectors, gate.GateReport())
+
+    def _statement(self, draft: Draft, digest: str) -> gate.Statement:
+        return gate.Statement(draft.content, digest, draft.scope, draft.project, draft.provenance)
+
+    def _examine(self, draft: Draft, digest: str, vectors: np.ndarray) -> gate.GateReport:
+        return gate.examine(
+            self._statement(draft, digest), vectors, self.model, self.workspace.config,
+            actor=self.actor, now=self.now, size=self.size, comparer=self.comparer,
+        )  # fmt: skip
+
+    def _keep(
+        self, draft: Draft, digest: str, vectors: np.ndarray | None, report: gate.GateReport
+    ) -> Committed:
+        """Write a memory of its own; one that contradicts its neighbour is read first."""
+        memory, links = self._create(draft, digest, vectors, report)
+        if self.is_gated and vectors is not None and draft.supersedes is None:
+            self.gated.add(memory.id)
+        if report.is_left_for_later:
+            self.left_for_later.add(memory.id)
+        if report.outcome == "suggested" and report.best is not None:
+            self.suggest(memory, [report.best, *report.also])
+        if report.outcome == "kept_apart":
+            self.kept_apart.add(memory.id)
+            self.suggest(memory, report.also)
+        return Committed(report.outcome, memory, report, links=links)
+
+    def suggest(self, memory: Memory, known: Iterable[gate.Judged]) -> None:
+        """Ask a person about neighbours that probably say the same."""
+        for judged in known:
+            suggest(
+                judged.memory, memory,
+                relation=judged.comparison.relation, similarity=judged.similarity,
+                reasons=judged.decision.reasons, detected_by="gate",
+                actor=self.actor, now=self.now,
+            )  # fmt: skip
+
+    def _state_again(self, memory: Memory, draft: Draft) -> Committed:
+        """Count what is known; said anew after something else, it is news to the story."""
+        draft = without_known_claims(draft, memory, actor=self.actor)
+        self._demand(draft)
+        replaced = self._to_replace(draft)
+        if replaced is not None and replaced.id != memory.id:
+            hide([replaced], "superseded_at", actor=self.actor, now=self.now, successor=memory)
+        self._observe(memory, draft, "duplicate")
+        if (draft.observed_at or self.now) > memory.observed_at:
+            self.written.append(memory.id)
+        return Committed("duplicate", memory)
+
+    def _revive(self, memory: Memory, draft: Draft) -> Committed | None:
+        """Bring a forgotten memory back; None when it was retired or replaced as well."""
+        locked = lock([memory.id])[0]
+        self._demand(draft, lambda: demand_leave(locked, actor=self.actor))
+        replaced = self._to_replace(draft)
+        put_back(locked, {"forgotten_at": None}, actor=self.actor, now=self.now)
+        if locked.state(self.now) != State.ACTIVE:
+            return None
+        if replaced is not None:
+            hide([replaced], "superseded_at", actor=self.actor, now=self.now, successor=locked)
+        self._observe(locked, draft, "revived")
+        self.written.append(locked.id)
+        return Committed("created", locked)
+
+    def _merge(
+        self, stored: Memory, draft: Draft, vectors: np.ndarray, report: gate.GateReport
+    ) -> Committed:
+        """Keep the better wording in the locked row; what was sent stays as an observation.
+
+        A reworded survivor says what the gate has just compared with all neighbours: those that
+        probably say the same are put to a person, and nothing is merged further.
+        """
+        assert report.best is not None  # noqa: S101
+        self._sources(draft)
+        observation = self._observe(stored, draft, "merged", report)
+        is_reworded = merge_into(
+            stored, observation, report.best, words=self.words, actor=self.actor, now=self.now
+        )
+        if is_reworded:
+            reindex_vectors(stored, vectors, self.model)
+            self.suggest(stored, report.also)
+        self.written.append(stored.id)
+        return Committed("merged", stored, report)
+
+    def _create(
+        self, draft: Draft, digest: str, vectors: np.ndarray | None, report: gate.GateReport
+    ) -> tuple[Memory, Links]:
+        """Write a memory of its own, with what was sent; supersede what it replaces."""
+        replaced = self._to_replace(draft)
+        memory_id = uuid4()
+        memory = Memory(
+            id=memory_id,
+            lineage=replaced.lineage if replaced else memory_id,
+            content=draft.content,
+            content_hash=digest,
+            scope=draft.scope,
+            project=draft.project,
+            kind=draft.kind,
+            provenance=draft.provenance,
+            confidence=draft.stated_confidence,
+            importance=draft.importance,
+            is_pinned=draft.is_pinned,
+            metadata=dict(draft.metadata),
+            source=draft.source,
+            agent=draft.agent,
+            session_key=draft.session_key,
+            key_id=self.actor.key_id,
+            observed_at=draft.observed_at or self.now,
+            expires_at=draft.expires_at,
+            created_at=self.now,
+            updated_at=self.now,
+        )
+        observation, told = self._observation(memory, draft, report.outcome, report)
+        links = Links(
+            tags=sorted(set(draft.tags)),
+            sources=self._sources(draft),
+            replaced=replaced.id if replaced else None,
+        )
+        create(memory, links, vectors, self.model, words=self.words, beside=[observation, told])
+        send(told)
+        if replaced:
+            hide([replaced], "superseded_at", actor=self.actor, now=self.now, successor=memory)
+        self.written.append(memory.id)
+        self.created.add(memory.id)
+        return memory, links
+
+    def _demand_trust(self, replaced: Memory | None, draft: Draft) -> None:
+        if replaced is not None:
+            kind, provenance = ReviewKind.SUPERSEDE, draft.provenance
+            demand_trust(replaced, kind=kind, provenance=provenance, actor=self.actor)
+
+    def _to_replace(self, draft: Draft) -> Memory | None:
+        """Return the locked memory that a draft replaces."""
+        if draft.supersedes is None:
+            return None
+        found = [m for m in lock([draft.supersedes]) if m.forgotten_at is None]
+        if not found:
+            raise InvalidError("supersedes", "There is no such memory.")
+        if found[0].superseded_at is not None:
+            raise StaleError(
+                "supersedes: that memory was superseded already; name its successor.",
+                [found[0].superseded_by_id] if found[0].superseded_by_id else [],
+                cause=ALREADY_SUPERSEDED,
+            )
+        return found[0]
+
+    def _sources(self, draft: Draft) -> list[UUID]:
+        """Return the memories that a draft is derived from; refuse unknown ones."""
+        if not draft.derived_from:
+            return []
+        known = set(
+            Memory.objects.filter(pk__in=draft.derived_from, forgotten_at=None).values_list(
+                "pk", flat=True
+            )
+        )
+        missing = [str(i) for i in draft.derived_from if i not in known]
+        if missing:
+            raise InvalidError("derived_from", f"There is no memory {missing[0]}.")
+        return sorted(known)
+
+    def _observe(
+        self,
+        memory: Memory,
+        draft: Draft,
+        outcome: str,
+        report: gate.GateReport | None = None,
+    ) -> Observation:
+        """Keep what was sent, and tell history."""
+        observation, told = self._observation(memory, draft, outcome, report)
+        insert([observation, told])
+        send(told)
+        return observation
+
+    def _observation(
+        self, memory: Memory, draft: Draft, outcome: str, report: gate.GateReport | None
+    ) -> tuple[Observation, Event]:
+        """Return the rows that keep what was sent and tell history of it."""
+        observation = Observation(
+            memory=memory,
+            content=draft.content,
+            content_hash=content_hash(draft.content),
+            fields=draft.other_fields,
+            outcome=outcome,
+            provenance=draft.provenance,
+            confidence=draft.stated_confidence,
+            agent=draft.agent,
+            session_key=draft.session_key,
+            key_id=self.actor.key_id,
+            observed_at=draft.observed_at or self.now,
+            created_at=self.now,
+            gate=report.as_record() | {"triggered": report.is_triggered} if report else {},
+        )
+        told = event(
+            "memory.committed",
+            of=("memory", memory.id),
+            actor=self.actor,
+            now=self.now,
+            session_key=draft.session_key,
+            data={
+                "outcome": outcome,
+                "observation": str(observation.id),
+                "scope": draft.scope,
+                "agent": draft.agent,
+            },
+        )
+        return observation, told

@@ -1,0 +1,68 @@
+"""Sampled merges that people confirm or take apart: what the false-merge rate rests on."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from uuid import UUID
+
+from django.db.models import Q, QuerySet
+
+from engram.kernel.actors import Actor
+from engram.kernel.history import record
+from engram.kernel.models import Workspace
+from engram.kernel.refusals import MissingError, StaleError
+from engram.kernel.tenancy import before_writing, in_workspace
+from memories.models import Merge
+from memories.services.causes import MERGE_SPLIT
+from memories.services.gate.split import split
+
+
+def sample() -> QuerySet[Merge]:
+    """Return the merges that nobody has judged, in the order in which they are to be judged.
+
+    Ids are random, so their order is a random sample that stays the same: whoever judges the first
+    n of it has judged a fair sample of all merges.
+    """
+    waiting = Merge.objects.filter(is_correct=None, split_at=None, memory__forgotten_at=None)
+    shown = waiting.filter(Q(absorbed=None) | Q(absorbed__forgotten_at=None))
+    return shown.select_related("memory", "observation", "absorbed").order_by("id")
+
+
+def audit(
+    workspace: Workspace,
+    merge_id: UUID,
+    *,
+    is_correct: bool,
+    is_split: bool = False,
+    actor: Actor,
+    now: datetime,
+) -> Merge:
+    """Note whether a merge was right; with `is_split` also take a wrong one apart.
+
+    A later judgement replaces an earlier one. Judging alone changes no memory. What cannot be taken
+    apart is not judged either. A split comes first: it locks statements and memories before merges.
+    """
+    with before_writing(workspace):  # a split reads, then embeds
+        merge = _judgeable(Merge.objects.filter(pk=merge_id), is_correct)
+    if is_split and not is_correct and merge.split_at is None and merge.observation_id is not None:
+        split(workspace, merge.memory_id, merge.observation_id, actor=actor, now=now)
+    with in_workspace(workspace):
+        locked = Merge.objects.filter(pk=merge_id).select_for_update(no_key=True)
+        merge = _judgeable(locked, is_correct)
+        if merge.is_correct is not is_correct:
+            merge.is_correct = is_correct
+            merge.audited_by = actor.label
+            merge.audited_at = now
+            merge.save(update_fields=["is_correct", "audited_by", "audited_at"])
+            told = {"merge": str(merge.id), "correct": is_correct}
+            record("merge.audited", of=("memory", merge.memory_id), actor=actor, now=now, data=told)
+        return merge
+
+
+def _judgeable(merges: QuerySet[Merge], is_correct: bool) -> Merge:
+    merge = merges.first()
+    if merge is None:
+        raise MissingError("There is no such merge.")
+    if merge.split_at is not None and is_correct:
+        raise StaleError("That merge was split already.", cause=MERGE_SPLIT)
+    return merge

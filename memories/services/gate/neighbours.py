@@ -1,0 +1,131 @@
+"""What lies near a statement: the nearest live memories of its place and of other scopes.
+
+Read in one round trip.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+import numpy as np
+from django.db import connection
+
+from engram.kernel.conditions import condition_of
+from engram.kernel.planning import by_index
+from engram.kernel.rows import columns_of, from_row
+from engram.kernel.tenancy import current_workspace_id
+from memories.models import Memory
+from memories.models.memory import MemoryQuerySet
+from memories.services.index import nearest as search
+
+# So many of the place, and of other scopes of its project, come with a scan.
+ROOM = 8
+ELSEWHERE_COSINE = 0.35  # what is farther off is not about the same
+
+# A scan, as `nearest` does. One row at least tells how much was read. Each memory is looked up by
+# its id before anything else is asked of it.
+_NEAREST = """
+    WITH near AS MATERIALIZED (
+        SELECT memory_id, embedding <=> %(vector)s::vector AS distance FROM memories_memoryvector
+        WHERE workspace_id = %(workspace)s AND model = %(model)s AND is_live
+        ORDER BY distance, memory_id LIMIT %(wanted)s
+    ), best AS (SELECT memory_id, 1 - min(distance) AS cosine FROM near GROUP BY 1)
+    SELECT (SELECT count(*) FROM near), found.* FROM (SELECT) AS one
+    LEFT JOIN LATERAL (
+        SELECT * FROM (
+            SELECT row_number() OVER (
+                PARTITION BY memories_memory.scope = %(scope)s
+                ORDER BY nullif(cosine, 'NaN') DESC NULLS LAST, id
+            ) AS place, memories_memory.scope = %(scope)s AS is_here, cosine, {columns}
+            FROM best CROSS JOIN LATERAL (
+                SELECT * FROM memories_memory WHERE id = best.memory_id LIMIT 1
+            ) AS memories_memory
+            WHERE {condition}
+        ) AS ranked
+        WHERE place <= %(room)s AND (is_here OR (cosine >= %(far)s AND cosine <> 'NaN'))
+    ) AS found ON true
+    ORDER BY found.place
+"""
+
+Row = tuple[Memory, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """Memories with their cosine, nearest first: of exactly one place, and of other scopes.
+
+    `elsewhere` is of the same project and is empty where a workspace is too large to be scanned.
+    """
+
+    here: list[Row]
+    elsewhere: list[Row]
+
+
+def look_around(
+    vector: np.ndarray,
+    model: str,
+    limit: int,
+    *,
+    scope: str,
+    project: str,
+    now: datetime,
+    size: int | None = None,
+) -> Around:
+    """Return at least the `limit` nearest live memories of a scope and project, if there are any.
+
+    `size` is `corpus_size()`, for callers who know it.
+    """
+    size = search.corpus_size() if size is None else size
+    elsewhere: list[Row] = []
+    if size > search.EXACT_MAX:
+        cosines = search.nearest(_place(now, scope, project), vector, model, limit, size=size)
+    else:
+        here, elsewhere, is_all = _scanned(
+            vector, model, limit, scope=scope, project=project, now=now
+        )
+        if is_all or len(here) >= limit:
+            return Around(here, elsewhere)
+        cosines = search.nearest_among(_place(now, scope, project), vector, model, limit)
+    memories = Memory.objects.in_bulk(list(cosines))
+    here = [(memories[memory_id], cosine) for memory_id, cosine in cosines.items()]
+    return Around(here, elsewhere)
+
+
+def _scanned(
+    vector: np.ndarray, model: str, limit: int, *, scope: str, project: str, now: datetime
+) -> tuple[list[Row], list[Row], bool]:
+    """Scan all vectors for the nearest; tell whether no other was there."""
+    wanted = limit + max(limit // 2, search.SPARE)
+    condition = condition_of(_project(now, project))
+    with by_index(), connection.cursor() as cursor:
+        cursor.execute(
+            _NEAREST.format(
+                columns=columns_of(Memory, Memory._meta.db_table), condition=condition.sql
+            ),
+            condition.parameters
+            | {
+                "vector": search.written(vector),
+                "workspace": current_workspace_id(),
+                "model": model,
+                "wanted": wanted,
+                "scope": scope,
+                "room": max(limit, ROOM),
+                "far": ELSEWHERE_COSINE,
+            },
+        )
+        rows = cursor.fetchall()
+    here: list[Row] = []
+    elsewhere: list[Row] = []
+    for _, place, is_here, cosine, *values in rows:
+        if place is not None:
+            (here if is_here else elsewhere).append((from_row(Memory, values), cosine))
+    return here, elsewhere, rows[0][0] < wanted
+
+
+def _project(now: datetime, project: str) -> MemoryQuerySet:
+    return Memory.objects.recallable(now).filter(project=project).order_by()
+
+
+def _place(now: datetime, scope: str, project: str) -> MemoryQuerySet:
+    return _project(now, project).filter(scope=scope)

@@ -1,0 +1,287 @@
+"""What the gate would have made of past commits under other settings: computed, never written.
+
+Each commit is set against the memories that stood in its place at its time, as they read today.
+Both the settings that stand and those that are asked about are replayed, so that what differs is
+due to the settings alone. What was merged has no vector of its own: it is set against the one
+neighbour that the gate noted then. What was forgotten by now is left out.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from uuid import UUID
+
+import numpy as np
+
+from engram.kernel.actors import Actor
+from engram.kernel.configuration import WorkspaceSettings
+from engram.kernel.keys import actor_of
+from engram.kernel.models import ApiKey, Role, Workspace
+from memories.core.comparing import Comparer
+from memories.core.gate import Outcome
+from memories.models import Memory, MemoryVector, Merge, MergeSuggestion, Observation
+from memories.models import SuggestionStatus as Status
+from memories.services.gate import examine
+from memories.services.gate.suggestions import wordings_of
+
+COMMITS_READ = 1000  # the newest
+CHARS_COMPARED = 1_000_000  # both texts of each pair: some seconds
+MEMORIES_READ = 5000  # that these are set against, the newest
+EXAMPLES = 50
+GATED: tuple[Outcome, ...] = ("created", "merged", "suggested", "kept_apart")
+
+Place = tuple[str, str]
+Found = list[tuple[Memory, float]]
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """A commit that would have become something else."""
+
+    observation: UUID
+    memory: UUID
+    nearest: UUID | None
+    similarity: float | None
+    before: Outcome
+    after: Outcome
+    said: str = ""  # what people have said of the two since: apart, same
+
+
+@dataclass(slots=True)
+class GateReplay:
+    """What would have become of the commits of a period."""
+
+    commits: int = 0
+    replayed: int = 0
+    is_cut: bool = False
+    as_set: Counter[str] = field(default_factory=Counter)
+    as_asked: Counter[str] = field(default_factory=Counter)
+    moves: Counter[tuple[str, str]] = field(default_factory=Counter)
+    examples: Sequence[Moved] = ()
+    merged_against_people: int = 0  # newly merged, though people keep the two apart
+    unmerged_against_people: int = 0  # no longer merged, though people said they are the same
+
+
+@dataclass(slots=True)
+class Past:
+    """The commits of a period, newest first, each with what it is set against."""
+
+    commits: int
+    replayed: list[tuple[Observation, Found]]
+    keys: dict[UUID, ApiKey]
+    is_cut: bool
+    comparer: Comparer = field(default_factory=lambda: Comparer(CHARS_COMPARED))
+
+
+def read_past(workspace: Workspace, *, since: datetime, until: datetime) -> Past:
+    """Read what a replay needs, within the caller's transaction."""
+    commits = Observation.objects.filter(created_at__gte=since, created_at__lt=until)
+    # A successor names what it replaces, and a revival or a repeat is no news: none meets the gate.
+    met = commits.filter(
+        outcome__in=GATED, fields__supersedes=None, memory__forgotten_at=None
+    ).exclude(gate={})
+    rows = list(met.select_related("memory").order_by("-created_at")[: COMMITS_READ + 1])
+    is_cut = len(rows) > COMMITS_READ
+    rows = rows[:COMMITS_READ]
+    store = _Store(workspace.embedding_model, rows, until)
+    return Past(
+        commits=commits.exclude(outcome="absorbed").count(),
+        replayed=[(row, store.neighbours(row)) for row in rows],
+        keys=ApiKey.objects.in_bulk(),
+        is_cut=is_cut or store.is_cut,
+    )
+
+
+def compare_past(past: Past, *configs: WorkspaceSettings) -> None:
+    """Compare commits once for all these settings; hold no transaction meanwhile.
+
+    What takes more characters than a replay compares is left out, the oldest commits first.
+    """
+    loosest = min(configs, key=lambda config: config.gate_threshold)
+    for position, (row, found) in enumerate(past.replayed):
+        texts = examine.near_texts(found, loosest)
+        if not past.comparer.has_room(texts, row.content):
+            del past.replayed[position:]
+            past.is_cut = True
+            return
+        for text in texts:
+            past.comparer.compare(text, row.content)
+
+
+def replay_gate(past: Past, config: WorkspaceSettings, asked: WorkspaceSettings) -> GateReplay:
+    """Replay the gate over commits that are compared, within the caller's transaction."""
+    done = GateReplay(commits=past.commits, is_cut=past.is_cut)
+    is_same = (config.gate_policy, config.gate_threshold) == (
+        asked.gate_policy, asked.gate_threshold,
+    )  # fmt: skip
+    moved = []
+    for row, found in past.replayed:
+        statement = examine.Statement(row.content, row.content_hash, *_place(row), row.provenance)
+        actor = _actor(row, past.keys)
+        before = examine.foresee(statement, found, config, past.comparer, actor=actor)
+        after = (
+            before
+            if is_same
+            else examine.foresee(statement, found, asked, past.comparer, actor=actor)
+        )
+        outcomes = (_outcome(before), _outcome(after))
+        done.replayed += 1
+        done.as_set[outcomes[0]] += 1
+        done.as_asked[outcomes[1]] += 1
+        if outcomes[0] != outcomes[1]:
+            done.moves[outcomes] += 1
+            decisive = before if outcomes[0] != "created" else after
+            moved.append((row, decisive, outcomes))
+    _tell(done, moved)
+    return done
+
+
+def _outcome(judged: examine.Judged | None) -> Outcome:
+    return judged.decision.outcome if judged else "created"
+
+
+def _place(row: Observation) -> Place:
+    return row.fields.get("scope", row.memory.scope), row.fields.get("project", row.memory.project)
+
+
+def _actor(row: Observation, known: dict[UUID, ApiKey]) -> Actor:
+    """Return who committed: the key with what it may claim now, else a person."""
+    if row.key_id is None:
+        return Actor(kind="system", id="", label="", role=Role.REVIEWER)
+    if (key := known.get(row.key_id)) is not None:
+        return actor_of(key)
+    return Actor(kind="key", id=str(row.key_id), label="", role=Role.AGENT)
+
+
+def _tell(
+    done: GateReplay,
+    moved: Sequence[tuple[Observation, examine.Judged | None, tuple[Outcome, Outcome]]],
+) -> None:
+    """Name examples, and count what people have said otherwise."""
+    said = _said([(row, one.memory) for row, one, _ in moved if one])
+    told = [
+        Moved(
+            observation=row.pk,
+            memory=row.memory_id,
+            nearest=one.memory.pk if one else None,
+            similarity=one.similarity if one else None,
+            before=outcomes[0],
+            after=outcomes[1],
+            said=said.get((row.pk, one.memory.pk), "") if one else "",
+        )
+        for row, one, outcomes in moved
+    ]
+    done.merged_against_people = sum(m.after == "merged" and m.said == "apart" for m in told)
+    done.unmerged_against_people = sum(m.before == "merged" and m.said == "same" for m in told)
+    done.examples = sorted(told, key=lambda m: not m.said)[:EXAMPLES]
+
+
+def _said(pairs: Sequence[tuple[Observation, Memory]]) -> dict[tuple[UUID, UUID], str]:
+    """Return what people have said of statements beside memories, by both their ids."""
+    wordings = {
+        wordings_of(row.content_hash, memory.content_hash): (row.pk, memory.pk)
+        for row, memory in pairs
+    }
+    answered = MergeSuggestion.objects.filter(
+        wordings__in=list(wordings), status__in=[Status.REJECTED, Status.ACCEPTED]
+    ).order_by("decided_at")
+    found = {
+        wordings[row.wordings]: "apart" if row.status == Status.REJECTED else "same"
+        for row in answered
+    }
+    merges = Merge.objects.filter(observation__in=[row.pk for row, _ in pairs])
+    for merge in merges:
+        if merge.split_at is not None or merge.is_correct is False:
+            verdict = "apart"
+        elif merge.is_correct:
+            verdict = "same"
+        else:
+            continue
+        for row, memory in pairs:
+            if row.pk == merge.observation_id:
+                found[row.pk, memory.pk] = verdict
+    return found
+
+
+class _Store:
+    """The memories that commits are set against, with their vectors, place by place."""
+
+    def __init__(self, model: str, rows: Sequence[Observation], until: datetime):
+        places = {_place(row) for row in rows}
+        known = Memory.objects.filter(
+            forgotten_at=None,
+            created_at__lt=until,
+            scope__in={scope for scope, _ in places},
+            project__in={project for _, project in places},
+        ).order_by("-created_at", "-pk")
+        read = list(known[: MEMORIES_READ + 1])
+        self.is_cut = len(read) > MEMORIES_READ
+        noted = {UUID(i) for row in rows if (i := row.gate.get("nearest_id"))}
+        self._memories = {memory.pk: memory for memory in read[:MEMORIES_READ]}
+        missing = noted - self._memories.keys()
+        self._noted = self._memories | Memory.objects.filter(forgotten_at=None).in_bulk(missing)
+        self._wordings = dict(
+            Merge.objects.filter(observation__in=[row.pk for row in rows]).values_list(
+                "observation_id", "before__content"
+            )
+        )
+        self._vectors: dict[UUID, np.ndarray] = {}
+        self._windows: dict[Place, tuple[list[Memory], np.ndarray]] = {}
+        self._load(model)
+
+    def _load(self, model: str) -> None:
+        stored = MemoryVector.objects.filter(memory__in=list(self._memories), model=model)
+        windows: dict[Place, list[tuple[Memory, np.ndarray]]] = defaultdict(list)
+        for pk, position, embedding in stored.order_by("memory_id", "position").values_list(
+            "memory_id", "position", "embedding"
+        ):
+            vector = np.asarray(embedding, dtype=np.float32)
+            memory = self._memories[pk]
+            windows[memory.scope, memory.project].append((memory, vector))
+            if position == 0:
+                self._vectors[pk] = vector
+        for place, found in windows.items():
+            self._windows[place] = [m for m, _ in found], np.stack([v for _, v in found])
+
+    def neighbours(self, row: Observation) -> Found:
+        """Return the nearest that stood beside a commit at its time, nearest first."""
+        vector = self._vectors.get(row.memory_id)
+        is_own = row.outcome != "merged" and row.memory.content_hash == row.content_hash
+        if vector is None or not is_own:
+            return list(self._as_noted(row))
+        memories, windows = self._windows.get(_place(row), ([], np.empty((0, len(vector)))))
+        cosines = windows @ vector
+        found: dict[UUID, tuple[Memory, float]] = {}
+        for index in np.argsort(-cosines, kind="stable"):
+            memory = memories[index]
+            if memory.pk != row.memory_id and memory.pk not in found and _stood(memory, row):
+                found[memory.pk] = memory, float(cosines[index])
+                if len(found) == examine.NEIGHBOURS:
+                    break
+        return list(found.values())
+
+    def _as_noted(self, row: Observation) -> Iterator[tuple[Memory, float]]:
+        """Yield the neighbour that the gate noted, in the wording that it had."""
+        nearest, cosine = row.gate.get("nearest_id"), row.gate.get("similarity")
+        memory = self._noted.get(UUID(nearest)) if nearest else None
+        if memory is None or cosine is None:
+            return
+        wording = self._wordings.get(row.pk)
+        yield (memory if wording is None else _reading(memory, wording)), cosine
+
+
+def _reading(memory: Memory, wording: str) -> Memory:
+    """Return a memory (never to be saved) in another wording."""
+    fields: Iterable[str] = (f.attname for f in Memory._meta.concrete_fields)
+    return Memory(**{name: getattr(memory, name) for name in fields} | {"content": wording})
+
+
+def _stood(memory: Memory, row: Observation) -> bool:
+    """Tell whether a memory was live when a commit came."""
+    ends = (memory.superseded_at, memory.retired_at, memory.culled_at, memory.expires_at)
+    return memory.created_at < row.created_at and all(
+        end is None or end > row.created_at for end in ends
+    )

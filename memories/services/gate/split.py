@@ -1,0 +1,350 @@
+"""Taking one merge apart: the statement is a memory of its own again, the survivor goes back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID, uuid4
+
+import numpy as np
+from django.db import IntegrityError
+
+from engram.kernel.actors import Actor
+from engram.kernel.causes import CHANGED_MEANWHILE, WRITTEN_MEANWHILE
+from engram.kernel.collisions import AGAIN
+from engram.kernel.embedding import EmbeddingUnavailableError, embed_first_windows
+from engram.kernel.history import record
+from engram.kernel.models import Event, Workspace
+from engram.kernel.refusals import ForbiddenError, InvalidError, MissingError, StaleError
+from engram.kernel.tenancy import before_writing, in_workspace
+from memories.core.content import content_hash
+from memories.core.merging import Step, Undone, without
+from memories.models import (
+    Memory,
+    Merge,
+    MergeSuggestion,
+    Observation,
+    Provenance,
+    State,
+    SuggestionStatus,
+)
+from memories.services.causes import (
+    MERGE_SPLIT,
+    NOT_LIVE,
+    REVIEWER_NEEDED,
+    SAME_STATEMENT,
+    STATEMENT_FORGOTTEN,
+)
+from memories.services.commit.create import create
+from memories.services.gate.merge import fields_of, fields_sent, put_fields
+from memories.services.gate.suggestions import pair_of, wordings_of
+from memories.services.index.search_index import WordIndex, reindex_vectors
+from memories.services.index.statement_hashes import forgotten_memory, live_twins, lock_statements
+from memories.services.lifecycle.links import Links
+from memories.services.lifecycle.states import lock, put_back
+from memories.services.review.trust import by_persons, is_persons_word, lacking_trust, leads
+from memories.signals import memories_written
+
+COUNTERS = ("recall_count", "injected_count", "hit_count", "used_count")
+Vectors = dict[str, np.ndarray]
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """What became of both; `kept` are fields of the survivor that were changed since the merge."""
+
+    memory: Memory
+    survivor: Memory
+    kept: tuple[str, ...]
+
+
+def split(
+    workspace: Workspace, memory_id: UUID, observation_id: UUID, *, actor: Actor, now: datetime
+) -> Split:
+    """Undo the merge of one observed statement into a memory."""
+    with before_writing(workspace):
+        merge = _merge_of(memory_id, observation_id)
+        before = _undone(merge, merge.memory).fields["content"]
+        texts = sorted({before, _statement(merge).content})
+    vectors = _embedded(texts, workspace.embedding_model)
+    try:
+        with in_workspace(workspace):
+            lock_statements([content_hash(text) for text in texts])
+            return _split(workspace, memory_id, observation_id, vectors, actor=actor, now=now)
+    except IntegrityError:
+        raise StaleError(AGAIN, cause=WRITTEN_MEANWHILE) from None
+
+
+def _embedded(texts: Sequence[str], model: str) -> Vectors:
+    """Embed outside of any transaction; what cannot be embedded now is embedded later."""
+    try:
+        return dict(zip(texts, embed_first_windows(list(texts), model), strict=True))
+    except EmbeddingUnavailableError:
+        return {}
+
+
+def _merge_of(memory_id: UUID, observation_id: UUID) -> Merge:
+    """Return the standing merge of an observation into a memory, or say why there is none."""
+    if not Memory.objects.filter(pk=memory_id).exists():
+        raise MissingError("There is no such memory.")
+    merges = Merge.objects.select_related("memory", "observation", "absorbed")
+    merge = merges.filter(memory=memory_id, observation=observation_id).first()
+    if merge is None:
+        sent = Observation.objects.filter(pk=observation_id, memory=memory_id).first()
+        if sent is None:
+            raise InvalidError("observation_id", "This memory has no such observation.")
+        why = (
+            "This statement was split off already"
+            if Merge.objects.filter(observation=observation_id).exists()
+            else f"Nothing was merged by that observation ({sent.outcome})"
+        )
+        raise InvalidError("observation_id", f"{why}, so there is nothing to split off.")
+    if merge.split_at is not None:
+        raise StaleError(
+            "That merge was split already.", [_statement(merge).memory_id], cause=MERGE_SPLIT
+        )
+    return merge
+
+
+def _statement(merge: Merge) -> Observation:
+    assert merge.observation is not None  # noqa: S101  a merge goes with its observation
+    return merge.observation
+
+
+def _later(merge: Merge) -> list[Merge]:
+    """Return the standing merges into the same memory after this one, oldest first."""
+    later = Merge.objects.filter(
+        memory=merge.memory_id, split_at=None, created_at__gt=merge.created_at
+    )
+    return list(later.select_related("observation").order_by("created_at", "id"))
+
+
+def _step(merge: Merge) -> Step:
+    return Step(merge.before, fields_sent(_statement(merge)), merge.after)
+
+
+def _undone(merge: Merge, survivor: Memory) -> Undone:
+    steps = [_step(later) for later in _later(merge)]
+    return without(_step(merge), steps, fields_of(survivor))
+
+
+def _split(
+    workspace: Workspace,
+    memory_id: UUID,
+    observation_id: UUID,
+    vectors: Vectors,
+    *,
+    actor: Actor,
+    now: datetime,
+) -> Split:
+    """1. Lock both memories. 2. Put the survivor back. 3. Let the statement stand by itself.
+
+    4. Remember that a person keeps the two apart. 5. Words and detection last.
+    """
+    absorbed_id = _merge_of(memory_id, observation_id).absorbed_id
+    locked = {m.id: m for m in lock([memory_id, *([absorbed_id] if absorbed_id else [])])}
+    merge = _merge_of(memory_id, observation_id)  # as it stands under the lock
+    survivor, absorbed = locked[memory_id], locked.get(absorbed_id) if absorbed_id else None
+    _refuse(merge, survivor, absorbed, actor=actor, now=now)
+    words = WordIndex()
+    undone = _put_survivor_back(
+        merge, survivor, vectors, workspace, words=words, actor=actor, now=now
+    )
+    statement = _statement(merge)
+    if absorbed is not None:
+        memory = _bring_back(absorbed, survivor, actor=actor, now=now)
+    else:
+        memory = _stand_alone(statement, vectors, workspace, words=words, now=now)
+    Observation.objects.filter(pk=statement.pk).update(memory=memory)
+    merge.split_at = now
+    merge.save(update_fields=["split_at"])
+    _keep_apart(survivor, memory, merge, actor=actor, now=now)
+    _tell(merge, survivor, memory, undone, actor=actor, now=now)
+    words.write()
+    ids = [survivor.id, memory.id]
+    memories_written.send(Memory, workspace=workspace, memory_ids=ids, now=now)
+    return Split(memory, survivor, undone.kept)
+
+
+def _refuse(
+    merge: Merge, survivor: Memory, absorbed: Memory | None, *, actor: Actor, now: datetime
+) -> None:
+    state = survivor.state(now)
+    if state not in {State.ACTIVE, State.EXPIRED}:
+        raise StaleError(
+            f"This memory is {state}; bring it back before splitting it.", cause=NOT_LIVE
+        )
+    if forgotten_memory(_statement(merge).content_hash) is not None:
+        raise StaleError(
+            "Exactly this statement was forgotten; restore it instead.", cause=STATEMENT_FORGOTTEN
+        )
+    if not actor.is_reviewer and (reason := _reviewers_matter(merge, survivor, actor)):
+        raise ForbiddenError(f"{reason}; splitting this needs a reviewer.", cause=REVIEWER_NEEDED)
+    if merge.absorbed_id is None:
+        return
+    if absorbed is None or absorbed.superseded_by_id != survivor.id:
+        raise StaleError(
+            "The merged memory is not hidden by this one any more.", cause=CHANGED_MEANWHILE
+        )
+    if absorbed.forgotten_at or absorbed.retired_at or absorbed.culled_at:
+        raise StaleError(
+            f"The merged memory is {absorbed.state(now)}; bring it back first.", cause=NOT_LIVE
+        )
+
+
+def _reviewers_matter(merge: Merge, survivor: Memory, actor: Actor) -> str:
+    """Return why an agent may not split a merge; a person's statement makes the survivor theirs."""
+    if merge.absorbed_id is not None:
+        return "A reviewer merged these two"
+    if merge.is_correct is not None:
+        return "A reviewer judged this merge"
+    sent = fields_sent(_statement(merge))
+    if not actor.may_claim(Provenance(sent["provenance"])):
+        return "What was merged claims more than this key may"
+    if any(_leads(fields) for fields in (sent, merge.before)) and not actor.may_pin:
+        return "What was merged leads everybody's sessions"
+    if lacking_trust(survivor, actor.highest_provenance, actor):
+        return "This memory is more trusted than this key"
+    return "A person wrote or decided about this memory" if is_persons_word(survivor) else ""
+
+
+def _leads(fields: Mapping[str, Any]) -> bool:
+    return leads({"is_pinned": fields.get("pinned"), "kind": fields.get("kind")})
+
+
+def _put_survivor_back(
+    merge: Merge,
+    survivor: Memory,
+    vectors: Vectors,
+    workspace: Workspace,
+    *,
+    words: WordIndex,
+    actor: Actor,
+    now: datetime,
+) -> Undone:
+    """Take the merged statement out of the survivor, and out of the merges after it."""
+    later = _later(merge)
+    current = fields_of(survivor)
+    undone = without(_step(merge), [_step(row) for row in later], current)
+    for row, step in zip(later, undone.later, strict=True):
+        row.before, row.after = dict(step.before), dict(step.after)
+        row.save(update_fields=["before", "after"])
+    if put_fields(
+        survivor, current, undone.fields, words=words, reason="split", actor=actor, now=now
+    ):
+        reindex_vectors(survivor, vectors.get(survivor.content), workspace.embedding_model)
+    return undone
+
+
+def _bring_back(absorbed: Memory, survivor: Memory, *, actor: Actor, now: datetime) -> Memory:
+    """Show the absorbed memory again, with the counters that it had."""
+    for name in COUNTERS:
+        left = getattr(survivor, name) - getattr(absorbed, name)
+        setattr(survivor, name, max(left, 0))
+    survivor.save(update_fields=COUNTERS)
+    before = {"superseded_at": None, "superseded_by_id": None}
+    put_back(absorbed, before, actor=actor, now=now, because={"reason": "split"})
+    return absorbed
+
+
+def _stand_alone(
+    sent: Observation, vectors: Vectors, workspace: Workspace, *, words: WordIndex, now: datetime
+) -> Memory:
+    """Write the statement as the memory that it would have been."""
+    fields = fields_sent(sent)
+    scope, project = sent.fields.get("scope", ""), sent.fields.get("project", "")
+    same = live_twins(sent.content_hash, scope=scope, project=project, now=now)
+    if (twin := same.first()) is not None:
+        raise StaleError(
+            "A live memory says exactly this already.", [twin.id], cause=SAME_STATEMENT
+        )
+    found = vectors.get(sent.content)
+    expires_at = fields["expires_at"]
+    memory_id = uuid4()
+    memory = Memory(
+        id=memory_id,
+        lineage=memory_id,
+        content=sent.content,
+        content_hash=sent.content_hash,
+        scope=scope,
+        project=project,
+        kind=fields["kind"],
+        provenance=sent.provenance,
+        confidence=sent.confidence,
+        importance=fields["importance"],
+        is_pinned=fields["pinned"],
+        metadata=fields["metadata"],
+        source=fields["source"],
+        agent=sent.agent,
+        session_key=sent.session_key,
+        key_id=sent.key_id,
+        observed_at=sent.observed_at,
+        expires_at=datetime.fromisoformat(expires_at) if expires_at else None,
+        created_at=now,
+        updated_at=now,
+    )
+    known = Memory.objects.filter(pk__in=fields["derived_from"]).values_list("pk", flat=True)
+    create(
+        memory, Links(sorted(set(fields["tags"])), sorted(known)), found, workspace.embedding_model,
+        words=words,
+    )  # fmt: skip
+    return memory
+
+
+def _keep_apart(
+    survivor: Memory, memory: Memory, merge: Merge, *, actor: Actor, now: datetime
+) -> None:
+    """Remember the two wordings as rejected, so that the gate leaves them apart from now on."""
+    MergeSuggestion.objects.create(
+        memory=survivor,
+        other=memory,
+        pair=pair_of(survivor.id, memory.id),
+        wordings=wordings_of(survivor.content_hash, memory.content_hash),
+        similarity=merge.similarity,
+        relation=merge.relation,
+        reasons=merge.reasons,
+        detected_by="split",
+        status=SuggestionStatus.REJECTED,
+        created_at=now,
+        decided_at=now,
+        decided_by=actor.label,
+    )
+
+
+def _tell(
+    merge: Merge, survivor: Memory, memory: Memory, undone: Undone, *, actor: Actor, now: datetime
+) -> None:
+    observation = str(merge.observation_id)
+    record(
+        "memory.split",
+        of=("memory", survivor.id),
+        actor=actor,
+        now=now,
+        data={
+            "revision": survivor.revision,
+            "into": str(memory.id),
+            "merged": observation,
+            "kept": list(undone.kept),
+        },
+    )
+    if merge.absorbed_id is None:  # an absorbed memory's history tells that it was brought back
+        told = {
+            "observation": observation,
+            "from": str(survivor.id),
+            "said_by": _said_by(observation, survivor),
+        }
+        record("memory.separated", of=("memory", memory.id), actor=actor, now=now, data=told)
+
+
+def _said_by(observation: str, survivor: Memory) -> str:
+    """Return the kind of actor that committed a statement: `user` also for a reviewer's key.
+
+    An empty text when nobody knows.
+    """
+    told = Event.objects.filter(object_id=str(survivor.id), type="memory.committed")
+    said = told.filter(data__observation=observation)
+    if said.filter(by_persons()).exists():
+        return "user"
+    return next(iter(said.values_list("actor_kind", flat=True)), "")

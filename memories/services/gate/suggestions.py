@@ -1,0 +1,186 @@
+"""Proposing merges to people: once a pair, and not again what a person turned down."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+from uuid import UUID
+
+from django.db.models import F, Q, QuerySet, Value
+from django.db.models.functions import Concat
+
+from engram.kernel.actors import Actor
+from engram.kernel.history import event, record, send
+from engram.kernel.inserting import insert
+from engram.kernel.refusals import InvalidError
+from memories.models import Memory, MergeSuggestion, SuggestionStatus
+from memories.services.disputes import in_one_conflict
+
+STAMPS = ("forgotten_at", "culled_at", "retired_at", "superseded_at")
+DetectedBy = Literal["gate", "agent", "person"]
+
+
+def suggest(
+    memory: Memory,
+    other: Memory,
+    *,
+    relation: str,
+    detected_by: DetectedBy,
+    actor: Actor,
+    now: datetime,
+    similarity: float | None = None,
+    reasons: Sequence[str] = (),
+) -> MergeSuggestion | None:
+    """Propose that two live memories of one place are one; runs in the caller's transaction.
+
+    Returns the suggestion that is open for the pair now, or None when a person keeps these two
+    wordings apart.
+    """
+    if memory.id == other.id:
+        raise InvalidError("other", "A memory is not merged with itself.")
+    if (memory.scope, memory.project) != (other.scope, other.project):
+        raise InvalidError("other", "Only memories of one scope and project are merged.")
+    if apart_from(memory.content_hash, [other.content_hash]):
+        return None
+    wordings = wordings_of(memory.content_hash, other.content_hash)
+    pair = pair_of(memory.id, other.id)
+    opened = MergeSuggestion.objects.filter(pair=pair, status=SuggestionStatus.OPEN)
+    opened.exclude(wordings=wordings).update(status=SuggestionStatus.LAPSED, decided_at=now)
+    suggestion = MergeSuggestion(
+        memory=memory,
+        other=other,
+        pair=pair,
+        wordings=wordings,
+        similarity=similarity,
+        relation=relation,
+        reasons=list(reasons),
+        detected_by=detected_by,
+        created_at=now,
+    )
+    MergeSuggestion.objects.bulk_create([suggestion], ignore_conflicts=True)
+    standing = opened.get()
+    if standing.id == suggestion.id:
+        data = {"suggestion": str(standing.id), "other": str(other.id), "detected_by": detected_by}
+        record("merge.suggested", of=("memory", memory.id), actor=actor, now=now, data=data)
+    return standing
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """Two live memories of one place that the gate holds for one."""
+
+    memory: Memory
+    other: Memory
+    relation: str
+    similarity: float | None
+    reasons: Sequence[str]
+
+
+def suggest_all(proposals: Iterable[Proposal], *, actor: Actor, now: datetime) -> set[str]:
+    """Propose what the gate found as `suggest` does, in as many statements for many as for one.
+
+    Returns the names of the pairs that are proposed now, whoever proposed them first.
+    """
+    rows = {
+        pair_of(one.memory.id, one.other.id): MergeSuggestion(
+            memory=one.memory,
+            other=one.other,
+            pair=pair_of(one.memory.id, one.other.id),
+            wordings=wordings_of(one.memory.content_hash, one.other.content_hash),
+            similarity=one.similarity,
+            relation=one.relation,
+            reasons=list(one.reasons),
+            detected_by="gate",
+            created_at=now,
+        )
+        for one in proposals
+    }
+    rejected = rejected_among({row.wordings for row in rows.values()})
+    rows = {pair: row for pair, row in sorted(rows.items()) if row.wordings not in rejected}
+    if not rows:
+        return set()
+    opened = MergeSuggestion.objects.filter(pair__in=list(rows), status=SuggestionStatus.OPEN)
+    reworded = [row.pk for row in opened if row.wordings != rows[row.pair].wordings]
+    opened.filter(pk__in=reworded).update(status=SuggestionStatus.LAPSED, decided_at=now)
+    MergeSuggestion.objects.bulk_create(rows.values(), ignore_conflicts=True)
+    new = set(opened.values_list("pk", flat=True))
+    told = [
+        event(
+            "merge.suggested", of=("memory", row.memory_id), actor=actor, now=now,
+            data={"suggestion": str(row.pk), "other": str(row.other_id), "detected_by": "gate"},
+        )
+        for row in rows.values()
+        if row.pk in new
+    ]  # fmt: skip
+    insert(told)
+    for one in told:
+        send(one)
+    return set(rows)
+
+
+def _as_text(field: str) -> Concat:
+    """Return a field in a form that no index serves: the pair is joined by its ids, not by place.
+
+    A place holds many memories; the planner took each of them for each suggestion.
+    """
+    return Concat(F(field), Value(""))
+
+
+def _is_live(member: str, now: datetime) -> Q:
+    live = Q(**{f"{member}__{stamp}": None for stamp in STAMPS})
+    return live & (Q(**{f"{member}__expires_at": None}) | Q(**{f"{member}__expires_at__gt": now}))
+
+
+def in_status(
+    status: str, now: datetime, *, with_disputed: bool = False
+) -> QuerySet[MergeSuggestion]:
+    """Return suggestions by what became of them.
+
+    An open one whose member was hidden or reworded counts as lapsed, and so does one whose two are
+    in one open conflict: nobody is asked about it. It stands again when the member comes back as
+    it was, or the conflict is closed and both are still there. `with_disputed` leaves conflicts
+    out of it.
+    """
+    rows = MergeSuggestion.objects.annotate(
+        one=Concat(F("memory__content_hash"), Value(":"), F("other__content_hash")),
+        two=Concat(F("other__content_hash"), Value(":"), F("memory__content_hash")),
+        scope_of_one=_as_text("memory__scope"),
+        project_of_one=_as_text("memory__project"),
+    )
+    same_place = Q(scope_of_one=_as_text("other__scope"), project_of_one=_as_text("other__project"))
+    same_wording = Q(wordings=F("one")) | Q(wordings=F("two"))
+    stands = _is_live("memory", now) & _is_live("other", now) & same_wording & same_place
+    if not with_disputed:
+        stands &= ~in_one_conflict("memory", "other")
+    is_open = Q(status=SuggestionStatus.OPEN)
+    if status == SuggestionStatus.OPEN:
+        return rows.filter(is_open & stands)
+    if status == SuggestionStatus.LAPSED:
+        return rows.filter(Q(status=SuggestionStatus.LAPSED) | (is_open & ~stands))
+    return rows.filter(status=status)
+
+
+def wordings_of(a: str, b: str) -> str:
+    """Name two wordings by their content hashes, whichever way round."""
+    return ":".join(sorted((a, b)))
+
+
+def pair_of(a: UUID, b: UUID) -> str:
+    """Name two memories, whichever way round."""
+    return ":".join(sorted((str(a), str(b))))
+
+
+def apart_from(digest: str, others: Collection[str]) -> set[str]:
+    """Return the content hashes among `others` that a person keeps apart from `digest`."""
+    names = {wordings_of(digest, other): other for other in others}
+    return {names[wordings] for wordings in rejected_among(names)}
+
+
+def rejected_among(wordings: Collection[str]) -> set[str]:
+    """Return those of the named wordings (`wordings_of`) that a person keeps apart."""
+    rejected = MergeSuggestion.objects.filter(
+        wordings__in=list(wordings), status=SuggestionStatus.REJECTED
+    )
+    return set(rejected.values_list("wordings", flat=True))

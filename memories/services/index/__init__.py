@@ -1,0 +1,1 @@
+"""What search reads: vectors, token states, postings and statement hashes."""

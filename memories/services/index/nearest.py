@@ -1,0 +1,154 @@
+"""The nearest memories by meaning: exactly while a workspace is small, by an index beyond.
+
+An exact scan reads every live vector of the workspace; HNSW reads a few hundred of all workspaces'
+vectors and drops the others'. Figures stand in `benchmarks/results`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+from django.db.models import Min, QuerySet
+from pgvector import Vector
+from pgvector.django import CosineDistance
+
+from engram.kernel.binary import binary_cursor
+from engram.kernel.conditions import condition_of
+from engram.kernel.planning import by_index, by_index_in_order, by_index_sorted
+from engram.kernel.tenancy import current_workspace_id
+from memories.models import CorpusSize, Memory
+from memories.services.index.search_index import VECTOR_MAX_WIDTH
+
+# Memories of a workspace up to which its vectors are scanned. A scan costs the database 1 ms for a
+# thousand; the graph 5 ms where most of the table is the workspace's own, 23 ms where a tenth is,
+# 206 ms where half a percent is. Between these they meet near 15,000 of 100,000, alone near 5,000.
+EXACT_MAX = 12_000
+# So many more are read than asked for: some are further windows of one memory, or filtered out.
+SPARE = 30
+
+Rows = Iterable[tuple[UUID, float]]
+
+_SCAN = """
+    SELECT near.memory_id, near.distance, EXISTS (
+        SELECT 1 FROM memories_memory WHERE id = near.memory_id AND {condition} OFFSET 0
+    )
+    FROM (
+        SELECT memory_id, embedding <=> %(vector)s::vector AS distance FROM memories_memoryvector
+        WHERE workspace_id = %(workspace)s AND model = %(model)s AND is_live
+        ORDER BY 2, 1 LIMIT %(wanted)s
+    ) AS near
+"""
+# The sub-select (not EXISTS, which would be turned into a join) is asked vector by vector.
+_GRAPH = """
+    SELECT memory_id, embedding <=> %(vector)s::vector FROM memories_memoryvector
+    WHERE workspace_id = %(workspace)s AND model = %(model)s AND is_live AND (
+        SELECT id FROM memories_memory WHERE id = memory_id AND {condition} LIMIT 1
+    ) IS NOT NULL
+    ORDER BY embedding::{kind} <=> %(vector)s::{kind} LIMIT %(wanted)s
+"""
+
+
+def nearest(
+    recallable: QuerySet[Memory],
+    vector: np.ndarray,
+    model: str,
+    limit: int,
+    *,
+    size: int | None = None,
+) -> dict[UUID, float]:
+    """Return the nearest live memories, nearest first, with the cosine of their nearest window.
+
+    `recallable` is a part of `Memory.objects.recallable()`; for what may hold hidden memories as
+    well there is `nearest_among`. `size` is `corpus_size()`, for callers who know it.
+    """
+    wanted = limit + max(limit // 2, SPARE)
+    if (corpus_size() if size is None else size) <= EXACT_MAX:
+        near, is_all = _scanned(recallable, vector, model, wanted)
+    else:
+        near, is_all = _by_graph(recallable, vector, model, wanted), False
+    if len(near) < limit and not is_all:  # the filters leave too few of the nearest
+        return nearest_among(recallable, vector, model, limit)
+    return dict(list(near.items())[:limit])
+
+
+def nearest_among(
+    memories: QuerySet[Memory], vector: np.ndarray, model: str, limit: int
+) -> dict[UUID, float]:
+    """Return the nearest of any memories, exactly: each one's vectors are looked up."""
+    with by_index_sorted():
+        rows = list(
+            memories.filter(vectors__model=model)
+            .order_by()
+            .values_list("pk")
+            .annotate(distance=Min(CosineDistance("vectors__embedding", vector)))
+            .order_by("distance", "pk")[:limit]
+        )
+    return {memory_id: 1.0 - float(distance) for memory_id, distance in rows}
+
+
+def corpus_size() -> int:
+    """Return how many memories the workspace's index holds, hidden ones too."""
+    return CorpusSize.objects.values_list("memories", flat=True).first() or 0
+
+
+def _scanned(
+    recallable: QuerySet[Memory], vector: np.ndarray, model: str, wanted: int
+) -> tuple[dict[UUID, float], bool]:
+    """Scan all vectors, then look the nearest up; tell whether these were all there are.
+
+    The column itself has no width, so that no HNSW index serves this.
+    """
+    with by_index():
+        rows = _rows(_SCAN, recallable, vector, model, wanted)
+    return _best((i, d) for i, d, is_allowed in rows if is_allowed), len(rows) < wanted
+
+
+def _by_graph(
+    recallable: QuerySet[Memory], vector: np.ndarray, model: str, wanted: int
+) -> dict[UUID, float]:
+    """Ask the HNSW index, which goes on until enough of what it finds may be recalled."""
+    width = len(vector)
+    kind = "vector" if width <= VECTOR_MAX_WIDTH else "halfvec"
+    with by_index_in_order():
+        return _best(_rows(_GRAPH, recallable, vector, model, wanted, kind=f"{kind}({width})"))
+
+
+def _rows(
+    statement: str,
+    recallable: QuerySet[Memory],
+    vector: np.ndarray,
+    model: str,
+    wanted: int,
+    **words: str,
+) -> list[Any]:
+    condition = condition_of(recallable)
+    with binary_cursor() as cursor:
+        cursor.execute(
+            statement.format(condition=condition.sql, **words),
+            condition.parameters
+            | {
+                "workspace": current_workspace_id(),
+                "vector": written(vector),
+                "model": model,
+                "wanted": wanted,
+            },
+        )
+        rows: list[Any] = cursor.fetchall()
+        return rows
+
+
+def written(vector: np.ndarray) -> str:
+    """Return a vector as pgvector reads it."""
+    text: str = Vector(vector).to_text()
+    return text
+
+
+def _best(rows: Rows) -> dict[UUID, float]:
+    """Return the cosine of each memory's nearest window, nearest memory first."""
+    cosines: dict[UUID, float] = {}
+    for memory_id, distance in rows:
+        cosines[memory_id] = max(1.0 - float(distance), cosines.get(memory_id, -1.0))
+    return dict(sorted(cosines.items(), key=lambda item: (-item[1], item[0])))

@@ -1,0 +1,189 @@
+"""Embedding what a caller did not wait for: the rest of long texts, what an outage left, tokens.
+
+A memory's row says that windows are due; `memories.embed_workspace` is woken after the commit, a
+sweep finds what was not woken. Each step reads and writes a few texts, so that a process that is
+killed loses seconds of work, and nothing else.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from time import monotonic
+from uuid import UUID, uuid4
+
+from django.db.models import Exists, OuterRef, Q
+
+from engram.kernel.broker import Knocker, client
+from engram.kernel.embedding import (
+    TOKEN_WINDOWS,
+    EmbeddingUnavailableError,
+    Windows,
+    embed,
+    embed_windows,
+    tells_tokens,
+)
+from engram.kernel.jobs import wake
+from engram.kernel.models import Workspace
+from engram.kernel.tenancy import in_workspace
+from memories.models import Memory, MemoryTokens, MemoryVector
+from memories.services.index.search_index import EMBED_TASK, reindex_vectors
+from memories.services.index.tokens import write_tokens
+from memories.services.lifecycle.states import lock
+
+log = logging.getLogger(__name__)
+MEMORIES_A_TURN = 64
+CHARS_A_STEP = 8_000  # one memory of full length: at most 42 windows, seconds of work
+TURN_SECONDS = 5.0
+HOLD_SECONDS = 60  # who was silent for so long no longer keeps others away
+HARMLESS = "Is anybody there?"
+
+Hold = Callable[[], bool]
+Place = tuple[datetime, UUID]  # in the order of waiting
+_knock = Knocker("embedding")
+
+
+def embed_pending(
+    workspace: Workspace, *, seconds: float | None = None, after: Place | None = None
+) -> int:
+    """Embed the waiting memories of a workspace, longest waiting first; return how many.
+
+    A text that the provider refuses waits on, and keeps no other waiting. A provider that is down
+    ends it. After `seconds` the rest is left to another wake-up, which goes on `after` the last
+    one, so that other workspaces have their turn.
+    """
+    healed = 0
+    started = monotonic()
+    with _alone_with(workspace) as hold:
+        while hold() and (waiting := _waiting(workspace, after)):
+            for step in _steps(waiting):
+                if seconds is not None and monotonic() - started >= seconds:
+                    _go_on_later(workspace, after)
+                    return healed
+                try:
+                    windows = _read(step, workspace.embedding_model)
+                except EmbeddingUnavailableError:
+                    return healed
+                healed += _write(workspace, step, windows)
+                after = step[-1].updated_at, step[-1].id
+                hold()
+    return healed
+
+
+def _go_on_later(workspace: Workspace, after: Place | None) -> None:
+    place = (after[0].isoformat(), after[1]) if after else ()
+    wake(EMBED_TASK, workspace.pk, *place)
+
+
+@contextmanager
+def _alone_with(workspace: Workspace) -> Iterator[Hold]:
+    """Keep others from embedding the same texts; yields what tells, and renews, that one may.
+
+    It only saves work: writing is idempotent, and without Redis nobody is kept away.
+    """
+    name, holder = f"engram:embedding:{workspace.pk.hex}", uuid4().hex
+
+    def hold() -> bool:
+        return _knock(lambda: _take(name, holder), "who embeds") is not False
+
+    try:
+        yield hold
+    finally:
+        _knock(lambda: _give_back(name, holder), "who embeds")
+
+
+def _take(name: str, holder: str) -> bool:
+    redis = client()
+    if redis.set(name, holder, nx=True, ex=HOLD_SECONDS):
+        return True
+    if redis.get(name) != holder.encode():
+        return False
+    redis.expire(name, HOLD_SECONDS)
+    return True
+
+
+def _give_back(name: str, holder: str) -> None:
+    if client().get(name) == holder.encode():
+        client().delete(name)
+
+
+def _waiting(workspace: Workspace, after: Place | None) -> list[Memory]:
+    """Return the next waiting memories after a place in the order of waiting."""
+    with in_workspace(workspace):
+        due = Memory.objects.filter(is_embedding_due=True, forgotten_at=None)
+        if after is not None:
+            updated_at, memory_id = after
+            later = Q(updated_at__gt=updated_at) | Q(updated_at=updated_at, pk__gt=memory_id)
+            due = due.filter(later)
+        return list(due.order_by("updated_at", "pk")[:MEMORIES_A_TURN])
+
+
+def _steps(waiting: Sequence[Memory]) -> Iterator[list[Memory]]:
+    """Cut what waits into steps of at most CHARS_A_STEP, of one memory at least."""
+    step: list[Memory] = []
+    for memory in waiting:
+        if step and sum(len(m.content) for m in [*step, memory]) > CHARS_A_STEP:
+            yield step
+            step = []
+        step.append(memory)
+    if step:
+        yield step
+
+
+def _read(waiting: Sequence[Memory], model: str) -> dict[UUID, Windows]:
+    """Embed what can be embedded: when a step fails, its halves are tried by themselves.
+
+    Raises `EmbeddingUnavailableError` when it is the provider that fails, not a text.
+    """
+    try:
+        found = embed_windows([memory.content for memory in waiting], model)
+    except EmbeddingUnavailableError as error:
+        embed([HARMLESS], model)
+        if len(waiting) == 1:
+            log.warning("memory %s is still not embedded: %s", waiting[0].id, error)
+            return {}
+        middle = len(waiting) // 2
+        return _read(waiting[:middle], model) | _read(waiting[middle:], model)
+    return {memory.id: windows for memory, windows in zip(waiting, found, strict=True)}
+
+
+def _write(workspace: Workspace, waiting: Sequence[Memory], windows: dict[UUID, Windows]) -> int:
+    """Write the vectors of memories that still say what was embedded; return how many."""
+    seen = {memory.id: memory.content for memory in waiting}
+    healed = 0
+    with in_workspace(workspace):
+        for memory in lock(list(windows)):
+            if memory.content != seen[memory.id]:
+                continue
+            reindex_vectors(memory, windows[memory.id], workspace.embedding_model)
+            healed += 1
+    return healed
+
+
+MEMORIES_A_TURN = 16
+
+
+def fill_tokens(workspace: Workspace) -> int:
+    """Write the tokens of a few memories that have vectors only; return how many."""
+    model = workspace.embedding_model
+    if not tells_tokens(model):
+        return 0
+    with in_workspace(workspace):
+        kept = MemoryTokens.objects.filter(memory=OuterRef("pk"), model=model)
+        embedded = MemoryVector.objects.filter(memory=OuterRef("pk"), model=model)
+        bare = Memory.objects.filter(~Exists(kept), Exists(embedded), forgotten_at=None)
+        turn = dict(bare.order_by("pk").values_list("pk", "content")[:MEMORIES_A_TURN])
+    if not turn:
+        return 0
+    try:
+        read = embed_windows(list(turn.values()), model, limit=TOKEN_WINDOWS)
+        windows = dict(zip(turn, read, strict=True))
+    except EmbeddingUnavailableError:
+        return 0
+    with in_workspace(workspace):
+        unchanged = [memory for memory in lock(list(turn)) if memory.content == turn[memory.id]]
+        for memory in unchanged:
+            write_tokens(memory, windows[memory.id], model)
+    return len(unchanged)

@@ -1,0 +1,104 @@
+"""Moving a workspace to another embedding model while it goes on answering.
+
+Until the new vectors are all there, recall, the gate and the detective compare the old ones: the
+workspace's row names whose vectors count, and changes in one moment. A run that ends early loses
+nothing, the next one embeds what is still missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from django.db.models import Exists, OuterRef
+
+from engram.kernel.actors import Actor
+from engram.kernel.embedding import embed_windows
+from engram.kernel.history import record
+from engram.kernel.models import Workspace
+from engram.kernel.tenancy import in_workspace
+from memories.models import Memory, MemoryQuerySet, MemoryTokens, MemoryVector
+from memories.services.index.search_index import index_vectors
+from memories.services.lifecycle.states import lock
+
+MEMORIES_A_TURN = 16
+# For so long after a change, writers that read the workspace's row before it may still add
+# memories with vectors of the old model only; the sweep looks for them.
+STRAGGLERS = timedelta(hours=1)
+
+
+def without_vectors(model: str) -> MemoryQuerySet:
+    """Return the memories of the current workspace, hidden ones too, that `model` has not read."""
+    read = MemoryVector.objects.filter(memory=OuterRef("pk"), model=model)
+    return Memory.objects.filter(~Exists(read))
+
+
+def count_missing(workspace: Workspace, model: str) -> int:
+    """Return how many memories `model` has still to read."""
+    with in_workspace(workspace):
+        return without_vectors(model).count()
+
+
+def embed_missing(workspace: Workspace, model: str, *, advance: Callable[[int], object]) -> int:
+    """Write the vectors that `model` lacks, a few memories at a time; return how many it read.
+
+    Raises `EmbeddingUnavailableError` when the provider fails; what was written stays.
+    """
+    written, after = 0, UUID(int=0)
+    while True:
+        with in_workspace(workspace):
+            rest = without_vectors(model).filter(pk__gt=after).order_by("pk")
+            turn = dict(rest.values_list("pk", "content")[:MEMORIES_A_TURN])
+        if not turn:
+            return written
+        windows = dict(zip(turn, embed_windows(list(turn.values()), model), strict=True))
+        with in_workspace(workspace):
+            # One that was reworded meanwhile is still missing, and is read in the next round.
+            unchanged = [m for m in lock(list(turn)) if m.content == turn[m.id]]
+            MemoryVector.objects.filter(memory__in=unchanged, model=model).delete()
+            MemoryTokens.objects.filter(memory__in=unchanged, model=model).delete()
+            for memory in unchanged:
+                index_vectors(memory, windows[memory.id], model)
+        written += len(unchanged)
+        advance(len(unchanged))
+        after = max(turn)
+
+
+def switch(workspace: Workspace, model: str, *, actor: Actor, now: datetime) -> str:
+    """Let the workspace compare the vectors of `model` from now on; return the one before."""
+    with in_workspace(workspace):
+        row = Workspace.objects.select_for_update().get(pk=workspace.pk)
+        before = row.embedding_model
+        if before != model:
+            row.embedding_model = model
+            row.embedding_changed_at = now
+            row.save(update_fields=["embedding_model", "embedding_changed_at"])
+            record(
+                "workspace.reembedded",
+                of=("workspace", workspace.pk),
+                actor=actor,
+                now=now,
+                data={"from": before, "to": model},
+            )
+    workspace.refresh_from_db()
+    return before
+
+
+def drop_other_vectors(workspace: Workspace) -> int:
+    """Delete the vectors of every model but the workspace's own; return how many."""
+    with in_workspace(workspace):
+        others = MemoryVector.objects.exclude(model=workspace.embedding_model)
+        count, _ = others.delete()
+        MemoryTokens.objects.exclude(model=workspace.embedding_model).delete()
+        return count
+
+
+def mark_stragglers(workspace: Workspace, *, now: datetime) -> int:
+    """Mark what was written by the old model after the change, for the sweep to embed."""
+    changed_at = workspace.embedding_changed_at
+    if changed_at is None or now - changed_at > STRAGGLERS:
+        return 0
+    with in_workspace(workspace):
+        late = without_vectors(workspace.embedding_model).filter(is_embedding_due=False)
+        return late.update(is_embedding_due=True)

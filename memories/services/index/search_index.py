@@ -1,0 +1,259 @@
+"""Keeps what recall searches in step with what memories say: vectors and postings."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+from django.db import connection
+from psycopg import sql
+
+from engram.kernel.embedding import Windows
+from engram.kernel.inserting import insert
+from engram.kernel.jobs import wake
+from engram.kernel.models import Workspace
+from engram.kernel.tenancy import current_workspace_id, in_workspace
+from memories.core.text import terms
+from memories.models import Memory, MemoryTokens, MemoryVector, Posting
+from memories.services.index.tokens import write_tokens
+
+Statement = tuple[str, list[Any]]
+
+EMBED_TASK = "memories.embed_workspace"
+MAX_FREQUENCY = 32767
+# pgvector indexes so many dimensions, as numbers of four bytes and of two.
+VECTOR_MAX_WIDTH, HALF_MAX_WIDTH = 2_000, 4_000
+
+
+def index_vectors(memory: Memory, vectors: np.ndarray | tuple[()], model: str) -> None:
+    """Write the windows (n, dim) of a memory that has none for this model.
+
+    A memory that might be hidden meanwhile is locked by the caller.
+    """
+    insert(vector_rows(memory, vectors, model))
+    write_tokens(memory, vectors, model)
+
+
+def vector_rows(memory: Memory, vectors: np.ndarray | tuple[()], model: str) -> list[MemoryVector]:
+    """Return the rows of a memory's windows."""
+    is_live = memory.is_live
+    return [
+        MemoryVector(
+            memory=memory, model=model, position=position, embedding=vector, is_live=is_live
+        )
+        for position, vector in enumerate(vectors)
+    ]
+
+
+def reindex_vectors(memory: Memory, vectors: np.ndarray | None, model: str) -> None:
+    """Replace all windows of a memory whose wording changed, those of other models too.
+
+    What `vectors` lack of them is due (None: all), and is embedded in the background.
+    """
+    MemoryVector.objects.filter(memory=memory).delete()
+    MemoryTokens.objects.filter(memory=memory).delete()
+    index_vectors(memory, () if vectors is None else vectors, model)
+    memory.is_embedding_due = is_due(vectors)
+    memory.save(update_fields=["is_embedding_due"])
+    if memory.is_embedding_due:
+        wake(EMBED_TASK, current_workspace_id())
+
+
+def is_due(vectors: np.ndarray | None) -> bool:
+    """Tell whether a text has windows that these vectors lack."""
+    return vectors is None or (isinstance(vectors, Windows) and vectors.unread > 0)
+
+
+def width_in_use(workspace: Workspace) -> int | None:
+    """Return the width of the vectors that a workspace compares; None while it has none."""
+    with in_workspace(workspace):
+        stored = MemoryVector.objects.filter(model=workspace.embedding_model, is_live=True)
+        vector = next(iter(stored.values_list("embedding", flat=True)[:1]), None)
+        return None if vector is None else len(vector)
+
+
+def ensure_index_in_use(workspace: Workspace) -> None:
+    """Make the index over the vectors that a workspace compares, as soon as it has any."""
+    if (width := width_in_use(workspace)) is not None:
+        ensure_vector_index(workspace.embedding_model, width)
+
+
+def has_vector_index(model: str, width: int) -> bool:
+    """Tell whether the nearest of a model's vectors are found by an index, or need none."""
+    return width > HALF_MAX_WIDTH or _stands(_index_name(model, width)) is True
+
+
+def _index_name(model: str, width: int) -> str:
+    digest = hashlib.sha256(f"{model}@{width}".encode()).hexdigest()[:10]
+    return f"vector_nearest_{digest}"
+
+
+def _stands(name: str) -> bool | None:
+    """Tell whether an index is finished; None when there is none."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(%s)", [name])
+        found = cursor.fetchone()
+        return None if found is None else bool(found[0])
+
+
+def _is_being_made(name: str) -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT 1 FROM pg_stat_progress_create_index WHERE index_relid = to_regclass(%s)",
+            [name],
+        )
+        return cursor.fetchone() is not None
+
+
+def ensure_vector_index(model: str, width: int) -> None:
+    """Make the HNSW index over a model's live vectors, unless there is one.
+
+    Outside of a transaction nobody waits for it. Vectors of more dimensions than pgvector indexes
+    are scanned.
+    """
+    index = _index_name(model, width)
+    if has_vector_index(model, width) or _is_being_made(index):
+        return
+    kind = "vector" if width <= VECTOR_MAX_WIDTH else "halfvec"
+    name = sql.Identifier(index)
+    is_concurrent = not connection.in_atomic_block
+    with connection.cursor() as cursor:
+        if _stands(index) is False:  # an earlier attempt was interrupted
+            cursor.execute(sql.SQL("DROP INDEX IF EXISTS {}").format(name))
+        cursor.execute(
+            sql.SQL(
+                "CREATE INDEX {concurrently} IF NOT EXISTS {name} ON memories_memoryvector"
+                " USING hnsw ((embedding::{kind}({width})) {operators})"
+                " WHERE is_live AND model = {model}"
+            ).format(
+                concurrently=sql.SQL("CONCURRENTLY" if is_concurrent else ""),
+                name=name,
+                kind=sql.SQL(kind),
+                width=sql.Literal(width),
+                operators=sql.SQL(f"{kind}_cosine_ops"),
+                model=sql.Literal(model),
+            )
+        )
+
+
+class WordIndex:
+    """The words of one transaction: collected while it runs, written last by `write`.
+
+    All writers of a workspace meet on the rows that count terms: whoever touches them in the
+    middle of a transaction deadlocks with the others.
+    """
+
+    def __init__(self) -> None:
+        self._new: dict[UUID, Counter[str]] = {}
+        self._changes: Counter[str] = Counter()
+        self._memories = 0
+        self._words = 0
+        self.writes = 0  # once written, `CorpusSize.writes`
+
+    def add(self, memory_id: UUID, content: str) -> int:
+        """Take a new memory in; return how many words it has."""
+        self._new[memory_id] = terms(content)
+        self._count(self._new[memory_id], 1)
+        self._memories += 1
+        return self._new[memory_id].total()
+
+    def reword(self, memory_id: UUID, before: str, after: str) -> None:
+        """Replace the words of a memory that the caller has locked or created."""
+        if memory_id not in self._new:
+            Posting.objects.filter(memory=memory_id).delete()
+        self._count(terms(before), -1)
+        self._new[memory_id] = terms(after)
+        self._count(self._new[memory_id], 1)
+
+    def drop(self, memory_id: UUID, content: str) -> None:
+        """Take out a memory that is erased; its terms leave the counts as well."""
+        Posting.objects.filter(memory=memory_id).delete()
+        self._count(terms(content), -1)
+        self._memories -= 1
+
+    def _count(self, frequencies: Counter[str], sign: int) -> None:
+        for term in frequencies:
+            self._changes[term] += sign
+        self._words += sign * frequencies.total()
+
+    def write(self) -> None:
+        """Write postings and counts, in one round trip."""
+        if self._new or self._memories:
+            self.writes = _run(
+                [
+                    *_postings(self._new),
+                    *_counts(self._changes, memories=self._memories, words=self._words),
+                ]
+            )
+
+
+def _run(statements: Sequence[Statement]) -> int:
+    """Run statements in one round trip; return the one value that the last of them returns."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            ";".join(text for text, _ in statements),
+            [value for _, values in statements for value in values],
+        )
+        while cursor.nextset():
+            pass
+        return int(cursor.fetchone()[0])
+
+
+def _postings(counts: Mapping[UUID, Counter[str]]) -> Iterator[Statement]:
+    if not counts:
+        return
+    rows = [
+        (term, memory_id, min(frequency, MAX_FREQUENCY), words)
+        for memory_id, frequencies in counts.items()
+        for words in (frequencies.total(),)
+        for term, frequency in frequencies.items()
+    ]
+    yield (
+        """
+        INSERT INTO memories_posting (workspace_id, term, memory_id, frequency, words)
+        SELECT %s, term, memory_id, frequency, words
+        FROM unnest(%s::text[], %s::uuid[], %s::int[], %s::int[])
+            AS posting (term, memory_id, frequency, words)
+        """,
+        [current_workspace_id(), *([row[i] for row in rows] for i in range(4))],
+    )
+
+
+def count_terms(changes: Mapping[str, int], *, memories: int, words: int) -> None:
+    """Add to the document frequencies of terms and to the size of the corpus.
+
+    Two commits of one workspace meet on these rows: they are written last in the transaction and
+    in the order of the terms, so that locks are short and cannot deadlock.
+    """
+    _run(list(_counts(changes, memories=memories, words=words)))
+
+
+def _counts(changes: Mapping[str, int], *, memories: int, words: int) -> Iterator[Statement]:
+    workspace_id = current_workspace_id()
+    ordered = sorted((term, change) for term, change in changes.items() if change)
+    if ordered:
+        yield (
+            """
+            INSERT INTO memories_termcount AS kept (workspace_id, term, memories)
+            SELECT %s, term, change
+            FROM unnest(%s::text[], %s::int[]) AS changed (term, change) ORDER BY term
+            ON CONFLICT (workspace_id, term)
+            DO UPDATE SET memories = kept.memories + excluded.memories
+            """,
+            [workspace_id, [t for t, _ in ordered], [c for _, c in ordered]],
+        )
+    yield (
+        """
+        INSERT INTO memories_corpussize AS kept (workspace_id, memories, words, writes)
+        VALUES (%s, %s, %s, 1)
+        ON CONFLICT (workspace_id) DO UPDATE
+        SET memories = kept.memories + excluded.memories, words = kept.words + excluded.words,
+            writes = kept.writes + 1
+        RETURNING writes
+        """,
+        [workspace_id, memories, words],
+    )

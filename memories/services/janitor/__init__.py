@@ -1,0 +1,1 @@
+"""The weekly demotion of memories that nobody uses, and its undo."""

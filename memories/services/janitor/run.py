@@ -1,0 +1,229 @@
+"""The janitor: memories that nobody needs lose weight, step by step; every step can be undone.
+
+A preview and a run read the same batches and apply the same rules (`memories.core.janitor`). A
+run locks each batch, looks again under the lock and commits it by itself, so that two runs at
+once, or a run after a killed one, do nothing twice.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from django.db.models import F
+
+from engram.kernel.actors import SYSTEM, Actor
+from engram.kernel.history import record, record_unsent
+from engram.kernel.models import Workspace
+from engram.kernel.refusals import InvalidError, StaleError
+from engram.kernel.tenancy import in_workspace
+from memories.core.janitor import PAUSE, Deed
+from memories.models import JanitorAction, JanitorRun, Memory
+from memories.services.causes import RUN_UNDONE
+from memories.services.janitor.scan import (
+    BATCH,
+    Finding,
+    Place,
+    batch_after,
+    batches,
+    candidates,
+    judged,
+    place_of,
+    rules_of,
+)
+from memories.services.lifecycle.states import hide, lock
+
+JANITOR_FIELDS = ("weight_factor", "confidence_factor", "demotion_count", "demoted_at", "culled_at")
+
+Advance = Callable[[int], Any]
+
+
+@dataclass(slots=True)
+class Preview:
+    """What a run would do now: how many memories, and one page of them, oldest first."""
+
+    may_cull: bool
+    examined: int = 0
+    demoted: int = 0
+    culled: int = 0
+    reported: int = 0
+    findings: list[Finding] = field(default_factory=list)
+    has_more: bool = False
+
+
+def preview(
+    workspace: Workspace,
+    *,
+    now: datetime,
+    may_cull: bool | None = None,
+    limit: int = BATCH,
+    after: UUID | None = None,
+    advance: Advance = lambda n: None,
+) -> Preview:
+    """Return what `run` would do, changing nothing; the page of `limit` begins after `after`."""
+    rules = rules_of(workspace, may_cull)
+    found = Preview(may_cull=rules.may_cull)
+    with in_workspace(workspace):
+        start = _place_after(after)
+        for batch in batches(rules, now):
+            found.examined += len(batch)
+            for finding in judged(batch, rules, now):
+                _count(found, finding.verdict.deed)
+                if start is None or place_of(finding.memory) > start:
+                    if len(found.findings) < limit:
+                        found.findings.append(finding)
+                    else:
+                        found.has_more = True
+            advance(len(batch))
+    return found
+
+
+def run(
+    workspace: Workspace,
+    *,
+    actor: Actor,
+    now: datetime,
+    may_cull: bool | None = None,
+    advance: Advance = lambda n: None,
+) -> JanitorRun:
+    """Demote (with leave, cull) what is due; return the run with its numbers."""
+    rules = rules_of(workspace, may_cull)
+    with in_workspace(workspace):
+        done = JanitorRun.objects.create(
+            started_at=now, actor_label=actor.label, may_cull=rules.may_cull
+        )
+    after: Place | None = None
+    while True:
+        with in_workspace(workspace):
+            batch = batch_after(rules, now, after)
+            if not batch:
+                break
+            after = place_of(batch[-1])
+            findings = list(judged(lock([memory.id for memory in batch]), rules, now))
+            _apply(done, findings, examined=len(batch), actor=actor, now=now)
+        advance(len(batch))
+    with in_workspace(workspace):
+        done.refresh_from_db()
+        record("janitor.ran", of=("janitor_run", done.id), actor=actor, now=now, data=_told(done))
+    return done
+
+
+def waiting(now: datetime) -> list[UUID]:
+    """Return the workspaces whose weekly run is due."""
+    return [workspace.pk for workspace in Workspace.objects.all() if is_due(workspace, now)]
+
+
+def is_due(workspace: Workspace, now: datetime) -> bool:
+    """Tell whether the workspace wants the weekly run and the last run was a week ago."""
+    config = workspace.config
+    youngest = min(config.janitor_assistant_days, config.janitor_summary_days)
+    if not config.janitor_enabled or now - workspace.created_at < timedelta(days=youngest):
+        return False
+    with in_workspace(workspace):
+        return not JanitorRun.objects.filter(started_at__gt=now - PAUSE).exists()
+
+
+def run_when_due(workspace: Workspace, *, now: datetime) -> JanitorRun | None:
+    """Make the weekly run, if it is due."""
+    return run(workspace, actor=SYSTEM, now=now) if is_due(workspace, now) else None
+
+
+def count_candidates(workspace: Workspace, *, now: datetime) -> int:
+    """Return how many memories a run would look at."""
+    with in_workspace(workspace):
+        return candidates(rules_of(workspace, None), now).count()
+
+
+def _apply(
+    done: JanitorRun, findings: list[Finding], *, examined: int, actor: Actor, now: datetime
+) -> None:
+    """Do to locked memories what was found, and write down what it takes to undo it."""
+    demoted = [f for f in findings if f.verdict.deed == Deed.DEMOTE]
+    culled = [f.memory for f in findings if f.verdict.deed == Deed.CULL]
+    before = {f.memory.id: standing(f.memory) for f in findings}
+    _demote(demoted, now)
+    record_unsent(
+        "memory.demoted",
+        ((f.memory.id, {"run": str(done.id), "demotions": f.memory.demotion_count})
+         for f in demoted),
+        of="memory", actor=actor, now=now,
+    )  # fmt: skip
+    hide(culled, "culled_at", actor=actor, now=now, because={"run": str(done.id)})
+    JanitorAction.objects.bulk_create(
+        JanitorAction(
+            run=done,
+            memory=f.memory,
+            verb=f.verdict.deed,
+            before=before[f.memory.id],
+            after=standing(f.memory),
+            at=now,
+        )
+        for f in findings
+        if f.verdict.deed != Deed.REPORT
+    )
+    is_standing = JanitorRun.objects.filter(pk=done.pk, undone_at=None).update(
+        examined=F("examined") + examined,
+        demoted=F("demoted") + len(demoted),
+        culled=F("culled") + len(culled),
+        reported=F("reported") + len(findings) - len(demoted) - len(culled),
+    )
+    if not is_standing:
+        raise StaleError(
+            "Somebody undid this run while it went on; it ends here.", cause=RUN_UNDONE
+        )
+
+
+def _demote(findings: list[Finding], now: datetime) -> None:
+    """Lower the factors of locked memories, one statement for all that end at the same values."""
+    alike = defaultdict(list)
+    for finding in findings:
+        memory, verdict = finding.memory, finding.verdict
+        memory.weight_factor = verdict.weight_factor
+        memory.confidence_factor = verdict.confidence_factor
+        memory.demotion_count += 1
+        memory.demoted_at = now
+        values = (memory.weight_factor, memory.confidence_factor, memory.demotion_count)
+        alike[values].append(memory.id)
+    for (weight, confidence, count), ids in alike.items():
+        Memory.objects.filter(pk__in=ids).update(
+            weight_factor=weight,
+            confidence_factor=confidence,
+            demotion_count=count,
+            demoted_at=now,
+        )
+
+
+def standing(memory: Memory) -> dict[str, Any]:
+    """Return what the janitor may change of a memory, as JSON holds it."""
+    values = {name: getattr(memory, name) for name in JANITOR_FIELDS}
+    return {
+        name: value.astimezone(UTC).isoformat() if isinstance(value, datetime) else value
+        for name, value in values.items()
+    }
+
+
+def _count(found: Preview, deed: Deed) -> None:
+    found.demoted += deed == Deed.DEMOTE
+    found.culled += deed == Deed.CULL
+    found.reported += deed == Deed.REPORT
+
+
+def _place_after(memory_id: UUID | None) -> Place | None:
+    """Return where the page after a memory begins."""
+    if memory_id is None:
+        return None
+    memory = Memory.objects.filter(pk=memory_id).first()
+    if memory is None:
+        raise InvalidError("after", "There is no such memory.")
+    return place_of(memory)
+
+
+def _told(done: JanitorRun) -> dict[str, Any]:
+    return {
+        name: getattr(done, name)
+        for name in ("examined", "demoted", "culled", "reported", "may_cull")
+    }

@@ -1,0 +1,1 @@
+"""Changing and hiding memories: revise, forget, restore, erase, roll back."""

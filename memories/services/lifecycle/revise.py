@@ -1,0 +1,185 @@
+"""Changing a memory in place: a new revision, found by its new words and meaning at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db import IntegrityError
+
+from engram.kernel.actors import Actor
+from engram.kernel.credentials import refuse_credentials, strings_in
+from engram.kernel.embedding import EmbeddingUnavailableError, embed_first_windows
+from engram.kernel.history import record
+from engram.kernel.models import Workspace
+from engram.kernel.refusals import InvalidError, MissingError, StaleError
+from engram.kernel.tenancy import in_workspace
+from memories.core.content import content_hash
+from memories.core.text import terms
+from memories.models import Memory, MemoryTag, Provenance, Review, ReviewKind, State
+from memories.services.causes import FORGOTTEN_BEFORE, NOT_LIVE, SAME_STATEMENT
+from memories.services.gate.merge import keep_revision
+from memories.services.index.search_index import WordIndex, reindex_vectors
+from memories.services.index.statement_hashes import forgotten_memory, lock_statements
+from memories.services.lifecycle.states import lock
+from memories.services.review.ask import ask, lapse_of
+from memories.services.review.trust import ReviewNeededError, demand_all, demand_pin, demand_trust
+from memories.signals import memories_written
+
+# What a caller may change; everything else tells who said it, and stays.
+CHANGEABLE = frozenset(
+    {
+        "content",
+        "scope",
+        "project",
+        "kind",
+        "confidence",
+        "importance",
+        "is_pinned",
+        "metadata",
+        "expires_at",
+        "source",
+        "tags",
+    }
+)
+
+
+def revise(
+    workspace: Workspace,
+    memory_id: UUID,
+    changes: Mapping[str, Any],
+    *,
+    actor: Actor,
+    now: datetime,
+) -> Memory | Review:
+    """Apply changes (names from CHANGEABLE) to a memory, or return what a person is asked first."""
+    for name, value in changes.items():
+        for text in strings_in(value):
+            refuse_credentials({name: text})
+    vectors = embedded(changes.get("content"), workspace.embedding_model)
+    try:
+        with in_workspace(workspace):
+            return _revise(workspace, memory_id, changes, vectors, actor=actor, now=now)
+    except IntegrityError:
+        raise StaleError(
+            "Another live memory says exactly this in the same place.", cause=SAME_STATEMENT
+        ) from None
+
+
+def embedded(content: str | None, model: str) -> Any:
+    """Return the vectors of a wording without secrets; None when it cannot be embedded now."""
+    if content is None:
+        return None
+    refuse_credentials({"content": content})
+    try:
+        return embed_first_windows([content], model)[0]
+    except EmbeddingUnavailableError:
+        return None
+
+
+def _revise(
+    workspace: Workspace,
+    memory_id: UUID,
+    changes: Mapping[str, Any],
+    vectors: Any,
+    *,
+    actor: Actor,
+    now: datetime,
+) -> Memory | Review:
+    if (content := changes.get("content")) is not None:
+        lock_statements([content_hash(content)])
+    memory = _changeable(memory_id, now)
+    try:
+        demand_all(
+            lambda: demand_trust(
+                memory, kind=ReviewKind.REVISE, provenance=Provenance.ASSISTANT_DERIVED, actor=actor
+            ),
+            lambda: demand_pin(memory, changes, actor=actor),
+        )
+    except ReviewNeededError as needed:
+        return ask(workspace, needed, _kept(changes), actor=actor, now=now)
+    return apply_revision(workspace, memory, changes, vectors, actor=actor, now=now)
+
+
+def apply_revision(
+    workspace: Workspace,
+    memory: Memory,
+    changes: Mapping[str, Any],
+    vectors: Any,
+    *,
+    actor: Actor,
+    now: datetime,
+) -> Memory:
+    """Write changes to a locked memory, its wording locked and embedded (None: later)."""
+    if (content := changes.get("content")) is not None and forgotten_memory(content_hash(content)):
+        raise InvalidError(
+            "content",
+            "Exactly this was forgotten before; restore it instead.",
+            cause=FORGOTTEN_BEFORE,
+        )
+    keep_revision(memory, "revise", actor=actor, now=now)
+    before = memory.content
+    for name, value in changes.items():
+        if name in CHANGEABLE - {"tags"}:
+            setattr(memory, name, value)
+    is_reworded = memory.content != before
+    words = WordIndex()
+    if is_reworded:
+        memory.content_hash = content_hash(memory.content)
+        memory.word_count = terms(memory.content).total()
+    memory.revision += 1
+    memory.updated_at = now
+    memory.save()
+    if "tags" in changes:
+        MemoryTag.objects.filter(memory=memory).delete()
+        MemoryTag.objects.bulk_create(
+            MemoryTag(memory=memory, tag=tag) for tag in dict.fromkeys(changes["tags"])
+        )
+    if is_reworded:
+        reindex_vectors(memory, vectors, workspace.embedding_model)
+        words.reword(memory.id, before, memory.content)
+    record(
+        "memory.revised",
+        of=("memory", memory.id),
+        actor=actor,
+        now=now,
+        data={"revision": memory.revision, "fields": sorted(changes)},
+    )
+    lapse_of([memory.id], now=now)
+    words.write()
+    if is_reworded:
+        memories_written.send(Memory, workspace=workspace, memory_ids=[memory.id], now=now)
+    return memory
+
+
+def _changeable(memory_id: UUID, now: datetime) -> Memory:
+    """Return the locked memory; what took its place meanwhile won, and is told."""
+    found = [memory for memory in lock([memory_id]) if memory.forgotten_at is None]
+    if not found:
+        raise MissingError("There is no such memory.")
+    memory = found[0]
+    state = memory.state(now)
+    if state not in {State.ACTIVE, State.EXPIRED}:
+        successor = [memory.superseded_by_id] if memory.superseded_by_id else []
+        raise StaleError(
+            f"This memory is {state} and is not changed any more.", successor, cause=NOT_LIVE
+        )
+    return memory
+
+
+def _kept(changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return changes as JSON can hold them."""
+    return {
+        name: value.isoformat() if isinstance(value, datetime) else value
+        for name, value in changes.items()
+    }
+
+
+def revision_of(kept: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the changes that a review kept."""
+    changes = dict(kept)
+    if changes.get("expires_at") is not None:
+        changes["expires_at"] = datetime.fromisoformat(changes["expires_at"])
+    return changes

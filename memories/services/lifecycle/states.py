@@ -1,0 +1,191 @@
+"""Hiding memories from recall and bringing them back: the one writer of lifecycle stamps."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from datetime import datetime
+from typing import Any, Literal
+from uuid import UUID
+
+from django.db import connection
+from django.db.models import F
+
+from engram.kernel.actors import Actor
+from engram.kernel.history import record
+from engram.kernel.idempotency import forget_answers
+from engram.kernel.jobs import wake
+from engram.kernel.tenancy import current_workspace_id
+from memories.models import Derivation, Memory, MemoryVector, Merge
+from memories.services.index.search_index import EMBED_TASK
+from memories.services.index.statement_hashes import wordings_of
+from memories.services.review.ask import (
+    answered_about,
+    flag_derived,
+    lapse_claims,
+    lapse_of,
+    unflag_derived,
+)
+from memories.signals import memories_hidden, memories_revived
+
+Stamp = Literal["forgotten_at", "culled_at", "retired_at", "superseded_at"]
+LIFECYCLE_FIELDS = ("forgotten_at", "culled_at", "retired_at", "superseded_at", "superseded_by_id")
+_EVENT = {
+    "forgotten_at": "memory.forgotten",
+    "culled_at": "memory.culled",
+    "retired_at": "memory.retired",
+    "superseded_at": "memory.superseded",
+}
+
+
+def lock(ids: Collection[UUID], *, to_erase: bool = False) -> list[Memory]:
+    """Lock memories in the order of their ids, so that two transactions cannot deadlock.
+
+    `to_erase` also waits for those who `hold` them.
+    """
+    memories = Memory.objects.filter(pk__in=ids).order_by("pk")
+    return list(memories.select_for_update(no_key=not to_erase))
+
+
+def hold(ids: Collection[UUID]) -> None:
+    """Keep memories from being erased until the transaction ends; they may change meanwhile.
+
+    For rows that refer to them: the database checks references last, when it is too late to wait.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT 1 FROM memories_memory WHERE workspace_id = %s AND id = ANY(%s)"
+            " ORDER BY id FOR KEY SHARE",
+            [current_workspace_id(), list(ids)],
+        )
+
+
+def hold_free(ids: Collection[UUID]) -> set[UUID]:
+    """`hold` those of the memories that nobody is about to erase, and return them; never waits.
+
+    For whoever has locked by now what an erasing transaction will ask for.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT id FROM memories_memory WHERE workspace_id = %s AND id = ANY(%s)"
+            " FOR KEY SHARE SKIP LOCKED",
+            [current_workspace_id(), list(ids)],
+        )
+        return {memory_id for (memory_id,) in cursor.fetchall()}
+
+
+def absorbed_ids(ids: Collection[UUID]) -> set[UUID]:
+    """Return what accepted merges made part of these memories, however indirectly."""
+    return _along_merges(ids, of="memory", to="absorbed_id")
+
+
+def survivor_ids(ids: Collection[UUID]) -> set[UUID]:
+    """Return the memories that accepted merges made these a part of, however indirectly."""
+    return _along_merges(ids, of="absorbed", to="memory_id")
+
+
+def _along_merges(ids: Collection[UUID], *, of: str, to: str) -> set[UUID]:
+    standing = Merge.objects.filter(split_at=None, absorbed__superseded_by=F("memory"))
+    known = frontier = set(ids)
+    while frontier:
+        merges = standing.filter(**{f"{of}__in": frontier})
+        frontier = set(merges.order_by().values_list(to, flat=True)) - known
+        known = known | frontier
+    return known - set(ids)
+
+
+def absorbed_by(memories: Iterable[Memory]) -> list[Memory]:
+    """Lock and return the memories of `absorbed_ids`."""
+    return lock(absorbed_ids([memory.id for memory in memories]))
+
+
+def hide(
+    memories: Iterable[Memory],
+    stamp: Stamp,
+    *,
+    actor: Actor,
+    now: datetime,
+    successor: Memory | None = None,
+    because: dict[str, Any] | None = None,
+) -> list[Memory]:
+    """Stamp locked memories that do not carry the stamp yet; return those newly stamped.
+
+    What an accepted merge made part of a forgotten memory is forgotten with it: its words live on
+    in the survivor. Touches neither counters nor confidence.
+    """
+    if stamp == "forgotten_at":
+        memories = list(memories)
+        memories += absorbed_by(memories)
+    stamped = [memory for memory in memories if getattr(memory, stamp) is None]
+    for memory in stamped:
+        setattr(memory, stamp, now)
+        if stamp == "superseded_at":
+            memory.superseded_by = successor
+        memory.updated_at = now
+        memory.save(update_fields=[stamp, "superseded_by", "updated_at"])
+        detail = dict(because or {})
+        if stamp == "forgotten_at":
+            detail["role"] = str(actor.role)  # whose leave bringing it back takes
+        if successor is not None:
+            detail["by"] = str(successor.id)
+        record(_EVENT[stamp], of=("memory", memory.id), actor=actor, now=now, data=detail)
+    if stamped:
+        MemoryVector.objects.filter(memory__in=stamped).update(is_live=False)
+    if stamped:
+        ids = [memory.id for memory in stamped]
+        lapse_of(ids, now=now, with_flags=stamp == "forgotten_at")
+        if stamp == "forgotten_at":
+            statements = wordings_of(ids)
+            forget_answers([*ids, *answered_about(statements)])
+            lapse_claims(statements, now=now)
+            flag_derived(ids, actor=actor, now=now)
+        memories_hidden.send(Memory, memory_ids=ids, now=now)
+    return stamped
+
+
+def put_back(
+    memory: Memory,
+    before: dict[str, Any],
+    *,
+    actor: Actor,
+    now: datetime,
+    because: dict[str, Any] | None = None,
+) -> list[Memory]:
+    """Return a locked memory's lifecycle fields to `before` (names from LIFECYCLE_FIELDS).
+
+    Return what came back: the memory, and what was forgotten with it.
+    """
+    forgotten_at = memory.forgotten_at
+    _put_back(memory, before, actor=actor, now=now, because=because)
+    back = [memory]
+    if forgotten_at is not None and memory.forgotten_at is None:
+        back += [one for one in absorbed_by(back) if one.forgotten_at == forgotten_at]
+    for absorbed in back[1:]:
+        _put_back(absorbed, {"forgotten_at": None}, actor=actor, now=now, because=because)
+    return back
+
+
+def _put_back(
+    memory: Memory,
+    before: dict[str, Any],
+    *,
+    actor: Actor,
+    now: datetime,
+    because: dict[str, Any] | None,
+) -> None:
+    for name, value in before.items():
+        setattr(memory, name, value)
+    memory.updated_at = now
+    memory.save(update_fields=[*(n.removesuffix("_id") for n in before), "updated_at"])
+    if memory.is_embedding_due:
+        wake(EMBED_TASK, current_workspace_id())
+    is_live = all(getattr(memory, name) is None for name in _EVENT)
+    MemoryVector.objects.filter(memory=memory).update(is_live=is_live)
+    record(
+        "memory.restored", of=("memory", memory.id), actor=actor, now=now, data=dict(because or {})
+    )
+    lapse_of([memory.id], now=now)
+    if "forgotten_at" in before and memory.forgotten_at is None:
+        unflag_derived([memory.id], actor=actor, now=now)
+        gone = Derivation.objects.filter(derived=memory).exclude(source__forgotten_at=None)
+        flag_derived(gone.values_list("source_id", flat=True), actor=actor, now=now)
+    memories_revived.send(Memory, memory_ids=[memory.id], now=now)

@@ -1,0 +1,1 @@
+"""Answering queries: a pool of candidates, ranked, explained and logged."""

@@ -1,0 +1,73 @@
+"""What recall weighs of each member of its pool, read in one round trip."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import datetime
+from typing import NamedTuple
+from uuid import UUID
+
+import numpy as np
+
+from engram.kernel.binary import binary_cursor
+from memories.core import bm25
+from memories.services.index.nearest import written
+from memories.services.index.postings import Vocabulary, bm25_parameters, words_sql
+
+_FACTS = """
+    SELECT id, agent, session_key, key_id, provenance, confidence, weight_factor,
+        confidence_factor, observed_at, is_pinned, scope, project,
+        (
+            SELECT 1 - min(embedding <=> %(vector)s::vector) FROM memories_memoryvector
+            WHERE memory_id = memories_memory.id AND model = %(model)s
+        ),
+        ({words})
+    FROM memories_memory
+    WHERE workspace_id = %(workspace)s AND id = ANY(%(ids)s::uuid[])
+"""
+
+
+class Facts(NamedTuple):
+    """A memory's part in a ranking; `Memory` has the first twelve by the same names."""
+
+    pk: UUID
+    agent: str
+    session_key: str
+    key_id: UUID | None
+    provenance: str
+    confidence: float
+    weight_factor: float
+    confidence_factor: float
+    observed_at: datetime
+    is_pinned: bool
+    scope: str
+    project: str
+    cosine: float | None  # of its nearest window; None when it has none, or there is no vector
+    words: float | None  # bm25.share, 0..1
+
+
+def facts_of(
+    ids: Collection[UUID], vocabulary: Vocabulary, vector: np.ndarray | None, model: str
+) -> dict[UUID, Facts]:
+    """Return the facts of the named memories of the workspace, whatever their state."""
+    if not ids:
+        return {}
+    known = vocabulary.known
+    with binary_cursor() as cursor:
+        cursor.execute(
+            _FACTS.format(words=words_sql(vocabulary) if known else "NULL::float8"),
+            bm25_parameters(vocabulary, known)
+            | {
+                "ids": list(ids),
+                "vector": None if vector is None else written(vector),
+                "model": model,
+            },
+        )
+        rows = [Facts._make(row) for row in cursor.fetchall()]
+    shares = bm25.share(
+        {row.pk: row.words for row in rows if row.words is not None},
+        vocabulary.terms,
+        vocabulary.frequencies,
+        vocabulary.memories,
+    )
+    return {row.pk: row._replace(words=shares.get(row.pk)) for row in rows}

@@ -1,0 +1,179 @@
+"""What recall found active at an earlier moment, in the wording of then.
+
+What was revised since is read from its revisions, with the scope, the trust and the expiry of
+then, and compared by its old wording, which is embedded on the fly. Everything else is compared as
+it is stored. What is forgotten by now does not come back, whenever it was said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from datetime import datetime
+from uuid import UUID
+
+import numpy as np
+from django.db.models import Exists, OuterRef
+
+from engram.kernel.embedding import EmbeddingUnavailableError, QueryReading, Windows, embed_windows
+from engram.kernel.models import Workspace
+from engram.kernel.tenancy import in_workspace
+from memories.core import bm25, late
+from memories.core.text import terms
+from memories.models import Kind, Memory, MemoryQuerySet, Revision
+from memories.services.index.postings import vocabulary_of
+from memories.services.recall.facts import facts_of
+from memories.services.recall.pool import BREADTH, Pool, gather
+from memories.services.recall.query import Query, holds
+
+REVISED_READ = 500  # memories revised since, the latest first
+EMBEDDED = 32  # of the reworded ones, those that share most with the query; the first window
+
+
+@dataclass(frozen=True, slots=True)
+class Former:
+    """Memories as they read then; `windows` of those whose wording was another."""
+
+    memories: dict[UUID, Memory] = field(default_factory=dict)
+    reworded: frozenset[UUID] = frozenset()
+    windows: dict[UUID, Windows] = field(default_factory=dict)
+
+
+def unrevised(at: datetime) -> MemoryQuerySet:
+    """Return what was active at `at` and still reads as it did."""
+    later = Revision.objects.filter(memory=OuterRef("pk"), created_at__gt=at)
+    return Memory.objects.recallable_then(at).filter(~Exists(later))
+
+
+def former(workspace: Workspace, query: Query, reading: QueryReading | None) -> Former:
+    """Read what was revised since; embed what shares most with the query, in no transaction."""
+    assert query.as_of is not None  # noqa: S101  callers ask of the past
+    with in_workspace(workspace):
+        found = {m.id: m for m in _as_they_read(query.as_of) if _matches(m, query)}
+        present = dict(Memory.objects.filter(pk__in=found).values_list("pk", "content_hash"))
+        reworded = frozenset(i for i, m in found.items() if m.content_hash != present[i])
+        if reading is None:
+            return Former(found, reworded)
+        shares = _shares(query, [found[i] for i in reworded])
+        near = _cosines(reworded, reading.vector, workspace.embedding_model)
+    promising = sorted(reworded, key=lambda i: (-(shares.get(i, 0.0) + near.get(i, 0.0)), i))
+    chosen = promising[:EMBEDDED]
+    try:
+        windows = embed_windows(
+            [found[i].content for i in chosen], workspace.embedding_model, limit=1
+        )
+    except EmbeddingUnavailableError:
+        return Former(found, reworded)
+    return Former(found, reworded, dict(zip(chosen, windows, strict=True)))
+
+
+def gather_then(
+    unrevised_matching: MemoryQuerySet,
+    query: Query,
+    reading: QueryReading | None,
+    model: str,
+    then: Former,
+    *,
+    always: Collection[UUID] = (),
+) -> Pool:
+    """Return the pool of then: an exact scan, and what was revised since by its old wording."""
+    vector = None if reading is None else reading.vector
+    pool = gather(
+        unrevised_matching,
+        vector,
+        model,
+        terms(query.text),
+        always,
+        breadth=max(BREADTH, query.k),
+        is_present=False,
+    )
+    still = set(
+        Memory.objects.filter(pk__in=then.memories, forgotten_at=None).values_list("pk", flat=True)
+    )
+    kept = still - then.reworded
+    if vector is not None:
+        pool.cosines |= _cosines(kept, vector, model)
+        for i in still & then.windows.keys():
+            pool.cosines[i] = float(np.max(np.asarray(then.windows[i]) @ vector))
+    pool.words |= _shares(query, [then.memories[i] for i in still])
+    pool.ids |= {i for i in still if i in pool.cosines or i in pool.words}
+    return pool
+
+
+def states_of(then: Former) -> dict[UUID, late.Bytes]:
+    """Return the token states of old wordings; none where the old wording was not embedded."""
+    empty = np.empty((0, 0), dtype=np.int8)
+    return {
+        i: late.choose(windows.tokens.states, windows.tokens.words)
+        if (windows := then.windows.get(i)) is not None and windows.tokens is not None
+        else empty
+        for i in then.reworded
+    }
+
+
+def _as_they_read(at: datetime) -> list[Memory]:
+    """Return memories revised since, as they read at `at`: the first revision replaced after it."""
+    later = Revision.objects.filter(created_at__gt=at)
+    latest = later.order_by("-created_at").values_list("memory_id", flat=True)
+    ids = list(dict.fromkeys(latest[: REVISED_READ * 4]))[:REVISED_READ]
+    memories = Memory.objects.recallable_then(at, whatever_expiry=True).in_bulk(ids)
+    wordings: dict[UUID, Revision] = {}
+    for revision in later.filter(memory__in=list(memories)).order_by("-number"):
+        wordings[revision.memory_id] = revision  # the last one to stay is the earliest
+    for revision in wordings.values():
+        _turn_back(memories[revision.memory_id], revision)
+    return [m for m in memories.values() if m.expires_at is None or m.expires_at > at]
+
+
+def _turn_back(memory: Memory, revision: Revision) -> None:
+    """Give a memory (never to be saved) what its revision holds."""
+    memory.content, memory.content_hash = revision.content, revision.content_hash
+    memory.revision = revision.number
+    fields = dict(revision.fields)
+    memory.is_pinned = fields.pop("pinned", memory.is_pinned)
+    expires_at = fields.pop("expires_at", None)
+    memory.expires_at = datetime.fromisoformat(expires_at) if expires_at else None
+    for name in ("scope", "project", "kind", "provenance", "confidence", "importance"):
+        setattr(memory, name, fields.get(name, getattr(memory, name)))
+
+
+def _matches(memory: Memory, query: Query) -> bool:
+    """Say of one memory what `asking.matching` asks of the table."""
+    is_constraint = memory.kind == Kind.CONSTRAINT
+    is_held = memory.is_pinned and holds(query, memory.scope, memory.project)
+    scope = query.scope
+    is_above = not memory.scope or scope.startswith(f"{memory.scope}/")
+    in_place = (
+        not scope
+        or memory.scope == scope
+        or memory.scope.startswith(f"{scope}/")
+        or ((is_constraint or memory.is_pinned) and is_above)
+    )
+    in_project = (
+        not query.project
+        or memory.project == query.project
+        or ((is_constraint or is_held) and not memory.project)
+    )
+    return in_place and in_project and (not query.kinds or memory.kind in query.kinds)
+
+
+def _cosines(ids: Collection[UUID], vector: np.ndarray, model: str) -> dict[UUID, float]:
+    """Return the cosine of the nearest window of each that has vectors."""
+    found = facts_of(ids, vocabulary_of(()), vector, model)
+    return {i: facts.cosine for i, facts in found.items() if facts.cosine is not None}
+
+
+def _shares(query: Query, memories: Collection[Memory]) -> dict[UUID, float]:
+    """Return BM25 over the wordings given, with the present counts of terms."""
+    asked = terms(query.text)
+    vocabulary = vocabulary_of(asked)
+    counted = {memory.id: terms(memory.content) for memory in memories}
+    scores = bm25.score(
+        asked,
+        [(t, i, c[t]) for i, c in counted.items() for t in asked if t in c],
+        document_frequencies=vocabulary.frequencies,
+        document_lengths={i: c.total() for i, c in counted.items()},
+        n_documents=vocabulary.memories,
+        average_length=vocabulary.average_words,
+    )
+    return bm25.share(scores, asked, vocabulary.frequencies, vocabulary.memories)

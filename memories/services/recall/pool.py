@@ -1,0 +1,101 @@
+"""The first stage of recall: a pool by meaning and by words, each member with both raw scores."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from uuid import UUID
+
+import numpy as np
+from django.db.models import QuerySet
+
+from engram.kernel.planning import by_index_in_order
+from memories.core.fusion import first_score
+from memories.models import Memory
+from memories.services.index.nearest import nearest, nearest_among
+from memories.services.index.postings import Vocabulary, by_words, vocabulary_of
+from memories.services.recall.facts import Facts, facts_of
+from memories.services.recall.turns import neighbours
+
+__all__ = ["BREADTH", "Pool", "gather", "nearest"]
+
+# So many by meaning, so many by words, and of both together so many whose neighbours come with
+# them; all that a caller wants, when that is more.
+BREADTH = 60
+
+
+@dataclass(slots=True)
+class Pool:
+    """The memories that recall ranks; all maps are by memory id."""
+
+    vocabulary: Vocabulary
+    cosines: dict[UUID, float] = field(default_factory=dict)
+    words: dict[UUID, float] = field(default_factory=dict)  # bm25.share, 0..1
+    previous: dict[UUID, UUID | None] = field(default_factory=dict)
+    next: dict[UUID, UUID | None] = field(default_factory=dict)
+    ids: set[UUID] = field(default_factory=set)
+    facts: dict[UUID, Facts] = field(default_factory=dict)
+
+    def add(self, facts: Mapping[UUID, Facts]) -> None:
+        """Take members in."""
+        self.ids |= facts.keys()
+        self.facts |= facts
+        self.cosines |= {i: f.cosine for i, f in facts.items() if f.cosine is not None}
+        self.words |= {i: f.words for i, f in facts.items() if f.words is not None}
+
+
+def gather(
+    recallable: QuerySet[Memory],
+    vector: np.ndarray | None,
+    model: str,
+    query_terms: Collection[str],
+    always: Iterable[UUID] = (),
+    *,
+    breadth: int = BREADTH,
+    is_present: bool = True,
+) -> Pool:
+    """Return the best by meaning, the best by words, their neighbours in the session, `always`.
+
+    `is_present` is False when `recallable` holds memories that are hidden by now.
+    """
+    with by_index_in_order():
+        pool = Pool(vocabulary_of(query_terms))
+        near: Collection[UUID] = ()
+        if vector is not None and is_present:
+            size = pool.vocabulary.memories
+            near = nearest(recallable, vector, model, breadth, size=size)
+        elif vector is not None:
+            near = nearest_among(recallable, vector, model, breadth)
+        found = {*near, *by_words(recallable, pool.vocabulary, breadth), *always}
+        pool.add(facts_of(found, pool.vocabulary, vector, model))
+        best = _best(pool, has_vector=vector is not None)[:breadth]
+        added = _place(pool, recallable, {*best, *always})
+        pool.add(facts_of(added, pool.vocabulary, vector, model))
+    return pool
+
+
+def _best(pool: Pool, *, has_vector: bool) -> Sequence[UUID]:
+    """Return the members by what they are worth on their own, best first."""
+    scores = {
+        i: first_score(
+            pool.cosines.get(i),
+            pool.words.get(i),
+            has_vector=has_vector,
+            has_terms=bool(pool.vocabulary.terms),
+        )
+        for i in pool.ids
+    }
+    return sorted(scores, key=lambda i: (-scores[i], i))
+
+
+def _place(pool: Pool, recallable: QuerySet[Memory], ids: Collection[UUID]) -> set[UUID]:
+    """Learn what stands around memories in their sessions, and around that; return what is new."""
+    around: set[UUID] = set()
+    for memory_id, (before, after) in neighbours(recallable, ids).items():
+        line = [*reversed(before), memory_id, *after]
+        at = len(before)
+        for place in range(max(at - 1, 0), min(at + 2, len(line))):
+            pool.previous[line[place]] = line[place - 1] if place else None
+            pool.next[line[place]] = line[place + 1] if place + 1 < len(line) else None
+            around.add(line[place])
+    return around - pool.ids

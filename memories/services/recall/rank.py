@@ -1,0 +1,207 @@
+"""Ranking a pool: fused, read token by token, damped where it repeats itself, and explained."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db.models import F
+
+from engram.kernel.configuration import WorkspaceSettings
+from engram.kernel.embedding import QueryReading
+from engram.kernel.planning import Among
+from memories.core import late
+from memories.core.diversity import Damped, damp
+from memories.core.fusion import Candidate, Factors, agents_named, freshness, fuse
+from memories.core.text import terms
+from memories.models import Memory, MemoryVector
+from memories.services.recall import rerank
+from memories.services.recall.facts import Facts
+from memories.services.recall.pool import BREADTH, Pool
+from memories.services.recall.query import Query, holds
+
+SECONDS_AN_HOUR = 3600.0
+HOURS_A_DAY = 24.0
+DAMPED_MAX = 150
+_SHOWN = [f.name for f in fields(Factors) if f.name not in {"id", "score"}]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A query with what the model makes of it, and where and when it is asked."""
+
+    query: Query
+    reading: QueryReading | None
+    model: str
+    config: WorkspaceSettings
+    now: datetime  # the moment that is asked about
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """Memories that read otherwise at the moment asked about, and their token states then."""
+
+    memories: Mapping[UUID, Memory] = field(default_factory=dict)
+    states: Mapping[UUID, late.Bytes] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """One memory in its place."""
+
+    id: UUID
+    score: float
+    cosine: float | None
+    _factors: Factors[UUID]
+    _damped: Damped[UUID]
+    _board: _Board
+
+    @property
+    def explain(self) -> dict[str, Any]:
+        """Every factor of the score (`memories.core.fusion`), and where it stood in the pool."""
+        return _explain(self._factors, self._damped, self._board)
+
+
+@dataclass(frozen=True, slots=True)
+class _Board:
+    """What the factors of a score are read against."""
+
+    pool: Pool
+    stage: str
+    cosines: list[float]  # ascending
+    words: list[float]
+
+
+def rank(
+    asked: Asked,
+    pool: Pool,
+    *,
+    pinned: Collection[UUID] = (),
+    always: Collection[UUID] = (),
+    past: Past | None = None,
+) -> list[Ranked]:
+    """Return what is related of a pool, pins first, then by score.
+
+    With the second stage only the best `BREADTH` remain, with the pins and with `always`; all that
+    are asked for, when those are more.
+    """
+    past = past or Past()
+    candidates = _candidates(asked, pool, past)
+    named = agents_named(asked.query.text, {c.agent for c in candidates if c.agent})
+
+    def fused(found: Sequence[Candidate[UUID]]) -> list[Factors[UUID]]:
+        return fuse(
+            found,
+            named_agents=named,
+            has_vector=asked.reading is not None,
+            has_terms=bool(terms(asked.query.text)),
+        )
+
+    kept = fused(candidates)
+    stage = _stage(asked)
+    if stage == rerank.ON and asked.reading is not None:
+        best = {f.id for f in kept[: max(BREADTH, asked.query.k)]} | set(pinned) | set(always)
+        scores = rerank.late_scores(
+            asked.reading,
+            asked.model,
+            pool=pool,
+            ids=best,
+            besides=past.states,
+        )
+        # Turns that were not read token by token lend nothing: their scores are of another scale.
+        kept = fused([replace(c, late=scores.get(c.id)) for c in candidates if c.id in best])
+    lasting = {*pinned, *always}
+    related = [f for f in kept if f.score > 0 or f.id in lasting]
+    damped = _damped(related, asked)
+    by_id = {f.id: f for f in related}
+    board = _Board(pool, stage, sorted(pool.cosines.values()), sorted(pool.words.values()))
+    ranked = [
+        Ranked(
+            d.id,
+            by_id[d.id].score * d.damping,
+            pool.cosines.get(d.id),
+            by_id[d.id],
+            d,
+            board,
+        )
+        for d in damped
+    ]
+    return sorted(ranked, key=lambda one: (one.id not in pinned, -one.score))
+
+
+def _stage(asked: Asked) -> str:
+    wanted = asked.query.is_reranked
+    is_wanted = asked.config.rerank_enabled if wanted is None else wanted
+    return rerank.stage(asked.reading, asked.query.text, asked.model, is_wanted=is_wanted)
+
+
+def _candidates(asked: Asked, pool: Pool, past: Past) -> list[Candidate[UUID]]:
+    found = []
+    for row in _members(pool, past):
+        hours = (asked.now - row.observed_at).total_seconds() / SECONDS_AN_HOUR
+        found.append(
+            Candidate(
+                id=row.pk,
+                cosine=pool.cosines.get(row.pk),
+                text=pool.words.get(row.pk),
+                previous=pool.previous.get(row.pk),
+                next=pool.next.get(row.pk),
+                agent=row.agent,
+                session=f"{row.key_id}:{row.session_key}" if row.session_key else "",
+                hour=-hours,
+                provenance_weight=asked.query.provenance_weight(row.provenance, asked.config),
+                weight_factor=row.weight_factor,
+                confidence=row.confidence,
+                confidence_factor=row.confidence_factor,
+                freshness=1.0 if _is_held(row, asked.query) else freshness(hours / HOURS_A_DAY),
+            )
+        )
+    return found
+
+
+def _is_held(row: Facts | Memory, query: Query) -> bool:
+    """Tell whether a memory is pinned where the query looks: then it does not age."""
+    return row.is_pinned and holds(query, row.scope, row.project)
+
+
+def _members(pool: Pool, past: Past) -> list[Facts | Memory]:
+    """Return what ranking needs of the memories, in the order of their ids."""
+    return [past.memories.get(i) or pool.facts[i] for i in sorted(pool.ids)]
+
+
+def _damped(related: Sequence[Factors[UUID]], asked: Asked) -> list[Damped[UUID]]:
+    """Damp what repeats something better placed; what lies far behind stays as it is."""
+    strength = asked.config.diversity
+    if not strength:
+        return [Damped(f.id, 1.0, None) for f in related]
+    head, tail = related[:DAMPED_MAX], related[DAMPED_MAX:]
+    rows = MemoryVector.objects.filter(
+        Among(F("memory_id"), [f.id for f in head]), model=asked.model, position=0
+    )
+    vectors = dict(rows.values_list("memory_id", "embedding"))
+    placed = damp([(f.id, f.score) for f in head], vectors, strength)
+    return [*placed, *(Damped(f.id, 1.0, None) for f in tail)]
+
+
+def _explain(factors: Factors[UUID], damped: Damped[UUID], board: _Board) -> dict[str, Any]:
+    pool = board.pool
+    return {name: getattr(factors, name) for name in _SHOWN} | {
+        "diversity": damped.damping,
+        "repeats": None if damped.repeats is None else str(damped.repeats),
+        "rerank": board.stage,
+        "vector_rank": _rank_in(board.cosines, pool.cosines.get(factors.id)),
+        "text_rank": _rank_in(board.words, pool.words.get(factors.id)),
+        "neighbours": [
+            str(neighbour)
+            for neighbour in (pool.previous.get(factors.id), pool.next.get(factors.id))
+            if neighbour is not None
+        ],
+    }
+
+
+def _rank_in(ascending: list[float], own: float | None) -> int | None:
+    return None if own is None else 1 + len(ascending) - bisect_right(ascending, own)

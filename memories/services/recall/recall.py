@@ -1,0 +1,163 @@
+"""Recall: what answers a query, best first, with every factor of the score."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Case, QuerySet, Value, When
+
+from engram.kernel import telemetry
+from engram.kernel.embedding import EmbeddingUnavailableError, QueryReading, read_query
+from engram.kernel.models import Workspace
+from engram.kernel.tenancy import in_workspace
+from memories.core.text import terms
+from memories.models import Memory, MemoryQuerySet, Provenance
+from memories.services.recall import past
+from memories.services.recall.log import note_recall
+from memories.services.recall.pool import BREADTH, Pool, gather
+from memories.services.recall.query import Query, holding, matching
+from memories.services.recall.rank import Asked, Past, Ranked, rank
+
+PINNED_MAX = 20
+_TRUST = Case(*(When(provenance=one.value, then=Value(one.trust)) for one in Provenance))
+
+NO_MEMORIES = "no memories: nothing in this workspace can be recalled"
+NO_MEMORIES_THEN = "no memories: nothing was known at that moment"
+ALL_FILTERED = "all filtered: no memory is left within the scope, project and kinds"
+NOTHING_RELATED = "nothing related: no memory shares a word or a meaning with the query"
+NOTHING_ASKED = "nothing asked: the query holds nothing but punctuation"
+BELOW_MIN_SCORE = "below min_score: every memory that was found scores less"
+NOT_EMBEDDABLE = "query not embeddable: its meaning is unknown right now"
+
+__all__ = ["Answer", "Query", "Recalled", "matching", "ranking", "recall"]
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """One memory with its score; `explain` holds every factor (see `memories.core.fusion`)."""
+
+    memory: Memory
+    score: float
+    cosine: float | None
+    explain: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What was found, or why nothing was."""
+
+    results: tuple[Recalled, ...]
+    reason: str = ""
+
+
+def recall(workspace: Workspace, query: Query, *, now: datetime) -> Answer:
+    """Answer a query from what may be recalled, or could be at the moment asked about.
+
+    1. Embed, outside of any transaction. 2. A pool by meaning and by words. 3. Fuse, read the best
+    token by token, weigh. 4. Note the recall, to be counted later.
+    """
+    with telemetry.timed("recall", workspace):
+        return _recall(workspace, query, now=now)
+
+
+def _recall(workspace: Workspace, query: Query, *, now: datetime) -> Answer:
+    reading = read(query, workspace.embedding_model)
+    if reading is None and query.asks_something:
+        telemetry.record_outage(
+            "embedding", "embedding_unavailable",
+            detail=workspace.embedding_model, now=now, workspace=workspace,
+        )  # fmt: skip
+    then = None if query.as_of is None else past.former(workspace, query, reading)
+    with in_workspace(workspace):
+        ranked = ranking(workspace, query, reading, then, now=now)
+        kept = [one for one in ranked if query.min_score is None or one.score >= query.min_score]
+        best = kept[: query.k]
+        if not best:
+            return Answer((), _reason(query, now, reading, had_any=bool(ranked)))
+        memories = Memory.objects.in_bulk([one.id for one in best])
+        if then is not None:
+            memories |= {i: m for i, m in then.memories.items() if i in memories}
+        if query.is_recorded:
+            noise_score = workspace.config.noise_score
+            note_recall(
+                [one.id for one in best],
+                noise_count=sum(one.score < noise_score for one in best),
+                session_key=query.session_key,
+                now=now,
+            )
+        return Answer(tuple(Recalled(memories[o.id], o.score, o.cosine, o.explain) for o in best))
+
+
+def ranking(
+    workspace: Workspace,
+    query: Query,
+    reading: QueryReading | None,
+    then: past.Former | None = None,
+    *,
+    always: Collection[UUID] = (),
+    now: datetime,
+) -> list[Ranked]:
+    """Return all that is related to a query, in order, and `always` whatever it is worth."""
+    model = workspace.embedding_model
+    asked = Asked(query, reading, model, workspace.config, query.as_of or now)
+    if then is None:
+        recallable = Memory.objects.recallable(now).filter(matching(query))
+        pinned = _pinned(recallable, query)
+        pool = _pool(recallable, query, reading, model, [*pinned, *always])
+        return rank(asked, pool, pinned=pinned, always=always)
+    unrevised = past.unrevised(asked.now).filter(matching(query))
+    pinned = _pinned(unrevised, query)
+    pool = past.gather_then(unrevised, query, reading, model, then, always=pinned)
+    return rank(asked, pool, pinned=pinned, past=Past(then.memories, past.states_of(then)))
+
+
+def read(query: Query, model: str) -> QueryReading | None:
+    """Return what the model makes of a query; None when it cannot be had, or nothing is asked."""
+    if not query.asks_something:
+        return None
+    try:
+        return read_query(query.text, model)
+    except EmbeddingUnavailableError:
+        return None
+
+
+def _pool(
+    recallable: MemoryQuerySet,
+    query: Query,
+    reading: QueryReading | None,
+    model: str,
+    always: Collection[UUID],
+) -> Pool:
+    vector = None if reading is None else reading.vector
+    breadth = max(BREADTH, query.k)
+    return gather(recallable, vector, model, terms(query.text), always, breadth=breadth)
+
+
+def _pinned(recallable: QuerySet[Memory], query: Query) -> list[UUID]:
+    """Return the pins that lead where the query looks: half of `k` at most, one at least.
+
+    What a user stated comes before what agents call important, as at the start of a session.
+    """
+    pins = recallable.filter(holding(query), is_pinned=True)
+    ordered = pins.order_by(_TRUST.desc(), "-importance", "created_at", "pk")
+    return list(ordered.values_list("pk", flat=True)[: min(PINNED_MAX, max(1, query.k // 2))])
+
+
+def _reason(query: Query, now: datetime, reading: QueryReading | None, *, had_any: bool) -> str:
+    """Say why nothing was found."""
+    if had_any:
+        return BELOW_MIN_SCORE
+    recallable = Memory.objects.recallable(now)
+    if query.as_of is not None:
+        recallable = Memory.objects.recallable_then(query.as_of)
+    if not recallable.exists():
+        return NO_MEMORIES if query.as_of is None else NO_MEMORIES_THEN
+    if not recallable.filter(matching(query)).exists():
+        return ALL_FILTERED
+    if not query.asks_something:
+        return NOTHING_ASKED
+    return NOT_EMBEDDABLE if reading is None else NOTHING_RELATED

@@ -1,0 +1,57 @@
+"""The second stage of recall: the best of the pool, compared with the query token by token."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from uuid import UUID
+
+from engram.kernel.embedding import QueryReading, tells_tokens
+from memories.core import bm25, late
+from memories.core.text import terms
+from memories.services.index.tokens import tokens_of
+from memories.services.recall.pool import Pool
+
+ON = "on"
+NOT_ASKED = "off"
+NO_TOKENS = "off: this embedding model does not tell what it makes of each token"
+NO_TERMS = "off: the query holds no index term"
+
+
+def stage(reading: QueryReading | None, query: str, model: str, *, is_wanted: bool) -> str:
+    """Say whether the second stage takes part, and if not, why."""
+    if not is_wanted:
+        return NOT_ASKED
+    if not tells_tokens(model) or (reading is not None and reading.tokens is None):
+        return NO_TOKENS
+    return ON if terms(query) and reading is not None else NO_TERMS
+
+
+def late_scores(
+    reading: QueryReading,
+    model: str,
+    *,
+    pool: Pool,
+    ids: Collection[UUID],
+    besides: Mapping[UUID, late.Bytes],
+) -> dict[UUID, float]:
+    """Return `late` of the named memories whose token states are stored.
+
+    `besides` are states that are not stored: those of wordings of the past.
+    """
+    if reading.tokens is None:
+        return {}
+    vocabulary = pool.vocabulary
+    size = vocabulary.memories
+    weights = late.weigh(
+        reading.tokens.words,
+        {term: bm25.idf(count, size) for term, count in vocabulary.frequencies.items()},
+        unknown=bm25.idf(0, size),
+    )
+    stored = tokens_of([i for i in ids if i not in besides], model)
+    return late.score(
+        reading.tokens.states,
+        weights,
+        stored | {i: besides[i] for i in ids if i in besides},
+        previous=pool.previous,
+        following=pool.next,
+    )

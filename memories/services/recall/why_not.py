@@ -1,0 +1,151 @@
+"""Why a recall returns a memory, or does not: its state, the filters, its place, its score."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from engram.kernel.models import Workspace
+from engram.kernel.tenancy import in_workspace
+from memories.models import Memory, State
+from memories.services.recall.query import Query, in_places, in_project, of_kinds
+from memories.services.recall.rank import Ranked
+from memories.services.recall.recall import ranking, read
+
+# Names for programs, and what they mean.
+CODES = {
+    "returned": "It is returned.",
+    "state": "It is not active.",
+    "scope": "It lies outside of the scope.",
+    "project": "It belongs to another project.",
+    "kinds": "It is of another kind.",
+    "nothing_asked": "The query holds nothing but punctuation.",
+    "not_embedded": "Its meaning is not indexed yet, or not all of it.",
+    "unrelated": "It shares neither a word nor a meaning with the query.",
+    "min_score": "It scores less than was asked for.",
+    "rank": "Others fit better.",
+    "stage": "It is not among the best by meaning or by words, which alone are compared further.",
+}
+_WHEN_HIDDEN = {
+    State.FORGOTTEN: "It was forgotten",
+    State.CULLED: "The janitor put it away",
+    State.RETIRED: "It was retired",
+    State.SUPERSEDED: "It was replaced",
+    State.EXPIRED: "It expired",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """One reason."""
+
+    code: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class WhyNot:
+    """The answer; `threshold` is the score that the memory had to reach."""
+
+    memory: Memory
+    state: State
+    reasons: tuple[Reason, ...]
+    rank: int | None = None
+    score: float | None = None
+    cosine: float | None = None
+    threshold: float | None = None
+    explain: dict[str, Any] | None = None
+
+    @property
+    def is_returned(self) -> bool:
+        """Tell whether a recall returns the memory."""
+        return self.reasons[0].code == "returned"
+
+
+def why_not(workspace: Workspace, memory: Memory, query: Query, *, now: datetime) -> WhyNot:
+    """Ask the query as recall does, and look where the memory went."""
+    reading = read(query, workspace.embedding_model)
+    state = memory.state(now)
+    with in_workspace(workspace):
+        excluded = [*_of_state(memory, state), *_of_filters(memory, query)]
+        ranked = ranking(workspace, query, reading, now=now)
+        place = next((n for n, one in enumerate(ranked, 1) if one.id == memory.id), None)
+        own = None if place is None else ranked[place - 1]
+        if own is None:  # ranked all the same, so that its factors can be told
+            forced = ranking(workspace, query, reading, always=[memory.id], now=now)
+            own = next(one for one in forced if one.id == memory.id)
+    others = [one for one in ranked if one.id != memory.id]
+    reasons = excluded or _of_rank(memory, query, own, place, others)
+    return WhyNot(
+        memory=memory,
+        state=state,
+        reasons=tuple(reasons) or (Reason("returned", f"It is returned, in place {place}."),),
+        rank=place,
+        score=own.score,
+        cosine=own.cosine,
+        threshold=_threshold(query, others),
+        explain=own.explain,
+    )
+
+
+def _of_state(memory: Memory, state: State) -> list[Reason]:
+    if state == State.ACTIVE:
+        return []
+    stamp = memory.expires_at if state == State.EXPIRED else getattr(memory, f"{state}_at")
+    message = f"{_WHEN_HIDDEN[state]} on {stamp:%Y-%m-%d at %H:%M} UTC."
+    return [Reason("state", message)]
+
+
+def _of_filters(memory: Memory, query: Query) -> list[Reason]:
+    """Name each filter that leaves the memory out."""
+    row = Memory.objects.filter(pk=memory.pk)
+    asked = (
+        ("scope", in_places(query), f"Its scope is {_named(memory.scope)}."),
+        ("project", in_project(query), f"Its project is {_named(memory.project)}."),
+        ("kinds", of_kinds(query), f"It is of the kind {memory.kind}."),
+    )
+    return [
+        Reason(code, f"{CODES[code]} {detail}")
+        for code, condition, detail in asked
+        if not row.filter(condition).exists()
+    ]
+
+
+def _of_rank(
+    memory: Memory, query: Query, own: Ranked, place: int | None, others: list[Ranked]
+) -> list[Reason]:
+    """Say what keeps an active memory that no filter leaves out from being returned."""
+    if not query.asks_something:
+        return [Reason("nothing_asked", CODES["nothing_asked"])]
+    found = []
+    if own.score <= 0:
+        found.append(Reason("unrelated", CODES["unrelated"]))
+    elif query.min_score is not None and own.score < query.min_score:
+        message = f"Its score of {own.score:.3f} is below {query.min_score:.3f}."
+        found.append(Reason("min_score", message))
+    elif place is None:
+        found.append(Reason("stage", CODES["stage"]))
+    elif place > query.k:
+        needed = others[query.k - 1].score
+        message = (
+            f"{place - 1} others fit better: it scores {own.score:.3f}, "
+            f"and place {query.k} has {needed:.3f}."
+        )
+        found.append(Reason("rank", message))
+    if found and memory.is_embedding_due:
+        how = "Only its words count." if own.cosine is None else "Of its end only the words count."
+        found.append(Reason("not_embedded", f"{CODES['not_embedded']} {how}"))
+    return found
+
+
+def _threshold(query: Query, others: list[Ranked]) -> float | None:
+    """Return the score that would have been enough: that of place k, or `min_score`."""
+    needed = [others[query.k - 1].score] if len(others) >= query.k else []
+    if query.min_score is not None:
+        needed.append(query.min_score)
+    return max(needed, default=None)
+
+
+def _named(path: str) -> str:
+    return f"“{path}”" if path else "none"

@@ -1,0 +1,1 @@
+"""What waits for a person because the caller may not decide it alone."""

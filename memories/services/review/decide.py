@@ -1,0 +1,171 @@
+"""A reviewer's answer to what waits: what was asked is done as the one who asked, or left."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db import IntegrityError
+
+from engram.kernel.actors import Actor
+from engram.kernel.causes import WRITTEN_MEANWHILE
+from engram.kernel.collisions import AGAIN
+from engram.kernel.credentials import refuse_credentials
+from engram.kernel.models import Role, Workspace
+from engram.kernel.refusals import InvalidError, MissingError, RefusalError, StaleError
+from engram.kernel.tenancy import before_writing, in_workspace
+from memories.core.content import content_hash
+from memories.models import Memory, Review, ReviewKind, ReviewStatus
+from memories.services.causes import REVIEW_CLOSED, REVIEW_LAPSED
+from memories.services.commit import commit
+from memories.services.commit.draft import Draft
+from memories.services.index.statement_hashes import forgotten_wordings, lock_statements
+from memories.services.lifecycle.forget import restore
+from memories.services.lifecycle.revise import apply_revision, embedded, revision_of
+from memories.services.lifecycle.states import hide
+from memories.services.review.ask import close, locked_with_memory, seen
+
+CHANGED = "What this is about has changed meanwhile; the request has lapsed."
+FORGOTTEN = "Exactly this was forgotten meanwhile; the request has lapsed."
+
+
+class LapsedError(StaleError):
+    """A request cannot be done any more, and was closed as lapsed."""
+
+    default_cause = REVIEW_LAPSED
+
+
+@dataclass(frozen=True, slots=True)
+class _Ready:
+    """What a request needs that must not be computed while anything is locked."""
+
+    prepared: commit.Prepared | None = None
+    changes: dict[str, Any] | None = None
+    vectors: Any = None
+    hashes: tuple[str, ...] = ()
+
+
+def accept(
+    workspace: Workspace, review_id: UUID, *, note: str = "", actor: Actor, now: datetime
+) -> Review:
+    """Do what was asked: the memory keeps the one who asked as its writer, and their provenance.
+
+    Raise `LapsedError` when the memory is not any more what it was when the request was made, or
+    what was asked is refused by now. Another writer who was faster lapses nothing.
+    """
+    refuse_credentials({"note": note})
+    with before_writing(workspace):
+        asked = _found(review_id)
+    ready = _prepare(asked, workspace)
+    try:
+        with in_workspace(workspace):
+            review, memory = _locked(review_id, ready.hashes)
+            if not _is_as_seen(review, memory, now):
+                raise LapsedError(CHANGED, [memory.id] if memory else [])
+            if any(at >= review.created_at for at in forgotten_wordings(ready.hashes).values()):
+                raise LapsedError(FORGOTTEN)
+            review.status = ReviewStatus.ACCEPTED  # hiding the memory must not lapse this one
+            review.save(update_fields=["status"])
+            result = _perform(workspace, review, memory, ready, actor=actor, now=now)
+            close([review], ReviewStatus.ACCEPTED, actor=actor, now=now, note=note, result=result)
+            return review
+    except (LapsedError, InvalidError) as error:
+        _lapse(workspace, review_id, actor=actor, now=now)
+        raise error if isinstance(error, LapsedError) else LapsedError(CHANGED) from error
+    except IntegrityError as error:
+        raise StaleError(AGAIN, cause=WRITTEN_MEANWHILE) from error
+
+
+def reject(
+    workspace: Workspace, review_id: UUID, *, note: str = "", actor: Actor, now: datetime
+) -> Review:
+    """Leave everything as it is."""
+    refuse_credentials({"note": note})
+    with in_workspace(workspace):
+        review, _ = _locked(review_id)
+        close([review], ReviewStatus.REJECTED, actor=actor, now=now, note=note)
+        return review
+
+
+def _found(review_id: UUID) -> Review:
+    review = Review.objects.filter(pk=review_id).first()
+    if review is None:
+        raise MissingError("There is no such review.")
+    return review
+
+
+def _locked(review_id: UUID, hashes: Sequence[str] = ()) -> tuple[Review, Memory | None]:
+    """Return a waiting review with its memory; statements, memories and reviews lock in order."""
+    lock_statements(hashes)
+    review, memory = locked_with_memory(review_id)
+    if review.status != ReviewStatus.PENDING:
+        raise StaleError(f"This review is {review.status} already.", cause=REVIEW_CLOSED)
+    return review, memory
+
+
+def _prepare(review: Review, workspace: Workspace) -> _Ready:
+    fields = review.request.get("fields", {})
+    if review.status != ReviewStatus.PENDING or not fields:
+        return _Ready()
+    if review.kind == ReviewKind.REVISE:
+        changes = revision_of(fields)
+        content = changes.get("content")
+        vectors = embedded(content, workspace.embedding_model)
+        return _Ready(None, changes, vectors, (content_hash(content),) if content else ())
+    prepared = commit.prepare([Draft.from_json(fields)], workspace.embedding_model)
+    return _Ready(prepared, hashes=prepared.hashes)
+
+
+def _is_as_seen(review: Review, memory: Memory | None, now: datetime) -> bool:
+    if memory is None:
+        return True
+    if review.kind == ReviewKind.SOURCE_FORGOTTEN:
+        return memory.forgotten_at is None
+    return bool(review.request["seen"] == seen(memory, now))
+
+
+def _perform(
+    workspace: Workspace,
+    review: Review,
+    memory: Memory | None,
+    ready: _Ready,
+    *,
+    actor: Actor,
+    now: datetime,
+) -> Memory | None:
+    """Do what was asked, as the one who asked would with a reviewer's trust."""
+    because = {"review": str(review.id)}
+    if memory is not None and review.kind == ReviewKind.SOURCE_FORGOTTEN:
+        hide([memory], "forgotten_at", actor=actor, now=now, because=because)
+        return None
+    asker = Actor(
+        kind=review.actor_kind,  # type: ignore[arg-type]  # what `Actor.kind` said once
+        id=review.actor_id,
+        label=review.actor_label,
+        role=Role.REVIEWER,
+    )
+    if memory is not None and review.kind == ReviewKind.FORGET:
+        hide([memory], "forgotten_at", actor=asker, now=now, because=because)
+        return None
+    if memory is not None and ready.changes is not None:
+        return apply_revision(workspace, memory, ready.changes, ready.vectors, actor=asker, now=now)
+    if memory is not None and ready.prepared is None:
+        return restore(workspace, [memory.id], actor=asker, now=now).memories[0]
+    assert ready.prepared is not None  # noqa: S101  a request without a memory is a commit
+    written = commit.write(workspace, ready.prepared, actor=asker, now=now)[0]
+    if written.memory is None:
+        raise LapsedError(FORGOTTEN)
+    return written.memory
+
+
+def _lapse(workspace: Workspace, review_id: UUID, *, actor: Actor, now: datetime) -> None:
+    """Close a request that cannot be done any more, if it still waits."""
+    with in_workspace(workspace):
+        try:
+            review, _ = _locked(review_id)
+        except RefusalError:
+            return
+        close([review], ReviewStatus.LAPSED, actor=actor, now=now)

@@ -1,0 +1,90 @@
+"""Taking a rejection back: what was turned down waits for an answer again."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from uuid import UUID
+
+from django.db import IntegrityError
+
+from engram.kernel.actors import Actor
+from engram.kernel.causes import CHANGED_MEANWHILE
+from engram.kernel.history import record
+from engram.kernel.models import Workspace
+from engram.kernel.refusals import MissingError, StaleError
+from engram.kernel.tenancy import in_workspace
+from memories.models import (
+    Memory,
+    MergeSuggestion,
+    Review,
+    ReviewKind,
+    ReviewStatus,
+    SuggestionStatus,
+)
+from memories.services.causes import ALREADY_SUGGESTED, NOT_KEPT_APART, REVIEW_CLOSED
+from memories.services.gate.suggestions import in_status
+from memories.services.index.statement_hashes import forgotten_memory
+from memories.services.lifecycle.states import lock
+from memories.services.review.ask import about, locked_with_memory, seen
+
+
+def reopen_suggestion(
+    workspace: Workspace, suggestion_id: UUID, *, actor: Actor, now: datetime
+) -> MergeSuggestion:
+    """Ask again about two memories that were kept apart; refused once one of them has changed."""
+    try:
+        with in_workspace(workspace):
+            asked = MergeSuggestion.objects.filter(pk=suggestion_id).first()
+            if asked is None:
+                raise MissingError("There is no such merge suggestion.")
+            lock([asked.memory_id, asked.other_id])
+            suggestion = MergeSuggestion.objects.select_for_update().get(pk=suggestion_id)
+            if suggestion.status != SuggestionStatus.REJECTED:
+                raise StaleError("These two are not kept apart any more.", cause=NOT_KEPT_APART)
+            suggestion.status = SuggestionStatus.OPEN
+            suggestion.decided_at, suggestion.decided_by = None, ""
+            suggestion.save(update_fields=["status", "decided_at", "decided_by"])
+            standing = in_status(SuggestionStatus.OPEN, now, with_disputed=True)
+            if not standing.filter(pk=suggestion_id).exists():
+                raise StaleError(
+                    "One of the two memories was changed or hidden meanwhile.",
+                    [suggestion.memory_id, suggestion.other_id],
+                    cause=CHANGED_MEANWHILE,
+                )
+            data = {"suggestion": str(suggestion.id), "other": str(suggestion.other_id)}
+            of = ("memory", suggestion.memory_id)
+            record("merge.reopened", of=of, actor=actor, now=now, data=data)
+            return suggestion
+    except IntegrityError:
+        raise StaleError("The two are suggested again already.", cause=ALREADY_SUGGESTED) from None
+
+
+def reopen_review(workspace: Workspace, review_id: UUID, *, actor: Actor, now: datetime) -> Review:
+    """Let a rejected request wait again; refused once its memory is not what it was then."""
+    with in_workspace(workspace):
+        review, memory = locked_with_memory(review_id)
+        if review.status != ReviewStatus.REJECTED:
+            raise StaleError(f"This review is {review.status}.", cause=REVIEW_CLOSED)
+        if memory is not None and not _is_as_asked(review, memory, now):
+            raise StaleError(
+                "What this is about has changed meanwhile.",
+                [review.memory_id],
+                cause=CHANGED_MEANWHILE,
+            )
+        if memory is None and forgotten_memory(review.request["seen"]["statement"]):
+            raise StaleError(
+                "Exactly this was forgotten meanwhile; restore it first.", cause=CHANGED_MEANWHILE
+            )
+        review.status = ReviewStatus.PENDING
+        review.decided_at, review.decided_by, review.note = None, "", ""
+        review.save(update_fields=["status", "decided_at", "decided_by", "note"])
+        data = {"review": str(review.id), "kind": review.kind}
+        record("review.reopened", of=about(review), actor=actor, now=now, data=data)
+        return review
+
+
+def _is_as_asked(review: Review, memory: Memory, now: datetime) -> bool:
+    if review.kind != ReviewKind.SOURCE_FORGOTTEN:
+        return bool(review.request["seen"] == seen(memory, now))
+    gone = Memory.objects.filter(pk__in=review.request["sources"]).exclude(forgotten_at=None)
+    return memory.forgotten_at is None and gone.exists()

@@ -1,0 +1,211 @@
+"""Trust has an order: an agent overrules neither a more trusted class nor a person.
+
+Nor does it claim more than its key may: see `engram.kernel.actors.Claims`.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
+from typing import Any
+from uuid import UUID
+
+from django.db.models import CharField, Q
+from django.db.models.functions import Cast
+
+from engram.kernel.actors import Actor
+from engram.kernel.models import ApiKey, Event, Role
+from memories.models import Kind, Memory, Merge, Provenance, ReviewKind
+from memories.services.commit.draft import Draft
+
+# What a person does to a memory that makes it a decision of theirs.
+_WILL = frozenset(
+    {
+        "memory.committed", "memory.revised", "memory.merged", "memory.split", "memory.forgotten",
+        "memory.restored", "memory.retired", "memory.superseded", "memory.culled", "memory.upheld",
+        "memory.separated", "review.accepted", "review.rejected",
+    }
+)  # fmt: skip
+
+
+_PROVENANCE_IN_WORDS: dict[str, str] = {
+    Provenance.USER_STATED: "what a user said",
+    Provenance.EPISODE_SUMMARY: "the summary of a session",
+    Provenance.ASSISTANT_DERIVED: "what an agent concluded",
+}
+
+
+_PERSONS = "A person wrote that memory or decided about it."
+
+
+class ReviewNeededError(Exception):
+    """What an agent asks for needs a reviewer; raised before anything is written."""
+
+    def __init__(self, kind: str, memory: Memory | None, reason: str):
+        super().__init__(reason)
+        self.kind = kind
+        self.memory = memory
+        self.reason = reason
+
+
+def demand_all(*demands: Callable[[], object]) -> None:
+    """Meet every demand, or raise one `ReviewNeededError` that names each reason."""
+    needed = []
+    for demand in demands:
+        try:
+            demand()
+        except ReviewNeededError as one:
+            needed.append(one)
+    if needed:
+        first, *others = needed
+        also = [
+            f"It would also {one.kind} {one.memory.id}: {one.reason}" if one.memory else one.reason
+            for one in others
+        ]
+        raise ReviewNeededError(first.kind, first.memory, " ".join([first.reason, *also]))
+
+
+def leads(fields: Mapping[str, Any]) -> bool:
+    """Tell whether what has these fields leads everybody's sessions: a pin or a constraint."""
+    return bool(fields.get("is_pinned")) or fields.get("kind") == Kind.CONSTRAINT
+
+
+def demand_claims(provenance: str, fields: Mapping[str, Any], *, actor: Actor) -> None:
+    """Raise `ReviewNeededError` when a statement claims more than the key may."""
+    reasons = []
+    if not actor.may_claim(Provenance(provenance)):
+        claimed = _PROVENANCE_IN_WORDS[provenance]
+        reasons.append(f"It claims to be {claimed}, which this key may not claim.")
+    if leads(fields) and not actor.may_pin:
+        reasons.append("It would lead everybody's sessions, and this key may not pin.")
+    if reasons:
+        raise ReviewNeededError(ReviewKind.CLAIM, None, " ".join(reasons))
+
+
+def demand_trust(memory: Memory, *, kind: str, provenance: str, actor: Actor) -> None:
+    """Raise `ReviewNeededError` when an agent may not replace or change a locked memory alone."""
+    if actor.is_reviewer:
+        return
+    reason = lacking_trust(memory, provenance, actor) or (
+        _PERSONS if is_persons_word(memory) else ""
+    )
+    if reason:
+        raise ReviewNeededError(kind, memory, reason)
+
+
+def demand_pin(memory: Memory, changes: Mapping[str, Any], *, actor: Actor) -> None:
+    """Raise `ReviewNeededError` when a change would make a memory lead sessions."""
+    if leads(changes) and not actor.may_pin:
+        reason = "It would lead everybody's sessions, and this key may not pin."
+        raise ReviewNeededError(ReviewKind.REVISE, memory, reason)
+
+
+def keeps_from_forgetting(memories: Collection[Memory], *, actor: Actor) -> list[ReviewNeededError]:
+    """Return what an agent needs a reviewer for before these memories are forgotten."""
+    if actor.is_reviewer:
+        return []
+    persons = persons_words([memory.id for memory in memories])
+    found = []
+    for memory in memories:
+        reason = lacking_trust(memory, actor.highest_provenance, actor)
+        if reason := reason or (_PERSONS if memory.id in persons else ""):
+            found.append(ReviewNeededError(ReviewKind.FORGET, memory, reason))
+    return found
+
+
+def without_known_claims(draft: Draft, memory: Memory, *, actor: Actor) -> Draft:
+    """Return what a draft that repeats a memory claims beyond the key's ceiling, lowered to it.
+
+    Only where the memory is trusted as much already and leads already: then nothing would change,
+    and nobody is asked. What is claimed beyond that stays, and a person is asked.
+    """
+    claimed = Provenance(draft.provenance)
+    if not actor.may_claim(claimed) and claimed.trust <= Provenance(memory.provenance).trust:
+        draft = replace(draft, provenance=actor.claims.provenance_ceiling)
+    if not actor.may_pin and draft.is_pinned and memory.is_pinned:
+        draft = replace(draft, is_pinned=False)
+    if not actor.may_pin and draft.kind == memory.kind == Kind.CONSTRAINT:
+        draft = replace(draft, kind=Kind.SEMANTIC)
+    return draft
+
+
+def lacking_trust(memory: Memory, provenance: str, actor: Actor) -> str:
+    """Return why an agent may not overrule a memory by what it is; "" when it may."""
+    if Provenance(provenance).trust < Provenance(memory.provenance).trust:
+        stored, asked = (_PROVENANCE_IN_WORDS[one] for one in (memory.provenance, provenance))
+        return f"That memory is {stored}, what is asked is {asked}."
+    if leads({"is_pinned": memory.is_pinned, "kind": memory.kind}) and not actor.may_pin:
+        return "That memory leads everybody's sessions, and this key may not pin."
+    return ""
+
+
+def demand_leave(memory: Memory, *, actor: Actor) -> None:
+    """Raise `ReviewNeededError` when an agent would bring back what its betters made us forget.
+
+    A person, a reviewer's or admin's key, a rollback or an accepted review.
+    """
+    if actor.is_reviewer:
+        return
+    events = Event.objects.filter(object_id=str(memory.id), type="memory.forgotten")
+    event = events.order_by("-seq").first()
+    if event is None:
+        return
+    if event.actor_kind == "user":
+        raise ReviewNeededError("revive", memory, "A person made Engram forget this.")
+    forgot = Role(event.data.get("role", Role.AGENT))
+    if forgot.includes(Role.REVIEWER) or not {"rollback", "review"}.isdisjoint(event.data):
+        raise ReviewNeededError("revive", memory, f"A caller of the role {forgot} forgot this.")
+
+
+def is_persons_word(memory: Memory) -> bool:
+    """Tell whether a person wrote, changed, hid, kept or answered for a memory."""
+    return bool(persons_words([memory.id]))
+
+
+def persons_words(ids: Collection[UUID]) -> set[UUID]:
+    """Return the memories that a person wrote, changed, hid, kept or answered for.
+
+    A verdict that kept it counts until it is undone. What was merged into it counts, and what it
+    was split from when a person said it there, whoever merged or split. The number of queries
+    does not grow with the number of memories.
+    """
+    parts = _merged_with(ids)
+    decided = by_persons() | Q(type="memory.separated", data__said_by="user")
+    of_parts = Event.objects.filter(object_id__in=[str(part) for part in parts])
+    events = of_parts.filter(decided).order_by("seq")
+    types: dict[UUID, list[str]] = defaultdict(list)
+    for object_id, type_ in events.values_list("object_id", "type"):
+        for memory_id in parts[UUID(object_id)]:
+            types[memory_id].append(type_)
+    return {memory_id for memory_id, its in types.items() if not _WILL.isdisjoint(_standing(its))}
+
+
+def by_persons() -> Q:
+    """Match the events of signed-in people, and of keys whose role is reviewer or admin."""
+    trusted = ApiKey.objects.filter(role__in=[Role.REVIEWER, Role.ADMIN])
+    ids = trusted.annotate(text=Cast("pk", CharField())).order_by().values("text")
+    return Q(actor_kind="user") | Q(actor_kind="key", actor_id__in=ids)
+
+
+def _standing(types: list[str]) -> list[str]:
+    """Return the types of events without the verdicts that were taken back."""
+    if "memory.released" not in types:
+        return types
+    last = len(types) - 1 - types[::-1].index("memory.released")
+    return [one for n, one in enumerate(types) if one != "memory.upheld" or n > last]
+
+
+def _merged_with(ids: Collection[UUID]) -> dict[UUID, set[UUID]]:
+    """Return memories and what was merged into them, however indirectly: part → the memories."""
+    parts = {memory_id: {memory_id} for memory_id in ids}
+    frontier = set(parts)
+    while frontier:
+        merges = Merge.objects.filter(memory__in=frontier, split_at=None).exclude(absorbed=None)
+        frontier = set()
+        for memory_id, absorbed_id in merges.values_list("memory_id", "absorbed_id"):
+            known = parts.setdefault(absorbed_id, set())
+            if not parts[memory_id] <= known:
+                known |= parts[memory_id]
+                frontier.add(absorbed_id)
+    return parts

@@ -1,0 +1,1 @@
+"""Sessions: candidates and ranking at the start, prompts, feedback, end."""

@@ -1,0 +1,247 @@
+"""The candidates of a session: bounded, whatever the workspace holds.
+
+The best 50 by the baseline and the best 50 by cosine to the session's own context (by words, where
+the context has no vector), what is linked to these, the best of the session's own project or scope
+among the workspace's best thousand, and the constraints and pins that hold there: 100 at most.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import chain, zip_longest
+from typing import Any, NamedTuple
+from uuid import UUID
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engram.kernel.binary import binary_cursor
+from engram.kernel.conditions import condition_of
+from engram.kernel.planning import by_index_in_order
+from engram.kernel.tenancy import current_workspace_id
+from memories.core.baseline import GAIN_A_SECOND, LEAST_IMPORTANCE, standing
+from memories.core.injection import Always
+from memories.core.text import terms
+from memories.models import Memory, Provenance
+from memories.models.memory import MemoryQuerySet
+from memories.services.index.nearest import nearest
+from memories.services.index.postings import by_words, vocabulary_of
+
+POOL_MAX = 100
+BEST = 50  # by the baseline, and by meaning
+PLACED_MAX, PLACED_AMONG = 10, 1000
+LINKED_MAX = 10
+CONSTRAINTS_MAX = 30
+CONSTRAINTS_READ = 100  # to name those that are not given
+PINS_MAX = 20
+
+# As the index `memory_standing` has it; see `memories.core.baseline.standing`. Of pins, too: those
+# that hold here are found by `_ALWAYS`.
+_STANDING = f"""(ln(greatest(importance, {LEAST_IMPORTANCE!r}::float8))
+    + {GAIN_A_SECOND!r}::float8 * date_part('epoch', observed_at AT TIME ZONE 'UTC'))"""
+_HERE = """((project <> '' AND project = %(project)s) OR (scope <> '' AND (
+    scope = ANY(%(scopes)s::text[]) OR starts_with(scope, %(below)s)
+)))"""
+_BEST = f"""
+    SELECT id, is_here, place, (
+        SELECT memories FROM memories_corpussize WHERE workspace_id = %(workspace)s
+    )
+    FROM (
+        SELECT id, {_HERE} AS is_here, row_number() OVER (ORDER BY {_STANDING} DESC, id) AS place
+        FROM memories_memory WHERE {{condition}}
+        ORDER BY {_STANDING} DESC, id LIMIT %(most)s
+    ) AS ranked
+    WHERE place <= %(best)s OR is_here
+    ORDER BY place
+"""  # noqa: S608  constants only
+_HOLDS = f"((project = '' AND scope = '') OR {_HERE})"
+# As the index `memory_always` has it. By who said it, for an agent may claim any importance and as
+# many rules as it likes; not by age, for no old rule shall fall out first.
+_BY_TRUST = " ".join(f"WHEN '{one.value}' THEN {one.trust}" for one in Provenance)
+_TRUST = f"(CASE provenance {_BY_TRUST} END)"
+_ALWAYS = f"""
+    SELECT * FROM (
+        SELECT id, true FROM memories_memory
+        WHERE {{condition}} AND (kind = 'constraint' OR is_pinned) AND kind = 'constraint'
+            AND {_HOLDS}
+        ORDER BY {_TRUST} DESC, importance DESC, id LIMIT %(constraints)s
+    ) AS constraints
+    UNION ALL SELECT * FROM (
+        SELECT id, false FROM memories_memory
+        WHERE {{condition}} AND (kind = 'constraint' OR is_pinned) AND kind <> 'constraint'
+            AND {_HOLDS}
+        ORDER BY {_TRUST} DESC, importance DESC, id LIMIT %(pins)s
+    ) AS pins
+"""  # noqa: S608  constants only
+_LINKED = f"""
+    SELECT id FROM memories_memory
+    WHERE {{condition}} AND NOT id = ANY(%(ids)s::uuid[]) AND id = ANY(ARRAY(
+        SELECT source_id FROM memories_derivation
+        WHERE workspace_id = %(workspace)s AND derived_id = ANY(%(ids)s::uuid[])
+        UNION SELECT derived_id FROM memories_derivation
+        WHERE workspace_id = %(workspace)s AND source_id = ANY(%(ids)s::uuid[])
+    ))
+    ORDER BY {_STANDING} DESC, id LIMIT %(linked)s
+"""  # noqa: S608  constants only
+# Kept from being erased: records are about to refer to them (`lifecycle.hold`).
+_FACTS = f"""
+    SELECT id, content, kind, provenance, importance, is_pinned AND {_HOLDS}, observed_at,
+        recall_count, revision
+    FROM memories_memory WHERE {{condition}} AND id = ANY(%(ids)s::uuid[])
+    ORDER BY id FOR KEY SHARE
+"""  # noqa: S608  constants only
+_VECTORS = """
+    SELECT memory_id, embedding FROM memories_memoryvector
+    WHERE workspace_id = %(workspace)s AND memory_id = ANY(%(ids)s::uuid[]) AND model = %(model)s
+    ORDER BY memory_id, position
+"""
+_HEADER_BYTES = 4  # of a vector in binary: its width, and two unused
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What a session is about: where constraints hold, and whose best are candidates."""
+
+    project: str
+    scope: str
+    context: str
+    vector: NDArray[np.float32] | None
+    model: str
+
+
+class Fact(NamedTuple):
+    """A candidate as it stands now."""
+
+    id: UUID
+    content: str
+    kind: str
+    provenance: str
+    importance: float
+    leads: bool  # a pin that holds in the session's place
+    observed_at: datetime
+    recall_count: int
+    revision: int
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """The candidates in the baseline's order, and by the same order what else is known of each."""
+
+    facts: Sequence[Fact]
+    always: Sequence[Always]
+    vectors: Sequence[NDArray[np.float32] | None]  # of the first window
+    cosines: Sequence[float | None]  # of the nearest window
+    constraints: Sequence[UUID]  # all that hold here, `CONSTRAINTS_READ` at most
+
+
+def candidates_of(place: Place, *, now: datetime) -> Candidates:
+    """Return a session's candidates, kept from being erased until the transaction ends."""
+    recallable = Memory.objects.recallable(now)
+    asked = _asked(place)
+    with by_index_in_order():
+        ranked = _rows(_BEST, recallable, asked)
+        named = _rows(_ALWAYS, recallable, asked)
+        best = [memory_id for memory_id, *_ in ranked[:BEST]]
+        near = _near(recallable, place, size=ranked[0][3] if ranked else 0)
+        chosen = {*best, *near}
+        linked = [row[0] for row in _rows(_LINKED, recallable, asked | {"ids": list(chosen)})]
+        of_place = [i for i, is_here, *_ in ranked if is_here and i not in chosen][:PLACED_MAX]
+        constraints = [i for i, must in named if must]
+        always: dict[UUID, Always] = dict.fromkeys(constraints[:CONSTRAINTS_MAX], "constraint")
+        always.update({i: "pin" for i, must in named if not must})
+        asked["ids"] = _capped(always, [*of_place, *linked], best, near)
+        facts = [Fact._make(row) for row in _rows(_FACTS, recallable, asked)]
+        windows = _windows(asked, place.vector)
+    facts.sort(key=lambda f: (-standing(f.importance, f.observed_at, is_pinned=f.leads), f.id))
+    vectors = [windows.get(fact.id, []) for fact in facts]
+    return Candidates(
+        facts=facts,
+        always=[always.get(fact.id, "") for fact in facts],
+        vectors=[rows[0] if rows else None for rows in vectors],
+        cosines=[_cosine(rows, place.vector) for rows in vectors],
+        constraints=constraints,
+    )
+
+
+def constraints_at(project: str, scope: str, *, now: datetime) -> list[UUID]:
+    """Return the constraints that hold in a place, `CONSTRAINTS_READ` at most, the first first."""
+    asked = _asked(Place(project, scope, "", None, "")) | {"pins": 0}
+    with by_index_in_order():
+        return [i for i, _ in _rows(_ALWAYS, Memory.objects.recallable(now), asked)]
+
+
+def _asked(place: Place) -> dict[str, Any]:
+    parts = place.scope.split("/") if place.scope else []
+    return {
+        "workspace": current_workspace_id(),
+        "project": place.project,
+        "scopes": ["/".join(parts[:n]) for n in range(1, len(parts) + 1)],
+        # What no scope begins with, where the session names none.
+        "below": f"{place.scope}/",
+        "best": BEST,
+        "most": PLACED_AMONG if place.project or place.scope else BEST,
+        "constraints": CONSTRAINTS_READ,
+        "pins": PINS_MAX,
+        "linked": LINKED_MAX,
+        "model": place.model,
+    }
+
+
+def _near(recallable: MemoryQuerySet, place: Place, *, size: int) -> Collection[UUID]:
+    """Return the nearest to the context, or where it has no vector what shares its words."""
+    if place.vector is not None:
+        return nearest(recallable, place.vector, place.model, BEST, size=size)
+    words = terms(place.context)
+    return by_words(recallable, vocabulary_of(words), BEST) if words else ()
+
+
+def _capped(
+    always: Iterable[UUID],
+    structural: Sequence[UUID],
+    best: Sequence[UUID],
+    near: Collection[UUID],
+) -> list[UUID]:
+    """Return at most `POOL_MAX`: of both rankings as many, however much stands beside them."""
+    in_turn = chain.from_iterable(zip_longest(best, near))
+    found = dict.fromkeys(i for i in chain(always, structural, in_turn) if i is not None)
+    return list(found)[:POOL_MAX]
+
+
+def _rows(statement: str, recallable: MemoryQuerySet, asked: dict[str, Any]) -> list[Any]:
+    condition = condition_of(recallable)
+    with binary_cursor() as cursor:
+        cursor.execute(statement.format(condition=condition.sql), condition.parameters | asked)
+        rows: list[Any] = cursor.fetchall()
+        return rows
+
+
+def _windows(
+    asked: dict[str, Any], vector: NDArray[np.float32] | None
+) -> dict[UUID, list[NDArray[np.float32]]]:
+    """Return the vectors of memories, window by window; of one width, the context's if it has one.
+
+    A vector of another width or with holes is as good as none.
+    """
+    with binary_cursor() as cursor:
+        cursor.execute(_VECTORS, asked)
+        written = cursor.fetchall()
+    if not written:
+        return {}
+    width = (len(written[0][1]) - _HEADER_BYTES) // 4 if vector is None else len(vector)
+    fitting = [(i, row) for i, row in written if len(row) == _HEADER_BYTES + 4 * width]
+    joined = b"".join([row[_HEADER_BYTES:] for _, row in fitting])
+    rows = np.frombuffer(joined, ">f4").reshape(len(fitting), width).astype(np.float32)
+    found: dict[UUID, list[NDArray[np.float32]]] = {}
+    for place in np.flatnonzero(np.isfinite(rows).all(axis=1)).tolist():
+        found.setdefault(fitting[place][0], []).append(rows[place])
+    return found
+
+
+def _cosine(
+    rows: Sequence[NDArray[np.float32]], vector: NDArray[np.float32] | None
+) -> float | None:
+    if vector is None or not rows:
+        return None
+    return max(float(row @ vector) for row in rows)

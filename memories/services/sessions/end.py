@@ -1,0 +1,113 @@
+"""Ending a session: its transcript is kept for the judge, and who listens is told."""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import datetime, timedelta
+
+from django.db.models import Q
+
+from engram.kernel.actors import SYSTEM, Actor
+from engram.kernel.collisions import retried
+from engram.kernel.credentials import without_credentials
+from engram.kernel.history import record
+from engram.kernel.models import Workspace
+from engram.kernel.refusals import StaleError
+from engram.kernel.tenancy import in_workspace
+from memories.models import Session
+from memories.services.causes import OTHER_TRANSCRIPT
+from memories.services.sessions.prompts import locked_session, own_session
+from memories.signals import session_ended
+
+IDLE_FOR = timedelta(hours=24)
+CLOSED_A_TURN = 500
+NOTHING_SAID = hashlib.sha256(b"").hexdigest()
+
+
+@retried
+def end_session(
+    workspace: Workspace, session_key: str, transcript: str, *, actor: Actor, now: datetime
+) -> Session:
+    """End a session; the same end again changes nothing, another transcript is refused.
+
+    Of a credential in it a marker is kept: a session's transcript is not lost for one line.
+    Reviewers may end the sessions of others, too: one whose key is lost, say.
+
+    One that was closed as idle, or ended without a transcript, takes its transcript once, as if it
+    had been ended with it then: late is better than lost.
+    """
+    with in_workspace(workspace):
+        session = (
+            locked_session(session_key) if actor.is_reviewer else own_session(session_key, actor)
+        )
+        digest = hashlib.sha256(transcript.encode()).hexdigest()
+        if session.ended_at is not None and not session.is_abandoned:
+            if session.transcript_digest == digest:
+                return session
+            # Told by the digest: a transcript that was erased is empty, too.
+            if session.transcript_digest != NOTHING_SAID:
+                raise StaleError(
+                    "This session has ended, with another transcript.", cause=OTHER_TRANSCRIPT
+                )
+        kept, _ = without_credentials(transcript)
+        session.transcript, session.transcript_digest = kept, digest
+        session.is_abandoned = False
+        return _end(session, actor=actor, now=now)
+
+
+def close_idle(workspace: Workspace, *, now: datetime) -> int:
+    """End sessions of which nothing was heard for 24 hours, without a transcript; return how many.
+
+    Each in a transaction of its own, so that none waits for the others.
+    """
+    # What a clock said that was more than a day ahead is no sign of life.
+    before, ahead = now - IDLE_FOR, now + IDLE_FOR
+    silent = Q(active_at=None) | Q(active_at__lte=before) | Q(active_at__gt=ahead)
+    silent &= Q(started_at__lte=before) | Q(started_at__gt=ahead)
+    with in_workspace(workspace):
+        idle = Session.objects.filter(silent, ended_at=None)
+        oldest = idle.order_by("started_at").values_list("session_key", flat=True)
+        keys = list(oldest[:CLOSED_A_TURN])
+    closed = 0
+    for session_key in keys:
+        with in_workspace(workspace):
+            session = (
+                Session.objects.select_for_update(no_key=True)
+                .filter(silent, ended_at=None, session_key=session_key)
+                .first()
+            )
+            if session is not None:
+                session.is_abandoned = True
+                _end(session, actor=SYSTEM, now=now)
+                closed += 1
+    return closed
+
+
+def note_judged(session: Session, now: datetime) -> None:
+    """Say that a session's records are settled; the judge's, in its transaction."""
+    session.judged_at = now
+    session.save(update_fields=["judged_at"])
+
+
+def _end(session: Session, *, actor: Actor, now: datetime) -> Session:
+    """Store a session's end, tell it, and have it judged; what was closed stays closed then."""
+    is_late = session.ended_at is not None
+    # A clock that went back ends nothing earlier than it began.
+    session.ended_at = session.ended_at or max(now, session.started_at)
+    session.save(update_fields=["transcript", "transcript_digest", "ended_at", "is_abandoned"])
+    rows = session.candidates
+    record(
+        "session.transcript_taken" if is_late else "session.ended",
+        of=("session", session.id),
+        actor=actor,
+        now=now,
+        session_key=session.session_key,
+        data={
+            "injected": rows.filter(was_injected=True).count(),
+            "matched": rows.filter(fts_hit_count__gt=0).count(),
+            "prompts": session.prompt_count,
+            "transcript_chars": len(session.transcript),
+        },
+    )
+    session_ended.send(Session, session=session, now=now)
+    return session

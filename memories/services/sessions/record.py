@@ -1,0 +1,175 @@
+"""The rows of a session: those before it, its candidates, and what it is given counted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+from uuid import UUID
+
+import numpy as np
+from django.db import connection, transaction
+
+from engram.kernel import telemetry
+from engram.kernel.binary import Packed, packing_cursor
+from engram.kernel.tenancy import current_workspace_id
+from memories.models import Session
+from memories.services.sessions.ranker_hook import Opinion
+
+# All in one statement of one plan. Numbers are sent packed, what is missing as NaN or 0; the
+# signals of a row are its part of one long array.
+_RECORD = """
+    WITH recorded AS (
+        INSERT INTO memories_sessioncandidate (
+            workspace_id, session_id, created_at, memory_id, source, baseline_score, baseline_rank,
+            cosine, predictor_score, predictor_rank, fused_score, diversity, final_score, rank,
+            was_injected, is_always, revision, fts_hit_count, signals
+        )
+        SELECT %(workspace)s, %(session)s, %(at)s, memory_id, source, baseline_score, baseline_rank,
+            nullif(cosine, 'NaN'), nullif(predictor_score, 'NaN'), nullif(predictor_rank, 0),
+            fused_score, diversity, final_score, rank, was_injected, is_always, revision, 0,
+            (%(all_signals)b::float8[])[(place - 1) * %(width)s + 1 : place * %(width)s]
+        FROM unnest(
+            %(memory_id)b::uuid[], %(source)b::text[], %(baseline_score)b::float8[],
+            %(baseline_rank)b::int[], %(cosine)b::float8[], %(predictor_score)b::float8[],
+            %(predictor_rank)b::int[], %(fused_score)b::float8[], %(diversity)b::float8[],
+            %(final_score)b::float8[], %(rank)b::int[], %(was_injected)b::bool[],
+            %(is_always)b::bool[], %(revision)b::int[]
+        ) WITH ORDINALITY AS made (
+            memory_id, source, baseline_score, baseline_rank, cosine, predictor_score,
+            predictor_rank, fused_score, diversity, final_score, rank, was_injected, is_always,
+            revision, place
+        )
+    ), locked AS MATERIALIZED (
+        SELECT id FROM memories_memory
+        WHERE workspace_id = %(workspace)s AND id = ANY(%(given)s::uuid[])
+        ORDER BY id FOR NO KEY UPDATE
+    )
+    UPDATE memories_memory SET injected_count = injected_count + 1
+    FROM locked WHERE memories_memory.id = locked.id
+"""
+_PACKED = {
+    "f8": (
+        "baseline_score",
+        "cosine",
+        "predictor_score",
+        "fused_score",
+        "diversity",
+        "final_score",
+    ),
+    "i4": ("baseline_rank", "predictor_rank", "rank", "revision"),
+    "?": ("was_injected", "is_always"),
+}
+_BEFORE = """
+    SELECT (
+        SELECT started_at FROM memories_session WHERE workspace_id = %(workspace)s
+        ORDER BY started_at DESC, id DESC LIMIT 1
+    ), (
+        SELECT started_at FROM memories_session WHERE workspace_id = %(workspace)s
+            AND caller = %(caller)s AND agent = %(agent)s AND started_at < %(at)s
+        ORDER BY started_at DESC LIMIT 1
+    )
+"""
+
+
+class Before(NamedTuple):
+    """When the workspace's newest session began, and the last of the same caller and agent."""
+
+    any: datetime | None
+    own: datetime | None
+
+
+class CandidateRow(NamedTuple):
+    """What is recorded of one candidate, by the names of the columns."""
+
+    memory_id: UUID
+    source: str
+    baseline_score: float
+    baseline_rank: int
+    cosine: float | None
+    predictor_score: float | None
+    predictor_rank: int | None
+    fused_score: float
+    diversity: float
+    final_score: float
+    rank: int
+    was_injected: bool
+    is_always: bool
+    revision: int
+    signals: Sequence[float]
+
+
+def is_known(session_key: str) -> bool:
+    """Tell whether a session was started under this key."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT 1 FROM memories_session WHERE workspace_id = %s AND session_key = %s",
+            [current_workspace_id(), session_key],
+        )
+        return cursor.fetchone() is not None
+
+
+def sessions_before(caller: str, agent: str, at: datetime) -> Before:
+    """Return when sessions began: the newest of all, and the caller's (and agent's) before `at`."""
+    asked: dict[str, Any] = {"caller": caller, "agent": agent, "at": at}
+    with connection.cursor() as cursor:
+        cursor.execute(_BEFORE, asked | {"workspace": current_workspace_id()})
+        return Before(*cursor.fetchone())
+
+
+def record_candidates(session: Session, rows: Sequence[CandidateRow]) -> None:
+    """Insert the records of a written session, and count which memories it is given.
+
+    That is neither a recall nor a use. Each row has as many signals as the first.
+    """
+    if not rows:
+        return
+    columns = dict(zip(CandidateRow._fields, map(list, zip(*rows, strict=True)), strict=True))
+    signals = np.array(columns.pop("signals"), np.float64)
+    columns["predictor_rank"] = [rank or 0 for rank in columns["predictor_rank"]]
+    packed = {
+        name: Packed(np.array(columns[name], kind))  # None becomes NaN
+        for kind, names in _PACKED.items()
+        for name in names
+    }
+    asked = {
+        "workspace": current_workspace_id(),
+        "session": session.id,
+        "at": session.started_at,
+        "all_signals": Packed(signals.ravel()),
+        "width": signals.shape[1],
+        "given": [row.memory_id for row in rows if row.was_injected],
+    }
+    with packing_cursor() as cursor:
+        cursor.execute(_RECORD, columns | packed | asked)
+
+
+CATEGORY = "predictor"
+
+
+def log_start(session: Session, rows: Sequence[CandidateRow], opinion: Opinion) -> None:
+    """Tell what the start made of its candidates; nothing where no learned ranker takes part."""
+    if not opinion.phase:
+        return
+    key, scores = session.session_key, opinion.scores
+    injected = sum(row.was_injected for row in rows)
+    attenuated = sum(row.diversity < 1 for row in rows)
+
+    def write() -> None:
+        telemetry.log_event(
+            "prefilter", CATEGORY, session_key=key, candidates=len(rows), injected=injected
+        )
+        if scores:
+            telemetry.log_event(
+                "score",
+                CATEGORY,
+                session_key=key,
+                candidates=len(scores),
+                top_pick=max(scores, key=lambda memory_id: scores[memory_id]),
+                alpha=opinion.alpha,
+                model_version=opinion.model_version,
+            )
+        if attenuated:
+            telemetry.log_event("diversity", CATEGORY, session_key=key, attenuated=attenuated)
+
+    transaction.on_commit(write)

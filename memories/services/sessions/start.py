@@ -1,0 +1,252 @@
+"""Starting a session: which memories it is given, and what was considered, all recorded.
+
+1. Embed the context, outside of any transaction. 2. Gather candidates, hear the learned ranker,
+order them. 3. Record every one of them, count what is given, tell history and who listens. A key
+that is known answers what it was given first, in its present wording.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import copy
+from dataclasses import dataclass, replace
+from datetime import datetime
+from random import Random
+from time import perf_counter
+from uuid import UUID
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engram.kernel import telemetry
+from engram.kernel.actors import Actor
+from engram.kernel.collisions import retried
+from engram.kernel.credentials import refuse_credentials, without_credentials
+from engram.kernel.embedding import EmbeddingUnavailableError, embed_query
+from engram.kernel.history import event, send
+from engram.kernel.inserting import insert
+from engram.kernel.locks import one_at_a_time
+from engram.kernel.models import Workspace
+from engram.kernel.refusals import StaleError
+from engram.kernel.tenancy import before_writing, in_workspace
+from memories.core import injection
+from memories.models import Memory, Session, SessionCandidate
+from memories.services.causes import SESSION_KEY_TAKEN
+from memories.services.disputes import UNDISPUTED, Dispute, quoted_disputes
+from memories.services.sessions.candidates import (
+    Fact,
+    Place,
+    candidates_of,
+    constraints_at,
+)
+from memories.services.sessions.offer import Offered, Started, decided_since
+from memories.services.sessions.ranker_hook import Asked, Opinion, opinion_on
+from memories.services.sessions.ranking import facts_of, ranked
+from memories.services.sessions.record import (
+    CandidateRow,
+    is_known,
+    log_start,
+    record_candidates,
+    sessions_before,
+)
+from memories.signals import session_started
+
+STAGE = "session_start"
+TAKEN = "Another key started a session of this key; choose another session_key."
+SECONDS_AN_HOUR = 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class SessionWanted:
+    """What a caller says of a session."""
+
+    session_key: str
+    project: str = ""
+    scope: str = ""
+    agent: str = ""
+    context: str = ""
+    k: int = 10
+    budget_chars: int = 6000
+
+
+def session_rng(workspace: Workspace, session_key: str) -> Random:
+    """Return the random source of a session: the same for the same key, whenever it starts."""
+    return Random(f"{workspace.pk}:{session_key}")
+
+
+def start_session(
+    workspace: Workspace, wanted: SessionWanted, *, actor: Actor, now: datetime, rng: Random
+) -> Started:
+    """Start a session, or answer what the one of this key was given, in its present wording."""
+    began = perf_counter()
+    wanted = replace(wanted, agent=actor.agent_name(wanted.agent))
+    names = ("session_key", "project", "scope", "agent")
+    refuse_credentials({name: getattr(wanted, name) for name in names})
+    wanted = replace(wanted, context=without_credentials(wanted.context)[0])
+    with before_writing(workspace):
+        is_new = not is_known(wanted.session_key)
+    vector = _embedded(workspace, wanted.context, now) if is_new else None
+    started = _start_once(workspace, wanted, vector, actor=actor, now=now, rng=rng)
+    if started.is_new:
+        telemetry.observe(STAGE, perf_counter() - began, workspace)
+    return started
+
+
+@retried
+def _start_once(
+    workspace: Workspace,
+    wanted: SessionWanted,
+    vector: NDArray[np.float32] | None,
+    *,
+    actor: Actor,
+    now: datetime,
+    rng: Random,
+) -> Started:
+    """Start the session in one transaction, unless another caller has started it meanwhile."""
+    with in_workspace(workspace):
+        one_at_a_time(f"session:{workspace.pk}:{wanted.session_key}")
+        if is_known(wanted.session_key):
+            return recorded(wanted.session_key, actor, now)
+        # A copy: done again it draws what it drew.
+        return _start(workspace, wanted, vector, actor=actor, now=now, rng=copy(rng))
+
+
+def _embedded(workspace: Workspace, context: str, now: datetime) -> NDArray[np.float32] | None:
+    """Return the vector of the context; None when there is none to be had: words will do."""
+    if not context.strip():
+        return None
+    model = workspace.embedding_model
+    try:
+        return embed_query(context, model)
+    except EmbeddingUnavailableError:
+        telemetry.record_outage(
+            "embedding", "embedding_unavailable", detail=model, now=now, workspace=workspace
+        )
+        return None
+
+
+def recorded(session_key: str, actor: Actor, now: datetime) -> Started:
+    """Return what a session was given, as it reads and is disputed now, without what is hidden.
+
+    Raise `StaleError` for everybody but the caller that started it.
+    """
+    session = Session.objects.get(session_key=session_key)
+    if session.caller != actor.caller:
+        raise StaleError(TAKEN, cause=SESSION_KEY_TAKEN)
+    rows = list(session.candidates.filter(was_injected=True).order_by("rank"))
+    memories = Memory.objects.recallable(now).in_bulk([row.memory_id for row in rows])
+    disputes = quoted_disputes(list(memories), now=now)
+    offered = [
+        _offered(row, memories[row.memory_id], disputes)
+        for row in rows
+        if row.memory_id in memories
+    ]
+    before = sessions_before(session.caller, session.agent, session.started_at)
+    decided = decided_since(before.own, session.started_at, now=now)
+    holding = constraints_at(session.project, session.scope, now=now)
+    left_out = [i for i in holding if i not in memories]
+    return Started(session, offered, decided, left_out, is_new=False)
+
+
+def _start(
+    workspace: Workspace,
+    wanted: SessionWanted,
+    vector: NDArray[np.float32] | None,
+    *,
+    actor: Actor,
+    now: datetime,
+    rng: Random,
+) -> Started:
+    model = workspace.embedding_model
+    place = Place(wanted.project, wanted.scope, wanted.context, vector, model)
+    found = candidates_of(place, now=now)
+    before = sessions_before(actor.caller, wanted.agent, now)
+    gap = _gap_hours(before.any, now)
+    asked = Asked(
+        workspace=workspace,
+        session_key=wanted.session_key,
+        context=vector,
+        model=model,
+        project=wanted.project,
+        now=now,
+        gap_hours=gap,
+        candidates=facts_of(found, now),
+    )
+    opinion = opinion_on(asked)
+    room = injection.Room(wanted.k, wanted.budget_chars)
+    disputes = quoted_disputes([fact.id for fact in found.facts], now=now)
+    rows = ranked(found, asked, opinion, room, disputes, rng=rng)
+    session = _session(wanted, vector, opinion, model=model, gap=gap, actor=actor, now=now)
+    given = [row for row in rows if row.was_injected]
+    told = event(
+        "session.started",
+        of=("session", session.id),
+        actor=actor,
+        now=now,
+        session_key=session.session_key,
+        data={"candidates": len(rows), "injected": len(given)},
+    )
+    insert([session, told])
+    record_candidates(session, rows)
+    send(told)
+    log_start(session, rows, opinion)
+    session_started.send(Session, session=session, now=now)
+    facts = {fact.id: fact for fact in found.facts}
+    offered = [_offered(row, facts[row.memory_id], disputes) for row in given]
+    known = {row.memory_id for row in given}
+    left_out = [i for i in found.constraints if i not in known]
+    return Started(session, offered, decided_since(before.own, now, now=now), left_out, is_new=True)
+
+
+def _offered(
+    row: CandidateRow | SessionCandidate,
+    memory: Fact | Memory,
+    disputes: Mapping[UUID, Dispute],
+) -> Offered:
+    return Offered(
+        memory_id=row.memory_id,
+        content=memory.content,
+        kind=memory.kind,
+        score=row.final_score,
+        source=row.source,
+        is_always=row.is_always,
+        dispute=disputes.get(row.memory_id, UNDISPUTED),
+    )
+
+
+def _gap_hours(before: datetime | None, now: datetime) -> float | None:
+    """Return the hours since the workspace's session before, 0 when a clock went back."""
+    return None if before is None else max(0.0, (now - before).total_seconds() / SECONDS_AN_HOUR)
+
+
+def _session(
+    wanted: SessionWanted,
+    vector: NDArray[np.float32] | None,
+    opinion: Opinion,
+    *,
+    model: str,
+    gap: float | None,
+    actor: Actor,
+    now: datetime,
+) -> Session:
+    return Session(
+        session_key=wanted.session_key,
+        project=wanted.project,
+        scope=wanted.scope,
+        agent=wanted.agent,
+        context=wanted.context,
+        context_embedding=vector,
+        embedding_model=model,
+        caller=actor.caller,
+        key_id=actor.key_id,
+        k=wanted.k,
+        budget_chars=wanted.budget_chars,
+        gap_hours=gap,
+        started_at=now,
+        alpha=opinion.alpha,
+        phase=opinion.phase,
+        model_version=opinion.model_version,
+        has_opinion=bool(opinion.scores),
+        no_opinion_reason=opinion.no_opinion_reason,
+        status_line=opinion.status_line,
+    )

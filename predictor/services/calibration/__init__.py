@@ -1,0 +1,1 @@
+"""People label what a judge labelled, without seeing its answer."""

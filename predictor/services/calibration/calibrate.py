@@ -1,0 +1,244 @@
+"""Asking people what memories were worth, blind: drawing, labelling, taking a label back.
+
+What waits is a row with no `labelled_at`. What can no longer be judged as the judge did (the
+memory is not recallable or was revised, the transcript is gone) drops out of what waits by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from uuid import UUID
+
+import numpy as np
+from django.db.models import Exists, OuterRef, QuerySet
+
+from engram.kernel.actors import SYSTEM, Actor
+from engram.kernel.history import record
+from engram.kernel.models import Workspace
+from engram.kernel.planning import by_index
+from engram.kernel.refusals import MissingError, StaleError
+from engram.kernel.tenancy import in_workspace
+from memories.models import Memory, SessionCandidate
+from memories.services.lifecycle.states import hold_free
+from predictor.core.calibration import Item, draw, stratum_of
+from predictor.models import (
+    CalibrationItem,
+    CalibrationSample,
+    Judgement,
+    JudgeStatus,
+    Label,
+    PredictorState,
+)
+from predictor.services.causes import (
+    ALREADY_LABELLED,
+    ALREADY_WAITING,
+    ITEM_DROPPED,
+    NOTHING_TO_SAMPLE,
+)
+from predictor.services.state import locked_state
+
+DUE_EVERY = 50  # newly scored sessions
+SAMPLE_MIN, SAMPLE_SIZE, SAMPLE_MAX = 20, 30, 50
+DRAWN_FROM = 200  # of the newest judged sessions
+NOTHING = (
+    "Nothing is left to ask about: all of the newest judged sessions was asked or has changed."
+)
+DROPPED = "This can no longer be judged: its memory or its session has changed since."
+
+
+def waiting_items(now: datetime) -> QuerySet[CalibrationItem]:
+    """Return what waits for a person and can still be read as the judge read it."""
+    return _readable(CalibrationItem.objects.filter(labelled_at=None), now)
+
+
+def sample_of(now: datetime) -> list[CalibrationItem]:
+    """Return what waits, in the order in which it was drawn: sessions stay together."""
+    found = waiting_items(now).select_related("session", "memory", "sample")
+    with by_index():
+        return list(found.order_by("sample__drawn_at", "sample", "position")[: 2 * SAMPLE_MAX])
+
+
+def count_waiting(now: datetime) -> int:
+    """Count what waits."""
+    with by_index():
+        return waiting_items(now).count()
+
+
+def draw_when_due(
+    workspace: Workspace, state: PredictorState, rng: np.random.Generator, now: datetime
+) -> CalibrationSample | None:
+    """Draw a sample after every fifty newly scored sessions, once the one before is done.
+
+    The caller serves the workspace and holds the lock of ``state``. What is due stays due until
+    there is enough to ask about.
+    """
+    newly = state.scored_sessions - state.scored_at_calibration
+    if 0 <= newly < DUE_EVERY or count_waiting(now):
+        return None
+    judged = _judged(now)
+    if len(judged) < SAMPLE_MIN:
+        return None
+    return _drawn(state, judged, SAMPLE_SIZE, "due", rng=rng, actor=SYSTEM, now=now)
+
+
+def sample(
+    workspace: Workspace, size: int, *, rng: np.random.Generator, actor: Actor, now: datetime
+) -> bool:
+    """Draw up to ``size`` items, unless some still wait; tell whether any were drawn.
+
+    Raises
+    ------
+    StaleError
+        When nothing waits and nothing is left to draw.
+    """
+    with in_workspace(workspace):
+        state = locked_state(now)
+        if count_waiting(now):
+            return False
+        judged = _judged(now)
+        drawn = _drawn(state, judged, size, "asked", rng=rng, actor=actor, now=now)
+        if drawn is None:
+            raise StaleError(NOTHING, cause=NOTHING_TO_SAMPLE)
+        return True
+
+
+def label_item(
+    workspace: Workspace,
+    item_id: UUID,
+    label: float | None,
+    *,
+    actor: Actor,
+    now: datetime,
+    is_first_only: bool = False,
+) -> CalibrationItem:
+    """Write what a person says of an item, None for unsure; a later word replaces an earlier.
+
+    With ``is_first_only`` it does not: what was labelled meanwhile is refused as stale.
+    """
+    with in_workspace(workspace):
+        item = _locked(item_id)
+        if is_first_only and item.labelled_at is not None:
+            raise StaleError(
+                f"{item.labelled_by} has answered this meanwhile.",
+                [item.pk],
+                cause=ALREADY_LABELLED,
+            )
+        if item.labelled_at is None and not waiting_items(now).filter(pk=item.pk).exists():
+            raise StaleError(DROPPED, cause=ITEM_DROPPED)
+        item.is_relabelled = item.is_relabelled or item.labelled_at is not None
+        item.label, item.is_unsure = label, label is None
+        item.labelled_by, item.labelled_at = actor.label, now
+        _store(item, "calibration.labelled", actor, now)
+        return item
+
+
+def unlabel_item(workspace: Workspace, item_id: UUID, *, actor: Actor, now: datetime) -> None:
+    """Let an answered item wait again; that it was answered before stays known."""
+    with in_workspace(workspace):
+        item = _locked(item_id)
+        if item.labelled_at is None:
+            raise StaleError("This waits already.", cause=ALREADY_WAITING)
+        item.is_relabelled = True
+        item.label, item.is_unsure = None, False
+        item.labelled_by, item.labelled_at = "", None
+        _store(item, "calibration.reopened", actor, now)
+
+
+def _readable(items: QuerySet[CalibrationItem], now: datetime) -> QuerySet[CalibrationItem]:
+    """Keep the items whose session and memory are what they were when they were judged."""
+    recallable = Memory.objects.recallable(now).filter(pk=OuterRef("memory"))
+    return items.filter(Exists(recallable), Exists(_as_offered())).exclude(session__transcript="")
+
+
+def _as_offered() -> QuerySet[SessionCandidate]:
+    return SessionCandidate.objects.filter(
+        session=OuterRef("session"),
+        memory=OuterRef("memory"),
+        revision=OuterRef("memory__revision"),
+    )
+
+
+def _judged(now: datetime) -> list[tuple[Label, Judgement]]:
+    """Return what nobody was asked about of the newest judged sessions, with their judgements."""
+    done = Judgement.objects.filter(status=JudgeStatus.DONE).exclude(session__transcript="")
+    newest = done.defer("raw").order_by("-judged_at", "-id")[:DRAWN_FROM]
+    by_session = {judgement.session_id: judgement for judgement in newest}
+    asked = CalibrationItem.objects.filter(session=OuterRef("session"), memory=OuterRef("memory"))
+    recallable = Memory.objects.recallable(now).filter(pk=OuterRef("memory"))
+    found = Label.objects.filter(
+        Exists(recallable),
+        Exists(_as_offered()),
+        ~Exists(asked),
+        session__in=by_session,
+        relevance__isnull=False,
+    )
+    with by_index():
+        return [(row, by_session[row.session_id]) for row in found.order_by("pk")]
+
+
+def _drawn(
+    state: PredictorState,
+    judged: Sequence[tuple[Label, Judgement]],
+    size: int,
+    reason: str,
+    *,
+    rng: np.random.Generator,
+    actor: Actor,
+    now: datetime,
+) -> CalibrationSample | None:
+    """Store a stratified sample, and begin to count towards the next; None without any item.
+
+    What is being erased is left out: who erases it waits for the state, which is locked here.
+    """
+    strata = [stratum_of(row.relevance or 0.0, by.confidence or 0.0) for row, by in judged]
+    items = [
+        Item(index, row.session_id, stratum)
+        for index, ((row, _), stratum) in enumerate(zip(judged, strata, strict=True))
+    ]
+    chosen = draw(items, size, rng)
+    held = hold_free([judged[index][0].memory_id for index in chosen])
+    chosen = [index for index in chosen if judged[index][0].memory_id in held]
+    if not chosen:
+        return None
+    drawn = CalibrationSample.objects.create(reason=reason, size=len(chosen), drawn_at=now)
+    CalibrationItem.objects.bulk_create(
+        CalibrationItem(
+            sample=drawn,
+            session_id=judged[index][0].session_id,
+            memory_id=judged[index][0].memory_id,
+            position=position,
+            stratum=strata[index],
+            judge_relevance=min(1.0, max(0.0, judged[index][0].relevance or 0.0)),
+            judge_kind=judged[index][1].kind,
+            judge_version=judged[index][1].version,
+        )
+        for position, index in enumerate(chosen, 1)
+    )
+    state.scored_at_calibration = state.scored_sessions
+    state.updated_at = now
+    state.save(update_fields=["scored_at_calibration", "updated_at"])
+    told = {"reason": reason, "size": len(chosen)}
+    record(
+        "calibration.drawn", of=("calibration_sample", drawn.id), actor=actor, now=now, data=told
+    )
+    return drawn
+
+
+def _locked(item_id: UUID) -> CalibrationItem:
+    item = CalibrationItem.objects.select_for_update().filter(pk=item_id).first()
+    if item is None:
+        raise MissingError("There is no such item.")
+    return item
+
+
+def _store(item: CalibrationItem, told: str, actor: Actor, now: datetime) -> None:
+    """Save an answer; history says that one was given, not which, lest the next one be led."""
+    item.save(update_fields=["label", "is_unsure", "is_relabelled", "labelled_by", "labelled_at"])
+    record(
+        told,
+        of=("calibration_item", item.id),
+        actor=actor,
+        now=now,
+        data={"sample": str(item.sample_id), "is_relabelled": item.is_relabelled},
+    )

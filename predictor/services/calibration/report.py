@@ -1,0 +1,116 @@
+"""How far the judge is from people: over the newest labels, and by judge and month.
+
+Only blind labels count: who answers an item again may know what the judge had said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from predictor.core.calibration import CalibrationReport, Pair, error_of
+from predictor.models import CalibrationItem, CalibrationSample, Judgement, JudgeStatus
+from predictor.services.calibration.calibrate import count_waiting
+
+MONTHS_TOLD = 24
+NEWEST = 5000  # labels that are summed up: years of samples
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeReport:
+    """One judge (its kind and its version) against people: in all, and month by month."""
+
+    kind: str
+    version: str
+    report: CalibrationReport
+    months: list[tuple[str, CalibrationReport]]  # oldest first, by when people labelled
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """What the newest labels say of the judge; `is_flagged` is about the judge in service."""
+
+    report: CalibrationReport
+    judges: list[JudgeReport]  # the newest first
+    is_flagged: bool
+    waiting: int
+    unsure: int
+    relabelled: int
+    last_drawn_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Labelled:
+    pair: Pair
+    judge: tuple[str, str]
+    month: str
+
+
+def calibration_of(*, now: datetime) -> Calibration:
+    """Compare the judge with what people said of the same memories before they knew its word."""
+    answered = CalibrationItem.objects.exclude(labelled_at=None)
+    labelled = [
+        _Labelled(Pair(session, float(label or 0), relevance), (kind, version), f"{at:%Y-%m}")
+        for session, label, relevance, kind, version, at in answered.exclude(label=None)
+        .filter(is_relabelled=False)
+        .order_by("-labelled_at", "pk")
+        .values_list(
+            "session_id", "label", "judge_relevance", "judge_kind", "judge_version", "labelled_at"
+        )[:NEWEST]
+    ]
+    judges = _by_judge(labelled)
+    return Calibration(
+        report=_report(labelled),
+        judges=judges,
+        is_flagged=_is_flagged(judges),
+        waiting=count_waiting(now),
+        unsure=answered.filter(is_unsure=True).count(),
+        relabelled=answered.filter(is_relabelled=True, label__isnull=False).count(),
+        last_drawn_at=CalibrationSample.objects.values_list("drawn_at", flat=True).first(),
+    )
+
+
+def is_judge_flagged(*, now: datetime) -> bool:
+    """Tell whether the judge in service is off by more than 0.2 on average."""
+    return calibration_of(now=now).is_flagged
+
+
+def _by_judge(labelled: list[_Labelled]) -> list[JudgeReport]:
+    found = []
+    for (kind, version), ours in _grouped(labelled, lambda one: one.judge):
+        months = [(month, _report(rows)) for month, rows in _grouped(ours, lambda one: one.month)]
+        found.append(
+            JudgeReport(
+                kind,
+                version,
+                _report(ours),
+                sorted(months, key=lambda told: told[0])[-MONTHS_TOLD:],
+            )
+        )
+    return found
+
+
+def _grouped(
+    labelled: Iterable[_Labelled], by: Callable[[_Labelled], Any]
+) -> list[tuple[Any, list[_Labelled]]]:
+    groups: dict[Any, list[_Labelled]] = {}
+    for one in labelled:
+        groups.setdefault(by(one), []).append(one)
+    return list(groups.items())
+
+
+def _report(labelled: list[_Labelled]) -> CalibrationReport:
+    return error_of([one.pair for one in labelled])
+
+
+def _is_flagged(judges: list[JudgeReport]) -> bool:
+    """Tell whether the judge of the newest session is flagged; an unknown one is not."""
+    newest = (
+        Judgement.objects.filter(status=JudgeStatus.DONE)
+        .order_by("-judged_at", "-id")
+        .values_list("kind", "version")
+        .first()
+    )
+    return any(one.report.is_flagged for one in judges if (one.kind, one.version) == newest)

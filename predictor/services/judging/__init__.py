@@ -1,0 +1,1 @@
+"""Judging ended sessions, and the labels that follow."""

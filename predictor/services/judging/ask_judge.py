@@ -1,0 +1,112 @@
+"""Asking a language model to judge a session, within the day's cap that all models share."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Self
+
+from pydantic import BaseModel, ConfigDict, model_validator
+
+from engram.kernel import llm, spend
+from engram.kernel.llm import ModelError, Usage
+from engram.kernel.models import Workspace
+from memories.core.quoting import escaped, visible
+from predictor.core.judging import MAX_NOVEL, PROMPT_VERSION, Verdict, complaint, messages
+from predictor.models import JudgeKind
+from predictor.services.judging.pool import Material
+from predictor.services.judging.settle import Said
+
+BASE_OUTPUT_TOKENS = 1024
+OUTPUT_TOKENS_A_NOTE = 24
+
+
+class NoteShape(BaseModel):
+    """One note's relevance, as the model is asked to put it."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    note: int
+    relevance: float
+
+
+class VerdictShape(BaseModel):
+    """What the model answers about one session."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    overall: float
+    confidence: float
+    relevance: list[NoteShape]
+    missing_topics: list[str]
+    novel_context_count: int
+    reasoning: str
+
+    def verdict(self) -> Verdict:
+        """Return the verdict, relevance in the order of the notes' numbers."""
+        ordered = sorted(self.relevance, key=lambda one: one.note)
+        return Verdict(
+            overall=self.overall,
+            confidence=self.confidence,
+            relevance=tuple(one.relevance for one in ordered),
+            missing_topics=tuple(visible(topic) for topic in self.missing_topics),
+            novel_context_count=self.novel_context_count,
+            reasoning=visible(self.reasoning),
+        )
+
+
+class CappedError(Exception):
+    """The day's account has no room for the question."""
+
+
+def shape_for(notes: int) -> type[VerdictShape]:
+    """Return the shape of an answer about so many notes: each named once, all within 0..1."""
+
+    class Judged(VerdictShape):
+        @model_validator(mode="after")
+        def _fits(self) -> Self:
+            said = [one.note for one in self.relevance]
+            wrong = complaint(said, [one.relevance for one in self.relevance], notes)
+            if not 0 <= self.overall <= 1 or not 0 <= self.confidence <= 1:
+                wrong = wrong or "overall and confidence lie between 0 and 1"
+            if not 0 <= self.novel_context_count <= MAX_NOVEL:
+                wrong = wrong or f"novel_context_count lies between 0 and {MAX_NOVEL}"
+            if wrong:
+                raise ValueError(wrong)
+            return self
+
+    return Judged
+
+
+def ask_judge(workspace: Workspace, material: Material, *, now: datetime) -> Said:
+    """Return the model's verdict; no connection and no lock is held while it thinks.
+
+    Raises
+    ------
+    CappedError
+        Before anything is asked.
+    ModelError
+        When there is no usable answer; what it took is on the account all the same.
+    """
+    told = messages(material.contents, material.session.transcript)
+    most = BASE_OUTPUT_TOKENS + OUTPUT_TOKENS_A_NOTE * len(material.ids)
+    reserved = spend.reserve(workspace, llm.highest_cost_usd(told, most), now=now)
+    if reserved is None:
+        raise CappedError
+    usage, cost_usd = Usage(), reserved.usd
+    try:
+        answer = llm.ask(told, shape_for(len(material.ids)), escape=escaped, max_output_tokens=most)
+        usage, cost_usd = answer.usage, answer.cost_usd
+    except ModelError as error:
+        usage, cost_usd = error.usage, llm.cost_usd(error.usage, llm.model_name())
+        raise
+    finally:
+        spend.settle(workspace, reserved, usage=usage, cost_usd=cost_usd)
+    return Said(
+        verdict=answer.value.verdict(),
+        ids=material.ids,
+        kind=JudgeKind.MODEL,
+        version=PROMPT_VERSION,
+        model=answer.model,
+        usage=usage,
+        cost_usd=cost_usd,
+    )

@@ -1,0 +1,166 @@
+"""Judging what is due in a workspace: one session at a time, in the order in which they ended.
+
+Kill it anywhere and nothing is lost or doubled: a judgement is due until the transaction that
+settles it, and who was silent for too long no longer holds it.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime, timedelta
+from time import monotonic
+from traceback import format_tb
+from uuid import UUID
+
+from engram.kernel import llm, telemetry
+from engram.kernel.collisions import retried
+from engram.kernel.llm import ModelError, UnavailableError, Usage
+from engram.kernel.models import Workspace
+from engram.kernel.tenancy import in_workspace
+from predictor.models import Judgement
+from predictor.services.heartbeat import beating
+from predictor.services.judging import due
+from predictor.services.judging.ask_judge import CappedError, ask_judge
+from predictor.services.judging.offline import judge_offline
+from predictor.services.judging.pool import Material, material
+from predictor.services.judging.settle import Said, settle
+
+log = logging.getLogger(__name__)
+
+Clock = Callable[[], datetime]
+
+CAPPED = "the day's cap is reached"
+RESTS = "the endpoint asked for a pause"
+
+
+class _LaterError(Exception):
+    """The model is to be asked again later."""
+
+    def __init__(self, error: ModelError):
+        super().__init__(str(error))
+        self.error = error
+
+
+def judge_turn(workspace_id: UUID, *, clock: Clock, seconds: float, may_ask: bool) -> list[UUID]:
+    """Judge for about `seconds`; a worker that may not ask a model hands on what is for one."""
+    workspace = Workspace.objects.filter(pk=workspace_id).first()
+    if workspace is None:
+        return []
+    if due.is_by_model(workspace) and not may_ask:
+        due.wake_judge(workspace)
+        return []
+    return judge_due(workspace, clock=clock, seconds=seconds)
+
+
+def judge_due(
+    workspace: Workspace,
+    *,
+    clock: Clock,
+    seconds: float | None = None,
+    may_ask: bool = True,
+    only: UUID | None = None,
+) -> list[UUID]:
+    """Judge and settle what is due, or `only` one session; return the sessions that were settled.
+
+    A model is asked where one is configured, unless the caller says that it may not.
+
+    After `seconds` the rest is left to a later wake-up, so that other workspaces have their turn.
+    Nothing when another is at it, or when the first in line has to wait.
+    """
+    settled: list[UUID] = []
+    started = monotonic()
+    while seconds is None or not settled or monotonic() - started < seconds:
+        workspace = Workspace.objects.get(pk=workspace.pk)  # settings as they are now
+        if workspace.config.predictor_mode == "off":
+            due.drop_due(workspace)
+            return settled
+        judgement = due.take(workspace, clock(), only=only)
+        if judgement is None:
+            return settled
+        try:
+            is_settled = _judge(workspace, judgement, clock=clock, may_ask=may_ask)
+        except _LaterError as later:
+            _put_off(judgement, later.error, now=clock())
+            return settled
+        except Exception as error:  # noqa: BLE001  whatever it was, the session stays due
+            # Messages of exceptions may quote memories: the log has the places, the row the type.
+            kind, places = type(error).__name__, "".join(format_tb(error.__traceback__))
+            log.error("judging %s failed: %s\n%s", judgement.session_id, kind, places)
+            _put_off(judgement, error, now=clock())
+            return settled
+        if is_settled:
+            settled.append(judgement.session_id)
+    due.wake_judge(workspace)
+    return settled
+
+
+def _judge(workspace: Workspace, judgement: Judgement, *, clock: Clock, may_ask: bool) -> bool:
+    """Judge one session and settle it; False when there was nothing to judge, or it was lost."""
+    with (
+        telemetry.timed(due.STAGE, workspace),
+        beating(lambda: due.beat(judgement, clock())),
+    ):
+        with in_workspace(workspace):
+            told = material(judgement.session_id)
+        if told is None:
+            return False
+        if not told.ids:
+            due.skip(judgement, due.NO_MEMORIES, now=clock())
+            return False
+        asks = may_ask and due.is_by_model(workspace)
+        said = (
+            _asked(workspace, judgement, told, clock=clock)
+            if asks
+            else judge_offline(workspace, told)
+        )
+        assert judgement.holder is not None  # noqa: S101  `take` has set it
+        # What a model said is not asked for again because another writer was faster.
+        settled = retried(settle)(
+            workspace, judgement.session_id, judgement.holder, said, now=clock()
+        )
+        return settled is not None
+
+
+def _asked(workspace: Workspace, judgement: Judgement, told: Material, *, clock: Clock) -> Said:
+    """Return the verdict of the model, or of the judge that needs none and why."""
+    now = clock()
+    if judgement.attempts > due.MODEL_ATTEMPTS:  # a worker died while it asked
+        return judge_offline(workspace, told, note=judgement.error)
+    if rests_until := due.rests_until(judgement, now):
+        if due.is_beyond_patience(judgement, rests_until):
+            return judge_offline(workspace, told, note=RESTS)
+        raise _LaterError(UnavailableError(RESTS, Usage(), (rests_until - now).total_seconds()))
+    try:
+        return ask_judge(workspace, told, now=now)
+    except CappedError:
+        return judge_offline(workspace, told, note=CAPPED)
+    except ModelError as error:
+        rest = timedelta(seconds=getattr(error, "retry_after_seconds", None) or 0.0)
+        is_last = judgement.attempts >= due.MODEL_ATTEMPTS
+        if not is_last and not due.is_beyond_patience(judgement, now + rest):
+            raise _LaterError(error) from None
+        if rest:
+            due.note_rest(judgement, clock() + rest)
+        offline = judge_offline(workspace, told, note=_named(error))
+        cost_usd = llm.cost_usd(error.usage, llm.model_name())
+        return replace(offline, usage=error.usage, cost_usd=cost_usd)
+
+
+def _put_off(judgement: Judgement, error: Exception, *, now: datetime) -> None:
+    usage = error.usage if isinstance(error, ModelError) else Usage()
+    due.put_off(
+        judgement,
+        error=_named(error),
+        asked_seconds=getattr(error, "retry_after_seconds", None),
+        input_tokens=usage.input_tokens,
+        output_tokens=usage.output_tokens,
+        cost_usd=llm.cost_usd(usage, llm.model_name()),
+        now=now,
+    )
+
+
+def _named(error: Exception) -> str:
+    """Return what may be kept of an error: those of models hold kinds and numbers only."""
+    return str(error)[:300] if isinstance(error, ModelError) else type(error).__name__

@@ -1,0 +1,217 @@
+"""Labels of a session from what is recorded: the judge, the prompts, and what became of memories.
+
+What happens to a memory counts until `SETTLED_AFTER` the session's end; later it says nothing of
+that session any more, and the label is final. Until then `relabel` follows each change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import F
+
+from engram.kernel.models import Event
+from engram.kernel.tenancy import current_workspace_id, in_workspace
+from memories.models import (
+    CandidateSource,
+    Memory,
+    Merge,
+    Provenance,
+    Session,
+    SessionCandidate,
+)
+from memories.services.lifecycle.states import lock
+from memories.services.review.trust import by_persons
+from predictor.core.labels import Evidence, label
+from predictor.models import Label
+
+SETTLED_AFTER = timedelta(days=7)
+REGRETTED_WITHIN = timedelta(hours=24)  # of being injected
+AT_ONCE = timedelta(seconds=1)  # a review and what it does: microseconds apart
+RELABELLED_MAX = 5_000  # labels a change of memories reaches, the newest sessions first
+NAMED_AS_MISSING = "named as missing"
+SUPERSEDED, FORGOTTEN = "memory.superseded", "memory.forgotten"
+
+
+@dataclass(frozen=True, slots=True)
+class Fate:
+    """What became of a memory, as far as labels heed it."""
+
+    superseded_at: datetime | None = None  # by a person, or by a class of at least the same weight
+    forgotten_at: datetime | None = None  # by a person
+    withdrawn_at: datetime | None = None  # merged or culled
+
+
+def fates(memories: Collection[Memory]) -> dict[UUID, Fate]:
+    """Return what became of memories; of those that are not in it, nothing that counts."""
+    found = {m.id: Fate(withdrawn_at=m.culled_at) for m in memories if m.culled_at}
+    superseded = [m for m in memories if m.superseded_at is not None]
+    forgotten = [m for m in memories if m.forgotten_at is not None]
+    if not superseded and not forgotten:
+        return found
+    by_person = _by_person([*superseded, *forgotten])
+    merged = _merged([m.id for m in superseded])
+    trust = _trust([m.superseded_by_id for m in superseded if m.superseded_by_id])
+    for memory in superseded:
+        fate = found.get(memory.id, Fate())
+        if memory.id in merged:
+            found[memory.id] = replace(fate, withdrawn_at=memory.superseded_at)
+        elif (
+            (memory.id, SUPERSEDED) in by_person
+            or trust.get(memory.superseded_by_id, 0) >= Provenance(memory.provenance).trust
+        ):  # fmt: skip
+            found[memory.id] = replace(fate, superseded_at=memory.superseded_at)
+    for memory in forgotten:
+        if (memory.id, FORGOTTEN) in by_person:
+            fate = found.get(memory.id, Fate())
+            found[memory.id] = replace(fate, forgotten_at=memory.forgotten_at)
+    return found
+
+
+def _by_person(memories: Collection[Memory]) -> set[tuple[UUID, str]]:
+    """Return which of the memories a person superseded or forgot.
+
+    Also when an agent asked to replace or forget one and a person agreed: that is told at once.
+    """
+    known = {str(memory.id): memory for memory in memories}
+    types = [SUPERSEDED, FORGOTTEN, "review.accepted"]
+    told = Event.objects.filter(object_id__in=known, type__in=types).order_by("seq")
+    persons = set(told.filter(by_persons()).values_list("seq", flat=True))
+    found: dict[tuple[UUID, str], bool] = {}
+    for seq, object_id, kind, at in told.values_list("seq", "object_id", "type", "at"):
+        memory, is_person = known[object_id], seq in persons
+        if kind != "review.accepted":
+            found[memory.id, kind] = is_person
+            continue
+        stamps = {SUPERSEDED: memory.superseded_at, FORGOTTEN: memory.forgotten_at}
+        for what, stamp in stamps.items():
+            if is_person and stamp and abs(stamp - at) < AT_ONCE:
+                found[memory.id, what] = True
+    return {key for key, is_person in found.items() if is_person}
+
+
+def _merged(ids: Collection[UUID]) -> set[UUID]:
+    standing = Merge.objects.filter(
+        absorbed__in=ids, split_at=None, absorbed__superseded_by=F("memory")
+    )
+    return set(standing.order_by().values_list("absorbed_id", flat=True))
+
+
+def _trust(ids: Collection[UUID]) -> dict[UUID | None, int]:
+    rows = Memory.objects.filter(pk__in=ids).order_by().values_list("pk", "provenance")
+    return {pk: Provenance(provenance).trust for pk, provenance in rows}
+
+
+def evidence(
+    row: SessionCandidate,
+    session: Session,
+    fate: Fate,
+    *,
+    relevance: float | None,
+    is_named_missing: bool,
+) -> Evidence:
+    """Return what is known of a memory in a session."""
+    until = (session.ended_at or session.started_at) + SETTLED_AFTER
+    regretted_until = min(until, session.started_at + REGRETTED_WITHIN)
+    return Evidence(
+        relevance=relevance,
+        was_injected=row.was_injected,
+        hit_count=row.fts_hit_count,
+        feedback=row.feedback,
+        is_named_missing=is_named_missing,
+        cosine=row.cosine,
+        superseded=_between(fate.superseded_at, session.started_at, until),
+        forgotten_by_person_within_24h=_between(
+            fate.forgotten_at, session.started_at, regretted_until
+        ),
+        is_withdrawn=fate.withdrawn_at is not None and fate.withdrawn_at <= until,
+    )
+
+
+def _between(at: datetime | None, since: datetime, until: datetime) -> bool:
+    return at is not None and since <= at <= until
+
+
+def relabel(memory_ids: Sequence[UUID], *, now: datetime) -> int | None:
+    """Bring the labels of memories up to date with what became of them.
+
+    Return how many changed; None when no recent session has labels of them.
+
+    In the transaction of the change, which holds the memories' locks: `settle` takes them too.
+    """
+    found = Label.objects.filter(
+        memory__in=memory_ids, session__ended_at__gte=now - SETTLED_AFTER
+    ).order_by("-session__ended_at", "pk")
+    labels = list(
+        found.select_related("session", "session__judgement").defer(
+            "session__transcript", "session__context", "session__judgement__raw"
+        )[:RELABELLED_MAX]
+    )
+    if not labels:
+        return None
+    known = fates(Memory.objects.filter(pk__in={row.memory_id for row in labels}).defer("content"))
+    rows = _candidates(labels)
+    changed = [row for row in labels if _relabelled(row, rows, known)]
+    changed.sort(key=lambda row: row.pk)
+    Label.objects.bulk_update(changed, ["raw", "final", "reasons", "is_sampled"])
+    return len(changed)
+
+
+def _candidates(labels: Sequence[Label]) -> dict[tuple[UUID, UUID], SessionCandidate]:
+    rows = SessionCandidate.objects.filter(
+        session__in={row.session_id for row in labels}, memory__in={row.memory_id for row in labels}
+    )
+    return {(row.session_id, row.memory_id): row for row in rows.order_by()}
+
+
+def _relabelled(
+    known: Label,
+    rows: Mapping[tuple[UUID, UUID], SessionCandidate],
+    fate_of: Mapping[UUID, Fate],
+) -> bool:
+    """Change a label, not yet stored, to what it is by now; tell whether that is something else."""
+    row = rows.get((known.session_id, known.memory_id))
+    if row is None:
+        return False
+    now_known = evidence(
+        row,
+        known.session,
+        fate_of.get(known.memory_id, Fate()),
+        relevance=known.relevance,
+        is_named_missing=NAMED_AS_MISSING in known.reasons,
+    )
+    found = label(now_known, session_score=known.session.judgement.overall or 0.0)
+    before = (known.raw, known.final, known.reasons)
+    if before == (found.raw, found.final, list(found.reasons)):
+        return False
+    known.raw, known.final, known.reasons = found.raw, found.final, list(found.reasons)
+    # What only a prompt matched was never scored and is not learned from, whatever becomes of it.
+    is_scored = row.source != CandidateSource.FTS_ONLY
+    known.is_sampled = known.is_sampled or (is_scored and not found.is_presumed)
+    return True
+
+
+def note_hidden(sender: Any, *, memory_ids: Sequence[UUID], now: datetime, **_: Any) -> None:
+    """Memories were superseded, forgotten or culled: what that says of recent sessions."""
+    if relabel(memory_ids, now=now) is None:
+        return
+    workspace_id = current_workspace_id()
+
+    def again() -> None:
+        with in_workspace(workspace_id):
+            lock(memory_ids)
+            relabel(memory_ids, now=now)
+
+    # Whether a person agreed to what an agent asked is written after the memory was hidden.
+    if Memory.objects.filter(pk__in=memory_ids, superseded_at=now).exists():
+        transaction.on_commit(again, robust=True)
+
+
+def note_revived(sender: Any, *, memory_ids: Sequence[UUID], now: datetime, **_: Any) -> None:
+    """Memories came back: what hid them is undone in recent sessions' labels, too."""
+    relabel(memory_ids, now=now)

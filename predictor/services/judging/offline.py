@@ -1,0 +1,65 @@
+"""Judging without a language model: vectors of the transcript's end, and shared words."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from uuid import UUID
+
+import numpy as np
+
+from engram.kernel.embedding import Floats, embed, embed_windows
+from engram.kernel.models import Workspace
+from engram.kernel.tenancy import in_workspace
+from memories.core.text import terms
+from memories.models import MemoryVector
+from memories.services.index.postings import vocabulary_of
+from predictor.core.offline_judge import OFFLINE_VERSION, Note, Rarity, heard, judge, pieces
+from predictor.models import JudgeKind
+from predictor.services.judging.pool import Material
+from predictor.services.judging.settle import Said
+
+
+def judge_offline(workspace: Workspace, material: Material, *, note: str = "") -> Said:
+    """Return the verdict of meaning and words; embeds, and so is called in no transaction.
+
+    Raises
+    ------
+    EmbeddingUnavailableError
+        When there are no vectors to be had.
+    """
+    model = workspace.embedding_model
+    text = heard(material.session.transcript, material.contents)
+    with in_workspace(workspace):
+        rarity = _rarity([text, *material.contents])
+        known = _vectors([i for i in material.ids if i not in material.reworded], model)
+    parts = pieces(text)
+    vectors = embed(parts, model) if parts else np.zeros((0, 0), dtype=np.float32)
+    lacking = [n for n, i in enumerate(material.ids) if i not in known]
+    fresh = embed_windows([material.contents[n] for n in lacking], model)
+    known |= {material.ids[n]: windows for n, windows in zip(lacking, fresh, strict=True)}
+    notes = [
+        Note(content, known[i]) for i, content in zip(material.ids, material.contents, strict=True)
+    ]
+    return Said(
+        verdict=judge(notes, text, vectors, rarity),
+        ids=material.ids,
+        kind=JudgeKind.OFFLINE,
+        version=OFFLINE_VERSION,
+        model=model,
+        note=note,
+    )
+
+
+def _rarity(texts: Sequence[str]) -> Rarity:
+    vocabulary = vocabulary_of({term for text in texts for term in terms(text)})
+    return Rarity(vocabulary.frequencies, vocabulary.memories)
+
+
+def _vectors(ids: Sequence[UUID], model: str) -> dict[UUID, Floats]:
+    """Return the stored windows (n, dim) of each memory that has any."""
+    windows: dict[UUID, list[Floats]] = defaultdict(list)
+    rows = MemoryVector.objects.filter(memory__in=ids, model=model).order_by("memory", "position")
+    for memory_id, vector in rows.values_list("memory_id", "embedding"):
+        windows[memory_id].append(np.asarray(vector, dtype=np.float32))
+    return {memory_id: np.stack(found) for memory_id, found in windows.items()}

@@ -1,0 +1,286 @@
+"""Settling a judged session, once, in one transaction: labels, comparison, influence, what is due.
+
+1. Lock the memories, the session, the predictor's state and the judgement, in this order. 2. Store
+the verdict and the labels. 3. Compare the two rankings and let the governor weigh the margin.
+4. Note the training and the calibration that became due. 5. Tell history.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from uuid import UUID
+
+import numpy as np
+
+from engram.kernel.llm import Usage
+from engram.kernel.models import Workspace
+from engram.kernel.tenancy import in_workspace
+from memories.models import CandidateSource, Memory, Session, SessionCandidate
+from memories.services.lifecycle.states import lock
+from memories.services.sessions.end import note_judged
+from predictor.core import governance
+from predictor.core.comparison import (
+    FLAT,
+    LOW_CONFIDENCE,
+    NOTHING_JUDGED,
+    TOP,
+    Compared,
+    compare,
+)
+from predictor.core.governance import Governor
+from predictor.core.judging import MAX_TOPICS, TOPIC_CHARS, Verdict, named_missing
+from predictor.core.labels import MIN_CONFIDENCE, is_flat, label, sampled
+from predictor.models import (
+    Comparison,
+    JudgeKind,
+    Judgement,
+    JudgeStatus,
+    Label,
+    PredictorState,
+)
+from predictor.services.calibration.calibrate import draw_when_due
+from predictor.services.judging.erase import without_words
+from predictor.services.judging.events import tell
+from predictor.services.judging.labelling import Fate, evidence, fates
+from predictor.services.judging.pool import ranked
+from predictor.services.state import governor_of, locked_state, store_governor
+from predictor.services.training.due import due_reason, note_training_due
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A verdict on the memories `ids`, in the order in which the judge saw them, and whose it is.
+
+    `note` says why it is not the model's although one was to be asked.
+    """
+
+    verdict: Verdict
+    ids: Sequence[UUID]
+    kind: JudgeKind
+    version: str
+    model: str = ""
+    note: str = ""
+    usage: Usage = field(default_factory=Usage)
+    cost_usd: float = 0.0
+
+    @property
+    def relevance(self) -> dict[UUID, float]:
+        """Return the relevance by memory."""
+        return dict(zip(self.ids, self.verdict.relevance, strict=True))
+
+
+@dataclass(slots=True)
+class _Case:
+    """A session with all that is locked for it."""
+
+    workspace: Workspace
+    session: Session
+    judgement: Judgement
+    state: PredictorState
+    memories: Mapping[UUID, Memory]
+    rows: Sequence[SessionCandidate]
+    said: Said
+    is_erased: bool  # something that the judge read was erased while it thought
+    now: datetime
+
+
+def settle(
+    workspace: Workspace, session_id: UUID, holder: UUID, said: Said, *, now: datetime
+) -> Comparison | None:
+    """Settle a session that `holder` judged; None when it is settled, or another's by now.
+
+    Where the predictor was switched off while the judge thought, nothing is written.
+    """
+    workspace = Workspace.objects.get(pk=workspace.pk)  # the settings of now
+    if workspace.config.predictor_mode == "off":
+        return None
+    with in_workspace(workspace):
+        case = _locked(workspace, session_id, holder, said, now)
+        if case is None:
+            return None
+        reason = _store_verdict(case)
+        _store_labels(case)
+        note_judged(case.session, now)
+        is_trained = _is_trained(case)
+        compared = _compared(case, is_trained=is_trained)
+        window = workspace.config.drift_reset_window
+        before = governor_of(case.state, drift_reset_window=window)
+        weighed = governance.Comparison(
+            margin=compared.margin,
+            void_reason=compared.void_reason,
+            is_scored=not reason,
+            is_trained=is_trained,
+            is_out_of_sample=is_trained,  # trainings read labels: those that come with this
+            is_served=case.session.alpha < 1.0,
+        )
+        after = before.update(weighed)
+        store_governor(case.state, after, now)
+        comparison = _store_comparison(case, compared, weighed, after)
+        _note_due(case, is_reset=after.is_reset)
+        tell(case.judgement, comparison, was=before.phase, now=now)
+        return comparison
+
+
+def _locked(
+    workspace: Workspace, session_id: UUID, holder: UUID, said: Said, now: datetime
+) -> _Case | None:
+    """Lock what settling changes and what changes labels; None when there is nothing to settle."""
+    candidates = SessionCandidate.objects.filter(session=session_id)
+    memories = lock(list(candidates.order_by().values_list("memory_id", flat=True)))
+    sessions = Session.objects.select_for_update(no_key=True).defer("transcript", "context")
+    session = sessions.filter(pk=session_id).first()
+    state = locked_state(now)
+    judgement = (
+        Judgement.objects.select_for_update(no_key=True)
+        .filter(session=session_id, status=JudgeStatus.DUE, holder=holder)
+        .first()
+    )
+    if session is None or judgement is None:
+        return None
+    known = {memory.id: memory for memory in memories}
+    rows = [row for row in candidates if row.memory_id in known]
+    # No session without a transcript is judged: one that is empty by now quoted what was erased.
+    # Asked once the session is locked, which is what an erasing transaction is waited for.
+    is_emptied = sessions.filter(pk=session_id, transcript="").exists()
+    is_erased = is_emptied or any(memory_id not in known for memory_id in said.ids)
+    return _Case(workspace, session, judgement, state, known, rows, said, is_erased, now)
+
+
+def _store_verdict(case: _Case) -> str:
+    """Store what the judge said; return why nothing is learned from it, "" when something is."""
+    judgement, said, verdict = case.judgement, case.said, case.said.verdict
+    judgement.status = JudgeStatus.DONE
+    judgement.kind, judgement.version, judgement.model = said.kind, said.version, said.model
+    judgement.memory_ids = list(said.ids)
+    judgement.overall, judgement.confidence = verdict.overall, verdict.confidence
+    topics = () if case.is_erased else verdict.missing_topics[:MAX_TOPICS]
+    judgement.missing_topics = [topic[:TOPIC_CHARS] for topic in topics]
+    judgement.novel_context_count = verdict.novel_context_count
+    judgement.raw = without_words(asdict(verdict)) if case.is_erased else asdict(verdict)
+    judgement.is_flat = is_flat(verdict.relevance)
+    judgement.void_reason = _why_void(verdict)
+    judgement.input_tokens += said.usage.input_tokens
+    judgement.output_tokens += said.usage.output_tokens
+    judgement.cost_usd += said.cost_usd
+    judgement.error = said.note
+    # `not_before` stays: the pause that the endpoint asked for holds for the next session.
+    judgement.holder = judgement.heartbeat_at = None
+    judgement.judged_at = case.now
+    judgement.save()
+    return judgement.void_reason
+
+
+def _why_void(verdict: Verdict) -> str:
+    if not verdict.relevance:
+        return NOTHING_JUDGED
+    if not verdict.confidence >= MIN_CONFIDENCE:
+        return LOW_CONFIDENCE
+    return FLAT if is_flat(verdict.relevance) else ""
+
+
+def _store_labels(case: _Case) -> None:
+    """Store what every recorded memory was worth, and which of them are learned from."""
+    relevance = case.said.relevance
+    fate_of = fates(list(case.memories.values()))
+    unseen = {
+        row.memory_id: case.memories[row.memory_id].content
+        for row in case.rows
+        if row.memory_id not in relevance and not row.was_injected
+    }
+    missing = named_missing(case.judgement.missing_topics, unseen)
+    labels = {
+        row.memory_id: label(
+            evidence(
+                row,
+                case.session,
+                fate_of.get(row.memory_id, Fate()),
+                relevance=relevance.get(row.memory_id),
+                is_named_missing=row.memory_id in missing,
+            ),
+            session_score=case.said.verdict.overall,
+        )
+        for row in case.rows
+    }
+    # What only a prompt matched was never scored and is not learned from: it brings no negatives.
+    scored = [row.memory_id for row in case.rows if row.source != CandidateSource.FTS_ONLY]
+    kept = sampled({memory_id: labels[memory_id] for memory_id in scored}, _rng(case, "labels"))
+    Label.objects.bulk_create(
+        Label(
+            session=case.session,
+            memory_id=memory_id,
+            relevance=relevance.get(memory_id),
+            raw=found.raw,
+            final=found.final,
+            reasons=list(found.reasons),
+            is_sampled=memory_id in kept,
+            created_at=case.now,
+        )
+        for memory_id, found in labels.items()
+    )
+
+
+def _is_trained(case: _Case) -> bool:
+    """Tell whether a model scored the session that was not dropped since by a reset."""
+    session, state = case.session, case.state
+    if not session.has_opinion or session.model_version is None or not state.served:
+        return False
+    return session.model_version > state.last_dropped
+
+
+def _compared(case: _Case, *, is_trained: bool) -> Compared:
+    always = {row.memory_id for row in case.rows if row.is_always}
+    return compare(
+        ranked(case.rows, "baseline_rank"),
+        ranked(case.rows, "predictor_rank") if case.session.has_opinion else None,
+        {i: worth for i, worth in case.said.relevance.items() if i not in always},
+        confidence=case.said.verdict.confidence,
+        is_trained=is_trained,
+    )
+
+
+def _store_comparison(
+    case: _Case, compared: Compared, weighed: governance.Comparison, after: Governor
+) -> Comparison:
+    given = [row for row in case.rows if row.was_injected]
+    matched = sum(row.fts_hit_count > 0 for row in given)
+    return Comparison.objects.create(
+        session=case.session,
+        outcome=compared.outcome,
+        void_reason=compared.void_reason,
+        predictor_ndcg=compared.predictor_ndcg,
+        baseline_ndcg=compared.baseline_ndcg,
+        margin=compared.margin,
+        judge_confidence=case.said.verdict.confidence,
+        is_evidence=weighed.evidence is not None,
+        is_out_of_sample=weighed.is_out_of_sample,
+        model_version=case.session.model_version,
+        alpha_served=case.session.alpha,
+        alpha=after.alpha,
+        phase=after.phase.value,
+        success_rate=after.success_rate,
+        literal_alpha=after.literal_alpha,
+        is_drift_reset=after.is_reset,
+        is_literal_reset=after.is_literal_reset,
+        evidence=after.to_json(),
+        predictor_top_ids=ranked(case.rows, "predictor_rank")[:TOP],
+        baseline_top_ids=ranked(case.rows, "baseline_rank")[:TOP],
+        relevance={str(memory_id): value for memory_id, value in case.said.relevance.items()},
+        fts_overlap=matched / len(given) if given else None,
+        created_at=case.now,
+    )
+
+
+def _note_due(case: _Case, *, is_reset: bool) -> None:
+    """Note, under the state's lock, what the session made due."""
+    config = case.workspace.config
+    reason = due_reason(case.state, config, case.now, is_reset=is_reset)
+    if reason:
+        note_training_due(case.state, reason, case.now)
+    draw_when_due(case.workspace, case.state, _rng(case, "calibration"), case.now)
+
+
+def _rng(case: _Case, purpose: str) -> np.random.Generator:
+    """Return a random source of the session: the same one whenever it is settled."""
+    return np.random.default_rng([case.session.id.int, *purpose.encode()])

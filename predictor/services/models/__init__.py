@@ -1,0 +1,1 @@
+"""Stored versions of rankers: add, serve, export, import, reset."""

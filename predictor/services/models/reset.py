@@ -1,0 +1,54 @@
+"""Cold start again: what the predictor has learned no longer counts; every record stays."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.db.models import Q
+
+from engram.kernel.actors import Actor
+from engram.kernel.history import record
+from engram.kernel.models import Workspace
+from engram.kernel.tenancy import in_workspace
+from predictor.core.governance import Governor
+from predictor.models import PredictorState
+from predictor.services.models import store
+from predictor.services.state import locked_state, store_governor
+
+
+def reset(workspace: Workspace, *, actor: Actor, now: datetime) -> None:
+    """Serve no model, forget the evidence, close the breaker; the next training is the first."""
+    with in_workspace(workspace):
+        state = locked_state(now)
+        state.disabled_until = None
+        state.failures_count_from = now
+        cold_start(state, workspace, reason="asked", actor=actor, now=now)
+
+
+def cold_start(
+    state: PredictorState, workspace: Workspace, *, reason: str, actor: Actor, now: datetime
+) -> None:
+    """Put a locked state back to its beginning and tell history.
+
+    A training that is on its way loses its holder, and with it the right to promote. Version
+    numbers go on, so that no number ever names two models. Of the weights, only those go that may
+    hold what was erased.
+    """
+    dropped = state.served
+    # Sessions that a dropped model ranked may still be settled: no evidence for the next one.
+    state.last_dropped = max(state.last_version, state.last_dropped, dropped or 0)
+    state.served = None
+    state.trained_at = state.fully_trained_at = None
+    state.scored_at_training = state.scored_at_full_training = state.scored_at_calibration = 0
+    state.training_due_since = state.training_holder = state.training_heartbeat_at = None
+    state.training_reason = ""
+    beginning = Governor.initial(drift_reset_window=workspace.config.drift_reset_window)
+    store_governor(state, beginning, now)
+    store.let_go(Q(erased_at__isnull=False), served=None)
+    record(
+        "predictor.reset",
+        of=("predictor", workspace.pk),
+        actor=actor,
+        now=now,
+        data={"reason": reason, "version": dropped},
+    )

@@ -1,0 +1,1 @@
+"""The learned ranker at session start: features, time limit, circuit breaker."""

@@ -1,0 +1,211 @@
+"""The learned ranker's part at session start: `settings.ENGRAM_SESSION_RANKER` names `opinion`.
+
+Off, it says and leaves nothing. Else every candidate's signals are recorded, and scored when a
+model is served; α gives the scores influence only in the mode `on` and once the governor says so.
+Whatever fails is counted, and the baseline's order serves. Weights that are not in memory in time
+are no fault of the model: that is counted under a code of its own, which opens no breaker, and they
+are read on behind the session.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from time import perf_counter
+from uuid import UUID
+
+import numpy as np
+from django.db import transaction
+from numpy.typing import NDArray
+
+from engram.kernel import telemetry
+from engram.kernel.actors import SYSTEM
+from engram.kernel.tenancy import in_workspace
+from memories.services.sessions.ranker_hook import STAGE, Asked, Opinion, flaw_of
+from predictor.core.checkpoint import CheckpointError
+from predictor.core.features import WidthError
+from predictor.core.governance import SERVING
+from predictor.core.scorer import ScoreError
+from predictor.models import PredictorState
+from predictor.services.models.reset import cold_start
+from predictor.services.serving import breaker, served
+from predictor.services.serving.deadline import Deadline, TooSlowError
+from predictor.services.serving.served import LoadingError, ServedModel
+from predictor.services.serving.session_features import candidates_of, context_of, signals_of
+from predictor.services.serving.status_line import status_line
+from predictor.services.state import locked_state, serving_state
+from predictor.services.training.dataset import usable_judgements
+from predictor.services.training.due import note_training_due
+
+UNREADABLE = ("predictor_checkpoint_error", "checkpoint_error")
+
+# What went wrong, by what was raised: the code that is counted, and the reason on the session.
+FAILURES: dict[type[Exception], tuple[str, str]] = {
+    TooSlowError: ("predictor_timeout", "timeout"),
+    WidthError: ("predictor_parse_error", "parse_error"),
+    ScoreError: ("predictor_parse_error", "parse_error"),
+    CheckpointError: UNREADABLE,
+    LoadingError: (breaker.LOADING, "loading"),
+}
+CRASH = ("predictor_crash", "crash")
+
+# Reasons that are no failures.
+NO_MODEL, DISABLED, OTHER_EMBEDDING, NOTHING_TO_RANK = (
+    "no_model",
+    "disabled",
+    "other_embedding",
+    "nothing_to_rank",
+)
+
+Rows = NDArray[np.float64]  # the signals (n, 12) of the candidates
+
+_deadline: Deadline[dict[UUID, float]] = Deadline()
+
+
+class NoOpinionError(Exception):
+    """There is nothing to score with; no failure."""
+
+    def __init__(self, reason: str):
+        super().__init__(reason)
+        self.reason = reason
+
+
+def opinion(asked: Asked) -> Opinion:
+    """Return what the workspace's ranker thinks of a starting session's candidates."""
+    if asked.workspace.config.predictor_mode == "off":
+        served.held.let_go(asked.workspace.pk, served=None)
+        return Opinion()
+    try:
+        with in_workspace(asked.workspace):  # a savepoint: the session's transaction goes on
+            found = _opinion(asked)
+            if flaw := flaw_of(found, asked):
+                raise ScoreError(flaw)
+            return found
+    except Exception as error:  # noqa: BLE001  what fails here counts for the breaker too
+        return Opinion(no_opinion_reason=_failed(asked, error))
+
+
+def _opinion(asked: Asked) -> Opinion:
+    state = serving_state()
+    served.held.let_go(asked.workspace.pk, served=state.served)
+    is_off = breaker.is_open(state, asked.now)
+    failures = breaker.failures(state, asked.now) if is_off else 0
+    scores: Mapping[UUID, float] = {}
+    signals: Mapping[UUID, list[float]] = {}
+    reason = DISABLED if is_off else ""
+    try:
+        rows = signals_of(asked)
+        ids = (fact.id for fact in asked.candidates)
+        signals = dict(zip(ids, rows.tolist(), strict=True))
+        if not is_off:
+            scores = _scores(asked, state, rows)
+    except NoOpinionError as error:
+        reason = error.reason
+    except Exception as error:  # noqa: BLE001  a session starts whatever a ranker does
+        reason = _failed(asked, error)
+        if reason == UNREADABLE[1]:
+            state = PredictorState()  # the cold start that is to come
+    return replace(_said(asked, state, scores, reason, failures), signals=signals)
+
+
+def _scores(asked: Asked, state: PredictorState, rows: Rows) -> dict[UUID, float]:
+    if state.served is None:
+        raise NoOpinionError(NO_MODEL)
+    ends = perf_counter() + asked.workspace.config.score_timeout_ms / 1000
+    with telemetry.timed(STAGE):
+        model = served.load(state.served, ends - perf_counter())
+        if model.scorer is None or model.embedding_model != asked.model:
+            raise NoOpinionError(OTHER_EMBEDDING)
+        if not asked.candidates:
+            raise NoOpinionError(NOTHING_TO_RANK)
+        return _deadline.run(lambda: _scored(asked, model, rows), ends - perf_counter())
+
+
+def _scored(asked: Asked, model: ServedModel, rows: Rows) -> dict[UUID, float]:
+    """Score the candidates: numbers only, for this runs in a thread of its own."""
+    facts = asked.candidates
+    context = context_of(
+        embedding=asked.context, project=asked.project, at=asked.now, gap_hours=asked.gap_hours
+    )
+    candidates = candidates_of(
+        vectors=[fact.vector for fact in facts],
+        contents=[fact.content for fact in facts],
+        signal_rows=rows,
+        baseline_scores=[fact.baseline_score for fact in facts],
+        width=model.width,
+    )
+    assert model.scorer is not None  # noqa: S101  `_scores` has looked
+    scores = np.asarray(model.scorer.score(context, candidates), dtype=np.float64)
+    if scores.shape != (len(facts),):
+        raise WidthError(f"scores of shape {scores.shape} for {len(facts)} candidates")
+    if not np.isfinite(scores).all():
+        raise ScoreError("a score is not finite")
+    return {fact.id: float(score) for fact, score in zip(facts, scores, strict=True)}
+
+
+def _failed(asked: Asked, error: Exception) -> str:
+    """Have a failure counted when the session has started; return the session's reason.
+
+    Not before: the session goes on to lock memories, and who settles one locks the state last.
+    """
+    code, reason = next((told for kind, told in FAILURES.items() if isinstance(error, kind)), CRASH)
+    name = type(error).__name__
+    detail = name if code == CRASH[0] else f"{name}: {error}"  # others' messages may quote texts
+    transaction.on_commit(lambda: _account(asked, code, detail), robust=True)
+    if isinstance(error, LoadingError):
+        late = error.number
+        transaction.on_commit(lambda: served.load_behind(asked.workspace.pk, late), robust=True)
+    return reason
+
+
+def _account(asked: Asked, code: str, detail: str) -> None:
+    """Count a failure; a model that cannot be read is served no longer."""
+    workspace, now = asked.workspace, asked.now
+    with in_workspace(workspace):
+        state = locked_state(now)
+        breaker.note_failure(
+            state,
+            code,
+            detail,
+            session_key=asked.session_key,
+            threshold=workspace.config.disable_threshold,
+            now=now,
+        )
+        if code == UNREADABLE[0] and state.served is not None:
+            try:
+                served.load(state.served, served.BEHIND_SECONDS)
+            except CheckpointError:
+                cold_start(state, workspace, reason=UNREADABLE[1], actor=SYSTEM, now=now)
+                # Nobody asked for this: what it was learned from is still there.
+                if usable_judgements().count() >= workspace.config.min_training_sessions:
+                    note_training_due(state, "first", now)
+
+
+def _said(
+    asked: Asked,
+    state: PredictorState,
+    scores: Mapping[UUID, float],
+    reason: str,
+    failures: int,
+) -> Opinion:
+    config = asked.workspace.config
+    may_serve = config.predictor_mode == "on" and state.phase in SERVING and not failures
+    alpha = state.alpha if may_serve and scores else 1.0
+    has_model = state.served is not None and reason != OTHER_EMBEDDING
+    return Opinion(
+        scores=scores,
+        alpha=alpha,
+        phase=state.phase,
+        model_version=state.served if scores else None,
+        no_opinion_reason=reason,
+        status_line=status_line(
+            state,
+            alpha=alpha,
+            model=state.served if has_model else None,
+            min_sessions=config.min_training_sessions,
+            is_serving=may_serve,
+            failures=failures,
+        ),
+        rrf_k=config.rrf_k,
+        exploration_rate=config.exploration_rate if may_serve and scores else 0.0,
+    )

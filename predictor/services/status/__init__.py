@@ -1,0 +1,1 @@
+"""What the predictor reports about itself."""

@@ -1,0 +1,187 @@
+"""Where the predictor stands, for whoever asks: influence and why, model, what is due, breaker."""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from engram.kernel.configuration import WorkspaceSettings
+from engram.kernel.models import Workspace
+from predictor.core import governance
+from predictor.core.governance import SERVING, Governor, Phase
+from predictor.models import ModelVersion, PredictorState, Training
+from predictor.services.models.store import TRAINED, is_readable, unread_base
+from predictor.services.serving import breaker
+from predictor.services.serving.status_line import status_line
+from predictor.services.state import governor_of, state_of
+from predictor.services.status import track_record
+from predictor.services.training import claim
+from predictor.services.training.due import ERASED, due_reason
+
+MISSING_MAX = 1_000  # sessions that are counted ahead; no interval is longer
+
+MISFIT = "The served model was made for other vectors or by another release; it scores nothing."
+
+THRESHOLDS = {
+    "min_scored_sessions": governance.MIN_SCORED,
+    "min_out_of_sample": governance.MIN_OUT_OF_SAMPLE,
+    "exit_z": governance.EXIT_Z,
+    "least_alpha": governance.LEAST_ALPHA,
+    "drift_limit": governance.DRIFT_LIMIT,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class NextTraining:
+    """What the next training waits for.
+
+    `missing_sessions` are the scored sessions until one is due; None when that cannot be told.
+    """
+
+    is_running: bool
+    due_since: datetime | None
+    reason: str
+    missing_sessions: int | None
+    says: str
+
+
+@dataclass(frozen=True, slots=True)
+class Breaker:
+    """Whether scoring is switched off, and the failures that count now."""
+
+    is_open: bool
+    until: datetime | None
+    failures: int
+    threshold: int
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """All of it; `alpha` is the weight that was earned, `alpha_served` what the next session gets.
+
+    `model` is the version that is served, None before the first; `is_fitting` is False when it was
+    made for the vectors of another embedding model, or by a release that this one does not read.
+    `comparisons` are those that counted, `labels` those that can be learned from. `trained_at` is
+    of the model, None when it came from a file; `last_training` is the last attempt.
+    """
+
+    config: WorkspaceSettings
+    state: PredictorState
+    governor: Governor
+    alpha_served: float
+    reason: str
+    model: ModelVersion | None
+    is_fitting: bool
+    comparisons: int
+    labels: int
+    trained_at: datetime | None
+    fully_trained_at: datetime | None
+    last_training: dict[str, Any] | None
+    next_training: NextTraining
+    breaker: Breaker
+    status_line: str
+
+
+def standing(workspace: Workspace, *, now: datetime) -> Standing:
+    """Look; called inside the workspace, the same number of queries however much there is."""
+    config, state = workspace.config, state_of()
+    governor = governor_of(state)
+    is_open = breaker.is_open(state, now)
+    failures = breaker.failures(state, now)
+    model = ModelVersion.objects.defer("checkpoint").filter(number=state.served or 0).first()
+    is_fitting = (
+        model is not None
+        and model.embedding_model == workspace.embedding_model
+        and is_readable(model)
+    )
+    may_serve = config.predictor_mode == "on" and state.phase in SERVING and not is_open
+    alpha_served = governor.alpha if may_serve and is_fitting else 1.0
+    line = status_line(
+        state,
+        alpha=alpha_served,
+        model=state.served if is_fitting else None,
+        min_sessions=config.min_training_sessions,
+        is_serving=may_serve,
+        failures=failures if is_open else 0,
+    )
+    awaited = _next_training(state, config, now)
+    if unread := unread_base(workspace.embedding_model):
+        awaited = replace(awaited, says=f"{awaited.says} {unread}")
+    return Standing(
+        config=config,
+        state=state,
+        governor=governor,
+        alpha_served=alpha_served,
+        reason=_reason(config, state, governor, model, is_fitting=is_fitting, is_open=is_open),
+        model=model,
+        is_fitting=is_fitting,
+        comparisons=track_record.comparison_count(),
+        labels=track_record.label_count(),
+        trained_at=model.created_at if model is not None and model.origin == TRAINED else None,
+        fully_trained_at=track_record.fully_trained_at(state),
+        last_training=track_record.last_training(),
+        next_training=awaited,
+        breaker=Breaker(
+            is_open, state.disabled_until if is_open else None, failures, config.disable_threshold
+        ),
+        status_line="" if config.predictor_mode == "off" else line,
+    )
+
+
+def _reason(
+    config: WorkspaceSettings,
+    state: PredictorState,
+    governor: Governor,
+    model: ModelVersion | None,
+    *,
+    is_fitting: bool,
+    is_open: bool,
+) -> str:
+    """Say why the baseline has the weight that it has."""
+    said = [governor.reason]
+    if state.last_dropped and governor.phase is Phase.COLLECTING:
+        said = ["The predictor began anew and has no model yet: the baseline ranks alone."]
+    if model is not None and not is_fitting:
+        said.append(MISFIT)
+    if is_open:
+        said.append("Scoring failed too often and is switched off for now.")
+    if config.predictor_mode == "off":
+        said = ["The workspace has switched the predictor off; the baseline ranks alone."]
+    elif config.predictor_mode == "collect" and governor.phase in SERVING:
+        said.append("The mode collect lets the baseline rank alone.")
+    return " ".join(said)
+
+
+def _next_training(state: PredictorState, config: WorkspaceSettings, now: datetime) -> NextTraining:
+    due_since, reason = state.training_due_since, state.training_reason
+    if state.training_holder is not None and not claim.is_free(state, now):
+        running = Training.objects.filter(pk=state.training_holder).first()
+        reason = running.reason if running is not None else reason
+        return NextTraining(True, due_since, reason, 0, f"A training runs ({reason}).")
+    if due_since is not None:
+        says = f"A training is due ({reason})."
+        if reason == ERASED:
+            says = "Something that the served model may hold was erased: a training is due."
+        return NextTraining(False, due_since, reason, 0, says)
+    if config.predictor_mode == "off":
+        return NextTraining(False, None, "", None, "The predictor is switched off.")
+    missing, reason = _missing(state, config, now)
+    if missing is None:
+        return NextTraining(False, None, "", None, "No training is in sight.")
+    sessions = "session" if missing == 1 else "sessions"
+    says = f"{missing} more scored {sessions} until the next training ({reason})."
+    return NextTraining(False, None, reason, missing, says)
+
+
+def _missing(
+    state: PredictorState, config: WorkspaceSettings, now: datetime
+) -> tuple[int | None, str]:
+    """Ask the rule itself how many scored sessions it still waits for."""
+    ahead = copy(state)
+    for more in range(1, MISSING_MAX + 1):
+        ahead.scored_sessions = state.scored_sessions + more
+        if reason := due_reason(ahead, config, now):
+            return more, reason
+    return None, ""

@@ -1,0 +1,1 @@
+"""Training a workspace's ranker, from the due row to the promoted version."""

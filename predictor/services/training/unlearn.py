@@ -1,0 +1,146 @@
+"""Erasing reaches what was learned: weights that may hold what was erased go, others are learned.
+
+In the transaction that erases: 1. Every version that was made while it was known here is marked;
+the weights of all but the served one are gone. 2. A training on its way may not promote: it may
+have read it. 3. A training from all sessions is due. What it makes takes the served version's
+place; when it makes nothing, or nothing in time, the served version goes all the same, and the
+baseline ranks alone.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db.models import Min, Q
+
+from engram.kernel.actors import SYSTEM
+from engram.kernel.history import record
+from engram.kernel.models import Event, Workspace
+from memories.models import Session
+from predictor.models import ModelVersion, PredictorState, Training
+from predictor.services.heartbeat import living
+from predictor.services.models import store
+from predictor.services.models.reset import cold_start
+from predictor.services.training.claim import release
+from predictor.services.training.due import ERASED, note_training_due
+
+# Who erases a thousand memories one after the other interrupts so many trainings a minute.
+TRAININGS_AT_ONCE, AT_ONCE = 3, timedelta(minutes=1)
+# So long a version may go on to serve after something was erased that it may hold.
+SERVES_AT_MOST = timedelta(minutes=10)
+MADE = ("training.finished", "predictor.imported")  # events that name a new version
+
+
+def note_memories_erased(sender: Any, *, first_seq: int, now: datetime, **_: Any) -> None:
+    """Memories are erased of which history knew since that event.
+
+    Every training reads what may be recalled at its time, for the mean and the principal
+    directions, besides what its sessions were offered: whatever was made since may hold them.
+    """
+    if (state := _locked()) is not None:
+        unlearn(state, _first_made_since(first_seq), now)
+
+
+def note_session_erased(sender: Any, *, session: Session, now: datetime, **_: Any) -> None:
+    """Take back what was learned since a training first learned from a session."""
+    if (state := _locked()) is not None:
+        learned = Training.objects.filter(trained_session_ids__contains=[session.pk])
+        unlearn(state, learned.aggregate(first=Min("version"))["first"], now)
+
+
+def unlearn(state: PredictorState, first: int | None, now: datetime) -> None:
+    """Take back the versions from `first` on; None: none, unless a training is on its way.
+
+    Called inside the workspace, with the state locked, as are memories and sessions before it.
+    Versions go by their numbers, which only grow: a clock may go back.
+    """
+    if first is not None:
+        _mark(state, first, now)
+    stopped = _stop_training(state, now)
+    reason = ERASED if is_erased(state) else stopped
+    if not reason:
+        return
+    workspace = Workspace.objects.get(pk=state.workspace_id)
+    if workspace.config.predictor_mode == "off":
+        drop_erased(workspace, state, now)
+    elif drop_overdue(workspace, state, now):
+        return
+    elif stopped or not (state.training_due_since and state.training_reason == ERASED):
+        if state.training_due_since is not None:
+            state.training_due_since = now  # what failed before is no failure of what is due now
+        note_training_due(state, reason, now)
+
+
+def _locked() -> PredictorState | None:
+    return PredictorState.objects.select_for_update().first()
+
+
+def _first_made_since(seq: int) -> int | None:
+    """Return the first version that was made after an event, the first of all after 0."""
+    if not seq:
+        return 1
+    made = Event.objects.filter(seq__gt=seq, type__in=MADE, data__version__gte=1)
+    return made.order_by("seq").values_list("data__version", flat=True).first()
+
+
+def is_erased(state: PredictorState) -> bool:
+    """Tell whether the served version may hold something that was erased."""
+    if state.served is None:
+        return False
+    return ModelVersion.objects.filter(number=state.served, erased_at__isnull=False).exists()
+
+
+def drop_erased(workspace: Workspace, state: PredictorState, now: datetime) -> None:
+    """Serve no version that may hold what was erased; the caller holds the state's lock.
+
+    Called where no training will replace it.
+    """
+    if is_erased(state):
+        cold_start(state, workspace, reason=ERASED, actor=SYSTEM, now=now)
+
+
+def drop_overdue(workspace: Workspace, state: PredictorState, now: datetime) -> bool:
+    """Serve it no longer when its successor is overdue; tell whether that was so.
+
+    Who goes on erasing lets no training end. One stays due; the caller holds the state's lock.
+    """
+    served = ModelVersion.objects.filter(number=state.served or 0, erased_at__isnull=False)
+    if not served.exclude(erased_at__range=living(now, SERVES_AT_MOST)).exists():
+        return False
+    cold_start(state, workspace, reason=ERASED, actor=SYSTEM, now=now)
+    note_training_due(state, ERASED, now)
+    return True
+
+
+def may_wait(state: PredictorState, now: datetime) -> bool:
+    """Tell whether a training that is due after an erasing is left for later: others just began."""
+    if state.training_reason != ERASED:
+        return False
+    begun = Training.objects.filter(started_at__range=living(now, AT_ONCE))
+    return begun.count() >= TRAININGS_AT_ONCE
+
+
+def _mark(state: PredictorState, first: int, now: datetime) -> None:
+    made = ModelVersion.objects.filter(number__gte=first, is_learned_here=True, erased_at=None)
+    kept = made.exclude(checkpoint=None).order_by("number")
+    numbers = list(kept.values_list("number", flat=True))
+    made.update(erased_at=now)
+    if numbers:
+        store.let_go(Q(number__in=numbers), served=state.served)
+        record(
+            "predictor.unlearned",
+            of=("predictor", state.workspace_id),
+            actor=SYSTEM,
+            now=now,
+            data={"versions": numbers, "served": state.served},
+        )
+
+
+def _stop_training(state: PredictorState, now: datetime) -> str:
+    """Take the workspace from whoever trains it; return why it was trained, "" if it was not."""
+    if state.training_holder is None:
+        return ""
+    held = Training.objects.filter(pk=state.training_holder)
+    release(state, now)
+    return held.values_list("reason", flat=True).first() or ""
