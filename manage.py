@@ -69,8 +69,12 @@ def is_not_migrated(error: Exception) -> bool:
     from django.db.migrations.executor import MigrationExecutor
     from psycopg.errors import UndefinedColumn, UndefinedFunction, UndefinedTable
 
+    from engram.kernel.squashed import missing_steps
+
     if not isinstance(error.__cause__, UndefinedTable | UndefinedColumn | UndefinedFunction):
         return False
+    if missing_steps():
+        return True
     executor = MigrationExecutor(connection)
     return bool(executor.migration_plan(executor.loader.graph.leaf_nodes()))
 

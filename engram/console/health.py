@@ -12,6 +12,8 @@ from django.db import Error, connection
 from django.db.migrations.executor import MigrationExecutor
 from psycopg_pool import PoolTimeout
 
+from engram.kernel.squashed import missing_steps
+
 SHORT_PASSWORD_CHARS = 4
 
 
@@ -87,6 +89,8 @@ def _pgvector() -> str:
 
 
 def _migrations() -> str:
+    if problem := missing_steps():
+        return problem
     executor = MigrationExecutor(connection)
     plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
     return f"{len(plan)} migrations are not applied: manage.py migrate" if plan else ""

@@ -1,0 +1,20 @@
+"""Migrate, unless the database is older than the migrations know."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import CommandError
+from django.core.management.commands import migrate
+
+from engram.kernel.squashed import missing_steps
+
+
+class Command(migrate.Command):
+    """`manage.py migrate`."""
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Say what to do where steps are missing; Django would fail half-way."""
+        if problem := missing_steps():
+            raise CommandError(problem)
+        super().handle(*args, **options)
