@@ -53,7 +53,7 @@ class Caller:
 
 
 @dataclass(frozen=True)
-class House:
+class Tenant:
     """A workspace with a caller of every role.
 
     The agent's key is a trusted host's: it may claim every class, and pin. See `issue_agent`.
@@ -81,7 +81,7 @@ def issue_agent(workspace: Workspace, name: str = "plain", **claims: Any) -> Cal
     return Caller(token, Client(raise_request_exception=True))
 
 
-def build_house(slug: str) -> House:
+def build_tenant(slug: str) -> Tenant:
     """Create a workspace and a key for each role."""
     workspace = Workspace.objects.create(slug=slug, name=slug.title())
     callers = {}
@@ -89,7 +89,7 @@ def build_house(slug: str) -> House:
         name, claims = f"{slug} {role}", TRUSTED if role == Role.AGENT else None
         _, token = keys.issue(workspace, name=name, role=role, actor=SYSTEM, now=NOW, claims=claims)
         callers[role.value] = Caller(token, Client(raise_request_exception=True))
-    return House(workspace, **callers)
+    return Tenant(workspace, **callers)
 
 
 @pytest.fixture(scope="session")
@@ -118,15 +118,15 @@ def no_uses_of_other_tests(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def house(db: None) -> House:
+def tenant(db: None) -> Tenant:
     """Return the workspace that a test is about."""
-    return build_house("acme")
+    return build_tenant("acme")
 
 
 @pytest.fixture
-def neighbour(db: None) -> House:
+def neighbour(db: None) -> Tenant:
     """Return another workspace, whose data must never show."""
-    return build_house("zenith")
+    return build_tenant("zenith")
 
 
 @pytest.fixture
@@ -136,12 +136,12 @@ def anonymous() -> Caller:
 
 
 @pytest.fixture
-def member(house: House) -> Callable[[str], Client]:
+def member(tenant: Tenant) -> Callable[[str], Client]:
     """Return a function that signs a person in with a role in the workspace."""
 
     def sign_in(role: str) -> Client:
         user = User.objects.create_user(f"{role}-person", password="correct horse", is_staff=True)
-        Membership.objects.create(workspace=house.workspace, user=user, role=role)
+        Membership.objects.create(workspace=tenant.workspace, user=user, role=role)
         client = Client()
         client.force_login(user)
         return client

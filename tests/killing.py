@@ -9,7 +9,7 @@ import sys
 
 from django.db import connection
 
-from tests.conftest import House
+from tests.conftest import Tenant
 
 _WORKER = """
 import importlib, os, signal, sys
@@ -33,7 +33,7 @@ getattr(importlib.import_module(tasks), task)(workspace)
 """
 
 
-def kill_at(house: House, task: str, module: str, name: str, when: str) -> None:
+def kill_at(tenant: Tenant, task: str, module: str, name: str, when: str) -> None:
     """Let a worker run a task such as `conflicts.tasks.detect_workspace`; it dies at the step.
 
     The step is a function, named as its callers in `module` find it; it dies `before` or `after`
@@ -41,7 +41,7 @@ def kill_at(house: House, task: str, module: str, name: str, when: str) -> None:
     """
     tasks, _, called = task.rpartition(".")
     database = connection.settings_dict["NAME"]
-    arguments = [str(house.workspace.pk), database, tasks, called, module, name, when]
+    arguments = [str(tenant.workspace.pk), database, tasks, called, module, name, when]
     died = subprocess.run(
         [sys.executable, "-c", _WORKER, *arguments],
         check=False,

@@ -22,15 +22,15 @@ from memories.core.lengths import MAX_COMPARED_CHARS
 from memories.services.commit.commit import commit_all
 from memories.services.commit.draft import Draft
 from tests.conflicts.test_comparing_and_locks import locks_held, watch
-from tests.conftest import House, build_house
+from tests.conftest import Tenant, build_tenant
 
 ROOMS = "The meeting room {} has {} chairs and a window to the yard. "
 
 
 @pytest.fixture
-def house(transactional_db: None) -> House:
+def tenant(transactional_db: None) -> Tenant:
     """Return a workspace outside of any transaction of the test's own."""
-    return build_house("busy")
+    return build_tenant("busy")
 
 
 @pytest.fixture
@@ -48,23 +48,23 @@ def compared(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
     return pairs
 
 
-def write(house: House, *texts: str) -> list[str]:
+def write(tenant: Tenant, *texts: str) -> list[str]:
     done = commit_all(
-        house.workspace, [Draft(content=text) for text in texts],
+        tenant.workspace, [Draft(content=text) for text in texts],
         actor=SYSTEM, now=timezone.now(), is_gated=False, is_detected=False,
     )  # fmt: skip
     return [str(one.memory.id) for one in done if one.memory is not None]
 
 
-def report(house: House, ids: list[str], **headers: str) -> dict[str, Any]:
-    answer = house.reviewer.post("conflicts", {"memory_ids": ids, "note": ""}, **headers)
+def report(tenant: Tenant, ids: list[str], **headers: str) -> dict[str, Any]:
+    answer = tenant.reviewer.post("conflicts", {"memory_ids": ids, "note": ""}, **headers)
     assert answer.status_code == 201, answer.json()
     found: dict[str, Any] = answer.json()
     return found
 
 
-def read(house: House, card: dict[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = house.reader.get(f"conflicts/{card['id']}").json()
+def read(tenant: Tenant, card: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = tenant.reader.get(f"conflicts/{card['id']}").json()
     return found
 
 
@@ -78,89 +78,89 @@ def chars(pairs: list[tuple[str, ...]]) -> int:
 
 
 def test_long_members_are_not_compared_and_a_no_names_what_is_true(
-    house: House, compared: list[tuple[str, ...]]
+    tenant: Tenant, compared: list[tuple[str, ...]]
 ) -> None:
     texts = [(ROOMS.format("north", n) * 150)[:8000] for n in range(MAX_MEMBERS)]
-    ids = write(house, *texts)
-    card = report(house, ids)
+    ids = write(tenant, *texts)
+    card = report(tenant, ids)
     for _ in range(2):
-        shown = of_no(read(house, card))
+        shown = of_no(read(tenant, card))
         assert (shown["is_possible"], shown["needs_keep"]) == (True, True)
         assert "too long to compare" in shown["reason"]
     assert compared == []
     path = f"conflicts/{card['id']}/resolve"
-    refused = house.reviewer.post(path, {"verdict": "no"}).json()
+    refused = tenant.reviewer.post(path, {"verdict": "no"}).json()
     assert (refused["type"], "too long to compare" in str(refused)) == (
         "/problems/keep-needed", True,
     )  # fmt: skip
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         view = show.show(Conflict.objects.get(pk=card["id"]), now=timezone.now())
     effect = next(one.effect for one in view.outcomes if one.verdict == "no")
     assert "too long to compare: tick those that are true" in effect
-    assert house.reviewer.post(path, {"verdict": "no", "keep": ids[:1]}).status_code == 200
+    assert tenant.reviewer.post(path, {"verdict": "no", "keep": ids[:1]}).status_code == 200
     assert compared == []
 
 
 @pytest.mark.parametrize("members", [3, MAX_MEMBERS])
 def test_at_most_so_many_characters_of_a_card_are_compared_and_no_pair_again(
-    house: House, compared: list[tuple[str, ...]], members: int
+    tenant: Tenant, compared: list[tuple[str, ...]], members: int
 ) -> None:
     size = MAX_COMPARED_CHARS // members
     texts = [ROOMS.format("north", n).ljust(size, "x")[:size] for n in range(members)]
-    card = report(house, write(house, *texts))
-    shown = of_no(read(house, card))
+    card = report(tenant, write(tenant, *texts))
+    shown = of_no(read(tenant, card))
     assert "More than one value would remain" in shown["reason"]
     assert 0 < chars(compared) <= MAX_COMPARED_CHARS
     asked = len(compared)
     # Once for what the two say, once for what they speak of where nothing simpler tells.
     assert max(Counter(compared).values()) <= 2
-    read(house, card)
-    read(house, card)
+    read(tenant, card)
+    read(tenant, card)
     assert len(compared) == asked
 
 
 def test_one_that_stays_needs_no_comparison_however_long(
-    house: House, compared: list[tuple[str, ...]]
+    tenant: Tenant, compared: list[tuple[str, ...]]
 ) -> None:
     texts = [(ROOMS.format("north", n) * 150)[:8000] for n in range(2)]
-    shown = of_no(read(house, report(house, write(house, *texts))))
+    shown = of_no(read(tenant, report(tenant, write(tenant, *texts))))
     assert (shown["needs_keep"], shown["reason"], len(shown["kept"])) == (False, "", 1)
     assert compared == []
 
 
 @pytest.mark.parametrize("verb", ["report", "resolve"])
 def test_an_answer_under_a_key_is_compared_before_its_locks(
-    house: House, monkeypatch: pytest.MonkeyPatch, verb: str
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch, verb: str
 ) -> None:
-    ids = write(house, *(ROOMS.format("north", n) for n in range(4)))
-    card = report(house, ids) if verb == "resolve" else {}
+    ids = write(tenant, *(ROOMS.format("north", n) for n in range(4)))
+    card = report(tenant, ids) if verb == "resolve" else {}
     held: list[int] = []
     watch(monkeypatch, lambda *_: held.append(locks_held() - 1))  # one is the key's own
     key = {"Idempotency-Key": "once"}
     if verb == "report":
-        card = report(house, ids, **key)
+        card = report(tenant, ids, **key)
         assert len(card["consequences"]) == 6
     else:
         body = {"verdict": "no", "keep": ids[:1]}
-        done = house.reviewer.post(f"conflicts/{card['id']}/resolve", body, **key)
+        done = tenant.reviewer.post(f"conflicts/{card['id']}/resolve", body, **key)
         assert done.status_code == 200
     assert held
     assert not any(held)
 
 
 def test_a_deed_for_many_cards_compares_so_many_characters_altogether(
-    house: House, compared: list[tuple[str, ...]], monkeypatch: pytest.MonkeyPatch
+    tenant: Tenant, compared: list[tuple[str, ...]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     names = ["north", "south", "east", "west"]
     for name in names:
         texts = [f"{name} {ROOMS.format(name, n)}".ljust(400, name[0]) for n in range(3)]
-        report(house, write(house, *texts))
+        report(tenant, write(tenant, *texts))
     compared.clear()
     monkeypatch.setattr(comparisons, "KEPT", comparisons.KeptAnswers())
     monkeypatch.setattr("tests.conflicts.test_bounded_reading.has_workspace", lambda: False)
     monkeypatch.setattr("tests.conflicts.test_bounded_reading.locks_held", lambda: 0)
     monkeypatch.setattr(bulk, "MAX_CHARS", 2000)
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         cards = list(Conflict.objects.all())
         planned = bulk.plan(cards, bulk.Decide("no"), left=0, now=timezone.now())
     assert len(cards) == len(planned.passed) == len(names)
@@ -172,11 +172,13 @@ def test_a_deed_for_many_cards_compares_so_many_characters_altogether(
 PERSON = Actor(kind="user", id="1", label="ana", role=Role.REVIEWER)
 
 
-def test_what_does_not_fit_on_a_card_is_asked_on_another(house: House) -> None:
-    ids = [UUID(i) for i in write(house, *(ROOMS.format("north", n) for n in range(22)))]
+def test_what_does_not_fit_on_a_card_is_asked_on_another(tenant: Tenant) -> None:
+    ids = [UUID(i) for i in write(tenant, *(ROOMS.format("north", n) for n in range(22)))]
 
     def tell(*memories: UUID) -> Conflict:
-        found = reports.report(house.workspace, memories, note="", actor=PERSON, now=timezone.now())
+        found = reports.report(
+            tenant.workspace, memories, note="", actor=PERSON, now=timezone.now()
+        )
         assert found.card is not None
         return found.card
 
@@ -185,7 +187,7 @@ def test_what_does_not_fit_on_a_card_is_asked_on_another(house: House) -> None:
     third = tell(*ids[MAX_MEMBERS:])
     assert (second.id != first.id, third.id) == (True, second.id)
     again = tell(*ids[:MAX_MEMBERS])
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         waiting = Conflict.objects.filter(status="open")
         sizes = sorted(card.members.count() for card in waiting)
         named = set(ConflictMember.objects.values_list("memory_id", flat=True))

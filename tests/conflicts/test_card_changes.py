@@ -18,7 +18,7 @@ from conflicts.services.cards.snooze import wake_due
 from conflicts.services.detection.detect import detect_due
 from engram.kernel.collisions import AGAIN
 from engram.kernel.tenancy import in_workspace
-from tests.conftest import House, build_house
+from tests.conftest import Tenant, build_tenant
 
 PLACES = [
     "The retreat is held in Lisbon.",
@@ -28,61 +28,61 @@ PLACES = [
 ]
 
 
-def commit(house: House, content: str, **fields: Any) -> str:
-    answer = house.agent.post("memories", {"content": content, **fields})
+def commit(tenant: Tenant, content: str, **fields: Any) -> str:
+    answer = tenant.agent.post("memories", {"content": content, **fields})
     return str(answer.json()["memory"]["id"])
 
 
-def tell(house: House, count: int) -> list[str]:
+def tell(tenant: Tenant, count: int) -> list[str]:
     return [
-        commit(house, content, observed_at=f"2026-0{month}-01T09:00:00Z")
+        commit(tenant, content, observed_at=f"2026-0{month}-01T09:00:00Z")
         for month, content in enumerate(PLACES[:count], start=1)
     ]
 
 
-def report(house: House, *ids: str, note: str = "") -> dict[str, Any]:
-    answer = house.agent.post("conflicts", {"memory_ids": list(ids), "note": note})
+def report(tenant: Tenant, *ids: str, note: str = "") -> dict[str, Any]:
+    answer = tenant.agent.post("conflicts", {"memory_ids": list(ids), "note": note})
     assert answer.status_code in {200, 201}, answer.json()
     body: dict[str, Any] = answer.json()
     return body
 
 
-def card_of(house: House, card: dict[str, Any]) -> dict[str, Any]:
-    body: dict[str, Any] = house.reader.get(f"conflicts/{card['id']}").json()
+def card_of(tenant: Tenant, card: dict[str, Any]) -> dict[str, Any]:
+    body: dict[str, Any] = tenant.reader.get(f"conflicts/{card['id']}").json()
     return body
 
 
-def resolve(house: House, card: dict[str, Any], **body: Any) -> Any:
-    return house.reviewer.post(f"conflicts/{card['id']}/resolve", body)
+def resolve(tenant: Tenant, card: dict[str, Any], **body: Any) -> Any:
+    return tenant.reviewer.post(f"conflicts/{card['id']}/resolve", body)
 
 
-def states(house: House, *ids: str) -> list[str]:
-    return [house.reader.get(f"memories/{i}").json()["state"] for i in ids]
+def states(tenant: Tenant, *ids: str) -> list[str]:
+    return [tenant.reader.get(f"memories/{i}").json()["state"] for i in ids]
 
 
-def forget(house: House, *ids: str) -> None:
-    answer = house.reviewer.post("memories/forget", {"ids": list(ids), "confirm": True})
+def forget(tenant: Tenant, *ids: str) -> None:
+    answer = tenant.reviewer.post("memories/forget", {"ids": list(ids), "confirm": True})
     assert answer.json()["forgotten"] == len(ids)
 
 
 def test_a_memory_that_joins_is_for_yes_only_if_it_says_what_the_question_names(
-    house: House,
+    tenant: Tenant,
 ) -> None:
-    a, b, c, d = tell(house, 4)
-    first = report(house, a, b, c)
-    second = report(house, b, c, d, note="Rome is what the invoice says.")
+    a, b, c, d = tell(tenant, 4)
+    first = report(tenant, a, b, c)
+    second = report(tenant, b, c, d, note="Rome is what the invoice says.")
     assert (second["id"], second["question"]) == (first["id"], first["question"])
     assert second["yes_keeps"] == [c]
     assert [x["text"] for x in second["comments"]] == ["Rome is what the invoice says."]
-    resolve(house, second, verdict="yes")
-    assert states(house, a, b, c, d) == ["superseded", "superseded", "active", "superseded"]
+    resolve(tenant, second, verdict="yes")
+    assert states(tenant, a, b, c, d) == ["superseded", "superseded", "active", "superseded"]
 
 
-def test_a_folded_memory_that_says_what_the_question_names_is_for_yes(house: House) -> None:
-    a, b, c = tell(house, 3)
-    also_b = commit(house, PLACES[1], scope="travel")
+def test_a_folded_memory_that_says_what_the_question_names_is_for_yes(tenant: Tenant) -> None:
+    a, b, c = tell(tenant, 3)
+    also_b = commit(tenant, PLACES[1], scope="travel")
     rest = ("Is it so?", "r", "low", 0.5, None)
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         filed = file_findings(
             [
                 Finding("ambiguity", (a, b), (b,), *rest),
@@ -93,133 +93,133 @@ def test_a_folded_memory_that_says_what_the_question_names_is_for_yes(house: Hou
             now=timezone.now(),
         )
     assert (filed.opened, filed.joined) == (1, 0)
-    card = house.reader.get(f"conflicts/{filed.cards[0]}").json()
+    card = tenant.reader.get(f"conflicts/{filed.cards[0]}").json()
     assert sorted(card["yes_keeps"]) == sorted([b, also_b])
 
 
-def test_the_same_note_is_kept_once(house: House) -> None:
-    a, b = tell(house, 2)
-    report(house, a, b, note="first")
-    report(house, a, b, note="second")
-    assert [x["text"] for x in report(house, a, b, note="second")["comments"]] == ["second"]
+def test_the_same_note_is_kept_once(tenant: Tenant) -> None:
+    a, b = tell(tenant, 2)
+    report(tenant, a, b, note="first")
+    report(tenant, a, b, note="second")
+    assert [x["text"] for x in report(tenant, a, b, note="second")["comments"]] == ["second"]
 
 
-def test_undo_leaves_a_memory_that_was_there_before_the_answer(house: House) -> None:
-    a, b = tell(house, 2)
-    bystander = commit(house, "The retreat is cancelled.")
-    card = report(house, a, b)
-    answer = resolve(house, card, verdict="none_valid", answer="The retreat is cancelled.")
+def test_undo_leaves_a_memory_that_was_there_before_the_answer(tenant: Tenant) -> None:
+    a, b = tell(tenant, 2)
+    bystander = commit(tenant, "The retreat is cancelled.")
+    card = report(tenant, a, b)
+    answer = resolve(tenant, card, verdict="none_valid", answer="The retreat is cancelled.")
     assert answer.json()["resolution"]["answer_memory"] == bystander
-    assert house.reviewer.post(f"conflicts/{card['id']}/undo", {}).status_code == 200
-    assert states(house, a, b, bystander) == ["active", "active", "active"]
+    assert tenant.reviewer.post(f"conflicts/{card['id']}/undo", {}).status_code == 200
+    assert states(tenant, a, b, bystander) == ["active", "active", "active"]
 
 
-def test_undo_retires_the_answer_that_the_verdict_brought(house: House) -> None:
-    card = report(house, *tell(house, 2))
-    answer = resolve(house, card, verdict="none_valid", answer="The retreat is cancelled.")
-    assert house.reviewer.post(f"conflicts/{card['id']}/undo", {}).status_code == 200
-    assert states(house, answer.json()["resolution"]["answer_memory"]) == ["retired"]
+def test_undo_retires_the_answer_that_the_verdict_brought(tenant: Tenant) -> None:
+    card = report(tenant, *tell(tenant, 2))
+    answer = resolve(tenant, card, verdict="none_valid", answer="The retreat is cancelled.")
+    assert tenant.reviewer.post(f"conflicts/{card['id']}/undo", {}).status_code == 200
+    assert states(tenant, answer.json()["resolution"]["answer_memory"]) == ["retired"]
 
 
-def test_undo_brings_nothing_back_that_was_said_again_meanwhile(house: House) -> None:
+def test_undo_brings_nothing_back_that_was_said_again_meanwhile(tenant: Tenant) -> None:
     """Not even where one of the two ends some day, which no constraint of the database sees."""
     until = (timezone.now() + timedelta(days=1)).isoformat()
-    a, b = commit(house, PLACES[0], expires_at=until), commit(house, PLACES[1])
-    card = report(house, a, b)
-    resolve(house, card, verdict="keep", keep=[b])
-    again = commit(house, PLACES[0])
+    a, b = commit(tenant, PLACES[0], expires_at=until), commit(tenant, PLACES[1])
+    card = report(tenant, a, b)
+    resolve(tenant, card, verdict="keep", keep=[b])
+    again = commit(tenant, PLACES[0])
     assert again != a
-    refused = house.reviewer.post(f"conflicts/{card['id']}/undo", {})
+    refused = tenant.reviewer.post(f"conflicts/{card['id']}/undo", {})
     assert (refused.status_code, refused.json()["errors"][0]["message"]) == (409, again)
-    assert states(house, a, b, again) == ["superseded", "active", "active"]
-    forget(house, again)
-    assert house.reviewer.post(f"conflicts/{card['id']}/undo", {}).status_code == 200
-    assert states(house, a, b) == ["active", "active"]
+    assert states(tenant, a, b, again) == ["superseded", "active", "active"]
+    forget(tenant, again)
+    assert tenant.reviewer.post(f"conflicts/{card['id']}/undo", {}).status_code == 200
+    assert states(tenant, a, b) == ["active", "active"]
 
 
-def test_a_blank_answer_is_none(house: House) -> None:
-    card = report(house, *tell(house, 2))
-    answer = resolve(house, card, verdict="none_valid", answer="   ")
+def test_a_blank_answer_is_none(tenant: Tenant) -> None:
+    card = report(tenant, *tell(tenant, 2))
+    answer = resolve(tenant, card, verdict="none_valid", answer="   ")
     assert (answer.status_code, answer.json()["resolution"]["answer_memory"]) == (200, None)
 
 
-def test_keep_goes_with_keep_and_no_only(house: House) -> None:
-    a, b = tell(house, 2)
-    card = report(house, a, b)
+def test_keep_goes_with_keep_and_no_only(tenant: Tenant) -> None:
+    a, b = tell(tenant, 2)
+    card = report(tenant, a, b)
     for verdict in ("yes", "both_valid", "none_valid", "dismiss"):
-        assert resolve(house, card, verdict=verdict, keep=[a]).status_code == 422
-    assert card_of(house, card)["status"] == "open"
+        assert resolve(tenant, card, verdict=verdict, keep=[a]).status_code == 422
+    assert card_of(tenant, card)["status"] == "open"
 
 
-def test_no_asks_what_is_true_when_two_reported_values_would_remain(house: House) -> None:
-    a, b, c = tell(house, 3)
-    card = report(house, a, b, c)
-    assert resolve(house, card, verdict="no").status_code == 422
-    assert resolve(house, card, verdict="no", keep=[a]).status_code == 200
-    assert states(house, a, b, c) == ["active", "superseded", "retired"]
+def test_no_asks_what_is_true_when_two_reported_values_would_remain(tenant: Tenant) -> None:
+    a, b, c = tell(tenant, 3)
+    card = report(tenant, a, b, c)
+    assert resolve(tenant, card, verdict="no").status_code == 422
+    assert resolve(tenant, card, verdict="no", keep=[a]).status_code == 200
+    assert states(tenant, a, b, c) == ["active", "superseded", "retired"]
 
 
-def test_a_verdict_on_a_reworded_memory_stands(house: House) -> None:
-    a, b = tell(house, 2)
-    card = report(house, a, b)
-    house.agent.patch(f"memories/{b}", {"content": "Nobody flies to Oslo."})
-    asked = card_of(house, card)
+def test_a_verdict_on_a_reworded_memory_stands(tenant: Tenant) -> None:
+    a, b = tell(tenant, 2)
+    card = report(tenant, a, b)
+    tenant.agent.patch(f"memories/{b}", {"content": "Nobody flies to Oslo."})
+    asked = card_of(tenant, card)
     assert (asked["status"], "Nobody flies to Oslo" in asked["question"]) == ("open", True)
-    assert resolve(house, card, verdict="both_valid").status_code == 200
-    again = house.agent.post("conflicts", {"memory_ids": [a, b], "note": ""})
+    assert resolve(tenant, card, verdict="both_valid").status_code == 200
+    again = tenant.agent.post("conflicts", {"memory_ids": [a, b], "note": ""})
     assert again.status_code == 409
 
 
-def test_a_card_of_the_rules_lapses_when_its_words_are_gone(house: House) -> None:
-    commit(house, "The API rate limit is 1000 requests per second.", scope="auth")
-    high = commit(house, "The API rate limit is 5000 requests per second.", scope="auth")
-    detect_due(house.workspace, clock=timezone.now)
-    [card] = house.reader.get("conflicts").json()["results"]
-    house.agent.patch(f"memories/{high}", {"content": "The canteen opens at noon."})
-    detect_due(house.workspace, clock=timezone.now)
-    assert card_of(house, card)["status"] == "resolved"
-    assert len(house.reader.get("conflicts").json()["results"]) == 1
+def test_a_card_of_the_rules_lapses_when_its_words_are_gone(tenant: Tenant) -> None:
+    commit(tenant, "The API rate limit is 1000 requests per second.", scope="auth")
+    high = commit(tenant, "The API rate limit is 5000 requests per second.", scope="auth")
+    detect_due(tenant.workspace, clock=timezone.now)
+    [card] = tenant.reader.get("conflicts").json()["results"]
+    tenant.agent.patch(f"memories/{high}", {"content": "The canteen opens at noon."})
+    detect_due(tenant.workspace, clock=timezone.now)
+    assert card_of(tenant, card)["status"] == "resolved"
+    assert len(tenant.reader.get("conflicts").json()["results"]) == 1
 
 
-def test_a_card_comes_back_with_its_memory(house: House) -> None:
-    a, b = tell(house, 2)
-    card = report(house, a, b, note="Which one?")
-    forget(house, a)
-    assert card_of(house, card)["status"] == "resolved"
-    house.reviewer.post("memories/restore", {"ids": [a]})
-    back = card_of(house, card)
+def test_a_card_comes_back_with_its_memory(tenant: Tenant) -> None:
+    a, b = tell(tenant, 2)
+    card = report(tenant, a, b, note="Which one?")
+    forget(tenant, a)
+    assert card_of(tenant, card)["status"] == "resolved"
+    tenant.reviewer.post("memories/restore", {"ids": [a]})
+    back = card_of(tenant, card)
     assert (back["status"], back["resolution"]) == ("open", None)
     assert (back["question"], back["reasoning"]) == (card["question"], "Which one?")
 
 
-def test_a_wider_card_asks_on_without_what_was_forgotten(house: House) -> None:
-    a, b, c = tell(house, 3)
-    card = report(house, a, b, c, note="See Vienna.")
-    forget(house, c)
-    asked = card_of(house, card)
+def test_a_wider_card_asks_on_without_what_was_forgotten(tenant: Tenant) -> None:
+    a, b, c = tell(tenant, 3)
+    card = report(tenant, a, b, c, note="See Vienna.")
+    forget(tenant, c)
+    asked = card_of(tenant, card)
     assert [m["id"] for m in asked["memories"]] == [a, b]
     assert asked["question"] == (
         "Does “Everybody flies to Oslo in June” hold, rather than “The retreat is held in Lisbon”?"
     )
     assert (asked["reasoning"], asked["yes_keeps"]) == ("", [b])
-    assert resolve(house, card, verdict="yes").status_code == 200
-    assert states(house, a, b) == ["superseded", "active"]
+    assert resolve(tenant, card, verdict="yes").status_code == 200
+    assert states(tenant, a, b) == ["superseded", "active"]
 
 
-def test_a_card_lapses_when_its_memory_expires(house: House) -> None:
+def test_a_card_lapses_when_its_memory_expires(tenant: Tenant) -> None:
     until = timezone.now() + timedelta(hours=1)
-    a = commit(house, PLACES[0], expires_at=until.isoformat())
-    card = report(house, a, commit(house, PLACES[1]))
-    wake_due(house.workspace, now=until - timedelta(minutes=1))
-    assert card_of(house, card)["status"] == "open"
-    wake_due(house.workspace, now=until + timedelta(minutes=1))
-    assert card_of(house, card)["status"] == "resolved"
+    a = commit(tenant, PLACES[0], expires_at=until.isoformat())
+    card = report(tenant, a, commit(tenant, PLACES[1]))
+    wake_due(tenant.workspace, now=until - timedelta(minutes=1))
+    assert card_of(tenant, card)["status"] == "open"
+    wake_due(tenant.workspace, now=until + timedelta(minutes=1))
+    assert card_of(tenant, card)["status"] == "resolved"
 
 
 @pytest.fixture
-def shared_house(transactional_db: None) -> House:
+def shared_tenant(transactional_db: None) -> Tenant:
     """Return a workspace that several connections see."""
-    return build_house("busy")
+    return build_tenant("busy")
 
 
 def both(*calls: Any) -> list[Any]:
@@ -237,34 +237,34 @@ def both(*calls: Any) -> list[Any]:
         return list(pool.map(run, calls))
 
 
-def test_forgetting_beside_a_verdict_does_not_deadlock(shared_house: House) -> None:
-    house = shared_house
+def test_forgetting_beside_a_verdict_does_not_deadlock(shared_tenant: Tenant) -> None:
+    tenant = shared_tenant
     for turn in range(8):
-        a = commit(house, f"Crate {turn} holds cedar.")
-        b = commit(house, f"Nothing but lamps came in delivery {turn}.")
-        card = report(house, a, b)
+        a = commit(tenant, f"Crate {turn} holds cedar.")
+        b = commit(tenant, f"Nothing but lamps came in delivery {turn}.")
+        card = report(tenant, a, b)
         forgot, answer = both(
-            lambda a=a: house.reviewer.post("memories/forget", {"ids": [a], "confirm": True}),
-            lambda card=card: resolve(house, card, verdict="yes"),
+            lambda a=a: tenant.reviewer.post("memories/forget", {"ids": [a], "confirm": True}),
+            lambda card=card: resolve(tenant, card, verdict="yes"),
         )
         assert (forgot.status_code, answer.status_code in {200, 409}) == (200, True)
         assert answer.json().get("detail") != AGAIN
 
 
-def test_a_snooze_survives_a_report_at_the_same_time(shared_house: House) -> None:
-    house = shared_house
+def test_a_snooze_survives_a_report_at_the_same_time(shared_tenant: Tenant) -> None:
+    tenant = shared_tenant
     until = (timezone.now() + timedelta(days=1)).isoformat()
     for turn in range(6):
-        a = commit(house, f"Crate {turn} holds cedar.")
-        b = commit(house, f"Nothing but lamps came in delivery {turn}.")
-        c = commit(house, f"Customs kept parcel {turn} for good.")
-        card = report(house, a, b)
+        a = commit(tenant, f"Crate {turn} holds cedar.")
+        b = commit(tenant, f"Nothing but lamps came in delivery {turn}.")
+        c = commit(tenant, f"Customs kept parcel {turn} for good.")
+        card = report(tenant, a, b)
         snoozed, _ = both(
-            lambda card=card: house.reviewer.post(
+            lambda card=card: tenant.reviewer.post(
                 f"conflicts/{card['id']}/snooze", {"until": until}
             ),
-            lambda ids=(a, b, c): report(house, *ids),
+            lambda ids=(a, b, c): report(tenant, *ids),
         )
-        after = card_of(house, card)
+        after = card_of(tenant, card)
         assert (snoozed.status_code, after["status"]) == (200, "snoozed")
         assert len(after["memories"]) == 3

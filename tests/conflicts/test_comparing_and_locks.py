@@ -15,15 +15,15 @@ from conflicts.core import comparisons, subjects
 from conflicts.services.detection.detect import detect_due
 from memories.core import claims
 from tests.conflicts.test_card_changes import commit, report, tell
-from tests.conftest import House, build_house
+from tests.conftest import Tenant, build_tenant
 
 LIMIT = "The API rate limit is {} requests per second."
 
 
 @pytest.fixture
-def house(transactional_db: None) -> House:
+def tenant(transactional_db: None) -> Tenant:
     """Return a workspace outside of any transaction of the test's own."""
-    return build_house("busy")
+    return build_tenant("busy")
 
 
 def locks_held() -> int:
@@ -63,70 +63,70 @@ def watch(monkeypatch: pytest.MonkeyPatch, told: Callable[..., None]) -> None:
     monkeypatch.setattr(subjects, "_clearly_differ", clearly_differ)
 
 
-def read(house: House) -> None:
-    runs = detect_due(house.workspace, clock=timezone.now)
+def read(tenant: Tenant) -> None:
+    runs = detect_due(tenant.workspace, clock=timezone.now)
     assert {run.status for run in runs} <= {"done"}
 
 
-def of_rules(house: House, *values: int) -> tuple[list[str], dict[str, Any]]:
-    ids = [commit(house, LIMIT.format(v), agent=f"agent {v}") for v in values]
-    read(house)
-    [card] = house.reader.get("conflicts").json()["results"]
+def of_rules(tenant: Tenant, *values: int) -> tuple[list[str], dict[str, Any]]:
+    ids = [commit(tenant, LIMIT.format(v), agent=f"agent {v}") for v in values]
+    read(tenant)
+    [card] = tenant.reader.get("conflicts").json()["results"]
     return ids, card
 
 
-def filing_of_rules(house: House) -> Callable[[], Any]:
-    ids, card = of_rules(house, 1000, 5000)
-    dismissed = house.reviewer.post(f"conflicts/{card['id']}/resolve", {"verdict": "both_valid"})
+def filing_of_rules(tenant: Tenant) -> Callable[[], Any]:
+    ids, card = of_rules(tenant, 1000, 5000)
+    dismissed = tenant.reviewer.post(f"conflicts/{card['id']}/resolve", {"verdict": "both_valid"})
     assert dismissed.status_code == 200
-    house.reviewer.patch(f"memories/{ids[0]}", {"content": LIMIT.format(700)})
-    return lambda: read(house)
+    tenant.reviewer.patch(f"memories/{ids[0]}", {"content": LIMIT.format(700)})
+    return lambda: read(tenant)
 
 
-def rewording(house: House) -> Callable[[], Any]:
-    ids, _ = of_rules(house, 1000, 5000, 800)
-    house.agent.patch(f"memories/{ids[0]}", {"content": "The canteen opens at noon."})
-    return lambda: read(house)
+def rewording(tenant: Tenant) -> Callable[[], Any]:
+    ids, _ = of_rules(tenant, 1000, 5000, 800)
+    tenant.agent.patch(f"memories/{ids[0]}", {"content": "The canteen opens at noon."})
+    return lambda: read(tenant)
 
 
-def patching(house: House) -> Callable[[], Any]:
-    ids, _ = of_rules(house, 1000, 5000, 800)
-    return lambda: house.agent.patch(f"memories/{ids[0]}", {"content": LIMIT.format(12)})
+def patching(tenant: Tenant) -> Callable[[], Any]:
+    ids, _ = of_rules(tenant, 1000, 5000, 800)
+    return lambda: tenant.agent.patch(f"memories/{ids[0]}", {"content": LIMIT.format(12)})
 
 
-def superseding(house: House) -> Callable[[], Any]:
-    ids, _ = of_rules(house, 1000, 5000, 800)
-    return lambda: commit(house, LIMIT.format(12), supersedes=ids[0])
+def superseding(tenant: Tenant) -> Callable[[], Any]:
+    ids, _ = of_rules(tenant, 1000, 5000, 800)
+    return lambda: commit(tenant, LIMIT.format(12), supersedes=ids[0])
 
 
-def forgetting(house: House) -> Callable[[], Any]:
-    a, b, c = tell(house, 3)
-    report(house, a, b, c)
-    return lambda: house.reviewer.post("memories/forget", {"ids": [c], "confirm": True})
+def forgetting(tenant: Tenant) -> Callable[[], Any]:
+    a, b, c = tell(tenant, 3)
+    report(tenant, a, b, c)
+    return lambda: tenant.reviewer.post("memories/forget", {"ids": [c], "confirm": True})
 
 
-def reporting(house: House) -> Callable[[], Any]:
-    ids = tell(house, 4)
-    return lambda: report(house, *ids)
+def reporting(tenant: Tenant) -> Callable[[], Any]:
+    ids = tell(tenant, 4)
+    return lambda: report(tenant, *ids)
 
 
-def joining(house: House) -> Callable[[], Any]:
-    ids = [commit(house, LIMIT.format(v), agent=f"agent {v}") for v in (1000, 5000, 800)]
-    report(house, *ids[:2])
-    return lambda: report(house, *ids[1:])
+def joining(tenant: Tenant) -> Callable[[], Any]:
+    ids = [commit(tenant, LIMIT.format(v), agent=f"agent {v}") for v in (1000, 5000, 800)]
+    report(tenant, *ids[:2])
+    return lambda: report(tenant, *ids[1:])
 
 
-def relating(house: House) -> Callable[[], Any]:
-    ids = [commit(house, LIMIT.format(v), agent=f"agent {v}") for v in (1000, 5000, 800)]
-    report(house, *ids[:2])
+def relating(tenant: Tenant) -> Callable[[], Any]:
+    ids = [commit(tenant, LIMIT.format(v), agent=f"agent {v}") for v in (1000, 5000, 800)]
+    report(tenant, *ids[:2])
     told = {"other": ids[1], "relation": "contradicts", "reason": ""}
-    return lambda: house.agent.post(f"memories/{ids[2]}/relations", told)
+    return lambda: tenant.agent.post(f"memories/{ids[2]}/relations", told)
 
 
-def deciding(house: House) -> Callable[[], Any]:
-    a, b, c = tell(house, 3)
-    card = report(house, a, b, c)
-    return lambda: house.reviewer.post(f"conflicts/{card['id']}/resolve", {"verdict": "no"})
+def deciding(tenant: Tenant) -> Callable[[], Any]:
+    a, b, c = tell(tenant, 3)
+    card = report(tenant, a, b, c)
+    return lambda: tenant.reviewer.post(f"conflicts/{card['id']}/resolve", {"verdict": "no"})
 
 
 STORIES = [
@@ -138,9 +138,9 @@ WITHOUT = {patching, superseding, forgetting}  # nothing at all is compared
 
 @pytest.mark.parametrize("story", STORIES, ids=lambda story: story.__name__)
 def test_nothing_is_compared_under_locks(
-    house: House, monkeypatch: pytest.MonkeyPatch, story: Callable[[House], Callable[[], Any]]
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch, story: Callable[[Tenant], Callable[[], Any]]
 ) -> None:
-    act = story(house)
+    act = story(tenant)
     held: list[int] = []
     watch(monkeypatch, lambda *_: held.append(locks_held()))
     act()
@@ -149,25 +149,25 @@ def test_nothing_is_compared_under_locks(
 
 @pytest.mark.parametrize("verb", ["report", "resolve"])
 def test_a_text_that_changed_meanwhile_is_compared_again(
-    house: House, monkeypatch: pytest.MonkeyPatch, verb: str
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch, verb: str
 ) -> None:
-    a, b, c = tell(house, 3)
-    card = report(house, a, b, c) if verb == "resolve" else {}
+    a, b, c = tell(tenant, 3)
+    card = report(tenant, a, b, c) if verb == "resolve" else {}
     new = "Nobody flies to Oslo this year."
     compared: list[str] = []
 
     def change(*texts: Any) -> None:
         if not compared:
             compared.append("")
-            assert house.agent.patch(f"memories/{b}", {"content": new}).status_code == 200
+            assert tenant.agent.patch(f"memories/{b}", {"content": new}).status_code == 200
         compared.extend(getattr(text, "content", text) for text in texts)
 
     watch(monkeypatch, change)
     if verb == "report":
-        report(house, a, c, b)
+        report(tenant, a, c, b)
     else:
         body = {"verdict": "no"}
-        refused = house.reviewer.post(f"conflicts/{card['id']}/resolve", body)
+        refused = tenant.reviewer.post(f"conflicts/{card['id']}/resolve", body)
         assert refused.json()["type"] == "/problems/keep-needed"
     assert new in compared
     assert "Everybody flies to Oslo in June." in compared[: compared.index(new)]

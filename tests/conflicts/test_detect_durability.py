@@ -16,22 +16,22 @@ from conflicts.services.detection import backlog, detect, lease, story
 from engram.kernel.actors import SYSTEM
 from engram.kernel.tenancy import in_workspace
 from memories.services.lifecycle import forget
-from tests.conftest import House
+from tests.conftest import Tenant
 
 LOW = "The API rate limit is 1000 requests per second."
 HIGH = "The API rate limit is 5000 requests per second."
 
 
-def commit_both(house: House) -> list[str]:
+def commit_both(tenant: Tenant) -> list[str]:
     return [
-        house.agent.post("memories", {"content": content}).json()["memory"]["id"]
+        tenant.agent.post("memories", {"content": content}).json()["memory"]["id"]
         for content in (LOW, HIGH)
     ]
 
 
-def counts(house: House) -> tuple[int, int]:
+def counts(tenant: Tenant) -> tuple[int, int]:
     """Return how many memories are due and how many cards there are."""
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         return DetectionDue.objects.count(), Conflict.objects.count()
 
 
@@ -39,166 +39,166 @@ def at(moment: datetime) -> Callable[[], datetime]:
     return lambda: moment
 
 
-def test_a_commit_leaves_a_due_row_and_a_waiting_workspace(house: House) -> None:
-    commit_both(house)
-    assert counts(house) == (2, 0)
-    assert lease.waiting(timezone.now(), 10) == [house.workspace.pk]
+def test_a_commit_leaves_a_due_row_and_a_waiting_workspace(tenant: Tenant) -> None:
+    commit_both(tenant)
+    assert counts(tenant) == (2, 0)
+    assert lease.waiting(timezone.now(), 10) == [tenant.workspace.pk]
 
 
-def test_what_contradicts_its_neighbour_is_first_in_line(house: House) -> None:
-    ids = commit_both(house)
-    with in_workspace(house.workspace):
+def test_what_contradicts_its_neighbour_is_first_in_line(tenant: Tenant) -> None:
+    ids = commit_both(tenant)
+    with in_workspace(tenant.workspace):
         first = DetectionDue.objects.get(is_first_in_line=True)
     assert str(first.memory_id) == ids[1]
 
 
-def test_a_run_reads_what_is_due_and_stops_waiting(house: House) -> None:
-    commit_both(house)
-    detect.detect_due(house.workspace, clock=timezone.now)
-    assert counts(house) == (0, 1)
+def test_a_run_reads_what_is_due_and_stops_waiting(tenant: Tenant) -> None:
+    commit_both(tenant)
+    detect.detect_due(tenant.workspace, clock=timezone.now)
+    assert counts(tenant) == (0, 1)
     assert lease.waiting(timezone.now(), 10) == []
 
 
-def test_one_runner_at_a_time(house: House) -> None:
-    commit_both(house)
+def test_one_runner_at_a_time(tenant: Tenant) -> None:
+    commit_both(tenant)
     now = timezone.now()
-    assert lease.take(house.workspace, uuid4(), now)
-    assert detect.detect_due(house.workspace, clock=at(now)) == []
-    assert counts(house) == (2, 0)
+    assert lease.take(tenant.workspace, uuid4(), now)
+    assert detect.detect_due(tenant.workspace, clock=at(now)) == []
+    assert counts(tenant) == (2, 0)
     assert lease.waiting(now, 10) == []
 
 
-def test_a_silent_runner_is_taken_for_dead(house: House) -> None:
-    commit_both(house)
+def test_a_silent_runner_is_taken_for_dead(tenant: Tenant) -> None:
+    commit_both(tenant)
     now = timezone.now()
     dead = uuid4()
-    lease.take(house.workspace, dead, now)
+    lease.take(tenant.workspace, dead, now)
     later = now + lease.LEASE_SILENCE + timedelta(seconds=1)
-    assert lease.waiting(later, 10) == [house.workspace.pk]
-    runs = detect.detect_due(house.workspace, clock=at(later))
+    assert lease.waiting(later, 10) == [tenant.workspace.pk]
+    runs = detect.detect_due(tenant.workspace, clock=at(later))
     assert [run.status for run in runs] == ["done"]
-    assert counts(house) == (0, 1)
-    assert not lease.beat(house.workspace, dead, later)
+    assert counts(tenant) == (0, 1)
+    assert not lease.beat(tenant.workspace, dead, later)
 
 
 def test_a_failed_run_says_why_and_is_tried_again(
-    house: House, monkeypatch: pytest.MonkeyPatch
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    commit_both(house)
+    commit_both(tenant)
 
     def fail(*args: Any, **kwargs: Any) -> Any:
         raise RuntimeError("the detective stumbled")
 
     with monkeypatch.context() as patched:
         patched.setattr(detect, "find", fail)
-        runs = detect.detect_due(house.workspace, clock=timezone.now)
+        runs = detect.detect_due(tenant.workspace, clock=timezone.now)
     assert [(run.status, run.error) for run in runs] == [
         ("failed", "RuntimeError")  # a message may quote memories
     ]
-    assert counts(house) == (2, 0)
-    assert lease.waiting(timezone.now(), 10) == [house.workspace.pk]
-    detect.detect_due(house.workspace, clock=timezone.now)
-    assert counts(house) == (0, 1)
+    assert counts(tenant) == (2, 0)
+    assert lease.waiting(timezone.now(), 10) == [tenant.workspace.pk]
+    detect.detect_due(tenant.workspace, clock=timezone.now)
+    assert counts(tenant) == (0, 1)
 
 
 def test_dying_after_the_findings_were_filed_doubles_nothing(
-    house: House, monkeypatch: pytest.MonkeyPatch
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    commit_both(house)
+    commit_both(tenant)
     kept = DetectionDue._base_manager
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         rows = list(kept.all())
-    detect.detect_due(house.workspace, clock=timezone.now)
-    with in_workspace(house.workspace):
+    detect.detect_due(tenant.workspace, clock=timezone.now)
+    with in_workspace(tenant.workspace):
         DetectionDue.objects.bulk_create(rows)
-    runs = detect.detect_due(house.workspace, clock=timezone.now)
+    runs = detect.detect_due(tenant.workspace, clock=timezone.now)
     assert [(run.opened, run.joined) for run in runs] == [(0, 0)]
-    assert counts(house) == (0, 1)
+    assert counts(tenant) == (0, 1)
 
 
 def test_a_memory_that_changes_while_it_is_read_is_read_again(
-    house: House, monkeypatch: pytest.MonkeyPatch
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ids = commit_both(house)
+    ids = commit_both(tenant)
     real = detect.find
     changed: list[int] = []
 
     def find_while_someone_writes(*args: Any, **kwargs: Any) -> Any:
         if not changed:
-            answer = house.agent.patch(f"memories/{ids[0]}", {"content": "Mornings are quiet."})
+            answer = tenant.agent.patch(f"memories/{ids[0]}", {"content": "Mornings are quiet."})
             changed.append(answer.status_code)
         return real(*args, **kwargs)
 
     monkeypatch.setattr(detect, "find", find_while_someone_writes)
-    runs = detect.detect_due(house.workspace, clock=timezone.now)
+    runs = detect.detect_due(tenant.workspace, clock=timezone.now)
     assert changed == [200]
     assert [run.trigger_count for run in runs] == [2, 1]
-    assert counts(house)[0] == 0
+    assert counts(tenant)[0] == 0
 
 
 def test_a_member_forgotten_while_it_is_read_opens_no_card(
-    house: House, monkeypatch: pytest.MonkeyPatch
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ids = commit_both(house)
+    ids = commit_both(tenant)
     real = detect.find
 
     def find_then_forget(*args: Any, **kwargs: Any) -> Any:
         found = real(*args, **kwargs)
-        house.agent.post("memories/forget", {"ids": ids[:1], "confirm": True})
+        tenant.agent.post("memories/forget", {"ids": ids[:1], "confirm": True})
         return found
 
     monkeypatch.setattr(detect, "find", find_then_forget)
-    detect.detect_due(house.workspace, clock=timezone.now)
-    assert counts(house) == (0, 0)
+    detect.detect_due(tenant.workspace, clock=timezone.now)
+    assert counts(tenant) == (0, 0)
 
 
-def test_the_longest_waiting_workspace_comes_first(house: House, neighbour: House) -> None:
+def test_the_longest_waiting_workspace_comes_first(tenant: Tenant, neighbour: Tenant) -> None:
     commit_both(neighbour)
-    commit_both(house)
-    assert lease.waiting(timezone.now(), 10) == [neighbour.workspace.pk, house.workspace.pk]
+    commit_both(tenant)
+    assert lease.waiting(timezone.now(), 10) == [neighbour.workspace.pk, tenant.workspace.pk]
     assert lease.waiting(timezone.now(), 1) == [neighbour.workspace.pk]
 
 
-def test_a_burst_is_one_run_with_every_fact_read(house: House) -> None:
-    house.agent.post(
+def test_a_burst_is_one_run_with_every_fact_read(tenant: Tenant) -> None:
+    tenant.agent.post(
         "memories/batch",
         {"memories": [{"content": f"Locker {n} belongs to row {n}."} for n in range(200)]},
     )
-    runs = detect.detect_due(house.workspace, clock=timezone.now)
+    runs = detect.detect_due(tenant.workspace, clock=timezone.now)
     assert [(run.trigger_count, run.facts_considered) for run in runs] == [(200, 200)]
 
 
-def test_switched_off_detection_queues_nothing(house: House) -> None:
-    house.admin.patch("workspace/settings", {"detection_enabled": False})
-    answer = house.agent.post("memories", {"content": LOW})
+def test_switched_off_detection_queues_nothing(tenant: Tenant) -> None:
+    tenant.admin.patch("workspace/settings", {"detection_enabled": False})
+    answer = tenant.agent.post("memories", {"content": LOW})
     assert answer.json()["detection"] == {"status": "off"}
-    assert counts(house) == (0, 0)
+    assert counts(tenant) == (0, 0)
 
 
-def test_a_snoozed_card_comes_back_at_its_time(house: House) -> None:
-    commit_both(house)
-    detect.detect_due(house.workspace, clock=timezone.now)
-    card = house.reader.get("conflicts").json()["results"][0]
+def test_a_snoozed_card_comes_back_at_its_time(tenant: Tenant) -> None:
+    commit_both(tenant)
+    detect.detect_due(tenant.workspace, clock=timezone.now)
+    card = tenant.reader.get("conflicts").json()["results"][0]
     until = timezone.now() + timedelta(hours=1)
-    house.reviewer.post(f"conflicts/{card['id']}/snooze", {"until": until.isoformat()})
-    assert snooze.wake_due(house.workspace, now=until - timedelta(seconds=1)) == 0
-    assert snooze.wake_due(house.workspace, now=until) == 1
-    assert house.reader.get(f"conflicts/{card['id']}").json()["status"] == "open"
+    tenant.reviewer.post(f"conflicts/{card['id']}/snooze", {"until": until.isoformat()})
+    assert snooze.wake_due(tenant.workspace, now=until - timedelta(seconds=1)) == 0
+    assert snooze.wake_due(tenant.workspace, now=until) == 1
+    assert tenant.reader.get(f"conflicts/{card['id']}").json()["status"] == "open"
 
 
-def test_giving_a_lease_back_sees_what_fell_due_meanwhile(house: House) -> None:
+def test_giving_a_lease_back_sees_what_fell_due_meanwhile(tenant: Tenant) -> None:
     holder = uuid4()
-    lease.take(house.workspace, holder, timezone.now())
-    commit_both(house)
-    assert lease.give_back(house.workspace, holder, timezone.now())
-    assert lease.waiting(timezone.now(), 10) == [house.workspace.pk]
+    lease.take(tenant.workspace, holder, timezone.now())
+    commit_both(tenant)
+    assert lease.give_back(tenant.workspace, holder, timezone.now())
+    assert lease.waiting(timezone.now(), 10) == [tenant.workspace.pk]
 
 
-def test_a_workspace_without_commits_has_no_runs(house: House) -> None:
-    assert detect.detect_due(house.workspace, clock=timezone.now) == []
-    with in_workspace(house.workspace):
+def test_a_workspace_without_commits_has_no_runs(tenant: Tenant) -> None:
+    assert detect.detect_due(tenant.workspace, clock=timezone.now) == []
+    with in_workspace(tenant.workspace):
         assert DetectionRun.objects.count() == 0
-    assert DetectionLease.objects.get(workspace=house.workspace).holder is None
+    assert DetectionLease.objects.get(workspace=tenant.workspace).holder is None
 
 
 @pytest.fixture
@@ -216,59 +216,59 @@ def poison(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_memory_that_cannot_be_read_is_isolated_and_set_aside(
-    house: House, poison: None, caplog: pytest.LogCaptureFixture
+    tenant: Tenant, poison: None, caplog: pytest.LogCaptureFixture
 ) -> None:
     contents = [*(f"Locker {n} belongs to row {n}." for n in range(8)), "This is poison."]
-    house.agent.post("memories/batch", {"memories": [{"content": c} for c in contents]})
+    tenant.agent.post("memories/batch", {"memories": [{"content": c} for c in contents]})
     now = timezone.now()
     for _ in range(8):
         now += timedelta(seconds=10)
-        detect.detect_due(house.workspace, clock=at(now))
-    with in_workspace(house.workspace):
+        detect.detect_due(tenant.workspace, clock=at(now))
+    with in_workspace(tenant.workspace):
         row = DetectionDue.objects.select_related("memory").get()
     assert (row.memory.content, row.attempts >= 1) == ("This is poison.", True)
-    commit_both(house)
-    detect.detect_due(house.workspace, clock=at(now))
-    assert counts(house) == (1, 1)
+    commit_both(tenant)
+    detect.detect_due(tenant.workspace, clock=at(now))
+    assert counts(tenant) == (1, 1)
     while lease.waiting(now + timedelta(days=1), 10):
         now += timedelta(minutes=30)
-        detect.detect_due(house.workspace, clock=at(now))
-    with in_workspace(house.workspace):
+        detect.detect_due(tenant.workspace, clock=at(now))
+    with in_workspace(tenant.workspace):
         kept = backlog.set_aside().get()
         read = DetectionRun.objects.count()
     assert kept.attempts == backlog.MAX_ATTEMPTS
-    detect.detect_due(house.workspace, clock=at(now + timedelta(days=1)))
-    with in_workspace(house.workspace):
+    detect.detect_due(tenant.workspace, clock=at(now + timedelta(days=1)))
+    with in_workspace(tenant.workspace):
         assert DetectionRun.objects.count() == read
     assert "This is poison." not in caplog.text
 
 
-def test_a_memory_that_was_set_aside_is_read_when_it_changes(house: House) -> None:
-    ids = commit_both(house)
-    with in_workspace(house.workspace):
+def test_a_memory_that_was_set_aside_is_read_when_it_changes(tenant: Tenant) -> None:
+    ids = commit_both(tenant)
+    with in_workspace(tenant.workspace):
         DetectionDue.objects.update(attempts=backlog.MAX_ATTEMPTS, read_with=1)
-    assert detect.detect_due(house.workspace, clock=timezone.now) == []
-    house.agent.post("conflicts/detect", {"memory_id": ids[0]})
-    runs = detect.detect_due(house.workspace, clock=timezone.now)
+    assert detect.detect_due(tenant.workspace, clock=timezone.now) == []
+    tenant.agent.post("conflicts/detect", {"memory_id": ids[0]})
+    runs = detect.detect_due(tenant.workspace, clock=timezone.now)
     assert [(run.status, run.trigger_count) for run in runs] == [("done", 1)]
 
 
-def test_pauses_grow_and_wake_nobody_meanwhile(house: House, poison: None) -> None:
-    house.agent.post("memories", {"content": "This is poison."})
+def test_pauses_grow_and_wake_nobody_meanwhile(tenant: Tenant, poison: None) -> None:
+    tenant.agent.post("memories", {"content": "This is poison."})
     now = timezone.now()
-    detect.detect_due(house.workspace, clock=at(now))
+    detect.detect_due(tenant.workspace, clock=at(now))
     assert lease.waiting(now + timedelta(seconds=29), 10) == []
     now += timedelta(seconds=30)
-    assert lease.waiting(now, 10) == [house.workspace.pk]
-    detect.detect_due(house.workspace, clock=at(now))
+    assert lease.waiting(now, 10) == [tenant.workspace.pk]
+    detect.detect_due(tenant.workspace, clock=at(now))
     assert lease.waiting(now + timedelta(seconds=59), 10) == []
-    assert lease.waiting(now + timedelta(seconds=60), 10) == [house.workspace.pk]
+    assert lease.waiting(now + timedelta(seconds=60), 10) == [tenant.workspace.pk]
 
 
 def test_the_next_runner_closes_the_run_of_a_killed_worker(
-    house: House, monkeypatch: pytest.MonkeyPatch
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    commit_both(house)
+    commit_both(tenant)
     now = timezone.now()
 
     def die(*args: Any, **kwargs: Any) -> Any:
@@ -277,19 +277,19 @@ def test_the_next_runner_closes_the_run_of_a_killed_worker(
     with monkeypatch.context() as patched:
         patched.setattr(detect, "find", die)
         with pytest.raises(KeyboardInterrupt):
-            detect.detect_due(house.workspace, clock=at(now))
-    runs = detect.detect_due(house.workspace, clock=at(now + timedelta(seconds=1)))
+            detect.detect_due(tenant.workspace, clock=at(now))
+    runs = detect.detect_due(tenant.workspace, clock=at(now + timedelta(seconds=1)))
     assert [(run.status, run.trigger_count) for run in runs] == [("done", 1), ("done", 1)]
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         closed = DetectionRun.objects.get(status="failed")
     assert closed.error == backlog.ABANDONED
-    assert counts(house) == (0, 1)
+    assert counts(tenant) == (0, 1)
 
 
 def test_a_runner_that_was_taken_over_files_nothing(
-    house: House, monkeypatch: pytest.MonkeyPatch
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    commit_both(house)
+    commit_both(tenant)
     real = detect.find
 
     def find_too_long(*args: Any, **kwargs: Any) -> Any:
@@ -297,60 +297,60 @@ def test_a_runner_that_was_taken_over_files_nothing(
         return real(*args, **kwargs)
 
     monkeypatch.setattr(detect, "find", find_too_long)
-    runs = detect.detect_due(house.workspace, clock=timezone.now)
+    runs = detect.detect_due(tenant.workspace, clock=timezone.now)
     assert [(run.status, run.error) for run in runs] == [("failed", "TakenOverError")]
-    assert counts(house) == (2, 0)
+    assert counts(tenant) == (2, 0)
 
 
 def test_a_turn_ends_and_the_rest_is_woken_again(
-    house: House, monkeypatch: pytest.MonkeyPatch
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(detect, "TRIGGERS_A_RUN", 1)
-    commit_both(house)
+    commit_both(tenant)
     woken: list[Any] = []
     monkeypatch.setattr(detect, "wake", lambda *asked: woken.append(asked))
-    assert len(detect.detect_due(house.workspace, clock=timezone.now, seconds=0)) == 1
-    assert woken == [(detect.DETECT_TASK, house.workspace.pk)]
-    assert lease.waiting(timezone.now(), 10) == [house.workspace.pk]
-    assert len(detect.detect_due(house.workspace, clock=timezone.now, seconds=0)) == 1
+    assert len(detect.detect_due(tenant.workspace, clock=timezone.now, seconds=0)) == 1
+    assert woken == [(detect.DETECT_TASK, tenant.workspace.pk)]
+    assert lease.waiting(timezone.now(), 10) == [tenant.workspace.pk]
+    assert len(detect.detect_due(tenant.workspace, clock=timezone.now, seconds=0)) == 1
     assert len(woken) == 1
-    assert counts(house) == (0, 1)
+    assert counts(tenant) == (0, 1)
 
 
 def test_of_a_long_story_the_nearest_are_read_in_small_runs(
-    house: House, monkeypatch: pytest.MonkeyPatch
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(story, "WHOLE_STORY_FACTS", 10)
     monkeypatch.setattr(story, "FACTS_A_RUN", 12)
     monkeypatch.setattr(detect, "TRIGGERS_A_RUN_OF_A_LONG_STORY", 8)
     others = [{"content": f"Locker {n} belongs to row {n}."} for n in range(20)]
-    house.agent.post("memories/batch", {"memories": others})
-    commit_both(house)
-    runs = detect.detect_due(house.workspace, clock=timezone.now)
+    tenant.agent.post("memories/batch", {"memories": others})
+    commit_both(tenant)
+    runs = detect.detect_due(tenant.workspace, clock=timezone.now)
     assert [run.trigger_count for run in runs] == [8, 8, 6]
     assert {run.facts_considered for run in runs} == {12}
-    assert counts(house) == (0, 1)
+    assert counts(tenant) == (0, 1)
 
 
-def test_what_comes_back_waits_since_it_is_noted_not_since_its_story_says(house: House) -> None:
+def test_what_comes_back_waits_since_it_is_noted_not_since_its_story_says(tenant: Tenant) -> None:
     """Otherwise an import or a demo would seem to have waited for months, and go first."""
-    ids = [UUID(memory_id) for memory_id in commit_both(house)]
-    detect.detect_due(house.workspace, clock=timezone.now)
-    forget.forget(house.workspace, ids[:1], actor=SYSTEM, now=timezone.now())
+    ids = [UUID(memory_id) for memory_id in commit_both(tenant)]
+    detect.detect_due(tenant.workspace, clock=timezone.now)
+    forget.forget(tenant.workspace, ids[:1], actor=SYSTEM, now=timezone.now())
     before = timezone.now()
-    forget.restore(house.workspace, ids[:1], actor=SYSTEM, now=before - timedelta(days=90))
-    with in_workspace(house.workspace):
+    forget.restore(tenant.workspace, ids[:1], actor=SYSTEM, now=before - timedelta(days=90))
+    with in_workspace(tenant.workspace):
         assert DetectionDue.objects.get().since >= before
     assert lease.waiting(before, 10) == []
-    [run] = detect.detect_due(house.workspace, clock=timezone.now)
+    [run] = detect.detect_due(tenant.workspace, clock=timezone.now)
     assert (run.lag_seconds or 0) < 60
-    assert counts(house) == (0, 1)
+    assert counts(tenant) == (0, 1)
 
 
-def test_nothing_that_comes_back_is_queued_while_detection_is_off(house: House) -> None:
-    ids = [UUID(memory_id) for memory_id in commit_both(house)]
-    detect.detect_due(house.workspace, clock=timezone.now)
-    house.admin.patch("workspace/settings", {"detection_enabled": False})
-    forget.forget(house.workspace, ids[:1], actor=SYSTEM, now=timezone.now())
-    forget.restore(house.workspace, ids[:1], actor=SYSTEM, now=timezone.now())
-    assert counts(house)[0] == 0
+def test_nothing_that_comes_back_is_queued_while_detection_is_off(tenant: Tenant) -> None:
+    ids = [UUID(memory_id) for memory_id in commit_both(tenant)]
+    detect.detect_due(tenant.workspace, clock=timezone.now)
+    tenant.admin.patch("workspace/settings", {"detection_enabled": False})
+    forget.forget(tenant.workspace, ids[:1], actor=SYSTEM, now=timezone.now())
+    forget.restore(tenant.workspace, ids[:1], actor=SYSTEM, now=timezone.now())
+    assert counts(tenant)[0] == 0

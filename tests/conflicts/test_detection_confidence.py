@@ -10,7 +10,7 @@ from conflicts.models import Conflict
 from conflicts.services.detection.detect import detect_due
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
-from tests.conftest import House
+from tests.conftest import Tenant
 
 CLAIMS = (
     "The API rate limit is 1000 requests per second.",
@@ -18,12 +18,12 @@ CLAIMS = (
 )
 
 
-def confidences(house: House) -> list[float]:
+def confidences(tenant: Tenant) -> list[float]:
     for day, content in enumerate(CLAIMS, start=1):
         stated = {"content": content, "observed_at": f"2026-01-{day:02}T09:00:00Z"}
-        assert house.agent.post("memories", stated).status_code == 201
-    detect_due(house.workspace, clock=timezone.now)
-    with in_workspace(house.workspace):
+        assert tenant.agent.post("memories", stated).status_code == 201
+    detect_due(tenant.workspace, clock=timezone.now)
+    with in_workspace(tenant.workspace):
         return list(Conflict.objects.values_list("confidence", flat=True))
 
 
@@ -33,16 +33,16 @@ def test_the_default_is_that_of_the_rules() -> None:
 
 @pytest.mark.parametrize(("least", "cards"), [(0.5, 1), (0.99, 0)])
 def test_findings_below_the_least_confidence_open_no_card(
-    house: House, least: float, cards: int
+    tenant: Tenant, least: float, cards: int
 ) -> None:
-    answer = house.admin.patch("workspace/settings", {"detection_min_confidence": least})
+    answer = tenant.admin.patch("workspace/settings", {"detection_min_confidence": least})
     assert answer.status_code == 200
-    house.workspace.refresh_from_db()
-    house.workspace.__dict__.pop("config", None)
-    assert len(confidences(house)) == cards
+    tenant.workspace.refresh_from_db()
+    tenant.workspace.__dict__.pop("config", None)
+    assert len(confidences(tenant)) == cards
 
 
 @pytest.mark.parametrize("least", [-0.1, 1.1, "0.5", None])
-def test_a_confidence_outside_its_range_is_refused(house: House, least: object) -> None:
-    answer = house.admin.patch("workspace/settings", {"detection_min_confidence": least})
+def test_a_confidence_outside_its_range_is_refused(tenant: Tenant, least: object) -> None:
+    answer = tenant.admin.patch("workspace/settings", {"detection_min_confidence": least})
     assert answer.status_code == 422

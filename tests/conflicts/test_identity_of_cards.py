@@ -22,25 +22,25 @@ from conflicts.services.cards.file import file_findings
 from conflicts.services.detection.detect import detect_due
 from engram.kernel.models import Event
 from engram.kernel.tenancy import in_workspace
-from tests.conftest import House, build_house
+from tests.conftest import Tenant, build_tenant
 
 LIMIT = "The API rate limit is {} requests per second."
 
 
-def commit(house: House, content: str, month: int = 1, **fields: Any) -> str:
+def commit(tenant: Tenant, content: str, month: int = 1, **fields: Any) -> str:
     said = {"content": content, "observed_at": f"2026-0{month}-05T09:00:00Z", **fields}
-    answer = house.agent.post("memories", said)
+    answer = tenant.agent.post("memories", said)
     assert answer.status_code in {200, 201}, answer.json()
     return str(answer.json()["memory"]["id"])
 
 
-def detect(house: House) -> None:
-    runs = detect_due(house.workspace, clock=timezone.now)
+def detect(tenant: Tenant) -> None:
+    runs = detect_due(tenant.workspace, clock=timezone.now)
     assert {run.status for run in runs} <= {"done"}
 
 
-def cards(house: House, status: str | None = None) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = house.reader.get(
+def cards(tenant: Tenant, status: str | None = None) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = tenant.reader.get(
         "conflicts", {"status": status} if status else {}
     ).json()["results"]
     return found
@@ -50,189 +50,189 @@ def members(card: dict[str, Any]) -> list[str]:
     return [memory["id"] for memory in card["memories"]]
 
 
-def decide(house: House, card: dict[str, Any], **body: Any) -> None:
-    answer = house.reviewer.post(f"conflicts/{card['id']}/resolve", body)
+def decide(tenant: Tenant, card: dict[str, Any], **body: Any) -> None:
+    answer = tenant.reviewer.post(f"conflicts/{card['id']}/resolve", body)
     assert answer.status_code == 200, answer.json()
 
 
-def patch(house: House, memory: str, content: str) -> None:
-    assert house.reviewer.patch(f"memories/{memory}", {"content": content}).status_code == 200
+def patch(tenant: Tenant, memory: str, content: str) -> None:
+    assert tenant.reviewer.patch(f"memories/{memory}", {"content": content}).status_code == 200
 
 
-def disagree(house: House) -> tuple[str, str, dict[str, Any]]:
-    low = commit(house, LIMIT.format(1000), 1)
-    high = commit(house, LIMIT.format(5000), 2)
-    detect(house)
-    [card] = cards(house)
+def disagree(tenant: Tenant) -> tuple[str, str, dict[str, Any]]:
+    low = commit(tenant, LIMIT.format(1000), 1)
+    high = commit(tenant, LIMIT.format(5000), 2)
+    detect(tenant)
+    [card] = cards(tenant)
     return low, high, card
 
 
-def pairs_of(house: House) -> list[tuple[UUID, UUID]]:
-    with in_workspace(house.workspace):
+def pairs_of(tenant: Tenant) -> list[tuple[UUID, UUID]]:
+    with in_workspace(tenant.workspace):
         return sorted(ConflictPair.objects.values_list("lineage_low", "lineage_high"))
 
 
 @pytest.mark.parametrize("is_reversed", [False, True])
-def test_pair_order_does_not_matter(house: House, is_reversed: bool) -> None:
-    low, high, card = disagree(house)
+def test_pair_order_does_not_matter(tenant: Tenant, is_reversed: bool) -> None:
+    low, high, card = disagree(tenant)
     named = [high, low] if is_reversed else [low, high]
-    house.agent.post("conflicts", {"memory_ids": named})
-    [same] = cards(house)
+    tenant.agent.post("conflicts", {"memory_ids": named})
+    [same] = cards(tenant)
     assert (same["id"], members(same)) == (card["id"], [low, high])
-    assert pairs_of(house) == [(min(UUID(low), UUID(high)), max(UUID(low), UUID(high)))]
+    assert pairs_of(tenant) == [(min(UUID(low), UUID(high)), max(UUID(low), UUID(high)))]
 
 
 @pytest.mark.parametrize("is_at_once", [False, True])
-def test_n_disagreeing_numbers_are_one_card(house: House, is_at_once: bool) -> None:
+def test_n_disagreeing_numbers_are_one_card(tenant: Tenant, is_at_once: bool) -> None:
     ids = []
     for month, value in enumerate([1000, 5000, 800, 300, 70, 9], start=1):
-        ids.append(commit(house, LIMIT.format(value), month))
+        ids.append(commit(tenant, LIMIT.format(value), month))
         if not is_at_once:
-            detect(house)
-    detect(house)
-    [card] = cards(house)
+            detect(tenant)
+    detect(tenant)
+    [card] = cards(tenant)
     assert members(card) == ids
-    assert len(pairs_of(house)) == len(list(combinations(ids, 2)))
+    assert len(pairs_of(tenant)) == len(list(combinations(ids, 2)))
     # One verdict answers them all: none of the values comes back as another card.
-    decide(house, card, verdict="keep", keep=ids[-1:])
-    house.reviewer.post("conflicts/detect", {})
-    detect(house)
-    assert [c["status"] for c in cards(house)] == ["resolved"]
+    decide(tenant, card, verdict="keep", keep=ids[-1:])
+    tenant.reviewer.post("conflicts/detect", {})
+    detect(tenant)
+    assert [c["status"] for c in cards(tenant)] == ["resolved"]
 
 
-def test_three_fact_arc_stays_whole_and_ordered(house: House) -> None:
+def test_three_fact_arc_stays_whole_and_ordered(tenant: Tenant) -> None:
     # Written down in another order than that of the story, and found bit by bit, last things first.
-    back = commit(house, "Guests of the Gasthof park behind the barn as ever.", 3)
-    first = commit(house, "The lot behind the barn is where cars go.", 1)
-    moved = commit(house, "Visitors leave their vehicles at the station by now.", 2)
+    back = commit(tenant, "Guests of the Gasthof park behind the barn as ever.", 3)
+    first = commit(tenant, "The lot behind the barn is where cars go.", 1)
+    moved = commit(tenant, "Visitors leave their vehicles at the station by now.", 2)
     found = [[back, first], [back, moved, first], [moved, back]]
-    answers = [house.agent.post("conflicts", {"memory_ids": ids}) for ids in found]
+    answers = [tenant.agent.post("conflicts", {"memory_ids": ids}) for ids in found]
     assert len({answer.json()["id"] for answer in answers}) == 1
-    detect(house)
-    [card] = cards(house)
+    detect(tenant)
+    [card] = cards(tenant)
     assert members(card) == [first, moved, back]
     assert [m["position"] for m in card["memories"]] == [0, 1, 2]
-    assert len(pairs_of(house)) == 3
+    assert len(pairs_of(tenant)) == 3
 
 
 def test_decided_conflict_does_not_reappear_for_a_new_revision_of_the_same_claim(
-    house: House,
+    tenant: Tenant,
 ) -> None:
-    low, _, card = disagree(house)
-    decide(house, card, verdict="both_valid")
-    patch(house, low, LIMIT.format("1,000"))
-    house.reviewer.post("conflicts/detect", {})
-    detect(house)
-    assert [c["id"] for c in cards(house)] == [card["id"]]
+    low, _, card = disagree(tenant)
+    decide(tenant, card, verdict="both_valid")
+    patch(tenant, low, LIMIT.format("1,000"))
+    tenant.reviewer.post("conflicts/detect", {})
+    detect(tenant)
+    assert [c["id"] for c in cards(tenant)] == [card["id"]]
 
 
-def test_dismissed_conflict_does_not_reappear_on_the_next_run(house: House) -> None:
-    _, _, card = disagree(house)
-    decide(house, card, verdict="dismiss")
+def test_dismissed_conflict_does_not_reappear_on_the_next_run(tenant: Tenant) -> None:
+    _, _, card = disagree(tenant)
+    decide(tenant, card, verdict="dismiss")
     for _ in range(2):
-        house.reviewer.post("conflicts/detect", {})
-        detect(house)
-    assert [(c["id"], c["status"]) for c in cards(house)] == [(card["id"], "dismissed")]
+        tenant.reviewer.post("conflicts/detect", {})
+        detect(tenant)
+    assert [(c["id"], c["status"]) for c in cards(tenant)] == [(card["id"], "dismissed")]
 
 
 @pytest.mark.parametrize("verdict", ["both_valid", "dismiss"])
 def test_decided_conflict_reopens_linked_when_a_value_changes_again(
-    house: House, verdict: str
+    tenant: Tenant, verdict: str
 ) -> None:
-    low, high, card = disagree(house)
-    decide(house, card, verdict=verdict)
-    patch(house, low, LIMIT.format(700))
-    detect(house)
-    [again] = cards(house, "open")
+    low, high, card = disagree(tenant)
+    decide(tenant, card, verdict=verdict)
+    patch(tenant, low, LIMIT.format(700))
+    detect(tenant)
+    [again] = cards(tenant, "open")
     assert (again["reopened_from"], again["decided_before"]) == (card["id"], None)
     assert members(again) == [low, high]
-    assert len(pairs_of(house)) == 1
+    assert len(pairs_of(tenant)) == 1
     # Deciding that one holds until a claim changes once more, and the link is to the newest.
-    decide(house, again, verdict="both_valid")
-    house.reviewer.post("conflicts/detect", {})
-    detect(house)
-    assert cards(house, "open") == []
-    patch(house, high, LIMIT.format(9000))
-    detect(house)
-    assert [c["reopened_from"] for c in cards(house, "open")] == [again["id"]]
+    decide(tenant, again, verdict="both_valid")
+    tenant.reviewer.post("conflicts/detect", {})
+    detect(tenant)
+    assert cards(tenant, "open") == []
+    patch(tenant, high, LIMIT.format(9000))
+    detect(tenant)
+    assert [c["reopened_from"] for c in cards(tenant, "open")] == [again["id"]]
 
 
-def test_a_rejected_value_said_anew_is_stored_and_asked_about_linked(house: House) -> None:
-    low, high, card = disagree(house)
-    decide(house, card, verdict="keep", keep=[high])
-    answer = house.agent.post(
+def test_a_rejected_value_said_anew_is_stored_and_asked_about_linked(tenant: Tenant) -> None:
+    low, high, card = disagree(tenant)
+    decide(tenant, card, verdict="keep", keep=[high])
+    answer = tenant.agent.post(
         "memories", {"content": LIMIT.format(1000), "observed_at": "2026-04-01T00:00:00Z"}
     ).json()
     again = answer["memory"]["id"]
     assert (answer["outcome"] in {"created", "kept_apart"}, again != low) == (True, True)
-    detect(house)
-    [asked] = cards(house, "open")
+    detect(tenant)
+    [asked] = cards(tenant, "open")
     assert (asked["reopened_from"], asked["decided_before"]) == (None, card["id"])
     assert members(asked) == [high, again]
     states = {m["id"]: m["state"] for m in asked["memories"]}
     assert states == {high: "active", again: "active"}
-    assert house.reader.get(f"memories/{low}").json()["state"] == "superseded"
+    assert tenant.reader.get(f"memories/{low}").json()["state"] == "superseded"
 
 
-def test_a_value_that_an_answer_replaced_said_anew_is_asked_about_linked(house: House) -> None:
-    _, _, card = disagree(house)
-    decide(house, card, verdict="none_valid", answer=LIMIT.format(2000))
-    detect(house)
-    assert cards(house, "open") == []
-    again = commit(house, LIMIT.format(1000), 6, agent="another")
-    commit(house, "The canteen opens at noon.", 7)
-    detect(house)
-    [asked] = cards(house, "open")
+def test_a_value_that_an_answer_replaced_said_anew_is_asked_about_linked(tenant: Tenant) -> None:
+    _, _, card = disagree(tenant)
+    decide(tenant, card, verdict="none_valid", answer=LIMIT.format(2000))
+    detect(tenant)
+    assert cards(tenant, "open") == []
+    again = commit(tenant, LIMIT.format(1000), 6, agent="another")
+    commit(tenant, "The canteen opens at noon.", 7)
+    detect(tenant)
+    [asked] = cards(tenant, "open")
     assert (again in members(asked), asked["decided_before"]) == (True, card["id"])
 
 
-def test_a_value_nobody_rejected_opens_an_unlinked_card(house: House) -> None:
-    _, high, card = disagree(house)
-    decide(house, card, verdict="keep", keep=[high])
-    commit(house, LIMIT.format(40), 6)
-    detect(house)
-    [asked] = cards(house, "open")
+def test_a_value_nobody_rejected_opens_an_unlinked_card(tenant: Tenant) -> None:
+    _, high, card = disagree(tenant)
+    decide(tenant, card, verdict="keep", keep=[high])
+    commit(tenant, LIMIT.format(40), 6)
+    detect(tenant)
+    [asked] = cards(tenant, "open")
     assert (asked["reopened_from"], asked["decided_before"]) == (None, None)
 
 
-def test_a_verdict_taken_back_links_nothing(house: House) -> None:
-    _, high, card = disagree(house)
-    decide(house, card, verdict="keep", keep=[high])
-    assert house.reviewer.post(f"conflicts/{card['id']}/undo").status_code == 200
-    third = commit(house, LIMIT.format(40), 6)
-    detect(house)
-    [asked] = cards(house)
+def test_a_verdict_taken_back_links_nothing(tenant: Tenant) -> None:
+    _, high, card = disagree(tenant)
+    decide(tenant, card, verdict="keep", keep=[high])
+    assert tenant.reviewer.post(f"conflicts/{card['id']}/undo").status_code == 200
+    third = commit(tenant, LIMIT.format(40), 6)
+    detect(tenant)
+    [asked] = cards(tenant)
     assert (asked["id"], asked["status"], third in members(asked)) == (card["id"], "open", True)
 
 
-def test_an_erased_member_leaves_no_verdict_behind(house: House) -> None:
-    low, high, card = disagree(house)
-    decide(house, card, verdict="both_valid")
-    assert house.admin.delete(f"memories/{low}").status_code == 204
-    other = commit(house, LIMIT.format(40), 6)
-    detect(house)
-    [asked] = cards(house, "open")
+def test_an_erased_member_leaves_no_verdict_behind(tenant: Tenant) -> None:
+    low, high, card = disagree(tenant)
+    decide(tenant, card, verdict="both_valid")
+    assert tenant.admin.delete(f"memories/{low}").status_code == 204
+    other = commit(tenant, LIMIT.format(40), 6)
+    detect(tenant)
+    [asked] = cards(tenant, "open")
     assert (members(asked), asked["decided_before"]) == ([high, other], None)
 
 
-def test_other_workspaces_decisions_do_not_count(house: House, neighbour: House) -> None:
+def test_other_workspaces_decisions_do_not_count(tenant: Tenant, neighbour: Tenant) -> None:
     _, _, card = disagree(neighbour)
     decide(neighbour, card, verdict="dismiss")
-    _, _, own = disagree(house)
+    _, _, own = disagree(tenant)
     assert (own["status"], own["reopened_from"], own["decided_before"]) == ("open", None, None)
 
 
 @pytest.fixture
-def shared_house(transactional_db: None) -> House:
+def shared_tenant(transactional_db: None) -> Tenant:
     """Return a workspace that several connections see."""
-    return build_house("busy")
+    return build_tenant("busy")
 
 
-def test_two_concurrent_runs_file_one_row(shared_house: House) -> None:
+def test_two_concurrent_runs_file_one_row(shared_tenant: Tenant) -> None:
     """Both have read the story already when they file, as when a lease was taken over."""
-    house = shared_house
+    tenant = shared_tenant
     for turn in range(6):
-        ids = [commit(house, f"Crate {turn} holds {what}.") for what in ("cedar", "glass", "tin")]
+        ids = [commit(tenant, f"Crate {turn} holds {what}.") for what in ("cedar", "glass", "tin")]
         both_ways = (tuple(ids[:2]), tuple(reversed(ids)))
         barrier = Barrier(2)
 
@@ -240,14 +240,14 @@ def test_two_concurrent_runs_file_one_row(shared_house: House) -> None:
             finding = Finding("ambiguity", fact_ids, fact_ids[:1], "Is it?", "r", "low", 0.5, None)
             barrier.wait()
             try:
-                with in_workspace(house.workspace):
+                with in_workspace(tenant.workspace):
                     file_findings([finding], Comparisons(), detected_by="rules", now=timezone.now())
             finally:
                 connections.close_all()
 
         with ThreadPoolExecutor(2) as pool:
             list(pool.map(file, both_ways))
-        with in_workspace(house.workspace):
+        with in_workspace(tenant.workspace):
             rows = ConflictMember.objects.filter(memory__in=ids)
             [card] = Conflict.objects.filter(pk__in=rows.values("conflict_id"))
             assert ConflictPair.objects.filter(conflict=card).count() == 3

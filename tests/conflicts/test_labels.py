@@ -22,7 +22,7 @@ from conflicts.core.subjects import Note, answering, are_of_other_subjects, by_s
 from conflicts.services.detection.detect import detect_due
 from engram.kernel.embedding import embed_windows
 from memories.core.claims import compare
-from tests.conftest import House
+from tests.conftest import Tenant
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 NAMES = {
@@ -149,8 +149,8 @@ def test_a_numbered_order_is_no_command_to_order() -> None:
     ).relation == ("contradicts")
 
 
-def commit(house: House, content: str, agent: str) -> str:
-    answer = house.agent.post("memories", {"content": content, "scope": "x", "agent": agent})
+def commit(tenant: Tenant, content: str, agent: str) -> str:
+    answer = tenant.agent.post("memories", {"content": content, "scope": "x", "agent": agent})
     assert answer.status_code == 201, answer.json()
     return str(answer.json()["memory"]["id"])
 
@@ -166,21 +166,21 @@ def commit(house: House, content: str, agent: str) -> str:
     ],
 )
 def test_yes_changes_no_memory_of_another_thing(
-    house: House, form: str, things: tuple[str, str]
+    tenant: Tenant, form: str, things: tuple[str, str]
 ) -> None:
     ids: dict[str, list[str]] = {thing: [] for thing in things}
     for agent, value in (("one", 10), ("two", 20)):
         for thing in things:
-            ids[thing].append(commit(house, form.format(s=thing, v=value), agent))
-    detect_due(house.workspace, clock=timezone.now)
-    found = house.reader.get("conflicts").json()["results"]
+            ids[thing].append(commit(tenant, form.format(s=thing, v=value), agent))
+    detect_due(tenant.workspace, clock=timezone.now)
+    found = tenant.reader.get("conflicts").json()["results"]
     cards = {frozenset(m["id"] for m in card["memories"]): card["id"] for card in found}
     assert cards.keys() == {frozenset(of_thing) for of_thing in ids.values()}
     mine, theirs = ids.values()
-    asked = house.reader.get(f"conflicts/{cards[frozenset(mine)]}").json()
+    asked = tenant.reader.get(f"conflicts/{cards[frozenset(mine)]}").json()
     body = {"verdict": "yes", "listing": asked["listing"]}
-    answer = house.reviewer.post(f"conflicts/{asked['id']}/resolve", body)
+    answer = tenant.reviewer.post(f"conflicts/{asked['id']}/resolve", body)
     assert answer.status_code == 200, answer.json()
-    states = {i: house.reader.get(f"memories/{i}").json()["state"] for i in mine + theirs}
+    states = {i: tenant.reader.get(f"memories/{i}").json()["state"] for i in mine + theirs}
     assert sorted(states[i] for i in mine) == ["active", "superseded"]
     assert {states[i] for i in theirs} == {"active"}

@@ -30,7 +30,7 @@ from engram.kernel.embedding import embed_windows
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory
 from memories.services.lifecycle.states import LIFECYCLE_FIELDS
-from tests.conftest import House
+from tests.conftest import Tenant
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 SUBJECTS = ("Etna", "Ural", "Vega", "Oslo")
@@ -189,37 +189,37 @@ def test_a_verdict_is_about_the_subject_that_the_question_names() -> None:
     ]  # fmt: skip
 
 
-def commit(house: House, content: str, scope: str = "", **fields: Any) -> str:
-    answer = house.agent.post("memories", {"content": content, "scope": scope, **fields})
+def commit(tenant: Tenant, content: str, scope: str = "", **fields: Any) -> str:
+    answer = tenant.agent.post("memories", {"content": content, "scope": scope, **fields})
     assert answer.status_code in {200, 201}, answer.json()
     return str(answer.json()["memory"]["id"])
 
 
-def read(house: House) -> None:
-    assert {run.status for run in detect_due(house.workspace, clock=timezone.now)} <= {"done"}
+def read(tenant: Tenant) -> None:
+    assert {run.status for run in detect_due(tenant.workspace, clock=timezone.now)} <= {"done"}
 
 
-def cards(house: House, status: str = "open") -> list[dict[str, Any]]:
-    answer = house.reader.get("conflicts", {"status": status}).json()
+def cards(tenant: Tenant, status: str = "open") -> list[dict[str, Any]]:
+    answer = tenant.reader.get("conflicts", {"status": status}).json()
     found: list[dict[str, Any]] = answer["results"]
     return found
 
 
-def card(house: House, card_id: str) -> dict[str, Any]:
-    found: dict[str, Any] = house.reader.get(f"conflicts/{card_id}").json()
+def card(tenant: Tenant, card_id: str) -> dict[str, Any]:
+    found: dict[str, Any] = tenant.reader.get(f"conflicts/{card_id}").json()
     return found
 
 
-def rows(house: House) -> dict[str, tuple[Any, ...]]:
+def rows(tenant: Tenant) -> dict[str, tuple[Any, ...]]:
     """Return everything that a verdict could change of every memory."""
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         return {
             str(m.id): (m.content, m.revision, *(getattr(m, name) for name in LIFECYCLE_FIELDS))
             for m in Memory.objects.all()
         }
 
 
-def tell(house: House, shape: str, *, is_read_each: bool) -> dict[str, list[str]]:
+def tell(tenant: Tenant, shape: str, *, is_read_each: bool) -> dict[str, list[str]]:
     """Commit two values of two subjects, interleaved; return the ids by subject."""
     ids: dict[str, list[str]] = {"Etna": [], "Ural": []}
     for month, (value, subject) in enumerate(
@@ -227,10 +227,10 @@ def tell(house: House, shape: str, *, is_read_each: bool) -> dict[str, list[str]
     ):
         text = shape.format(s=subject, v=({**NAMED_IN_TEXT, **NAMED_BY_PLACE})[shape][value])
         at = f"2026-0{month}-05T09:00:00Z"
-        ids[subject].append(commit(house, text, subject.lower(), observed_at=at))
+        ids[subject].append(commit(tenant, text, subject.lower(), observed_at=at))
         if is_read_each:
-            read(house)
-    read(house)
+            read(tenant)
+    read(tenant)
     return ids
 
 
@@ -238,94 +238,94 @@ def tell(house: House, shape: str, *, is_read_each: bool) -> dict[str, list[str]
 @pytest.mark.parametrize("shape", ["Tank of {s} holds {v} litres.", "The tank holds {v} litres."])
 @pytest.mark.parametrize("verdict", ["yes", "no", "keep", "none_valid", "both_valid", "dismiss"])
 def test_each_verdict_changes_what_was_listed_of_its_own_subject_and_undo_restores(
-    house: House, shape: str, verdict: str, is_read_each: bool
+    tenant: Tenant, shape: str, verdict: str, is_read_each: bool
 ) -> None:
-    ids = tell(house, shape, is_read_each=is_read_each)
-    found = {frozenset(m["id"] for m in one["memories"]): one["id"] for one in cards(house)}
+    ids = tell(tenant, shape, is_read_each=is_read_each)
+    found = {frozenset(m["id"] for m in one["memories"]): one["id"] for one in cards(tenant)}
     assert found.keys() == {frozenset(ids["Etna"]), frozenset(ids["Ural"])}
     card_id = found[frozenset(ids["Etna"])]
-    asked = card(house, card_id)
+    asked = card(tenant, card_id)
     listed = next(c for c in asked["consequences"] if c["verdict"] == verdict)
-    before = rows(house)
+    before = rows(tenant)
     body = {"verdict": verdict, "listing": asked["listing"]}
     if verdict == "keep":
         body["keep"] = asked["yes_keeps"]
         listed = next(c for c in asked["consequences"] if c["verdict"] == "yes")
-    assert house.reviewer.post(f"conflicts/{card_id}/resolve", body).status_code == 200
-    after = rows(house)
+    assert tenant.reviewer.post(f"conflicts/{card_id}/resolve", body).status_code == 200
+    after = rows(tenant)
     changed = {i for i in before if before[i] != after[i]}
     assert changed == {*listed["superseded"], *listed["retired"]}
     assert changed <= set(ids["Etna"])
     assert {i: after[i] for i in ids["Ural"]} == {i: before[i] for i in ids["Ural"]}
-    assert [one["id"] for one in cards(house)] == [found[frozenset(ids["Ural"])]]
-    assert house.reviewer.post(f"conflicts/{card_id}/undo", {}).status_code == 200
-    assert rows(house) == before
+    assert [one["id"] for one in cards(tenant)] == [found[frozenset(ids["Ural"])]]
+    assert tenant.reviewer.post(f"conflicts/{card_id}/undo", {}).status_code == 200
+    assert rows(tenant) == before
 
 
-def mixed_card(house: House) -> tuple[dict[str, list[str]], dict[str, Any]]:
+def mixed_card(tenant: Tenant) -> tuple[dict[str, list[str]], dict[str, Any]]:
     """Return a card of two subjects, as they came about before subjects were told apart."""
     ids: dict[str, list[str]] = {"Etna": [], "Ural": []}
     for subject, value in (("Etna", 10), ("Etna", 20), ("Ural", 10), ("Ural", 20)):
         text = f"Tank of {subject} holds {value} litres."
-        ids[subject].append(commit(house, text, subject.lower()))
+        ids[subject].append(commit(tenant, text, subject.lower()))
     every = (*ids["Etna"], *ids["Ural"])
     finding = Finding("ambiguity", every, (every[-1],), "Is it?", "r", "low", 0.5, None)
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         filed = file_findings(
             [finding], Comparisons(), detected_by="rules", now=timezone.now(), is_reported=True
         )
-    return ids, card(house, str(filed.cards[0]))
+    return ids, card(tenant, str(filed.cards[0]))
 
 
 def test_a_verdict_on_an_old_card_of_two_subjects_changes_one_and_asks_about_the_other(
-    house: House,
+    tenant: Tenant,
 ) -> None:
-    ids, mixed = mixed_card(house)
-    read(house)
-    assert [one["id"] for one in cards(house)] == [mixed["id"]]  # it is left as it is
+    ids, mixed = mixed_card(tenant)
+    read(tenant)
+    assert [one["id"] for one in cards(tenant)] == [mixed["id"]]  # it is left as it is
     assert sorted(mixed["aside"]) == sorted(ids["Etna"])
-    before = rows(house)
-    refused = house.reviewer.post(
+    before = rows(tenant)
+    refused = tenant.reviewer.post(
         f"conflicts/{mixed['id']}/resolve", {"verdict": "keep", "keep": ids["Etna"][:1]}
     )
     assert (refused.status_code, refused.json()["errors"][0]["field"]) == (422, "keep")
-    answer = house.reviewer.post(f"conflicts/{mixed['id']}/resolve", {"verdict": "yes"})
+    answer = tenant.reviewer.post(f"conflicts/{mixed['id']}/resolve", {"verdict": "yes"})
     assert answer.status_code == 200
-    after = rows(house)
+    after = rows(tenant)
     assert [i for i in before if before[i] != after[i]] == [ids["Ural"][0]]
-    read(house)  # nothing was decided about Etna: it is asked by itself
-    [etna] = cards(house)
+    read(tenant)  # nothing was decided about Etna: it is asked by itself
+    [etna] = cards(tenant)
     assert {m["id"] for m in etna["memories"]} == set(ids["Etna"])
-    assert house.reviewer.post(f"conflicts/{mixed['id']}/undo", {}).status_code == 200
-    assert rows(house) == before
+    assert tenant.reviewer.post(f"conflicts/{mixed['id']}/undo", {}).status_code == 200
+    assert rows(tenant) == before
 
 
-def test_what_joins_is_of_the_cards_subject(house: House) -> None:
-    ids, mixed = mixed_card(house)
-    third = commit(house, "Tank of Etna holds 35 litres.", "etna")
-    read(house)
-    members = [{m["id"] for m in one["memories"]} for one in cards(house)]
+def test_what_joins_is_of_the_cards_subject(tenant: Tenant) -> None:
+    ids, mixed = mixed_card(tenant)
+    third = commit(tenant, "Tank of Etna holds 35 litres.", "etna")
+    read(tenant)
+    members = [{m["id"] for m in one["memories"]} for one in cards(tenant)]
     assert {*ids["Etna"], third} in members
     assert {*ids["Etna"], *ids["Ural"]} in members
     assert len(members) == 2
-    assert card(house, mixed["id"])["version"] == mixed["version"]
+    assert card(tenant, mixed["id"])["version"] == mixed["version"]
 
 
 @pytest.mark.parametrize("detected_by", ["narrative", "rules"])
 def test_a_finding_that_names_two_subjects_is_filed_as_two_cards(
-    house: House, detected_by: str
+    tenant: Tenant, detected_by: str
 ) -> None:
     texts = [f"Tank of {s} holds {v} litres." for s in ("Etna", "Ural") for v in (10, 20)]
-    ids = [commit(house, text) for text in texts]
+    ids = [commit(tenant, text) for text in texts]
     question = "Does the tank of Ural hold 20 litres?"
     finding = Finding("ambiguity", tuple(ids), (ids[1], ids[3]), question, "r", "low", 0.6, None)
     alone = Finding("ambiguity", (ids[0], ids[3]), (ids[3],), question, "r", "low", 0.6, None)
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         filed = file_findings(
             [finding, alone], Comparisons(), detected_by=detected_by, now=timezone.now()
         )
     assert (filed.opened, filed.joined, filed.skipped) == (2, 0, 1)
-    found = {frozenset(m["id"] for m in one["memories"]): one for one in cards(house)}
+    found = {frozenset(m["id"] for m in one["memories"]): one for one in cards(tenant)}
     assert found.keys() == {frozenset(ids[:2]), frozenset(ids[2:])}
     assert [found[frozenset(ids[:2])]["yes_keeps"], found[frozenset(ids[2:])]["yes_keeps"]] == [
         [ids[1]], [ids[3]],
@@ -333,83 +333,83 @@ def test_a_finding_that_names_two_subjects_is_filed_as_two_cards(
     assert "Ural" not in found[frozenset(ids[:2])]["question"]
 
 
-def test_a_report_of_several_questions_is_refused_and_changes_nothing(house: House) -> None:
+def test_a_report_of_several_questions_is_refused_and_changes_nothing(tenant: Tenant) -> None:
     texts = [f"Tank of {s} holds {v} litres." for s in ("Etna", "Ural") for v in (10, 20)]
-    ids = [commit(house, text) for text in texts]
-    for client in (house.agent, house.reviewer):
+    ids = [commit(tenant, text) for text in texts]
+    for client in (tenant.agent, tenant.reviewer):
         refused = client.post("conflicts", {"memory_ids": ids, "note": ""})
         assert (refused.status_code, refused.json()["errors"][0]["field"]) == (422, "memory_ids")
-    assert cards(house) == []
-    assert house.agent.post("conflicts", {"memory_ids": ids[:2], "note": ""}).status_code == 201
+    assert cards(tenant) == []
+    assert tenant.agent.post("conflicts", {"memory_ids": ids[:2], "note": ""}).status_code == 201
     # Two that somebody names are a question, whatever the rules think; it joins no other card.
-    assert house.agent.post("conflicts", {"memory_ids": ids[1:3], "note": ""}).status_code == 201
-    assert sorted(len(one["memories"]) for one in cards(house)) == [2, 2]
+    assert tenant.agent.post("conflicts", {"memory_ids": ids[1:3], "note": ""}).status_code == 201
+    assert sorted(len(one["memories"]) for one in cards(tenant)) == [2, 2]
 
 
-def test_relations_told_pair_by_pair_make_a_card_a_subject(house: House) -> None:
+def test_relations_told_pair_by_pair_make_a_card_a_subject(tenant: Tenant) -> None:
     ids = {
-        s: [commit(house, f"Tank of {s} holds {v} litres.") for v in (10, 20, 35)]
+        s: [commit(tenant, f"Tank of {s} holds {v} litres.") for v in (10, 20, 35)]
         for s in ("Etna", "Ural")
     }
     pairs = [pair for of_subject in ids.values() for pair in combinations(of_subject, 2)]
     for one, other in [*pairs[::2], *pairs[1::2]]:
         told = {"other": other, "relation": "contradicts", "reason": "Another volume."}
-        assert house.agent.post(f"memories/{one}/relations", told).status_code == 201
-    found = {frozenset(m["id"] for m in one["memories"]) for one in cards(house)}
+        assert tenant.agent.post(f"memories/{one}/relations", told).status_code == 201
+    found = {frozenset(m["id"] for m in one["memories"]) for one in cards(tenant)}
     assert found == {frozenset(ids["Etna"]), frozenset(ids["Ural"])}
     told = {"other": ids["Ural"][0], "relation": "contradicts", "reason": "?"}
-    house.agent.post(f"memories/{ids['Etna'][0]}/relations", told)
-    assert sorted(len(one["memories"]) for one in cards(house)) == [2, 3, 3]
+    tenant.agent.post(f"memories/{ids['Etna'][0]}/relations", told)
+    assert sorted(len(one["memories"]) for one in cards(tenant)) == [2, 3, 3]
 
 
-def test_a_verdict_does_what_was_listed_or_nothing(house: House) -> None:
+def test_a_verdict_does_what_was_listed_or_nothing(tenant: Tenant) -> None:
     ids = [
-        commit(house, f"Tank of Etna holds {v} litres.", observed_at=f"2026-0{m}-01T00:00:00Z")
+        commit(tenant, f"Tank of Etna holds {v} litres.", observed_at=f"2026-0{m}-01T00:00:00Z")
         for m, v in ((1, 10), (2, 20), (3, 35))
     ]
-    read(house)
-    [one] = cards(house)
-    asked = card(house, one["id"])
+    read(tenant)
+    [one] = cards(tenant)
+    asked = card(tenant, one["id"])
     # A member that goes by itself changes what a verdict would do, not the card.
-    house.reviewer.post("memories/forget", {"ids": ids[:1], "confirm": True})
-    before = rows(house)
-    stale = house.reviewer.post(
+    tenant.reviewer.post("memories/forget", {"ids": ids[:1], "confirm": True})
+    before = rows(tenant)
+    stale = tenant.reviewer.post(
         f"conflicts/{one['id']}/resolve", {"verdict": "yes", "listing": asked["listing"]}
     )
     assert stale.status_code == 409
-    assert rows(house) == before
-    now = card(house, one["id"])
+    assert rows(tenant) == before
+    now = card(tenant, one["id"])
     assert now["listing"] != asked["listing"]
     fresh = {"verdict": "yes", "listing": now["listing"]}
-    assert house.reviewer.post(f"conflicts/{one['id']}/resolve", fresh).status_code == 200
+    assert tenant.reviewer.post(f"conflicts/{one['id']}/resolve", fresh).status_code == 200
 
 
-def test_a_member_that_expires_changes_the_listing_and_nothing_else(house: House) -> None:
+def test_a_member_that_expires_changes_the_listing_and_nothing_else(tenant: Tenant) -> None:
     """No event tells of it, and the card's version stays."""
     soon = timezone.now() + timedelta(hours=1)
     for value, until in ((10, None), (20, soon.isoformat()), (35, None)):
         more = {"expires_at": until} if until else {}
-        commit(house, f"Tank of Etna holds {value} litres.", **more)
-    read(house)
-    [one] = cards(house)
-    asked = card(house, one["id"])
-    with in_workspace(house.workspace):
+        commit(tenant, f"Tank of Etna holds {value} litres.", **more)
+    read(tenant)
+    [one] = cards(tenant)
+    asked = card(tenant, one["id"])
+    with in_workspace(tenant.workspace):
         past = timezone.now() - timedelta(seconds=1)
         Memory.objects.filter(content__contains="20").update(expires_at=past)
-    assert card(house, one["id"])["version"] == asked["version"]
+    assert card(tenant, one["id"])["version"] == asked["version"]
     body = {"verdict": "yes", "listing": asked["listing"], "version": asked["version"]}
-    assert house.reviewer.post(f"conflicts/{one['id']}/resolve", body).status_code == 409
-    assert {m["state"] for m in card(house, one["id"])["memories"]} == {"active", "expired"}
+    assert tenant.reviewer.post(f"conflicts/{one['id']}/resolve", body).status_code == 409
+    assert {m["state"] for m in card(tenant, one["id"])["memories"]} == {"active", "expired"}
 
 
-def test_similar_facts_of_many_subjects_make_no_card_without_bound(house: House) -> None:
+def test_similar_facts_of_many_subjects_make_no_card_without_bound(tenant: Tenant) -> None:
     names = [f"Tower-{a}{b}" for a in "ABCDE" for b in "FGHIJ"]
     lines = [
         {"content": f"Tank of {name} holds {value} litres."} for value in (10, 20) for name in names
     ]
-    assert house.agent.post("memories/batch", {"memories": lines}).status_code == 201
-    read(house)
-    with in_workspace(house.workspace):
+    assert tenant.agent.post("memories/batch", {"memories": lines}).status_code == 201
+    read(tenant)
+    with in_workspace(tenant.workspace):
         sizes = [card.members.count() for card in Conflict.objects.all()]
         owners = [
             {m.memory.content.split()[2] for m in ConflictMember.objects.filter(conflict=card)}
@@ -428,31 +428,31 @@ UNRELATED = (
 
 
 @pytest.mark.parametrize("by", ["agent", "reviewer"])
-def test_a_report_of_unrelated_memories_is_refused_and_names_one(house: House, by: str) -> None:
-    ids = [commit(house, text) for text in UNRELATED]
-    client = getattr(house, by)
+def test_a_report_of_unrelated_memories_is_refused_and_names_one(tenant: Tenant, by: str) -> None:
+    ids = [commit(tenant, text) for text in UNRELATED]
+    client = getattr(tenant, by)
     refused = client.post("conflicts", {"memory_ids": ids, "note": "?"})
     assert (refused.status_code, refused.json()["type"]) == (422, "/problems/several-questions")
     [error] = refused.json()["errors"]
     assert (error["field"], ids[0] in error["message"]) == ("memory_ids", True)
-    assert cards(house) == []
+    assert cards(tenant) == []
     # Two that somebody names are a question, whatever the rules think.
     assert client.post("conflicts", {"memory_ids": ids[:2], "note": ""}).status_code == 201
 
 
-def test_the_memory_that_does_not_belong_is_named(house: House) -> None:
+def test_the_memory_that_does_not_belong_is_named(tenant: Tenant) -> None:
     texts = ("The stand-up is on Monday.", "We meet for stand-up each Thursday.", UNRELATED[0])
-    ids = [commit(house, text) for text in texts]
-    refused = house.agent.post("conflicts", {"memory_ids": ids, "note": ""})
+    ids = [commit(tenant, text) for text in texts]
+    refused = tenant.agent.post("conflicts", {"memory_ids": ids, "note": ""})
     assert (refused.status_code, refused.json()["type"]) == (422, "/problems/several-questions")
     assert refused.json()["errors"][0]["message"].startswith(ids[2])
 
 
-def test_a_report_of_one_matter_in_far_words_is_taken(house: House) -> None:
+def test_a_report_of_one_matter_in_far_words_is_taken(tenant: Tenant) -> None:
     texts = (
         "Guests of the Gasthof park behind the barn as ever.",
         "The lot behind the barn is where cars go.",
         "Visitors leave their vehicles at the station by now.",
     )
-    ids = [commit(house, text) for text in texts]
-    assert house.agent.post("conflicts", {"memory_ids": ids, "note": ""}).status_code == 201
+    ids = [commit(tenant, text) for text in texts]
+    assert tenant.agent.post("conflicts", {"memory_ids": ids, "note": ""}).status_code == 201

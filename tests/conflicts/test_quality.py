@@ -24,7 +24,7 @@ from memories.core.metrics import wilson
 from memories.services.commit.commit import commit
 from memories.services.commit.draft import Draft
 from memories.services.lifecycle import forget
-from tests.conftest import NOW, House
+from tests.conftest import NOW, Tenant
 
 _numbers = count()
 Asked = Callable[..., Conflict]
@@ -64,29 +64,29 @@ def decide(workspace: Workspace, verdict: str, *, at: datetime = NOW, **asked: A
     return card
 
 
-def quality(house: House, **period: str) -> dict[str, Any]:
-    answer = house.reader.get("conflicts/quality", period)
+def quality(tenant: Tenant, **period: str) -> dict[str, Any]:
+    answer = tenant.reader.get("conflicts/quality", period)
     assert answer.status_code == 200, answer.json()
     body: dict[str, Any] = answer.json()
     return body
 
 
-def test_without_verdicts_nothing_is_known(house: House, neighbour: House) -> None:
+def test_without_verdicts_nothing_is_known(tenant: Tenant, neighbour: Tenant) -> None:
     decide(neighbour.workspace, "dismiss")
-    shown = quality(house)
+    shown = quality(tenant)
     unknown = {"share": None, "low": 0.0, "high": 1.0, "n": 0}
     assert (shown["decided"], shown["confirmed"], shown["dismissed"]) == (0, unknown, unknown)
     assert (shown["months"], shown["waiting"], shown["undone"], shown["lapsed"]) == ([], 0, 0, 0)
 
 
-def test_every_verdict_but_dismiss_confirms(house: House) -> None:
+def test_every_verdict_but_dismiss_confirms(tenant: Tenant) -> None:
     for verdict in ("yes", "no", "none_valid", "both_valid", "dismiss"):
-        decide(house.workspace, verdict)
-    card = ask(house.workspace)
-    with in_workspace(house.workspace):
+        decide(tenant.workspace, verdict)
+    card = ask(tenant.workspace)
+    with in_workspace(tenant.workspace):
         kept = card.members.all()[0].memory_id
-    resolve(house.workspace, card.pk, verdict="keep", keep=[kept], actor=SYSTEM, now=NOW)
-    shown = quality(house)
+    resolve(tenant.workspace, card.pk, verdict="keep", keep=[kept], actor=SYSTEM, now=NOW)
+    shown = quality(tenant)
     assert (shown["decided"], shown["both_valid"]) == (6, 1)
     expected = wilson(5, 6)
     assert shown["confirmed"] == {
@@ -95,14 +95,14 @@ def test_every_verdict_but_dismiss_confirms(house: House) -> None:
     assert shown["dismissed"]["share"] == pytest.approx(1 / 6)
 
 
-def test_verdicts_are_told_apart_by_kind_and_detector(house: House) -> None:
-    decide(house.workspace, "yes", kind="reversal")
-    decide(house.workspace, "dismiss", kind="stale", found_by="narrative")
-    decide(house.workspace, "dismiss", kind="stale", found_by="agent")
-    both = decide(house.workspace, "yes", kind="stale")
-    with in_workspace(house.workspace):
+def test_verdicts_are_told_apart_by_kind_and_detector(tenant: Tenant) -> None:
+    decide(tenant.workspace, "yes", kind="reversal")
+    decide(tenant.workspace, "dismiss", kind="stale", found_by="narrative")
+    decide(tenant.workspace, "dismiss", kind="stale", found_by="agent")
+    both = decide(tenant.workspace, "yes", kind="stale")
+    with in_workspace(tenant.workspace):
         Conflict.objects.filter(pk=both.pk).update(detected_by=["rules", "agent"])
-    shown = quality(house)
+    shown = quality(tenant)
     kinds = {k: (v["decided"], v["dismissed"]["share"]) for k, v in shown["kinds"].items()}
     assert kinds == {
         "reversal": (1, 0.0), "ambiguity": (0, None), "stale": (3, pytest.approx(2 / 3)),
@@ -113,30 +113,30 @@ def test_verdicts_are_told_apart_by_kind_and_detector(house: House) -> None:
     }  # fmt: skip
 
 
-def test_undone_verdicts_and_lapsed_cards_do_not_count(house: House) -> None:
-    decide(house.workspace, "yes")
-    taken_back = decide(house.workspace, "dismiss")
-    undo(house.workspace, taken_back.pk, actor=SYSTEM, now=NOW)
-    lapsed = ask(house.workspace)
-    with in_workspace(house.workspace):
+def test_undone_verdicts_and_lapsed_cards_do_not_count(tenant: Tenant) -> None:
+    decide(tenant.workspace, "yes")
+    taken_back = decide(tenant.workspace, "dismiss")
+    undo(tenant.workspace, taken_back.pk, actor=SYSTEM, now=NOW)
+    lapsed = ask(tenant.workspace)
+    with in_workspace(tenant.workspace):
         member = lapsed.members.all()[0].memory_id
-    forget.forget(house.workspace, [member], actor=SYSTEM, now=NOW)
-    shown = quality(house)
+    forget.forget(tenant.workspace, [member], actor=SYSTEM, now=NOW)
+    shown = quality(tenant)
     assert (shown["decided"], shown["confirmed"]["share"]) == (1, 1.0)
     assert (shown["undone"], shown["lapsed"], shown["waiting"]) == (1, 1, 1)
-    resolve(house.workspace, taken_back.pk, verdict="yes", actor=SYSTEM, now=NOW)
-    assert (quality(house)["decided"], quality(house)["dismissed"]["share"]) == (2, 0.0)
+    resolve(tenant.workspace, taken_back.pk, verdict="yes", actor=SYSTEM, now=NOW)
+    assert (quality(tenant)["decided"], quality(tenant)["dismissed"]["share"]) == (2, 0.0)
 
 
-def test_a_period_takes_the_verdicts_within_it(house: House) -> None:
+def test_a_period_takes_the_verdicts_within_it(tenant: Tenant) -> None:
     march = datetime(2026, 3, 10, tzinfo=UTC)
-    decide(house.workspace, "dismiss", at=march)
-    decide(house.workspace, "yes", at=march + timedelta(days=60))
-    one = quality(house, since="2026-03-01T00:00:00Z", until="2026-04-01T00:00:00Z")
+    decide(tenant.workspace, "dismiss", at=march)
+    decide(tenant.workspace, "yes", at=march + timedelta(days=60))
+    one = quality(tenant, since="2026-03-01T00:00:00Z", until="2026-04-01T00:00:00Z")
     assert (one["decided"], one["dismissed"]["share"]) == (1, 1.0)
-    at_its_end = quality(house, until="2026-03-10T00:00:00Z")
+    at_its_end = quality(tenant, until="2026-03-10T00:00:00Z")
     assert at_its_end["decided"] == 0
-    every = quality(house)
+    every = quality(tenant)
     told = [(m["month"], m["decided"], m["confirmed"]["share"]) for m in every["months"]]
     assert told == [("2026-03-01", 1, 0.0), ("2026-04-01", 0, None), ("2026-05-01", 1, 1.0)]
 
@@ -149,24 +149,26 @@ def test_a_period_takes_the_verdicts_within_it(house: House) -> None:
         {"from": "2026-03-01T00:00:00Z"},
     ],
 )
-def test_a_period_that_makes_no_sense_is_refused(house: House, period: dict[str, str]) -> None:
-    assert house.reader.get("conflicts/quality", period).status_code == 422
+def test_a_period_that_makes_no_sense_is_refused(tenant: Tenant, period: dict[str, str]) -> None:
+    assert tenant.reader.get("conflicts/quality", period).status_code == 422
 
 
-def test_many_verdicts_cost_as_many_queries_as_one(house: House) -> None:
-    decide(house.workspace, "yes", found_by="agent")
-    quality(house)
+def test_many_verdicts_cost_as_many_queries_as_one(tenant: Tenant) -> None:
+    decide(tenant.workspace, "yes", found_by="agent")
+    quality(tenant)
     with CaptureQueriesContext(connection) as one:
-        quality(house)
+        quality(tenant)
     for verdict in ("yes", "dismiss", "both_valid"):
-        decide(house.workspace, verdict, kind="stale", found_by="agent")
+        decide(tenant.workspace, verdict, kind="stale", found_by="agent")
     with CaptureQueriesContext(connection) as many:
-        quality(house)
+        quality(tenant)
     assert len(many) == len(one)
 
 
-def test_agents_are_judged_by_what_they_reported_or_judged(house: House, neighbour: House) -> None:
-    for owner in (house, neighbour):
+def test_agents_are_judged_by_what_they_reported_or_judged(
+    tenant: Tenant, neighbour: Tenant
+) -> None:
+    for owner in (tenant, neighbour):
         for number, verdict in enumerate(("dismiss", "yes", "dismiss")):
             ids = [
                 owner.agent.post(
@@ -176,12 +178,12 @@ def test_agents_are_judged_by_what_they_reported_or_judged(house: House, neighbo
             ]
             card = owner.agent.post("conflicts", {"memory_ids": ids}).json()["id"]
             resolve(owner.workspace, card, verdict=verdict, actor=SYSTEM, now=NOW)
-    judged = decide(house.workspace, "yes", found_by="agent")
-    with in_workspace(house.workspace):
+    judged = decide(tenant.workspace, "yes", found_by="agent")
+    with in_workspace(tenant.workspace):
         one, other = [member.memory for member in judged.members.all()]
         Judgement.objects.create(
             memory=one, other=other, relation="contradicts", agent="critic", conflict=judged,
             created_at=NOW,
         )  # fmt: skip
-    told = {a["agent"]: (a["decided"], a["dismissed"]["share"]) for a in quality(house)["agents"]}
+    told = {a["agent"]: (a["decided"], a["dismissed"]["share"]) for a in quality(tenant)["agents"]}
     assert told == {"acme agent": (3, pytest.approx(2 / 3)), "critic": (1, 0.0)}

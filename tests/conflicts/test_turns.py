@@ -20,7 +20,7 @@ from engram.kernel.actors import SYSTEM
 from engram.kernel.tenancy import in_workspace
 from memories.services.commit.commit import Prepared, prepare, write
 from memories.services.commit.draft import Draft
-from tests.conftest import House
+from tests.conftest import Tenant
 
 LOW = "The API rate limit is 1000 requests per second."
 HIGH = "The API rate limit is 5000 requests per second."
@@ -54,75 +54,75 @@ def queue(monkeypatch: pytest.MonkeyPatch) -> Queue:
     return queue
 
 
-def flood(house: House, count: int = 40) -> None:
+def flood(tenant: Tenant, count: int = 40) -> None:
     for start in range(0, count, 20):
         rows = [{"content": f"Locker {n} belongs to row {n}."} for n in range(start, start + 20)]
-        assert house.agent.post("memories/batch", {"memories": rows}).status_code == 201
+        assert tenant.agent.post("memories/batch", {"memories": rows}).status_code == 201
 
 
-def contradict(house: House) -> None:
+def contradict(tenant: Tenant) -> None:
     for content in (LOW, HIGH):
-        assert house.agent.post("memories", {"content": content}).status_code == 201
+        assert tenant.agent.post("memories", {"content": content}).status_code == 201
 
 
-def runs(house: House) -> int:
-    with in_workspace(house.workspace):
+def runs(tenant: Tenant) -> int:
+    with in_workspace(tenant.workspace):
         return DetectionRun.objects.count()
 
 
-def cards(house: House) -> int:
-    with in_workspace(house.workspace):
+def cards(tenant: Tenant) -> int:
+    with in_workspace(tenant.workspace):
         return Conflict.objects.count()
 
 
-def turns_of(queue: Queue, *houses: House) -> list[str]:
+def turns_of(queue: Queue, *tenants: Tenant) -> list[str]:
     """Work until no wake-up is left; return who was read, turn by turn."""
     order = []
     while queue.waiting:
-        before = {house.workspace.slug: runs(house) for house in houses}
+        before = {tenant.workspace.slug: runs(tenant) for tenant in tenants}
         queue.work()
-        order += [h.workspace.slug for h in houses if runs(h) > before[h.workspace.slug]]
+        order += [h.workspace.slug for h in tenants if runs(h) > before[h.workspace.slug]]
     return order
 
 
 def test_a_flood_delays_anothers_first_card_by_one_turn(
-    house: House, neighbour: House, queue: Queue
+    tenant: Tenant, neighbour: Tenant, queue: Queue
 ) -> None:
-    flood(house)
+    flood(tenant)
     contradict(neighbour)
     queue.work()
-    assert (runs(house), runs(neighbour)) == (1, 0)
+    assert (runs(tenant), runs(neighbour)) == (1, 0)
     queue.work()
-    assert (runs(house), runs(neighbour), cards(neighbour)) == (1, 1, 1)
-    assert turns_of(queue, house, neighbour) == ["acme", "acme", "acme"]
-    with in_workspace(house.workspace):
+    assert (runs(tenant), runs(neighbour), cards(neighbour)) == (1, 1, 1)
+    assert turns_of(queue, tenant, neighbour) == ["acme", "acme", "acme"]
+    with in_workspace(tenant.workspace):
         assert DetectionDue.objects.count() == 0
 
 
 def test_wake_ups_of_a_flood_that_pile_up_delay_nobody(
-    house: House, neighbour: House, queue: Queue
+    tenant: Tenant, neighbour: Tenant, queue: Queue
 ) -> None:
-    flood(house, 100)
+    flood(tenant, 100)
     for _ in range(30):
-        queue.wake(due.DETECT_TASK, house.workspace.pk)
+        queue.wake(due.DETECT_TASK, tenant.workspace.pk)
     queue.work()
     contradict(neighbour)
     queue.work()
     assert runs(neighbour) == 0  # the flood was waiting before
     queue.work()
     assert (runs(neighbour), cards(neighbour)) == (1, 1)
-    turns_of(queue, house, neighbour)
-    assert (runs(house), runs(neighbour)) == (10, 1)
+    turns_of(queue, tenant, neighbour)
+    assert (runs(tenant), runs(neighbour)) == (10, 1)
 
 
-def test_two_floods_take_turns(house: House, neighbour: House, queue: Queue) -> None:
-    flood(house)
+def test_two_floods_take_turns(tenant: Tenant, neighbour: Tenant, queue: Queue) -> None:
+    flood(tenant)
     flood(neighbour)
-    assert turns_of(queue, house, neighbour) == ["acme", "zenith"] * 4
+    assert turns_of(queue, tenant, neighbour) == ["acme", "zenith"] * 4
 
 
 def test_where_reading_fails_the_next_has_its_turn_at_once(
-    house: House, neighbour: House, queue: Queue, monkeypatch: pytest.MonkeyPatch
+    tenant: Tenant, neighbour: Tenant, queue: Queue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def find(facts: Any, *args: Any, **kwargs: Any) -> Any:
         if any("Locker" in fact.content for fact in facts):
@@ -130,53 +130,53 @@ def test_where_reading_fails_the_next_has_its_turn_at_once(
         return read(facts, *args, **kwargs)
 
     monkeypatch.setattr(detect, "find", find)
-    flood(house)
+    flood(tenant)
     contradict(neighbour)
     queue.work()
-    assert (runs(house), runs(neighbour), cards(neighbour)) == (1, 1, 1)
+    assert (runs(tenant), runs(neighbour), cards(neighbour)) == (1, 1, 1)
 
 
 def test_a_lost_wake_up_is_made_up_for_the_longest_waiting_first(
-    house: House, neighbour: House, queue: Queue
+    tenant: Tenant, neighbour: Tenant, queue: Queue
 ) -> None:
     contradict(neighbour)
-    contradict(house)
+    contradict(tenant)
     queue.waiting.clear()
     tasks.sweep_detection()
     assert list(queue.waiting) == []  # theirs may be on the way still
     later = timezone.now() - turns.PATIENCE - timedelta(seconds=1)
     DetectionLease.objects.filter(workspace=neighbour.workspace).update(due_since=later)
-    DetectionLease.objects.filter(workspace=house.workspace).update(
+    DetectionLease.objects.filter(workspace=tenant.workspace).update(
         due_since=later + timedelta(microseconds=1)
     )
     tasks.sweep_detection()
     assert [workspace for _, workspace in queue.waiting] == [
-        str(neighbour.workspace.pk), str(house.workspace.pk),
+        str(neighbour.workspace.pk), str(tenant.workspace.pk),
     ]  # fmt: skip
 
 
 def test_a_burst_of_commits_wakes_once_and_is_read_in_a_handful_of_runs(
-    house: House, queue: Queue, monkeypatch: pytest.MonkeyPatch
+    tenant: Tenant, queue: Queue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Commits one by one, each its own transaction, and a worker that comes by twice."""
     monkeypatch.setattr(detect, "TRIGGERS_A_RUN", 500)
     contents = [f"Locker {n} belongs to row {n}." for n in range(200)]
     contents[30], contents[170] = LOW, HIGH
     whole = prepare(
-        [Draft(content=content) for content in contents], house.workspace.embedding_model
+        [Draft(content=content) for content in contents], tenant.workspace.embedding_model
     )
     for number, (draft, digest) in enumerate(zip(whole.drafts, whole.hashes, strict=True)):
         one = Prepared((draft,), (digest,), whole.windows[number : number + 1], whole.model)
-        write(house.workspace, one, actor=SYSTEM, now=timezone.now(), is_gated=False)
+        write(tenant.workspace, one, actor=SYSTEM, now=timezone.now(), is_gated=False)
         assert len(queue.waiting) == 1
         if number in {49, 199}:
             queue.work()
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         done = list(DetectionRun.objects.order_by("created_at"))
         assert DetectionDue.objects.count() == 0
     assert [run.trigger_count for run in done] == [50, 150]
     assert [run.facts_considered for run in done] == [50, 200]
     assert [(run.lag_seconds or 0) > 0 for run in done] == [True, True]
-    assert cards(house) == 1
-    shown = house.reader.get("detections").json()["results"]
+    assert cards(tenant) == 1
+    shown = tenant.reader.get("detections").json()["results"]
     assert [run["lag_seconds"] for run in shown] == [run.lag_seconds for run in reversed(done)]

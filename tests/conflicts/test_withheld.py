@@ -26,21 +26,21 @@ from tests.conflicts.test_card_changes import (
     resolve,
     tell,
 )
-from tests.conftest import House
+from tests.conftest import Tenant
 from tests.console.test_inbox import Member, page
 
 
-def test_nobody_is_quoted_on_a_card_of_a_forgotten_memory(house: House, member: Member) -> None:
-    a, b = tell(house, 2)
-    card = report(house, a, b, note=f"It says: {PLACES[0]}")
-    report(house, a, b, note=f"Again: {PLACES[0]}")
+def test_nobody_is_quoted_on_a_card_of_a_forgotten_memory(tenant: Tenant, member: Member) -> None:
+    a, b = tell(tenant, 2)
+    card = report(tenant, a, b, note=f"It says: {PLACES[0]}")
+    report(tenant, a, b, note=f"Again: {PLACES[0]}")
     said = {"text": "Lisbon was never booked."}
-    assert house.reviewer.post(f"conflicts/{card['id']}/comments", said).status_code == 201
-    answer = resolve(house, card, verdict="yes", note="Not Lisbon.")
+    assert tenant.reviewer.post(f"conflicts/{card['id']}/comments", said).status_code == 201
+    answer = resolve(tenant, card, verdict="yes", note="Not Lisbon.")
     assert answer.status_code == 200
-    assert "Not Lisbon." in str(card_of(house, card))
-    forget(house, a)
-    shown = card_of(house, card)
+    assert "Not Lisbon." in str(card_of(tenant, card))
+    forget(tenant, a)
+    shown = card_of(tenant, card)
     assert "Lisbon" not in str(shown)
     assert [c["text"] for c in shown["comments"]] == [show.NOT_SHOWN] * 2
     assert (shown["reasoning"], shown["resolution"]["note"]) == ("", show.NOT_SHOWN)
@@ -52,25 +52,25 @@ def test_nobody_is_quoted_on_a_card_of_a_forgotten_memory(house: House, member: 
         "/console/inbox/",
     ):
         assert "Lisbon" not in page(client, path), path
-    house.reviewer.post("memories/restore", {"ids": [a]})
-    back = card_of(house, card)
+    tenant.reviewer.post("memories/restore", {"ids": [a]})
+    back = card_of(tenant, card)
     assert [c["text"] for c in back["comments"]][1:] == ["Lisbon was never booked."]
     assert back["resolution"]["note"] == "Not Lisbon."
 
 
-def test_a_card_that_asks_on_quotes_nobody_who_was_forgotten(house: House) -> None:
-    a, b, c = tell(house, 3)
-    card = report(house, a, b, c)
+def test_a_card_that_asks_on_quotes_nobody_who_was_forgotten(tenant: Tenant) -> None:
+    a, b, c = tell(tenant, 3)
+    card = report(tenant, a, b, c)
     said = {"other": c, "relation": "contradicts", "reason": "Vienna is over."}
-    house.agent.post(f"memories/{a}/relations", said)
+    tenant.agent.post(f"memories/{a}/relations", said)
     texts = [f"See: {PLACES[2].upper()}", "Short and of something else."]
     for text in texts:
-        house.reviewer.post(f"conflicts/{card['id']}/comments", {"text": text})
-    forget(house, c)
-    shown = card_of(house, card)
+        tenant.reviewer.post(f"conflicts/{card['id']}/comments", {"text": text})
+    forget(tenant, c)
+    shown = card_of(tenant, card)
     assert [m["id"] for m in shown["memories"]] == [a, b]
     assert [x["text"] for x in shown["comments"]] == [TAKEN_OUT, texts[1]]
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         told = Judgement.objects.filter(conflict=card["id"]).exclude(reason="")
         assert [j.reason for j in told] == [TAKEN_OUT]
         view = show.show(Conflict.objects.get(pk=card["id"]), now=timezone.now())
@@ -83,61 +83,64 @@ LIMIT = "The API rate limit is {} requests per second."
 @pytest.mark.parametrize("later", ["The cafeteria opens at nine.", LIMIT.format(7100)])
 @pytest.mark.parametrize("is_decided", [False, True])
 def test_a_former_wording_of_what_was_forgotten_is_quoted_nowhere(
-    house: House, neighbour: House, later: str, *, is_decided: bool
+    tenant: Tenant, neighbour: Tenant, later: str, *, is_decided: bool
 ) -> None:
     said = LIMIT.format(7000)
     ids = [
-        commit(house, LIMIT.format(value), agent=f"agent {value}") for value in (1000, 5000, 7000)
+        commit(tenant, LIMIT.format(value), agent=f"agent {value}") for value in (1000, 5000, 7000)
     ]
-    detect_due(house.workspace, clock=timezone.now)
-    [card] = house.reader.get("conflicts").json()["results"]
+    detect_due(tenant.workspace, clock=timezone.now)
+    [card] = tenant.reader.get("conflicts").json()["results"]
     comment = {"text": f"I doubt that {said.upper()} Really."}
-    house.reviewer.post(f"conflicts/{card['id']}/comments", comment)
-    house.reviewer.post(f"conflicts/{card['id']}/comments", {"text": "Ask the platform team."})
-    assert house.agent.patch(f"memories/{ids[2]}", {"content": later}).status_code == 200
-    detect_due(house.workspace, clock=timezone.now)
-    is_member = ids[2] in [m["id"] for m in card_of(house, card)["memories"]]
+    tenant.reviewer.post(f"conflicts/{card['id']}/comments", comment)
+    tenant.reviewer.post(f"conflicts/{card['id']}/comments", {"text": "Ask the platform team."})
+    assert tenant.agent.patch(f"memories/{ids[2]}", {"content": later}).status_code == 200
+    detect_due(tenant.workspace, clock=timezone.now)
+    is_member = ids[2] in [m["id"] for m in card_of(tenant, card)["memories"]]
     assert is_member == later.startswith("The API")
     if is_decided:
-        assert resolve(house, card, verdict="both_valid", note=said).status_code == 200
-    forget(house, ids[2])
-    shown = str(card_of(house, card)).upper()
+        assert resolve(tenant, card, verdict="both_valid", note=said).status_code == 200
+    forget(tenant, ids[2])
+    shown = str(card_of(tenant, card)).upper()
     assert said.upper()[:-1] not in shown
     if not (is_decided and is_member):  # of which nothing is shown at all
         assert "ASK THE PLATFORM TEAM." in shown
 
 
-def test_no_is_refused_when_nothing_that_says_so_is_active(house: House) -> None:
-    a, b = tell(house, 2)
+def test_no_is_refused_when_nothing_that_says_so_is_active(tenant: Tenant) -> None:
+    a, b = tell(tenant, 2)
     until = timezone.now() + timedelta(hours=1)
-    c = commit(house, PLACES[2], expires_at=until.isoformat())
-    card = report(house, a, b, c)
+    c = commit(tenant, PLACES[2], expires_at=until.isoformat())
+    card = report(tenant, a, b, c)
     assert card["yes_keeps"] == [c]
     later = until + timedelta(minutes=1)
     for keep in ([], [UUID(a)]):
         with pytest.raises(InvalidError, match="No memory that says so is active any more"):
             verdicts.resolve(
-                house.workspace, UUID(card["id"]), verdict="no", keep=keep, actor=SYSTEM, now=later
+                tenant.workspace, UUID(card["id"]), verdict="no", keep=keep, actor=SYSTEM, now=later
             )
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         row = Conflict.objects.get(pk=card["id"])
         view = show.show(row, now=later)
         [passed] = bulk.plan([row], bulk.Decide("no"), left=0, now=later).passed
     told = {o.verdict: (o.is_possible, o.effect) for o in view.outcomes}
     assert told["no"] == (False, passed.reason)
-    assert card_of(house, card)["status"] == "open"
+    assert card_of(tenant, card)["status"] == "open"
 
 
-def test_a_decided_card_is_not_put_off_any_more(house: House) -> None:
-    a, b = tell(house, 2)
-    card = report(house, a, b)
+def test_a_decided_card_is_not_put_off_any_more(tenant: Tenant) -> None:
+    a, b = tell(tenant, 2)
+    card = report(tenant, a, b)
     until = (timezone.now() + timedelta(days=2)).isoformat()
-    put_off = house.reviewer.post(f"conflicts/{card['id']}/snooze", {"until": until})
+    put_off = tenant.reviewer.post(f"conflicts/{card['id']}/snooze", {"until": until})
     assert put_off.json()["snoozed_until"] is not None
-    assert resolve(house, card, verdict="both_valid").status_code == 200
-    assert card_of(house, card)["snoozed_until"] is None
-    house.reviewer.post(f"conflicts/{card['id']}/undo")
-    assert (card_of(house, card)["status"], card_of(house, card)["snoozed_until"]) == ("open", None)
-    house.reviewer.post(f"conflicts/{card['id']}/snooze", {"until": until})
-    forget(house, a)
-    assert card_of(house, card)["snoozed_until"] is None
+    assert resolve(tenant, card, verdict="both_valid").status_code == 200
+    assert card_of(tenant, card)["snoozed_until"] is None
+    tenant.reviewer.post(f"conflicts/{card['id']}/undo")
+    assert (card_of(tenant, card)["status"], card_of(tenant, card)["snoozed_until"]) == (
+        "open",
+        None,
+    )
+    tenant.reviewer.post(f"conflicts/{card['id']}/snooze", {"until": until})
+    forget(tenant, a)
+    assert card_of(tenant, card)["snoozed_until"] is None

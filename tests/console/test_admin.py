@@ -21,7 +21,7 @@ from engram.kernel.actors import SYSTEM
 from engram.kernel.models import ApiKey, Event, Membership, Role, Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.services.lifecycle import forget
-from tests.conftest import House
+from tests.conftest import Tenant
 from tests.console.cards import NEW, OLD, QUESTION, disagree, remember, state, status
 
 Member = Callable[[str], Client]
@@ -61,22 +61,22 @@ def test_every_model_of_ours_that_people_need_is_registered() -> None:
 @pytest.mark.parametrize("role", list(Role))
 @pytest.mark.parametrize("path", LISTS)
 def test_lists_open_for_the_roles_that_need_them(
-    house: House, member: Member, path: str, role: Role
+    tenant: Tenant, member: Member, path: str, role: Role
 ) -> None:
-    disagree(house.workspace)
+    disagree(tenant.workspace)
     expected = 403 if path in ADMINS_ONLY and role != Role.ADMIN else 200
     assert member(role).get(path).status_code == expected
 
 
 @pytest.mark.parametrize("path", [*LISTS, "/admin/auth/user/", "/admin/auth/group/"])
-def test_staff_without_membership_sees_nothing(house: House, path: str) -> None:
+def test_staff_without_membership_sees_nothing(tenant: Tenant, path: str) -> None:
     client = Client()
     client.force_login(User.objects.create_user("outsider", is_staff=True))
     assert client.get(path).status_code == 403
 
 
 @pytest.mark.parametrize("path", ["/admin/auth/user/", "/admin/auth/group/"])
-def test_accounts_are_for_superusers(house: House, member: Member, path: str) -> None:
+def test_accounts_are_for_superusers(tenant: Tenant, member: Member, path: str) -> None:
     client = member("admin")
     assert client.get(path).status_code == 403
     User.objects.update(is_superuser=True)
@@ -85,7 +85,7 @@ def test_accounts_are_for_superusers(house: House, member: Member, path: str) ->
 
 @pytest.mark.parametrize("path", LISTS)
 def test_nothing_of_another_workspace_is_listed(
-    house: House, neighbour: House, member: Member, path: str
+    tenant: Tenant, neighbour: Tenant, member: Member, path: str
 ) -> None:
     disagree(neighbour.workspace)
     outsider = User.objects.create_user("zenith-person", is_staff=True)
@@ -96,7 +96,7 @@ def test_nothing_of_another_workspace_is_listed(
 
 
 def test_single_rows_of_another_workspace_are_not_there(
-    house: House, neighbour: House, member: Member
+    tenant: Tenant, neighbour: Tenant, member: Member
 ) -> None:
     old, _, card = disagree(neighbour.workspace)
     client = member("admin")
@@ -122,20 +122,20 @@ def test_single_rows_of_another_workspace_are_not_there(
 
 @pytest.mark.parametrize("path", LISTS)
 def test_lists_ask_as_often_for_many_rows_as_for_one(
-    house: House, member: Member, path: str
+    tenant: Tenant, member: Member, path: str
 ) -> None:
     client = member("admin")
 
     def more(start: int, count: int) -> None:
         for number in range(start, start + count):
-            remember(house.workspace, f"Part {number} is made of item{number}.")
+            remember(tenant.workspace, f"Part {number} is made of item{number}.")
             user = User.objects.create_user(f"u{number}")
-            Membership.objects.create(workspace=house.workspace, user=user)
+            Membership.objects.create(workspace=tenant.workspace, user=user)
             workspace = Workspace.objects.create(slug=f"w{number}", name=f"W{number}")
             person = User.objects.get(username="admin-person")
             Membership.objects.create(workspace=workspace, user=person)
 
-    disagree(house.workspace)
+    disagree(tenant.workspace)
     more(0, 1)
     # The member's own workspace comes first by name, so the list is of the same one.
     client.get(path)
@@ -147,10 +147,10 @@ def test_lists_ask_as_often_for_many_rows_as_for_one(
     assert len(many) == len(few)
 
 
-def test_memories_are_found_by_words_state_and_scope(house: House, member: Member) -> None:
-    disagree(house.workspace)
-    gone = remember(house.workspace, "Invoices leave on Mondays.", scope="billing")
-    forget.forget(house.workspace, [gone.pk], actor=SYSTEM, now=timezone.now())
+def test_memories_are_found_by_words_state_and_scope(tenant: Tenant, member: Member) -> None:
+    disagree(tenant.workspace)
+    gone = remember(tenant.workspace, "Invoices leave on Mondays.", scope="billing")
+    forget.forget(tenant.workspace, [gone.pk], actor=SYSTEM, now=timezone.now())
     client = member("agent")
 
     def shown(query: str) -> list[str]:
@@ -166,30 +166,30 @@ def test_memories_are_found_by_words_state_and_scope(house: House, member: Membe
     assert shown("state=nonsense") == []
 
 
-def test_forgetting_asks_first_and_counts(house: House, member: Member) -> None:
-    old, new, _ = disagree(house.workspace)
+def test_forgetting_asks_first_and_counts(tenant: Tenant, member: Member) -> None:
+    old, new, _ = disagree(tenant.workspace)
     client = member("reviewer")
     asked = act(client, MEMORIES, "forget", [old.pk, new.pk], confirmed=False)
     assert "Forget 2 memories?" in asked.content.decode()
-    assert state(house.workspace, old) == "active"
+    assert state(tenant.workspace, old) == "active"
     act(client, MEMORIES, "forget", [old.pk, new.pk], confirmed=True)
-    assert (state(house.workspace, old), state(house.workspace, new)) == ("forgotten",) * 2
+    assert (state(tenant.workspace, old), state(tenant.workspace, new)) == ("forgotten",) * 2
     act(client, f"{MEMORIES}?state=all", "restore", [old.pk], confirmed=True)
-    assert state(house.workspace, old) == "active"
+    assert state(tenant.workspace, old) == "active"
 
 
 @pytest.mark.parametrize("role", ["reader", "agent"])
-def test_actions_need_the_role(house: House, member: Member, role: str) -> None:
-    old, _, card = disagree(house.workspace)
+def test_actions_need_the_role(tenant: Tenant, member: Member, role: str) -> None:
+    old, _, card = disagree(tenant.workspace)
     client = member(role)
     assert 'value="forget"' not in client.get(MEMORIES).content.decode()
     for path, action, row in ((MEMORIES, "forget", old), (CONFLICTS, "dismiss", card)):
         assert act(client, path, action, [row.pk], confirmed=True).status_code == 403
-    assert (state(house.workspace, old), status(house.workspace, card)) == ("active", "open")
+    assert (state(tenant.workspace, old), status(tenant.workspace, card)) == ("active", "open")
 
 
-def test_no_row_is_written_past_the_services(house: House, member: Member) -> None:
-    old, _, card = disagree(house.workspace)
+def test_no_row_is_written_past_the_services(tenant: Tenant, member: Member) -> None:
+    old, _, card = disagree(tenant.workspace)
     client = member("admin")
     for path in (
         f"{MEMORIES}add/", f"{MEMORIES}{old.pk}/change/", f"{MEMORIES}{old.pk}/delete/",
@@ -198,25 +198,25 @@ def test_no_row_is_written_past_the_services(house: House, member: Member) -> No
     ):  # fmt: skip
         assert client.post(path, {"content": "raw", "status": "resolved"}).status_code == 403
     act(client, MEMORIES, "delete_selected", [old.pk], confirmed=True)
-    assert (state(house.workspace, old), status(house.workspace, card)) == ("active", "open")
+    assert (state(tenant.workspace, old), status(tenant.workspace, card)) == ("active", "open")
 
 
-def test_conflict_detail_has_the_verdicts_of_the_page(house: House, member: Member) -> None:
-    _, _, card = disagree(house.workspace)
+def test_conflict_detail_has_the_verdicts_of_the_page(tenant: Tenant, member: Member) -> None:
+    _, _, card = disagree(tenant.workspace)
     html = member("reviewer").get(f"{CONFLICTS}{card.pk}/change/").content.decode()
     assert html.count('name="verdict"') == 6
     assert f'action="/console/conflicts/{card.pk}/resolve/"' in html
 
 
-def test_memory_detail_tells_its_history(house: House, member: Member) -> None:
-    old, _, card = disagree(house.workspace)
+def test_memory_detail_tells_its_history(tenant: Tenant, member: Member) -> None:
+    old, _, card = disagree(tenant.workspace)
     html = member("reader").get(f"{MEMORIES}{old.pk}/change/").content.decode()
     assert OLD in html
     assert f"/console/conflicts/{card.pk}/" in html
     assert "Forget…" not in html
 
 
-def test_token_is_shown_once_and_opens_the_door(house: House, member: Member) -> None:
+def test_token_is_shown_once_and_opens_the_door(tenant: Tenant, member: Member) -> None:
     client = member("admin")
     answer = client.post(f"{KEYS}add/", {"name": "new key", "role": "agent"})
     found = re.search(r"egr_[\w-]{43}", answer.content.decode())
@@ -229,7 +229,7 @@ def test_token_is_shown_once_and_opens_the_door(house: House, member: Member) ->
     assert found[0] not in client.get(f"{KEYS}{known.id}/change/").content.decode()
 
 
-def test_key_that_is_dead_at_birth_is_refused(house: House, member: Member) -> None:
+def test_key_that_is_dead_at_birth_is_refused(tenant: Tenant, member: Member) -> None:
     body = {
         "name": "k", "role": "agent", "expires_at_0": "2001-01-01", "expires_at_1": "00:00",
     }  # fmt: skip
@@ -237,20 +237,20 @@ def test_key_that_is_dead_at_birth_is_refused(house: House, member: Member) -> N
     assert "Must be in the future." in answer.content.decode()
 
 
-def test_revoking_asks_first(house: House, member: Member) -> None:
+def test_revoking_asks_first(tenant: Tenant, member: Member) -> None:
     client = member("admin")
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         key = ApiKey.objects.get(name="acme reader")
     assert (
         "Revoke 1 keys?" in act(client, KEYS, "revoke", [key.pk], confirmed=False).content.decode()
     )
-    assert house.reader.get("memories").status_code == 200
+    assert tenant.reader.get("memories").status_code == 200
     act(client, KEYS, "revoke", [key.pk], confirmed=True)
-    assert house.reader.get("memories").status_code == 401
+    assert tenant.reader.get("memories").status_code == 401
 
 
 @pytest.mark.parametrize("role", ["reader", "agent", "reviewer"])
-def test_keys_and_members_are_made_by_admins(house: House, member: Member, role: str) -> None:
+def test_keys_and_members_are_made_by_admins(tenant: Tenant, member: Member, role: str) -> None:
     client = member(role)
     assert client.post(f"{KEYS}add/", {"name": "k", "role": "admin"}).status_code == 403
     body = {"username": f"{role}-person", "role": "admin"}
@@ -260,7 +260,7 @@ def test_keys_and_members_are_made_by_admins(house: House, member: Member, role:
 
 
 def test_superuser_adds_and_changes_members_of_the_own_workspace(
-    house: House, neighbour: House, member: Member
+    tenant: Tenant, neighbour: Tenant, member: Member
 ) -> None:
     client = member("admin")
     # Others invite: see test_invitations.py.
@@ -270,7 +270,7 @@ def test_superuser_adds_and_changes_members_of_the_own_workspace(
         client.post(f"{MEMBERS}add/", {"username": "newcomer", "role": "reader"}).status_code == 302
     )
     made = Membership.objects.get(user__username="newcomer")
-    assert (made.workspace, made.role) == (house.workspace, "reader")
+    assert (made.workspace, made.role) == (tenant.workspace, "reader")
     client.post(f"{MEMBERS}{made.pk}/change/", {"role": "reviewer"})
     made.refresh_from_db()
     assert made.role == "reviewer"
@@ -280,7 +280,7 @@ def test_superuser_adds_and_changes_members_of_the_own_workspace(
     assert "There is no such account" in unknown.content.decode()
 
 
-def test_last_admin_stays(house: House, member: Member) -> None:
+def test_last_admin_stays(tenant: Tenant, member: Member) -> None:
     client = member("admin")
     own = Membership.objects.get(user__username="admin-person")
     answer = client.post(f"{MEMBERS}{own.pk}/change/", {"role": "reader"})
@@ -288,9 +288,9 @@ def test_last_admin_stays(house: House, member: Member) -> None:
     assert client.post(f"{MEMBERS}{own.pk}/delete/", {"post": "yes"}).status_code == 403
 
 
-def test_workspace_settings_are_validated_and_told(house: House, member: Member) -> None:
+def test_workspace_settings_are_validated_and_told(tenant: Tenant, member: Member) -> None:
     client = member("admin")
-    path = f"/admin/kernel/workspace/{house.workspace.pk}/change/"
+    path = f"/admin/kernel/workspace/{tenant.workspace.pk}/change/"
     wrong = client.post(
         path, {"name": "Acme", "slug": "acme", "settings_json": '{"gate_threshold": 7}'}
     )
@@ -298,12 +298,12 @@ def test_workspace_settings_are_validated_and_told(house: House, member: Member)
     client.post(
         path, {"name": "Acme", "slug": "acme", "settings_json": '{"gate_policy": "suggest"}'}
     )
-    stored = Workspace.objects.get(pk=house.workspace.pk)
+    stored = Workspace.objects.get(pk=tenant.workspace.pk)
     assert stored.config.gate_policy == "suggest"
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         assert Event.objects.filter(type="settings.changed").count() == 1
     client.post(path, {"name": "Acme", "slug": "acme", "settings_json": "{}"})
-    assert Workspace.objects.get(pk=house.workspace.pk).config.gate_policy == "merge"
+    assert Workspace.objects.get(pk=tenant.workspace.pk).config.gate_policy == "merge"
 
 
 def test_superuser_makes_a_workspace_and_belongs_to_it(db: None) -> None:
@@ -318,8 +318,8 @@ def test_superuser_makes_a_workspace_and_belongs_to_it(db: None) -> None:
     assert (made.workspace.slug, made.role) == ("new", "admin")
 
 
-def test_django_keeps_no_log_of_texts(house: House, member: Member) -> None:
-    old, _, _ = disagree(house.workspace)
+def test_django_keeps_no_log_of_texts(tenant: Tenant, member: Member) -> None:
+    old, _, _ = disagree(tenant.workspace)
     client = member("admin")
     act(client, MEMORIES, "forget", [old.pk], confirmed=True)
     client.post(f"{KEYS}add/", {"name": "k", "role": "agent"})
@@ -331,18 +331,18 @@ def test_django_keeps_no_log_of_texts(house: House, member: Member) -> None:
     ["question__contains=5000", "reasoning__contains=Two", "members__memory__content__contains=5"],
 )
 def test_addresses_cannot_ask_what_stands_in_withheld_texts(
-    house: House, member: Member, asked: str
+    tenant: Tenant, member: Member, asked: str
 ) -> None:
-    old, _, _ = disagree(house.workspace)
-    forget.forget(house.workspace, [old.pk], actor=SYSTEM, now=timezone.now())
+    old, _, _ = disagree(tenant.workspace)
+    forget.forget(tenant.workspace, [old.pk], actor=SYSTEM, now=timezone.now())
     client = member("reader")
     assert client.get(f"{CONFLICTS}?{asked}").status_code == 400
     assert client.get(f"{MEMORIES}?content__contains=5000&state=all").status_code == 400
 
 
 @pytest.mark.parametrize("path", [CONFLICTS, MEMORIES])
-def test_lists_are_not_sorted_by_text(house: House, member: Member, path: str) -> None:
-    disagree(house.workspace)
+def test_lists_are_not_sorted_by_text(tenant: Tenant, member: Member, path: str) -> None:
+    disagree(tenant.workspace)
     page = member("reader").get(path).content.decode()
     # A reader has no column of boxes: the text is column 0.
     sortable = {int(column) for column in re.findall(r'href="\?[^"]*o=-?(\d+)', page)}
@@ -350,15 +350,15 @@ def test_lists_are_not_sorted_by_text(house: House, member: Member, path: str) -
     assert sortable
 
 
-def test_reviews_are_read_and_answered_in_the_admin(house: House, member: Member) -> None:
+def test_reviews_are_read_and_answered_in_the_admin(tenant: Tenant, member: Member) -> None:
     memory, rival = (
-        house.agent.post(
+        tenant.agent.post(
             "memories", {"content": text, "provenance": "user_stated", "scope": text[-4:]}
         ).json()["memory"]["id"]
         for text in ("The budget is 5000 euros.", "The <b>moat</b> is deep.")
     )
     asked = [
-        house.agent.post("memories", {"content": text, "supersedes": i}).json()["review"]
+        tenant.agent.post("memories", {"content": text, "supersedes": i}).json()["review"]
         for text, i in (("The budget is 9 euros.", memory), ("The <i>moat</i> is dry.", rival))
     ]
     reviewer = member("reviewer")
@@ -367,21 +367,21 @@ def test_reviews_are_read_and_answered_in_the_admin(house: House, member: Member
     assert "<i>moat</i>" not in page
     assert "The budget is 9 euros." in reviewer.get(f"{REVIEWS}{asked[0]}/change/").content.decode()
     act(reviewer, REVIEWS, "accept", [asked[0]], confirmed=False)
-    assert house.agent.get(f"reviews/{asked[0]}").json()["status"] == "pending"
+    assert tenant.agent.get(f"reviews/{asked[0]}").json()["status"] == "pending"
     act(reviewer, REVIEWS, "accept", [asked[0]], confirmed=True)
     act(reviewer, REVIEWS, "reject", [asked[1]], confirmed=True)
-    shown = [house.agent.get(f"reviews/{review}").json() for review in asked]
+    shown = [tenant.agent.get(f"reviews/{review}").json() for review in asked]
     assert [row["status"] for row in shown] == ["accepted", "rejected"]
-    assert house.agent.get(f"memories/{memory}").json()["state"] == "superseded"
+    assert tenant.agent.get(f"memories/{memory}").json()["state"] == "superseded"
     assert member("reader").get(REVIEWS).status_code == 403
     assert act(member("agent"), REVIEWS, "accept", [asked[1]], confirmed=True).status_code == 403
 
 
 def test_a_request_that_cannot_be_accepted_is_named_and_stops_no_other(
-    house: House, member: Member
+    tenant: Tenant, member: Member
 ) -> None:
     def post(text: str, **more: Any) -> Any:
-        return house.agent.post("memories", {"content": text, "scope": "money", **more}).json()
+        return tenant.agent.post("memories", {"content": text, "scope": "money", **more}).json()
 
     stated = post("The budget is 5000 euros.", provenance="user_stated")["memory"]["id"]
     other = post("The auditor is Mira.", provenance="user_stated")["memory"]["id"]
@@ -398,16 +398,16 @@ def test_a_request_that_cannot_be_accepted_is_named_and_stops_no_other(
     assert len(named) == 1
     assert named[0] in asked[:2]
     assert "The budget is 5000 euros." not in html  # no message keeps it
-    shown = [house.agent.get(f"reviews/{review}").json()["status"] for review in asked]
+    shown = [tenant.agent.get(f"reviews/{review}").json()["status"] for review in asked]
     assert sorted(shown) == ["accepted", "accepted", "lapsed"]
 
 
-def test_a_review_speaks_the_words_of_the_api(house: House, member: Member) -> None:
-    stated = house.agent.post(
+def test_a_review_speaks_the_words_of_the_api(tenant: Tenant, member: Member) -> None:
+    stated = tenant.agent.post(
         "memories", {"content": "The budget is 5000 euros.", "provenance": "user_stated"}
     ).json()["memory"]["id"]
     asked = [
-        house.agent.post(
+        tenant.agent.post(
             "memories",
             {
                 "content": "The budget is 9 euros.", "supersedes": stated, "pinned": True,
@@ -415,11 +415,11 @@ def test_a_review_speaks_the_words_of_the_api(house: House, member: Member) -> N
                 "expires_at": "2099-01-02T03:04:00Z",
             },
         ).json()["review"],
-        house.agent.patch(f"memories/{stated}", {"pinned": False, "scope": "money"}).json()[
+        tenant.agent.patch(f"memories/{stated}", {"pinned": False, "scope": "money"}).json()[
             "review"
         ],
     ]  # fmt: skip
-    commit, change = (house.agent.get(f"reviews/{review}").json()["request"] for review in asked)
+    commit, change = (tenant.agent.get(f"reviews/{review}").json()["request"] for review in asked)
     assert (commit["pinned"], commit["revive"], change) == (
         True, False, {"pinned": False, "scope": "money"},
     )  # fmt: skip
@@ -439,7 +439,7 @@ def test_a_review_speaks_the_words_of_the_api(house: House, member: Member) -> N
     [(MEMORIES, "Memories"), (REVIEWS, "Reviews"), (JANITOR, "Janitor runs")],
 )
 def test_a_list_is_titled_once_and_counts_what_was_asked_for(
-    house: House, member: Member, path: str, title: str
+    tenant: Tenant, member: Member, path: str, title: str
 ) -> None:
     def heading(query: str) -> str:
         page = client.get(path + query).content.decode()
@@ -455,7 +455,7 @@ def test_a_list_is_titled_once_and_counts_what_was_asked_for(
 
 
 @pytest.mark.parametrize("path", [MEMORIES, REVIEWS, JANITOR, CONFLICTS])
-def test_an_empty_list_says_what_comes_there(house: House, member: Member, path: str) -> None:
+def test_an_empty_list_says_what_comes_there(tenant: Tenant, member: Member, path: str) -> None:
     html = member("admin").get(path).content.decode()
     assert "Nothing here yet" in html
     assert re.search(r"Nothing here yet</h2>\s*<p>[A-Z“]", html)

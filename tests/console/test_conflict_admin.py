@@ -22,7 +22,7 @@ from engram.kernel.actors import SYSTEM
 from engram.kernel.models import Membership
 from engram.kernel.tenancy import in_workspace
 from tests.conflicts.test_quality import ask, decide
-from tests.conftest import NOW, House
+from tests.conftest import NOW, Tenant
 from tests.console.cards import disagree, state
 
 Member = Callable[[str], Client]
@@ -61,48 +61,50 @@ def asked(client: Client, verb: str, cards: list[Conflict], **more: str) -> str:
     return str(answer.content.decode())
 
 
-def fresh(house: House, card: Conflict) -> Conflict:
-    with in_workspace(house.workspace):
+def fresh(tenant: Tenant, card: Conflict) -> Conflict:
+    with in_workspace(tenant.workspace):
         return Conflict.objects.select_related("assignee").get(pk=card.pk)
 
 
 @pytest.mark.parametrize("verb", DEEDS)
-def test_a_deed_is_asked_with_its_count_then_done(house: House, member: Member, verb: str) -> None:
-    cards = [ask(house.workspace), ask(house.workspace)]
-    gone = decide(house.workspace, "yes")
+def test_a_deed_is_asked_with_its_count_then_done(
+    tenant: Tenant, member: Member, verb: str
+) -> None:
+    cards = [ask(tenant.workspace), ask(tenant.workspace)]
+    gone = decide(tenant.workspace, "yes")
     client = member("reviewer")
     page = asked(client, verb, [*cards, gone])
     assert re.search(r"<h1>[A-Z]\w+ 2 conflicts", page)
     assert "Passed over" in page
     assert "Decided already." in page
-    assert {fresh(house, card).status for card in cards} == {"open"}
+    assert {fresh(tenant, card).status for card in cards} == {"open"}
     told = confirm(client, verb, [*cards, gone], page)
     assert "2 conflicts " in told
-    found = [fresh(house, card) for card in cards]
+    found = [fresh(tenant, card) for card in cards]
     expected = {"resolve": "resolved", "dismiss": "dismissed", "snooze": "snoozed"}
     assert {card.status for card in found} == {expected.get(verb, "open")}
     if verb == "assign":
         assert {card.assignee and card.assignee.username for card in found} == {"reviewer-person"}
     if verb in {"resolve", "dismiss"}:
-        with in_workspace(house.workspace):
+        with in_workspace(tenant.workspace):
             notes = Decision.objects.filter(conflict__in=cards).values_list("note", flat=True)
             assert list(notes) == ["checked", "checked"]
 
 
 @pytest.mark.parametrize("verb", DEEDS)
-def test_readers_do_nothing_together(house: House, member: Member, verb: str) -> None:
-    card = ask(house.workspace)
+def test_readers_do_nothing_together(tenant: Tenant, member: Member, verb: str) -> None:
+    card = ask(tenant.workspace)
     body = chosen(verb, [card], confirmed="yes", seen=f"{card.pk}:1") | DEEDS[verb]
     for role in ("reader", "agent"):
         assert member(role).post(LIST, body).status_code == 403
-    assert (fresh(house, card).status, fresh(house, card).assignee) == ("open", None)
+    assert (fresh(tenant, card).status, fresh(tenant, card).assignee) == ("open", None)
 
 
 @pytest.mark.parametrize("verb", DEEDS)
 def test_cards_of_another_workspace_are_neither_told_nor_touched(
-    house: House, neighbour: House, member: Member, verb: str
+    tenant: Tenant, neighbour: Tenant, member: Member, verb: str
 ) -> None:
-    mine, foreign = ask(house.workspace), ask(neighbour.workspace)
+    mine, foreign = ask(tenant.workspace), ask(neighbour.workspace)
     client = member("reviewer")
     page = asked(client, verb, [mine, foreign])
     assert foreign.question not in page
@@ -116,62 +118,62 @@ def test_cards_of_another_workspace_are_neither_told_nor_touched(
         assert (kept.status, kept.assignee, kept.version) == ("open", None, 1)
 
 
-def test_what_changed_since_it_was_counted_is_passed_over(house: House, member: Member) -> None:
-    stays, changes = ask(house.workspace), ask(house.workspace)
+def test_what_changed_since_it_was_counted_is_passed_over(tenant: Tenant, member: Member) -> None:
+    stays, changes = ask(tenant.workspace), ask(tenant.workspace)
     client = member("reviewer")
     page = asked(client, "dismiss", [stays, changes])
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         Conflict.objects.filter(pk=changes.pk).update(version=2)
     told = confirm(client, "dismiss", [stays, changes], page)
     assert "1 conflicts dismissed." in told
     assert "It was changed or decided meanwhile." in told
-    assert fresh(house, changes).status == "open"
-    assert fresh(house, stays).status == "dismissed"
+    assert fresh(tenant, changes).status == "open"
+    assert fresh(tenant, stays).status == "dismissed"
 
 
-def test_cards_that_were_not_counted_are_not_touched(house: House, member: Member) -> None:
-    counted, later = ask(house.workspace), ask(house.workspace)
+def test_cards_that_were_not_counted_are_not_touched(tenant: Tenant, member: Member) -> None:
+    counted, later = ask(tenant.workspace), ask(tenant.workspace)
     client = member("reviewer")
     page = asked(client, "dismiss", [counted], select_across="1")
     page = page.replace(f"{later.pk}:1", "")
     body = chosen("dismiss", [counted], confirmed="yes", select_across="1")
     client.post(LIST, body | {"seen": f"{counted.pk}:1,nonsense,:,{uuid4()}:x"})
-    assert fresh(house, counted).status == "dismissed"
-    assert fresh(house, later).status == "open"
+    assert fresh(tenant, counted).status == "dismissed"
+    assert fresh(tenant, later).status == "open"
 
 
-def test_every_answer_tells_what_it_would_do(house: House, member: Member) -> None:
-    old, new, card = disagree(house.workspace)
+def test_every_answer_tells_what_it_would_do(tenant: Tenant, member: Member) -> None:
+    old, new, card = disagree(tenant.workspace)
     client = member("reviewer")
     page = asked(client, "resolve", [card])
     assert re.findall(r'name="verdict" value="(\w+)"', page) == [v.value for v in bulk.VERDICTS]
     assert page.count("1 decided") == len(bulk.VERDICTS)
     assert "Passed over" not in page
     confirm(client, "resolve", [card], page, verdict="yes")
-    assert (state(house.workspace, old), state(house.workspace, new)) == ("superseded", "active")
+    assert (state(tenant.workspace, old), state(tenant.workspace, new)) == ("superseded", "active")
 
 
 def test_a_card_that_needs_survivors_is_passed_over_with_the_reason(
-    house: House, member: Member
+    tenant: Tenant, member: Member
 ) -> None:
     values = ("1000", "5000", "800")
     ids = [
-        house.agent.post(
+        tenant.agent.post(
             "memories", {"content": f"The API limit is {n} a second.", "scope": f"s/{n}"}
         ).json()["memory"]["id"]
         for n in values
     ]
-    pk = house.reviewer.post("conflicts", {"memory_ids": ids}).json()["id"]
-    with in_workspace(house.workspace):
+    pk = tenant.reviewer.post("conflicts", {"memory_ids": ids}).json()["id"]
+    with in_workspace(tenant.workspace):
         card = Conflict.objects.get(pk=pk)
     client = member("reviewer")
-    page = asked(client, "resolve", [card, decide(house.workspace, "yes")])
+    page = asked(client, "resolve", [card, decide(tenant.workspace, "yes")])
     assert "More than one value would remain" in page
     assert "Passed over by “No, it no longer holds” (1)" in page
     assert "Passed over whatever the answer (1)" in page
     told = confirm(client, "resolve", [card], page, verdict="no")
     assert "More than one value would remain" in told
-    assert fresh(house, card).status == "open"
+    assert fresh(tenant, card).status == "open"
 
 
 @pytest.mark.parametrize(
@@ -183,37 +185,37 @@ def test_a_card_that_needs_survivors_is_passed_over_with_the_reason(
     ],
 )  # fmt: skip
 def test_a_choice_that_makes_no_sense_is_asked_again(
-    house: House, neighbour: House, member: Member, verb: str, wrong: dict[str, str]
+    tenant: Tenant, neighbour: Tenant, member: Member, verb: str, wrong: dict[str, str]
 ) -> None:
     stranger = User.objects.create_user("zenith-person", is_staff=True)
     Membership.objects.create(workspace=neighbour.workspace, user=stranger)
-    card = ask(house.workspace)
+    card = ask(tenant.workspace)
     client = member("reviewer")
     again = confirm(client, verb, [card], asked(client, verb, [card]), **wrong)
     assert REFUSALS[verb] in again
     assert 'name="confirmed"' in again
-    assert (fresh(house, card).status, fresh(house, card).assignee) == ("open", None)
+    assert (fresh(tenant, card).status, fresh(tenant, card).assignee) == ("open", None)
 
 
 def test_no_more_than_some_are_done_at_once(
-    house: House, member: Member, monkeypatch: pytest.MonkeyPatch
+    tenant: Tenant, member: Member, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cards = [ask(house.workspace, at=NOW + timedelta(minutes=n)) for n in range(3)]
-    decided = decide(house.workspace, "yes", at=NOW - timedelta(days=1))
+    cards = [ask(tenant.workspace, at=NOW + timedelta(minutes=n)) for n in range(3)]
+    decided = decide(tenant.workspace, "yes", at=NOW - timedelta(days=1))
     monkeypatch.setattr(bulk, "AT_ONCE", 2)
     client = member("reviewer")
     page = asked(client, "dismiss", [*cards, decided])
     assert "2 of the selection stay for another time" in page
     assert re.search(r"<h1>Dismiss 2 conflicts", page)
     confirm(client, "dismiss", [*cards, decided], page)
-    assert [fresh(house, card).status for card in cards] == ["dismissed", "dismissed", "open"]
+    assert [fresh(tenant, card).status for card in cards] == ["dismissed", "dismissed", "open"]
 
 
-def test_withheld_questions_are_not_told_by_any_deed(house: House, member: Member) -> None:
-    card = ask(house.workspace)
-    with in_workspace(house.workspace):
+def test_withheld_questions_are_not_told_by_any_deed(tenant: Tenant, member: Member) -> None:
+    card = ask(tenant.workspace)
+    with in_workspace(tenant.workspace):
         gone = str(card.members.all()[0].memory_id)
-    house.agent.post("memories/forget", {"ids": [gone], "confirm": True})
+    tenant.agent.post("memories/forget", {"ids": [gone], "confirm": True})
     client = member("reviewer")
     for verb in DEEDS:
         page = asked(client, verb, [card])
@@ -229,14 +231,14 @@ def test_withheld_questions_are_not_told_by_any_deed(house: House, member: Membe
         ("status=snoozed", ""), ("opened=nonsense", "both"), ("verdict=nonsense", ""),
     ],
 )  # fmt: skip
-def test_filters_narrow_the_list(house: House, member: Member, query: str, found: str) -> None:
+def test_filters_narrow_the_list(tenant: Tenant, member: Member, query: str, found: str) -> None:
     client = member("reviewer")
     user = User.objects.get(username="reviewer-person")
     now = timezone.now()
-    mine = ask(house.workspace, at=now)
-    other = ask(house.workspace, found_by="agent", at=now - timedelta(days=10))
-    gone = decide(house.workspace, "dismiss", at=now)
-    with in_workspace(house.workspace):
+    mine = ask(tenant.workspace, at=now)
+    other = ask(tenant.workspace, found_by="agent", at=now - timedelta(days=10))
+    gone = decide(tenant.workspace, "dismiss", at=now)
+    with in_workspace(tenant.workspace):
         Conflict.objects.filter(pk=mine.pk).update(assignee=user)
     html = client.get(f"{LIST}?{query}").content.decode()
     shown = {
@@ -245,9 +247,9 @@ def test_filters_narrow_the_list(house: House, member: Member, query: str, found
     assert shown == ({"mine", "other"} if found == "both" else {found} - {""})
 
 
-def test_severity_sorts_by_urgency(house: House, member: Member) -> None:
-    cards = {level: ask(house.workspace) for level in ("low", "high", "medium")}
-    with in_workspace(house.workspace):
+def test_severity_sorts_by_urgency(tenant: Tenant, member: Member) -> None:
+    cards = {level: ask(tenant.workspace) for level in ("low", "high", "medium")}
+    with in_workspace(tenant.workspace):
         for level, card in cards.items():
             Conflict.objects.filter(pk=card.pk).update(severity=level)
     html = member("reviewer").get(f"{LIST}?o=3").content.decode()
@@ -256,9 +258,9 @@ def test_severity_sorts_by_urgency(house: House, member: Member) -> None:
 
 
 def test_the_history_of_a_card_stands_on_its_page(
-    house: House, neighbour: House, member: Member
+    tenant: Tenant, neighbour: Tenant, member: Member
 ) -> None:
-    card, foreign = decide(house.workspace, "both_valid"), ask(neighbour.workspace)
+    card, foreign = decide(tenant.workspace, "both_valid"), ask(neighbour.workspace)
     client = member("reader")
     answer = client.get(f"{LIST}{card.pk}/history/", follow=True)
     assert answer.redirect_chain[0][0] == f"{LIST}{card.pk}/change/"
@@ -266,11 +268,11 @@ def test_the_history_of_a_card_stands_on_its_page(
     assert client.get(f"{LIST}{foreign.pk}/history/").status_code == 404
 
 
-def many(house: House, count: int) -> None:
+def many(tenant: Tenant, count: int) -> None:
     """Open many cards about one pair of memories, past the services."""
-    first = ask(house.workspace)
+    first = ask(tenant.workspace)
     now = timezone.now()
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         members = list(ConflictMember.objects.filter(conflict=first))
         cards = Conflict.objects.bulk_create(
             Conflict(
@@ -289,13 +291,13 @@ def many(house: House, count: int) -> None:
         )  # fmt: skip
 
 
-def test_the_list_reads_a_page_of_ten_thousand_by_index(house: House, member: Member) -> None:
+def test_the_list_reads_a_page_of_ten_thousand_by_index(tenant: Tenant, member: Member) -> None:
     client = member("reviewer")
-    ask(house.workspace)
+    ask(tenant.workspace)
     client.get(LIST)
     with CaptureQueriesContext(connection) as one:
         client.get(LIST)
-    many(house, 10_000)
+    many(tenant, 10_000)
     with CaptureQueriesContext(connection) as all_of_them:
         html = client.get(LIST).content.decode()
     assert len(all_of_them) == len(one)
@@ -304,7 +306,7 @@ def test_the_list_reads_a_page_of_ten_thousand_by_index(house: House, member: Me
         query["sql"] for query in all_of_them.captured_queries
         if 'FROM "conflicts_conflict"' in query["sql"] and "LIMIT 50" in query["sql"]
     ]  # fmt: skip
-    with in_workspace(house.workspace), connection.cursor() as cursor:
+    with in_workspace(tenant.workspace), connection.cursor() as cursor:
         cursor.execute("ANALYZE conflicts_conflict")  # or it is planned as the table was: empty
         cursor.execute(f"EXPLAIN {page}")
         plan = "\n".join(row[0] for row in cursor.fetchall())
@@ -315,14 +317,14 @@ def test_the_list_reads_a_page_of_ten_thousand_by_index(house: House, member: Me
 
 
 def test_a_deed_for_all_of_ten_thousand_reads_no_more_than_it_does(
-    house: House, member: Member
+    tenant: Tenant, member: Member
 ) -> None:
     client = member("reviewer")
-    first = ask(house.workspace)
+    first = ask(tenant.workspace)
     asked(client, "resolve", [first])
     with CaptureQueriesContext(connection) as few:
         asked(client, "resolve", [first])
-    many(house, 2_000)
+    many(tenant, 2_000)
     with CaptureQueriesContext(connection) as all_of_them:
         page = asked(client, "resolve", [first], select_across="1")
     assert "stay for another time" in page
@@ -330,11 +332,11 @@ def test_a_deed_for_all_of_ten_thousand_reads_no_more_than_it_does(
     assert len(all_of_them) <= len(few)  # nothing is asked of the others when 200 wait
 
 
-def test_an_undone_decision_can_be_made_together_again(house: House, member: Member) -> None:
-    card = decide(house.workspace, "dismiss")
-    assert house.reviewer.post(f"conflicts/{card.pk}/undo").status_code == 200
+def test_an_undone_decision_can_be_made_together_again(tenant: Tenant, member: Member) -> None:
+    card = decide(tenant.workspace, "dismiss")
+    assert tenant.reviewer.post(f"conflicts/{card.pk}/undo").status_code == 200
     client = member("reviewer")
     told = confirm(client, "resolve", [card], asked(client, "resolve", [card]))
     assert "1 conflicts decided." in told
     with pytest.raises(Exception, match="decided already"):
-        resolve(house.workspace, card.pk, verdict="yes", actor=SYSTEM, now=NOW)
+        resolve(tenant.workspace, card.pk, verdict="yes", actor=SYSTEM, now=NOW)

@@ -48,9 +48,9 @@ def commit(days_ago, content, **more):
     return {"do": "commit", "days_ago": days_ago, "content": content, **more}
 
 
-def look_at_sessions(house):
+def look_at_sessions(tenant):
     """The ranker of the story earns influence, loses it and earns it again, as people can see."""
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         sessions = sum(isinstance(step, SessionStep) for step in read_demo())
         assert Session.objects.exclude(ended_at=None).count() == sessions > 80
         assert set(Comparison.objects.values_list("outcome", flat=True)) >= {"win", "loss", "void"}
@@ -63,14 +63,14 @@ def look_at_sessions(house):
         assert set(Judgement.objects.values_list("kind", flat=True)) == {"offline"}
 
 
-def test_story_shows_every_state_and_outcome(house, neighbour, caplog):
-    house.workspace.settings = {"predictor_mode": "on"}
-    house.workspace.save()
-    tell(house.workspace)
+def test_story_shows_every_state_and_outcome(tenant, neighbour, caplog):
+    tenant.workspace.settings = {"predictor_mode": "on"}
+    tenant.workspace.save()
+    tell(tenant.workspace)
     assert not [line for line in caplog.messages if "leaves step" in line]
-    look_at_sessions(house)
+    look_at_sessions(tenant)
 
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         states = Counter(memory.state(NOW) for memory in Memory.objects.all())
         outcomes = set(Observation.objects.values_list("outcome", flat=True))
         told = set(Event.objects.values_list("type", flat=True))
@@ -104,16 +104,16 @@ def test_transcripts_of_the_story_can_be_judged_and_keys_are_said_once():
     assert not any(isinstance(step, SessionStep) for step in read_story())
 
 
-def test_steps_happen_at_their_own_time(house, short):
+def test_steps_happen_at_their_own_time(tenant, short):
     path = short(
         commit(9, "The gate opens at six.", label="gate", expires_in_days=4),
         commit(9, "The kiosk sells tickets.", label="kiosk"),
         {"do": "revise", "days_ago": 5, "of": "kiosk", "by": "ines", "changes": {"scope": "port"}},
         {"do": "forget", "days_ago": 1, "of": ["kiosk"], "by": "ines"},
     )
-    tell(house.workspace, path)
+    tell(tenant.workspace, path)
 
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         gate, kiosk = Memory.objects.order_by("observed_at")
         assert gate.observed_at == NOW - timedelta(days=9)
         assert gate.expires_at == NOW - timedelta(days=5)

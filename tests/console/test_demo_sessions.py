@@ -22,7 +22,7 @@ from predictor.models import Comparison, Judgement, PredictorState, Training, Tr
 from predictor.services.judging import due, judge
 from predictor.services.training import turn as training_turn
 from predictor.signals import may_work
-from tests.conftest import NOW, House, build_house
+from tests.conftest import NOW, Tenant, build_tenant
 
 DOG = "Biscuit is the dog of the office."
 PROMPTS = ["Is Biscuit the dog of the office?", "Where does Biscuit sleep at noon?"]
@@ -53,20 +53,20 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def told(house: House, path: Path) -> House:
+def told(tenant: Tenant, path: Path) -> Tenant:
     """Return a workspace whose story begins."""
-    house.workspace.settings = {"predictor_mode": "on"}
-    house.workspace.save()
-    telling.begin(house.workspace, NOW, path=path)
-    return house
+    tenant.workspace.settings = {"predictor_mode": "on"}
+    tenant.workspace.save()
+    telling.begin(tenant.workspace, NOW, path=path)
+    return tenant
 
 
-def go_on(house: House, path: Path) -> None:
-    telling.go_on(house.workspace, clock=lambda: NOW, path=path)
+def go_on(tenant: Tenant, path: Path) -> None:
+    telling.go_on(tenant.workspace, clock=lambda: NOW, path=path)
 
 
-def outcome(house: House) -> dict[str, Any]:
-    with in_workspace(house.workspace):
+def outcome(tenant: Tenant) -> dict[str, Any]:
+    with in_workspace(tenant.workspace):
         session, judged = Session.objects.get(), Judgement.objects.get()
         told = Event.objects.filter(type__startswith="session.")
         return {
@@ -93,7 +93,7 @@ CALLS = [
 ]
 
 
-def test_session_of_the_story_leaves_what_a_session_leaves(told: House, path: Path) -> None:
+def test_session_of_the_story_leaves_what_a_session_leaves(told: Tenant, path: Path) -> None:
     go_on(told, path)
     found = outcome(told)
     assert found["times"] == (BEGAN, ENDED, ENDED + JUDGED_AFTER)
@@ -105,8 +105,8 @@ def test_session_of_the_story_leaves_what_a_session_leaves(told: House, path: Pa
 @pytest.mark.parametrize(("name", "turn"), CALLS)
 @pytest.mark.parametrize("is_done", [True, False])
 def test_session_that_was_killed_is_gone_on_with(
-    told: House,
-    neighbour: House,
+    told: Tenant,
+    neighbour: Tenant,
     path: Path,
     monkeypatch: pytest.MonkeyPatch,
     *,
@@ -140,7 +140,7 @@ def test_session_that_was_killed_is_gone_on_with(
 
 
 def test_judge_that_was_killed_holds_nothing_up(
-    told: House, path: Path, monkeypatch: pytest.MonkeyPatch
+    told: Tenant, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def killed(*_: Any, **__: Any) -> None:
         raise SystemExit
@@ -155,7 +155,7 @@ def test_judge_that_was_killed_holds_nothing_up(
     assert outcome(told)["judged"] == ("done", ENDED + JUDGED_AFTER)
 
 
-def test_session_of_somebody_else_is_left_alone(told: House, path: Path) -> None:
+def test_session_of_somebody_else_is_left_alone(told: Tenant, path: Path) -> None:
     assert told.agent.post("sessions", {"session_key": "dogs"}).status_code == 201
     go_on(told, path)
     with in_workspace(told.workspace):
@@ -164,7 +164,7 @@ def test_session_of_somebody_else_is_left_alone(told: House, path: Path) -> None
     assert Telling.objects.get().finished_at == NOW
 
 
-def test_what_people_do_meanwhile_is_judged_behind_the_story(told: House, path: Path) -> None:
+def test_what_people_do_meanwhile_is_judged_behind_the_story(told: Tenant, path: Path) -> None:
     told.agent.post("memories", {"content": "Tea is at four."})
     told.agent.post("sessions", {"session_key": "own", "context": "When is tea?"})
     told.agent.post("sessions/own/end", {"transcript": TALK})
@@ -201,7 +201,7 @@ def test_what_people_do_meanwhile_is_judged_behind_the_story(told: House, path: 
 def test_each_call_of_a_session_is_a_transaction_of_its_own(
     transactional_db: None, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    house = build_house("busy")
+    tenant = build_tenant("busy")
     called: list[str] = []
     for name in dict.fromkeys(name for name, _ in CALLS):
         call = getattr(sessions, name)
@@ -212,7 +212,7 @@ def test_each_call_of_a_session_is_a_transaction_of_its_own(
             return call(*arguments, **named)
 
         monkeypatch.setattr(sessions, name, alone)
-    telling.begin(house.workspace, NOW, path=path)
-    go_on(house, path)
+    telling.begin(tenant.workspace, NOW, path=path)
+    go_on(tenant, path)
     assert Telling.objects.get().finished_at == NOW
     assert set(called) == {name for name, _ in CALLS}

@@ -23,7 +23,7 @@ from engram.console.models import Telling
 from engram.kernel.models import Membership, Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory
-from tests.conftest import NOW, House
+from tests.conftest import NOW, Tenant
 from tests.console.test_demo import commit
 
 Member = Callable[[str], Client]
@@ -39,48 +39,48 @@ def path(tmp_path: Path) -> Path:
     return story
 
 
-def go_on(house: House, path: Path) -> None:
-    telling.go_on(house.workspace, clock=lambda: NOW, path=path)
+def go_on(tenant: Tenant, path: Path) -> None:
+    telling.go_on(tenant.workspace, clock=lambda: NOW, path=path)
 
 
-def told(house: House) -> list[str]:
-    with in_workspace(house.workspace):
+def told(tenant: Tenant) -> list[str]:
+    with in_workspace(tenant.workspace):
         return list(Memory.objects.order_by("observed_at").values_list("content", flat=True))
 
 
-def test_beginning_writes_a_row_and_tells_nothing(house: House, path: Path) -> None:
-    telling.begin(house.workspace, NOW, path=path)
+def test_beginning_writes_a_row_and_tells_nothing(tenant: Tenant, path: Path) -> None:
+    telling.begin(tenant.workspace, NOW, path=path)
     row = Telling.objects.get()
-    assert (row.workspace, row.told, row.steps, row.began_at) == (house.workspace, 0, 6, NOW)
-    assert told(house) == []
-    assert telling.unfinished() == [house.workspace]
+    assert (row.workspace, row.told, row.steps, row.began_at) == (tenant.workspace, 0, 6, NOW)
+    assert told(tenant) == []
+    assert telling.unfinished() == [tenant.workspace]
 
 
-def test_story_is_told_once_and_read_at_its_end(house: House, path: Path) -> None:
+def test_story_is_told_once_and_read_at_its_end(tenant: Tenant, path: Path) -> None:
     for _ in range(2):
-        telling.begin(house.workspace, NOW, path=path)
-        go_on(house, path)
-    assert told(house) == TEXTS
+        telling.begin(tenant.workspace, NOW, path=path)
+        go_on(tenant, path)
+    assert told(tenant) == TEXTS
     row = Telling.objects.get()
     assert (row.told, row.finished_at, row.labels) == (6, NOW, {})
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         assert DetectionDue.objects.count() == 4  # the forgotten one is not read
     assert telling.unfinished() == []
 
 
-def test_workspace_with_memories_is_told_no_story(house: House, path: Path) -> None:
-    house.agent.post("memories", {"content": "Tea is at four."})
-    telling.begin(house.workspace, NOW, path=path)
-    go_on(house, path)
-    assert told(house) == ["Tea is at four."]
+def test_workspace_with_memories_is_told_no_story(tenant: Tenant, path: Path) -> None:
+    tenant.agent.post("memories", {"content": "Tea is at four."})
+    telling.begin(tenant.workspace, NOW, path=path)
+    go_on(tenant, path)
+    assert told(tenant) == ["Tea is at four."]
     assert telling.unfinished() == []
 
 
 @pytest.mark.parametrize("killed_at", range(6))
 def test_killed_teller_is_followed_by_another(
-    house: House, path: Path, killed_at: int, monkeypatch: pytest.MonkeyPatch
+    tenant: Tenant, path: Path, killed_at: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    telling.begin(house.workspace, NOW, path=path)
+    telling.begin(tenant.workspace, NOW, path=path)
     taken: list[Any] = []
     take = telling.take
 
@@ -92,52 +92,52 @@ def test_killed_teller_is_followed_by_another(
 
     monkeypatch.setattr(telling, "take", killed)
     with pytest.raises(SystemExit):
-        go_on(house, path)
+        go_on(tenant, path)
     assert Telling.objects.get().told == killed_at
-    assert told(house) == TEXTS[:killed_at]
+    assert told(tenant) == TEXTS[:killed_at]
 
-    house.agent.post("memories", {"content": "Meanwhile a person speaks."})
+    tenant.agent.post("memories", {"content": "Meanwhile a person speaks."})
     monkeypatch.setattr(telling, "take", take)
-    go_on(house, path)
-    assert [text for text in told(house) if text in TEXTS] == TEXTS
+    go_on(tenant, path)
+    assert [text for text in told(tenant) if text in TEXTS] == TEXTS
     assert Telling.objects.get().finished_at == NOW
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         assert Memory.objects.get(content=TEXTS[1]).forgotten_at == NOW - timedelta(days=1)
 
 
-def test_teller_that_was_overtaken_takes_no_step(house: House, path: Path) -> None:
-    telling.begin(house.workspace, NOW, path=path)
+def test_teller_that_was_overtaken_takes_no_step(tenant: Tenant, path: Path) -> None:
+    telling.begin(tenant.workspace, NOW, path=path)
     Telling.objects.update(told=3)
     step = telling.timed(telling.read_demo(path), NOW)[2]
-    embedded = iter(telling.embed_story(house.workspace, [step[0]]))
-    teller = Teller(house.workspace, lambda: NOW)
+    embedded = iter(telling.embed_story(tenant.workspace, [step[0]]))
+    teller = Teller(tenant.workspace, lambda: NOW)
     assert teller.take()
     with pytest.raises(OvertakenError):
         telling._tell_next(teller, 2, step, embedded)
-    assert told(house) == []
+    assert told(tenant) == []
     assert Telling.objects.get().told == 3
 
 
-def test_story_has_one_teller_until_that_one_is_silent(house: House, path: Path) -> None:
-    telling.begin(house.workspace, NOW, path=path)
-    first = Teller(house.workspace, lambda: NOW - SILENCE / 2)
+def test_story_has_one_teller_until_that_one_is_silent(tenant: Tenant, path: Path) -> None:
+    telling.begin(tenant.workspace, NOW, path=path)
+    first = Teller(tenant.workspace, lambda: NOW - SILENCE / 2)
     assert first.take()
-    go_on(house, path)
-    assert told(house) == []
+    go_on(tenant, path)
+    assert told(tenant) == []
     later = NOW + SILENCE
-    telling.go_on(house.workspace, clock=lambda: later, path=path)
-    assert told(house) == TEXTS
+    telling.go_on(tenant.workspace, clock=lambda: later, path=path)
+    assert told(tenant) == TEXTS
     with pytest.raises(OvertakenError):
         first.beat()
 
 
-def test_steps_that_cannot_be_taken_are_left_out(house: House, path: Path) -> None:
+def test_steps_that_cannot_be_taken_are_left_out(tenant: Tenant, path: Path) -> None:
     lines = path.read_text().splitlines()
     lines[3] = json.dumps({"do": "forget", "days_ago": 5, "of": ["nobody"], "by": "mira"})
     path.write_text("\n".join(lines) + "\n")
-    telling.begin(house.workspace, NOW, path=path)
-    go_on(house, path)
-    assert told(house) == [*TEXTS[:3], TEXTS[4]]
+    telling.begin(tenant.workspace, NOW, path=path)
+    go_on(tenant, path)
+    assert told(tenant) == [*TEXTS[:3], TEXTS[4]]
     assert Telling.objects.get().finished_at == NOW
 
 
@@ -186,7 +186,7 @@ def test_console_says_that_the_story_is_being_told(db: None, path: Path) -> None
     assert client.get("/console/numbers/").json()["story"] is None
 
 
-def test_other_workspaces_are_not_asked_about_a_story(house: House, member: Member) -> None:
+def test_other_workspaces_are_not_asked_about_a_story(tenant: Tenant, member: Member) -> None:
     client = member("reader")
     with CaptureQueriesContext(connection) as queries:
         client.get("/console/gate/")

@@ -18,7 +18,7 @@ from engram.kernel.models import ApiKey, Event, ModelSpend, Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.core.metrics import Interval, wilson
 from tests.conflicts.test_quality import ask, decide
-from tests.conftest import NOW, House
+from tests.conftest import NOW, Tenant
 
 Member = Callable[[str], Client]
 PAGE, REPLAY = "/console/detective/", "/console/replay/"
@@ -40,16 +40,16 @@ def told(interval: Interval) -> str:
     return f"{interval.low * 100:.0f}\u00a0% to {interval.high * 100:.0f}\u00a0%"
 
 
-def run(house: House, number: int, **fields: Any) -> None:
+def run(tenant: Tenant, number: int, **fields: Any) -> None:
     """Write a run, `number` minutes old."""
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         DetectionRun.objects.create(
             reason="commit", created_at=timezone.now() - timedelta(minutes=number),
             **{"status": "done", "lag_seconds": float(number)} | fields,
         )  # fmt: skip
 
 
-def test_an_empty_page_teaches(house: House, neighbour: House, member: Member) -> None:
+def test_an_empty_page_teaches(tenant: Tenant, neighbour: Tenant, member: Member) -> None:
     decide(neighbour.workspace, "dismiss", at=timezone.now())
     run(neighbour, 1, model="secret-model", error="TheirError")
     html = shown(member("reader"))
@@ -59,25 +59,25 @@ def test_an_empty_page_teaches(house: House, neighbour: House, member: Member) -
     assert "TheirError" not in html
 
 
-def test_a_run_tells_what_it_left_unread(house: House, member: Member) -> None:
+def test_a_run_tells_what_it_left_unread(tenant: Tenant, member: Member) -> None:
     reader = member("reader")
-    run(house, 1, opened=1)
+    run(tenant, 1, opened=1)
     assert "left unread" not in shown(reader)
-    run(house, 2, left_unread=3)
+    run(tenant, 2, left_unread=3)
     assert "3 too long for the rules, left unread" in shown(reader)
 
 
-def test_open_questions_without_answers_ask_for_some(house: House, member: Member) -> None:
-    ask(house.workspace)
+def test_open_questions_without_answers_ask_for_some(tenant: Tenant, member: Member) -> None:
+    ask(tenant.workspace)
     html = shown(member("reader"))
     assert "Nobody has answered yet" in html
     assert "Answer 1 open question<" in html
 
 
-def test_shares_stand_with_their_intervals(house: House, member: Member) -> None:
+def test_shares_stand_with_their_intervals(tenant: Tenant, member: Member) -> None:
     now = timezone.now()
     for verdict in ("yes", "yes", "dismiss", "both_valid"):
-        decide(house.workspace, verdict, at=now)
+        decide(tenant.workspace, verdict, at=now)
     html = shown(member("reader"))
     assert re.search(r"Confirmed</span><span class=.value.>75 %<", html)
     assert "30 % to 95 % of 4 verdicts" in html
@@ -86,17 +86,17 @@ def test_shares_stand_with_their_intervals(house: House, member: Member) -> None
     assert "unknown" in html  # other kinds
 
 
-def test_a_period_limits_the_verdicts(house: House, member: Member) -> None:
-    decide(house.workspace, "dismiss", at=timezone.now() - timedelta(days=60))
+def test_a_period_limits_the_verdicts(tenant: Tenant, member: Member) -> None:
+    decide(tenant.workspace, "dismiss", at=timezone.now() - timedelta(days=60))
     client = member("reader")
     assert "No questions yet" in shown(client, days="30")
     assert re.search(r"Dismissed</span><span class=.value.>100 %<", shown(client, days="90"))
     assert "No questions yet" not in shown(client, days="nonsense")
 
 
-def test_runs_stand_newest_first_page_by_page(house: House, member: Member) -> None:
+def test_runs_stand_newest_first_page_by_page(tenant: Tenant, member: Member) -> None:
     for number in range(30):
-        run(house, number, trigger_count=1000 + number, tokens=7, cost_usd=0.25)
+        run(tenant, number, trigger_count=1000 + number, tokens=7, cost_usd=0.25)
     client = member("reader")
     html = shown(client)
     assert re.findall(r">(\d+) new beside", html) == [str(1000 + number) for number in range(25)]
@@ -111,8 +111,8 @@ def test_runs_stand_newest_first_page_by_page(house: House, member: Member) -> N
     assert client.get(PAGE, {"before": "nonsense"}).status_code == 200
 
 
-def test_what_went_wrong_is_text(house: House, member: Member) -> None:
-    run(house, 1, status="failed", error="<b>TimeoutError</b>", narrative="failed")
+def test_what_went_wrong_is_text(tenant: Tenant, member: Member) -> None:
+    run(tenant, 1, status="failed", error="<b>TimeoutError</b>", narrative="failed")
     html = shown(member("reader"))
     assert "&lt;b&gt;TimeoutError" in html
     assert "1 failed; what they read stays due" in html
@@ -129,21 +129,21 @@ def test_what_went_wrong_is_text(house: House, member: Member) -> None:
     ],
 )
 def test_the_page_says_why_no_model_reads(
-    house: House, member: Member, options: Any, settings: Any, words: str
+    tenant: Tenant, member: Member, options: Any, settings: Any, words: str
 ) -> None:
-    Workspace.objects.filter(pk=house.workspace.pk).update(settings=settings)
-    with in_workspace(house.workspace):
+    Workspace.objects.filter(pk=tenant.workspace.pk).update(settings=settings)
+    with in_workspace(tenant.workspace):
         ModelSpend.objects.create(day=datetime.now(UTC).date(), cost_usd=0.5)
     with override_settings(ENGRAM_LLM=options):
         assert words in shown(member("reader"))
 
 
 def test_the_page_is_quiet_while_a_model_reads(
-    house: House, neighbour: House, member: Member
+    tenant: Tenant, neighbour: Tenant, member: Member
 ) -> None:
     with in_workspace(neighbour.workspace):
         ModelSpend.objects.create(day=datetime.now(UTC).date(), cost_usd=100)
-    run(house, 1)
+    run(tenant, 1)
     with override_settings(ENGRAM_LLM=MODEL):
         html = shown(member("reader"))
     assert "Only the rules read here" not in html
@@ -151,22 +151,22 @@ def test_the_page_is_quiet_while_a_model_reads(
     assert "100.00" not in html
 
 
-def test_the_page_asks_as_often_for_many_as_for_one(house: House, member: Member) -> None:
+def test_the_page_asks_as_often_for_many_as_for_one(tenant: Tenant, member: Member) -> None:
     client = member("reader")
-    decide(house.workspace, "yes", found_by="agent")
-    run(house, 1)
+    decide(tenant.workspace, "yes", found_by="agent")
+    run(tenant, 1)
     shown(client)
     with CaptureQueriesContext(connection) as one:
         shown(client)
     for number in range(2, 12):
-        decide(house.workspace, "dismiss", found_by="agent")
-        run(house, number)
+        decide(tenant.workspace, "dismiss", found_by="agent")
+        run(tenant, number)
     with CaptureQueriesContext(connection) as many:
         shown(client)
     assert len(many) == len(one)
 
 
-def test_a_replay_is_for_reviewers(house: House, member: Member) -> None:
+def test_a_replay_is_for_reviewers(tenant: Tenant, member: Member) -> None:
     for role, status in (("reader", 403), ("agent", 403), ("reviewer", 200)):
         client = member(role)
         assert client.get(REPLAY).status_code == status
@@ -174,37 +174,39 @@ def test_a_replay_is_for_reviewers(house: House, member: Member) -> None:
         assert ("What would have happened?" in shown(client)) == (status == 200)
 
 
-def test_a_replay_names_what_would_differ(house: House, neighbour: House, member: Member) -> None:
+def test_a_replay_names_what_would_differ(
+    tenant: Tenant, neighbour: Tenant, member: Member
+) -> None:
     now = timezone.now()
     decide(neighbour.workspace, "yes", at=now, confidence=0.6)
-    confirmed = decide(house.workspace, "yes", at=now, confidence=0.6)
-    decide(house.workspace, "dismiss", at=now, confidence=0.6)
+    confirmed = decide(tenant.workspace, "yes", at=now, confidence=0.6)
+    decide(tenant.workspace, "dismiss", at=now, confidence=0.6)
     html = member("reviewer").post(REPLAY, ASKED).content.decode()
     assert "1 dismissed would not have come" in html
     assert "1 confirmed would be missed" in html
     assert confirmed.question in html
     assert 'value="save"' not in html  # a reviewer does not save
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         assert not Event.objects.filter(type="settings.changed").exists()
 
 
-def test_questions_about_what_is_forgotten_are_withheld(house: House, member: Member) -> None:
-    card = ask(house.workspace, at=timezone.now(), confidence=0.6)
-    with in_workspace(house.workspace):
+def test_questions_about_what_is_forgotten_are_withheld(tenant: Tenant, member: Member) -> None:
+    card = ask(tenant.workspace, at=timezone.now(), confidence=0.6)
+    with in_workspace(tenant.workspace):
         gone = str(card.members.all()[0].memory_id)
-    house.agent.post("memories/forget", {"ids": [gone], "confirm": True})
+    tenant.agent.post("memories/forget", {"ids": [gone], "confirm": True})
     html = member("reviewer").post(REPLAY, ASKED).content.decode()
     assert card.question not in html
     assert "A question about something forgotten" in html
 
 
-def test_an_admin_saves_what_was_replayed(house: House, member: Member) -> None:
+def test_an_admin_saves_what_was_replayed(tenant: Tenant, member: Member) -> None:
     client = member("admin")
     assert 'value="save"' in client.post(REPLAY, ASKED).content.decode()
     saved = client.post(REPLAY, ASKED | {"do": "save"}, follow=True)
     assert "Saved: this holds" in saved.content.decode()
-    house.workspace.refresh_from_db()
-    assert house.workspace.settings == {"detection_min_confidence": 0.8}
+    tenant.workspace.refresh_from_db()
+    assert tenant.workspace.settings == {"detection_min_confidence": 0.8}
     assert member("reviewer").post(REPLAY, ASKED | {"do": "save"}).status_code == 403
 
 
@@ -214,17 +216,19 @@ def test_an_admin_saves_what_was_replayed(house: House, member: Member) -> None:
      {"detection_min_confidence": ""}],
 )  # fmt: skip
 def test_values_out_of_range_are_refused_beside_their_field(
-    house: House, member: Member, wrong: dict[str, str]
+    tenant: Tenant, member: Member, wrong: dict[str, str]
 ) -> None:
     answer = member("admin").post(REPLAY, ASKED | wrong | {"do": "save"})
     assert answer.status_code == 422
     assert 'class="wrong"' in answer.content.decode()
-    house.workspace.refresh_from_db()
-    assert house.workspace.settings == {}
+    tenant.workspace.refresh_from_db()
+    assert tenant.workspace.settings == {}
 
 
-def test_agents_stand_with_what_they_judged(house: House, neighbour: House, member: Member) -> None:
-    for owner, name in ((house, "critic"), (neighbour, "stranger")):
+def test_agents_stand_with_what_they_judged(
+    tenant: Tenant, neighbour: Tenant, member: Member
+) -> None:
+    for owner, name in ((tenant, "critic"), (neighbour, "stranger")):
         card = decide(owner.workspace, "dismiss", at=timezone.now(), found_by="agent")
         with in_workspace(owner.workspace):
             one, other = [row.memory for row in card.members.all()]
@@ -237,6 +241,6 @@ def test_agents_stand_with_what_they_judged(house: House, neighbour: House, memb
     assert "stranger" not in html
 
 
-def test_the_settings_of_the_workspace_lead_to_the_replay(house: House, member: Member) -> None:
-    path = f"/admin/kernel/workspace/{house.workspace.pk}/change/"
+def test_the_settings_of_the_workspace_lead_to_the_replay(tenant: Tenant, member: Member) -> None:
+    path = f"/admin/kernel/workspace/{tenant.workspace.pk}/change/"
     assert f'href="{REPLAY}"' in member("admin").get(path).content.decode()

@@ -28,7 +28,7 @@ from predictor.models import (
     PredictorState,
     Training,
 )
-from tests.conftest import House
+from tests.conftest import Tenant
 
 SERVING = Signs(is_worker_alive=True, is_disabled=False, is_serving=True, success_rate=0.5)
 
@@ -67,24 +67,24 @@ def alive(*kinds: str) -> None:
         pulse.beat(pulse.tally.row(f"{kind}@here/1", started_at=now, now=now))
 
 
-def configure(house: House, **changes: Any) -> None:
-    change_settings(house.workspace, changes, actor=SYSTEM, now=timezone.now())
+def configure(tenant: Tenant, **changes: Any) -> None:
+    change_settings(tenant.workspace, changes, actor=SYSTEM, now=timezone.now())
 
 
-def put_state(house: House, **fields: Any) -> None:
-    with in_workspace(house.workspace):
+def put_state(tenant: Tenant, **fields: Any) -> None:
+    with in_workspace(tenant.workspace):
         PredictorState.objects.create(updated_at=timezone.now(), **fields)
 
 
-def predictor_of(house: House) -> Any:
-    answer = house.reader.get("diagnostics/predictor")
+def predictor_of(tenant: Tenant) -> Any:
+    answer = tenant.reader.get("diagnostics/predictor")
     assert answer.status_code == 200
     return answer.json()
 
 
-def test_a_new_workspace_waits_in_cold_start(house: House) -> None:
+def test_a_new_workspace_waits_in_cold_start(tenant: Tenant) -> None:
     alive("worker")
-    found = predictor_of(house)
+    found = predictor_of(tenant)
     assert (found["score"], found["status"]) == (0.6, "degraded")
     fields = found["fields"]
     assert (fields["phase"], fields["scored_sessions"], fields["min_sessions"]) == (
@@ -96,77 +96,77 @@ def test_a_new_workspace_waits_in_cold_start(house: House) -> None:
     assert found["says"] == "It has no model yet; the baseline's order serves."
 
 
-def test_a_model_that_has_earned_nothing_yet_is_said_to_be_compared(house: House) -> None:
+def test_a_model_that_has_earned_nothing_yet_is_said_to_be_compared(tenant: Tenant) -> None:
     alive("worker")
-    put_state(house, phase="warming", served=1)
-    assert predictor_of(house)["says"] == (
+    put_state(tenant, phase="warming", served=1)
+    assert predictor_of(tenant)["says"] == (
         "It learns and is compared; the baseline's order serves."
     )
 
 
-def test_without_a_worker_the_predictor_is_unhealthy(house: House) -> None:
+def test_without_a_worker_the_predictor_is_unhealthy(tenant: Tenant) -> None:
     alive("web", "beat")
-    assert predictor_of(house)["score"] == 0.0
-    assert "No worker" in predictor_of(house)["says"]
+    assert predictor_of(tenant)["score"] == 0.0
+    assert "No worker" in predictor_of(tenant)["says"]
 
 
-def test_off_is_no_illness(house: House) -> None:
-    configure(house, predictor_mode="off")
-    found = predictor_of(house)
+def test_off_is_no_illness(tenant: Tenant) -> None:
+    configure(tenant, predictor_mode="off")
+    found = predictor_of(tenant)
     assert (found["score"], found["status"]) == (1.0, "healthy")
     assert found["says"] == "The learned ranking is switched off."
     assert found["fields"]["mode"] == "off"
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         assert PredictorState.objects.count() == 0  # looking leaves nothing behind
 
 
-def test_an_open_breaker_is_unhealthy_until_it_closes(house: House, neighbour: House) -> None:
+def test_an_open_breaker_is_unhealthy_until_it_closes(tenant: Tenant, neighbour: Tenant) -> None:
     alive("worker")
-    put_state(house, phase="active", success_rate=0.7, disabled_until=timezone.now())
+    put_state(tenant, phase="active", success_rate=0.7, disabled_until=timezone.now())
     put_state(neighbour, phase="active", disabled_until=timezone.now() + timedelta(minutes=9))
-    assert predictor_of(house)["score"] == 0.94
-    with in_workspace(house.workspace):
+    assert predictor_of(tenant)["score"] == 0.94
+    with in_workspace(tenant.workspace):
         PredictorState.objects.update(disabled_until=timezone.now() + timedelta(minutes=9))
-    found = predictor_of(house)
+    found = predictor_of(tenant)
     assert (found["score"], found["status"]) == (0.0, "unhealthy")
     assert found["fields"]["disabled_until"] is not None
 
 
-def test_scoring_slower_than_the_timeout_costs_a_fifth(house: House, neighbour: House) -> None:
+def test_scoring_slower_than_the_timeout_costs_a_fifth(tenant: Tenant, neighbour: Tenant) -> None:
     alive("worker")
-    put_state(house, phase="active", success_rate=0.5)
+    put_state(tenant, phase="active", success_rate=0.5)
     telemetry.observe("predictor_score", 9.0, neighbour.workspace)
     for _ in range(19):
-        telemetry.observe("predictor_score", 0.002, house.workspace)
+        telemetry.observe("predictor_score", 0.002, tenant.workspace)
     latency.write("web@here/1")
-    assert predictor_of(house)["score"] == 0.9
+    assert predictor_of(tenant)["score"] == 0.9
     for _ in range(2):
-        telemetry.observe("predictor_score", 0.3, house.workspace)
+        telemetry.observe("predictor_score", 0.3, tenant.workspace)
     latency.write("web@here/1")
-    found = predictor_of(house)
+    found = predictor_of(tenant)
     assert found["score"] == 0.7
     assert found["fields"]["p95_ms"] > found["fields"]["timeout_ms"]
     assert found["fields"]["last_ms"] == 300
 
 
-def test_the_last_training_is_one_that_has_ended(house: House) -> None:
+def test_the_last_training_is_one_that_has_ended(tenant: Tenant) -> None:
     now = timezone.now()
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         Training.objects.create(
             status="promoted", reason="first", loss=0.2, version=1, finished_at=now,
             started_at=now - timedelta(minutes=5),
         )  # fmt: skip
         Training.objects.create(status="running", reason="interval", started_at=now)
-    last = predictor_of(house)["fields"]["last_training"]
+    last = predictor_of(tenant)["fields"]["last_training"]
     assert (last["status"], last["loss"], last["version"]) == ("promoted", 0.2, 1)
-    assert house.reader.get("predictor/status").json()["last_training"] == last
+    assert tenant.reader.get("predictor/status").json()["last_training"] == last
 
 
-def compared(house: House, outcomes: str, *, project: str, scope: str = "") -> None:
+def compared(tenant: Tenant, outcomes: str, *, project: str, scope: str = "") -> None:
     """Record sessions of a place by what came of them: w, l, t, or v for void."""
     names = {"w": "win", "l": "loss", "t": "tie", "v": "void"}
     now = timezone.now()
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         for number, outcome in enumerate(outcomes):
             session = Session.objects.create(
                 session_key=f"{project}/{scope}/{number}", project=project, scope=scope, k=10,
@@ -178,12 +178,12 @@ def compared(house: House, outcomes: str, *, project: str, scope: str = "") -> N
             )  # fmt: skip
 
 
-def test_slices_show_where_the_predictor_does_well(house: House, neighbour: House) -> None:
-    compared(house, "wwv", project="good", scope="web/login")
-    compared(house, "l", project="bad", scope="web/cart")
-    compared(house, "t", project="", scope="")
+def test_slices_show_where_the_predictor_does_well(tenant: Tenant, neighbour: Tenant) -> None:
+    compared(tenant, "wwv", project="good", scope="web/login")
+    compared(tenant, "l", project="bad", scope="web/cart")
+    compared(tenant, "t", project="", scope="")
     compared(neighbour, "wwww", project="zenith's")
-    found = predictor_of(house)["fields"]["slices"]
+    found = predictor_of(tenant)["fields"]["slices"]
     assert found["projects"] == [
         {"name": "good", "sessions": 2, "success_rate": pytest.approx(0.595)},
         {"name": "bad", "sessions": 1, "success_rate": pytest.approx(0.45)},
@@ -191,19 +191,19 @@ def test_slices_show_where_the_predictor_does_well(house: House, neighbour: Hous
     assert [(s["name"], s["sessions"]) for s in found["scopes"]] == [("web", 3)]
 
 
-def test_the_five_places_with_the_most_sessions_are_shown(house: House) -> None:
+def test_the_five_places_with_the_most_sessions_are_shown(tenant: Tenant) -> None:
     for number in range(7):
-        compared(house, "w" * (number + 1), project=f"p{number}")
-    found = predictor_of(house)["fields"]["slices"]["projects"]
+        compared(tenant, "w" * (number + 1), project=f"p{number}")
+    found = predictor_of(tenant)["fields"]["slices"]["projects"]
     assert [row["name"] for row in found] == ["p6", "p5", "p4", "p3", "p2"]
 
 
-def domain(house: House, name: str) -> Any:
-    return house.reader.get("diagnostics").json()["domains"][name]
+def domain(tenant: Tenant, name: str) -> Any:
+    return tenant.reader.get("diagnostics").json()["domains"][name]
 
 
-def test_every_part_has_a_score_a_status_and_a_sentence(house: House) -> None:
-    answer = house.reader.get("diagnostics").json()
+def test_every_part_has_a_score_a_status_and_a_sentence(tenant: Tenant) -> None:
+    answer = tenant.reader.get("diagnostics").json()
     assert tuple(answer["domains"]) == DOMAINS
     for found in answer["domains"].values():
         assert 0 <= found["score"] <= 1
@@ -213,99 +213,99 @@ def test_every_part_has_a_score_a_status_and_a_sentence(house: House) -> None:
     assert (answer["score"], answer["status"]) == (worst, status_of(worst))
 
 
-def test_the_queue_is_as_old_as_its_oldest(house: House, neighbour: House) -> None:
+def test_the_queue_is_as_old_as_its_oldest(tenant: Tenant, neighbour: Tenant) -> None:
     alive("worker", "beat")
-    assert domain(house, "queue")["score"] == 1.0
-    house.agent.post("memories", {"content": "We deploy on Tuesdays."})
-    assert domain(house, "queue")["fields"]["detection"] == 1
+    assert domain(tenant, "queue")["score"] == 1.0
+    tenant.agent.post("memories", {"content": "We deploy on Tuesdays."})
+    assert domain(tenant, "queue")["fields"]["detection"] == 1
     scores = []
     for seconds in (5, 61, 601, 3601):
-        with in_workspace(house.workspace):
+        with in_workspace(tenant.workspace):
             DetectionDue.objects.update(since=timezone.now() - timedelta(seconds=seconds))
-        scores.append(domain(house, "queue")["score"])
+        scores.append(domain(tenant, "queue")["score"])
     assert scores == [1.0, 0.7, 0.4, 0.2]
     assert domain(neighbour, "queue")["score"] == 1.0
 
 
-def test_what_is_put_off_makes_no_queue_old(house: House) -> None:
+def test_what_is_put_off_makes_no_queue_old(tenant: Tenant) -> None:
     alive("worker", "beat")
-    house.agent.post("memories", {"content": "We deploy on Tuesdays."})
+    tenant.agent.post("memories", {"content": "We deploy on Tuesdays."})
     now = timezone.now()
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         DetectionDue.objects.update(
             since=now - timedelta(hours=5), not_before=now + timedelta(hours=1)
         )
-    assert domain(house, "queue")["score"] == 1.0
+    assert domain(tenant, "queue")["score"] == 1.0
 
 
-def test_a_queue_at_which_nobody_works_is_unhealthy(house: House) -> None:
-    assert domain(house, "queue")["status"] == "unhealthy"
+def test_a_queue_at_which_nobody_works_is_unhealthy(tenant: Tenant) -> None:
+    assert domain(tenant, "queue")["status"] == "unhealthy"
     alive("worker")
-    found = domain(house, "queue")
+    found = domain(tenant, "queue")
     assert (found["status"], found["fields"]["workers"]) == ("degraded", 1)
     assert "scheduler" in found["says"]
 
 
-def test_a_silent_broker_is_told(house: House, settings: Any) -> None:
+def test_a_silent_broker_is_told(tenant: Tenant, settings: Any) -> None:
     alive("worker", "beat")
     settings.REDIS_URL = "redis://127.0.0.1:1/0"
-    found = domain(house, "queue")
+    found = domain(tenant, "queue")
     assert (found["status"], found["fields"]["broker"]) == ("unhealthy", "silent")
 
 
-def test_memories_without_an_embedding_lower_the_index(house: House) -> None:
+def test_memories_without_an_embedding_lower_the_index(tenant: Tenant) -> None:
     for content in ("One of them.", "Two of them.", "Three of them.", "Four of them."):
-        house.agent.post("memories", {"content": content})
-    with in_workspace(house.workspace):
+        tenant.agent.post("memories", {"content": content})
+    with in_workspace(tenant.workspace):
         Memory.objects.filter(content="One of them.").update(is_embedding_due=True)
-    found = domain(house, "index")
+    found = domain(tenant, "index")
     assert (found["score"], found["fields"]["live"], found["fields"]["waiting"]) == (0.75, 4, 1)
     assert found["fields"]["dimensions"] == 384
 
 
-def test_a_failing_embedding_model_is_told_for_an_hour(house: House, neighbour: House) -> None:
+def test_a_failing_embedding_model_is_told_for_an_hour(tenant: Tenant, neighbour: Tenant) -> None:
     now = timezone.now()
     for minutes, status in ((61, "healthy"), (5, "unhealthy")):
         telemetry.record_error(
             "embedding", "embedding_unavailable",
-            now=now - timedelta(minutes=minutes), workspace=house.workspace,
+            now=now - timedelta(minutes=minutes), workspace=tenant.workspace,
         )  # fmt: skip
-        assert domain(house, "provider")["status"] == status
+        assert domain(tenant, "provider")["status"] == status
     assert domain(neighbour, "provider")["status"] == "healthy"
 
 
-def test_failed_runs_lower_detection(house: House) -> None:
+def test_failed_runs_lower_detection(tenant: Tenant) -> None:
     now = timezone.now()
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         for status in ("done", "done", "done", "failed"):
             DetectionRun.objects.create(
                 reason="commit", status=status, created_at=now, lag_seconds=1.0
             )
-    found = domain(house, "detection")
+    found = domain(tenant, "detection")
     assert (found["score"], found["fields"]["failed_last_day"]) == (0.75, 1)
-    configure(house, detection_enabled=False)
-    assert domain(house, "detection")["score"] == 1.0
+    configure(tenant, detection_enabled=False)
+    assert domain(tenant, "detection")["score"] == 1.0
 
 
-def test_the_gate_counts_wrong_merges_once_enough_were_judged(house: House) -> None:
-    assert domain(house, "gate")["says"] == "Too few merges were judged to tell."
-    configure(house, gate_policy="off")
-    assert domain(house, "gate")["says"] == "The gate is switched off."
+def test_the_gate_counts_wrong_merges_once_enough_were_judged(tenant: Tenant) -> None:
+    assert domain(tenant, "gate")["says"] == "Too few merges were judged to tell."
+    configure(tenant, gate_policy="off")
+    assert domain(tenant, "gate")["says"] == "The gate is switched off."
 
 
-def test_storage_counts_what_is_there(house: House, neighbour: House) -> None:
-    mine = house.agent.post("memories", {"content": "One of them."}).json()["memory"]["id"]
-    house.agent.post("memories", {"content": "Another thing entirely."})
+def test_storage_counts_what_is_there(tenant: Tenant, neighbour: Tenant) -> None:
+    mine = tenant.agent.post("memories", {"content": "One of them."}).json()["memory"]["id"]
+    tenant.agent.post("memories", {"content": "Another thing entirely."})
     neighbour.agent.post("memories", {"content": "Not yours."})
-    house.agent.post("memories/forget", {"ids": [mine], "confirm": True})
-    fields = domain(house, "storage")["fields"]
+    tenant.agent.post("memories/forget", {"ids": [mine], "confirm": True})
+    fields = domain(tenant, "storage")["fields"]
     assert (fields["memories"], fields["hidden_memories"], fields["sessions"]) == (1, 1, 0)
 
 
-def judged(house: House, *, young: float, old: float, weeks_ago: float = 0) -> None:
+def judged(tenant: Tenant, *, young: float, old: float, weeks_ago: float = 0) -> None:
     """Record a judged session with memories of two days and of sixty."""
     now = timezone.now() - timedelta(weeks=weeks_ago)
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         session = Session.objects.create(
             session_key="judged", k=10, budget_chars=6000, started_at=now
         )
@@ -327,12 +327,12 @@ def judged(house: House, *, young: float, old: float, weeks_ago: float = 0) -> N
 
 @pytest.mark.parametrize(("young", "health", "is_over"), [(0.8, 0.6, False), (0.9, 0.5, True)])
 def test_a_judge_that_favours_what_is_new_costs_a_tenth(
-    house: House, neighbour: House, young: float, health: float, is_over: bool
+    tenant: Tenant, neighbour: Tenant, young: float, health: float, is_over: bool
 ) -> None:
     alive("worker")
     judged(neighbour, young=1.0, old=0.0)
-    judged(house, young=young, old=0.55)
-    found = predictor_of(house)
+    judged(tenant, young=young, old=0.55)
+    found = predictor_of(tenant)
     assert found["score"] == health
     assert found["fields"]["judge_drift"] == {
         "signal": pytest.approx(young - 0.55), "threshold": 0.3, "is_over": is_over,
@@ -341,12 +341,12 @@ def test_a_judge_that_favours_what_is_new_costs_a_tenth(
 
 @pytest.mark.parametrize(("weeks_ago", "signal"), [(3.5, 1.0), (4.5, None)])
 def test_what_the_judge_favoured_weeks_ago_is_no_sign_of_today(
-    house: House, weeks_ago: float, signal: float | None
+    tenant: Tenant, weeks_ago: float, signal: float | None
 ) -> None:
     alive("worker")
-    judged(house, young=1.0, old=0.0, weeks_ago=weeks_ago)
+    judged(tenant, young=1.0, old=0.0, weeks_ago=weeks_ago)
     with CaptureQueriesContext(connection) as asked:
-        found = predictor_of(house)["fields"]["judge_drift"]
+        found = predictor_of(tenant)["fields"]["judge_drift"]
     assert (found["signal"], found["is_over"]) == (signal, signal is not None)
     (sql,) = [
         one["sql"] for one in asked if "predictor_label" in one["sql"] and "AVG" in one["sql"]
@@ -354,11 +354,11 @@ def test_what_the_judge_favoured_weeks_ago_is_no_sign_of_today(
     assert sql.count("FILTER") == 4 * 4  # young and old, mean and count, of four weeks
 
 
-def test_a_judge_far_from_people_is_flagged(house: House) -> None:
+def test_a_judge_far_from_people_is_flagged(tenant: Tenant) -> None:
     alive("worker")
-    judged(house, young=0.9, old=0.9)
+    judged(tenant, young=0.9, old=0.9)
     now = timezone.now()
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         drawn = CalibrationSample.objects.create(reason="asked", size=20, drawn_at=now)
         session = Session.objects.get()
         for position, memory in enumerate(Memory.objects.all()):
@@ -367,7 +367,7 @@ def test_a_judge_far_from_people_is_flagged(house: House) -> None:
                 judge_relevance=0.9, judge_kind="offline", judge_version="1", label=0.1,
                 labelled_by="alice", labelled_at=now,
             )  # fmt: skip
-    found = predictor_of(house)
+    found = predictor_of(tenant)
     assert found["fields"]["calibration"] == {
         "labels": 20, "mean_absolute_error": pytest.approx(0.8), "threshold": 0.2,
         "is_over": True, "waiting": 0,
@@ -375,18 +375,18 @@ def test_a_judge_far_from_people_is_flagged(house: House) -> None:
     assert "far apart" in found["says"]
 
 
-def test_a_full_workspace_needs_no_more_queries(house: House) -> None:
+def test_a_full_workspace_needs_no_more_queries(tenant: Tenant) -> None:
     alive("worker", "beat")
 
     def queries() -> int:
         with CaptureQueriesContext(connection) as asked:
-            assert house.reader.get("diagnostics").status_code == 200
+            assert tenant.reader.get("diagnostics").status_code == 200
         return len(asked)
 
     def fill(count: int, name: str) -> None:
-        compared(house, "w" * count, project=name)
+        compared(tenant, "w" * count, project=name)
         now = timezone.now()
-        with in_workspace(house.workspace):
+        with in_workspace(tenant.workspace):
             for number in range(count):
                 content = f"Memory {name} {number}."
                 Memory.objects.create(
@@ -398,7 +398,7 @@ def test_a_full_workspace_needs_no_more_queries(house: House) -> None:
                 )
                 telemetry.record_error("judge", "judge_failed", now=now)
 
-    house.agent.post("memories", {"content": "The first of them."})
+    tenant.agent.post("memories", {"content": "The first of them."})
     fill(1, "one")
     queries()  # the first request of a key also writes its use
     few = queries()

@@ -20,7 +20,7 @@ from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, MemoryVector
 from memories.services.index.search_index import _index_name, ensure_index_in_use
 from predictor.models import PredictorState
-from tests.conftest import build_house
+from tests.conftest import build_tenant
 from tests.homes import ENVIRONMENT, SOURCE, throw_away
 
 NOW = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)
@@ -132,12 +132,12 @@ def test_taken_port_is_a_warning(settings: Any, tmp_path: Path) -> None:
 def test_vectors_without_an_index_are_named_until_the_sweep_makes_it(
     transactional_db: None,
 ) -> None:
-    house = build_house("vectors")
-    assert house.agent.post("memories", {"content": "Pears ripen in August."}).status_code == 201
+    tenant = build_tenant("vectors")
+    assert tenant.agent.post("memories", {"content": "Pears ripen in August."}).status_code == 201
     assert doctor.vector_indexes().level == "ok"
-    Workspace.objects.filter(pk=house.workspace.pk).update(embedding_model="other@3")
+    Workspace.objects.filter(pk=tenant.workspace.pk).update(embedding_model="other@3")
     assert doctor.vector_indexes().level == "ok"  # nothing to search yet
-    moved = Workspace.objects.get(pk=house.workspace.pk)
+    moved = Workspace.objects.get(pk=tenant.workspace.pk)
     with in_workspace(moved):
         memory = Memory.objects.get()
         MemoryVector.objects.create(memory=memory, model="other@3", embedding=[1.0, 0.0, 0.0])
@@ -170,16 +170,16 @@ def test_missing_redis_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.mark.django_db
 def test_a_predictor_that_failed_too_often_is_named_until_its_breaker_closes() -> None:
-    build_house("well")
-    house = build_house("acme")
+    build_tenant("well")
+    tenant = build_tenant("acme")
     now = datetime.now(UTC)
     assert doctor.predictor().level == "ok"
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         PredictorState.objects.create(updated_at=now, disabled_until=now + timedelta(minutes=9))
     found = doctor.predictor()
     assert (found.level, "acme" in found.detail, "well" in found.detail) == ("warn", True, False)
     assert "/predictor/enable" in found.remedy
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         PredictorState.objects.update(disabled_until=now - timedelta(minutes=1), served=4)
     assert doctor.predictor().detail == "1 workspaces have a trained model"
 

@@ -18,7 +18,7 @@ from memories.models import Memory, RecallRecord
 BASELINE = Path(__file__).parents[2] / "benchmarks" / "results" / "probes_baseline.json"
 
 
-def test_shipped_probes_are_no_worse_than_the_baseline_and_leave_no_trace(house, tmp_path):
+def test_shipped_probes_are_no_worse_than_the_baseline_and_leave_no_trace(tenant, tmp_path):
     out, rows = tmp_path / "out.json", tmp_path / "rows.jsonl"
 
     call_command("evaluate", probes=PROBES, json=out, predictions=rows, baseline=BASELINE)
@@ -31,7 +31,7 @@ def test_shipped_probes_are_no_worse_than_the_baseline_and_leave_no_trace(house,
     ]  # fmt: skip
     assert len(rows.read_text().splitlines()) == found["details"]["probes"]
     assert [w.slug for w in Workspace.objects.all()] == ["acme"]
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         assert (Memory.objects.count(), RecallRecord.objects.count()) == (0, 0)
         assert Event.objects.filter(type="memory.committed").count() == 0
 

@@ -86,14 +86,14 @@ def test_report_says_where_its_figures_come_from(db, files, tmp_path):
     )
 
 
-def test_nothing_is_left_behind(house, files, tmp_path):
-    with in_workspace(house.workspace):
+def test_nothing_is_left_behind(tenant, files, tmp_path):
+    with in_workspace(tenant.workspace):
         before = Event.objects.count()
 
     evaluate(files, tmp_path)
 
     assert [w.slug for w in Workspace.objects.all()] == ["acme"]
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         assert Event.objects.count() == before
         assert (Memory.objects.count(), RecallRecord.objects.count()) == (0, 0)
 

@@ -40,7 +40,7 @@ from memories.models import (
     Session,
 )
 from predictor.models import CalibrationItem, Comparison, Judgement
-from tests.conftest import NOW, House, issue_agent
+from tests.conftest import NOW, Tenant, issue_agent
 from tests.memories.test_erase import CANARY, commit, let_it_take_part
 
 MEMORIES = "/admin/memories/memory/"
@@ -64,28 +64,28 @@ def quiet() -> Iterator[None]:
     logging.disable(logging.NOTSET)
 
 
-def claim_it(house: House) -> None:
+def claim_it(tenant: Tenant) -> None:
     """Let claims quote the canary: one accepted, one rejected, one waiting."""
-    plain = issue_agent(house.workspace, "claimer")
+    plain = issue_agent(tenant.workspace, "claimer")
     for wall, verb in (("north", "accept"), ("west", "reject"), ("south", "")):
         text = f"The {wall} wall of the keep was painted by {CANARY}."
         asked = plain.post("memories", {"content": text, "pinned": True, "source": CANARY})
         if verb:
             path = f"reviews/{asked.json()['review']}/{verb}"
-            assert house.reviewer.post(path, {"note": CANARY}).status_code == 200
+            assert tenant.reviewer.post(path, {"note": CANARY}).status_code == 200
         if verb != "accept":
-            commit(house.agent, text)
+            commit(tenant.agent, text)
 
 
-def furnish(house: House) -> dict[str, Any]:
+def furnish(tenant: Tenant) -> dict[str, Any]:
     """Let the canary take part in everything that the admin tells of."""
-    known = let_it_take_part(house)
-    claim_it(house)
+    known = let_it_take_part(tenant)
+    claim_it(tenant)
     start = {"session_key": "night", "context": "The vault of the north tower", "scope": "tower"}
-    assert house.agent.post("sessions", start).status_code == 201
-    house.agent.post("sessions/night/prompts", {"prompt": f"Is it {CANARY}?"})
-    house.agent.post("sessions/night/end", {"transcript": f"The word is {CANARY}. " * 60})
-    with in_workspace(house.workspace):
+    assert tenant.agent.post("sessions", start).status_code == 201
+    tenant.agent.post("sessions/night/prompts", {"prompt": f"Is it {CANARY}?"})
+    tenant.agent.post("sessions/night/end", {"transcript": f"The word is {CANARY}. " * 60})
+    with in_workspace(tenant.workspace):
         memory, rival = (Memory.objects.get(pk=known[name]) for name in ("id", "rival"))
         session = Session.objects.get()
         Judgement.objects.update_or_create(
@@ -119,19 +119,19 @@ def furnish(house: House) -> dict[str, Any]:
         return known | {"told": [str(pk) for pk in told]}
 
 
-def forget(house: House, known: dict[str, Any]) -> None:
+def forget(tenant: Tenant, known: dict[str, Any]) -> None:
     body = {"ids": known["told"], "confirm": True}
-    told = house.reviewer.post("memories/forget", body).json()
+    told = tenant.reviewer.post("memories/forget", body).json()
     assert told["forgotten"] == len(known["told"])
 
 
-def signed_in(house: House, walker: str) -> Client:
+def signed_in(tenant: Tenant, walker: str) -> Client:
     user = User.objects.create_user(
         f"{walker}-walker", is_staff=True, is_superuser=walker.startswith("superuser")
     )
     if walker != "superuser-elsewhere":
         role = walker if walker in Role.values else Role.ADMIN
-        Membership.objects.create(workspace=house.workspace, user=user, role=role)
+        Membership.objects.create(workspace=tenant.workspace, user=user, role=role)
     client = Client()
     client.force_login(user)
     return client
@@ -219,9 +219,9 @@ def actions(
             transaction.set_rollback(True)
 
 
-def visits(client: Client, house: House, *, filters: bool = True) -> Iterator[tuple[str, Any]]:
+def visits(client: Client, tenant: Tenant, *, filters: bool = True) -> Iterator[tuple[str, Any]]:
     """Yield every path of the admin with its answer, for the rows of a workspace."""
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         paths = {route: list(filled(route)) for route in admin_routes()}
     for route, found in paths.items():
         yield from ((path, client.get(path)) for path in found)
@@ -239,7 +239,7 @@ def visits(client: Client, house: House, *, filters: bool = True) -> Iterator[tu
         links = offered(text_of(page), changelist) if filters else ()
         for path in [*list_questions(changelist, model_admin), *links]:
             yield path, client.get(path, follow=True)
-        with in_workspace(house.workspace):
+        with in_workspace(tenant.workspace):
             keys = keys_of(model)
         yield from actions(client, model_admin, changelist, keys)
 
@@ -267,13 +267,13 @@ def is_for_restoring(walker: str, path: str, known: dict[str, Any]) -> bool:
 
 
 @pytest.mark.parametrize("walker", WALKERS)
-def test_no_page_of_the_admin_shows_what_was_forgotten(house: House, walker: str) -> None:
-    known = furnish(house)
-    client = signed_in(house, walker)
-    forget(house, known)
+def test_no_page_of_the_admin_shows_what_was_forgotten(tenant: Tenant, walker: str) -> None:
+    known = furnish(tenant)
+    client = signed_in(tenant, walker)
+    forget(tenant, known)
     shown = []
     # What a filter offers depends on no role; here who sees least goes through all, an admin below.
-    for path, answer in visits(client, house, filters=walker == "reader"):
+    for path, answer in visits(client, tenant, filters=walker == "reader"):
         assert answer.status_code < 500, path
         if CANARY in text_of(answer):
             shown.append(path)
@@ -283,12 +283,12 @@ def test_no_page_of_the_admin_shows_what_was_forgotten(house: House, walker: str
     assert nothing_kept_it()
 
 
-def test_the_walk_finds_what_there_is_to_find(house: House) -> None:
+def test_the_walk_finds_what_there_is_to_find(tenant: Tenant) -> None:
     """Before anything is forgotten the same walk meets the canary on pages of every kind."""
-    furnish(house)
-    client = signed_in(house, "admin")
+    furnish(tenant)
+    client = signed_in(tenant, "admin")
     found = [
-        path for path, answer in visits(client, house, filters=False) if CANARY in text_of(answer)
+        path for path, answer in visits(client, tenant, filters=False) if CANARY in text_of(answer)
     ]
     met = {path.split("/")[3] for path in found}
     assert met >= {
@@ -297,36 +297,36 @@ def test_the_walk_finds_what_there_is_to_find(house: House) -> None:
     }  # fmt: skip
 
 
-def test_no_page_of_the_admin_shows_what_was_erased(house: House) -> None:
-    known = furnish(house)
-    client = signed_in(house, "superuser")
+def test_no_page_of_the_admin_shows_what_was_erased(tenant: Tenant) -> None:
+    known = furnish(tenant)
+    client = signed_in(tenant, "superuser")
     for memory_id in known["told"]:
-        assert house.admin.delete(f"memories/{memory_id}").status_code in {
+        assert tenant.admin.delete(f"memories/{memory_id}").status_code in {
             204,
             404,
         }  # with its twin
-    for path, answer in visits(client, house):
+    for path, answer in visits(client, tenant):
         assert answer.status_code < 500, path
         assert CANARY not in text_of(answer), path
     assert nothing_kept_it()
 
 
-def test_no_page_of_the_admin_shows_what_is_anothers(house: House, neighbour: House) -> None:
+def test_no_page_of_the_admin_shows_what_is_anothers(tenant: Tenant, neighbour: Tenant) -> None:
     furnish(neighbour)
-    commit(house.agent, "Our own vault is empty.")
-    client = signed_in(house, "superuser")
-    for place in (neighbour, house):  # their rows by id, then our own
+    commit(tenant.agent, "Our own vault is empty.")
+    client = signed_in(tenant, "superuser")
+    for place in (neighbour, tenant):  # their rows by id, then our own
         for path, answer in visits(client, place, filters=False):
             assert answer.status_code < 500, path
             assert CANARY not in text_of(answer), path
 
 
-def console_pages(house: House) -> Iterator[str]:
+def console_pages(tenant: Tenant) -> Iterator[str]:
     """Yield the pages on which people decide, with every item there is."""
     pages = ("", "gate/", "detective/", "replay/", "numbers/", "inbox/", "inbox/counts/", "triage/")
     yield from (f"/console/{page}" for page in pages)
     yield from ("/", "/console/conflicts/?status=all&q=vault", "/console/inbox/?q=vault")
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         items = {
             "conflicts": keys_of(Conflict), "reviews": keys_of(Review),
             "suggestions": keys_of(MergeSuggestion), "calibration": keys_of(CalibrationItem),
@@ -340,11 +340,11 @@ def console_pages(house: House) -> Iterator[str]:
 
 @pytest.mark.parametrize("walker", Role.values)
 def test_no_page_of_the_console_and_no_live_event_tells_what_was_forgotten(
-    house: House, walker: str
+    tenant: Tenant, walker: str
 ) -> None:
-    known = furnish(house)
-    client = signed_in(house, walker)
-    paths = list(console_pages(house))
+    known = furnish(tenant)
+    client = signed_in(tenant, walker)
+    paths = list(console_pages(tenant))
 
     def showing() -> list[str]:
         answers = [(path, client.get(path, follow=True)) for path in paths]
@@ -352,19 +352,19 @@ def test_no_page_of_the_console_and_no_live_event_tells_what_was_forgotten(
         return [path for path, answer in answers if CANARY in text_of(answer)]
 
     def live() -> str:
-        with in_workspace(house.workspace):
+        with in_workspace(tenant.workspace):
             return json.dumps([feed.since(0)[0], feed.latest(100)])
 
     assert len(showing()) >= 4
     assert CANARY in live()
-    forget(house, known)
+    forget(tenant, known)
     assert showing() == []
     assert CANARY not in live()
 
 
 @pytest.mark.parametrize("model", admin.site._registry, ids=lambda model: model._meta.label)
 def test_no_list_is_filtered_by_what_a_text_holds(
-    house: House, member: Any, model: type[models.Model]
+    tenant: Tenant, member: Any, model: type[models.Model]
 ) -> None:
     changelist = f"/admin/{model._meta.app_label}/{model._meta.model_name}/"
     person = member("admin")
@@ -406,10 +406,10 @@ def test_no_row_is_called_by_a_text(model: type[models.Model]) -> None:
 
 
 def test_autocompletion_answers_for_no_field_that_no_form_completes(
-    house: House, member: Any
+    tenant: Tenant, member: Any
 ) -> None:
     """A card was called by its question, and every relation to it was completed."""
-    furnish(house)
+    furnish(tenant)
     person = member("admin")
     asked = list(autocompletions())
     assert any("model_name=conflictmember&field_name=conflict" in path for path in asked)

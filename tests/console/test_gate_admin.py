@@ -9,7 +9,7 @@ from django.test import Client
 
 from engram.kernel.tenancy import in_workspace
 from memories.models import Merge, MergeSuggestion
-from tests.conftest import House
+from tests.conftest import Tenant
 from tests.console.test_gate_page import FINER, furnish
 
 Member = Callable[[str], Client]
@@ -18,26 +18,26 @@ LISTS = ["/admin/memories/merge/", "/admin/memories/mergesuggestion/"]
 
 @pytest.mark.parametrize("path", LISTS)
 def test_lists_show_this_workspace_and_nothing_forgotten(
-    house: House, neighbour: House, member: Member, path: str
+    tenant: Tenant, neighbour: Tenant, member: Member, path: str
 ) -> None:
     furnish(neighbour)
     client = member("reader")
     assert FINER not in client.get(path).content.decode()
-    furnish(house)
+    furnish(tenant)
     html = client.get(path).content.decode()
     assert html.count(FINER) == 1
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         merge, suggestion = Merge.objects.get(), MergeSuggestion.objects.get()
     gone = [str(merge.memory_id), str(suggestion.other_id)]
-    house.agent.post("memories/forget", {"ids": gone, "confirm": True})
+    tenant.agent.post("memories/forget", {"ids": gone, "confirm": True})
     html = client.get(path).content.decode()
     assert (html.count(FINER), html.count("(forgotten)")) == (0, 1)
 
 
-def test_rows_have_no_page_of_their_own(house: House, member: Member) -> None:
-    furnish(house)
+def test_rows_have_no_page_of_their_own(tenant: Tenant, member: Member) -> None:
+    furnish(tenant)
     client = member("admin")
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         paths = [
             f"{LISTS[0]}{Merge.objects.get().pk}/change/",
             f"{LISTS[1]}{MergeSuggestion.objects.get().pk}/change/",

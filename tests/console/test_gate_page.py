@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, Merge, MergeSuggestion, Observation
-from tests.conftest import House
+from tests.conftest import Tenant
 
 Member = Callable[[str], Client]
 PAGE = "/console/gate/"
@@ -22,20 +22,20 @@ PLAIN = "The deploy runs on Thursday."
 FINER = "The deploy runs on Thursday at 14:00 UTC."
 
 
-def furnish(house: House, scope: str = "infra/deploys") -> None:
+def furnish(tenant: Tenant, scope: str = "infra/deploys") -> None:
     """Let the gate merge one pair and suggest another."""
     for content in (PLAIN, FINER):
-        house.agent.post("memories", {"content": content, "scope": scope, "agent": "ops-bot"})
+        tenant.agent.post("memories", {"content": content, "scope": scope, "agent": "ops-bot"})
     stated = {"content": PLAIN, "scope": f"{scope}/x", "provenance": "user_stated"}
-    house.agent.post("memories", stated)
-    house.agent.post("memories", {"content": FINER, "scope": f"{scope}/x"})
+    tenant.agent.post("memories", stated)
+    tenant.agent.post("memories", {"content": FINER, "scope": f"{scope}/x"})
 
 
 def shown(client: Client) -> str:
     return client.get(PAGE).content.decode()
 
 
-def test_an_empty_gate_teaches(house: House, neighbour: House, member: Member) -> None:
+def test_an_empty_gate_teaches(tenant: Tenant, neighbour: Tenant, member: Member) -> None:
     furnish(neighbour)
     html = shown(member("reader"))
     assert "Nothing has come to the gate yet" in html
@@ -43,12 +43,12 @@ def test_an_empty_gate_teaches(house: House, neighbour: House, member: Member) -
 
 
 def test_figures_of_a_year_stand_in_for_weeks_without_decisions(
-    house: House, member: Member
+    tenant: Tenant, member: Member
 ) -> None:
-    furnish(house)
+    furnish(tenant)
     client = member("reader")
     assert "the last 12 weeks" in shown(client)
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         long_ago = timezone.now() - timedelta(weeks=20)
         Observation.objects.update(created_at=long_ago)
         Merge.objects.update(created_at=long_ago)
@@ -56,15 +56,15 @@ def test_figures_of_a_year_stand_in_for_weeks_without_decisions(
     assert "the figures are those of the last year" in html
     assert ">the last year<" in html
     assert re.search(r"Merged</span><span class=.value.>1<", html)
-    house.agent.post("memories", {"content": PLAIN, "scope": "infra/elsewhere"})
+    tenant.agent.post("memories", {"content": PLAIN, "scope": "infra/elsewhere"})
     assert "the figures are those of the last year" in shown(client)
-    furnish(house, "infra/new")
+    furnish(tenant, "infra/new")
     html = shown(client)
     assert ("the last 12 weeks" in html, "of the last year" in html) == (True, False)
 
 
-def test_answers_have_the_keys_of_the_triage_page(house: House, member: Member) -> None:
-    furnish(house)
+def test_answers_have_the_keys_of_the_triage_page(tenant: Tenant, member: Member) -> None:
+    furnish(tenant)
     html = shown(member("reviewer"))
     keys = re.findall(r'<button name="(\w+)" value="([\w-]+)"[^>]*data-key="(\d)"', html)
     told = [(name, key) if name == "keep" else (value, key) for name, value, key in keys]
@@ -76,18 +76,20 @@ def test_answers_have_the_keys_of_the_triage_page(house: House, member: Member) 
     assert "data-key" not in shown(member("reader"))
 
 
-def test_suggestions_and_merges_stand_with_their_differences(house: House, member: Member) -> None:
-    furnish(house)
+def test_suggestions_and_merges_stand_with_their_differences(
+    tenant: Tenant, member: Member
+) -> None:
+    furnish(tenant)
     html = shown(member("reader"))
     assert html.count('<mark class="new"> at 14:00 UTC</mark>') == 2
     assert "Same: merge" not in html  # a reader looks on
     assert "unknown until somebody judges" in html
 
 
-def test_a_reviewer_merges_a_suggestion_and_splits_a_merge(house: House, member: Member) -> None:
-    furnish(house)
+def test_a_reviewer_merges_a_suggestion_and_splits_a_merge(tenant: Tenant, member: Member) -> None:
+    furnish(tenant)
     client = member("reviewer")
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         suggestion, merge = MergeSuggestion.objects.get(), Merge.objects.get()
         newer = suggestion.other_id
     answered = client.post(
@@ -96,7 +98,7 @@ def test_a_reviewer_merges_a_suggestion_and_splits_a_merge(house: House, member:
     assert "Merged. Both texts are kept" in answered.content.decode()
     judged = client.post(f"/console/gate/merges/{merge.pk}/", {"answer": "wrong"}, follow=True)
     assert "Taken apart" in judged.content.decode()
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         kept = Memory.objects.recallable().values_list("content", "scope")
         assert sorted(kept) == [
             (FINER, "infra/deploys"),
@@ -105,21 +107,21 @@ def test_a_reviewer_merges_a_suggestion_and_splits_a_merge(house: House, member:
         ]
 
 
-def test_stale_answers_are_refused_kindly(house: House, member: Member) -> None:
-    furnish(house)
+def test_stale_answers_are_refused_kindly(tenant: Tenant, member: Member) -> None:
+    furnish(tenant)
     client = member("reviewer")
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         suggestion = MergeSuggestion.objects.get()
-    house.agent.post("memories/forget", {"ids": [str(suggestion.other_id)], "confirm": True})
+    tenant.agent.post("memories/forget", {"ids": [str(suggestion.other_id)], "confirm": True})
     path = f"/console/gate/suggestions/{suggestion.pk}/"
     html = client.post(path, {"answer": "accept"}, follow=True).content.decode()
     assert "One of the two memories was changed or hidden meanwhile." in html
     assert html.count("at 14:00 UTC") == 1  # the merge to judge; the forgotten one is gone
 
 
-def test_readers_decide_nothing(house: House, member: Member) -> None:
-    furnish(house)
-    with in_workspace(house.workspace):
+def test_readers_decide_nothing(tenant: Tenant, member: Member) -> None:
+    furnish(tenant)
+    with in_workspace(tenant.workspace):
         suggestion, merge = MergeSuggestion.objects.get(), Merge.objects.get()
     client = member("agent")
     for path in (f"suggestions/{suggestion.pk}/", f"merges/{merge.pk}/"):
@@ -128,7 +130,7 @@ def test_readers_decide_nothing(house: House, member: Member) -> None:
 
 @pytest.mark.parametrize("kind", ["suggestions", "merges"])
 def test_answers_about_another_workspace_change_nothing(
-    house: House, neighbour: House, member: Member, kind: str
+    tenant: Tenant, neighbour: Tenant, member: Member, kind: str
 ) -> None:
     furnish(neighbour)
     with in_workspace(neighbour.workspace):
@@ -140,24 +142,24 @@ def test_answers_about_another_workspace_change_nothing(
         assert Merge.objects.get().is_correct is None
 
 
-def test_markup_in_memories_is_text(house: House, member: Member) -> None:
+def test_markup_in_memories_is_text(tenant: Tenant, member: Member) -> None:
     for content in ("The <b>deploy</b> runs on Thursday.", "Our <b>deploy</b> runs on Thursday."):
-        house.agent.post("memories", {"content": content, "scope": "<i>s</i>"})
-    house.admin.patch("workspace/settings", {"gate_policy": "suggest"})
+        tenant.agent.post("memories", {"content": content, "scope": "<i>s</i>"})
+    tenant.admin.patch("workspace/settings", {"gate_policy": "suggest"})
     for content in ("The <u>lift</u> runs on Monday.", "The <u>lift</u> runs on Monday at 9:00."):
-        house.agent.post("memories", {"content": content})
+        tenant.agent.post("memories", {"content": content})
     html = shown(member("reviewer"))
     assert "&lt;b&gt;" in html
     assert not [tag for tag in ("<b>", "<i>", "<u>") if tag in html]
 
 
-def test_the_page_asks_as_often_for_many_as_for_one(house: House, member: Member) -> None:
+def test_the_page_asks_as_often_for_many_as_for_one(tenant: Tenant, member: Member) -> None:
     client = member("reader")
-    furnish(house)
+    furnish(tenant)
     with CaptureQueriesContext(connection) as one:
         shown(client)
     for number in range(3):
-        furnish(house, f"s{number}")
+        furnish(tenant, f"s{number}")
     with CaptureQueriesContext(connection) as many:
         shown(client)
     assert len(many) == len(one)

@@ -30,7 +30,7 @@ from engram.kernel.models import Event, Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, MergeSuggestion, Review
 from memories.services.gate import answer_suggestion
-from tests.conftest import House, issue_agent
+from tests.conftest import Tenant, issue_agent
 from tests.console.cards import QUESTION, disagree, state
 
 Member = Callable[[str], Client]
@@ -40,22 +40,22 @@ FINER = "The deploy runs on Thursday at 14:00 UTC."
 BUDGET, LESS = "The budget is 5000 euros.", "The budget is 9 euros."
 
 
-def suggest(house: House) -> tuple[str, str, str]:
+def suggest(tenant: Tenant) -> tuple[str, str, str]:
     """Let the gate ask about two memories; return the older, the newer and the suggestion."""
-    older = house.agent.post(
+    older = tenant.agent.post(
         "memories", {"content": PLAIN, "provenance": "user_stated", "scope": "ops"}
     )
-    newer = house.agent.post("memories", {"content": FINER, "scope": "ops"})
-    with in_workspace(house.workspace):
+    newer = tenant.agent.post("memories", {"content": FINER, "scope": "ops"})
+    with in_workspace(tenant.workspace):
         found = MergeSuggestion.objects.get().pk
     return older.json()["memory"]["id"], newer.json()["memory"]["id"], str(found)
 
 
-def ask_for_review(house: House) -> tuple[str, str]:
+def ask_for_review(tenant: Tenant) -> tuple[str, str]:
     """Let an agent ask to change what a user stated; return the memory and the review."""
     body = {"content": BUDGET, "provenance": "user_stated", "scope": "money"}
-    stated = house.agent.post("memories", body).json()["memory"]["id"]
-    asked = house.agent.patch(f"memories/{stated}", {"content": LESS})
+    stated = tenant.agent.post("memories", body).json()["memory"]["id"]
+    asked = tenant.agent.patch(f"memories/{stated}", {"content": LESS})
     return stated, asked.json()["review"]
 
 
@@ -73,18 +73,18 @@ def undo(client: Client, source: str, item: str) -> Any:
     return client.post(f"{INBOX}{source}/{item}/undo/", {"back": INBOX})
 
 
-def content(house: House, memory: str) -> str:
-    with in_workspace(house.workspace):
+def content(tenant: Tenant, memory: str) -> str:
+    with in_workspace(tenant.workspace):
         return Memory.objects.get(pk=memory).content
 
 
 def test_every_kind_waits_in_one_queue_by_severity_then_age(
-    house: House, neighbour: House, member: Member
+    tenant: Tenant, neighbour: Tenant, member: Member
 ) -> None:
     suggest(neighbour), ask_for_review(neighbour), disagree(neighbour.workspace)
-    _, _, suggestion = suggest(house)
-    _, review = ask_for_review(house)
-    _, _, card = disagree(house.workspace)
+    _, _, suggestion = suggest(tenant)
+    _, review = ask_for_review(tenant)
+    _, _, card = disagree(tenant.workspace)
     client = member("reviewer")
     seen, path = [], INBOX
     while path:
@@ -101,9 +101,9 @@ def test_every_kind_waits_in_one_queue_by_severity_then_age(
     assert 'data-count="inbox">3<' in html  # in the navigation as well
 
 
-def test_filters_of_the_address_hold_while_one_steps(house: House, member: Member) -> None:
-    _, _, suggestion = suggest(house)
-    ask_for_review(house)
+def test_filters_of_the_address_hold_while_one_steps(tenant: Tenant, member: Member) -> None:
+    _, _, suggestion = suggest(tenant)
+    ask_for_review(tenant)
     client = member("reviewer")
     assert f'data-key="suggestions:{suggestion}"' in page(client, f"{INBOX}?source=suggestions")
     assert f'data-key="suggestions:{suggestion}"' in page(client, f"{INBOX}?severity=low")
@@ -114,9 +114,9 @@ def test_filters_of_the_address_hold_while_one_steps(house: House, member: Membe
 
 
 def test_a_suggestion_shows_the_words_and_who_survives_and_merging_can_be_undone(
-    house: House, member: Member
+    tenant: Tenant, member: Member
 ) -> None:
-    older, newer, suggestion = suggest(house)
+    older, newer, suggestion = suggest(tenant)
     client = member("reviewer")
     html = page(client)
     assert '<mark class="new"> at 14:00 UTC</mark>' in html
@@ -130,22 +130,22 @@ def test_a_suggestion_shows_the_words_and_who_survives_and_merging_can_be_undone
         "One memory from now on, under the id of #1; it says what #2 says. Both texts are kept."
     )
     act(client, "suggestions", suggestion, "keep-2")
-    assert content(house, older) == FINER
+    assert content(tenant, older) == FINER
     assert "Merged." in page(client, f"{INBOX}?done=suggestions:{suggestion}")
     undo(client, "suggestions", suggestion)
-    assert content(house, older) == PLAIN
-    with in_workspace(house.workspace):
+    assert content(tenant, older) == PLAIN
+    with in_workspace(tenant.workspace):
         memory = Memory.objects.get(pk=newer)
-        assert state(house.workspace, memory) == "active"
+        assert state(tenant.workspace, memory) == "active"
 
 
 def test_saying_that_two_contradict_opens_a_card_and_keeps_them_apart(
-    house: House, neighbour: House, member: Member
+    tenant: Tenant, neighbour: Tenant, member: Member
 ) -> None:
-    older, newer, suggestion = suggest(house)
+    older, newer, suggestion = suggest(tenant)
     client = member("reviewer")
     act(client, "suggestions", suggestion, "contradict")
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         card = Conflict.objects.get()
         assert {str(m.memory_id) for m in card.members.all()} == {older, newer}
         assert (card.detected_by, card.status) == (["person"], "open")
@@ -153,14 +153,14 @@ def test_saying_that_two_contradict_opens_a_card_and_keeps_them_apart(
     counts = client.get(f"{INBOX}counts/").json()
     assert (counts["conflicts"], counts["suggestions"]) == (1, 0)
     act(client, "suggestions", suggestion, "contradict")  # sent twice: one card
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         assert Conflict.objects.count() == 1
     with in_workspace(neighbour.workspace):
         assert Conflict.objects.count() == 0
 
 
-def test_keeping_apart_can_be_taken_back_and_is_asked_again(house: House, member: Member) -> None:
-    _, newer, suggestion = suggest(house)
+def test_keeping_apart_can_be_taken_back_and_is_asked_again(tenant: Tenant, member: Member) -> None:
+    _, newer, suggestion = suggest(tenant)
     client = member("reviewer")
     act(client, "suggestions", suggestion, "reject")
     done = page(client, f"{INBOX}?done=suggestions:{suggestion}")
@@ -169,47 +169,49 @@ def test_keeping_apart_can_be_taken_back_and_is_asked_again(house: House, member
     undo(client, "suggestions", suggestion)
     assert f'data-key="suggestions:{suggestion}"' in page(client)
     act(client, "suggestions", suggestion, "reject")
-    house.agent.patch(f"memories/{newer}", {"content": f"{FINER} As ever."})
+    tenant.agent.patch(f"memories/{newer}", {"content": f"{FINER} As ever."})
     refused = undo(client, "suggestions", suggestion)
     assert refused.status_code == 409
     assert "changed or hidden meanwhile" in refused.content.decode()
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         assert MergeSuggestion.objects.get(pk=suggestion).status == "rejected"
 
 
-def test_a_review_says_who_asks_for_what_against_whose_word(house: House, member: Member) -> None:
-    stated, review = ask_for_review(house)
+def test_a_review_says_who_asks_for_what_against_whose_word(tenant: Tenant, member: Member) -> None:
+    stated, review = ask_for_review(tenant)
     client = member("reviewer")
     html = page(client)
     assert "May acme agent change this?" in html
     assert "stated by a user" in html
     assert '<mark class="new">9</mark>' in html
     act(client, "reviews", review, "reject", note="not yours")
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         assert Review.objects.get(pk=review).note == "not yours"
     undo(client, "reviews", review)
     act(client, "reviews", review, "accept")
-    assert content(house, stated) == LESS
+    assert content(tenant, stated) == LESS
     refused = undo(client, "reviews", review)
     assert refused.status_code == 409
-    assert content(house, stated) == LESS
+    assert content(tenant, stated) == LESS
 
 
-def test_a_stale_answer_is_refused_kindly_and_changes_nothing(house: House, member: Member) -> None:
-    stated, review = ask_for_review(house)
+def test_a_stale_answer_is_refused_kindly_and_changes_nothing(
+    tenant: Tenant, member: Member
+) -> None:
+    stated, review = ask_for_review(tenant)
     client = member("reviewer")
-    house.reviewer.post(f"reviews/{review}/reject", {})
+    tenant.reviewer.post(f"reviews/{review}/reject", {})
     refused = act(client, "reviews", review, "accept", note="my reasons")
     assert refused.status_code == 409
     html = refused.content.decode()
     assert "this has moved on" in html
     assert "my reasons" in html
-    assert content(house, stated) == BUDGET
+    assert content(tenant, stated) == BUDGET
     assert act(client, "reviews", review, "explode").status_code == 422
 
 
-def test_any_kind_can_be_put_off_and_taken_up(house: House, member: Member) -> None:
-    _, _, suggestion = suggest(house)
+def test_any_kind_can_be_put_off_and_taken_up(tenant: Tenant, member: Member) -> None:
+    _, _, suggestion = suggest(tenant)
     client = member("reviewer")
     answer = client.post(
         f"{INBOX}suggestions/{suggestion}/snooze/", {"until": "later", "back": INBOX}
@@ -217,21 +219,21 @@ def test_any_kind_can_be_put_off_and_taken_up(house: House, member: Member) -> N
     html = page(client, answer["Location"])
     assert "Put off until" in html
     assert "Nothing waits for you" in html
-    assert house.reader.get("merge-suggestions").json()["results"] != []
+    assert tenant.reader.get("merge-suggestions").json()["results"] != []
     undo(client, "suggestions", suggestion)
     assert f'data-key="suggestions:{suggestion}"' in page(client)
     client.post(f"{INBOX}suggestions/{suggestion}/snooze/", {"until": "tomorrow", "back": INBOX})
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         PutOff.objects.update(until=timezone.now() - timedelta(minutes=1))
     assert f'data-key="suggestions:{suggestion}"' in page(client)
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         told = Event.objects.filter(object_type="inbox").values_list("type", flat=True)
         assert sorted(told) == ["inbox.put_off", "inbox.put_off", "inbox.taken_up"]
 
 
-def test_readers_see_what_they_may_and_answer_nothing(house: House, member: Member) -> None:
-    _, _, suggestion = suggest(house)
-    _, review = ask_for_review(house)
+def test_readers_see_what_they_may_and_answer_nothing(tenant: Tenant, member: Member) -> None:
+    _, _, suggestion = suggest(tenant)
+    _, review = ask_for_review(tenant)
     client = member("reader")
     html = page(client)
     assert f'data-key="suggestions:{suggestion}"' in html
@@ -246,11 +248,11 @@ def test_readers_see_what_they_may_and_answer_nothing(house: House, member: Memb
     ):
         assert answer.status_code == 403
     assert act(client, "reviews", review, "reject").status_code in {403, 404}
-    assert house.reviewer.get(f"reviews/{review}").json()["status"] == "pending"
+    assert tenant.reviewer.get(f"reviews/{review}").json()["status"] == "pending"
 
 
 def test_items_of_another_workspace_are_not_found(
-    house: House, neighbour: House, member: Member
+    tenant: Tenant, neighbour: Tenant, member: Member
 ) -> None:
     _, _, suggestion = suggest(neighbour)
     client = member("admin")
@@ -260,8 +262,8 @@ def test_items_of_another_workspace_are_not_found(
     assert "Nothing waits for you" in page(client, f"{INBOX}?item=nonsense&done=x:y")
 
 
-def test_a_conflict_is_decided_and_undone_from_the_inbox(house: House, member: Member) -> None:
-    old, _, card = disagree(house.workspace)
+def test_a_conflict_is_decided_and_undone_from_the_inbox(tenant: Tenant, member: Member) -> None:
+    old, _, card = disagree(tenant.workspace)
     client = member("reviewer")
     html = page(client)
     assert f"{QUESTION}</h1>" in html
@@ -275,7 +277,7 @@ def test_a_conflict_is_decided_and_undone_from_the_inbox(house: House, member: M
     html = page(client, answer["Location"])
     assert "Resolved: Yes, it still holds." in html
     undo(client, "conflicts", str(card.pk))
-    assert state(house.workspace, old) == "active"
+    assert state(tenant.workspace, old) == "active"
 
 
 class Bells(Source):
@@ -332,14 +334,16 @@ def bells(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     Bells.rung.clear()
 
 
-def test_a_new_source_is_one_module_and_one_line(house: House, member: Member, bells: None) -> None:
+def test_a_new_source_is_one_module_and_one_line(
+    tenant: Tenant, member: Member, bells: None
+) -> None:
     said = {"content": "The great bell hangs.", "scope": "bells"}
-    bell = house.agent.post("memories", said).json()["memory"]["id"]
+    bell = tenant.agent.post("memories", said).json()["memory"]["id"]
     client = member("reviewer")
     html = page(client)
     assert 'data-count="bells">1<' in html
     assert "It sounds." in html
-    assert house.reader.get("inbox").json()["results"][0]["title"] == "The great bell hangs."
+    assert tenant.reader.get("inbox").json()["results"][0]["title"] == "The great bell hangs."
     answer = act(client, "bells", bell, "ring")
     assert "Ding." in page(client, answer["Location"])
     assert client.get(f"{INBOX}counts/").json()["bells"] == 0
@@ -348,10 +352,10 @@ def test_a_new_source_is_one_module_and_one_line(house: House, member: Member, b
     assert client.get(f"{INBOX}counts/").json()["inbox"] == 0
 
 
-def test_the_api_lists_in_pages_there_and_back(house: House, neighbour: House) -> None:
+def test_the_api_lists_in_pages_there_and_back(tenant: Tenant, neighbour: Tenant) -> None:
     suggest(neighbour)
-    suggest(house), ask_for_review(house), disagree(house.workspace)
-    whole = house.reviewer.get("inbox").json()
+    suggest(tenant), ask_for_review(tenant), disagree(tenant.workspace)
+    whole = tenant.reviewer.get("inbox").json()
     assert whole["count"] == 3
     assert [(s["name"], s["count"]) for s in whole["sources"]] == [
         ("conflicts", 1), ("reviews", 1), ("suggestions", 1), ("calibration", 0),
@@ -359,13 +363,13 @@ def test_the_api_lists_in_pages_there_and_back(house: House, neighbour: House) -
     assert [(row["source"], row["severity"]) for row in whole["results"]] == [
         ("reviews", "medium"), ("conflicts", "medium"), ("suggestions", "low"),
     ]  # fmt: skip
-    first = house.reviewer.get("inbox", {"limit": 1}).json()
-    second = house.reviewer.get(first["next"]).json()
-    third = house.reviewer.get(second["next"]).json()
+    first = tenant.reviewer.get("inbox", {"limit": 1}).json()
+    second = tenant.reviewer.get(first["next"]).json()
+    third = tenant.reviewer.get(second["next"]).json()
     assert [p["results"] for p in (first, second, third)] == [[r] for r in whole["results"]]
     assert (first["previous"], third["next"]) == (None, None)
-    assert house.reviewer.get(second["previous"]).json()["results"] == first["results"]
-    for caller in (house.reader, house.agent):  # what waits for a reviewer is not theirs to read
+    assert tenant.reviewer.get(second["previous"]).json()["results"] == first["results"]
+    for caller in (tenant.reader, tenant.agent):  # what waits for a reviewer is not theirs to read
         assert [s["name"] for s in caller.get("inbox").json()["sources"]] == [
             "conflicts", "suggestions",
         ]  # fmt: skip
@@ -380,17 +384,17 @@ def test_the_api_lists_in_pages_there_and_back(house: House, neighbour: House) -
         {"cursor": "bnVsbA"}, {"cursor": "WzksICIyMDI2LTAxLTAxIiwgIngiLCAieSIsIGZhbHNlXQ"},
     ],
 )  # fmt: skip
-def test_a_wrong_parameter_is_told(house: House, params: dict[str, str]) -> None:
-    assert house.reader.get("inbox", params).status_code == 422
+def test_a_wrong_parameter_is_told(tenant: Tenant, params: dict[str, str]) -> None:
+    assert tenant.reader.get("inbox", params).status_code == 422
 
 
-def test_sources_share_what_they_tell_the_planner_when_they_are_counted(house: House) -> None:
+def test_sources_share_what_they_tell_the_planner_when_they_are_counted(tenant: Tenant) -> None:
     def told(count: Callable[[], object]) -> int:
-        with in_workspace(house.workspace), CaptureQueriesContext(connection) as caught:
+        with in_workspace(tenant.workspace), CaptureQueriesContext(connection) as caught:
             count()
         return sum("set_config('enable_" in query["sql"] for query in caught)
 
-    now, mark = timezone.now(), Mark(0, timezone.now(), "reviews", house.workspace.pk)
+    now, mark = timezone.now(), Mark(0, timezone.now(), "reviews", tenant.workspace.pk)
     alone = [source for source in SOURCES if source.reads_by_index]
     assert [source.name for source in alone] == ["suggestions", "calibration"]
     for sources, settings in ((SOURCES, 2), (alone, 2), ([Conflicts(), Reviews()], 0)):
@@ -398,7 +402,7 @@ def test_sources_share_what_they_tell_the_planner_when_they_are_counted(house: H
         assert told(partial(queue.place, sources, Wanted(), mark, now)) == settings
 
 
-def test_one_item_or_many_take_the_same_queries(house: House, member: Member) -> None:
+def test_one_item_or_many_take_the_same_queries(tenant: Tenant, member: Member) -> None:
     def queries() -> int:
         with CaptureQueriesContext(connection) as caught:
             page(client)
@@ -406,26 +410,26 @@ def test_one_item_or_many_take_the_same_queries(house: House, member: Member) ->
 
     client = member("reviewer")
     for number in range(2):
-        house.agent.post(
+        tenant.agent.post(
             "memories", {"content": PLAIN, "provenance": "user_stated", "scope": f"s{number}"}
         )
-        house.agent.post("memories", {"content": FINER, "scope": f"s{number}"})
+        tenant.agent.post("memories", {"content": FINER, "scope": f"s{number}"})
     page(client)
     few = queries()
     for number in range(2, 9):
-        house.agent.post(
+        tenant.agent.post(
             "memories", {"content": PLAIN, "provenance": "user_stated", "scope": f"s{number}"}
         )
-        house.agent.post("memories", {"content": FINER, "scope": f"s{number}"})
+        tenant.agent.post("memories", {"content": FINER, "scope": f"s{number}"})
     assert client.get(f"{INBOX}counts/").json()["suggestions"] == 9
     assert queries() == few
 
 
-def test_what_was_forgotten_is_quoted_nowhere(house: House, member: Member) -> None:
-    older, _, suggestion = suggest(house)
-    old, _, card = disagree(house.workspace)
-    house.agent.delete(f"memories/{older}")
-    house.agent.post("memories/forget", {"ids": [older, str(old.pk)], "confirm": True})
+def test_what_was_forgotten_is_quoted_nowhere(tenant: Tenant, member: Member) -> None:
+    older, _, suggestion = suggest(tenant)
+    old, _, card = disagree(tenant.workspace)
+    tenant.agent.delete(f"memories/{older}")
+    tenant.agent.post("memories/forget", {"ids": [older, str(old.pk)], "confirm": True})
     client = member("reviewer")
     for path in (
         INBOX, f"{INBOX}?item=suggestions:{suggestion}", f"{INBOX}?item=conflicts:{card.pk}",
@@ -433,15 +437,15 @@ def test_what_was_forgotten_is_quoted_nowhere(house: House, member: Member) -> N
         html = page(client, path)
         assert PLAIN not in html
         assert old.content not in html
-    assert PLAIN not in house.agent.get("inbox").content.decode()
+    assert PLAIN not in tenant.agent.get("inbox").content.decode()
 
 
-def test_reviews_neither_show_nor_find_what_was_forgotten(house: House, member: Member) -> None:
-    stated, review = ask_for_review(house)
+def test_reviews_neither_show_nor_find_what_was_forgotten(tenant: Tenant, member: Member) -> None:
+    stated, review = ask_for_review(tenant)
     client = member("reviewer")
     assert f"reviews:{review}" in page(client, f"{INBOX}?q=5000")
-    house.reviewer.post("memories/forget", {"ids": [stated], "confirm": True})
-    with in_workspace(house.workspace):
+    tenant.reviewer.post("memories/forget", {"ids": [stated], "confirm": True})
+    with in_workspace(tenant.workspace):
         asked = Review.objects.get(pk=review)
         asked.status, asked.kind = "pending", "revive"
         asked.request = {"fields": {"content": f"{BUDGET} Again.", "is_revival": True}}
@@ -454,42 +458,44 @@ def test_reviews_neither_show_nor_find_what_was_forgotten(house: House, member: 
         assert f"reviews:{review}" not in page(client, f"{INBOX}?q={text}")
 
 
-def test_putting_off_twice_keeps_the_later_word(house: House) -> None:
-    _, _, suggestion = suggest(house)
+def test_putting_off_twice_keeps_the_later_word(tenant: Tenant) -> None:
+    _, _, suggestion = suggest(tenant)
     now = timezone.now()
     for hours in (1, 2):
         put_off(
-            house.workspace, "suggestions", UUID(suggestion),
+            tenant.workspace, "suggestions", UUID(suggestion),
             until=now + timedelta(hours=hours), actor=SYSTEM, now=now,
         )  # fmt: skip
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         assert PutOff.objects.get().until == now + timedelta(hours=2)
 
 
-def test_undo_leads_back_to_the_filtered_queue(house: House, member: Member) -> None:
-    _, review = ask_for_review(house)
+def test_undo_leads_back_to_the_filtered_queue(tenant: Tenant, member: Member) -> None:
+    _, review = ask_for_review(tenant)
     client = member("reviewer")
     act(client, "reviews", review, "reject")
     html = client.get(f"{INBOX}?q=hotline&done=reviews:{review}").content.decode()
     assert f"{INBOX}?q=hotline&amp;item=reviews%3A{review}" in html
 
 
-def withheld_claim(house: House) -> str:
+def withheld_claim(tenant: Tenant) -> str:
     """Return a request that waits while its very words are forgotten, as a race could leave it."""
     text = "The spare key hides below zebracanary."
-    known = house.agent.post("memories", {"content": text, "scope": "a"}).json()["memory"]["id"]
+    known = tenant.agent.post("memories", {"content": text, "scope": "a"}).json()["memory"]["id"]
     body = {"content": text, "scope": "quaggascope", "provenance": "user_stated"}
-    review = issue_agent(house.workspace).post("memories", body).json()["review"]
-    house.reviewer.post(f"reviews/{review}/reject", {})
-    house.reviewer.post("memories/forget", {"ids": [known], "confirm": True})
+    review = issue_agent(tenant.workspace).post("memories", body).json()["review"]
+    tenant.reviewer.post(f"reviews/{review}/reject", {})
+    tenant.reviewer.post("memories/forget", {"ids": [known], "confirm": True})
     return str(review)
 
 
-def test_search_and_scope_find_no_request_by_what_is_withheld(house: House, member: Member) -> None:
+def test_search_and_scope_find_no_request_by_what_is_withheld(
+    tenant: Tenant, member: Member
+) -> None:
     body = {"content": "Okapicanary sings.", "scope": "okapiscope", "provenance": "user_stated"}
-    shown = issue_agent(house.workspace, "other").post("memories", body).json()["review"]
-    review = withheld_claim(house)
-    with in_workspace(house.workspace):
+    shown = issue_agent(tenant.workspace, "other").post("memories", body).json()["review"]
+    review = withheld_claim(tenant)
+    with in_workspace(tenant.workspace):
         Review.objects.filter(pk=review).update(status="pending")
     client = member("reviewer")
     for asked, key in (
@@ -507,17 +513,17 @@ def test_search_and_scope_find_no_request_by_what_is_withheld(house: House, memb
 
 
 def test_a_request_whose_words_were_forgotten_does_not_wait_again(
-    house: House, member: Member
+    tenant: Tenant, member: Member
 ) -> None:
-    review = withheld_claim(house)
+    review = withheld_claim(tenant)
     undo(member("reviewer"), "reviews", review)
-    assert house.reviewer.get(f"reviews/{review}").json()["status"] == "rejected"
+    assert tenant.reviewer.get(f"reviews/{review}").json()["status"] == "rejected"
 
 
 def test_a_page_compares_the_two_of_a_suggestion_once(
-    house: House, member: Member, monkeypatch: pytest.MonkeyPatch
+    tenant: Tenant, member: Member, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    suggest(house)
+    suggest(tenant)
     compared: list[tuple[str, str]] = []
     weigh = answer_suggestion._weigh
 

@@ -17,7 +17,7 @@ from engram.kernel.tenancy import in_workspace
 from memories.models import Memory
 from predictor.models import CalibrationItem
 from predictor.services.calibration.calibrate import sample, sample_of
-from tests.conftest import House
+from tests.conftest import Tenant
 from tests.console.cards import disagree
 from tests.predictor.asked import judged_world
 
@@ -27,13 +27,13 @@ JUDGED = 0.8642  # what the judge said of everything here: no page has it by cha
 
 
 @pytest.fixture
-def items(house: House, neighbour: House) -> list[CalibrationItem]:
+def items(tenant: Tenant, neighbour: Tenant) -> list[CalibrationItem]:
     """Return what waits, in its order; in another workspace as much waits."""
-    for home in (neighbour, house):
+    for home in (neighbour, tenant):
         judged_world(home)
         rng, now = np.random.default_rng(3), timezone.now()
         sample(home.workspace, 20, rng=rng, actor=SYSTEM, now=now)
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         CalibrationItem.objects.update(judge_relevance=JUDGED)
         return sample_of(timezone.now())
 
@@ -52,16 +52,16 @@ def act(client: Client, item: CalibrationItem, action: str) -> Any:
     return client.post(f"{INBOX}calibration/{item.pk}/", {"action": action, "back": INBOX})
 
 
-def fresh(house: House, item: CalibrationItem) -> CalibrationItem:
-    with in_workspace(house.workspace):
+def fresh(tenant: Tenant, item: CalibrationItem) -> CalibrationItem:
+    with in_workspace(tenant.workspace):
         return CalibrationItem.objects.get(pk=item.pk)
 
 
 def test_items_wait_in_the_order_of_their_draw(
-    house: House, member: Member, items: list[CalibrationItem]
+    tenant: Tenant, member: Member, items: list[CalibrationItem]
 ) -> None:
     reviewer = member("reviewer")
-    listed = house.reviewer.get("inbox", {"source": "calibration"}).json()
+    listed = tenant.reviewer.get("inbox", {"source": "calibration"}).json()
 
     assert [row["id"] for row in listed["results"]] == [str(item.pk) for item in items]
     assert listed["count"] == 20
@@ -75,13 +75,13 @@ def test_items_wait_in_the_order_of_their_draw(
 
 
 def test_nothing_tells_what_the_judge_said_before_the_own_label(
-    house: House, member: Member, items: list[CalibrationItem]
+    tenant: Tenant, member: Member, items: list[CalibrationItem]
 ) -> None:
     reviewer = member("reviewer")
     item = items[0]
-    told = page(reviewer, at(item)) + house.reviewer.get("inbox").content.decode()
-    told += house.reviewer.get("predictor/calibration/sample").content.decode()
-    with in_workspace(house.workspace):
+    told = page(reviewer, at(item)) + tenant.reviewer.get("inbox").content.decode()
+    told += tenant.reviewer.get("predictor/calibration/sample").content.decode()
+    with in_workspace(tenant.workspace):
         told += str(list(Event.objects.filter(type__startswith="calibration").values()))
 
     told += page(reviewer, f"{INBOX}?done=calibration:{item.pk}")
@@ -107,10 +107,10 @@ def test_nothing_tells_what_the_judge_said_before_the_own_label(
     ],
 )
 def test_the_judges_word_stands_beside_the_own_above_the_next_item(
-    house: House, member: Member, items: list[CalibrationItem], answer: tuple[str, float, str]
+    tenant: Tenant, member: Member, items: list[CalibrationItem], answer: tuple[str, float, str]
 ) -> None:
     action, judged, words = answer
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         CalibrationItem.objects.filter(pk=items[0].pk).update(judge_relevance=judged)
     reviewer = member("reviewer")
 
@@ -122,9 +122,9 @@ def test_the_judges_word_stands_beside_the_own_above_the_next_item(
 
 
 def test_what_the_session_was_about_stands_beside_its_end(
-    house: House, member: Member, items: list[CalibrationItem]
+    tenant: Tenant, member: Member, items: list[CalibrationItem]
 ) -> None:
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         items[0].session.context = "Why did the <b>nightly</b> export fail?"
         items[0].session.project = "exports & reports"
         items[0].session.save()
@@ -147,7 +147,7 @@ def test_what_the_session_was_about_stands_beside_its_end(
     ],
 )
 def test_five_keys_are_five_labels(
-    house: House, member: Member, items: list[CalibrationItem], answer: tuple[int, str, float]
+    tenant: Tenant, member: Member, items: list[CalibrationItem], answer: tuple[int, str, float]
 ) -> None:
     key, action, label = answer
     reviewer = member("reviewer")
@@ -155,17 +155,17 @@ def test_five_keys_are_five_labels(
 
     assert act(reviewer, items[0], action).status_code == 302
 
-    row = fresh(house, items[0])
+    row = fresh(tenant, items[0])
     assert (row.label, row.is_unsure, row.labelled_by) == (label, False, "reviewer-person")
 
 
 def test_the_sixth_key_says_that_one_cannot_tell(
-    house: House, member: Member, items: list[CalibrationItem]
+    tenant: Tenant, member: Member, items: list[CalibrationItem]
 ) -> None:
     reviewer = member("reviewer")
     act(reviewer, items[0], "unsure")
 
-    row = fresh(house, items[0])
+    row = fresh(tenant, items[0])
     assert (row.label, row.is_unsure) == (None, True)
     shown = page(reviewer, at(items[0]))
     assert "cannot be told" in shown
@@ -177,13 +177,13 @@ def test_the_sixth_key_says_that_one_cannot_tell(
 
 
 def test_when_all_is_labelled_the_page_says_when_more_comes(
-    house: House, member: Member, items: list[CalibrationItem]
+    tenant: Tenant, member: Member, items: list[CalibrationItem]
 ) -> None:
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         others = [item.pk for item in items[1:]]
         CalibrationItem.objects.filter(pk__in=others).update(labelled_at=timezone.now())
     reviewer = member("reviewer")
-    disagree(house.workspace)
+    disagree(tenant.workspace)
     teaches = "Now and then you are asked what a memory was worth"
     here = f"{INBOX}?source=calibration"
     assert teaches not in page(reviewer, here)
@@ -198,49 +198,49 @@ def test_when_all_is_labelled_the_page_says_when_more_comes(
 
 
 def test_an_answer_can_be_taken_back_and_the_next_is_told_apart(
-    house: House, member: Member, items: list[CalibrationItem]
+    tenant: Tenant, member: Member, items: list[CalibrationItem]
 ) -> None:
     reviewer = member("reviewer")
     done = act(reviewer, items[0], "needed")
     assert "Labelled 1, needed." in page(reviewer, done["Location"])
 
     reviewer.post(f"{INBOX}calibration/{items[0].pk}/undo/", {"back": INBOX})
-    assert fresh(house, items[0]).labelled_at is None
+    assert fresh(tenant, items[0]).labelled_at is None
     assert "The judge said" not in page(reviewer, at(items[0]))
     act(reviewer, items[0], "little")
 
-    row = fresh(house, items[0])
+    row = fresh(tenant, items[0])
     assert (row.label, row.is_relabelled) == (0.25, True)
     assert "not for the first time" in page(reviewer, at(items[0]))
 
 
 def test_what_somebody_else_has_answered_stays_as_they_said(
-    house: House, member: Member, items: list[CalibrationItem]
+    tenant: Tenant, member: Member, items: list[CalibrationItem]
 ) -> None:
     reviewer = member("reviewer")
-    house.reviewer.post(f"predictor/calibration/{items[0].pk}/label", {"label": 0.9})
+    tenant.reviewer.post(f"predictor/calibration/{items[0].pk}/label", {"label": 0.9})
 
     late = act(reviewer, items[0], "none")
 
     assert late.status_code == 409
     assert "acme reviewer has answered this meanwhile" in late.content.decode()
-    assert fresh(house, items[0]).label == 0.9
+    assert fresh(tenant, items[0]).label == 0.9
 
 
 def test_only_reviewers_see_transcripts_and_answer(
-    house: House, member: Member, items: list[CalibrationItem]
+    tenant: Tenant, member: Member, items: list[CalibrationItem]
 ) -> None:
     reader = member("reader")
 
     assert "which fact did you use?" not in page(reader, at(items[0]))
     assert act(reader, items[0], "none").status_code in {403, 404}
-    names = {row["name"] for row in house.agent.get("inbox").json()["sources"]}
+    names = {row["name"] for row in tenant.agent.get("inbox").json()["sources"]}
     assert "calibration" not in names
-    assert fresh(house, items[0]).labelled_at is None
+    assert fresh(tenant, items[0]).labelled_at is None
 
 
 def test_items_of_another_workspace_are_not_found(
-    house: House, neighbour: House, member: Member, items: list[CalibrationItem]
+    tenant: Tenant, neighbour: Tenant, member: Member, items: list[CalibrationItem]
 ) -> None:
     with in_workspace(neighbour.workspace):
         foreign = sample_of(timezone.now())[0]
@@ -251,32 +251,34 @@ def test_items_of_another_workspace_are_not_found(
 
 
 def test_what_was_forgotten_waits_no_longer_and_is_quoted_nowhere(
-    house: House, member: Member, items: list[CalibrationItem]
+    tenant: Tenant, member: Member, items: list[CalibrationItem]
 ) -> None:
     reviewer = member("reviewer")
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         Memory.objects.filter(pk=items[0].memory_id).update(forgotten_at=timezone.now())
 
-    shown = page(reviewer, at(items[0])) + house.reviewer.get("inbox").content.decode()
+    shown = page(reviewer, at(items[0])) + tenant.reviewer.get("inbox").content.decode()
 
     assert items[0].memory.content not in shown
     assert "its text is not shown" in shown
     assert act(reviewer, items[0], "none").status_code == 409
 
 
-def test_an_item_can_be_put_off(house: House, member: Member, items: list[CalibrationItem]) -> None:
+def test_an_item_can_be_put_off(
+    tenant: Tenant, member: Member, items: list[CalibrationItem]
+) -> None:
     reviewer = member("reviewer")
 
     reviewer.post(f"{INBOX}calibration/{items[0].pk}/snooze/", {"until": "later", "back": INBOX})
 
-    counts = {s["name"]: s["count"] for s in house.reviewer.get("inbox").json()["sources"]}
+    counts = {s["name"]: s["count"] for s in tenant.reviewer.get("inbox").json()["sources"]}
     assert counts["calibration"] == 19
 
 
 def test_words_of_transcripts_are_never_markup(
-    house: House, member: Member, items: list[CalibrationItem]
+    tenant: Tenant, member: Member, items: list[CalibrationItem]
 ) -> None:
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         items[0].session.transcript = "<script>alert(1)</script> {{ request.user }}"
         items[0].session.save()
 

@@ -18,7 +18,7 @@ from engram.kernel import invitations
 from engram.kernel.actors import SYSTEM
 from engram.kernel.models import Event, Invitation, Membership, Role
 from engram.kernel.tenancy import in_workspace
-from tests.conftest import House
+from tests.conftest import Tenant
 
 ADD, LIST = "/admin/kernel/invitation/add/", "/admin/kernel/invitation/"
 MEMBERS = "/admin/kernel/membership/"
@@ -31,10 +31,10 @@ def person(name: str, **fields: Any) -> Client:
     return client
 
 
-def invited(house: House, name: str, **fields: Any) -> str:
+def invited(tenant: Tenant, name: str, **fields: Any) -> str:
     """Return the path of an invitation's link."""
     _, token = invitations.invite(
-        house.workspace, username=name, role=Role.REVIEWER, actor=SYSTEM, now=timezone.now(),
+        tenant.workspace, username=name, role=Role.REVIEWER, actor=SYSTEM, now=timezone.now(),
         **fields,
     )  # fmt: skip
     return reverse("console:invitation", args=[token])
@@ -45,7 +45,7 @@ def roles(name: str) -> dict[str, str]:
     return dict(rows.values_list("workspace__slug", "role"))
 
 
-def test_an_admin_neither_adds_people_nor_learns_who_exists(house: House, member: Any) -> None:
+def test_an_admin_neither_adds_people_nor_learns_who_exists(tenant: Tenant, member: Any) -> None:
     admin = member("admin")
     User.objects.create_user("newcomer", is_staff=True)
     answers = []
@@ -60,7 +60,7 @@ def test_an_admin_neither_adds_people_nor_learns_who_exists(house: House, member
     assert roles("newcomer") == {}
 
 
-def test_the_link_is_shown_once_and_makes_its_person_a_member(house: House, member: Any) -> None:
+def test_the_link_is_shown_once_and_makes_its_person_a_member(tenant: Tenant, member: Any) -> None:
     admin, newcomer = member("admin"), person("newcomer")
     html = admin.post(ADD, {"username": "newcomer", "role": "reader", "days": "1"}).content.decode()
     (link,) = re.findall(r"http://testserver(/invitation/[\w-]+/)", html)
@@ -75,13 +75,13 @@ def test_the_link_is_shown_once_and_makes_its_person_a_member(house: House, memb
     assert newcomer.post(link, {"answer": "accept"}).status_code == 200
     assert roles("newcomer") == {"acme": "reader"}
     assert newcomer.post(link, {"answer": "accept"}).status_code == 404
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         told = Event.objects.filter(type__startswith="member.").values_list("type", "actor_label")
         assert set(told) == {("member.invited", "admin-person"), ("member.added", "newcomer")}
 
 
-def test_an_invitation_is_for_the_one_it_names(house: House) -> None:
-    link, other = invited(house, "newcomer"), person("other")
+def test_an_invitation_is_for_the_one_it_names(tenant: Tenant) -> None:
+    link, other = invited(tenant, "newcomer"), person("other")
     for answer in (other.get(link), other.post(link, {"answer": "accept"})):
         assert answer.status_code == 404
         assert "Acme" not in answer.content.decode()
@@ -90,18 +90,18 @@ def test_an_invitation_is_for_the_one_it_names(house: House) -> None:
     assert (stranger.status_code, "/admin/login/" in stranger["Location"]) == (302, True)
 
 
-def test_declined_revoked_and_expired_links_open_nothing(house: House, member: Any) -> None:
+def test_declined_revoked_and_expired_links_open_nothing(tenant: Tenant, member: Any) -> None:
     admin, newcomer = member("admin"), person("newcomer")
-    declined = invited(house, "newcomer")
+    declined = invited(tenant, "newcomer")
     assert newcomer.post(declined, {"answer": "decline"}).status_code == 200
-    revoked = invited(house, "newcomer")
+    revoked = invited(tenant, "newcomer")
     waiting = Invitation.objects.get(declined_at=None)
     form = {"action": "revoke", "_selected_action": [str(waiting.pk)], "select_across": "0"}
     assert "Revoke" in admin.post(LIST, form).content.decode()
     assert newcomer.get(revoked).status_code == 200  # asked first
     admin.post(LIST, form | {"confirmed": "yes"})
-    expired = invited(house, "newcomer", lasts=timedelta(seconds=-1))
-    replaced, latest = invited(house, "newcomer"), invited(house, "newcomer")
+    expired = invited(tenant, "newcomer", lasts=timedelta(seconds=-1))
+    replaced, latest = invited(tenant, "newcomer"), invited(tenant, "newcomer")
     for link in (declined, revoked, expired, replaced):
         assert newcomer.get(link).status_code == 404
         assert newcomer.post(link, {"answer": "accept"}).status_code == 404
@@ -113,18 +113,18 @@ def test_declined_revoked_and_expired_links_open_nothing(house: House, member: A
 
 @pytest.mark.parametrize("by", ["invitation", "superuser"])
 def test_the_workspace_one_lands_in_stays(
-    house: House, neighbour: House, by: str, client: Client
+    tenant: Tenant, neighbour: Tenant, by: str, client: Client
 ) -> None:
     """Also when the new workspace stands before the own one by name."""
     user = User.objects.create_user("nomad", password="correct horse", is_staff=True)
     Membership.objects.create(workspace=neighbour.workspace, user=user, role=Role.READER)
     client.force_login(user)
     if by == "invitation":
-        client.post(invited(house, "nomad"), {"answer": "accept"})
+        client.post(invited(tenant, "nomad"), {"answer": "accept"})
     else:
         boss = Client()
         boss.force_login(root := User.objects.create_superuser("root"))
-        Membership.objects.create(workspace=house.workspace, user=root, role=Role.ADMIN)
+        Membership.objects.create(workspace=tenant.workspace, user=root, role=Role.ADMIN)
         boss.post(f"{MEMBERS}add/", {"username": "nomad", "role": "reviewer"})
     assert set(roles("nomad")) == {"acme", "zenith"}
     again = Client()
@@ -135,7 +135,7 @@ def test_the_workspace_one_lands_in_stays(
 
 
 @pytest.mark.parametrize("role", ["reader", "agent", "reviewer"])
-def test_inviting_needs_an_admin(house: House, member: Any, role: str) -> None:
+def test_inviting_needs_an_admin(tenant: Tenant, member: Any, role: str) -> None:
     client = member(role)
     assert client.get(LIST).status_code == 403
     asked = {"username": "newcomer", "role": "reader", "days": "7"}
@@ -144,7 +144,7 @@ def test_inviting_needs_an_admin(house: House, member: Any, role: str) -> None:
 
 
 def test_invitations_of_another_workspace_do_not_show(
-    house: House, neighbour: House, member: Any
+    tenant: Tenant, neighbour: Tenant, member: Any
 ) -> None:
     invited(neighbour, "zenithfriend")
     admin = member("admin")
@@ -164,14 +164,14 @@ def test_invitations_of_another_workspace_do_not_show(
      ("username", "admin-person", "is a member already")],
 )  # fmt: skip
 def test_a_wrong_invitation_is_refused_with_a_reason(
-    house: House, member: Any, field: str, value: str, message: str
+    tenant: Tenant, member: Any, field: str, value: str, message: str
 ) -> None:
     asked = {"username": "newcomer", "role": "reader", "days": "7"} | {field: value}
     assert message in member("admin").post(ADD, asked).content.decode()
     assert not Invitation.objects.exists()
 
 
-def test_the_command_prints_the_link_and_revokes_it(house: House) -> None:
+def test_the_command_prints_the_link_and_revokes_it(tenant: Tenant) -> None:
     out = StringIO()
     call_command(
         "invite", "newcomer", "--workspace", "acme", "--role", "agent",
@@ -191,9 +191,9 @@ def test_the_command_prints_the_link_and_revokes_it(house: House) -> None:
         call_command("invite", "newcomer", "--workspace", "acme", "--expires-in-days", "0")
 
 
-def test_a_person_who_is_no_staff_signs_in_accepts_and_sees_the_pages(house: House) -> None:
+def test_a_person_who_is_no_staff_signs_in_accepts_and_sees_the_pages(tenant: Tenant) -> None:
     User.objects.create_user("bob", password="correct horse battery")
-    path = invited(house, "bob")
+    path = invited(tenant, "bob")
     client = Client()
     asked = client.get(path)
     assert asked.status_code == 302
@@ -210,15 +210,15 @@ def test_a_person_who_is_no_staff_signs_in_accepts_and_sees_the_pages(house: Hou
 
 @pytest.mark.parametrize("how", ["demoted", "removed", "deactivated", "deleted"])
 def test_an_invitation_ends_with_the_role_of_who_made_it(
-    house: House, member: Any, how: str
+    tenant: Tenant, member: Any, how: str
 ) -> None:
     admin, newcomer = member("admin"), person("newcomer")
     html = admin.post(ADD, {"username": "newcomer", "role": "admin", "days": "7"}).content.decode()
     (link,) = re.findall(r"http://testserver(/invitation/[\w-]+/)", html)
-    by_command = invited(house, "other")
+    by_command = invited(tenant, "other")
     assert newcomer.get(link).status_code == 200
     boss = User.objects.create_user("second-admin", is_staff=True)
-    Membership.objects.create(workspace=house.workspace, user=boss, role=Role.ADMIN)
+    Membership.objects.create(workspace=tenant.workspace, user=boss, role=Role.ADMIN)
     second = Client()
     second.force_login(boss)
     former = User.objects.get(username="admin-person")

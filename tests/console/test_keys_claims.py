@@ -11,7 +11,7 @@ from django.test import Client
 
 from engram.kernel.models import ApiKey
 from engram.kernel.tenancy import in_workspace
-from tests.conftest import Caller, House
+from tests.conftest import Caller, Tenant
 
 DEFAULTS = {
     "provenance_ceiling": "assistant_derived",
@@ -32,9 +32,9 @@ WRONG: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-def stored(house: House, name: str) -> dict[str, Any]:
+def stored(tenant: Tenant, name: str) -> dict[str, Any]:
     """Return what a key may claim, as callers see it."""
-    rows = house.admin.get("keys").json()["results"]
+    rows = tenant.admin.get("keys").json()["results"]
     row = next(row for row in rows if row["name"] == name)
     return {field: row[field] for field in DEFAULTS}
 
@@ -43,15 +43,15 @@ def stored(house: House, name: str) -> dict[str, Any]:
     ("role", "claims"),
     [("reader", DEFAULTS), ("agent", DEFAULTS), ("reviewer", EVERYTHING), ("admin", EVERYTHING)],
 )
-def test_a_key_has_its_roles_defaults(house: House, role: str, claims: dict[str, Any]) -> None:
-    made = house.admin.post("keys", {"name": "k", "role": role})
+def test_a_key_has_its_roles_defaults(tenant: Tenant, role: str, claims: dict[str, Any]) -> None:
+    made = tenant.admin.post("keys", {"name": "k", "role": role})
     assert made.status_code == 201
-    assert {field: made.json()[field] for field in DEFAULTS} == claims == stored(house, "k")
+    assert {field: made.json()[field] for field in DEFAULTS} == claims == stored(tenant, "k")
 
 
-def test_what_is_asked_for_holds_for_the_calls_of_the_key(house: House) -> None:
-    made = house.admin.post("keys", {"name": "k", "role": "agent", **HOST}).json()
-    assert stored(house, "k") == HOST
+def test_what_is_asked_for_holds_for_the_calls_of_the_key(tenant: Tenant) -> None:
+    made = tenant.admin.post("keys", {"name": "k", "role": "agent", **HOST}).json()
+    assert stored(tenant, "k") == HOST
     body = {"content": "Never deploy on Fridays.", "provenance": "user_stated", "pinned": True}
     answer = Caller(made["key"], Client()).post("memories", body)
     assert (answer.status_code, answer.json()["memory"]["agent"]) == (201, "penny")
@@ -59,36 +59,36 @@ def test_what_is_asked_for_holds_for_the_calls_of_the_key(house: House) -> None:
 
 @pytest.mark.parametrize(("body", "field"), WRONG)
 def test_claims_that_make_no_sense_are_refused(
-    house: House, body: dict[str, Any], field: str
+    tenant: Tenant, body: dict[str, Any], field: str
 ) -> None:
-    answer = house.admin.post("keys", {"name": "k", **body})
+    answer = tenant.admin.post("keys", {"name": "k", **body})
     assert answer.status_code == 422
     assert [error["field"] for error in answer.json()["errors"]] == [field]
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         assert not ApiKey.objects.filter(name="k").exists()
 
 
-def test_the_command_makes_such_keys(house: House) -> None:
+def test_the_command_makes_such_keys(tenant: Tenant) -> None:
     out = StringIO()
     call_command(
         "create_key", "--workspace", "acme", "--name", "k", "--provenance-ceiling",
         "episode_summary", "--relay", "--may-pin", "--agent", "penny", stdout=out,
     )  # fmt: skip
     assert out.getvalue().startswith("egr_")
-    assert stored(house, "k") == HOST
+    assert stored(tenant, "k") == HOST
     with pytest.raises(CommandError, match="reader"):
         call_command("create_key", "--workspace", "acme", "--role", "reader", "--relay")
 
 
-def test_the_admin_makes_and_shows_such_keys(house: House, member: Any) -> None:
+def test_the_admin_makes_and_shows_such_keys(tenant: Tenant, member: Any) -> None:
     client, path = member("admin"), "/admin/kernel/apikey/"
     form = {"name": "k", "role": "agent", "provenance_ceiling": "episode_summary"}
     flags = {"may_relay": "on", "may_pin": "on", "agent": "penny"}
     assert client.post(f"{path}add/", form | flags).status_code == 200
-    assert stored(house, "k") == HOST
+    assert stored(tenant, "k") == HOST
     assert "episode summary, relay, may pin, as penny" in client.get(path).content.decode()
     wrong = client.post(f"{path}add/", {"name": "r", "role": "reader", "may_relay": "on"})
     assert "A reader writes nothing" in wrong.content.decode()
     plain = {"name": "p", "role": "agent", "provenance_ceiling": "", "agent": ""}
     client.post(f"{path}add/", plain)
-    assert stored(house, "p") == DEFAULTS
+    assert stored(tenant, "p") == DEFAULTS

@@ -29,7 +29,7 @@ from engram.kernel.history import record
 from engram.kernel.models import ApiKey, Event, Membership, Role
 from engram.kernel.tenancy import in_workspace
 from memories.services.lifecycle import forget
-from tests.conftest import House, build_house
+from tests.conftest import Tenant, build_tenant
 from tests.console.cards import OLD, QUESTION, disagree, remember
 from tests.console.sockets import Socket
 
@@ -51,13 +51,13 @@ def patience(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def house(transactional_db: None) -> House:
-    return build_house("acme")
+def tenant(transactional_db: None) -> Tenant:
+    return build_tenant("acme")
 
 
 @pytest.fixture
-def neighbour(transactional_db: None) -> House:
-    return build_house("zenith")
+def neighbour(transactional_db: None) -> Tenant:
+    return build_tenant("zenith")
 
 
 @asynccontextmanager
@@ -87,18 +87,18 @@ async def caught_up(socket: Socket, seq: int) -> list[dict[str, Any]]:
     return told
 
 
-def sign_in(house: House) -> tuple[bytes, bytes]:
+def sign_in(tenant: Tenant) -> tuple[bytes, bytes]:
     user = User.objects.create_user("watcher", is_staff=True, is_active=True)
-    Membership.objects.create(workspace=house.workspace, user=user, role=Role.READER)
+    Membership.objects.create(workspace=tenant.workspace, user=user, role=Role.READER)
     client = Client()
     client.force_login(user)
     return (b"cookie", f"sessionid={client.cookies['sessionid'].value}".encode())
 
 
-async def test_key_in_the_header_hears_commits_with_their_text(house: House) -> None:
-    async with connected(bearer(house.reader.token)) as socket:
+async def test_key_in_the_header_hears_commits_with_their_text(tenant: Tenant) -> None:
+    async with connected(bearer(tenant.reader.token)) as socket:
         await ready(socket)
-        memory = await thread(remember, house.workspace, OLD, scope="infra/api", agent="coder")
+        memory = await thread(remember, tenant.workspace, OLD, scope="infra/api", agent="coder")
         event = await socket.hear()
     assert event["type"] == "memory.committed"
     assert event["seq"] > 0
@@ -106,21 +106,21 @@ async def test_key_in_the_header_hears_commits_with_their_text(house: House) -> 
     assert (event["data"]["text"], event["data"]["agent"]) == (OLD, "coder")
 
 
-async def test_key_as_the_first_message_lets_in(house: House) -> None:
+async def test_key_as_the_first_message_lets_in(tenant: Tenant) -> None:
     async with connected() as socket:
-        await socket.say(json.dumps({"key": house.reader.token}))
+        await socket.say(json.dumps({"key": tenant.reader.token}))
         await ready(socket)
 
 
-async def test_member_of_our_page_is_let_in(house: House) -> None:
-    cookie = await thread(sign_in, house)
+async def test_member_of_our_page_is_let_in(tenant: Tenant) -> None:
+    cookie = await thread(sign_in, tenant)
     async with connected(cookie, ORIGIN) as socket:
         await ready(socket)
 
 
-async def test_page_of_a_trusted_origin_is_let_in(house: House, settings: Any) -> None:
+async def test_page_of_a_trusted_origin_is_let_in(tenant: Tenant, settings: Any) -> None:
     settings.CSRF_TRUSTED_ORIGINS = ["https://memory.example:8443"]
-    cookie = await thread(sign_in, house)
+    cookie = await thread(sign_in, tenant)
     async with connected(cookie, (b"origin", b"https://memory.example:8443")) as socket:
         await ready(socket)
 
@@ -139,10 +139,10 @@ async def test_page_of_a_trusted_origin_is_let_in(house: House, settings: Any) -
     ],
 )
 async def test_session_counts_nothing_on_a_page_of_others(
-    house: House, origin: list[tuple[bytes, bytes]], monkeypatch: pytest.MonkeyPatch
+    tenant: Tenant, origin: list[tuple[bytes, bytes]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(LiveConsumer, "sign_in_seconds", 0.1)
-    cookie = await thread(sign_in, house)
+    cookie = await thread(sign_in, tenant)
     async with connected(cookie, *origin) as socket:
         assert await socket.closed_with() == 4401
 
@@ -156,13 +156,13 @@ async def test_nobody_is_closed_out_after_a_moment(
 
 
 @pytest.mark.parametrize("token", ["egr_unknown", "", "\ud800", "x" * 5000])
-async def test_wrong_key_as_message_is_closed_out(house: House, token: str) -> None:
+async def test_wrong_key_as_message_is_closed_out(tenant: Tenant, token: str) -> None:
     async with connected() as socket:
         await socket.say(json.dumps({"key": token}))
         assert await socket.closed_with() == 4401
 
 
-async def test_frames_sent_after_a_wrong_key_are_left_unread(house: House) -> None:
+async def test_frames_sent_after_a_wrong_key_are_left_unread(tenant: Tenant) -> None:
     async with connected() as socket:
         await socket.say(json.dumps({"key": "egr_unknown"}))
         await socket.say("{}")
@@ -171,36 +171,36 @@ async def test_frames_sent_after_a_wrong_key_are_left_unread(house: House) -> No
 
 
 @pytest.mark.parametrize("value", [b"Bearer egr_unknown", b"Basic abc", b"\xff\xfe"])
-async def test_wrong_key_in_the_header_is_closed_out(house: House, value: bytes) -> None:
+async def test_wrong_key_in_the_header_is_closed_out(tenant: Tenant, value: bytes) -> None:
     async with connected((b"authorization", value)) as socket:
         assert await socket.closed_with() == 4401
 
 
-async def test_expired_key_is_closed_out(house: House) -> None:
+async def test_expired_key_is_closed_out(tenant: Tenant) -> None:
     _, token = await thread(
-        keys.issue, house.workspace, name="old", role=Role.READER, actor=SYSTEM,
+        keys.issue, tenant.workspace, name="old", role=Role.READER, actor=SYSTEM,
         now=timezone.now(), expires_at=timezone.now() - timedelta(minutes=1),
     )  # fmt: skip
     async with connected(bearer(token)) as socket:
         assert await socket.closed_with() == 4401
 
 
-async def test_nothing_of_another_workspace_arrives(house: House, neighbour: House) -> None:
-    async with connected(bearer(house.reader.token)) as socket:
+async def test_nothing_of_another_workspace_arrives(tenant: Tenant, neighbour: Tenant) -> None:
+    async with connected(bearer(tenant.reader.token)) as socket:
         await ready(socket)
         await thread(disagree, neighbour.workspace)
         told = await caught_up(socket, 0)
         assert QUESTION not in json.dumps(told)
         assert OLD not in json.dumps(told)
-        await thread(remember, house.workspace, "Our own fact.")
+        await thread(remember, tenant.workspace, "Our own fact.")
         event = await socket.hear()
     assert event["data"]["text"] == "Our own fact."
 
 
-async def test_what_was_missed_is_told_again_with_an_overlap(house: House) -> None:
-    await thread(disagree, house.workspace)
-    seqs = await thread(_seqs, house)
-    async with connected(bearer(house.reader.token)) as socket:
+async def test_what_was_missed_is_told_again_with_an_overlap(tenant: Tenant) -> None:
+    await thread(disagree, tenant.workspace)
+    seqs = await thread(_seqs, tenant)
+    async with connected(bearer(tenant.reader.token)) as socket:
         await ready(socket)
         told = await caught_up(socket, seqs[-1])
     # Everything here happened within the last minute before that number.
@@ -208,20 +208,20 @@ async def test_what_was_missed_is_told_again_with_an_overlap(house: House) -> No
     assert told[-1]["seq"] == seqs[-1]
 
 
-def _seqs(house: House) -> list[int]:
-    with in_workspace(house.workspace):
-        # The keys of the house were issued long ago.
+def _seqs(tenant: Tenant) -> list[int]:
+    with in_workspace(tenant.workspace):
+        # The keys of the tenant were issued long ago.
         recent = Event.objects.exclude(type="key.issued").order_by("seq")
         return list(recent.values_list("seq", flat=True))
 
 
 async def test_catching_up_is_bounded_and_says_so(
-    house: House, monkeypatch: pytest.MonkeyPatch
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(feed, "CATCH_UP_ROWS", 3)
-    await thread(disagree, house.workspace)
-    seqs = await thread(_seqs, house)
-    async with connected(bearer(house.reader.token)) as socket:
+    await thread(disagree, tenant.workspace)
+    seqs = await thread(_seqs, tenant)
+    async with connected(bearer(tenant.reader.token)) as socket:
         await ready(socket)
         told = await caught_up(socket, 0)
     assert [event["type"] for event in (told[0], told[-1])] == [
@@ -231,17 +231,17 @@ async def test_catching_up_is_bounded_and_says_so(
     assert [event["seq"] for event in told[1:-1]] == seqs[-3:]
 
 
-async def test_old_events_outside_of_the_overlap_are_not_repeated(house: House) -> None:
+async def test_old_events_outside_of_the_overlap_are_not_repeated(tenant: Tenant) -> None:
     def write() -> list[int]:
         now = timezone.now()
-        with in_workspace(house.workspace):
+        with in_workspace(tenant.workspace):
             return [
                 record("settings.changed", of=("workspace", "x"), actor=SYSTEM, now=at).seq
                 for at in (now - timedelta(minutes=9), now - timedelta(minutes=5), now)
             ]
 
     first, second, third = await thread(write)
-    async with connected(bearer(house.reader.token)) as socket:
+    async with connected(bearer(tenant.reader.token)) as socket:
         await ready(socket)
         told = await caught_up(socket, second)
     seqs = [event["seq"] for event in told]
@@ -250,11 +250,11 @@ async def test_old_events_outside_of_the_overlap_are_not_repeated(house: House) 
     assert third in seqs
 
 
-async def test_forgotten_text_is_not_sent(house: House) -> None:
-    memory = await thread(remember, house.workspace, OLD)
+async def test_forgotten_text_is_not_sent(tenant: Tenant) -> None:
+    memory = await thread(remember, tenant.workspace, OLD)
     now = timezone.now()
-    await thread(forget.forget, house.workspace, [memory.pk], actor=SYSTEM, now=now)
-    async with connected(bearer(house.reader.token)) as socket:
+    await thread(forget.forget, tenant.workspace, [memory.pk], actor=SYSTEM, now=now)
+    async with connected(bearer(tenant.reader.token)) as socket:
         await ready(socket)
         told = await caught_up(socket, 0)
     assert "memory.forgotten" in [event["type"] for event in told]
@@ -290,27 +290,27 @@ async def test_forgotten_text_is_not_sent(house: House) -> None:
     ids=lambda frame: frame[:24],
 )
 async def test_wrong_frame_gets_an_error_and_the_connection_goes_on(
-    house: House, frame: str
+    tenant: Tenant, frame: str
 ) -> None:
-    async with connected(bearer(house.reader.token)) as socket:
+    async with connected(bearer(tenant.reader.token)) as socket:
         await ready(socket)
         await socket.say(frame)
         answer = await socket.hear()
         assert answer["type"] == "error"
         assert answer["data"]["detail"] != ""
-        await thread(remember, house.workspace, OLD)
+        await thread(remember, tenant.workspace, OLD)
         assert (await socket.hear())["type"] == "memory.committed"
 
 
-async def test_binary_frame_gets_an_error(house: House) -> None:
-    async with connected(bearer(house.reader.token)) as socket:
+async def test_binary_frame_gets_an_error(tenant: Tenant) -> None:
+    async with connected(bearer(tenant.reader.token)) as socket:
         await ready(socket)
         await socket.say(binary=b"\x00\xff")
         assert (await socket.hear())["type"] == "error"
 
 
-async def test_endless_errors_end_the_connection(house: House) -> None:
-    async with connected(bearer(house.reader.token)) as socket:
+async def test_endless_errors_end_the_connection(tenant: Tenant) -> None:
+    async with connected(bearer(tenant.reader.token)) as socket:
         await ready(socket)
         for _ in range(MAX_ERRORS):
             await socket.say("nonsense")
@@ -325,11 +325,11 @@ async def test_asking_before_signing_in_is_closed_out(transactional_db: None) ->
 
 
 async def test_revoked_key_is_closed_at_the_next_heartbeat(
-    house: House, monkeypatch: pytest.MonkeyPatch
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(LiveConsumer, "heartbeat_seconds", 0.1)
     key, token = await thread(
-        keys.issue, house.workspace, name="k", role=Role.READER, actor=SYSTEM, now=timezone.now()
+        keys.issue, tenant.workspace, name="k", role=Role.READER, actor=SYSTEM, now=timezone.now()
     )
     async with connected(bearer(token)) as socket:
         await ready(socket)
@@ -340,10 +340,10 @@ async def test_revoked_key_is_closed_at_the_next_heartbeat(
 
 @pytest.mark.parametrize("loss", ["membership", "session", "account"])
 async def test_member_who_leaves_is_closed_at_the_next_heartbeat(
-    house: House, monkeypatch: pytest.MonkeyPatch, loss: str
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch, loss: str
 ) -> None:
     monkeypatch.setattr(LiveConsumer, "heartbeat_seconds", 0.1)
-    cookie = await thread(sign_in, house)
+    cookie = await thread(sign_in, tenant)
 
     def lose() -> None:
         if loss == "membership":
@@ -368,21 +368,21 @@ def test_a_right_that_ended_is_noticed_within_five_seconds() -> None:
 
 @pytest.mark.parametrize("loss", ["revoked", "expired"])
 async def test_a_key_that_ended_hears_nothing_after(
-    house: House, monkeypatch: pytest.MonkeyPatch, loss: str
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch, loss: str
 ) -> None:
     """The heartbeat is far away: what is said meanwhile is not said to it."""
     key, token = await thread(
-        keys.issue, house.workspace, name="k", role=Role.READER, actor=SYSTEM, now=timezone.now()
+        keys.issue, tenant.workspace, name="k", role=Role.READER, actor=SYSTEM, now=timezone.now()
     )
 
     def lose() -> None:
-        with in_workspace(house.workspace):
+        with in_workspace(tenant.workspace):
             if loss == "revoked":
                 keys.revoke(key, actor=SYSTEM, now=timezone.now())
             else:
                 ApiKey.objects.filter(pk=key.pk).update(expires_at=timezone.now())
             # In the same moment, so that whoever looks only now and then is told it.
-            remember(house.workspace, OLD)
+            remember(tenant.workspace, OLD)
 
     async with connected(bearer(token)) as socket:
         await ready(socket)
@@ -404,7 +404,7 @@ async def until_closed(socket: Socket) -> list[dict[str, Any]]:
 
 
 async def test_sockets_of_one_watcher_share_the_check_of_its_right(
-    house: House, monkeypatch: pytest.MonkeyPatch
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     checked: list[UUID | None] = []
     may_stay = Watcher.may_stay
@@ -416,20 +416,20 @@ async def test_sockets_of_one_watcher_share_the_check_of_its_right(
     monkeypatch.setattr(Watcher, "may_stay", counted)
     monkeypatch.setattr(LiveConsumer, "gather_seconds", 0.3)
     async with AsyncExitStack() as stack:
-        watching = [house.reader] * 6 + [house.agent]
+        watching = [tenant.reader] * 6 + [tenant.agent]
         sockets = [
             await stack.enter_async_context(connected(bearer(caller.token))) for caller in watching
         ]
         for socket in sockets:
             await ready(socket)
-        await thread(remember, house.workspace, OLD)
+        await thread(remember, tenant.workspace, OLD)
         for socket in sockets:
             assert (await socket.hear())["data"]["text"] == OLD
         assert len(checked) == len(set(checked)) == 2
 
 
 async def test_quiet_sockets_of_one_watcher_share_a_check_for_two_seconds(
-    house: House, monkeypatch: pytest.MonkeyPatch
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     checks: list[datetime] = []
 
@@ -439,7 +439,7 @@ async def test_quiet_sockets_of_one_watcher_share_a_check_for_two_seconds(
 
     monkeypatch.setattr(Watcher, "may_stay", watches)
     monkeypatch.setattr(LiveConsumer, "check_seconds", 0.1)
-    token = bearer(house.reader.token)
+    token = bearer(tenant.reader.token)
     async with connected(token) as one, connected(token) as two:
         await ready(one)
         await ready(two)
@@ -447,14 +447,14 @@ async def test_quiet_sockets_of_one_watcher_share_a_check_for_two_seconds(
     assert len(checks) == 1
 
 
-async def test_a_revoked_key_cannot_ask_for_what_it_missed(house: House) -> None:
+async def test_a_revoked_key_cannot_ask_for_what_it_missed(tenant: Tenant) -> None:
     key, token = await thread(
-        keys.issue, house.workspace, name="k", role=Role.READER, actor=SYSTEM, now=timezone.now()
+        keys.issue, tenant.workspace, name="k", role=Role.READER, actor=SYSTEM, now=timezone.now()
     )
-    await thread(remember, house.workspace, OLD)
+    await thread(remember, tenant.workspace, OLD)
 
     def revoke_unheard() -> None:
-        with in_workspace(house.workspace):
+        with in_workspace(tenant.workspace):
             ApiKey.objects.filter(pk=key.pk).update(revoked_at=timezone.now())
 
     async with connected(bearer(token)) as socket:
@@ -465,8 +465,10 @@ async def test_a_revoked_key_cannot_ask_for_what_it_missed(house: House) -> None
 
 
 @pytest.mark.parametrize("loss", ["password", "account", "membership", "role"])
-async def test_a_person_who_may_no_longer_look_hears_nothing_after(house: House, loss: str) -> None:
-    cookie = await thread(sign_in, house)
+async def test_a_person_who_may_no_longer_look_hears_nothing_after(
+    tenant: Tenant, loss: str
+) -> None:
+    cookie = await thread(sign_in, tenant)
 
     def lose() -> None:
         user = User.objects.get(username="watcher")
@@ -479,7 +481,7 @@ async def test_a_person_who_may_no_longer_look_hears_nothing_after(house: House,
             Membership.objects.all().delete()
         else:
             Membership.objects.update(role=Role.READER)
-        remember(house.workspace, OLD)
+        remember(tenant.workspace, OLD)
 
     await thread(Membership.objects.update, role=Role.REVIEWER)
     async with connected(cookie, ORIGIN) as socket:
@@ -488,20 +490,20 @@ async def test_a_person_who_may_no_longer_look_hears_nothing_after(house: House,
         assert OLD not in json.dumps(await until_closed(socket))
 
 
-async def test_a_person_of_a_higher_role_goes_on_watching(house: House) -> None:
-    cookie = await thread(sign_in, house)
+async def test_a_person_of_a_higher_role_goes_on_watching(tenant: Tenant) -> None:
+    cookie = await thread(sign_in, tenant)
     async with connected(cookie, ORIGIN) as socket:
         await ready(socket)
         await thread(Membership.objects.update, role=Role.ADMIN)
-        await thread(remember, house.workspace, OLD)
+        await thread(remember, tenant.workspace, OLD)
         assert (await socket.hear())["data"]["text"] == OLD
 
 
 async def test_a_changed_password_closes_a_quiet_connection(
-    house: House, monkeypatch: pytest.MonkeyPatch
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(LiveConsumer, "check_seconds", 0.1)
-    cookie = await thread(sign_in, house)
+    cookie = await thread(sign_in, tenant)
 
     def change_password() -> None:
         user = User.objects.get(username="watcher")
@@ -515,27 +517,27 @@ async def test_a_changed_password_closes_a_quiet_connection(
 
 
 async def test_a_database_that_is_away_costs_the_connection_and_tells_nothing(
-    house: House, monkeypatch: pytest.MonkeyPatch
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with connected(bearer(house.reader.token)) as socket:
+    async with connected(bearer(tenant.reader.token)) as socket:
         await ready(socket)
 
         def away(*_: Any) -> bool:
             raise OperationalError
 
         monkeypatch.setattr(Watcher, "may_stay", away)
-        await thread(remember, house.workspace, OLD)
+        await thread(remember, tenant.workspace, OLD)
         assert (await socket.hear())["type"] == "error"
         assert await socket.closed_with() == 1013
 
 
 async def test_catching_up_is_limited_for_a_key_on_all_its_connections(
-    house: House, neighbour: House, monkeypatch: pytest.MonkeyPatch
+    tenant: Tenant, neighbour: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(consumers, "CATCH_UPS_PER_MINUTE", 3)
     async with (
-        connected(bearer(house.reader.token)) as one,
-        connected(bearer(house.reader.token)) as two,
+        connected(bearer(tenant.reader.token)) as one,
+        connected(bearer(tenant.reader.token)) as two,
         connected(bearer(neighbour.reader.token)) as other,
     ):
         for socket in (one, two, other):
@@ -548,15 +550,15 @@ async def test_catching_up_is_limited_for_a_key_on_all_its_connections(
             assert refused["type"] == "error"
             assert 1 <= refused["data"]["retry_after_seconds"] <= 60
         assert (await caught_up(other, 0))[-1]["type"] == "catch_up.done"
-        await thread(remember, house.workspace, OLD)  # live events go on
+        await thread(remember, tenant.workspace, OLD)  # live events go on
         assert (await one.hear())["type"] == "memory.committed"
 
 
-async def test_burst_arrives_whole_and_in_order(house: House) -> None:
-    async with connected(bearer(house.reader.token)) as socket:
+async def test_burst_arrives_whole_and_in_order(tenant: Tenant) -> None:
+    async with connected(bearer(tenant.reader.token)) as socket:
         await ready(socket)
         for number in range(30):
-            await thread(remember, house.workspace, f"Fact number {number} is about item{number}.")
+            await thread(remember, tenant.workspace, f"Fact number {number} is about item{number}.")
         seqs = []
         while len(seqs) < 30:
             event = await socket.hear()
@@ -571,9 +573,9 @@ async def test_unknown_path_is_refused(transactional_db: None) -> None:
     await socket.leave()
 
 
-async def test_closing_leaves_no_task_behind(house: House) -> None:
+async def test_closing_leaves_no_task_behind(tenant: Tenant) -> None:
     before = asyncio.all_tasks()
-    async with connected(bearer(house.reader.token)) as socket:
+    async with connected(bearer(tenant.reader.token)) as socket:
         await ready(socket)
     await asyncio.sleep(0.1)
     assert {task for task in asyncio.all_tasks() - before if not task.done()} == set()

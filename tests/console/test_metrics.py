@@ -22,7 +22,7 @@ from engram.kernel.proxies import TrustedProxies
 from engram.kernel.tenancy import in_workspace
 from memories.models import Session
 from predictor.models import Judgement, PredictorState
-from tests.conftest import House
+from tests.conftest import Tenant
 
 TOKEN = "a-token-of-our-own"
 
@@ -48,14 +48,14 @@ def beat(name: str, *, seconds_ago: float = 0) -> None:
     pulse.beat(pulse.tally.row(name, started_at=now - timedelta(minutes=1), now=now))
 
 
-def test_the_figures_of_every_process_are_told(house: House, neighbour: House) -> None:
+def test_the_figures_of_every_process_are_told(tenant: Tenant, neighbour: Tenant) -> None:
     for seconds in (0.003, 0.003, 0.7):
-        telemetry.observe("recall", seconds, house.workspace)
+        telemetry.observe("recall", seconds, tenant.workspace)
     with in_workspace(neighbour.workspace):
         telemetry.record_error("detect", "detect_failed", now=timezone.now())
     pulse.tally.task_began()
     pulse.tally.task_ended("conflicts.detect", "done", 0.1)
-    house.reader.get("memories")
+    tenant.reader.get("memories")
     beat("web@here/1")
     pulse.tally.begin_anew()
     beat("worker@there/2")
@@ -82,9 +82,9 @@ def test_the_figures_of_every_process_are_told(house: House, neighbour: House) -
     assert value(text, "engram_broker_queue_length", queue="models") is not None
 
 
-def test_what_waits_is_counted_without_naming_who(house: House, neighbour: House) -> None:
+def test_what_waits_is_counted_without_naming_who(tenant: Tenant, neighbour: Tenant) -> None:
     now = timezone.now()
-    for of, minutes in ((house, 1), (neighbour, 5)):
+    for of, minutes in ((tenant, 1), (neighbour, 5)):
         DetectionLease.objects.create(
             workspace=of.workspace, due_since=now - timedelta(minutes=minutes)
         )
@@ -94,9 +94,9 @@ def test_what_waits_is_counted_without_naming_who(house: House, neighbour: House
     assert value(text, "engram_due_workspaces", queue="narrative") == 0
 
 
-def test_sessions_to_be_judged_and_trainings_are_counted(house: House, neighbour: House) -> None:
+def test_sessions_to_be_judged_and_trainings_are_counted(tenant: Tenant, neighbour: Tenant) -> None:
     now = timezone.now()
-    for of, minutes in ((house, 2), (neighbour, 7)):
+    for of, minutes in ((tenant, 2), (neighbour, 7)):
         with in_workspace(of.workspace):
             for n in range(2):
                 session = Session(session_key=f"s{n}", started_at=now, k=5, budget_chars=0)
@@ -105,14 +105,14 @@ def test_sessions_to_be_judged_and_trainings_are_counted(house: House, neighbour
                 Judgement.objects.bulk_create([due])
             state = PredictorState(updated_at=now, training_due_since=now - timedelta(seconds=30))
             PredictorState.objects.bulk_create([state])
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         PredictorState.objects.update(training_due_since=now + timedelta(days=1))
     text = read().content.decode()
     assert value(text, "engram_due_workspaces", queue="judging") == 2
     assert value(text, "engram_due_oldest_seconds", queue="judging") == pytest.approx(480, abs=9)
     assert value(text, "engram_due_workspaces", queue="training") == 1
     assert value(text, "engram_due_oldest_seconds", queue="training") == pytest.approx(30, abs=9)
-    for of in (house, neighbour):
+    for of in (tenant, neighbour):
         of.workspace.settings = {"predictor_mode": "off"}
         of.workspace.save()
     text = read().content.decode()
@@ -121,13 +121,13 @@ def test_sessions_to_be_judged_and_trainings_are_counted(house: House, neighbour
         assert value(text, "engram_due_oldest_seconds", queue=queue) == 0
 
 
-def test_no_workspace_is_named(house: House, neighbour: House) -> None:
-    for of in (house, neighbour):
+def test_no_workspace_is_named(tenant: Tenant, neighbour: Tenant) -> None:
+    for of in (tenant, neighbour):
         of.agent.post("memories", {"content": "The launch codes.", "session_key": "sk"})
         telemetry.observe("commit", 0.1, of.workspace)
     beat("web@here/1")
     text = read().content.decode()
-    for of in (house, neighbour):
+    for of in (tenant, neighbour):
         for name in (of.workspace.slug, of.workspace.name, str(of.workspace.pk), "launch"):
             assert name not in text
 
@@ -175,14 +175,14 @@ def test_where_there_is_a_token_it_is_needed(settings: Any, sent: str) -> None:
     assert b"engram_process" not in refused.content
 
 
-def test_a_key_of_a_workspace_is_no_token(house: House) -> None:
+def test_a_key_of_a_workspace_is_no_token(tenant: Tenant) -> None:
     answer = Client(REMOTE_ADDR="10.0.0.7").get(
-        "/metrics", headers={"Authorization": f"Bearer {house.admin.token}"}
+        "/metrics", headers={"Authorization": f"Bearer {tenant.admin.token}"}
     )
     assert answer.status_code == 401
 
 
-def test_of_people_only_superusers_may(house: House, member: Any) -> None:
+def test_of_people_only_superusers_may(tenant: Tenant, member: Any) -> None:
     admin = member("admin")
     admin.defaults["REMOTE_ADDR"] = "10.0.0.7"
     assert read(admin).status_code == 401

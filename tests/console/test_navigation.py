@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from django.test import Client
 
-from tests.conftest import House
+from tests.conftest import Tenant
 
 Member = Callable[[str], Client]
 LEARNING = {
@@ -21,7 +21,7 @@ LEARNING = {
 
 
 def test_what_is_learned_has_its_place_beside_what_it_is_learned_from(
-    house: House, member: Member
+    tenant: Tenant, member: Member
 ) -> None:
     html = member("reader").get("/").content.decode()
     group = html[html.index(">Learning<") : html.index(">Workspace<")]
@@ -33,7 +33,7 @@ def test_what_is_learned_has_its_place_beside_what_it_is_learned_from(
 
 @pytest.mark.parametrize("title", LEARNING)
 def test_a_place_is_marked_and_says_what_comes_there(
-    house: House, member: Member, title: str
+    tenant: Tenant, member: Member, title: str
 ) -> None:
     link, empty = LEARNING[title]
     answer = member("reader").get(link)
@@ -43,7 +43,7 @@ def test_a_place_is_marked_and_says_what_comes_there(
     assert [str(item["title"]) for item in places if item["active"]] == [title]
 
 
-def test_every_place_of_a_reader_opens(house: House, member: Member) -> None:
+def test_every_place_of_a_reader_opens(tenant: Tenant, member: Member) -> None:
     reader = member("reader")
     html = reader.get("/").content.decode()
     side = html[html.index('class="side') : html.index("<main")]

@@ -19,49 +19,49 @@ from engram.console import health, readiness, schema
 from engram.kernel import keys
 from engram.kernel.models import ApiKey
 from engram.kernel.tenancy import in_workspace
-from tests.conftest import Caller, House
+from tests.conftest import Caller, Tenant
 
 
-def issue(house: House, **body: Any) -> dict[str, Any]:
-    answer = house.admin.post("keys", {"name": "robot", **body})
+def issue(tenant: Tenant, **body: Any) -> dict[str, Any]:
+    answer = tenant.admin.post("keys", {"name": "robot", **body})
     assert answer.status_code == 201, answer.json()
     made: dict[str, Any] = answer.json()
     return made
 
 
-def test_a_new_key_is_shown_once_and_stored_as_a_digest(house: House) -> None:
-    made = issue(house, role="agent")
+def test_a_new_key_is_shown_once_and_stored_as_a_digest(tenant: Tenant) -> None:
+    made = issue(tenant, role="agent")
     assert made["key"].startswith("egr_")
     assert made["key"].startswith(made["prefix"])
-    listed = house.admin.get("keys").json()["results"]
+    listed = tenant.admin.get("keys").json()["results"]
     assert made["key"] not in str(listed)
     assert {"id": made["id"], "name": "robot", "role": "agent"}.items() <= listed[0].items()
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         stored = ApiKey.objects.get(pk=made["id"])
     assert made["key"] not in str(vars(stored))
 
 
-def test_a_new_key_opens_its_workspace(house: House) -> None:
-    caller = Caller(issue(house, role="reader")["key"], Client())
+def test_a_new_key_opens_its_workspace(tenant: Tenant) -> None:
+    caller = Caller(issue(tenant, role="reader")["key"], Client())
     assert caller.get("memories").status_code == 200
     assert caller.post("memories", {"content": "x"}).status_code == 403
 
 
-def test_a_revoked_key_is_refused_at_once_and_stays_listed(house: House) -> None:
-    made = issue(house)
+def test_a_revoked_key_is_refused_at_once_and_stays_listed(tenant: Tenant) -> None:
+    made = issue(tenant)
     caller = Caller(made["key"], Client())
     assert caller.get("memories").status_code == 200
-    assert house.admin.delete(f"keys/{made['id']}").status_code == 204
+    assert tenant.admin.delete(f"keys/{made['id']}").status_code == 204
     assert caller.get("memories").status_code == 401
-    assert house.admin.get(f"keys/{made['id']}").json()["revoked_at"] is not None
+    assert tenant.admin.get(f"keys/{made['id']}").json()["revoked_at"] is not None
 
 
-def test_an_expired_key_is_refused(house: House) -> None:
+def test_an_expired_key_is_refused(tenant: Tenant) -> None:
     soon = timezone.now() + timedelta(hours=1)
-    made = issue(house, expires_at=soon.isoformat())
+    made = issue(tenant, expires_at=soon.isoformat())
     caller = Caller(made["key"], Client())
     assert caller.get("memories").status_code == 200
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         ApiKey.objects.filter(pk=made["id"]).update(expires_at=timezone.now())
     assert caller.get("memories").status_code == 401
 
@@ -76,12 +76,12 @@ def test_an_expired_key_is_refused(house: House) -> None:
         {"name": "x" * 121},
     ],
 )
-def test_wrong_keys_are_422(house: House, body: dict[str, Any]) -> None:
-    assert house.admin.post("keys", body).status_code == 422
+def test_wrong_keys_are_422(tenant: Tenant, body: dict[str, Any]) -> None:
+    assert tenant.admin.post("keys", body).status_code == 422
 
 
-def test_settings_tell_their_meaning_and_range(house: House) -> None:
-    body = house.reader.get("workspace/settings").json()
+def test_settings_tell_their_meaning_and_range(tenant: Tenant) -> None:
+    body = tenant.reader.get("workspace/settings").json()
     described = {row["name"]: row for row in body["describe"]}
     assert set(described) == set(body["settings"])
     assert described["gate_threshold"]["range"] == {
@@ -92,60 +92,60 @@ def test_settings_tell_their_meaning_and_range(house: House) -> None:
     assert all(row["meaning"] != "" for row in body["describe"])
 
 
-def test_settings_change_all_or_none(house: House) -> None:
-    refused = house.admin.patch(
+def test_settings_change_all_or_none(tenant: Tenant) -> None:
+    refused = tenant.admin.patch(
         "workspace/settings", {"gate_policy": "suggest", "gate_threshold": 7}
     )
     assert refused.status_code == 422
     assert refused.json()["errors"][0]["field"] == "gate_threshold"
-    unchanged = house.reader.get("workspace/settings").json()["settings"]
+    unchanged = tenant.reader.get("workspace/settings").json()["settings"]
     assert (unchanged["gate_policy"], unchanged["gate_threshold"]) == ("merge", 0.6)
-    changed = house.admin.patch("workspace/settings", {"gate_policy": "suggest"})
+    changed = tenant.admin.patch("workspace/settings", {"gate_policy": "suggest"})
     assert changed.json()["settings"]["gate_policy"] == "suggest"
 
 
 @pytest.mark.parametrize(
     "body", [{"unknown": 1}, {"gate_policy": "maybe"}, {"gate_threshold": "0.5"}, [], "null", '"x"']
 )
-def test_wrong_settings_are_refused(house: House, body: Any) -> None:
-    assert house.admin.patch("workspace/settings", body).status_code == 422
+def test_wrong_settings_are_refused(tenant: Tenant, body: Any) -> None:
+    assert tenant.admin.patch("workspace/settings", body).status_code == 422
 
 
-def test_events_tell_what_happened_newest_first(house: House) -> None:
-    memory = house.agent.post("memories", {"content": "The attic is dry."}).json()["memory"]
-    house.agent.post("memories/forget", {"ids": [memory["id"]], "confirm": True})
-    events = house.reader.get("events", {"object": memory["id"]}).json()["results"]
+def test_events_tell_what_happened_newest_first(tenant: Tenant) -> None:
+    memory = tenant.agent.post("memories", {"content": "The attic is dry."}).json()["memory"]
+    tenant.agent.post("memories/forget", {"ids": [memory["id"]], "confirm": True})
+    events = tenant.reader.get("events", {"object": memory["id"]}).json()["results"]
     assert [(e["type"], e["actor"]) for e in events] == [
         ("memory.forgotten", "acme agent"),
         ("memory.committed", "acme agent"),
     ]
     assert "attic" not in str(events)
-    typed = house.reader.get("events", {"type": "memory.forgotten"}).json()["results"]
+    typed = tenant.reader.get("events", {"type": "memory.forgotten"}).json()["results"]
     assert [e["object"] for e in typed] == [memory["id"]]
 
 
-def test_events_are_filtered_by_actor_and_time(house: House, neighbour: House) -> None:
-    house.agent.post("memories", {"content": "The attic is dry."})
+def test_events_are_filtered_by_actor_and_time(tenant: Tenant, neighbour: Tenant) -> None:
+    tenant.agent.post("memories", {"content": "The attic is dry."})
     neighbour.agent.post("memories", {"content": "The cellar of Zenith is wet."})
     before = timezone.now()
-    house.reviewer.post("memories", {"content": "The stairs creak."})
+    tenant.reviewer.post("memories", {"content": "The stairs creak."})
 
     def found(**filters: str) -> list[str]:
-        rows = house.reader.get("events", filters).json()["results"]
+        rows = tenant.reader.get("events", filters).json()["results"]
         return [row["actor"] for row in rows if row["type"] == "memory.committed"]
 
     assert found() == ["acme reviewer", "acme agent"]
     assert found(actor="acme agent") == ["acme agent"]
-    (event,) = house.reader.get("events", {"actor": "acme agent"}).json()["results"]
+    (event,) = tenant.reader.get("events", {"actor": "acme agent"}).json()["results"]
     assert found(actor=event["actor_id"]) == ["acme agent"]
     assert found(since=before.isoformat()) == ["acme reviewer"]
     assert found(actor="zenith agent") == []
     assert found(actor="acme agent", since=before.isoformat()) == []
 
 
-def test_keys_tell_their_last_use_and_how_often(house: House) -> None:
+def test_keys_tell_their_last_use_and_how_often(tenant: Tenant) -> None:
     first = timezone.now()
-    busy, quiet = (issue(house, role="reader") for _ in range(2))
+    busy, quiet = (issue(tenant, role="reader") for _ in range(2))
     counter = keys.UseCounter()
 
     def use(made: dict[str, Any], seconds: int) -> None:
@@ -154,7 +154,7 @@ def test_keys_tell_their_last_use_and_how_often(house: House) -> None:
         counter.count(key, first + timedelta(seconds=seconds))
 
     def shown(made: dict[str, Any]) -> tuple[int, str]:
-        row = house.admin.get(f"keys/{made['id']}").json()
+        row = tenant.admin.get(f"keys/{made['id']}").json()
         return row["use_count"], row["last_used_at"]
 
     def at(seconds: int) -> str:
@@ -168,39 +168,39 @@ def test_keys_tell_their_last_use_and_how_often(house: House) -> None:
     assert (shown(busy), shown(quiet)) == ((4, at(40)), (3, at(2)))
 
 
-def test_a_key_of_another_workspace_cannot_be_revoked(house: House, neighbour: House) -> None:
+def test_a_key_of_another_workspace_cannot_be_revoked(tenant: Tenant, neighbour: Tenant) -> None:
     theirs = issue(neighbour, role="reader")
-    assert house.admin.delete(f"keys/{theirs['id']}").status_code == 404
+    assert tenant.admin.delete(f"keys/{theirs['id']}").status_code == 404
     assert Caller(theirs["key"], Client()).get("memories").status_code == 200
 
 
-def test_lists_page_through_everything_once(house: House) -> None:
-    house.agent.post(
+def test_lists_page_through_everything_once(tenant: Tenant) -> None:
+    tenant.agent.post(
         "memories/batch", {"memories": [{"content": f"Drawer {n}."} for n in range(7)]}
     )
     seen: list[str] = []
     path = "/api/v1/memories?limit=3"
     while path:
-        page = house.reader.get(path).json()
+        page = tenant.reader.get(path).json()
         seen += [memory["content"] for memory in page["results"]]
         path = page["next"]
     assert seen == [f"Drawer {n}." for n in reversed(range(7))]
 
 
-def test_lists_cost_the_same_number_of_queries_for_1_and_50_rows(house: House) -> None:
+def test_lists_cost_the_same_number_of_queries_for_1_and_50_rows(tenant: Tenant) -> None:
     def cost(path: str, limit: int) -> int:
-        house.reader.get(path, {"limit": str(limit)})
+        tenant.reader.get(path, {"limit": str(limit)})
         with CaptureQueriesContext(connection) as queries:
-            house.reader.get(path, {"limit": str(limit)})
+            tenant.reader.get(path, {"limit": str(limit)})
         return len(queries)
 
-    house.agent.post(
+    tenant.agent.post(
         "memories/batch",
         {"memories": [{"content": f"Drawer {n}.", "tags": [f"t{n}"]} for n in range(100)]},
     )
-    ids = [m["id"] for m in house.reader.get("memories?limit=100").json()["results"]]
+    ids = [m["id"] for m in tenant.reader.get("memories?limit=100").json()["results"]]
     for one, other in zip(ids[::2], ids[1::2], strict=True):
-        house.agent.post("conflicts", {"memory_ids": [one, other]})
+        tenant.agent.post("conflicts", {"memory_ids": [one, other]})
     for path in ("memories", "conflicts", "events"):
         assert cost(path, 1) == cost(path, 50), path
 
@@ -233,10 +233,10 @@ def broken(monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def test_readiness_tells_strangers_what_is_missing_and_no_address(
-    house: House, anonymous: Caller, broken: str, settings: Any, caplog: pytest.LogCaptureFixture
+    tenant: Tenant, anonymous: Caller, broken: str, settings: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     settings.IS_PRODUCTION = True
-    for caller in (anonymous, house.reader, house.reviewer, Caller("egr_wrong", Client())):
+    for caller in (anonymous, tenant.reader, tenant.reviewer, Caller("egr_wrong", Client())):
         answer = caller.get("/readyz")
         assert answer.status_code == 503
         assert answer.json()["checks"][0] == {"name": "broker", "ok": False}
@@ -245,17 +245,17 @@ def test_readiness_tells_strangers_what_is_missing_and_no_address(
 
 
 def test_readiness_tells_details_to_who_runs_the_service(
-    house: House, broken: str, settings: Any
+    tenant: Tenant, broken: str, settings: Any
 ) -> None:
     settings.IS_PRODUCTION = True
     settings.ENGRAM_METRICS_TOKEN = "scrape-me"
-    for caller in (house.admin, Caller("scrape-me", Client())):
+    for caller in (tenant.admin, Caller("scrape-me", Client())):
         checks = caller.get("/readyz").json()["checks"]
         assert checks[0] == {"name": "broker", "ok": False, "detail": broken}
 
 
 def test_readiness_answers_without_a_database(
-    house: House, broken: str, monkeypatch: pytest.MonkeyPatch, settings: Any
+    tenant: Tenant, broken: str, monkeypatch: pytest.MonkeyPatch, settings: Any
 ) -> None:
     settings.IS_PRODUCTION = True
 
@@ -263,7 +263,7 @@ def test_readiness_answers_without_a_database(
         raise OperationalError
 
     monkeypatch.setattr(keys, "find", away)
-    answer = house.admin.get("/readyz")
+    answer = tenant.admin.get("/readyz")
     assert (answer.status_code, answer.json()["checks"][0]["ok"]) == (503, False)
 
 

@@ -18,7 +18,7 @@ from engram.kernel.invitations import invite
 from engram.kernel.models import ApiKey, Event, Membership, Role
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory
-from tests.conftest import House
+from tests.conftest import Tenant
 
 SECRET = "thirdflowerpot"
 # What strangers may see: that the service lives, where to sign in, how the API is described and
@@ -48,23 +48,23 @@ def page_routes(resolver: Any = None, prefix: str = "") -> Iterator[str]:
 ROUTES = sorted(set(page_routes()))
 
 
-def furnish(house: House) -> dict[str, list[str]]:
+def furnish(tenant: Tenant) -> dict[str, list[str]]:
     """Fill a workspace with one of everything; return the ids by what a route calls them."""
     for number in (1000, 5000):
-        house.agent.post(
+        tenant.agent.post(
             "memories",
             {"content": f"The {SECRET} holds {number} coins.", "scope": SECRET, "agent": SECRET},
         )
-    detect_due(house.workspace, clock=timezone.now)
+    detect_due(tenant.workspace, clock=timezone.now)
     user = User.objects.create_user(f"{SECRET}-owner", is_staff=True)
-    membership = Membership.objects.create(workspace=house.workspace, user=user, role=Role.ADMIN)
-    house.workspace.name = SECRET
-    house.workspace.save()
+    membership = Membership.objects.create(workspace=tenant.workspace, user=user, role=Role.ADMIN)
+    tenant.workspace.name = SECRET
+    tenant.workspace.save()
     invitation, token = invite(
-        house.workspace, username=f"{SECRET}-guest", role=Role.READER, actor=SYSTEM,
+        tenant.workspace, username=f"{SECRET}-guest", role=Role.READER, actor=SYSTEM,
         now=timezone.now(),
     )  # fmt: skip
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         ApiKey.objects.update(name=SECRET)
         by_model = {
             "conflict": [str(Conflict.objects.get().pk)],
@@ -74,7 +74,7 @@ def furnish(house: House) -> dict[str, list[str]]:
             "event": [str(Event.objects.latest("seq").pk)],
         }
     return by_model | {
-        "workspace": [str(house.workspace.pk)],
+        "workspace": [str(tenant.workspace.pk)],
         "membership": [str(membership.pk)],
         "user": [str(user.pk)],
         "invitation": [str(invitation.pk)],
@@ -98,7 +98,7 @@ def filled(route: str, ids: dict[str, list[str]]) -> list[str]:
 
 
 @pytest.fixture
-def foreign(neighbour: House) -> dict[str, list[str]]:
+def foreign(neighbour: Tenant) -> dict[str, list[str]]:
     """Return the ids of a furnished workspace that the visitor does not belong to."""
     return furnish(neighbour)
 
@@ -128,7 +128,7 @@ def test_members_of_another_workspace_see_nothing(
 
 
 def test_nothing_of_the_other_workspace_was_changed(
-    foreign: dict[str, list[str]], neighbour: House, member: Any
+    foreign: dict[str, list[str]], neighbour: Tenant, member: Any
 ) -> None:
     def snapshot() -> Any:
         shown = neighbour.admin.get("memories?state=all").json()["results"]
@@ -180,10 +180,10 @@ def console_paths(ids: dict[str, list[str]]) -> list[str]:
 
 @pytest.mark.parametrize("caller", CALLERS)
 def test_no_page_of_the_console_fails_whoever_asks_by_whatever_method(
-    house: House, member: Any, caller: str
+    tenant: Tenant, member: Any, caller: str
 ) -> None:
     """A POST to the inbox by a stranger was a failure of ours."""
-    paths = console_paths(furnish(house))
+    paths = console_paths(furnish(tenant))
     assert any("/inbox/" in path for path in paths)
     client = Client(raise_request_exception=False)
     if caller == "no member":

@@ -15,7 +15,7 @@ from django.urls import get_resolver
 from engram.console.overview import sparkline
 from engram.kernel.models import Membership
 from engram.kernel.tenancy import in_workspace
-from tests.conftest import House
+from tests.conftest import Tenant
 from tests.console.cards import NEW, OLD, QUESTION, disagree, remember
 
 Member = Callable[[str], Client]
@@ -38,16 +38,16 @@ def test_somebody_without_workspace_is_told_what_to_do(db: None, path: str) -> N
 
 
 def test_dashboard_of_an_empty_workspace_shows_the_first_commit(
-    house: House, member: Member
+    tenant: Tenant, member: Member
 ) -> None:
     html = member("reader").get("/").content.decode()
     assert "Commit the first memory" in html
     assert "curl http://testserver/api/v1/memories" in html
 
 
-def test_dashboard_counts_and_tells(house: House, neighbour: House, member: Member) -> None:
+def test_dashboard_counts_and_tells(tenant: Tenant, neighbour: Tenant, member: Member) -> None:
     disagree(neighbour.workspace)
-    disagree(house.workspace)
+    disagree(tenant.workspace)
     client = member("reader")
     html = client.get("/").content.decode()
     assert re.findall(r'class="value" data-number="\w+">(\d+)<', html) == ["2", "1", "2", "2"]
@@ -56,14 +56,14 @@ def test_dashboard_counts_and_tells(house: House, neighbour: House, member: Memb
     assert (numbers["memories"], numbers["open_conflicts"], numbers["queue_depth"]) == (2, 1, 2)
 
 
-def test_dashboard_asks_as_often_for_many_as_for_one(house: House, member: Member) -> None:
-    disagree(house.workspace)
+def test_dashboard_asks_as_often_for_many_as_for_one(tenant: Tenant, member: Member) -> None:
+    disagree(tenant.workspace)
     client = member("reader")
     client.get("/")
     with CaptureQueriesContext(connection) as one:
         client.get("/")
     for number in range(20):
-        remember(house.workspace, f"Part {number} is made of item{number}.")
+        remember(tenant.workspace, f"Part {number} is made of item{number}.")
     with CaptureQueriesContext(connection) as many:
         client.get("/")
     assert len(many) == len(one)
@@ -77,7 +77,7 @@ def test_sparkline_spans_the_box_and_keeps_zeros_down() -> None:
 
 
 def test_member_of_several_workspaces_switches(
-    house: House, neighbour: House, member: Member
+    tenant: Tenant, neighbour: Tenant, member: Member
 ) -> None:
     disagree(neighbour.workspace)
     client = member("reader")
@@ -89,13 +89,13 @@ def test_member_of_several_workspaces_switches(
 
 
 def test_signing_in_opens_the_workspace_that_one_chose_last(
-    house: House, neighbour: House, member: Member
+    tenant: Tenant, neighbour: Tenant, member: Member
 ) -> None:
     disagree(neighbour.workspace)
     first, later = member("reader"), Client()
     user = User.objects.get(username="reader-person")
     Membership.objects.create(workspace=neighbour.workspace, user=user, role="reader")
-    away, home = str(neighbour.workspace.pk), str(house.workspace.pk)
+    away, home = str(neighbour.workspace.pk), str(tenant.workspace.pk)
 
     def sees_neighbour(client: Client) -> bool:
         return QUESTION in client.get("/console/triage/").content.decode()
@@ -111,7 +111,7 @@ def test_signing_in_opens_the_workspace_that_one_chose_last(
 
 
 def test_a_workspace_that_one_chose_and_left_is_not_opened(
-    house: House, neighbour: House, member: Member
+    tenant: Tenant, neighbour: Tenant, member: Member
 ) -> None:
     disagree(neighbour.workspace)
     client = member("reader")
@@ -125,7 +125,7 @@ def test_a_workspace_that_one_chose_and_left_is_not_opened(
 
 
 def test_nobody_switches_to_a_workspace_of_others(
-    house: House, neighbour: House, member: Member
+    tenant: Tenant, neighbour: Tenant, member: Member
 ) -> None:
     disagree(neighbour.workspace)
     client = member("reader")
@@ -134,14 +134,14 @@ def test_nobody_switches_to_a_workspace_of_others(
         assert QUESTION not in client.get("/console/triage/").content.decode()
 
 
-def test_sign_out_ends_the_session(house: House, member: Member) -> None:
+def test_sign_out_ends_the_session(tenant: Tenant, member: Member) -> None:
     client = member("reader")
     assert client.post("/console/sign-out/")["Location"] == "/admin/login/"
     assert client.get("/").status_code == 302
 
 
-def test_changes_need_the_csrf_token(house: House, member: Member) -> None:
-    _, _, card = disagree(house.workspace)
+def test_changes_need_the_csrf_token(tenant: Tenant, member: Member) -> None:
+    _, _, card = disagree(tenant.workspace)
     client = member("reviewer")
     strict = Client(enforce_csrf_checks=True)
     strict.cookies = client.cookies
@@ -153,8 +153,8 @@ def test_changes_need_the_csrf_token(house: House, member: Member) -> None:
     assert "console.css" in refused.content.decode()  # a page of ours, not the framework's
 
 
-def test_console_pages_allow_no_foreign_or_inline_code(house: House, member: Member) -> None:
-    disagree(house.workspace)
+def test_console_pages_allow_no_foreign_or_inline_code(tenant: Tenant, member: Member) -> None:
+    disagree(tenant.workspace)
     client = member("admin")
     for path in ("/", "/console/triage/", "/console/conflicts/"):
         answer = client.get(path)
@@ -168,7 +168,7 @@ def test_console_pages_allow_no_foreign_or_inline_code(house: House, member: Mem
         assert re.findall(r'(?:src|href)="(?:https?:)?//', html) == []
 
 
-def test_admin_and_docs_allow_no_inline_script(house: House, member: Member) -> None:
+def test_admin_and_docs_allow_no_inline_script(tenant: Tenant, member: Member) -> None:
     client = member("admin")
     for path in ("/admin/memories/memory/", "/api/docs/"):
         answer = client.get(path)
@@ -193,19 +193,19 @@ def test_error_pages_have_our_look(db: None, path: str, code: int) -> None:
     assert "console/console.css" in answer.content.decode()
 
 
-def test_times_are_told_in_the_workspaces_zone(house: House, member: Member) -> None:
-    house.workspace.settings = {"time_zone": "Pacific/Auckland"}
-    house.workspace.save()
-    old, _, card = disagree(house.workspace)
-    with in_workspace(house.workspace):
+def test_times_are_told_in_the_workspaces_zone(tenant: Tenant, member: Member) -> None:
+    tenant.workspace.settings = {"time_zone": "Pacific/Auckland"}
+    tenant.workspace.save()
+    old, _, card = disagree(tenant.workspace)
+    with in_workspace(tenant.workspace):
         type(old).objects.update(observed_at="2026-01-01T20:00:00Z")
     html = member("reader").get(f"/console/conflicts/{card.pk}/").content.decode()
     assert "2 January 2026, 09:00" in html
 
 
-def test_unknown_time_zone_falls_back(house: House, member: Member) -> None:
-    house.workspace.settings = {"time_zone": "Mars/Olympus"}
-    house.workspace.save()
+def test_unknown_time_zone_falls_back(tenant: Tenant, member: Member) -> None:
+    tenant.workspace.settings = {"time_zone": "Mars/Olympus"}
+    tenant.workspace.save()
     assert member("reader").get("/").status_code == 200
 
 

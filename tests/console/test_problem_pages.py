@@ -10,7 +10,7 @@ from django.urls import get_resolver
 from django.utils.html import strip_tags
 
 from engram.kernel.causes import CAUSES, Cause
-from tests.conftest import House
+from tests.conftest import Tenant
 
 
 def words(text: str) -> str:
@@ -35,8 +35,8 @@ def test_each_type_leads_to_a_page_that_explains_it(causes: list[Cause], client:
             assert said.replace("`", "") in shown
 
 
-def test_a_problem_names_an_address_that_is_there(house: House, client: Client) -> None:
-    refused = house.agent.post("memories", {"content": ""}).json()
+def test_a_problem_names_an_address_that_is_there(tenant: Tenant, client: Client) -> None:
+    refused = tenant.agent.post("memories", {"content": ""}).json()
     answer = client.get(refused["type"], headers={"Accept": "application/json"})
     assert answer.json()["title"] == refused["title"]
     assert answer.json()["status"] == refused["status"]

@@ -12,7 +12,7 @@ from django.test import Client
 from psycopg.errors import DeadlockDetected
 
 from engram.kernel.collisions import AGAIN
-from tests.conftest import House
+from tests.conftest import Tenant
 
 Member = Callable[[str], Client]
 MEMORIES = "/admin/memories/memory/"
@@ -20,8 +20,8 @@ BARN = "Guests park behind the barn."
 YARD = "The yard in front is where visitors leave their cars."
 
 
-def commit(house: House, content: str) -> dict[str, Any]:
-    memory: dict[str, Any] = house.agent.post("memories", {"content": content}).json()["memory"]
+def commit(tenant: Tenant, content: str) -> dict[str, Any]:
+    memory: dict[str, Any] = tenant.agent.post("memories", {"content": content}).json()["memory"]
     return memory
 
 
@@ -32,45 +32,45 @@ def send(client: Client, action: str, *ids: str, **body: str) -> str:
     return re.sub(r"\s+", " ", html)
 
 
-def cards(house: House) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = house.reader.get("conflicts").json()["results"]
+def cards(tenant: Tenant) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = tenant.reader.get("conflicts").json()["results"]
     return found
 
 
 def test_ticked_memories_become_a_card_and_the_reporter_is_told(
-    house: House, member: Member
+    tenant: Tenant, member: Member
 ) -> None:
-    ids = [commit(house, content)["id"] for content in (BARN, YARD)]
+    ids = [commit(tenant, content)["id"] for content in (BARN, YARD)]
     client = member("reviewer")
     asked = send(client, "report_contradiction", *ids)
     assert "Do these 2 memories contradict each other?" in asked
-    assert cards(house) == []
+    assert cards(tenant) == []
     said = send(client, "report_contradiction", *ids, confirmed="yes", note="<b>Which?</b>")
-    [card] = cards(house)
+    [card] = cards(tenant)
     assert (card["detected_by"], card["reasoning"]) == (["person"], "<b>Which?</b>")
     assert f'A card asks which of them holds. <a href="/console/conflicts/{card["id"]}/' in said
     again = send(client, "report_contradiction", *ids, confirmed="yes")
     assert "A card asks about these already" in again
-    house.reviewer.post(f"conflicts/{card['id']}/resolve", {"verdict": "dismiss"})
+    tenant.reviewer.post(f"conflicts/{card['id']}/resolve", {"verdict": "dismiss"})
     decided = send(client, "report_contradiction", *ids, confirmed="yes")
     assert "People have decided about these memories already." in decided
-    assert len(cards(house)) == 1
+    assert len(cards(tenant)) == 1
 
 
-def test_one_memory_alone_contradicts_nothing(house: House, member: Member) -> None:
-    told = send(member("reviewer"), "report_contradiction", commit(house, BARN)["id"])
+def test_one_memory_alone_contradicts_nothing(tenant: Tenant, member: Member) -> None:
+    told = send(member("reviewer"), "report_contradiction", commit(tenant, BARN)["id"])
     assert "Tick the memories that contradict each other" in told
 
 
-def test_what_is_wrong_stays_until_somebody_decides(house: House, member: Member) -> None:
-    wrong = commit(house, BARN)
+def test_what_is_wrong_stays_until_somebody_decides(tenant: Tenant, member: Member) -> None:
+    wrong = commit(tenant, BARN)
     client = member("reviewer")
     assert "This is wrong" in client.get(f"{MEMORIES}{wrong['id']}/change/").content.decode()
     assert "What is right instead?" in send(client, "report_wrong", wrong["id"], confirmed="yes")
-    assert cards(house) == []
+    assert cards(tenant) == []
     right = "Guests park in the new garage."
     send(client, "report_wrong", wrong["id"], confirmed="yes", note=right)
-    [card] = cards(house)
+    [card] = cards(tenant)
     told = [(m["content"], m["provenance"], m["state"]) for m in card["memories"]]
     assert told == [
         (BARN, "assistant_derived", "active"),
@@ -81,26 +81,26 @@ def test_what_is_wrong_stays_until_somebody_decides(house: House, member: Member
 
 
 @pytest.mark.parametrize("action", ["report_contradiction", "report_wrong"])
-def test_readers_report_nothing(house: House, member: Member, action: str) -> None:
-    one, other = (commit(house, content)["id"] for content in (BARN, YARD))
+def test_readers_report_nothing(tenant: Tenant, member: Member, action: str) -> None:
+    one, other = (commit(tenant, content)["id"] for content in (BARN, YARD))
     form = {"action": action, "_selected_action": [one, other], "confirmed": "yes", "note": "x"}
     assert member("reader").post(MEMORIES, form).status_code == 403
-    assert cards(house) == []
+    assert cards(tenant) == []
 
 
 def test_memories_of_another_workspace_cannot_be_ticked(
-    house: House, neighbour: House, member: Member
+    tenant: Tenant, neighbour: Tenant, member: Member
 ) -> None:
-    mine = commit(house, BARN)["id"]
+    mine = commit(tenant, BARN)["id"]
     foreign = commit(neighbour, YARD)["id"]
     send(member("reviewer"), "report_contradiction", mine, foreign, confirmed="yes")
-    assert (cards(house), cards(neighbour)) == ([], [])
+    assert (cards(tenant), cards(neighbour)) == ([], [])
 
 
 def test_two_writers_that_met_are_told_to_try_again(
-    house: House, member: Member, monkeypatch: pytest.MonkeyPatch
+    tenant: Tenant, member: Member, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ids = [commit(house, content)["id"] for content in (BARN, YARD)]
+    ids = [commit(tenant, content)["id"] for content in (BARN, YARD)]
 
     def collide(*_: Any, **__: Any) -> Any:
         raise OperationalError from DeadlockDetected()

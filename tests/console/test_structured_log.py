@@ -14,7 +14,7 @@ from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, SessionCandidate
 from memories.services.sessions.ranker_hook import Asked, Opinion
 from predictor.services.judging.judge import judge_due
-from tests.conftest import House
+from tests.conftest import Tenant
 
 SECRET = "Flowerpot"
 FACTS = [f"{SECRET} number {n} stands on the terrace of house {n}." for n in range(6)]
@@ -45,16 +45,16 @@ def prefer_the_last(asked: Asked) -> Opinion:
     return Opinion(scores=scores, alpha=0.5, phase="active", model_version=3)
 
 
-def live(house: House, commit: Any) -> None:
+def live(tenant: Tenant, commit: Any) -> None:
     for fact in FACTS:
-        house.agent.post("memories", {"content": fact})
+        tenant.agent.post("memories", {"content": fact})
     started = {"session_key": "s/1", "context": f"the {SECRET}", "k": 3}
     with commit(execute=True):
-        assert house.agent.post("sessions", started).status_code == 201
-    house.agent.post("sessions/s%2F1/prompts", {"prompt": f"Where is {SECRET} number 3?"})
-    house.agent.post("sessions/s%2F1/end", {"transcript": TALK})
+        assert tenant.agent.post("sessions", started).status_code == 201
+    tenant.agent.post("sessions/s%2F1/prompts", {"prompt": f"Where is {SECRET} number 3?"})
+    tenant.agent.post("sessions/s%2F1/end", {"transcript": TALK})
     with commit(execute=True):
-        judge_due(house.workspace, clock=timezone.now)
+        judge_due(tenant.workspace, clock=timezone.now)
 
 
 def events(lines: list[str]) -> list[dict[str, Any]]:
@@ -62,10 +62,10 @@ def events(lines: list[str]) -> list[dict[str, Any]]:
 
 
 def test_a_sessions_life_is_logged_without_a_word_of_its_memories(
-    house: House, settings: Any, lines: list[str], django_capture_on_commit_callbacks: Any
+    tenant: Tenant, settings: Any, lines: list[str], django_capture_on_commit_callbacks: Any
 ) -> None:
     settings.ENGRAM_SESSION_RANKER = f"{__name__}.prefer_the_last"
-    live(house, django_capture_on_commit_callbacks)
+    live(tenant, django_capture_on_commit_callbacks)
     told = events(lines)
     assert {event["category"] for event in told} == {"predictor"}
     named = [event["event"] for event in told]
@@ -75,16 +75,16 @@ def test_a_sessions_life_is_logged_without_a_word_of_its_memories(
     assert SECRET.lower() not in "\n".join(lines).lower()
     score = told[1]
     assert (score["candidates"], score["alpha"], score["model_version"]) == (6, 0.5, 3)
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         assert Memory.objects.filter(pk=score["top_pick"]).exists()
 
 
 def test_near_duplicates_that_were_damped_are_logged(
-    house: House, settings: Any, lines: list[str], django_capture_on_commit_callbacks: Any
+    tenant: Tenant, settings: Any, lines: list[str], django_capture_on_commit_callbacks: Any
 ) -> None:
     settings.ENGRAM_SESSION_RANKER = f"{__name__}.prefer_the_last"
-    live(house, django_capture_on_commit_callbacks)
-    with in_workspace(house.workspace):
+    live(tenant, django_capture_on_commit_callbacks)
+    with in_workspace(tenant.workspace):
         damped = SessionCandidate.objects.filter(diversity__lt=1).count()
     told = [event for event in events(lines) if event["event"] == "diversity"]
     assert [event["attenuated"] for event in told] == ([damped] if damped else [])
@@ -92,8 +92,8 @@ def test_near_duplicates_that_were_damped_are_logged(
 
 
 def test_without_a_learned_ranker_the_start_logs_nothing(
-    house: House, settings: Any, lines: list[str], django_capture_on_commit_callbacks: Any
+    tenant: Tenant, settings: Any, lines: list[str], django_capture_on_commit_callbacks: Any
 ) -> None:
     settings.ENGRAM_SESSION_RANKER = ""
-    live(house, django_capture_on_commit_callbacks)
+    live(tenant, django_capture_on_commit_callbacks)
     assert "prefilter" not in {event["event"] for event in events(lines)}

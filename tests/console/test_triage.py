@@ -18,7 +18,7 @@ from conflicts.services.cards import snooze
 from engram.kernel.actors import SYSTEM
 from engram.kernel.tenancy import in_workspace
 from memories.services.lifecycle import forget
-from tests.conftest import House
+from tests.conftest import Tenant
 from tests.console.cards import QUESTION, ask, disagree, remember, state, status
 
 Member = Callable[[str], Client]
@@ -47,8 +47,10 @@ def resolve(client: Client, card: Conflict, **fields: Any) -> Any:
     return client.post(f"/console/conflicts/{card.pk}/resolve/", fields)
 
 
-def test_triage_shows_the_question_the_story_and_what_differs(house: House, member: Member) -> None:
-    disagree(house.workspace)
+def test_triage_shows_the_question_the_story_and_what_differs(
+    tenant: Tenant, member: Member
+) -> None:
+    disagree(tenant.workspace)
     html = page(member("reviewer"))
     assert f"{QUESTION}</h1>" in html
     assert html.index("1 Jan 2026") < html.index("20 Jan 2026")
@@ -58,8 +60,8 @@ def test_triage_shows_the_question_the_story_and_what_differs(house: House, memb
     assert "[removed: 1000]  [added: 5000]  requests" in told  # not by colour alone
 
 
-def test_triage_says_the_effect_of_each_verdict(house: House, member: Member) -> None:
-    disagree(house.workspace)
+def test_triage_says_the_effect_of_each_verdict(tenant: Tenant, member: Member) -> None:
+    disagree(tenant.workspace)
     html = page(member("reviewer"))
     effects = re.findall(r'class="effect">([^<]*)<', html)
     assert effects == [
@@ -72,71 +74,73 @@ def test_triage_says_the_effect_of_each_verdict(house: House, member: Member) ->
     ]
 
 
-def test_yes_supersedes_the_other_and_offers_undo(house: House, member: Member) -> None:
-    old, new, card = disagree(house.workspace)
+def test_yes_supersedes_the_other_and_offers_undo(tenant: Tenant, member: Member) -> None:
+    old, new, card = disagree(tenant.workspace)
     client = member("reviewer")
     answer = resolve(client, card, verdict="yes", note="checked", **form(page(client)))
     assert answer.status_code == 302
-    assert (state(house.workspace, old), state(house.workspace, new)) == ("superseded", "active")
+    assert (state(tenant.workspace, old), state(tenant.workspace, new)) == ("superseded", "active")
     after = page(client, answer["Location"])
     assert "Resolved: Yes, it still holds." in after
     undone = client.post(f"/console/conflicts/{card.pk}/undo/", {"back": hidden(after, "back")})
     assert undone["Location"] == f"{TRIAGE}?card={card.pk}"
-    assert state(house.workspace, old) == "active"
+    assert state(tenant.workspace, old) == "active"
     assert QUESTION in page(client, undone["Location"])
 
 
-def test_decision_leads_to_the_next_card_within_the_filters(house: House, member: Member) -> None:
-    _, _, first = disagree(house.workspace)
-    meetings = [remember(house.workspace, f"We meet on {d}.", 2) for d in ("Monday", "Friday")]
-    second = ask(house.workspace, meetings, yes=meetings[1], question="Do we meet on Friday?")
+def test_decision_leads_to_the_next_card_within_the_filters(tenant: Tenant, member: Member) -> None:
+    _, _, first = disagree(tenant.workspace)
+    meetings = [remember(tenant.workspace, f"We meet on {d}.", 2) for d in ("Monday", "Friday")]
+    second = ask(tenant.workspace, meetings, yes=meetings[1], question="Do we meet on Friday?")
     client = member("reviewer")
     html = page(client, f"{TRIAGE}?kind=ambiguity")
     answer = resolve(client, first, verdict="dismiss", **form(html))
     assert answer["Location"] == (f"{TRIAGE}?kind=ambiguity&card={second.pk}&done={first.pk}")
 
 
-def test_keep_supersedes_what_is_not_ticked(house: House, member: Member) -> None:
-    old, new, card = disagree(house.workspace)
+def test_keep_supersedes_what_is_not_ticked(tenant: Tenant, member: Member) -> None:
+    old, new, card = disagree(tenant.workspace)
     client = member("reviewer")
     resolve(client, card, verdict="keep", keep=[str(old.pk)], **form(page(client)))
-    assert (state(house.workspace, old), state(house.workspace, new)) == ("active", "superseded")
+    assert (state(tenant.workspace, old), state(tenant.workspace, new)) == ("active", "superseded")
 
 
-def test_keep_without_ticks_is_explained_and_nothing_changes(house: House, member: Member) -> None:
-    old, _, card = disagree(house.workspace)
+def test_keep_without_ticks_is_explained_and_nothing_changes(
+    tenant: Tenant, member: Member
+) -> None:
+    old, _, card = disagree(tenant.workspace)
     client = member("reviewer")
     answer = resolve(client, card, verdict="keep", note="my note", **form(page(client)))
     html = answer.content.decode()
     assert answer.status_code == 422
     assert "Name the memories that are true." in html
     assert hidden(html, "note") == "my note"
-    assert (state(house.workspace, old), status(house.workspace, card)) == ("active", "open")
+    assert (state(tenant.workspace, old), status(tenant.workspace, card)) == ("active", "open")
 
 
-def test_none_valid_keeps_the_answer_as_stated_by_a_user(house: House, member: Member) -> None:
-    old, new, card = disagree(house.workspace)
+def test_none_valid_keeps_the_answer_as_stated_by_a_user(tenant: Tenant, member: Member) -> None:
+    old, new, card = disagree(tenant.workspace)
     client = member("reviewer")
     resolve(
         client, card, verdict="none_valid", answer="The API rate limit is 800.",
         **form(page(client)),
     )  # fmt: skip
-    assert (state(house.workspace, old), state(house.workspace, new)) == (
+    assert (state(tenant.workspace, old), state(tenant.workspace, new)) == (
         "retired",
         "retired",
     )
-    found = house.reader.get("memories", {"q": "800"}).json()["results"]
+    found = tenant.reader.get("memories", {"q": "800"}).json()["results"]
     assert [(m["content"], m["provenance"]) for m in found] == [
         ("The API rate limit is 800.", "user_stated")
     ]
 
 
-def test_stale_form_is_refused_kindly(house: House, member: Member) -> None:
-    old, new, card = disagree(house.workspace)
+def test_stale_form_is_refused_kindly(tenant: Tenant, member: Member) -> None:
+    old, new, card = disagree(tenant.workspace)
     client = member("reviewer")
     sent = form(page(client))
-    third = remember(house.workspace, "The API rate limit is 800 requests per second.", 25)
-    ask(house.workspace, [old, new, third], yes=new)
+    third = remember(tenant.workspace, "The API rate limit is 800 requests per second.", 25)
+    ask(tenant.workspace, [old, new, third], yes=new)
     answer = resolve(
         client, card, verdict="none_valid", answer="It is 800.", note="by heart", **sent
     )
@@ -147,17 +151,17 @@ def test_stale_form_is_refused_kindly(house: House, member: Member) -> None:
     assert "You chose “None is valid”" in html
     assert hidden(html, "note") == "by heart"
     assert "It is 800.</textarea>" in html
-    assert status(house.workspace, card) == "open"
+    assert status(tenant.workspace, card) == "open"
     again = resolve(client, card, verdict="none_valid", answer="It is 800.", **form(html))
     assert again.status_code == 302
-    assert status(house.workspace, card) == "resolved"
+    assert status(tenant.workspace, card) == "resolved"
 
 
-def test_deciding_twice_shows_who_was_first(house: House, member: Member) -> None:
-    _, _, card = disagree(house.workspace)
+def test_deciding_twice_shows_who_was_first(tenant: Tenant, member: Member) -> None:
+    _, _, card = disagree(tenant.workspace)
     client = member("reviewer")
     sent = form(page(client))
-    house.reviewer.post(f"conflicts/{card.pk}/resolve", {"verdict": "no"})
+    tenant.reviewer.post(f"conflicts/{card.pk}/resolve", {"verdict": "no"})
     answer = resolve(client, card, verdict="yes", note="keep my words", **sent)
     html = answer.content.decode()
     assert answer.status_code == 409
@@ -165,11 +169,11 @@ def test_deciding_twice_shows_who_was_first(house: House, member: Member) -> Non
     assert "keep my words" in html
 
 
-def test_undo_is_refused_when_a_member_changed(house: House, member: Member) -> None:
-    old, _, card = disagree(house.workspace)
+def test_undo_is_refused_when_a_member_changed(tenant: Tenant, member: Member) -> None:
+    old, _, card = disagree(tenant.workspace)
     client = member("reviewer")
     resolve(client, card, verdict="yes", **form(page(client)))
-    forget.forget(house.workspace, [old.pk], actor=SYSTEM, now=timezone.now())
+    forget.forget(tenant.workspace, [old.pk], actor=SYSTEM, now=timezone.now())
     answer = client.post(f"/console/conflicts/{card.pk}/undo/")
     assert answer.status_code == 409
     assert "Members have changed since the decision." in answer.content.decode()
@@ -188,26 +192,26 @@ def test_undo_is_refused_when_a_member_changed(house: House, member: Member) -> 
     ],
 )
 def test_snooze_takes_days_to_come(
-    house: House, member: Member, fields: dict[str, str], code: int
+    tenant: Tenant, member: Member, fields: dict[str, str], code: int
 ) -> None:
-    _, _, card = disagree(house.workspace)
+    _, _, card = disagree(tenant.workspace)
     answer = member("reviewer").post(f"/console/conflicts/{card.pk}/snooze/", fields)
     assert answer.status_code == code
-    assert status(house.workspace, card) == ("snoozed" if code == 302 else "open")
+    assert status(tenant.workspace, card) == ("snoozed" if code == 302 else "open")
 
 
-def test_snooze_is_undone_like_a_decision(house: House, member: Member) -> None:
-    _, _, card = disagree(house.workspace)
+def test_snooze_is_undone_like_a_decision(tenant: Tenant, member: Member) -> None:
+    _, _, card = disagree(tenant.workspace)
     client = member("reviewer")
     later = timezone.now() + timedelta(days=3)
-    snooze.snooze(house.workspace, card.pk, until=later, actor=SYSTEM, now=timezone.now())
+    snooze.snooze(tenant.workspace, card.pk, until=later, actor=SYSTEM, now=timezone.now())
     assert "Nothing waits for you" in page(client)
     client.post(f"/console/conflicts/{card.pk}/undo/")
-    assert status(house.workspace, card) == "open"
+    assert status(tenant.workspace, card) == "open"
 
 
-def test_comment_and_assignment_show_on_the_card(house: House, member: Member) -> None:
-    _, _, card = disagree(house.workspace)
+def test_comment_and_assignment_show_on_the_card(tenant: Tenant, member: Member) -> None:
+    _, _, card = disagree(tenant.workspace)
     client = member("reviewer")
     where = f"/console/conflicts/{card.pk}/"
     client.post(f"{where}comment/", {"text": "<b>Ask</b> the platform team"})
@@ -221,9 +225,9 @@ def test_comment_and_assignment_show_on_the_card(house: House, member: Member) -
 @pytest.mark.parametrize("role", ["reader", "agent"])
 @pytest.mark.parametrize("action", ["resolve", "undo", "snooze", "assign", "comment"])
 def test_others_read_along_and_change_nothing(
-    house: House, member: Member, role: str, action: str
+    tenant: Tenant, member: Member, role: str, action: str
 ) -> None:
-    _, _, card = disagree(house.workspace)
+    _, _, card = disagree(tenant.workspace)
     client = member(role)
     html = page(client)
     assert "Deciding needs the role reviewer" in html
@@ -233,10 +237,10 @@ def test_others_read_along_and_change_nothing(
         {"verdict": "yes", "version": "1", "until": "tomorrow", "text": "x"},
     )
     assert answer.status_code == 403
-    assert status(house.workspace, card) == "open"
+    assert status(tenant.workspace, card) == "open"
 
 
-def test_another_workspace_is_not_there(house: House, neighbour: House, member: Member) -> None:
+def test_another_workspace_is_not_there(tenant: Tenant, neighbour: Tenant, member: Member) -> None:
     old, _, theirs = disagree(neighbour.workspace)
     client = member("admin")
     where = f"/console/conflicts/{theirs.pk}/"
@@ -248,23 +252,23 @@ def test_another_workspace_is_not_there(house: House, neighbour: House, member: 
     assert state(neighbour.workspace, old) == "active"
 
 
-def test_forgotten_text_is_shown_nowhere(house: House, member: Member) -> None:
-    old, new, card = disagree(house.workspace)
-    third = remember(house.workspace, "The API rate limit is 800 requests per second.", 25)
-    ask(house.workspace, [old, new, third], yes=new)
-    forget.forget(house.workspace, [new.pk], actor=SYSTEM, now=timezone.now())
+def test_forgotten_text_is_shown_nowhere(tenant: Tenant, member: Member) -> None:
+    old, new, card = disagree(tenant.workspace)
+    third = remember(tenant.workspace, "The API rate limit is 800 requests per second.", 25)
+    ask(tenant.workspace, [old, new, third], yes=new)
+    forget.forget(tenant.workspace, [new.pk], actor=SYSTEM, now=timezone.now())
     client = member("reviewer")
     for path in (TRIAGE, f"/console/conflicts/{card.pk}/", "/console/conflicts/", "/"):
         assert "5000" not in page(client, path)
     assert card.pk.hex not in page(client, "/console/conflicts/?q=5000").replace("-", "")
 
 
-def test_statements_are_escaped(house: House, member: Member) -> None:
+def test_statements_are_escaped(tenant: Tenant, member: Member) -> None:
     evil = [
-        remember(house.workspace, f"<script>alert({n})</script> costs {n}0 euros", n)
+        remember(tenant.workspace, f"<script>alert({n})</script> costs {n}0 euros", n)
         for n in (1, 2)
     ]
-    ask(house.workspace, evil, yes=evil[1], question="<img src=x onerror=alert(1)>?")
+    ask(tenant.workspace, evil, yes=evil[1], question="<img src=x onerror=alert(1)>?")
     html = page(member("reviewer"))
     assert "<script>alert" not in html
     assert "<img src=x" not in html
@@ -287,18 +291,18 @@ def test_statements_are_escaped(house: House, member: Member) -> None:
     ],
 )
 def test_filters_live_in_the_address(
-    house: House, member: Member, query: str, is_found: bool
+    tenant: Tenant, member: Member, query: str, is_found: bool
 ) -> None:
-    disagree(house.workspace)
+    disagree(tenant.workspace)
     html = page(member("reviewer"), f"{TRIAGE}?{query}")
     assert (f"{QUESTION}</h1>" in html) is is_found
 
 
-def test_most_urgent_comes_first_and_steps_lead_through_all(house: House, member: Member) -> None:
+def test_most_urgent_comes_first_and_steps_lead_through_all(tenant: Tenant, member: Member) -> None:
     cards = {}
     for number, severity in enumerate(("low", "high", "medium"), start=1):
-        pair = [remember(house.workspace, f"Gadget {number} weighs {w} kg.") for w in (3, 7)]
-        cards[severity] = ask(house.workspace, pair, yes=pair[0], severity=severity)
+        pair = [remember(tenant.workspace, f"Gadget {number} weighs {w} kg.") for w in (3, 7)]
+        cards[severity] = ask(tenant.workspace, pair, yes=pair[0], severity=severity)
     client = member("reviewer")
     seen, path = [], TRIAGE
     while path:
@@ -311,15 +315,15 @@ def test_most_urgent_comes_first_and_steps_lead_through_all(house: House, member
     assert seen == [str(cards[severity].pk) for severity in ("high", "medium", "low")]
 
 
-def test_empty_queue_teaches(house: House, member: Member) -> None:
+def test_empty_queue_teaches(tenant: Tenant, member: Member) -> None:
     client = member("reader")
     assert "Nothing waits for you" in page(client)
     assert "No card matches these filters" in page(client, f"{TRIAGE}?kind=stale")
 
 
-def test_list_pages_by_cursor(house: House, member: Member) -> None:
+def test_list_pages_by_cursor(tenant: Tenant, member: Member) -> None:
     now = timezone.now()
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         Conflict.objects.bulk_create(
             Conflict(
                 kind="stale", question=f"Card {n}?", created_at=now - timedelta(minutes=n),
@@ -343,15 +347,15 @@ def test_list_pages_by_cursor(house: House, member: Member) -> None:
 
 @pytest.mark.parametrize("path", [TRIAGE, "/console/conflicts/"])
 def test_pages_ask_as_often_for_many_cards_as_for_one(
-    house: House, member: Member, path: str
+    tenant: Tenant, member: Member, path: str
 ) -> None:
-    disagree(house.workspace)
+    disagree(tenant.workspace)
     client = member("reviewer")
     page(client, path)
     with CaptureQueriesContext(connection) as one:
         page(client, path)
     now = timezone.now()
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         Conflict.objects.bulk_create(
             Conflict(kind="stale", severity="low", question=f"Card {n}?", created_at=now,
                      updated_at=now)
@@ -365,50 +369,50 @@ def test_pages_ask_as_often_for_many_cards_as_for_one(
 
 @pytest.mark.parametrize("action", ["resolve", "undo", "snooze", "assign", "comment"])
 def test_coming_to_a_form_target_by_address_leads_to_the_card(
-    house: House, member: Member, action: str
+    tenant: Tenant, member: Member, action: str
 ) -> None:
-    _, _, card = disagree(house.workspace)
+    _, _, card = disagree(tenant.workspace)
     answer = member("reviewer").get(f"/console/conflicts/{card.pk}/{action}/")
     assert answer["Location"] == f"/console/conflicts/{card.pk}/"
 
 
 @pytest.mark.parametrize("back", ["https://evil.example/", "//evil.example", "javascript:alert(1)"])
-def test_forms_lead_nowhere_else(house: House, member: Member, back: str) -> None:
-    _, _, card = disagree(house.workspace)
+def test_forms_lead_nowhere_else(tenant: Tenant, member: Member, back: str) -> None:
+    _, _, card = disagree(tenant.workspace)
     answer = resolve(member("reviewer"), card, verdict="yes", version=1, back=back)
     assert answer["Location"] == f"/console/conflicts/{card.pk}/?done={card.pk}"
 
 
-def test_no_with_more_values_left_asks_which_is_true(house: House, member: Member) -> None:
-    old, new, card = disagree(house.workspace)
-    third = remember(house.workspace, "The API rate limit is 800 requests per second.", 25)
-    ask(house.workspace, [old, new, third], yes=new)
+def test_no_with_more_values_left_asks_which_is_true(tenant: Tenant, member: Member) -> None:
+    old, new, card = disagree(tenant.workspace)
+    third = remember(tenant.workspace, "The API rate limit is 800 requests per second.", 25)
+    ask(tenant.workspace, [old, new, third], yes=new)
     client = member("reviewer")
     html = page(client)
     assert "#2 is retired. More than one value would remain: tick those that are true." in html
     assert resolve(client, card, verdict="no", **form(html)).status_code == 422
     answer = resolve(client, card, verdict="no", keep=[str(third.pk)], **form(html))
     assert answer.status_code == 302
-    assert [state(house.workspace, memory) for memory in (old, new, third)] == [
+    assert [state(tenant.workspace, memory) for memory in (old, new, third)] == [
         "superseded",
         "retired",
         "active",
     ]
 
 
-def test_snoozed_card_is_woken_from_its_page(house: House, member: Member) -> None:
-    _, _, card = disagree(house.workspace)
+def test_snoozed_card_is_woken_from_its_page(tenant: Tenant, member: Member) -> None:
+    _, _, card = disagree(tenant.workspace)
     client = member("reviewer")
     client.post(f"/console/conflicts/{card.pk}/snooze/", {"until": "week"})
     assert "Wake now" in page(client, f"/console/conflicts/{card.pk}/")
 
 
-def test_pages_are_kept_by_no_browser(house: House, member: Member) -> None:
+def test_pages_are_kept_by_no_browser(tenant: Tenant, member: Member) -> None:
     assert "no-store" in member("reader").get(TRIAGE)["Cache-Control"]
 
 
-def test_a_decision_is_undone_from_the_list(house: House, member: Member) -> None:
-    old, _, card = disagree(house.workspace)
+def test_a_decision_is_undone_from_the_list(tenant: Tenant, member: Member) -> None:
+    old, _, card = disagree(tenant.workspace)
     client = member("reviewer")
     resolve(client, card, verdict="yes", **form(page(client)))
     listed = "/console/conflicts/?status=resolved"
@@ -416,18 +420,18 @@ def test_a_decision_is_undone_from_the_list(house: House, member: Member) -> Non
     assert f'action="/console/conflicts/{card.pk}/undo/"' in html
     answer = client.post(f"/console/conflicts/{card.pk}/undo/", {"back": hidden(html, "back")})
     assert answer["Location"] == listed
-    assert state(house.workspace, old) == "active"
+    assert state(tenant.workspace, old) == "active"
     assert "/undo/" not in page(client, "/console/conflicts/")
 
 
-def test_readers_are_offered_no_undo_in_the_list(house: House, member: Member) -> None:
-    _, _, card = disagree(house.workspace)
-    house.reviewer.post(f"conflicts/{card.pk}/resolve", {"verdict": "yes"})
+def test_readers_are_offered_no_undo_in_the_list(tenant: Tenant, member: Member) -> None:
+    _, _, card = disagree(tenant.workspace)
+    tenant.reviewer.post(f"conflicts/{card.pk}/resolve", {"verdict": "yes"})
     assert "/undo/" not in page(member("reader"), "/console/conflicts/?status=resolved")
 
 
-def test_the_card_draws_its_arc_and_says_who_found_it(house: House, member: Member) -> None:
-    disagree(house.workspace)
+def test_the_card_draws_its_arc_and_says_who_found_it(tenant: Tenant, member: Member) -> None:
+    disagree(tenant.workspace)
     html = page(member("reviewer"))
     assert "Memory 1, 1 January 2026: says otherwise; Memory 2, 20 January 2026: says yes" in html
     assert "<dd>The rules</dd>" in html
@@ -436,20 +440,20 @@ def test_the_card_draws_its_arc_and_says_who_found_it(house: House, member: Memb
     assert ("retired", "no") in fates
 
 
-def test_a_reported_card_names_the_reporter(house: House, member: Member) -> None:
-    one, other = (remember(house.workspace, f"We meet on {d}.") for d in ("Monday", "Friday"))
+def test_a_reported_card_names_the_reporter(tenant: Tenant, member: Member) -> None:
+    one, other = (remember(tenant.workspace, f"We meet on {d}.") for d in ("Monday", "Friday"))
     body = {"memory_ids": [str(one.pk), str(other.pk)], "note": "I was there."}
-    house.agent.post("conflicts", body)
+    tenant.agent.post("conflicts", body)
     assert "An agent: acme agent" in page(member("reader"))
 
 
-def test_presets_put_a_card_off_for_hours_or_a_month(house: House, member: Member) -> None:
-    _, _, card = disagree(house.workspace)
+def test_presets_put_a_card_off_for_hours_or_a_month(tenant: Tenant, member: Member) -> None:
+    _, _, card = disagree(tenant.workspace)
     client = member("reviewer")
     now = timezone.now()
     for until, least, most in (("later", 0.1, 0.2), ("month", 28.9, 31)):
         client.post(f"/console/conflicts/{card.pk}/snooze/", {"until": until})
-        with in_workspace(house.workspace):
+        with in_workspace(tenant.workspace):
             snoozed = Conflict.objects.get(pk=card.pk).snoozed_until
         assert snoozed is not None
         assert timedelta(days=least) < snoozed - now < timedelta(days=most)

@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, Phase, settings
 from schemathesis.generation import GenerationMode
 from schemathesis.specs.openapi.checks import ignored_auth, positive_data_acceptance
 
-from tests.conftest import House
+from tests.conftest import Tenant
 
 EXAMPLES = int(os.environ.get("ENGRAM_FUZZ_EXAMPLES", "4"))
 # What "unauthenticated" calls answer is tested route by route in tests/kernel/test_routes.py. That
@@ -75,8 +75,8 @@ schema.config.generation.update(allow_x00=False)  # refused with 400, which no s
     phases=[Phase.explicit, Phase.generate],
     suppress_health_check=list(HealthCheck),
 )
-def test_every_operation_keeps_its_contract(case: Any, house: House) -> None:
-    response = case.call(headers={"Authorization": f"Bearer {house.admin.token}"})
+def test_every_operation_keeps_its_contract(case: Any, tenant: Tenant) -> None:
+    response = case.call(headers={"Authorization": f"Bearer {tenant.admin.token}"})
     case.validate_response(response, excluded_checks=LEFT_TO_OTHER_TESTS)
     if case.meta.generation.mode is GenerationMode.POSITIVE:
         is_too_large = "A number is too large." in response.text  # 1e400 is JSON, and no number

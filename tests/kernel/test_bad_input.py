@@ -17,17 +17,17 @@ from engram.kernel.body_limit import BodyLimit
 from engram.kernel.parsing import holds_more_values
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory
-from tests.conftest import House
+from tests.conftest import Tenant
 
 JSON = "application/json"
 
 
-def post_raw(house: House, body: bytes, path: str = "memories", kind: str = JSON) -> Any:
-    return house.agent.client.post(
+def post_raw(tenant: Tenant, body: bytes, path: str = "memories", kind: str = JSON) -> Any:
+    return tenant.agent.client.post(
         f"/api/v1/{path}",
         body,
         content_type=kind,
-        headers={"Authorization": f"Bearer {house.agent.token}"},
+        headers={"Authorization": f"Bearer {tenant.agent.token}"},
     )
 
 
@@ -89,19 +89,19 @@ def post_raw(house: House, body: bytes, path: str = "memories", kind: str = JSON
         b'{"content": "x", "ttl_seconds": 5, "expires_at": "2199-01-01T00:00:00Z"}',
     ],
 )
-def test_wrong_bodies_get_a_problem_and_store_nothing(house: House, body: bytes) -> None:
-    answer = post_raw(house, body)
+def test_wrong_bodies_get_a_problem_and_store_nothing(tenant: Tenant, body: bytes) -> None:
+    answer = post_raw(tenant, body)
     assert answer.status_code in {400, 422}
     assert answer["Content-Type"] == "application/problem+json"
     problem = answer.json()
     assert problem["status"] == answer.status_code
     assert problem["detail"] != ""
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         assert Memory.objects.count() == 0
 
 
-def test_errors_name_the_fields(house: House) -> None:
-    answer = house.agent.post("memories", {"content": "", "confidence": 2})
+def test_errors_name_the_fields(tenant: Tenant) -> None:
+    answer = tenant.agent.post("memories", {"content": "", "confidence": 2})
     assert {e["field"] for e in answer.json()["errors"]} == {"content", "confidence"}
 
 
@@ -121,12 +121,12 @@ def test_errors_name_the_fields(house: House) -> None:
     ],
 )
 def test_a_misspelt_field_is_named_and_nothing_is_stored(
-    house: House, path: str, body: dict[str, Any], fields: set[str]
+    tenant: Tenant, path: str, body: dict[str, Any], fields: set[str]
 ) -> None:
-    answer = house.agent.post(path, body)
+    answer = tenant.agent.post(path, body)
     assert answer.status_code == 422
     assert {e["field"] for e in answer.json()["errors"]} == fields
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         assert Memory.objects.count() == 0
 
 
@@ -144,44 +144,44 @@ KINDS = "semantic, episodic, procedural, decision, constraint"
     ],
 )
 def test_who_sends_another_word_is_told_which_there_are(
-    house: House, method: str, path: str, sent: dict[str, Any], words: str
+    tenant: Tenant, method: str, path: str, sent: dict[str, Any], words: str
 ) -> None:
-    answer = getattr(house.agent, method)(path, sent)
+    answer = getattr(tenant.agent, method)(path, sent)
     (error,) = answer.json()["errors"]
     assert (answer.status_code, error["message"]) == (422, f"Must be one of: {words}.")
     assert {"kind", "kinds", "window"} & set(error["field"].split("."))
 
 
-def test_metadata_may_hold_any_name(house: House) -> None:
+def test_metadata_may_hold_any_name(tenant: Tenant) -> None:
     body = {"content": "x", "metadata": {"any": {"name": [{"at": "all"}]}}}
-    assert house.agent.post("memories", body).status_code == 201
+    assert tenant.agent.post("memories", body).status_code == 201
 
 
-def test_thousands_of_unknown_fields_are_answered_shortly(house: House) -> None:
-    answer = house.agent.post("memories", {"content": "x"} | {f"f{n}": n for n in range(5000)})
+def test_thousands_of_unknown_fields_are_answered_shortly(tenant: Tenant) -> None:
+    answer = tenant.agent.post("memories", {"content": "x"} | {f"f{n}": n for n in range(5000)})
     assert answer.status_code == 422
     assert len(answer.json()["errors"]) == 20
 
 
-def test_content_of_8000_characters_is_stored_whole_and_8001_refused(house: House) -> None:
+def test_content_of_8000_characters_is_stored_whole_and_8001_refused(tenant: Tenant) -> None:
     longest = ("word " * 1600)[:8000]
-    stored = house.agent.post("memories", {"content": longest})
+    stored = tenant.agent.post("memories", {"content": longest})
     assert stored.json()["memory"]["content"] == longest
-    assert house.agent.post("memories", {"content": longest + "x"}).status_code == 422
+    assert tenant.agent.post("memories", {"content": longest + "x"}).status_code == 422
 
 
-def test_metadata_is_bounded_in_bytes(house: House) -> None:
-    assert house.agent.post(
+def test_metadata_is_bounded_in_bytes(tenant: Tenant) -> None:
+    assert tenant.agent.post(
         "memories", {"content": "a", "metadata": {"x": "é" * 4000}}
     ).status_code in {201}
-    assert house.agent.post(
+    assert tenant.agent.post(
         "memories", {"content": "b", "metadata": {"x": "é" * 4096}}
     ).status_code in {422}
 
 
-def test_each_route_refuses_bodies_over_its_own_limit(house: House) -> None:
+def test_each_route_refuses_bodies_over_its_own_limit(tenant: Tenant) -> None:
     def sent(path: str, size: int) -> Any:
-        return post_raw(house, b'{"x": "' + b"x" * (size - 9) + b'"}', path)
+        return post_raw(tenant, b'{"x": "' + b"x" * (size - 9) + b'"}', path)
 
     small, batch, transcript = 256 * 1024, 24 * 1024 * 1024, 6 * 1024 * 1024
     for path, limit in [
@@ -233,27 +233,27 @@ def test_a_body_that_is_too_large_is_refused_while_it_arrives() -> None:
     assert async_to_sync(served)("/nowhere", 10**6, kilobyte, 9) == (413, 0)
 
 
-def test_a_body_of_millions_of_lists_is_refused_before_it_is_parsed(house: House) -> None:
+def test_a_body_of_millions_of_lists_is_refused_before_it_is_parsed(tenant: Tenant) -> None:
     lists = b'{"query": "x", "kinds": [' + b",".join([b"[]"] * 80_000) + b"]}"
     tracemalloc.start()
-    answer = post_raw(house, lists, "memories/recall")
+    answer = post_raw(tenant, lists, "memories/recall")
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert (answer.status_code, "10000 values" in answer.json()["detail"]) == (413, True)
     assert most < 3_000_000  # 80,000 lists are 4.5 MB
     many = b'{"memories": [' + b",".join([b"[]"] * 210_000) + b"]}"
-    assert "200000 values" in post_raw(house, many, "memories/batch").json()["detail"]
+    assert "200000 values" in post_raw(tenant, many, "memories/batch").json()["detail"]
 
 
 @pytest.mark.parametrize("body", [b"[" * 100_000, b'{"a":' * 40_000])
-def test_nesting_without_end_is_refused_before_it_is_parsed(house: House, body: bytes) -> None:
-    answer = post_raw(house, body)
+def test_nesting_without_end_is_refused_before_it_is_parsed(tenant: Tenant, body: bytes) -> None:
+    answer = post_raw(tenant, body)
     assert (answer.status_code, answer.json()["status"]) == (413, 413)
 
 
-def test_signs_within_texts_are_no_values(house: House) -> None:
+def test_signs_within_texts_are_no_values(tenant: Tenant) -> None:
     punctuation = (',[{"\\' * 1600)[:8000]
-    stored = house.agent.post("memories", {"content": punctuation})
+    stored = tenant.agent.post("memories", {"content": punctuation})
     assert stored.json()["memory"]["content"] == punctuation
 
 
@@ -281,8 +281,8 @@ def test_values_are_counted_as_they_stand_across_slices(value: Any, slice_bytes:
 
 
 @pytest.mark.parametrize("kind", ["text/plain", "application/xml", "multipart/form-data"])
-def test_other_media_types_are_415(house: House, kind: str) -> None:
-    answer = post_raw(house, b"content=x", kind=kind)
+def test_other_media_types_are_415(tenant: Tenant, kind: str) -> None:
+    answer = post_raw(tenant, b"content=x", kind=kind)
     assert answer.status_code == 415
     assert answer["Content-Type"] == "application/problem+json"
 
@@ -319,8 +319,8 @@ def test_other_media_types_are_415(house: House, kind: str) -> None:
         ("events", {"cursor": "%00"}),
     ],
 )
-def test_wrong_query_parameters_are_422(house: House, path: str, params: dict[str, str]) -> None:
-    answer = house.reader.get(path, params)
+def test_wrong_query_parameters_are_422(tenant: Tenant, path: str, params: dict[str, str]) -> None:
+    answer = tenant.reader.get(path, params)
     assert answer.status_code == 422
     assert answer["Content-Type"] == "application/problem+json"
 
@@ -331,9 +331,9 @@ def test_wrong_query_parameters_are_422(house: House, path: str, params: dict[st
     [("memories", "created_before"), ("conflicts", "since"), ("events", "since")],
 )
 def test_offsets_that_no_place_has_are_moments_all_the_same(
-    house: House, path: str, name: str, moment: str
+    tenant: Tenant, path: str, name: str, moment: str
 ) -> None:
-    assert house.reader.get(path, {name: moment}).status_code == 200
+    assert tenant.reader.get(path, {name: moment}).status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -348,19 +348,19 @@ def test_offsets_that_no_place_has_are_moments_all_the_same(
         "memories/%ff",
     ],
 )
-def test_paths_that_lead_nowhere_are_404_problems(house: House, path: str) -> None:
-    answer = house.reader.get(path)
+def test_paths_that_lead_nowhere_are_404_problems(tenant: Tenant, path: str) -> None:
+    answer = tenant.reader.get(path)
     assert answer.status_code == 404
     assert answer["Content-Type"] == "application/problem+json"
 
 
-def test_a_body_cannot_smuggle_a_header_into_the_request_id(house: House) -> None:
-    answer = house.reader.get("memories", **{"X-Request-ID": "a\r\nSet-Cookie: x=1"})
+def test_a_body_cannot_smuggle_a_header_into_the_request_id(tenant: Tenant) -> None:
+    answer = tenant.reader.get("memories", **{"X-Request-ID": "a\r\nSet-Cookie: x=1"})
     assert answer["X-Request-ID"].isalnum()
     assert "Set-Cookie" not in answer
 
 
-def test_unknown_hosts_are_refused_as_a_problem(house: House) -> None:
+def test_unknown_hosts_are_refused_as_a_problem(tenant: Tenant) -> None:
     answer = Client().get("/api/v1/memories", headers={"Host": "evil.example"})
     assert answer.status_code == 400
 
@@ -379,8 +379,8 @@ def test_unknown_hosts_are_refused_as_a_problem(house: House) -> None:
         {"query": "x" * 20_001},
     ],
 )
-def test_wrong_recalls_are_422(house: House, body: dict[str, Any]) -> None:
-    assert house.reader.post("memories/recall", body).status_code == 422
+def test_wrong_recalls_are_422(tenant: Tenant, body: dict[str, Any]) -> None:
+    assert tenant.reader.post("memories/recall", body).status_code == 422
 
 
 @pytest.mark.parametrize(
@@ -397,12 +397,12 @@ def test_wrong_recalls_are_422(house: House, body: dict[str, Any]) -> None:
         {"verdict": "none_valid", "answer": "x" * 8001},
     ],
 )
-def test_wrong_verdicts_are_422_and_change_nothing(house: House, body: dict[str, Any]) -> None:
+def test_wrong_verdicts_are_422_and_change_nothing(tenant: Tenant, body: dict[str, Any]) -> None:
     ids = [
-        house.agent.post("memories", {"content": text}).json()["memory"]["id"]
+        tenant.agent.post("memories", {"content": text}).json()["memory"]["id"]
         for text in ("The gate opens at nine.", "Visitors enter through the courtyard.")
     ]
-    reported = house.agent.post("conflicts", {"memory_ids": ids}).json()
-    card = house.reader.get(f"conflicts/{reported['id']}").json()
-    assert house.reviewer.post(f"conflicts/{card['id']}/resolve", body).status_code == 422
-    assert house.reader.get(f"conflicts/{card['id']}").json() == card
+    reported = tenant.agent.post("conflicts", {"memory_ids": ids}).json()
+    card = tenant.reader.get(f"conflicts/{reported['id']}").json()
+    assert tenant.reviewer.post(f"conflicts/{card['id']}/resolve", body).status_code == 422
+    assert tenant.reader.get(f"conflicts/{card['id']}").json() == card

@@ -12,7 +12,7 @@ import pytest
 from django.urls import get_resolver
 
 from engram.kernel.causes import CAUSES, OF_STATUS
-from tests.conftest import Caller, House
+from tests.conftest import Caller, Tenant
 
 ROOT = Path(__file__).resolve().parents[2]
 # Their default says too little: what has changed, or which role is needed, differs by place.
@@ -57,25 +57,25 @@ def test_the_docs_list_every_cause_with_what_to_do() -> None:
     assert {cause.status for cause in CAUSES.values()} == OF_STATUS.keys()
 
 
-def test_two_conflicts_are_told_apart_by_their_type(house: House) -> None:
+def test_two_conflicts_are_told_apart_by_their_type(tenant: Tenant) -> None:
     ids = [
-        house.agent.post("memories", {"content": f"The fair opens in {month}."}).json()["memory"][
+        tenant.agent.post("memories", {"content": f"The fair opens in {month}."}).json()["memory"][
             "id"
         ]
         for month in ("May", "July")
     ]
-    card = house.agent.post("conflicts", {"memory_ids": ids}).json()
+    card = tenant.agent.post("conflicts", {"memory_ids": ids}).json()
     path = f"conflicts/{card['id']}"
-    stale = house.reviewer.post(f"{path}/resolve", {"verdict": "yes", "version": 99})
-    undone = house.reviewer.post(f"{path}/undo")
-    assert house.reviewer.post(f"{path}/resolve", {"verdict": "both_valid"}).status_code == 200
-    again = house.reviewer.post(f"{path}/resolve", {"verdict": "yes"})
-    house.agent.post("sessions", {"session_key": "s"})
-    house.agent.post("sessions/s/end", {"transcript": "One."})
-    ended = house.agent.post("sessions/s/prompts", {"prompt": "More?"})
-    other = house.agent.post("sessions/s/end", {"transcript": "Two."})
+    stale = tenant.reviewer.post(f"{path}/resolve", {"verdict": "yes", "version": 99})
+    undone = tenant.reviewer.post(f"{path}/undo")
+    assert tenant.reviewer.post(f"{path}/resolve", {"verdict": "both_valid"}).status_code == 200
+    again = tenant.reviewer.post(f"{path}/resolve", {"verdict": "yes"})
+    tenant.agent.post("sessions", {"session_key": "s"})
+    tenant.agent.post("sessions/s/end", {"transcript": "One."})
+    ended = tenant.agent.post("sessions/s/prompts", {"prompt": "More?"})
+    other = tenant.agent.post("sessions/s/end", {"transcript": "Two."})
     used = [
-        house.agent.post("memories", {"content": content}, **{"Idempotency-Key": "k"})
+        tenant.agent.post("memories", {"content": content}, **{"Idempotency-Key": "k"})
         for content in ("One is one.", "Two is two.")
     ][1]
     answers = {
@@ -92,18 +92,18 @@ def test_two_conflicts_are_told_apart_by_their_type(house: House) -> None:
         assert body["title"] == CAUSES[name].title
 
 
-def test_other_refusals_have_a_type_too(house: House, anonymous: Caller) -> None:
+def test_other_refusals_have_a_type_too(tenant: Tenant, anonymous: Caller) -> None:
     secret = {"content": "password: hunter2hunter2"}
     answers: list[tuple[str, Any]] = [
         ("not-authenticated", anonymous.get("memories")),
-        ("not-allowed", house.reader.post("memories", {"content": "x"})),
-        ("not-found", house.reader.get("conflicts/00000000-0000-0000-0000-000000000000")),
-        ("not-found", house.reader.get("nowhere")),
-        ("method-not-allowed", house.admin.delete("memories")),
-        ("malformed-request", house.agent.post("memories", "{")),
-        ("invalid-value", house.agent.post("memories", {"content": ""})),
-        ("invalid-value", house.reader.get("memories", {"state": "odd"})),
-        ("credential", house.agent.post("memories", secret)),
+        ("not-allowed", tenant.reader.post("memories", {"content": "x"})),
+        ("not-found", tenant.reader.get("conflicts/00000000-0000-0000-0000-000000000000")),
+        ("not-found", tenant.reader.get("nowhere")),
+        ("method-not-allowed", tenant.admin.delete("memories")),
+        ("malformed-request", tenant.agent.post("memories", "{")),
+        ("invalid-value", tenant.agent.post("memories", {"content": ""})),
+        ("invalid-value", tenant.reader.get("memories", {"state": "odd"})),
+        ("credential", tenant.agent.post("memories", secret)),
     ]
     for name, answer in answers:
         body = answer.json()
@@ -112,9 +112,9 @@ def test_other_refusals_have_a_type_too(house: House, anonymous: Caller) -> None
 
 
 @pytest.fixture
-def schema(house: House) -> dict[str, Any]:
+def schema(tenant: Tenant) -> dict[str, Any]:
     """Return the API's description."""
-    answer = house.reader.get("schema/", {"format": "json"})
+    answer = tenant.reader.get("schema/", {"format": "json"})
     assert answer.status_code == 200
     found: dict[str, Any] = answer.json()
     return found

@@ -14,7 +14,7 @@ from engram.kernel.conditions import condition_of
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory
 from memories.services.recall.query import Query, matching
-from tests.conftest import NOW, House
+from tests.conftest import NOW, Tenant
 from tests.memories.scale import clustered, fill
 
 Rows = Callable[[], QuerySet[Memory]]
@@ -44,15 +44,15 @@ def selected(rows: QuerySet[Memory]) -> set[UUID]:
     ids=["all", "recallable", "place", "joined", "none"],
 )
 def test_condition_selects_what_the_queryset_selects(
-    house: House, neighbour: House, rows: Rows, count: int
+    tenant: Tenant, neighbour: Tenant, rows: Rows, count: int
 ) -> None:
-    for seed, where in ((0, house), (10, neighbour)):
+    for seed, where in ((0, tenant), (10, neighbour)):
         fill(where.workspace, clustered(5, seed=1), seed=seed + 1)
         fill(where.workspace, clustered(4, seed=2), seed=seed + 2, scope="attic/50%")
         fill(where.workspace, clustered(3, seed=3), seed=seed + 3, is_forgotten=True)
         with in_workspace(where.workspace):
             Memory.objects.filter(scope=HERE.scope).update(project=HERE.project)
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         asked = rows()
         found = selected(asked)
         assert found == set(asked.values_list("pk", flat=True))
@@ -60,6 +60,6 @@ def test_condition_selects_what_the_queryset_selects(
         assert condition_of(asked) is condition_of(asked)
 
 
-def test_condition_of_a_limit_is_refused(house: House) -> None:
-    with in_workspace(house.workspace), pytest.raises(ValueError, match="limit"):
+def test_condition_of_a_limit_is_refused(tenant: Tenant) -> None:
+    with in_workspace(tenant.workspace), pytest.raises(ValueError, match="limit"):
         condition_of(Memory.objects.all()[:3])

@@ -26,7 +26,7 @@ from engram.kernel.models import AnsweredThing, ApiKey, Event, IdempotentAnswer,
 from engram.kernel.tasks import drop_old_answers as sweep
 from engram.kernel.tenancy import in_one_transaction, in_workspace
 from memories.models import Memory, Observation
-from tests.conftest import Caller, House, build_house
+from tests.conftest import Caller, Tenant, build_tenant
 
 BODY = {"content": "The ferry to Skye leaves at nine.", "scope": "travel"}
 TWINS = 5
@@ -36,9 +36,9 @@ def send(caller: Caller, key: str, body: Any = None, path: str = "memories") -> 
     return caller.post(path, BODY if body is None else body, **{"Idempotency-Key": key})
 
 
-def sent_counts(house: House) -> tuple[int, int, int]:
+def sent_counts(tenant: Tenant) -> tuple[int, int, int]:
     """Return how many memories, observations and kept answers there are."""
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         return (
             Memory.objects.count(),
             Observation.objects.count(),
@@ -46,40 +46,40 @@ def sent_counts(house: House) -> tuple[int, int, int]:
         )
 
 
-def grow_old(house: House, age: timedelta) -> None:
-    with in_workspace(house.workspace):
+def grow_old(tenant: Tenant, age: timedelta) -> None:
+    with in_workspace(tenant.workspace):
         IdempotentAnswer.objects.update(created_at=timezone.now() - age)
 
 
-def test_the_same_write_again_returns_the_first_answer(house: House) -> None:
-    first = send(house.agent, "run-1")
-    again = send(house.agent, "run-1")
+def test_the_same_write_again_returns_the_first_answer(tenant: Tenant) -> None:
+    first = send(tenant.agent, "run-1")
+    again = send(tenant.agent, "run-1")
     assert first.status_code == 201
     assert (again.status_code, again.content) == (first.status_code, first.content)
     assert again["Content-Type"] == first["Content-Type"]
     assert ("Idempotency-Replayed" in first, again["Idempotency-Replayed"]) == (False, "true")
-    assert sent_counts(house) == (1, 1, 1)
+    assert sent_counts(tenant) == (1, 1, 1)
 
 
-def test_without_the_header_nothing_is_kept(house: House) -> None:
-    house.agent.post("memories", BODY)
-    assert house.agent.post("memories", BODY).json()["outcome"] == "duplicate"
-    assert sent_counts(house) == (1, 2, 0)
+def test_without_the_header_nothing_is_kept(tenant: Tenant) -> None:
+    tenant.agent.post("memories", BODY)
+    assert tenant.agent.post("memories", BODY).json()["outcome"] == "duplicate"
+    assert sent_counts(tenant) == (1, 2, 0)
 
 
-def test_white_space_and_the_order_of_names_make_no_other_body(house: House) -> None:
+def test_white_space_and_the_order_of_names_make_no_other_body(tenant: Tenant) -> None:
     def raw(body: bytes) -> Any:
-        return house.agent.client.post(
+        return tenant.agent.client.post(
             "/api/v1/memories",
             body,
             content_type="application/json",
-            headers={"Authorization": f"Bearer {house.agent.token}", "Idempotency-Key": "k"},
+            headers={"Authorization": f"Bearer {tenant.agent.token}", "Idempotency-Key": "k"},
         )
 
     first = raw(b'{"content": "Tides turn.", "scope": "sea"}')
     again = raw(b'{\n "scope":"sea","content":"Tides\\u0020turn."}')
     assert again.content == first.content
-    assert sent_counts(house) == (1, 1, 1)
+    assert sent_counts(tenant) == (1, 1, 1)
 
 
 @pytest.mark.parametrize(
@@ -92,27 +92,27 @@ def test_white_space_and_the_order_of_names_make_no_other_body(house: House) -> 
     ],
 )
 def test_the_same_key_for_another_write_is_409(
-    house: House, path: str, body: dict[str, Any]
+    tenant: Tenant, path: str, body: dict[str, Any]
 ) -> None:
-    send(house.agent, "run-1")
-    refused = send(house.agent, "run-1", body, path)
+    send(tenant.agent, "run-1")
+    refused = send(tenant.agent, "run-1", body, path)
     assert refused.status_code == 409
     assert refused["Content-Type"] == "application/problem+json"
-    assert sent_counts(house) == (1, 1, 1)
+    assert sent_counts(tenant) == (1, 1, 1)
 
 
-def test_a_key_serves_its_caller_and_workspace_only(house: House, neighbour: House) -> None:
-    ours = send(house.agent, "shared").json()
+def test_a_key_serves_its_caller_and_workspace_only(tenant: Tenant, neighbour: Tenant) -> None:
+    ours = send(tenant.agent, "shared").json()
     theirs = send(neighbour.agent, "shared", {"content": "Zenith's ferry leaves at ten."}).json()
-    colleague = send(house.reviewer, "shared").json()
+    colleague = send(tenant.reviewer, "shared").json()
     assert theirs["memory"]["content"] == "Zenith's ferry leaves at ten."
     assert colleague["outcome"] == "duplicate"
     assert colleague["memory"]["id"] == ours["memory"]["id"]
     assert sent_counts(neighbour) == (1, 1, 1)
 
 
-def test_signed_in_people_have_keys_of_their_own(house: House, member: Any) -> None:
-    first = send(house.reviewer, "k")
+def test_signed_in_people_have_keys_of_their_own(tenant: Tenant, member: Any) -> None:
+    first = send(tenant.reviewer, "k")
     person: Client = member("reviewer")
     headers = {"Idempotency-Key": "k"}
     kind = "application/json"
@@ -122,102 +122,102 @@ def test_signed_in_people_have_keys_of_their_own(house: House, member: Any) -> N
     assert again.content == own.content
 
 
-def test_after_24_hours_a_key_is_free_again(house: House) -> None:
-    send(house.agent, "run-1")
-    grow_old(house, KEPT_FOR - timedelta(minutes=1))
-    assert send(house.agent, "run-1").json()["outcome"] == "created"
-    grow_old(house, KEPT_FOR + timedelta(minutes=1))
-    assert send(house.agent, "run-1").json()["outcome"] == "duplicate"
-    assert sent_counts(house) == (1, 2, 1)
+def test_after_24_hours_a_key_is_free_again(tenant: Tenant) -> None:
+    send(tenant.agent, "run-1")
+    grow_old(tenant, KEPT_FOR - timedelta(minutes=1))
+    assert send(tenant.agent, "run-1").json()["outcome"] == "created"
+    grow_old(tenant, KEPT_FOR + timedelta(minutes=1))
+    assert send(tenant.agent, "run-1").json()["outcome"] == "duplicate"
+    assert sent_counts(tenant) == (1, 2, 1)
 
 
-def test_old_answers_are_swept_and_young_ones_kept(house: House, neighbour: House) -> None:
-    send(house.agent, "old")
+def test_old_answers_are_swept_and_young_ones_kept(tenant: Tenant, neighbour: Tenant) -> None:
+    send(tenant.agent, "old")
     send(neighbour.agent, "old")
-    grow_old(house, KEPT_FOR + timedelta(minutes=1))
-    send(house.agent, "young")
+    grow_old(tenant, KEPT_FOR + timedelta(minutes=1))
+    send(tenant.agent, "young")
     sweep()
-    assert sent_counts(house)[2] == 1
+    assert sent_counts(tenant)[2] == 1
     assert sent_counts(neighbour)[2] == 1
-    assert drop_old_answers(house.workspace, now=timezone.now() + 2 * KEPT_FOR) == 1
-    with in_workspace(house.workspace):
+    assert drop_old_answers(tenant.workspace, now=timezone.now() + 2 * KEPT_FOR) == 1
+    with in_workspace(tenant.workspace):
         assert AnsweredThing.objects.count() == 0
 
 
-def test_a_refused_write_is_not_kept_and_may_be_mended(house: House) -> None:
-    refused = send(house.agent, "run-1", {"content": "My key is AKIAIOSFODNN7EXAMPLE."})
+def test_a_refused_write_is_not_kept_and_may_be_mended(tenant: Tenant) -> None:
+    refused = send(tenant.agent, "run-1", {"content": "My key is AKIAIOSFODNN7EXAMPLE."})
     assert refused.status_code == 422
-    assert send(house.agent, "run-1", {"content": ""}).status_code == 422
-    assert send(house.agent, "run-1").status_code == 201
-    assert sent_counts(house) == (1, 1, 1)
+    assert send(tenant.agent, "run-1", {"content": ""}).status_code == 422
+    assert send(tenant.agent, "run-1").status_code == 201
+    assert sent_counts(tenant) == (1, 1, 1)
 
 
 @pytest.mark.parametrize("key", ["", " ", "a b", "x" * 256, "naïve", "tab\tbed"])
-def test_keys_that_are_none_are_422(house: House, key: str) -> None:
-    refused = send(house.agent, key)
+def test_keys_that_are_none_are_422(tenant: Tenant, key: str) -> None:
+    refused = send(tenant.agent, key)
     assert refused.status_code == 422
     assert refused.json()["errors"][0]["field"] == "Idempotency-Key"
-    assert sent_counts(house) == (0, 0, 0)
+    assert sent_counts(tenant) == (0, 0, 0)
 
 
-def test_the_longest_key_is_taken(house: House) -> None:
-    assert send(house.agent, "~" * 255).status_code == 201
-    assert send(house.agent, "~" * 255).json()["outcome"] == "created"
+def test_the_longest_key_is_taken(tenant: Tenant) -> None:
+    assert send(tenant.agent, "~" * 255).status_code == 201
+    assert send(tenant.agent, "~" * 255).json()["outcome"] == "created"
 
 
-def test_queries_take_no_notice_of_the_header(house: House) -> None:
-    send(house.agent, "run-1")
+def test_queries_take_no_notice_of_the_header(tenant: Tenant) -> None:
+    send(tenant.agent, "run-1")
     body = {"query": "ferry"}
-    found = send(house.reader, "run-1", body, "memories/recall").json()["results"]
+    found = send(tenant.reader, "run-1", body, "memories/recall").json()["results"]
     assert [r["memory"]["content"] for r in found] == [BODY["content"]]
-    house.agent.post("memories", {"content": "The ferry carries eighty cars."})
-    assert len(send(house.reader, "run-1", body, "memories/recall").json()["results"]) == 2
+    tenant.agent.post("memories", {"content": "The ferry carries eighty cars."})
+    assert len(send(tenant.reader, "run-1", body, "memories/recall").json()["results"]) == 2
 
 
-def test_batches_reports_and_verdicts_are_done_once(house: House) -> None:
+def test_batches_reports_and_verdicts_are_done_once(tenant: Tenant) -> None:
     batch = {"memories": [{"content": "Ann feeds the cat."}, {"content": "Bo feeds the cat."}]}
-    first = send(house.agent, "batch", batch, "memories/batch")
-    assert send(house.agent, "batch", batch, "memories/batch").content == first.content
+    first = send(tenant.agent, "batch", batch, "memories/batch")
+    assert send(tenant.agent, "batch", batch, "memories/batch").content == first.content
     ids = [result["memory"]["id"] for result in first.json()["results"]]
-    report = send(house.agent, "card", {"memory_ids": ids}, "conflicts")
-    assert send(house.agent, "card", {"memory_ids": ids}, "conflicts").content == report.content
+    report = send(tenant.agent, "card", {"memory_ids": ids}, "conflicts")
+    assert send(tenant.agent, "card", {"memory_ids": ids}, "conflicts").content == report.content
     path = f"conflicts/{report.json()['id']}/resolve"
-    verdict = send(house.reviewer, "verdict", {"verdict": "both_valid"}, path)
-    again = send(house.reviewer, "verdict", {"verdict": "both_valid"}, path)
+    verdict = send(tenant.reviewer, "verdict", {"verdict": "both_valid"}, path)
+    again = send(tenant.reviewer, "verdict", {"verdict": "both_valid"}, path)
     assert (verdict.status_code, again.status_code) == (200, 200)
     assert again.content == verdict.content
-    assert house.reviewer.post(path, {"verdict": "both_valid"}).status_code == 409
+    assert tenant.reviewer.post(path, {"verdict": "both_valid"}).status_code == 409
 
 
-def test_a_new_key_is_made_once_and_its_secret_never_kept(house: House) -> None:
+def test_a_new_key_is_made_once_and_its_secret_never_kept(tenant: Tenant) -> None:
     body = {"name": "robot", "role": "agent"}
-    made = send(house.admin, "new", body, "keys")
-    again = send(house.admin, "new", body, "keys")
+    made = send(tenant.admin, "new", body, "keys")
+    again = send(tenant.admin, "new", body, "keys")
     assert (made.status_code, again.status_code) == (201, 409)
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         assert ApiKey.objects.filter(name="robot").count() == 1
         assert IdempotentAnswer.objects.get().body is None
 
 
-def test_what_was_forgotten_does_not_come_back_through_a_kept_answer(house: House) -> None:
-    first = send(house.agent, "run-1").json()
-    other = send(house.agent, "run-2", {"content": "Kettles boil."})
-    with in_workspace(house.workspace):
+def test_what_was_forgotten_does_not_come_back_through_a_kept_answer(tenant: Tenant) -> None:
+    first = send(tenant.agent, "run-1").json()
+    other = send(tenant.agent, "run-2", {"content": "Kettles boil."})
+    with in_workspace(tenant.workspace):
         assert forget_answers([UUID(first["memory"]["id"])]) == 1
         kept = IdempotentAnswer.objects.exclude(body=None)
         assert [answer.key for answer in kept] == ["run-2"]
-    again = send(house.agent, "run-1")
+    again = send(tenant.agent, "run-1")
     assert again.status_code == 409
     assert "Skye" not in again.content.decode()
-    assert send(house.agent, "run-2", {"content": "Kettles boil."}).content == other.content
-    assert sent_counts(house) == (2, 2, 2)
+    assert send(tenant.agent, "run-2", {"content": "Kettles boil."}).content == other.content
+    assert sent_counts(tenant) == (2, 2, 2)
 
 
 def test_forgetting_in_one_workspace_leaves_the_answers_of_another(
-    house: House, neighbour: House
+    tenant: Tenant, neighbour: Tenant
 ) -> None:
     theirs = send(neighbour.agent, "run-1").json()
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         assert forget_answers([UUID(theirs["memory"]["id"])]) == 0
     assert send(neighbour.agent, "run-1").json() == theirs
 
@@ -250,12 +250,12 @@ def test_blocks_of_one_transaction_last_together_or_not_at_all(db: None) -> None
 
 
 def test_work_that_is_not_joint_keeps_its_own_transactions_and_the_first_answer(
-    house: House,
+    tenant: Tenant,
 ) -> None:
-    ask = Ask(house.workspace, "key:1", "long", "/api/v1/janitor/runs", "d", timezone.now())
+    ask = Ask(tenant.workspace, "key:1", "long", "/api/v1/janitor/runs", "d", timezone.now())
 
     def write(name: str) -> None:
-        with in_workspace(house.workspace):
+        with in_workspace(tenant.workspace):
             ApiKey.objects.create(name=name, digest=name, prefix="egr_")
 
     def half() -> Answer:
@@ -271,17 +271,17 @@ def test_work_that_is_not_joint_keeps_its_own_transactions_and_the_first_answer(
         once(ask, half, is_joint=False)
     assert once(ask, slower, is_joint=False) == Answer(201, "faster")
     assert once(ask, half, is_joint=False) == Answer(201, "faster")
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         named = ApiKey.objects.filter(name__in=["first", "second"])
         assert sorted(named.values_list("name", flat=True)) == ["first", "second"]
 
 
-def test_a_janitor_run_under_a_key_is_answered_once(house: House) -> None:
-    first = send(house.admin, "weekly", {}, "janitor/runs")
-    again = send(house.admin, "weekly", {}, "janitor/runs")
+def test_a_janitor_run_under_a_key_is_answered_once(tenant: Tenant) -> None:
+    first = send(tenant.admin, "weekly", {}, "janitor/runs")
+    again = send(tenant.admin, "weekly", {}, "janitor/runs")
     assert (first.status_code, again.content) == (201, first.content)
     assert again["Idempotency-Replayed"] == "true"
-    assert len(house.reader.get("janitor/runs").json()["results"]) == 1
+    assert len(tenant.reader.get("janitor/runs").json()["results"]) == 1
 
 
 def at_once(call: Callable[[int], Any]) -> list[Any]:
@@ -300,27 +300,27 @@ def at_once(call: Callable[[int], Any]) -> list[Any]:
 
 
 def test_twins_at_once_are_one_write_and_one_answer(transactional_db: None) -> None:
-    house = build_house("busy")
-    answers = at_once(lambda n: send(house.agent, "twin"))
+    tenant = build_tenant("busy")
+    answers = at_once(lambda n: send(tenant.agent, "twin"))
     assert {(answer.status_code, answer.content) for answer in answers} == {
         (201, answers[0].content)
     }
-    assert sent_counts(house) == (1, 1, 1)
-    with in_workspace(house.workspace):
+    assert sent_counts(tenant) == (1, 1, 1)
+    with in_workspace(tenant.workspace):
         assert Event.objects.filter(type="memory.committed").count() == 1
 
 
 def test_different_writes_at_once_under_one_key_have_one_winner(transactional_db: None) -> None:
-    house = build_house("busy")
-    answers = at_once(lambda n: send(house.agent, "k", {"content": f"Gate {n} is shut."}))
+    tenant = build_tenant("busy")
+    answers = at_once(lambda n: send(tenant.agent, "k", {"content": f"Gate {n} is shut."}))
     assert sorted(answer.status_code for answer in answers) == [201] + [409] * (TWINS - 1)
-    assert sent_counts(house) == (1, 1, 1)
+    assert sent_counts(tenant) == (1, 1, 1)
 
 
 def test_an_answer_is_not_kept_when_the_work_does_not_last(transactional_db: None) -> None:
-    house = build_house("busy")
+    tenant = build_tenant("busy")
     with transaction.atomic():
-        assert send(house.agent, "lost").status_code == 201
+        assert send(tenant.agent, "lost").status_code == 201
         transaction.set_rollback(True)  # the process dies before the commit
-    assert sent_counts(house) == (0, 0, 0)
-    assert send(house.agent, "lost").json()["outcome"] == "created"
+    assert sent_counts(tenant) == (0, 0, 0)
+    assert send(tenant.agent, "lost").json()["outcome"] == "created"

@@ -12,7 +12,7 @@ from engram.kernel.inserting import insert
 from engram.kernel.models import Event
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, MemoryTag
-from tests.conftest import NOW, House
+from tests.conftest import NOW, Tenant
 
 
 def said(content: str) -> Memory:
@@ -20,29 +20,29 @@ def said(content: str) -> Memory:
 
 
 def test_rows_of_several_tables_take_one_query_and_get_their_keys(
-    house: House, neighbour: House
+    tenant: Tenant, neighbour: Tenant
 ) -> None:
     text = "A 50 % share; 'quoted' \\ %s"
     memory = said(text)
     tags = [MemoryTag(memory=memory, tag=tag) for tag in ("one", "two")]
     told = event("memory.committed", of=("memory", memory.id), actor=SYSTEM, now=NOW)
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         with CaptureQueriesContext(connection) as asked:
             insert([memory, *tags, told])
         assert len(asked) == 1
         assert Memory.objects.get().content == text
         assert [MemoryTag.objects.get(pk=row.pk).tag for row in tags] == ["one", "two"]
         assert Event.objects.get(pk=told.pk).object_id == str(memory.id)
-        assert {memory.workspace_id, told.workspace_id} == {house.workspace.pk}
+        assert {memory.workspace_id, told.workspace_id} == {tenant.workspace.pk}
         told.save()  # a written row is changed, not inserted again
     with in_workspace(neighbour.workspace):
         assert not Memory.objects.exists()
 
 
-def test_when_one_row_is_refused_none_is_written(house: House) -> None:
+def test_when_one_row_is_refused_none_is_written(tenant: Tenant) -> None:
     memory, refused = said("The lift is slow."), said("The stairs are steep.")
     refused.confidence = 2
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         with pytest.raises(IntegrityError), transaction.atomic():
             insert([memory, MemoryTag(memory=memory, tag="lift"), refused])
         assert not Memory.objects.exists()

@@ -22,7 +22,7 @@ from engram.kernel.literals import moment, whole_number
 from engram.kernel.models import Membership, Role
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory
-from tests.conftest import NOW, House
+from tests.conftest import NOW, Tenant
 from tests.kernel.test_routes import furnish
 
 NUMBERS = [
@@ -42,9 +42,9 @@ MOMENTS = [
 
 
 @pytest.fixture
-def crowd(house: House) -> House:
+def crowd(tenant: Tenant) -> Tenant:
     """Return a workspace with more memories than a page holds."""
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         Memory.objects.bulk_create(
             Memory(
                 content=f"The crane of berth {n} was greased.",
@@ -57,7 +57,7 @@ def crowd(house: House) -> House:
             )
             for n in range(205)
         )
-    return house
+    return tenant
 
 
 def lists() -> Iterator[tuple[str, str, dict[str, Any]]]:
@@ -75,13 +75,13 @@ def lists() -> Iterator[tuple[str, str, dict[str, Any]]]:
 LISTS = list(lists())
 
 
-def address(path: str, house: House) -> str:
-    """Return the path with ids of the house's own in it."""
+def address(path: str, tenant: Tenant) -> str:
+    """Return the path with ids of the tenant's own in it."""
     if "{" not in path:
         return path
     kinds = {"session_key": "session"}
     route = re.sub(r"{(\w+)}", lambda m: f"<{kinds.get(m[1], 'uuid')}:{m[1]}>", path)
-    return furnish(house).fill(route)
+    return furnish(tenant).fill(route)
 
 
 def cursors() -> Iterator[str]:
@@ -112,14 +112,14 @@ def test_lists_of_every_kind_are_walked() -> None:
     ("path", "name", "schema"), LISTS, ids=[f"{path}?{name}" for path, name, _ in LISTS]
 )
 def test_list_reads_or_refuses_what_is_asked(
-    house: House, path: str, name: str, schema: dict[str, Any]
+    tenant: Tenant, path: str, name: str, schema: dict[str, Any]
 ) -> None:
-    house.admin.client.raise_request_exception = False
+    tenant.admin.client.raise_request_exception = False
     query = {"query": "crane"} if "why-not" in path else {}
-    route = address(path, house)
-    assert house.admin.get(route, query).status_code == 200
+    route = address(path, tenant)
+    assert tenant.admin.get(route, query).status_code == 200
     for text in nasty(name, schema):
-        answer = house.admin.get(route, {**query, name: text})
+        answer = tenant.admin.get(route, {**query, name: text})
         assert answer.status_code in {200, 422}, (text, answer.content)
         rows = answer.json().get("results", []) if answer.status_code == 200 else []
         if name in {"limit", "k", "weeks", "offset"} and answer.status_code == 200:
@@ -128,13 +128,13 @@ def test_list_reads_or_refuses_what_is_asked(
 
 
 @pytest.mark.parametrize("path", sorted({path for path, name, _ in LISTS if name == "limit"}))
-def test_limit_with_zeros_in_front_is_no_way_around_it(house: House, path: str) -> None:
+def test_limit_with_zeros_in_front_is_no_way_around_it(tenant: Tenant, path: str) -> None:
     most = next(s["maximum"] for p, n, s in LISTS if (p, n) == (path, "limit"))
-    answer = house.admin.get(address(path, house), {"limit": f"00000000{most + 1}"})
+    answer = tenant.admin.get(address(path, tenant), {"limit": f"00000000{most + 1}"})
     assert (answer.status_code, answer.json()["errors"][0]["field"]) == (422, "limit")
 
 
-def test_cursor_of_a_list_still_walks_all_of_it(crowd: House) -> None:
+def test_cursor_of_a_list_still_walks_all_of_it(crowd: Tenant) -> None:
     seen: list[str] = []
     page = crowd.reader.get("memories", {"limit": 100}).json()
     while page["next"]:
@@ -147,9 +147,9 @@ def test_cursor_of_a_list_still_walks_all_of_it(crowd: House) -> None:
 
 
 @pytest.fixture
-def person(house: House) -> Client:
+def person(tenant: Tenant) -> Client:
     user = User.objects.create_superuser("root-ish", password="x")
-    Membership.objects.create(workspace=house.workspace, user=user, role=Role.ADMIN)
+    Membership.objects.create(workspace=tenant.workspace, user=user, role=Role.ADMIN)
     client = Client(raise_request_exception=False)
     client.force_login(user)
     return client

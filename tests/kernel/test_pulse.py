@@ -14,7 +14,7 @@ from django.db import connection
 
 from engram.kernel.models import LatencyHour, WorkerPulse, WorkerTally
 from engram.kernel.tenancy import in_workspace
-from tests.conftest import House, build_house
+from tests.conftest import Tenant, build_tenant
 from tests.homes import eventually
 
 BEGIN = """
@@ -31,14 +31,14 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture
-def house(transactional_db: None) -> House:
-    return build_house("acme")
+def tenant(transactional_db: None) -> Tenant:
+    return build_tenant("acme")
 
 
 @contextmanager
-def process(code: str, house: House) -> Iterator[subprocess.Popen[str]]:
+def process(code: str, tenant: Tenant) -> Iterator[subprocess.Popen[str]]:
     """Run code in a process of its own until the block ends."""
-    arguments = [str(house.workspace.pk), str(connection.settings_dict["NAME"])]
+    arguments = [str(tenant.workspace.pk), str(connection.settings_dict["NAME"])]
     started = subprocess.Popen(
         [sys.executable, "-c", BEGIN + code, *arguments],
         stdin=subprocess.PIPE,
@@ -56,56 +56,56 @@ def names() -> set[str]:
     return set(WorkerPulse.objects.values_list("name", flat=True))
 
 
-def counts(house: House) -> dict[str, int]:
-    with in_workspace(house.workspace):
+def counts(tenant: Tenant) -> dict[str, int]:
+    with in_workspace(tenant.workspace):
         return {row.stage: sum(row.counts) for row in LatencyHour.objects.all()}
 
 
-def tallies(house: House) -> dict[str, int]:
-    with in_workspace(house.workspace):
+def tallies(tenant: Tenant) -> dict[str, int]:
+    with in_workspace(tenant.workspace):
         return {row.worker: row.count for row in WorkerTally.objects.all()}
 
 
-def test_a_process_is_seen_and_what_it_counted_is_written_while_it_runs(house: House) -> None:
+def test_a_process_is_seen_and_what_it_counted_is_written_while_it_runs(tenant: Tenant) -> None:
     code = """
 pulse.begin("worker")
 telemetry.observe("commit", 0.1, workspace)
 print(pulse.own_name(), flush=True)
 time.sleep(60)
 """
-    with process(code, house) as running:
+    with process(code, tenant) as running:
         assert running.stdout is not None
         name = running.stdout.readline().strip()
         assert name.startswith("worker@")
         assert name.endswith(f"/{running.pid}")
         assert eventually(lambda: names() == {name}, seconds=20)
-        assert eventually(lambda: counts(house) == {"commit": 1}, seconds=20)
+        assert eventually(lambda: counts(tenant) == {"commit": 1}, seconds=20)
         os.kill(running.pid, signal.SIGKILL)
         running.wait(timeout=10)
         assert names() == {name}  # it could not take its row away: silence tells
 
 
-def test_a_process_that_ends_writes_what_is_left_and_takes_its_row_away(house: House) -> None:
+def test_a_process_that_ends_writes_what_is_left_and_takes_its_row_away(tenant: Tenant) -> None:
     code = """
 pulse.begin("worker")
 time.sleep(1)
 telemetry.observe("commit", 0.1, workspace)
 """
-    with process(code, house) as running:
+    with process(code, tenant) as running:
         running.communicate(timeout=60)
         assert running.returncode == 0
-    assert counts(house) == {"commit": 1}
+    assert counts(tenant) == {"commit": 1}
     assert names() == set()
 
 
-def test_a_command_writes_what_it_counted_when_it_ends(house: House) -> None:
-    with process('telemetry.observe("predictor_train", 0.1, workspace)', house) as running:
+def test_a_command_writes_what_it_counted_when_it_ends(tenant: Tenant) -> None:
+    with process('telemetry.observe("predictor_train", 0.1, workspace)', tenant) as running:
         running.communicate(timeout=60)
-    assert counts(house) == {"predictor_train": 1}
+    assert counts(tenant) == {"predictor_train": 1}
     assert names() == set()
 
 
-def test_forks_count_for_themselves_and_nothing_twice(house: House) -> None:
+def test_forks_count_for_themselves_and_nothing_twice(tenant: Tenant) -> None:
     code = """
 telemetry.observe("commit", 0.1, workspace)  # the parent's: waits when the fork comes
 child = os.fork()
@@ -116,17 +116,17 @@ if child:
     os.waitpid(child, 0)
 os._exit(0)
 """
-    with process(code, house) as running:
+    with process(code, tenant) as running:
         running.communicate(timeout=60)
         parent = running.pid
-    assert counts(house) == {"commit": 3}
-    own = {name.rpartition("/")[2]: count for name, count in tallies(house).items()}
+    assert counts(tenant) == {"commit": 3}
+    own = {name.rpartition("/")[2]: count for name, count in tallies(tenant).items()}
     assert own.pop(str(parent)) == 2
     assert list(own.values()) == [1]
     assert names() == set()
 
 
-def test_a_web_process_that_a_signal_ends_has_told_everything(house: House) -> None:
+def test_a_web_process_that_a_signal_ends_has_told_everything(tenant: Tenant) -> None:
     code = """
 import uvicorn
 from engram.asgi import application
@@ -134,10 +134,10 @@ telemetry.observe("recall", 0.1, workspace)
 config = uvicorn.Config(application, port=0, log_level="warning")
 uvicorn.Server(config).run()
 """
-    with process(code, house) as running:
+    with process(code, tenant) as running:
         assert eventually(lambda: len(names()) == 1, seconds=30)
         assert next(iter(names())).startswith("web@")
         running.send_signal(signal.SIGTERM)
         running.wait(timeout=20)
-    assert counts(house) == {"recall": 1}
+    assert counts(tenant) == {"recall": 1}
     assert names() == set()

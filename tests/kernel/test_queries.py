@@ -9,7 +9,7 @@ import pytest
 from drf_spectacular.generators import SchemaGenerator
 
 from engram.kernel.queries import UNKNOWN_TOLD
-from tests.conftest import House
+from tests.conftest import Tenant
 from tests.kernel.test_routes import EXPECTED, of_nobody
 
 ROUTES = [
@@ -28,21 +28,21 @@ def paths() -> dict[str, Any]:
     return found
 
 
-def send(house: House, method: str, route: str, query: str) -> Any:
+def send(tenant: Tenant, method: str, route: str, query: str) -> Any:
     address = f"{of_nobody().fill(route)}?{query}"
-    return house.admin._send(method, address, None if method == "get" else {}, {})
+    return tenant.admin._send(method, address, None if method == "get" else {}, {})
 
 
 @pytest.mark.parametrize(("route", "method"), ROUTES)
 def test_every_operation_reads_what_it_describes_and_refuses_the_rest(
-    paths: dict[str, Any], house: House, route: str, method: str
+    paths: dict[str, Any], tenant: Tenant, route: str, method: str
 ) -> None:
     path = "/api/v1/" + re.sub(r"<\w+:(\w+)>", r"{\1}", route)
     described = paths[path][method].get("parameters", [])
     names = [shape["name"] for shape in described if shape["in"] == "query"]
     assert method == "get" or names == []
 
-    answer = send(house, method, route, "&".join(f"{name}=1" for name in [*names, "limti", "a b"]))
+    answer = send(tenant, method, route, "&".join(f"{name}=1" for name in [*names, "limti", "a b"]))
 
     assert answer.status_code == 422
     assert answer.json()["errors"] == [
@@ -50,17 +50,17 @@ def test_every_operation_reads_what_it_describes_and_refuses_the_rest(
     ]
 
 
-def test_thousands_of_unknown_parameters_are_answered_shortly(house: House) -> None:
-    answer = send(house, "get", "predictor/status", "&".join(f"p{n}=1" for n in range(900)))
+def test_thousands_of_unknown_parameters_are_answered_shortly(tenant: Tenant) -> None:
+    answer = send(tenant, "get", "predictor/status", "&".join(f"p{n}=1" for n in range(900)))
     assert (answer.status_code, len(answer.json()["errors"])) == (422, UNKNOWN_TOLD)
 
 
-def test_a_method_that_is_not_there_is_told_before_its_query(house: House) -> None:
+def test_a_method_that_is_not_there_is_told_before_its_query(tenant: Tenant) -> None:
     for method, route in (("delete", "predictor/status"), ("get", "predictor/reset")):
-        assert send(house, method, route, "limti=1").status_code == 405
+        assert send(tenant, method, route, "limti=1").status_code == 405
 
 
-def test_whoever_may_not_ask_is_told_so_before_their_query(house: House) -> None:
-    assert house.reader.get("keys", {"limti": 1}).status_code == 403
-    assert house.reader._send("head", "keys", None, {}).status_code == 403
-    assert house.admin._send("head", "keys", None, {}).status_code == 200
+def test_whoever_may_not_ask_is_told_so_before_their_query(tenant: Tenant) -> None:
+    assert tenant.reader.get("keys", {"limti": 1}).status_code == 403
+    assert tenant.reader._send("head", "keys", None, {}).status_code == 403
+    assert tenant.admin._send("head", "keys", None, {}).status_code == 200

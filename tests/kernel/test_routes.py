@@ -35,7 +35,7 @@ from memories.models import (
 )
 from memories.services.janitor.run import run as run_janitor
 from predictor.models import CalibrationItem, CalibrationSample, Comparison, Training
-from tests.conftest import NOW, Caller, House, build_house
+from tests.conftest import NOW, Caller, Tenant, build_tenant
 
 SECRET = "Zenith keeps its launch codes under the third flowerpot"
 METHODS = ("get", "post", "put", "patch", "delete")
@@ -206,29 +206,31 @@ def of_nobody() -> Ids:
     return Ids(*[str(uuid4()) for _ in fields(Ids)])
 
 
-def furnish(house: House) -> Ids:
+def furnish(tenant: Tenant) -> Ids:
     """Fill a workspace with one of everything, told apart by its secret."""
-    low = house.agent.post("memories", {"content": f"{SECRET}: 1000 of them.", "scope": "x"})
-    house.agent.post("memories", {"content": f"{SECRET}: 5000 of them.", "scope": "y"})
+    low = tenant.agent.post("memories", {"content": f"{SECRET}: 1000 of them.", "scope": "x"})
+    tenant.agent.post("memories", {"content": f"{SECRET}: 5000 of them.", "scope": "y"})
     memory_id = low.json()["memory"]["id"]
-    house.agent.post("memories", {"content": f"{SECRET}: 1000 of them at 14:00 UTC.", "scope": "x"})
+    tenant.agent.post(
+        "memories", {"content": f"{SECRET}: 1000 of them at 14:00 UTC.", "scope": "x"}
+    )
     finer = {"content": f"{SECRET}: 5000 of them with a cork.", "provenance": "user_stated"}
-    house.agent.post("memories", {**finer, "scope": "y"})
-    other = house.agent.get("memories").json()["results"][0]["id"]
-    card = house.agent.post("conflicts", {"memory_ids": [memory_id, other]})
-    runs = detect_due(house.workspace, clock=timezone.now)
-    with in_workspace(house.workspace):
+    tenant.agent.post("memories", {**finer, "scope": "y"})
+    other = tenant.agent.get("memories").json()["results"][0]["id"]
+    card = tenant.agent.post("conflicts", {"memory_ids": [memory_id, other]})
+    runs = detect_due(tenant.workspace, clock=timezone.now)
+    with in_workspace(tenant.workspace):
         key_id = ApiKey.objects.get(name__endswith="reader").pk
         suggested, merge = MergeSuggestion.objects.get(), Merge.objects.get()
-    swept = run_janitor(house.workspace, actor=SYSTEM, now=timezone.now() + timedelta(days=200))
-    with in_workspace(house.workspace):
+    swept = run_janitor(tenant.workspace, actor=SYSTEM, now=timezone.now() + timedelta(days=200))
+    with in_workspace(tenant.workspace):
         action_id = JanitorAction.objects.filter(run=swept)[0].pk
     stated = {"content": f"{SECRET}: said by hand.", "scope": "z", "provenance": "user_stated"}
-    guarded = house.agent.post("memories", stated).json()["memory"]["id"]
-    asked = house.agent.patch(f"memories/{guarded}", {"content": f"{SECRET}: no more."})
-    session_key = f"{house.workspace.slug}/talk 1?"
+    guarded = tenant.agent.post("memories", stated).json()["memory"]["id"]
+    asked = tenant.agent.patch(f"memories/{guarded}", {"content": f"{SECRET}: no more."})
+    session_key = f"{tenant.workspace.slug}/talk 1?"
     about = {"session_key": session_key, "project": SECRET, "context": SECRET, "k": 100}
-    assert house.agent.post("sessions", about).status_code == 201
+    assert tenant.agent.post("sessions", about).status_code == 201
     return Ids(
         memory_id,
         card.json()["id"],
@@ -242,14 +244,14 @@ def furnish(house: House) -> Ids:
         str(merge.observation_id),
         other,
         session_key,
-        ask_about(house, session_key),
-        compared(house, session_key),
+        ask_about(tenant, session_key),
+        compared(tenant, session_key),
     )
 
 
-def ask_about(house: House, session_key: str) -> str:
+def ask_about(tenant: Tenant, session_key: str) -> str:
     """Let an item of calibration wait in a session; return its id."""
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         session = Session.objects.get(session_key=session_key)
         Session.objects.filter(pk=session.pk).update(transcript=SECRET)
         row = session.candidates.filter(memory__in=Memory.objects.recallable())[0]
@@ -267,9 +269,9 @@ def ask_about(house: House, session_key: str) -> str:
         return str(item.pk)
 
 
-def compared(house: House, session_key: str) -> str:
+def compared(tenant: Tenant, session_key: str) -> str:
     """Let the two rankings of a session be compared; return the comparison's id."""
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         session = Session.objects.get(session_key=session_key)
         made = Comparison.objects.create(
             session=session, outcome="win", phase="warming", created_at=timezone.now()
@@ -288,9 +290,9 @@ def call(caller: Caller, method: str, path: str, body: dict[str, Any] | None = N
     return caller._send(method, path, body or {}, {})
 
 
-def kept_rows(house: House) -> list[Any]:
+def kept_rows(tenant: Tenant) -> list[Any]:
     """Return what a stranger could have changed in a workspace, as it stands now."""
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         return [
             list(Memory.objects.order_by("pk").values()),
             list(Merge.objects.order_by("pk").values()),
@@ -313,40 +315,40 @@ def test_every_route_is_listed_here() -> None:
 
 
 @pytest.mark.parametrize("route", EXPECTED)
-def test_only_the_listed_methods_exist(route: str, house: House) -> None:
+def test_only_the_listed_methods_exist(route: str, tenant: Tenant) -> None:
     ids = of_nobody()
-    refused = {m for m in METHODS if call(house.admin, m, ids.fill(route)).status_code == 405}
+    refused = {m for m in METHODS if call(tenant.admin, m, ids.fill(route)).status_code == 405}
     assert refused == set(METHODS) - set(EXPECTED[route])
 
 
 @pytest.mark.parametrize("route", EXPECTED)
-def test_each_role_may_do_what_is_listed(route: str, house: House) -> None:
+def test_each_role_may_do_what_is_listed(route: str, tenant: Tenant) -> None:
     ids = of_nobody()
     for method, least in EXPECTED[route].items():
         if least == ANYBODY:
             continue
         for role in Role:
             body = {"memory_id": ids.memory_id} if route == "conflicts/detect" else None
-            answer = call(house.caller(role.value), method, ids.fill(route), body)
+            answer = call(tenant.caller(role.value), method, ids.fill(route), body)
             is_allowed = role.includes(Role(least))
             assert (answer.status_code != 403) == is_allowed, (method, role)
             assert answer.status_code < 500
 
 
-def test_reading_the_whole_story_again_is_for_reviewers(house: House) -> None:
+def test_reading_the_whole_story_again_is_for_reviewers(tenant: Tenant) -> None:
     for role in Role:
-        answer = house.caller(role.value).post("conflicts/detect", {})
+        answer = tenant.caller(role.value).post("conflicts/detect", {})
         assert answer.status_code == (202 if role.includes(Role.REVIEWER) else 403)
 
 
 @pytest.mark.parametrize("route", EXPECTED)
-def test_callers_without_a_valid_key_get_401(route: str, house: House) -> None:
+def test_callers_without_a_valid_key_get_401(route: str, tenant: Tenant) -> None:
     ids = of_nobody()
     _, token = keys.issue(
-        house.workspace, name="old", role=Role.ADMIN, actor=SYSTEM, now=NOW, expires_at=NOW
+        tenant.workspace, name="old", role=Role.ADMIN, actor=SYSTEM, now=NOW, expires_at=NOW
     )
     revoked, revoked_token = keys.issue(
-        house.workspace, name="revoked", role=Role.ADMIN, actor=SYSTEM, now=NOW
+        tenant.workspace, name="revoked", role=Role.ADMIN, actor=SYSTEM, now=NOW
     )
     keys.revoke(revoked, actor=SYSTEM, now=NOW)
     strangers = ["", token, revoked_token, "egr_nonsense", "egr_\udc80", "x" * 10_000]
@@ -368,62 +370,66 @@ def test_every_lookup_has_a_valid_body_here() -> None:
 
 
 @pytest.mark.parametrize(("method", "route"), BODIES)
-def test_bodies_of_lookups_are_valid(house: House, method: str, route: str) -> None:
-    ids = furnish(house)
+def test_bodies_of_lookups_are_valid(tenant: Tenant, method: str, route: str) -> None:
+    ids = furnish(tenant)
     # In a session only the key that started it speaks.
     is_own = route.endswith(("/prompts", "/feedback"))
-    caller = house.agent if is_own else house.admin
+    caller = tenant.agent if is_own else tenant.admin
     answer = call(caller, method, ids.fill(route), ids.fill_body(BODIES[method, route]))
     assert answer.status_code in (
         {409} if route.endswith("conflict_id>/undo") else {200, 201, 202, 204}
     )
 
 
-def test_nothing_of_another_workspace_is_shown_or_changed(house: House, neighbour: House) -> None:
+def test_nothing_of_another_workspace_is_shown_or_changed(
+    tenant: Tenant, neighbour: Tenant
+) -> None:
     foreign = furnish(neighbour)
     before = kept_rows(neighbour)
     for (method, route), body in BODIES.items():
-        answer = call(house.admin, method, foreign.fill(route), foreign.fill_body(body))
+        answer = call(tenant.admin, method, foreign.fill(route), foreign.fill_body(body))
         assert (answer.status_code, method, route) == (404, method, route)
         nobody = of_nobody()
-        unknown = call(house.admin, method, nobody.fill(route), nobody.fill_body(body))
+        unknown = call(tenant.admin, method, nobody.fill(route), nobody.fill_body(body))
         assert unknown.json() | {"instance": ""} == answer.json() | {"instance": ""}
     assert kept_rows(neighbour) == before
 
 
-def test_lists_show_nothing_of_another_workspace(house: House, neighbour: House) -> None:
+def test_lists_show_nothing_of_another_workspace(tenant: Tenant, neighbour: Tenant) -> None:
     furnish(neighbour)
     for route, methods in EXPECTED.items():
         for method in methods:
             if "<" not in route:
-                assert SECRET not in call(house.admin, method, route).content.decode()
+                assert SECRET not in call(tenant.admin, method, route).content.decode()
 
 
-def test_ids_of_another_workspace_in_bodies_find_nothing(house: House, neighbour: House) -> None:
+def test_ids_of_another_workspace_in_bodies_find_nothing(tenant: Tenant, neighbour: Tenant) -> None:
     foreign = furnish(neighbour)
-    mine = house.agent.post("memories", {"content": "Ours."}).json()["memory"]["id"]
+    mine = tenant.agent.post("memories", {"content": "Ours."}).json()["memory"]["id"]
     ids = {"ids": [foreign.memory_id], "confirm": True}
-    assert house.agent.post("memories/forget", ids).json()["forgotten"] == 0
-    assert house.agent.post("memories/restore", {"ids": [foreign.memory_id]}).json()["ids"] == []
+    assert tenant.agent.post("memories/forget", ids).json()["forgotten"] == 0
+    assert tenant.agent.post("memories/restore", {"ids": [foreign.memory_id]}).json()["ids"] == []
     for body in (
         {"content": "a", "supersedes": foreign.memory_id},
         {"content": "b", "derived_from": [foreign.memory_id]},
     ):
-        assert house.agent.post("memories", body).status_code == 422
-    reported = house.agent.post("conflicts", {"memory_ids": [mine, foreign.memory_id]})
+        assert tenant.agent.post("memories", body).status_code == 422
+    reported = tenant.agent.post("conflicts", {"memory_ids": [mine, foreign.memory_id]})
     assert reported.status_code == 422
-    one = house.agent.post("conflicts/detect", {"memory_id": foreign.memory_id})
+    one = tenant.agent.post("conflicts/detect", {"memory_id": foreign.memory_id})
     assert one.status_code == 404
     for filters in ({"memory_id": foreign.memory_id},):
-        assert house.reader.get("conflicts", filters).json()["results"] == []
-    found = house.reader.post("memories/recall", {"query": SECRET})
+        assert tenant.reader.get("conflicts", filters).json()["results"] == []
+    found = tenant.reader.post("memories/recall", {"query": SECRET})
     assert SECRET not in found.content.decode()
     with in_workspace(neighbour.workspace):
         assert neighbour.reader.get(f"memories/{foreign.memory_id}").json()["state"] == "active"
 
 
-def test_signed_in_members_are_confined_and_need_the_csrf_token(house: House, member: Any) -> None:
-    other = build_house("zenith")
+def test_signed_in_members_are_confined_and_need_the_csrf_token(
+    tenant: Tenant, member: Any
+) -> None:
+    other = build_tenant("zenith")
     foreign = furnish(other)
     person = member("reviewer")
     assert person.get(f"/api/v1/memories/{foreign.memory_id}").status_code == 404
@@ -434,7 +440,7 @@ def test_signed_in_members_are_confined_and_need_the_csrf_token(house: House, me
     assert refused.status_code == 403
 
 
-def test_a_person_without_a_membership_is_nobody(house: House) -> None:
+def test_a_person_without_a_membership_is_nobody(tenant: Tenant) -> None:
     from django.contrib.auth.models import User
 
     client = Client()

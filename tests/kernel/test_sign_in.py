@@ -18,7 +18,7 @@ from django.urls import reverse
 
 from engram.kernel import sign_in
 from engram.kernel.models import KnownAddress, Membership
-from tests.conftest import Caller, House
+from tests.conftest import Caller, Tenant
 
 LOGIN = "/admin/login/"
 PASSWORD = "correct horse battery"
@@ -26,9 +26,9 @@ LIMIT = settings.AXES_FAILURE_LIMIT
 
 
 @pytest.fixture
-def person(house: House) -> User:
+def person(tenant: Tenant) -> User:
     user = User.objects.create_user("ada", password=PASSWORD, is_staff=True)
-    Membership.objects.create(workspace=house.workspace, user=user, role="admin")
+    Membership.objects.create(workspace=tenant.workspace, user=user, role="admin")
     return user
 
 
@@ -196,10 +196,10 @@ def test_odd_names_are_refused_like_others(db: None, name: str) -> None:
     assert set(fail(LIMIT + 1, name)) <= {200, 429}
 
 
-def test_keys_are_not_affected(house: House, person: User) -> None:
+def test_keys_are_not_affected(tenant: Tenant, person: User) -> None:
     fail(LIMIT)
     locked = Client(REMOTE_ADDR="192.0.2.1")
-    assert Caller(house.reader.token, locked).get("memories").status_code == 200
+    assert Caller(tenant.reader.token, locked).get("memories").status_code == 200
 
 
 def test_who_is_signed_in_stays_so(person: User) -> None:

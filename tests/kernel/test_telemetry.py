@@ -19,7 +19,7 @@ from engram.kernel import latency, pulse, telemetry
 from engram.kernel.models import LatencyHour, StageError, WorkerPulse, WorkerTally, Workspace
 from engram.kernel.refusals import StaleError
 from engram.kernel.tenancy import WorkspaceNotSetError, in_workspace
-from tests.conftest import NOW, House
+from tests.conftest import NOW, Tenant
 
 ME = "web@here/1"
 
@@ -83,11 +83,11 @@ def test_no_durations_have_no_percentile() -> None:
     assert latency.percentile([0] * latency.BUCKETS, 0.5) is None
 
 
-def test_counting_costs_no_query_and_no_more_room(house: House) -> None:
+def test_counting_costs_no_query_and_no_more_room(tenant: Tenant) -> None:
     latency.waiting.take()
     with CaptureQueriesContext(connection) as asked:
         for n in range(10_000):
-            telemetry.observe("commit", n / 1000, house.workspace)
+            telemetry.observe("commit", n / 1000, tenant.workspace)
     heaps = latency.waiting.take()
     assert len(asked) == 0
     assert sum(sum(heap.histogram()) for heap in heaps.values()) == 10_000
@@ -96,30 +96,30 @@ def test_counting_costs_no_query_and_no_more_room(house: House) -> None:
 
 
 def test_what_was_counted_of_a_workspace_that_is_gone_is_nobodys(
-    house: House, caplog: pytest.LogCaptureFixture
+    tenant: Tenant, caplog: pytest.LogCaptureFixture
 ) -> None:
     gone = Workspace(slug="gone", name="Gone")  # as evaluations roll theirs back
-    for workspace in (gone, house.workspace, gone):
+    for workspace in (gone, tenant.workspace, gone):
         telemetry.observe("recall", 0.004, workspace)
     with CaptureQueriesContext(connection) as asked:
         latency.write(ME)
     assert caplog.records == []
     assert not any("INSERT" in row["sql"] and str(gone.pk) in row["sql"] for row in asked)
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         found = latency.latencies(["recall"], since=now() - timedelta(hours=1))
     assert found["recall"].count == 1
 
 
-def test_what_was_counted_is_written_once(house: House) -> None:
-    telemetry.observe("commit", 0.004, house.workspace)
-    telemetry.observe("commit", 0.008, house.workspace)
+def test_what_was_counted_is_written_once(tenant: Tenant) -> None:
+    telemetry.observe("commit", 0.004, tenant.workspace)
+    telemetry.observe("commit", 0.008, tenant.workspace)
     latency.write(ME)
     latency.write(ME)
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         assert counted("commit") == 2
         telemetry.observe("commit", 0.5)
     latency.write("web@here/2")
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         found = latency.latencies(["commit", "judge"], since=now() - timedelta(hours=1))
         assert WorkerTally.objects.get(worker=ME).count == 2
         assert WorkerTally.objects.get(worker="web@here/2").count == 1
@@ -132,8 +132,8 @@ def test_what_was_counted_is_written_once(house: House) -> None:
     assert (judge.count, judge.p50, judge.mean, judge.last) == (0, None, None, None)
 
 
-def test_hours_outside_the_window_do_not_count(house: House) -> None:
-    with in_workspace(house.workspace):
+def test_hours_outside_the_window_do_not_count(tenant: Tenant) -> None:
+    with in_workspace(tenant.workspace):
         one = [1, *[0] * (latency.BUCKETS - 1)]
         for hours in (0, 2, 30):
             hour = (now() - timedelta(hours=hours)).replace(minute=0, second=0, microsecond=0)
@@ -143,17 +143,17 @@ def test_hours_outside_the_window_do_not_count(house: House) -> None:
     assert (day.count, two_days.count) == (2, 3)
 
 
-def test_a_histogram_with_fewer_buckets_still_adds_up(house: House) -> None:
+def test_a_histogram_with_fewer_buckets_still_adds_up(tenant: Tenant) -> None:
     hour = now().replace(minute=0, second=0, microsecond=0)
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         LatencyHour.objects.create(stage="recall", hour=hour, counts=[1, 2], total_seconds=1)
         telemetry.observe("recall", 0.1)
     latency.write(ME)
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         assert counted("recall") == 4
 
 
-def test_latencies_of_a_deleted_workspace_are_dropped(house: House, neighbour: House) -> None:
+def test_latencies_of_a_deleted_workspace_are_dropped(tenant: Tenant, neighbour: Tenant) -> None:
     with connection.cursor() as cursor:
         cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")  # as when a transaction commits
     telemetry.observe("recall", 0.1, uuid4())
@@ -163,16 +163,16 @@ def test_latencies_of_a_deleted_workspace_are_dropped(house: House, neighbour: H
         assert counted("recall") == 1
 
 
-def test_latencies_stay_in_their_workspace(house: House, neighbour: House) -> None:
+def test_latencies_stay_in_their_workspace(tenant: Tenant, neighbour: Tenant) -> None:
     telemetry.observe("recall", 0.1, neighbour.workspace)
     latency.write(ME)
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         assert latency.latencies(["recall"], since=NOW)["recall"].count == 0
         assert WorkerTally.objects.count() == 0
 
 
-def test_old_latencies_are_dropped(house: House) -> None:
-    with in_workspace(house.workspace):
+def test_old_latencies_are_dropped(tenant: Tenant) -> None:
+    with in_workspace(tenant.workspace):
         for days in (34, 36):
             at = now() - timedelta(days=days)
             LatencyHour.objects.create(stage="recall", hour=at, counts=[1], total_seconds=1)
@@ -180,8 +180,8 @@ def test_old_latencies_are_dropped(house: House) -> None:
         assert LatencyHour.objects.count() == 1
 
 
-def test_a_refused_request_is_no_latency_and_a_crash_is_one(house: House) -> None:
-    with in_workspace(house.workspace):
+def test_a_refused_request_is_no_latency_and_a_crash_is_one(tenant: Tenant) -> None:
+    with in_workspace(tenant.workspace):
         with pytest.raises(StaleError), telemetry.timed("commit"):
             raise StaleError("changed meanwhile")
         with pytest.raises(ZeroDivisionError), telemetry.timed("detect"):
@@ -189,7 +189,7 @@ def test_a_refused_request_is_no_latency_and_a_crash_is_one(house: House) -> Non
         with telemetry.timed("judge"):
             pass
     latency.write(ME)
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         assert (counted("commit"), counted("detect"), counted("judge")) == (0, 1, 1)
 
 
@@ -198,10 +198,10 @@ def test_a_stage_without_a_workspace_is_a_mistake() -> None:
         raise AssertionError
 
 
-def test_the_newest_500_errors_of_a_workspace_stay(house: House, neighbour: House) -> None:
+def test_the_newest_500_errors_of_a_workspace_stay(tenant: Tenant, neighbour: Tenant) -> None:
     with in_workspace(neighbour.workspace):
         telemetry.record_error("judge", "judge_failed", now=NOW)
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         StageError.objects.bulk_create(
             StageError(stage="detect", code=f"e{n}", at=NOW) for n in range(500)
         )
@@ -213,11 +213,11 @@ def test_the_newest_500_errors_of_a_workspace_stay(house: House, neighbour: Hous
         assert StageError.objects.count() == 1
 
 
-def test_an_error_is_kept_outside_of_any_transaction(house: House) -> None:
+def test_an_error_is_kept_outside_of_any_transaction(tenant: Tenant) -> None:
     telemetry.record_error(
-        "detect", "detect_failed", detail="ValueError", now=NOW, workspace=house.workspace
+        "detect", "detect_failed", detail="ValueError", now=NOW, workspace=tenant.workspace
     )
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         row = StageError.objects.get()
     assert (row.stage, row.code, row.detail, row.at) == (
         "detect", "detect_failed", "ValueError", NOW,
@@ -225,9 +225,9 @@ def test_an_error_is_kept_outside_of_any_transaction(house: House) -> None:
 
 
 def test_a_failure_is_told_though_its_row_goes_with_the_transaction(
-    house: House, lines: list[dict[str, object]]
+    tenant: Tenant, lines: list[dict[str, object]]
 ) -> None:
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         with transaction.atomic():
             telemetry.record_error("judge", "judge_failed", now=NOW)
             transaction.set_rollback(True)
@@ -236,9 +236,9 @@ def test_a_failure_is_told_though_its_row_goes_with_the_transaction(
 
 
 def test_noting_an_error_in_a_broken_transaction_breaks_nothing_more(
-    house: House, lines: list[dict[str, object]]
+    tenant: Tenant, lines: list[dict[str, object]]
 ) -> None:
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         try:
             with transaction.atomic(), connection.cursor() as cursor:
                 try:
@@ -252,8 +252,8 @@ def test_noting_an_error_in_a_broken_transaction_breaks_nothing_more(
     assert [line["event"] for line in lines] == ["judge_failed", "error_not_kept"]
 
 
-def test_a_long_detail_is_cut(house: House) -> None:
-    with in_workspace(house.workspace):
+def test_a_long_detail_is_cut(tenant: Tenant) -> None:
+    with in_workspace(tenant.workspace):
         telemetry.record_error("judge", "judge_failed", detail="x" * 999, now=NOW)
         assert len(StageError.objects.get().detail) == 300
 
@@ -274,9 +274,9 @@ def test_an_event_is_one_json_line(lines: list[dict[str, object]]) -> None:
 
 
 def test_predictor_errors_have_the_event_names_of_the_source_document(
-    house: House, lines: list[dict[str, object]]
+    tenant: Tenant, lines: list[dict[str, object]]
 ) -> None:
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         for code in ("predictor_timeout", "predictor_crash"):
             telemetry.record_error("predictor_score", code, session_key="s-1", now=NOW)
         telemetry.record_error("predictor_train", "predictor_train_failure", now=NOW)
@@ -288,7 +288,7 @@ def test_predictor_errors_have_the_event_names_of_the_source_document(
 
 
 def test_only_plain_values_and_short_texts_are_logged(
-    house: House, lines: list[dict[str, object]]
+    tenant: Tenant, lines: list[dict[str, object]]
 ) -> None:
     secret = "the launch codes are under the third flowerpot " * 9
     telemetry.log_event("score", "predictor", row=[secret], of={"text": secret}, long=secret)
@@ -298,8 +298,8 @@ def test_only_plain_values_and_short_texts_are_logged(
 
 
 @pytest.mark.django_db
-def test_a_pulse_is_one_row_a_process(house: House) -> None:
-    telemetry.observe("commit", 0.25, house.workspace)
+def test_a_pulse_is_one_row_a_process(tenant: Tenant) -> None:
+    telemetry.observe("commit", 0.25, tenant.workspace)
     pulse.tally.task_began()
     pulse.tally.task_began()
     pulse.tally.task_ended("conflicts.detect", "done", 2.0)
@@ -328,14 +328,14 @@ def test_a_silent_process_is_dead_after_a_minute_and_forgotten_after_a_day() -> 
 
 
 def test_an_outage_is_noted_every_ten_seconds(
-    house: House, neighbour: House, monkeypatch: pytest.MonkeyPatch
+    tenant: Tenant, neighbour: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = iter([100.0, 104.0, 105.0, 109.9, 110.1])
     monkeypatch.setattr(telemetry, "perf_counter", lambda: next(clock))
-    for of in (house, house, neighbour, house, house):
+    for of in (tenant, tenant, neighbour, tenant, tenant):
         telemetry.record_outage(
             "embedding", "embedding_unavailable", now=NOW, workspace=of.workspace
         )
-    for of, count in ((house, 2), (neighbour, 1)):
+    for of, count in ((tenant, 2), (neighbour, 1)):
         with in_workspace(of.workspace):
             assert StageError.objects.count() == count

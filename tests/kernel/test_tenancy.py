@@ -16,7 +16,7 @@ from engram.kernel.tenancy import (
     in_workspace,
     tell_database,
 )
-from tests.conftest import NOW, House
+from tests.conftest import NOW, Tenant
 
 # Registries hold no one's text: which workspaces there are, who belongs or is invited, who waits.
 REGISTRIES = {
@@ -61,20 +61,20 @@ def test_application_role_cannot_bypass_row_security(db: None) -> None:
         assert cursor.fetchone() == (False, False)
 
 
-def test_raw_sql_sees_only_the_current_workspace(house: House, neighbour: House) -> None:
-    with in_workspace(house.workspace), connection.cursor() as cursor:
+def test_raw_sql_sees_only_the_current_workspace(tenant: Tenant, neighbour: Tenant) -> None:
+    with in_workspace(tenant.workspace), connection.cursor() as cursor:
         cursor.execute("SELECT DISTINCT workspace_id FROM kernel_apikey")
-        assert cursor.fetchall() == [(house.workspace.pk,)]
+        assert cursor.fetchall() == [(tenant.workspace.pk,)]
 
 
-def test_raw_sql_outside_a_workspace_sees_nothing(house: House) -> None:
+def test_raw_sql_outside_a_workspace_sees_nothing(tenant: Tenant) -> None:
     with connection.cursor() as cursor:
         cursor.execute("SELECT count(*) FROM kernel_apikey")
         assert cursor.fetchone() == (0,)
 
 
 def test_writing_into_another_workspace_is_refused_by_the_database(
-    house: House, neighbour: House
+    tenant: Tenant, neighbour: Tenant
 ) -> None:
     foreign = Event(
         workspace=neighbour.workspace, type="t", object_type="o", object_id="1",
@@ -82,13 +82,15 @@ def test_writing_into_another_workspace_is_refused_by_the_database(
     )  # fmt: skip
     with (
         pytest.raises(ProgrammingError, match="row-level security"),
-        in_workspace(house.workspace),
+        in_workspace(tenant.workspace),
     ):
         foreign.save()
 
 
-def test_updating_rows_of_another_workspace_changes_nothing(house: House, neighbour: House) -> None:
-    with in_workspace(house.workspace), connection.cursor() as cursor:
+def test_updating_rows_of_another_workspace_changes_nothing(
+    tenant: Tenant, neighbour: Tenant
+) -> None:
+    with in_workspace(tenant.workspace), connection.cursor() as cursor:
         cursor.execute(
             "UPDATE kernel_apikey SET role = 'admin' WHERE workspace_id = %s",
             [neighbour.workspace.pk],
@@ -96,32 +98,32 @@ def test_updating_rows_of_another_workspace_changes_nothing(house: House, neighb
         assert cursor.rowcount == 0
 
 
-def test_new_rows_are_stamped_with_the_current_workspace(house: House) -> None:
-    with in_workspace(house.workspace):
+def test_new_rows_are_stamped_with_the_current_workspace(tenant: Tenant) -> None:
+    with in_workspace(tenant.workspace):
         event = record("test.happened", of=("test", "1"), actor=SYSTEM, now=NOW)
-    assert event.workspace_id == house.workspace.pk
+    assert event.workspace_id == tenant.workspace.pk
 
 
-def test_nested_in_another_workspace_is_refused(house: House, neighbour: House) -> None:
+def test_nested_in_another_workspace_is_refused(tenant: Tenant, neighbour: Tenant) -> None:
     with (
-        in_workspace(house.workspace),
+        in_workspace(tenant.workspace),
         pytest.raises(RuntimeError, match="one workspace"),
         in_workspace(neighbour.workspace),
     ):
         pass
 
 
-def test_leaving_a_workspace_hides_its_rows_within_the_same_transaction(house: House) -> None:
+def test_leaving_a_workspace_hides_its_rows_within_the_same_transaction(tenant: Tenant) -> None:
     with transaction.atomic():
-        with in_workspace(house.workspace):
+        with in_workspace(tenant.workspace):
             pass
         with connection.cursor() as cursor:
             cursor.execute("SELECT count(*) FROM kernel_apikey")
             assert cursor.fetchone() == (0,)
 
 
-def test_a_failed_block_leaves_no_workspace_behind(house: House) -> None:
-    with pytest.raises(ZeroDivisionError), in_workspace(house.workspace):
+def test_a_failed_block_leaves_no_workspace_behind(tenant: Tenant) -> None:
+    with pytest.raises(ZeroDivisionError), in_workspace(tenant.workspace):
         _ = 1 / 0
     with pytest.raises(WorkspaceNotSetError):
         Event.objects.all()
@@ -130,7 +132,7 @@ def test_a_failed_block_leaves_no_workspace_behind(house: House) -> None:
         assert cursor.fetchone() == (0,)
 
 
-def test_a_digest_reveals_the_one_key_that_it_belongs_to(house: House, neighbour: House) -> None:
+def test_a_digest_reveals_the_one_key_that_it_belongs_to(tenant: Tenant, neighbour: Tenant) -> None:
     with transaction.atomic():
         tell_database("engram.key_digest", "0" * 64)
         with connection.cursor() as cursor:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tests.conftest import House
-from tests.kernel.test_pulse import house, process
+from tests.conftest import Tenant
+from tests.kernel.test_pulse import process, tenant
 
-__all__ = ["house"]
+__all__ = ["tenant"]
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -33,9 +33,9 @@ print([provider.name for provider in embedding._providers.values()])
     ],
 )
 def test_a_web_process_has_the_local_model_in_memory_unasked(
-    house: House, options: dict[str, str], loaded: str
+    tenant: Tenant, options: dict[str, str], loaded: str
 ) -> None:
-    with process(CODE.replace("{options}", repr(options)), house) as running:
+    with process(CODE.replace("{options}", repr(options)), tenant) as running:
         said, _ = running.communicate(timeout=120)
     assert (said.strip(), running.returncode) == (loaded, 0)
 
@@ -68,8 +68,8 @@ print(gc.get_freeze_count() > 50_000, sys.getswitchinterval())
 """
 
 
-def test_a_web_process_is_alive_without_a_thread_and_stops_for_no_garbage(house: House) -> None:
-    with process(ALIVE, house) as running:
+def test_a_web_process_is_alive_without_a_thread_and_stops_for_no_garbage(tenant: Tenant) -> None:
+    with process(ALIVE, tenant) as running:
         said, _ = running.communicate(timeout=120)
     alive, quick = said.splitlines()[-2:]
     assert (alive, quick) == ('200 {"status": "ok"}', "True 0.001")

@@ -16,13 +16,13 @@ from memories.models import Memory, SessionCandidate
 from memories.services.sessions.offer import Started
 from memories.services.sessions.ranker_hook import Asked, Opinion
 from memories.services.sessions.start import SessionWanted, start_session
-from tests.conftest import NOW, House
+from tests.conftest import NOW, Tenant
 
 AGENT = Actor(kind="user", id="7", label="somebody", role=Role.AGENT)
 
 
 def remember(
-    house: House,
+    tenant: Tenant,
     content: str,
     *,
     days: float = 0,
@@ -37,15 +37,15 @@ def remember(
         "observed_at": (at - timedelta(days=days)).isoformat(),
         **fields,
     }
-    answer = house.agent.post("memories", body)
+    answer = tenant.agent.post("memories", body)
     assert answer.status_code == 201, answer.json()
     return UUID(answer.json()["memory"]["id"])
 
 
-def begin(house: House, key: str = "s1", *, now: datetime = NOW, **wanted: Any) -> Started:
+def begin(tenant: Tenant, key: str = "s1", *, now: datetime = NOW, **wanted: Any) -> Started:
     """Start a session."""
     return start_session(
-        house.workspace,
+        tenant.workspace,
         SessionWanted(session_key=key, **wanted),
         actor=AGENT,
         now=now,
@@ -58,15 +58,15 @@ def given(started: Started) -> list[UUID]:
     return [one.memory_id for one in started.offered]
 
 
-def records(house: House, started: Started) -> list[SessionCandidate]:
+def records(tenant: Tenant, started: Started) -> list[SessionCandidate]:
     """Return the records of a session, those that were ranked first."""
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         return list(started.session.candidates.order_by("rank", "pk"))
 
 
-def counters(house: House, ids: Sequence[UUID]) -> list[tuple[int, int, int]]:
+def counters(tenant: Tenant, ids: Sequence[UUID]) -> list[tuple[int, int, int]]:
     """Return how often memories were recalled, injected and hit."""
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         found = Memory.objects.in_bulk(list(ids))
         return [(found[i].recall_count, found[i].injected_count, found[i].hit_count) for i in ids]
 

@@ -20,7 +20,7 @@ from memories.services.commit import nearby, transaction
 from memories.services.commit.commit import commit_all
 from memories.services.commit.draft import Draft
 from memories.tasks import sweep_second_looks
-from tests.conftest import House, build_house
+from tests.conftest import Tenant, build_tenant
 
 NAMES = ("north", "south", "west", "east", "harbour", "hill", "river", "market")
 
@@ -34,18 +34,23 @@ def long_text(number: int, sentences: int = 40) -> str:
 
 
 @pytest.fixture
-def stored(house: House) -> House:
+def stored(tenant: Tenant) -> Tenant:
     """Return a workspace with eight long memories."""
     drafts = [Draft(content=long_text(number)) for number in range(8)]
     commit_all(
-        house.workspace, drafts, actor=SYSTEM, now=timezone.now(), is_gated=False, is_detected=False
+        tenant.workspace,
+        drafts,
+        actor=SYSTEM,
+        now=timezone.now(),
+        is_gated=False,
+        is_detected=False,
     )
-    return house
+    return tenant
 
 
-def batch(house: House, texts: list[str]) -> list[dict[str, Any]]:
+def batch(tenant: Tenant, texts: list[str]) -> list[dict[str, Any]]:
     body = {"memories": [{"content": text} for text in texts]}
-    answer = house.agent.post("memories/batch", body)
+    answer = tenant.agent.post("memories/batch", body)
     assert answer.status_code == 201, answer.json()
     results: list[dict[str, Any]] = answer.json()["results"]
     return results
@@ -68,7 +73,7 @@ def counting(
 
 
 def test_a_commit_reads_each_long_text_once_and_the_first_1000_characters_for_an_ask(
-    stored: House, monkeypatch: pytest.MonkeyPatch
+    stored: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read = counting(monkeypatch, "read", [reading])
     answer = stored.agent.post("memories", {"content": long_text(90)})
@@ -80,7 +85,7 @@ def test_a_commit_reads_each_long_text_once_and_the_first_1000_characters_for_an
 
 
 def test_a_batch_compares_so_many_characters_and_leaves_the_rest_to_the_background(
-    stored: House, monkeypatch: pytest.MonkeyPatch
+    stored: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("memories.services.commit.commit.CHARS_A_CALL", 40_000)
     compared = counting(monkeypatch, "compare", [comparing])
@@ -109,12 +114,12 @@ def test_nothing_is_compared_for_asks_before_the_transaction_ends(
         return asks(result)
 
     monkeypatch.setattr(nearby, "_pairs", watched)
-    batch(build_house("asks"), ["The lift is red.", "The lift is made of steel."])
+    batch(build_tenant("asks"), ["The lift is red.", "The lift is made of steel."])
     assert within == [False, False]
 
 
 def test_what_was_left_is_compared_in_the_background_also_with_its_own_batch(
-    stored: House, monkeypatch: pytest.MonkeyPatch
+    stored: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("memories.services.commit.commit.CHARS_A_CALL", 0)
     one = "The deploy of the harbour depot runs on Thursday."
@@ -130,7 +135,7 @@ def test_what_was_left_is_compared_in_the_background_also_with_its_own_batch(
 
 
 def test_the_background_compares_a_bounded_part_at_a_time_until_all_is_done(
-    stored: House, monkeypatch: pytest.MonkeyPatch
+    stored: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("memories.services.commit.commit.CHARS_A_CALL", 0)
     batch(stored, [long_text(200 + number) for number in range(5)])
@@ -162,13 +167,13 @@ def test_a_pair_is_compared_and_counted_once(monkeypatch: pytest.MonkeyPatch) ->
     assert comparer.left == 67
 
 
-def test_ordinary_batches_have_room(house: House) -> None:
+def test_ordinary_batches_have_room(tenant: Tenant) -> None:
     texts = [f"Batch item {i} lives in bay {i * 7} of hall {i % 13}." for i in range(100)]
-    assert all(NOT_HERE not in row["gate"]["reasons"] for row in batch(house, texts))
+    assert all(NOT_HERE not in row["gate"]["reasons"] for row in batch(tenant, texts))
 
 
 def test_long_texts_that_the_gate_did_not_compare_are_not_asked_about(
-    stored: House, monkeypatch: pytest.MonkeyPatch
+    stored: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("memories.services.commit.commit.CHARS_A_CALL", 0)
     with in_workspace(stored.workspace):

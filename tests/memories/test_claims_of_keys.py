@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, Review
-from tests.conftest import Caller, House, build_house, issue_agent
+from tests.conftest import Caller, Tenant, build_tenant, issue_agent
 
 BUDGET = "The budget is 5000 euros."
 OTHER = "The budget is 9 euros."
@@ -33,9 +33,9 @@ def stored(caller: Caller, content: str, **fields: Any) -> str:
     return memory_id
 
 
-def shown(house: House, memory_id: str) -> dict[str, Any]:
+def shown(tenant: Tenant, memory_id: str) -> dict[str, Any]:
     """Return what a memory says and what hides it, without what reading changes."""
-    body: dict[str, Any] = house.admin.get(f"memories/{memory_id}").json()
+    body: dict[str, Any] = tenant.admin.get(f"memories/{memory_id}").json()
     return {k: v for k, v in body.items() if not k.endswith("_count") and k != "last_recalled_at"}
 
 
@@ -78,17 +78,17 @@ OPERATIONS = [
 WRITERS = ["reviewer", "admin", "verdict"]
 
 
-def persons_memory(house: House, writer: str) -> str:
+def persons_memory(tenant: Tenant, writer: str) -> str:
     """Return a memory that a reviewer's or admin's key wrote, or kept in a verdict; merged into."""
     if writer == "verdict":
-        ids = [stored(house.agent, BUDGET), stored(house.agent, "The budget is 700 euros.")]
-        card = house.agent.post("conflicts", {"memory_ids": ids}).json()
+        ids = [stored(tenant.agent, BUDGET), stored(tenant.agent, "The budget is 700 euros.")]
+        card = tenant.agent.post("conflicts", {"memory_ids": ids}).json()
         body = {"verdict": "keep", "keep": [ids[0]]}
-        assert house.reviewer.post(f"conflicts/{card['id']}/resolve", body).status_code == 200
+        assert tenant.reviewer.post(f"conflicts/{card['id']}/resolve", body).status_code == 200
         memory_id = ids[0]
     else:
-        memory_id = stored(house.caller(writer), BUDGET)
-    again = commit(house.reviewer, "The budget is 5,000 euros.")
+        memory_id = stored(tenant.caller(writer), BUDGET)
+    again = commit(tenant.reviewer, "The budget is 5,000 euros.")
     assert again.json()["outcome"] in {"merged", "duplicate"}
     return memory_id
 
@@ -96,27 +96,27 @@ def persons_memory(house: House, writer: str) -> str:
 @pytest.mark.parametrize("writer", WRITERS)
 @pytest.mark.parametrize(("relay", "may_pin"), FLAGS)
 def test_no_agent_changes_what_a_person_wrote_or_decided(
-    house: House, writer: str, relay: bool, may_pin: bool
+    tenant: Tenant, writer: str, relay: bool, may_pin: bool
 ) -> None:
-    memory_id = persons_memory(house, writer)
-    agent = issue_agent(house.workspace, may_relay=relay, may_pin=may_pin)
-    before = shown(house, memory_id)
+    memory_id = persons_memory(tenant, writer)
+    agent = issue_agent(tenant.workspace, may_relay=relay, may_pin=may_pin)
+    before = shown(tenant, memory_id)
     for operation in OPERATIONS:
         answer = operation.do(agent, memory_id)
         assert answer.status_code in {202, 403}, (operation.name, answer.json())
         if answer.status_code == 202:
             assert answer.json()["status"] == "pending", operation.name
-            review = house.reviewer.get(f"reviews/{answer.json()['review']}").json()
+            review = tenant.reviewer.get(f"reviews/{answer.json()['review']}").json()
             assert (review["status"], review["memory"]["id"]) == ("pending", memory_id)
-        assert shown(house, memory_id) == before, operation.name
+        assert shown(tenant, memory_id) == before, operation.name
 
 
 @pytest.mark.parametrize(("relay", "may_pin"), FLAGS)
-def test_a_reviewers_key_needs_nobody(house: House, relay: bool, may_pin: bool) -> None:
-    memory_id = persons_memory(house, "admin")
+def test_a_reviewers_key_needs_nobody(tenant: Tenant, relay: bool, may_pin: bool) -> None:
+    memory_id = persons_memory(tenant, "admin")
     change = {"pinned": may_pin, "tags": ["relayed"] if relay else []}
-    assert house.reviewer.patch(f"memories/{memory_id}", change).status_code == 200
-    answer = commit(house.reviewer, OTHER, supersedes=memory_id, provenance="user_stated")
+    assert tenant.reviewer.patch(f"memories/{memory_id}", change).status_code == 200
+    answer = commit(tenant.reviewer, OTHER, supersedes=memory_id, provenance="user_stated")
     assert answer.status_code == 201
 
 
@@ -143,10 +143,10 @@ def allows(claim: str, ceiling: str, relay: bool, may_pin: bool) -> bool:
 @pytest.mark.parametrize("ceiling", ["assistant_derived", "episode_summary", "user_stated"])
 @pytest.mark.parametrize(("relay", "may_pin"), FLAGS)
 def test_what_goes_beyond_a_key_waits_and_is_done_as_asked(
-    house: House, ceiling: str, relay: bool, may_pin: bool
+    tenant: Tenant, ceiling: str, relay: bool, may_pin: bool
 ) -> None:
     agent = issue_agent(
-        house.workspace, provenance_ceiling=ceiling, may_relay=relay, may_pin=may_pin
+        tenant.workspace, provenance_ceiling=ceiling, may_relay=relay, may_pin=may_pin
     )
     for number, (claim, fields) in enumerate(CLAIMS.items()):
         content = f"Room {number} of wing {'abcdefgh'[number]} faces the {claim} garden."
@@ -157,34 +157,34 @@ def test_what_goes_beyond_a_key_waits_and_is_done_as_asked(
             made = answer.json()["memory"]
         else:
             assert answer.status_code == 202, (claim, answer.json())
-            with in_workspace(house.workspace):
+            with in_workspace(tenant.workspace):
                 assert not Memory.objects.filter(content=content).exists()
-            review = house.reviewer.get(f"reviews/{answer.json()['review']}").json()
+            review = tenant.reviewer.get(f"reviews/{answer.json()['review']}").json()
             assert (review["kind"], review["memory"]) == ("claim", None)
             assert review["asked_by"]["label"] == "plain"
             assert commit(agent, content, **fields, **asked).json() == answer.json()
-            done = house.reviewer.post(f"reviews/{review['id']}/accept", {}).json()
-            made = house.reader.get(f"memories/{done['result']}").json()
+            done = tenant.reviewer.post(f"reviews/{review['id']}/accept", {}).json()
+            made = tenant.reader.get(f"memories/{done['result']}").json()
         assert {name: made[name] for name in fields} == fields
         assert (made["content"], made["scope"], made["tags"], made["session_key"]) == (
             content, claim, [claim], "run-1",
         )  # fmt: skip
 
 
-def test_a_batch_writes_the_rest_and_keeps_claims_waiting(house: House) -> None:
-    agent = issue_agent(house.workspace)
+def test_a_batch_writes_the_rest_and_keeps_claims_waiting(tenant: Tenant) -> None:
+    agent = issue_agent(tenant.workspace)
     body = {"memories": [{"content": "Rita sings."}, {"content": "Rita rows.", "pinned": True}]}
     answer = agent.post("memories/batch", body)
     outcomes = [(row["outcome"], row["review"] is None) for row in answer.json()["results"]]
     assert (answer.status_code, outcomes) == (201, [("created", True), ("pending", False)])
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         assert [m.content for m in Memory.objects.all()] == ["Rita sings."]
 
 
-def test_what_waits_is_read_by_who_asked_and_by_reviewers(house: House) -> None:
-    asking, other = (issue_agent(house.workspace, name) for name in ("asking", "other"))
+def test_what_waits_is_read_by_who_asked_and_by_reviewers(tenant: Tenant) -> None:
+    asking, other = (issue_agent(tenant.workspace, name) for name in ("asking", "other"))
     asked = commit(asking, "Send backups to Rita.", provenance="user_stated").json()["review"]
-    readers = {asking: True, other: False, house.agent: False, house.reviewer: True}
+    readers = {asking: True, other: False, tenant.agent: False, tenant.reviewer: True}
     for caller, is_shown in readers.items():
         one, listed = caller.get(f"reviews/{asked}"), caller.get("reviews", {"status": "all"})
         assert one.status_code == (200 if is_shown else 404)
@@ -192,35 +192,35 @@ def test_what_waits_is_read_by_who_asked_and_by_reviewers(house: House) -> None:
         for answer in (one, listed):
             assert ("Rita" in answer.content.decode()) is is_shown
         in_inbox = "Rita" in caller.get("inbox").content.decode()
-        assert in_inbox is (caller is house.reviewer)
+        assert in_inbox is (caller is tenant.reviewer)
 
 
-def test_a_claim_that_also_replaces_is_one_review_that_names_both(house: House) -> None:
-    old = stored(house.reviewer, BUDGET)
+def test_a_claim_that_also_replaces_is_one_review_that_names_both(tenant: Tenant) -> None:
+    old = stored(tenant.reviewer, BUDGET)
     answer = commit(
-        issue_agent(house.workspace), OTHER, supersedes=old, provenance="user_stated", pinned=True
+        issue_agent(tenant.workspace), OTHER, supersedes=old, provenance="user_stated", pinned=True
     )
-    review = house.reviewer.get(f"reviews/{answer.json()['review']}").json()
+    review = tenant.reviewer.get(f"reviews/{answer.json()['review']}").json()
     assert (review["kind"], review["memory"]["id"]) == ("supersede", old)
     for part in ("may not claim", "may not pin", "A person wrote"):
         assert part in review["reason"]
 
 
-def test_a_rejected_claim_leaves_nothing_and_can_be_taken_back(house: House) -> None:
-    answer = commit(issue_agent(house.workspace), BUDGET, provenance="user_stated").json()
-    house.reviewer.post(f"reviews/{answer['review']}/reject", {})
-    with in_workspace(house.workspace):
+def test_a_rejected_claim_leaves_nothing_and_can_be_taken_back(tenant: Tenant) -> None:
+    answer = commit(issue_agent(tenant.workspace), BUDGET, provenance="user_stated").json()
+    tenant.reviewer.post(f"reviews/{answer['review']}/reject", {})
+    with in_workspace(tenant.workspace):
         assert not Memory.objects.exists()
         assert Review.objects.get().status == "rejected"
 
 
-def test_an_agents_constraint_is_led_by_those_who_may_pin_only(house: House) -> None:
+def test_an_agents_constraint_is_led_by_those_who_may_pin_only(tenant: Tenant) -> None:
     rule = stored(
-        issue_agent(house.workspace, "host", may_pin=True), "Never deploy on Fridays.",
+        issue_agent(tenant.workspace, "host", may_pin=True), "Never deploy on Fridays.",
         kind="constraint",
     )  # fmt: skip
-    before = shown(house, rule)
-    plain, host = issue_agent(house.workspace), issue_agent(house.workspace, "h2", may_pin=True)
+    before = shown(tenant, rule)
+    plain, host = issue_agent(tenant.workspace), issue_agent(tenant.workspace, "h2", may_pin=True)
     finer = commit(plain, "Never deploy on Fridays after 14:00.")
     assert finer.json()["outcome"] in {"suggested", "created", "kept_apart"}
     for answer in (
@@ -231,17 +231,17 @@ def test_an_agents_constraint_is_led_by_those_who_may_pin_only(house: House) -> 
     ):
         assert answer.status_code == 202, answer.json()
     changing = {"disputed", "conflicts"}
-    after = shown(house, rule)
+    after = shown(tenant, rule)
     assert {k: v for k, v in after.items() if k not in changing} == {
         k: v for k, v in before.items() if k not in changing
     }
     assert host.patch(f"memories/{rule}", {"scope": "ops"}).status_code == 200
 
 
-def test_a_relayed_word_replaces_and_forgets_what_a_user_said(house: House) -> None:
-    host = issue_agent(house.workspace, "host", may_relay=True)
+def test_a_relayed_word_replaces_and_forgets_what_a_user_said(tenant: Tenant) -> None:
+    host = issue_agent(tenant.workspace, "host", may_relay=True)
     said = stored(host, BUDGET, provenance="user_stated")
-    plain = issue_agent(house.workspace)
+    plain = issue_agent(tenant.workspace)
     assert commit(plain, OTHER, supersedes=said).status_code == 202
     assert plain.post("memories/forget", {"ids": [said], "confirm": True}).status_code == 202
     new = stored(host, OTHER, supersedes=said, provenance="user_stated")
@@ -249,9 +249,9 @@ def test_a_relayed_word_replaces_and_forgets_what_a_user_said(house: House) -> N
     assert (gone.status_code, gone.json()["ids"]) == (200, [new])
 
 
-def test_forgetting_asks_about_a_persons_memories_and_forgets_the_others(house: House) -> None:
-    agent = issue_agent(house.workspace)
-    own, theirs = stored(agent, "Rita rows."), stored(house.reviewer, "The harbour has a crane.")
+def test_forgetting_asks_about_a_persons_memories_and_forgets_the_others(tenant: Tenant) -> None:
+    agent = issue_agent(tenant.workspace)
+    own, theirs = stored(agent, "Rita rows."), stored(tenant.reviewer, "The harbour has a crane.")
     asked = {"ids": [own, theirs]}
     would = agent.post("memories/forget", asked).json()
     assert ([m["id"] for m in would["would_forget"]], would["would_wait"]) == (
@@ -263,20 +263,20 @@ def test_forgetting_asks_about_a_persons_memories_and_forgets_the_others(house: 
     assert (done.status_code, done.json()["ids"], waiting["id"]) == (200, [own], theirs)
     again = agent.post("memories/forget", asked | {"confirm": True})
     assert (again.status_code, again.json()["review"]) == (202, waiting["review"])
-    assert house.agent.get("memories", {"trust": "pending"}).json()["results"][0]["id"] == theirs
+    assert tenant.agent.get("memories", {"trust": "pending"}).json()["results"][0]["id"] == theirs
 
-    accepted = house.reviewer.post(f"reviews/{waiting['review']}/accept", {})
+    accepted = tenant.reviewer.post(f"reviews/{waiting['review']}/accept", {})
     assert accepted.json()["status"] == "accepted"
-    assert shown(house, theirs)["state"] == "forgotten"
+    assert shown(tenant, theirs)["state"] == "forgotten"
     assert agent.post("memories/restore", {"ids": [theirs]}).status_code == 202  # a person agreed
 
 
-def test_forgetting_asks_the_database_as_often_for_many_as_for_one(house: House) -> None:
-    agent = issue_agent(house.workspace)
+def test_forgetting_asks_the_database_as_often_for_many_as_for_one(tenant: Tenant) -> None:
+    agent = issue_agent(tenant.workspace)
 
     def asks(number: int) -> int:
         ids = [
-            stored(house.reviewer, f"Hall {number}.{n} holds {n + 7} chairs.")
+            stored(tenant.reviewer, f"Hall {number}.{n} holds {n + 7} chairs.")
             for n in range(number)
         ]
         with CaptureQueriesContext(
@@ -290,18 +290,18 @@ def test_forgetting_asks_the_database_as_often_for_many_as_for_one(house: House)
     assert asks(1) == asks(6)
 
 
-def test_a_pending_claim_lapses_when_its_statement_is_forgotten(house: House) -> None:
-    agent = issue_agent(house.workspace)
+def test_a_pending_claim_lapses_when_its_statement_is_forgotten(tenant: Tenant) -> None:
+    agent = issue_agent(tenant.workspace)
     known = stored(agent, "Rita sings in a choir.", scope="people")
     asked = commit(agent, "Rita sings in a choir.", scope="music", pinned=True).json()["review"]
     agent.post("memories/forget", {"ids": [known], "confirm": True})
-    assert house.reviewer.get(f"reviews/{asked}").json()["status"] == "lapsed"
+    assert tenant.reviewer.get(f"reviews/{asked}").json()["status"] == "lapsed"
     again = commit(agent, "Rita sings in a choir.", scope="music", pinned=True)
     assert again.json()["outcome"] == "suppressed"
 
 
-def test_a_key_writes_under_its_own_name(house: House) -> None:
-    bound = issue_agent(house.workspace, agent="penny")
+def test_a_key_writes_under_its_own_name(tenant: Tenant) -> None:
+    bound = issue_agent(tenant.workspace, agent="penny")
     made = commit(bound, "Rita rows.").json()["memory"]
     assert made["agent"] == "penny"
     refused = commit(bound, "Rita sings.", agent="mallory")
@@ -311,44 +311,44 @@ def test_a_key_writes_under_its_own_name(house: House) -> None:
     assert refused.json()["errors"][0]["field"] == "memories.1.agent"
     assert bound.post("sessions", {"session_key": "s", "agent": "mallory"}).status_code == 422
     bound.post("sessions", {"session_key": "s"})
-    assert house.reader.get("sessions/s").json()["agent"] == "penny"
+    assert tenant.reader.get("sessions/s").json()["agent"] == "penny"
 
 
-def test_a_claimed_name_brings_no_trust(house: House) -> None:
-    theirs = stored(issue_agent(house.workspace, agent="penny", may_relay=True), BUDGET,
+def test_a_claimed_name_brings_no_trust(tenant: Tenant) -> None:
+    theirs = stored(issue_agent(tenant.workspace, agent="penny", may_relay=True), BUDGET,
                     provenance="user_stated")  # fmt: skip
-    forger = issue_agent(house.workspace, "forger")
+    forger = issue_agent(tenant.workspace, "forger")
     assert commit(forger, OTHER, agent="penny", supersedes=theirs).status_code == 202
 
 
-def test_a_signed_in_person_needs_no_flag(house: House, member: Any) -> None:
+def test_a_signed_in_person_needs_no_flag(tenant: Tenant, member: Any) -> None:
     body = {"content": BUDGET, "provenance": "user_stated", "kind": "constraint", "pinned": True}
     answer = member("agent").post("/api/v1/memories", body, content_type="application/json")
     assert (answer.status_code, answer.json()["memory"]["provenance"]) == (201, "user_stated")
 
 
-def test_splitting_brings_back_no_claim_that_the_key_may_not_make(house: House) -> None:
-    first = stored(house.agent, "The deploy runs on Thursday.")
-    loud = commit(house.agent, "The deploy runs on Thursday at 14:00 UTC.", pinned=True)
+def test_splitting_brings_back_no_claim_that_the_key_may_not_make(tenant: Tenant) -> None:
+    first = stored(tenant.agent, "The deploy runs on Thursday.")
+    loud = commit(tenant.agent, "The deploy runs on Thursday at 14:00 UTC.", pinned=True)
     assert (loud.json()["outcome"], loud.json()["memory"]["id"]) == ("merged", first)
-    plain = issue_agent(house.workspace)
+    plain = issue_agent(tenant.workspace)
     assert _split(plain, first).status_code == 403
-    assert _split(house.agent, first).status_code == 200
+    assert _split(tenant.agent, first).status_code == 200
 
 
-def test_claims_of_another_workspace_do_not_exist(house: House, neighbour: House) -> None:
+def test_claims_of_another_workspace_do_not_exist(tenant: Tenant, neighbour: Tenant) -> None:
     asked = commit(issue_agent(neighbour.workspace), BUDGET, pinned=True).json()["review"]
-    assert house.reviewer.get(f"reviews/{asked}").status_code == 404
-    assert house.reviewer.post(f"reviews/{asked}/accept", {}).status_code == 404
-    assert house.reviewer.get("reviews").json()["results"] == []
+    assert tenant.reviewer.get(f"reviews/{asked}").status_code == 404
+    assert tenant.reviewer.post(f"reviews/{asked}/accept", {}).status_code == 404
+    assert tenant.reviewer.get("reviews").json()["results"] == []
 
 
 def test_two_same_claims_at_once_are_one_review(transactional_db: None) -> None:
     from concurrent.futures import ThreadPoolExecutor
     from threading import Barrier
 
-    house = build_house("busy")
-    agent, barrier = issue_agent(house.workspace), Barrier(3)
+    tenant = build_tenant("busy")
+    agent, barrier = issue_agent(tenant.workspace), Barrier(3)
 
     def claim(_: int) -> str:
         barrier.wait()
@@ -362,11 +362,11 @@ def test_two_same_claims_at_once_are_one_review(transactional_db: None) -> None:
         assert len(set(pool.map(claim, range(3)))) == 1
 
 
-def test_so_many_requests_of_a_key_wait_at_a_time(house: House) -> None:
-    house.workspace.settings = {"pending_reviews_per_key": 3}
-    house.workspace.save()
-    agent = issue_agent(house.workspace)
-    known = stored(house.reviewer, BUDGET)
+def test_so_many_requests_of_a_key_wait_at_a_time(tenant: Tenant) -> None:
+    tenant.workspace.settings = {"pending_reviews_per_key": 3}
+    tenant.workspace.save()
+    agent = issue_agent(tenant.workspace)
+    known = stored(tenant.reviewer, BUDGET)
     asked = [commit(agent, f"Rita owns {n + 2} boats.", pinned=True) for n in range(2)]
     asked.append(commit(agent, OTHER, supersedes=known))
     assert {answer.status_code for answer in asked} == {202}
@@ -383,15 +383,15 @@ def test_so_many_requests_of_a_key_wait_at_a_time(house: House) -> None:
             "too-many-pending-reviews",
         )
         assert "people must decide" in body["detail"]
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         assert Review.objects.count() == 3
         assert not Memory.objects.filter(content="Rita sings.").exists()
     # The same again is the same review; forgetting, other keys and what needs nobody go on.
     assert commit(agent, "Rita owns 2 boats.", pinned=True).json() == asked[0].json()
     assert agent.post("memories/forget", {"ids": [known], "confirm": True}).status_code == 202
-    assert commit(issue_agent(house.workspace, "b"), "Rita skis.", pinned=True).status_code == 202
+    assert commit(issue_agent(tenant.workspace, "b"), "Rita skis.", pinned=True).status_code == 202
     assert commit(agent, "Rita dives.").status_code == 201
-    house.reviewer.post(f"reviews/{asked[0].json()['review']}/reject", {})
+    tenant.reviewer.post(f"reviews/{asked[0].json()['review']}/reject", {})
     assert commit(agent, "Rita skis.", pinned=True).status_code == 202
 
 
@@ -404,18 +404,18 @@ def test_so_many_requests_of_a_key_wait_at_a_time(house: House) -> None:
     ],
 )
 def test_repeating_what_is_trusted_already_asks_nobody(
-    house: House, known: dict[str, Any], ceiling: str
+    tenant: Tenant, known: dict[str, Any], ceiling: str
 ) -> None:
-    memory_id = stored(house.reviewer, BUDGET, **known)
-    before = shown(house, memory_id)
-    answer = commit(issue_agent(house.workspace, provenance_ceiling=ceiling), BUDGET, **known)
+    memory_id = stored(tenant.reviewer, BUDGET, **known)
+    before = shown(tenant, memory_id)
+    answer = commit(issue_agent(tenant.workspace, provenance_ceiling=ceiling), BUDGET, **known)
     assert (answer.status_code, answer.json()["outcome"]) == (200, "duplicate")
     changing = {"observations", "updated_at"}
-    after = shown(house, memory_id)
+    after = shown(tenant, memory_id)
     assert {k: v for k, v in after.items() if k not in changing} == {
         k: v for k, v in before.items() if k not in changing
     }
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         observation = Memory.objects.get().observations.first()
         assert observation is not None
         assert (observation.outcome, observation.provenance) == ("duplicate", ceiling)
@@ -423,8 +423,8 @@ def test_repeating_what_is_trusted_already_asks_nobody(
         assert not Review.objects.exists()
 
 
-def test_repeating_a_memory_as_more_than_it_is_still_asks(house: House) -> None:
-    stored(house.agent, BUDGET, provenance="assistant_derived")
-    plain = issue_agent(house.workspace)
+def test_repeating_a_memory_as_more_than_it_is_still_asks(tenant: Tenant) -> None:
+    stored(tenant.agent, BUDGET, provenance="assistant_derived")
+    plain = issue_agent(tenant.workspace)
     for fields in ({"provenance": "user_stated"}, {"pinned": True}, {"kind": "constraint"}):
         assert commit(plain, BUDGET, **fields).status_code == 202

@@ -11,18 +11,18 @@ from memories.services.commit.draft import Draft
 from tests.conftest import NOW
 
 
-def test_a_statement_may_reword_one_of_its_own_batch(house):
+def test_a_statement_may_reword_one_of_its_own_batch(tenant):
     contents = [
         "Releases are tagged from main.",
         "Releases are tagged from main at 9:30.",
     ]
 
     results = commit_all(
-        house.workspace, [Draft(content=content) for content in contents], actor=SYSTEM, now=NOW
+        tenant.workspace, [Draft(content=content) for content in contents], actor=SYSTEM, now=NOW
     )
 
     assert [result.outcome for result in results] == ["created", "merged"]
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         memory = Memory.objects.get()
         expected = terms(memory.content)
         assert memory.content == contents[1]

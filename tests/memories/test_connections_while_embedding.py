@@ -11,7 +11,7 @@ from django.db import connection
 from engram.kernel import embedding
 from engram.kernel.minilm import MiniLM
 from engram.kernel.tenancy import in_workspace
-from tests.conftest import House
+from tests.conftest import Tenant
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -41,25 +41,25 @@ def held(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     ],
 )
 def test_a_request_that_embeds_holds_no_connection(
-    house: House, held: list[bool], path: str, body: dict[str, Any]
+    tenant: Tenant, held: list[bool], path: str, body: dict[str, Any]
 ) -> None:
-    assert house.admin.post(path, body).status_code < 300
+    assert tenant.admin.post(path, body).status_code < 300
     assert held
     assert not any(held)
 
 
 def test_an_idempotent_commit_that_embeds_holds_no_connection(
-    house: House, held: list[bool]
+    tenant: Tenant, held: list[bool]
 ) -> None:
     body = {"content": "The gantry is painted yellow."}
-    answer = house.agent.post("memories", body, **{"Idempotency-Key": "paint"})
+    answer = tenant.agent.post("memories", body, **{"Idempotency-Key": "paint"})
     assert answer.status_code == 201
     assert held
     assert not any(held)
 
 
-def test_within_a_transaction_the_connection_stays(house: House, held: list[bool]) -> None:
-    with in_workspace(house.workspace):
+def test_within_a_transaction_the_connection_stays(tenant: Tenant, held: list[bool]) -> None:
+    with in_workspace(tenant.workspace):
         embedding.embed(["The yard closes at dusk."])
         assert connection.connection is not None
     assert held == [True]
@@ -67,7 +67,7 @@ def test_within_a_transaction_the_connection_stays(house: House, held: list[bool
 
 @pytest.mark.parametrize("read", ["embed", "embed_windows", "read_query"])
 def test_no_connection_is_held_while_the_model_is_loaded(
-    house: House, monkeypatch: pytest.MonkeyPatch, read: str
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch, read: str
 ) -> None:
     loads: list[bool] = []
     load = embedding._load

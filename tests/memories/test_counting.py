@@ -20,7 +20,7 @@ from memories.models import Memory, RecallDay, RecallRecord
 from memories.services.recall import log
 from memories.services.recall.log import count_recalls, sweep, waiting
 from memories.services.recall.recall import Query, recall
-from tests.conftest import NOW, House, build_house
+from tests.conftest import NOW, Tenant, build_tenant
 from tests.kernel.test_routes import EXPECTED, furnish
 from tests.memories.aged import SUBJECTS, remember
 from tests.memories.test_concurrency import CALLERS, at_once
@@ -31,13 +31,13 @@ LATE = datetime(2026, 5, 4, 23, 59, 59, tzinfo=UTC)
 NEXT_DAY = datetime(2026, 5, 5, 0, 0, 1, tzinfo=UTC)
 
 
-def log_recall(house: House, ids: list[Any], *, noise: int = 0, at: datetime = NOW) -> None:
-    with in_workspace(house.workspace):
+def log_recall(tenant: Tenant, ids: list[Any], *, noise: int = 0, at: datetime = NOW) -> None:
+    with in_workspace(tenant.workspace):
         RecallRecord.objects.create(memory_ids=ids, noise_count=noise, at=at)
 
 
-def count_of(house: House, memory: Memory) -> int:
-    with in_workspace(house.workspace):
+def count_of(tenant: Tenant, memory: Memory) -> int:
+    with in_workspace(tenant.workspace):
         return Memory.objects.get(pk=memory.pk).recall_count
 
 
@@ -47,140 +47,140 @@ def writes(queries: CaptureQueriesContext) -> list[str]:
     return [sql for sql in said if WRITES.search(sql) and "kernel_apikey" not in sql]
 
 
-def test_each_returned_memory_counts_once_per_recall(house: House) -> None:
-    twice, once = (remember(house.workspace, content) for content in SUBJECTS[:2])
-    log_recall(house, [twice.pk, once.pk, twice.pk])
-    log_recall(house, [twice.pk])
-    assert count_recalls(house.workspace) == 2
-    assert (count_of(house, twice), count_of(house, once)) == (2, 1)
-    assert count_recalls(house.workspace) == 0
-    assert (count_of(house, twice), count_of(house, once)) == (2, 1)
+def test_each_returned_memory_counts_once_per_recall(tenant: Tenant) -> None:
+    twice, once = (remember(tenant.workspace, content) for content in SUBJECTS[:2])
+    log_recall(tenant, [twice.pk, once.pk, twice.pk])
+    log_recall(tenant, [twice.pk])
+    assert count_recalls(tenant.workspace) == 2
+    assert (count_of(tenant, twice), count_of(tenant, once)) == (2, 1)
+    assert count_recalls(tenant.workspace) == 0
+    assert (count_of(tenant, twice), count_of(tenant, once)) == (2, 1)
 
 
-def test_days_tell_recalls_results_and_noise(house: House) -> None:
-    first, second = (remember(house.workspace, content) for content in SUBJECTS[:2])
-    log_recall(house, [first.pk, second.pk], noise=1, at=LATE)
-    log_recall(house, [first.pk], at=LATE)
-    log_recall(house, [second.pk], noise=1, at=NEXT_DAY)
-    count_recalls(house.workspace)
-    log_recall(house, [second.pk], at=LATE)
-    count_recalls(house.workspace)
-    with in_workspace(house.workspace):
+def test_days_tell_recalls_results_and_noise(tenant: Tenant) -> None:
+    first, second = (remember(tenant.workspace, content) for content in SUBJECTS[:2])
+    log_recall(tenant, [first.pk, second.pk], noise=1, at=LATE)
+    log_recall(tenant, [first.pk], at=LATE)
+    log_recall(tenant, [second.pk], noise=1, at=NEXT_DAY)
+    count_recalls(tenant.workspace)
+    log_recall(tenant, [second.pk], at=LATE)
+    count_recalls(tenant.workspace)
+    with in_workspace(tenant.workspace):
         days = RecallDay.objects.order_by("day").values_list("day", "recalls", "returned", "noise")
         assert list(days) == [(date(2026, 5, 4), 3, 4, 1), (date(2026, 5, 5), 1, 1, 1)]
 
 
-def test_recall_notes_what_scored_below_the_noise_score(house: House) -> None:
-    remember(house.workspace, SUBJECTS[0])
+def test_recall_notes_what_scored_below_the_noise_score(tenant: Tenant) -> None:
+    remember(tenant.workspace, SUBJECTS[0])
     for score, noise in ((1.0, 1), (0.0, 0)):
-        house.workspace.settings = {"noise_score": score}
-        house.workspace.__dict__.pop("config", None)
-        recall(house.workspace, Query("marble from the lift"), now=NOW)
-        with in_workspace(house.workspace):
+        tenant.workspace.settings = {"noise_score": score}
+        tenant.workspace.__dict__.pop("config", None)
+        recall(tenant.workspace, Query("marble from the lift"), now=NOW)
+        with in_workspace(tenant.workspace):
             newest = RecallRecord.objects.order_by("-pk").first()
             assert newest is not None
             assert (len(newest.memory_ids), newest.noise_count) == (1, noise)
 
 
-def test_an_unrecorded_recall_writes_nothing(house: House) -> None:
-    remember(house.workspace, SUBJECTS[0])
-    house.reader.post("memories/recall", {"query": SUBJECTS[0]})
+def test_an_unrecorded_recall_writes_nothing(tenant: Tenant) -> None:
+    remember(tenant.workspace, SUBJECTS[0])
+    tenant.reader.post("memories/recall", {"query": SUBJECTS[0]})
     with CaptureQueriesContext(connection) as silent:
-        answer = house.reader.post("memories/recall", {"query": SUBJECTS[0], "record": False})
+        answer = tenant.reader.post("memories/recall", {"query": SUBJECTS[0], "record": False})
     assert len(answer.json()["results"]) == 1
     assert writes(silent) == []
     with CaptureQueriesContext(connection) as logged:
-        house.reader.post("memories/recall", {"query": SUBJECTS[0]})
+        tenant.reader.post("memories/recall", {"query": SUBJECTS[0]})
     assert len(writes(logged)) == 1
 
 
-def test_reading_never_writes(house: House) -> None:
-    ids = furnish(house)
+def test_reading_never_writes(tenant: Tenant) -> None:
+    ids = furnish(tenant)
     for route, methods in EXPECTED.items():
         if "get" not in methods:
             continue
         with CaptureQueriesContext(connection) as queries:
-            house.admin.get(ids.fill(route))
+            tenant.admin.get(ids.fill(route))
         assert writes(queries) == [], route
 
 
-def test_what_was_erased_meanwhile_is_not_in_the_way(house: House) -> None:
-    kept, gone = (remember(house.workspace, content) for content in SUBJECTS[:2])
-    log_recall(house, [gone.pk, kept.pk])
-    with in_workspace(house.workspace):
+def test_what_was_erased_meanwhile_is_not_in_the_way(tenant: Tenant) -> None:
+    kept, gone = (remember(tenant.workspace, content) for content in SUBJECTS[:2])
+    log_recall(tenant, [gone.pk, kept.pk])
+    with in_workspace(tenant.workspace):
         Memory.objects.filter(pk=gone.pk).delete()
-    assert count_recalls(house.workspace) == 1
-    assert count_of(house, kept) == 1
+    assert count_recalls(tenant.workspace) == 1
+    assert count_of(tenant, kept) == 1
 
 
 def test_sweep_asks_only_workspaces_with_recalls_and_counts_all(
-    house: House, neighbour: House, monkeypatch: pytest.MonkeyPatch
+    tenant: Tenant, neighbour: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(log, "RECORDS_A_TURN", 2)
-    ours, theirs = remember(house.workspace), remember(neighbour.workspace)
+    ours, theirs = remember(tenant.workspace), remember(neighbour.workspace)
     assert waiting() == []
     for _ in range(5):
-        log_recall(house, [ours.pk])
-    assert waiting() == [house.workspace.pk]
+        log_recall(tenant, [ours.pk])
+    assert waiting() == [tenant.workspace.pk]
     log_recall(neighbour, [theirs.pk])
     assert sweep() == 6
-    assert (count_of(house, ours), count_of(neighbour, theirs)) == (5, 1)
+    assert (count_of(tenant, ours), count_of(neighbour, theirs)) == (5, 1)
     assert waiting() == []
 
 
-def test_looking_for_work_leaves_the_served_workspace_as_it_was(house: House) -> None:
-    memory = remember(house.workspace)
-    log_recall(house, [memory.pk])
-    with in_workspace(house.workspace):
-        assert waiting() == [house.workspace.pk]
+def test_looking_for_work_leaves_the_served_workspace_as_it_was(tenant: Tenant) -> None:
+    memory = remember(tenant.workspace)
+    log_recall(tenant, [memory.pk])
+    with in_workspace(tenant.workspace):
+        assert waiting() == [tenant.workspace.pk]
         assert Memory.objects.count() == 1
 
 
 def test_a_workspace_that_fails_does_not_keep_the_others_from_being_counted(
-    house: House, neighbour: House, caplog: pytest.LogCaptureFixture
+    tenant: Tenant, neighbour: Tenant, caplog: pytest.LogCaptureFixture
 ) -> None:
-    full, theirs = remember(house.workspace), remember(neighbour.workspace)
-    with in_workspace(house.workspace):
+    full, theirs = remember(tenant.workspace), remember(neighbour.workspace)
+    with in_workspace(tenant.workspace):
         Memory.objects.update(recall_count=2**31 - 1)
-    log_recall(house, [full.pk])
+    log_recall(tenant, [full.pk])
     log_recall(neighbour, [theirs.pk])
     assert sweep() == 1
     assert count_of(neighbour, theirs) == 1
-    assert str(house.workspace.pk) in caplog.text
-    with in_workspace(house.workspace):
+    assert str(tenant.workspace.pk) in caplog.text
+    with in_workspace(tenant.workspace):
         assert RecallRecord.objects.count() == 1
 
 
 @pytest.fixture
-def shared_house(transactional_db: None) -> House:
+def shared_tenant(transactional_db: None) -> Tenant:
     """Return a workspace that several connections see."""
-    return build_house("busy")
+    return build_tenant("busy")
 
 
-def test_sweeps_at_once_count_each_recall_once(shared_house: House) -> None:
-    memories = [remember(shared_house.workspace, content) for content in SUBJECTS]
+def test_sweeps_at_once_count_each_recall_once(shared_tenant: Tenant) -> None:
+    memories = [remember(shared_tenant.workspace, content) for content in SUBJECTS]
     for _ in range(40):
-        log_recall(shared_house, [memory.pk for memory in memories])
-    assert sum(at_once(lambda n: count_recalls(shared_house.workspace))) == 40
-    assert [count_of(shared_house, memory) for memory in memories] == [40] * len(memories)
-    with in_workspace(shared_house.workspace):
+        log_recall(shared_tenant, [memory.pk for memory in memories])
+    assert sum(at_once(lambda n: count_recalls(shared_tenant.workspace))) == 40
+    assert [count_of(shared_tenant, memory) for memory in memories] == [40] * len(memories)
+    with in_workspace(shared_tenant.workspace):
         day = RecallDay.objects.get()
         assert (day.recalls, day.returned) == (40, 40 * len(memories))
 
 
-def test_recalls_during_sweeps_are_neither_lost_nor_doubled(shared_house: House) -> None:
-    memory = remember(shared_house.workspace)
+def test_recalls_during_sweeps_are_neither_lost_nor_doubled(shared_tenant: Tenant) -> None:
+    memory = remember(shared_tenant.workspace)
 
     def work(number: int) -> int:
         for _ in range(10):
-            recall(shared_house.workspace, Query(SUBJECTS[0]), now=NOW)
+            recall(shared_tenant.workspace, Query(SUBJECTS[0]), now=NOW)
             if number % 2:
-                count_recalls(shared_house.workspace)
+                count_recalls(shared_tenant.workspace)
         return 0
 
     at_once(work)
-    count_recalls(shared_house.workspace)
-    assert count_of(shared_house, memory) == CALLERS * 10
+    count_recalls(shared_tenant.workspace)
+    assert count_of(shared_tenant, memory) == CALLERS * 10
 
 
 DYING_SWEEP = """
@@ -201,13 +201,13 @@ def database_url() -> str:
     return " ".join(f"{name}={value}" for name, value in parts.items() if value)
 
 
-def test_a_sweep_killed_before_its_commit_loses_and_doubles_nothing(shared_house: House) -> None:
-    memory = remember(shared_house.workspace)
+def test_a_sweep_killed_before_its_commit_loses_and_doubles_nothing(shared_tenant: Tenant) -> None:
+    memory = remember(shared_tenant.workspace)
     for _ in range(3):
-        log_recall(shared_house, [memory.pk])
+        log_recall(shared_tenant, [memory.pk])
     with subprocess.Popen(
         [
-            sys.executable, "-c", DYING_SWEEP, database_url(), str(shared_house.workspace.pk),
+            sys.executable, "-c", DYING_SWEEP, database_url(), str(shared_tenant.workspace.pk),
             log.COUNT,
         ],
         stdout=subprocess.PIPE, text=True,
@@ -215,20 +215,22 @@ def test_a_sweep_killed_before_its_commit_loses_and_doubles_nothing(shared_house
         assert sweeper.stdout is not None
         assert sweeper.stdout.readline() == "3\n"
         # While one sweep holds the records, another leaves them to it.
-        assert count_recalls(shared_house.workspace) == 0
+        assert count_recalls(shared_tenant.workspace) == 0
         os.kill(sweeper.pid, signal.SIGKILL)
     deadline = time.monotonic() + 20
     counted = 0
     while not counted and time.monotonic() < deadline:
-        counted = count_recalls(shared_house.workspace)
+        counted = count_recalls(shared_tenant.workspace)
         time.sleep(0.05)
     assert counted == 3
-    assert count_of(shared_house, memory) == 3
-    assert count_recalls(shared_house.workspace) == 0
+    assert count_of(shared_tenant, memory) == 3
+    assert count_recalls(shared_tenant.workspace) == 0
 
 
-def test_a_recall_is_kept_when_its_process_is_killed_before_the_sweep(shared_house: House) -> None:
-    memory = remember(shared_house.workspace)
+def test_a_recall_is_kept_when_its_process_is_killed_before_the_sweep(
+    shared_tenant: Tenant,
+) -> None:
+    memory = remember(shared_tenant.workspace)
     script = (
         "import os, signal, sys, django; django.setup()\n"
         "from django.db import connection\n"
@@ -242,10 +244,10 @@ def test_a_recall_is_kept_when_its_process_is_killed_before_the_sweep(shared_hou
         "os.kill(os.getpid(), signal.SIGKILL)\n"
     )
     died = subprocess.run(
-        [sys.executable, "-c", script, str(shared_house.workspace.pk),
+        [sys.executable, "-c", script, str(shared_tenant.workspace.pk),
          connection.settings_dict["NAME"]],
         check=False, env=os.environ | {"DJANGO_SETTINGS_MODULE": "engram.settings"},
     )  # fmt: skip
     assert died.returncode == -signal.SIGKILL
-    assert count_recalls(shared_house.workspace) == 1
-    assert count_of(shared_house, memory) == 1
+    assert count_recalls(shared_tenant.workspace) == 1
+    assert count_of(shared_tenant, memory) == 1

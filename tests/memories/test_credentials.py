@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engram.kernel.credentials import credential_in
-from tests.conftest import House
+from tests.conftest import Tenant
 
 
 @pytest.mark.parametrize(
@@ -22,8 +22,8 @@ from tests.conftest import House
         "The root password's hunter2.",
     ],
 )
-def test_an_obvious_credential_is_refused(house: House, text: str) -> None:
-    answer = house.agent.post("memories", {"content": text})
+def test_an_obvious_credential_is_refused(tenant: Tenant, text: str) -> None:
+    answer = tenant.agent.post("memories", {"content": text})
     assert (answer.status_code, answer.json()["errors"][0]["field"]) == (422, "content")
 
 

@@ -8,16 +8,16 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from tests.conftest import Caller, House, issue_agent
+from tests.conftest import Caller, Tenant, issue_agent
 
 CANARY = "zyzzyvaquux"
 TEXT = f"The north vault opens with {CANARY}."
 
 
 @pytest.fixture
-def plain(house: House) -> Caller:
+def plain(tenant: Tenant) -> Caller:
     """Return the caller whose claims wait for a reviewer."""
-    return issue_agent(house.workspace)
+    return issue_agent(tenant.workspace)
 
 
 def claimed(plain: Caller, content: str, **fields: Any) -> str:
@@ -29,8 +29,8 @@ def claimed(plain: Caller, content: str, **fields: Any) -> str:
     return review
 
 
-def forget(house: House, *ids: str) -> None:
-    answer = house.admin.post("memories/forget", {"ids": list(ids), "confirm": True})
+def forget(tenant: Tenant, *ids: str) -> None:
+    answer = tenant.admin.post("memories/forget", {"ids": list(ids), "confirm": True})
     assert answer.json()["forgotten"] == len(ids)
 
 
@@ -46,18 +46,20 @@ def shown_to_agents(plain: Caller, person: Any, review: str) -> str:
 @pytest.mark.parametrize("verb", ["accept", "reject"])
 @pytest.mark.parametrize("kind", ["claim", "supersede"])
 def test_an_answered_request_does_not_show_what_was_forgotten(
-    house: House, plain: Caller, member: Any, verb: str, kind: str
+    tenant: Tenant, plain: Caller, member: Any, verb: str, kind: str
 ) -> None:
     fields = {}
     if kind == "supersede":
-        old = house.reviewer.post("memories", {"content": "The vault has no word."}).json()
+        old = tenant.reviewer.post("memories", {"content": "The vault has no word."}).json()
         fields = {"supersedes": old["memory"]["id"]}
     review = claimed(plain, TEXT, **fields)
-    done = house.reviewer.post(f"reviews/{review}/{verb}", {"note": f"About {CANARY}."}).json()
+    done = tenant.reviewer.post(f"reviews/{review}/{verb}", {"note": f"About {CANARY}."}).json()
     person = member("agent")
     assert CANARY in shown_to_agents(plain, person, review)
-    known = done["result"] or house.agent.post("memories", {"content": TEXT}).json()["memory"]["id"]
-    forget(house, known)
+    known = (
+        done["result"] or tenant.agent.post("memories", {"content": TEXT}).json()["memory"]["id"]
+    )
+    forget(tenant, known)
     assert CANARY not in shown_to_agents(plain, person, review)
     body = plain.get(f"reviews/{review}").json()
     assert (body["request"], body["note"]) == ({}, "")
@@ -65,30 +67,30 @@ def test_an_answered_request_does_not_show_what_was_forgotten(
 
 
 def test_a_waiting_request_does_not_quote_what_was_forgotten_beside_its_content(
-    house: House, plain: Caller, member: Any
+    tenant: Tenant, plain: Caller, member: Any
 ) -> None:
-    known = house.agent.post("memories", {"content": TEXT}).json()["memory"]["id"]
+    known = tenant.agent.post("memories", {"content": TEXT}).json()["memory"]["id"]
     asked = {"source": TEXT, "metadata": {"quotes": [TEXT]}}
     review = claimed(plain, "Vaults have words.", **asked)
     person = member("agent")
     assert CANARY in shown_to_agents(plain, person, review)
-    forget(house, known)
+    forget(tenant, known)
     assert CANARY not in shown_to_agents(plain, person, review)
-    assert house.reviewer.post(f"reviews/{review}/accept", {}).status_code == 200
+    assert tenant.reviewer.post(f"reviews/{review}/accept", {}).status_code == 200
 
 
 def test_what_an_accepted_claim_wrote_is_withheld_in_all_its_wordings(
-    house: House, plain: Caller, member: Any
+    tenant: Tenant, plain: Caller, member: Any
 ) -> None:
     review = claimed(plain, TEXT)
-    result = house.reviewer.post(f"reviews/{review}/accept", {}).json()["result"]
-    house.reviewer.patch(f"memories/{result}", {"content": "The north vault is open."})
-    forget(house, result)
+    result = tenant.reviewer.post(f"reviews/{review}/accept", {}).json()["result"]
+    tenant.reviewer.patch(f"memories/{result}", {"content": "The north vault is open."})
+    forget(tenant, result)
     assert CANARY not in shown_to_agents(plain, member("agent"), review)
 
 
 def test_lists_of_reviews_ask_the_database_as_often_for_many_as_for_one(
-    house: House, plain: Caller, member: Any
+    tenant: Tenant, plain: Caller, member: Any
 ) -> None:
     person = member("agent")
     paths = ("/admin/memories/review/?status=all", "/api/v1/reviews?status=all", "/console/inbox/")
@@ -110,38 +112,38 @@ def test_lists_of_reviews_ask_the_database_as_often_for_many_as_for_one(
 
 
 def test_a_claim_of_a_former_wording_lapses_when_its_memory_is_forgotten(
-    house: House, plain: Caller
+    tenant: Tenant, plain: Caller
 ) -> None:
-    known = house.agent.post("memories", {"content": TEXT}).json()["memory"]["id"]
-    house.reviewer.patch(f"memories/{known}", {"content": "The north vault is open."})
+    known = tenant.agent.post("memories", {"content": TEXT}).json()["memory"]["id"]
+    tenant.reviewer.patch(f"memories/{known}", {"content": "The north vault is open."})
     review = claimed(plain, TEXT, revive=True, scope="elsewhere")
-    forget(house, known)
+    forget(tenant, known)
     assert plain.get(f"reviews/{review}").json()["status"] == "lapsed"
-    assert house.reviewer.post(f"reviews/{review}/accept", {}).status_code == 409
-    assert house.agent.get(f"memories/{known}").json()["state"] == "forgotten"
+    assert tenant.reviewer.post(f"reviews/{review}/accept", {}).status_code == 409
+    assert tenant.agent.get(f"memories/{known}").json()["state"] == "forgotten"
 
 
 def test_accepting_brings_nothing_back_that_was_forgotten_after_it_was_asked(
-    house: House, plain: Caller
+    tenant: Tenant, plain: Caller
 ) -> None:
     """Also when the request names a memory, and so does not lapse by its statement."""
-    old = house.reviewer.post("memories", {"content": "The vault has no word."}).json()["memory"]
-    known = house.agent.post("memories", {"content": TEXT, "scope": "a"}).json()["memory"]["id"]
-    house.reviewer.patch(f"memories/{known}", {"content": "The north vault is open."})
+    old = tenant.reviewer.post("memories", {"content": "The vault has no word."}).json()["memory"]
+    known = tenant.agent.post("memories", {"content": TEXT, "scope": "a"}).json()["memory"]["id"]
+    tenant.reviewer.patch(f"memories/{known}", {"content": "The north vault is open."})
     review = claimed(plain, TEXT, revive=True, supersedes=old["id"])
-    forget(house, known)
-    answer = house.reviewer.post(f"reviews/{review}/accept", {})
+    forget(tenant, known)
+    answer = tenant.reviewer.post(f"reviews/{review}/accept", {})
     assert (answer.status_code, answer.json()["type"].split("/")[-1]) == (409, "review-lapsed")
-    assert house.agent.get(f"memories/{known}").json()["state"] == "forgotten"
-    assert house.agent.get(f"memories/{old['id']}").json()["state"] == "active"
+    assert tenant.agent.get(f"memories/{known}").json()["state"] == "forgotten"
+    assert tenant.agent.get(f"memories/{old['id']}").json()["state"] == "active"
     assert plain.get(f"reviews/{review}").json()["status"] == "lapsed"
 
 
 def test_a_revival_that_is_asked_after_forgetting_is_still_done(
-    house: House, plain: Caller
+    tenant: Tenant, plain: Caller
 ) -> None:
-    known = house.agent.post("memories", {"content": TEXT}).json()["memory"]["id"]
-    forget(house, known)
+    known = tenant.agent.post("memories", {"content": TEXT}).json()["memory"]["id"]
+    forget(tenant, known)
     review = claimed(plain, TEXT, revive=True)
-    assert house.reviewer.post(f"reviews/{review}/accept", {}).status_code == 200
-    assert house.agent.get(f"memories/{known}").json()["state"] == "active"
+    assert tenant.reviewer.post(f"reviews/{review}/accept", {}).status_code == 200
+    assert tenant.agent.get(f"memories/{known}").json()["state"] == "active"

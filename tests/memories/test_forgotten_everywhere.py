@@ -16,7 +16,7 @@ from engram.kernel.models import Event
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory
 from memories.services.recall.log import count_recalls
-from tests.conftest import Caller, House
+from tests.conftest import Caller, Tenant
 
 CANARY = "zyzzyvaquux"
 STATEMENT = f"The vault word of the north tower is {CANARY} and it changes every week."
@@ -32,27 +32,27 @@ def commit(caller: Caller, content: str, **fields: Any) -> dict[str, Any]:
     return memory
 
 
-def furnish(house: House) -> dict[str, Any]:
+def furnish(tenant: Tenant) -> dict[str, Any]:
     """Let the canary take part wherever memories do, then forget it."""
     in_session = {"scope": "tower", "session_key": "night"}
-    commit(house.agent, "Guard duty starts at dusk.", **in_session)
-    memory = commit(house.agent, STATEMENT, tags=["vault"], **in_session)
-    house.agent.patch(f"memories/{memory['id']}", {"importance": 0.9})
-    rival = commit(house.agent, RIVAL, **in_session)
-    third = commit(house.agent, "The tower has two doors.", scope="tower")
+    commit(tenant.agent, "Guard duty starts at dusk.", **in_session)
+    memory = commit(tenant.agent, STATEMENT, tags=["vault"], **in_session)
+    tenant.agent.patch(f"memories/{memory['id']}", {"importance": 0.9})
+    rival = commit(tenant.agent, RIVAL, **in_session)
+    third = commit(tenant.agent, "The tower has two doors.", scope="tower")
     ids = [memory["id"], rival["id"], third["id"]]
-    card = house.agent.post("conflicts", {"memory_ids": ids, "note": ""}).json()
+    card = tenant.agent.post("conflicts", {"memory_ids": ids, "note": ""}).json()
     keyed = {"Idempotency-Key": "once"}
-    house.agent.post("memories", {"content": STATEMENT, "scope": "tower"}, **keyed)
-    house.reader.post("memories/recall", {"query": STATEMENT})
-    detect_due(house.workspace, clock=timezone.now)
-    count_recalls(house.workspace)
+    tenant.agent.post("memories", {"content": STATEMENT, "scope": "tower"}, **keyed)
+    tenant.reader.post("memories/recall", {"query": STATEMENT})
+    detect_due(tenant.workspace, clock=timezone.now)
+    count_recalls(tenant.workspace)
     return {"id": memory["id"], "card": card["id"], "rival": rival["id"]}
 
 
-def forget(house: House, memory: dict[str, Any]) -> None:
+def forget(tenant: Tenant, memory: dict[str, Any]) -> None:
     body = {"ids": [memory["id"]], "confirm": True}
-    assert house.agent.post("memories/forget", body).json()["forgotten"] == 1
+    assert tenant.agent.post("memories/forget", body).json()["forgotten"] == 1
 
 
 def reads(caller: Caller, known: dict[str, Any]) -> Iterator[tuple[str, str]]:
@@ -87,36 +87,36 @@ def is_for_restoring(path: str, known: dict[str, Any]) -> bool:
 
 
 @pytest.mark.parametrize("role", ["reader", "agent", "reviewer", "admin"])
-def test_no_answer_of_the_api_shows_it(house: House, role: str) -> None:
-    known = furnish(house)
-    before = dict(reads(house.caller(role), known))
+def test_no_answer_of_the_api_shows_it(tenant: Tenant, role: str) -> None:
+    known = furnish(tenant)
+    before = dict(reads(tenant.caller(role), known))
     assert sum(CANARY in body for body in before.values()) >= 15
-    forget(house, known)
-    for path, body in reads(house.caller(role), known):
+    forget(tenant, known)
+    for path, body in reads(tenant.caller(role), known):
         if role == "reader" or not is_for_restoring(path, known):
             assert CANARY not in body, path
 
 
-def test_what_is_committed_afterwards_does_not_meet_it(house: House) -> None:
-    known = furnish(house)
-    forget(house, known)
+def test_what_is_committed_afterwards_does_not_meet_it(tenant: Tenant) -> None:
+    known = furnish(tenant)
+    forget(tenant, known)
     near = "The vault word of the north tower is barracuda and it changes every week."
-    answer = house.agent.post("memories", {"content": near, "scope": "tower"})
+    answer = tenant.agent.post("memories", {"content": near, "scope": "tower"})
     assert CANARY not in answer.content.decode()
     assert answer.json()["gate"]["nearest_id"] != known["id"]
-    again = house.agent.post(
+    again = tenant.agent.post(
         "memories", {"content": STATEMENT, "scope": "tower"}, **{"Idempotency-Key": "once"}
     )
     assert CANARY not in again.content.decode()
 
 
-def test_the_detective_and_the_live_feed_do_not_tell_it(house: House) -> None:
-    known = furnish(house)
-    forget(house, known)
+def test_the_detective_and_the_live_feed_do_not_tell_it(tenant: Tenant) -> None:
+    known = furnish(tenant)
+    forget(tenant, known)
     now = timezone.now()
-    with in_workspace(house.workspace):
-        ids = story_ids([], house.workspace.embedding_model, now)
-        told = tell(ids, house.workspace.embedding_model)
+    with in_workspace(tenant.workspace):
+        ids = story_ids([], tenant.workspace.embedding_model, now)
+        told = tell(ids, tenant.workspace.embedding_model)
         messages, _ = feed.since(0)
         assert CANARY not in str(told.facts)
         assert CANARY not in str(feed.latest(100)) + str(messages)
@@ -124,9 +124,9 @@ def test_the_detective_and_the_live_feed_do_not_tell_it(house: House) -> None:
 
 
 @pytest.mark.parametrize("role", ["reader", "agent", "reviewer", "admin"])
-def test_no_page_shows_it(house: House, member: Any, role: str) -> None:
-    known = furnish(house)
-    forget(house, known)
+def test_no_page_shows_it(tenant: Tenant, member: Any, role: str) -> None:
+    known = furnish(tenant)
+    forget(tenant, known)
     person: Client = member(role)
     detail = f"/admin/memories/memory/{known['id']}/change/"
     pages = [
@@ -149,19 +149,19 @@ def test_no_page_shows_it(house: House, member: Any, role: str) -> None:
             assert CANARY not in text, path
 
 
-def test_counters_and_confidence_stay_byte_identical(house: House) -> None:
+def test_counters_and_confidence_stay_byte_identical(tenant: Tenant) -> None:
     """Pitfall 1."""
-    known = furnish(house)
+    known = furnish(tenant)
     names = [
         "recall_count", "injected_count", "hit_count", "used_count", "last_recalled_at",
         "confidence", "weight_factor", "confidence_factor", "demotion_count", "importance",
     ]  # fmt: skip
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         before = Memory.objects.filter(pk=known["id"]).values(*names).get()
         assert before["recall_count"] == 1
-    forget(house, known)
-    for _ in reads(house.agent, known):
+    forget(tenant, known)
+    for _ in reads(tenant.agent, known):
         pass
-    count_recalls(house.workspace)
-    with in_workspace(house.workspace):
+    count_recalls(tenant.workspace)
+    with in_workspace(tenant.workspace):
         assert Memory.objects.filter(pk=known["id"]).values(*names).get() == before

@@ -17,7 +17,7 @@ from engram.kernel.tenancy import in_workspace
 from memories.management.commands.import_memories import parse_line
 from memories.models import Memory
 from memories.services.commit import import_lines
-from tests.conftest import NOW, House
+from tests.conftest import NOW, Tenant
 
 
 @pytest.fixture
@@ -31,29 +31,29 @@ def file(tmp_path: Path) -> Callable[..., Path]:
     return write
 
 
-def run(house: House, path: Path, *options: str) -> str:
+def run(tenant: Tenant, path: Path, *options: str) -> str:
     out = StringIO()
     call_command(
-        "import_memories", str(path), "--workspace", house.workspace.slug, *options, stdout=out
+        "import_memories", str(path), "--workspace", tenant.workspace.slug, *options, stdout=out
     )
     return out.getvalue()
 
 
-def stored(house: House) -> list[str]:
-    with in_workspace(house.workspace):
+def stored(tenant: Tenant) -> list[str]:
+    with in_workspace(tenant.workspace):
         return list(
             Memory.objects.order_by("created_at", "observed_at").values_list("content", flat=True)
         )
 
 
-def test_lines_become_memories_with_their_fields(house: House, file: Callable[..., Path]) -> None:
+def test_lines_become_memories_with_their_fields(tenant: Tenant, file: Callable[..., Path]) -> None:
     path = file(
         {"content": "The kiln is blue.", "observed_at": "2024-02-03T04:05:06Z", "tags": ["kiln"]},
         "",
         {"content": "The shed is green.", "agent": "maya", "scope": "/yard//shed/"},
     )
-    assert run(house, path) == "2 lines imported: 2 created.\n"
-    with in_workspace(house.workspace):
+    assert run(tenant, path) == "2 lines imported: 2 created.\n"
+    with in_workspace(tenant.workspace):
         kiln = Memory.objects.get(content="The kiln is blue.")
         assert kiln.observed_at == datetime.fromisoformat("2024-02-03T04:05:06+00:00")
         assert [row.tag for row in kiln.tags.all()] == ["kiln"]
@@ -61,14 +61,14 @@ def test_lines_become_memories_with_their_fields(house: House, file: Callable[..
         assert DetectionDue.objects.count() == 2
 
 
-def test_no_detect_leaves_the_detective_alone(house: House, file: Callable[..., Path]) -> None:
-    run(house, file({"content": "The kiln is blue."}), "--no-detect")
-    with in_workspace(house.workspace):
+def test_no_detect_leaves_the_detective_alone(tenant: Tenant, file: Callable[..., Path]) -> None:
+    run(tenant, file({"content": "The kiln is blue."}), "--no-detect")
+    with in_workspace(tenant.workspace):
         assert DetectionDue.objects.count() == 0
 
 
 def test_every_wrong_line_is_named_and_nothing_is_imported(
-    house: House, file: Callable[..., Path]
+    tenant: Tenant, file: Callable[..., Path]
 ) -> None:
     path = file(
         {"content": "Fine."},
@@ -82,24 +82,24 @@ def test_every_wrong_line_is_named_and_nothing_is_imported(
         {"content": "The password is Tr0ub4dor&3xyz"},
     )
     with pytest.raises(CommandError) as refused:
-        run(house, path)
+        run(tenant, path)
     lines = str(refused.value).splitlines()
     assert lines[0] == "Nothing was imported."
     assert [line.partition(":")[0] for line in lines[1:]] == [
         f"line {number}" for number in range(2, 10)
     ]
-    assert stored(house) == []
+    assert stored(tenant) == []
 
 
-def test_a_second_run_imports_nothing_twice(house: House, file: Callable[..., Path]) -> None:
+def test_a_second_run_imports_nothing_twice(tenant: Tenant, file: Callable[..., Path]) -> None:
     path = file({"content": "The kiln is blue."}, {"content": "The shed is green."})
-    run(house, path)
-    assert run(house, path) == "2 lines were imported before.\n0 lines imported.\n"
-    assert stored(house) == ["The kiln is blue.", "The shed is green."]
+    run(tenant, path)
+    assert run(tenant, path) == "2 lines were imported before.\n0 lines imported.\n"
+    assert stored(tenant) == ["The kiln is blue.", "The shed is green."]
 
 
 def test_an_interrupted_import_goes_on_where_it_stopped(
-    house: House, file: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+    tenant: Tenant, file: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(import_lines, "LINES_A_TRANSACTION", 2)
     path = file(*({"content": f"Shelf {n} holds jars."} for n in range(5)))
@@ -109,28 +109,28 @@ def test_an_interrupted_import_goes_on_where_it_stopped(
         return next(turns)  # the third batch finds the clock gone
 
     with pytest.raises((StopIteration, RuntimeError)):
-        import_lines.import_file(house.workspace, path, parse_line, clock=clock)
-    assert len(stored(house)) == 4
-    assert run(house, path) == "4 lines were imported before.\n1 lines imported: 1 created.\n"
-    assert len(stored(house)) == 5
+        import_lines.import_file(tenant.workspace, path, parse_line, clock=clock)
+    assert len(stored(tenant)) == 4
+    assert run(tenant, path) == "4 lines were imported before.\n1 lines imported: 1 created.\n"
+    assert len(stored(tenant)) == 5
 
 
 def test_a_line_that_is_refused_while_writing_is_named(
-    house: House, file: Callable[..., Path]
+    tenant: Tenant, file: Callable[..., Path]
 ) -> None:
     path = file(
         {"content": "The kiln is blue."},
         {"content": "x", "supersedes": "00000000-0000-0000-0000-000000000000"},
     )
     with pytest.raises(CommandError, match="line 2: supersedes: There is no such memory"):
-        run(house, path)
-    assert stored(house) == []
+        run(tenant, path)
+    assert stored(tenant) == []
 
 
 @pytest.mark.parametrize("name", ["missing.jsonl", "."])
-def test_a_file_that_cannot_be_read_is_said(house: House, tmp_path: Path, name: str) -> None:
+def test_a_file_that_cannot_be_read_is_said(tenant: Tenant, tmp_path: Path, name: str) -> None:
     with pytest.raises(CommandError, match=r"No such file|Is a directory"):
-        run(house, tmp_path / name)
+        run(tenant, tmp_path / name)
 
 
 def test_an_unknown_workspace_is_said(db: None, file: Callable[..., Path]) -> None:

@@ -15,16 +15,16 @@ from engram.kernel.tenancy import in_workspace
 from memories import tasks
 from memories.models import JanitorAction, JanitorRun, Memory
 from memories.services.janitor.run import run, waiting
-from tests.conftest import NOW, House, build_house
+from tests.conftest import NOW, Tenant, build_tenant
 from tests.memories.aged import SUBJECTS, age, fresh, remember, stored
 from tests.memories.test_concurrency import CALLERS, at_once
 
 
 @pytest.fixture
-def old_house(house: House) -> House:
+def old_tenant(tenant: Tenant) -> Tenant:
     """Return a workspace whose recall log is old enough."""
-    age(house.workspace)
-    return house
+    age(tenant.workspace)
+    return tenant
 
 
 def told(*arguments: str) -> list[str]:
@@ -33,55 +33,55 @@ def told(*arguments: str) -> list[str]:
     return out.getvalue().splitlines()
 
 
-def test_dry_run_tells_and_changes_nothing(old_house: House) -> None:
-    memory = remember(old_house.workspace, "\x1b[31mRed\x1b[0m lamps are for the dark room.")
-    before = stored(old_house.workspace)
+def test_dry_run_tells_and_changes_nothing(old_tenant: Tenant) -> None:
+    memory = remember(old_tenant.workspace, "\x1b[31mRed\x1b[0m lamps are for the dark room.")
+    before = stored(old_tenant.workspace)
     assert told("--workspace", "acme", "--dry-run") == [
         "acme: 1 unused memories looked at, 1 would be demoted, 0 would be culled,"
         " 0 reported only.",
         f"  demote  {memory.pk}  weight 1.00 → 0.90, confidence 1.00 → 0.80",
     ]
-    assert stored(old_house.workspace) == before
+    assert stored(old_tenant.workspace) == before
 
 
-def test_long_lists_are_cut_and_say_so(old_house: House) -> None:
+def test_long_lists_are_cut_and_say_so(old_tenant: Tenant) -> None:
     for content in SUBJECTS:
-        remember(old_house.workspace, content)
+        remember(old_tenant.workspace, content)
     lines = told("--dry-run", "--list", "2")
     assert (len(lines), lines[-1]) == (4, "  and 4 more")
 
 
-def test_a_run_tells_its_numbers_and_its_id(old_house: House) -> None:
-    memory = remember(old_house.workspace)
+def test_a_run_tells_its_numbers_and_its_id(old_tenant: Tenant) -> None:
+    memory = remember(old_tenant.workspace)
     lines = told("--workspace", "acme")
-    with in_workspace(old_house.workspace):
+    with in_workspace(old_tenant.workspace):
         done = JanitorRun.objects.get()
     assert lines == [
         "acme: 1 unused memories looked at, 1 demoted, 0 culled, 0 reported only.",
         f"  run {done.pk}",
     ]
-    assert fresh(old_house.workspace, memory).weight_factor == 0.9
+    assert fresh(old_tenant.workspace, memory).weight_factor == 0.9
 
 
-def test_cull_is_a_flag(old_house: House) -> None:
-    memory = remember(old_house.workspace)
-    with in_workspace(old_house.workspace):
+def test_cull_is_a_flag(old_tenant: Tenant) -> None:
+    memory = remember(old_tenant.workspace)
+    with in_workspace(old_tenant.workspace):
         Memory.objects.update(demotion_count=3)
     told("--workspace", "acme", "--cull")
-    assert fresh(old_house.workspace, memory).state() == "culled"
+    assert fresh(old_tenant.workspace, memory).state() == "culled"
 
 
 def test_without_a_workspace_all_that_want_a_janitor_get_one(
-    old_house: House, neighbour: House
+    old_tenant: Tenant, neighbour: Tenant
 ) -> None:
     age(neighbour.workspace)
-    ours, theirs = remember(old_house.workspace), remember(neighbour.workspace)
-    old_house.admin.patch("workspace/settings", {"janitor_enabled": False})
+    ours, theirs = remember(old_tenant.workspace), remember(neighbour.workspace)
+    old_tenant.admin.patch("workspace/settings", {"janitor_enabled": False})
     assert [line.split(":")[0] for line in told() if not line.startswith(" ")] == ["zenith"]
-    assert fresh(old_house.workspace, ours).weight_factor == 1.0
+    assert fresh(old_tenant.workspace, ours).weight_factor == 1.0
     assert fresh(neighbour.workspace, theirs).weight_factor == 0.9
     told("--workspace", "acme")
-    assert fresh(old_house.workspace, ours).weight_factor == 0.9
+    assert fresh(old_tenant.workspace, ours).weight_factor == 0.9
 
 
 def test_unknown_workspace_is_named(db: None) -> None:
@@ -89,24 +89,24 @@ def test_unknown_workspace_is_named(db: None) -> None:
         told("--workspace", "nowhere")
 
 
-def test_the_weekly_wake_up_is_scheduled_and_runs_what_is_due(old_house: House) -> None:
+def test_the_weekly_wake_up_is_scheduled_and_runs_what_is_due(old_tenant: Tenant) -> None:
     assert settings.CELERY_BEAT_SCHEDULE["memories.janitor"]["task"] == tasks.wake_janitor.name
-    memory = remember(old_house.workspace)
-    assert waiting(timezone.now()) == [old_house.workspace.pk]
-    tasks.run_janitor(str(old_house.workspace.pk))
-    assert fresh(old_house.workspace, memory).demotion_count == 1
+    memory = remember(old_tenant.workspace)
+    assert waiting(timezone.now()) == [old_tenant.workspace.pk]
+    tasks.run_janitor(str(old_tenant.workspace.pk))
+    assert fresh(old_tenant.workspace, memory).demotion_count == 1
     assert waiting(timezone.now()) == []
-    tasks.run_janitor(str(old_house.workspace.pk))
-    assert fresh(old_house.workspace, memory).demotion_count == 1
+    tasks.run_janitor(str(old_tenant.workspace.pk))
+    assert fresh(old_tenant.workspace, memory).demotion_count == 1
 
 
 def test_janitors_at_once_demote_once(transactional_db: None) -> None:
-    house = build_house("busy")
-    age(house.workspace)
-    memories = [remember(house.workspace, content) for content in SUBJECTS]
-    runs = at_once(lambda n: run(house.workspace, actor=SYSTEM, now=NOW))
+    tenant = build_tenant("busy")
+    age(tenant.workspace)
+    memories = [remember(tenant.workspace, content) for content in SUBJECTS]
+    runs = at_once(lambda n: run(tenant.workspace, actor=SYSTEM, now=NOW))
     assert len(runs) == CALLERS
     assert sum(done.demoted for done in runs) == len(SUBJECTS)
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         assert JanitorAction.objects.count() == len(SUBJECTS)
-    assert {fresh(house.workspace, memory).demotion_count for memory in memories} == {1}
+    assert {fresh(tenant.workspace, memory).demotion_count for memory in memories} == {1}

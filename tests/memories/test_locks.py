@@ -14,7 +14,7 @@ from engram.kernel import embedding, idempotency
 from engram.kernel.tenancy import has_workspace, in_workspace
 from memories.models import Memory, Merge
 from memories.services.index.search_index import WordIndex
-from tests.conftest import House, build_house
+from tests.conftest import Tenant, build_tenant
 
 PLAIN = "The deploy runs on Thursday."
 FINER = "The deploy runs on Thursday at 14:00 UTC."
@@ -22,9 +22,9 @@ CRATES = ("apples", "bolts", "cedar", "dates", "eggs", "figs")
 
 
 @pytest.fixture
-def shared_house(transactional_db: None) -> House:
+def shared_tenant(transactional_db: None) -> Tenant:
     """Return a workspace that several connections see."""
-    return build_house("locks")
+    return build_tenant("locks")
 
 
 def closing(call: Callable[..., Any], *args: Any) -> Any:
@@ -35,13 +35,15 @@ def closing(call: Callable[..., Any], *args: Any) -> Any:
         connections.close_all()
 
 
-def committed(house: House, content: str) -> str:
+def committed(tenant: Tenant, content: str) -> str:
     """Commit a memory; return its id."""
-    memory_id: str = house.agent.post("memories", {"content": content}).json()["memory"]["id"]
+    memory_id: str = tenant.agent.post("memories", {"content": content}).json()["memory"]["id"]
     return memory_id
 
 
-def test_batches_that_supersede_in_opposite_order_wait_for_each_other(shared_house: House) -> None:
+def test_batches_that_supersede_in_opposite_order_wait_for_each_other(
+    shared_tenant: Tenant,
+) -> None:
     start = Barrier(2)
 
     def supersede(name: str, ids: list[str]) -> str:
@@ -50,11 +52,11 @@ def test_batches_that_supersede_in_opposite_order_wait_for_each_other(shared_hou
             for n, memory_id in enumerate(ids)
         ]
         start.wait()
-        answer = shared_house.agent.post("memories/batch", {"memories": drafts})
+        answer = shared_tenant.agent.post("memories/batch", {"memories": drafts})
         return "done" if answer.status_code == 201 else str(answer.json()["detail"])
 
     for turn in range(3):
-        ids = [committed(shared_house, f"Crate {turn} {n} holds {n}.") for n in CRATES]
+        ids = [committed(shared_tenant, f"Crate {turn} {n} holds {n}.") for n in CRATES]
         with ThreadPoolExecutor(2) as pool:
             there = pool.submit(closing, supersede, f"Lorry {turn}", ids)
             back = pool.submit(closing, supersede, f"Van {turn}", ids[::-1])
@@ -66,13 +68,13 @@ def test_batches_that_supersede_in_opposite_order_wait_for_each_other(shared_hou
 
 @pytest.mark.parametrize("headers", [{}, {"Idempotency-Key": "q"}])
 def test_a_source_erased_beside_a_commit_waits_for_it(
-    shared_house: House, monkeypatch: pytest.MonkeyPatch, headers: dict[str, str]
+    shared_tenant: Tenant, monkeypatch: pytest.MonkeyPatch, headers: dict[str, str]
 ) -> None:
-    source = committed(shared_house, "Pears ripen in August.")
+    source = committed(shared_tenant, "Pears ripen in August.")
     erased: list[int] = []
     eraser = Thread(
         target=lambda: closing(
-            lambda: erased.append(shared_house.admin.delete(f"memories/{source}").status_code)
+            lambda: erased.append(shared_tenant.admin.delete(f"memories/{source}").status_code)
         )
     )
     write = WordIndex.write
@@ -85,65 +87,65 @@ def test_a_source_erased_beside_a_commit_waits_for_it(
 
     monkeypatch.setattr(WordIndex, "write", slow)
     draft = {"content": "Fruit is ready late in summer.", "derived_from": [source]}
-    answer = shared_house.agent.post("memories", draft, **headers)
+    answer = shared_tenant.agent.post("memories", draft, **headers)
     eraser.join(20)
     assert (answer.status_code, erased) == (201, [204])
-    with in_workspace(shared_house.workspace):
+    with in_workspace(shared_tenant.workspace):
         assert [m.content for m in Memory.objects.all()] == ["Fruit is ready late in summer."]
 
 
 def test_a_keyed_write_whose_transaction_cannot_end_is_a_conflict(
-    shared_house: House, monkeypatch: pytest.MonkeyPatch
+    shared_tenant: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    memory_id = committed(shared_house, "Pears ripen in August.")
+    memory_id = committed(shared_tenant, "Pears ripen in August.")
     keep = idempotency._keep
 
     def unsound(ask: Any, answer: Any) -> None:
         """Leave a row that refers to nothing: the database says so when the transaction ends."""
         keep(ask, answer)
-        Memory.objects.filter(pk=memory_id).update(superseded_by_id=shared_house.workspace.pk)
+        Memory.objects.filter(pk=memory_id).update(superseded_by_id=shared_tenant.workspace.pk)
 
     monkeypatch.setattr(idempotency, "_keep", unsound)
-    answer = shared_house.agent.post(
+    answer = shared_tenant.agent.post(
         "memories", {"content": "Figs too."}, **{"Idempotency-Key": "k"}
     )
     assert answer.status_code == 409
     assert answer.json()["title"] == "Written meanwhile"
-    with in_workspace(shared_house.workspace):
+    with in_workspace(shared_tenant.workspace):
         assert Memory.objects.count() == 1
 
 
-def asked_pair(house: House) -> tuple[str, str]:
+def asked_pair(tenant: Tenant) -> tuple[str, str]:
     """Return a suggestion and the older one of its two memories."""
-    older = house.agent.post("memories", {"content": PLAIN, "provenance": "user_stated"}).json()
-    assert house.agent.post("memories", {"content": FINER}).json()["outcome"] == "suggested"
-    (row,) = house.reader.get("merge-suggestions").json()["results"]
+    older = tenant.agent.post("memories", {"content": PLAIN, "provenance": "user_stated"}).json()
+    assert tenant.agent.post("memories", {"content": FINER}).json()["outcome"] == "suggested"
+    (row,) = tenant.reader.get("merge-suggestions").json()["results"]
     return row["id"], older["memory"]["id"]
 
 
-def asked_review(house: House) -> str:
+def asked_review(tenant: Tenant) -> str:
     """Return a review of what an agent would put in the place of a person's word."""
     body = {"content": "The office is in Ghent.", "provenance": "user_stated"}
-    known = house.reviewer.post("memories", body).json()["memory"]["id"]
+    known = tenant.reviewer.post("memories", body).json()["memory"]["id"]
     asked = {"content": "The office is in Bruges.", "supersedes": known}
-    review: str = house.agent.post("memories", asked).json()["review"]
+    review: str = tenant.agent.post("memories", asked).json()["review"]
     return review
 
 
 @pytest.mark.parametrize("work", ["accept", "split", "audit", "review"])
 def test_nothing_is_embedded_within_the_transaction_of_a_keyed_write(
-    house: House, monkeypatch: pytest.MonkeyPatch, work: str
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch, work: str
 ) -> None:
     body: dict[str, Any] = {}
     if work == "accept":
-        path = f"merge-suggestions/{asked_pair(house)[0]}/accept"
+        path = f"merge-suggestions/{asked_pair(tenant)[0]}/accept"
     elif work == "review":
-        path = f"reviews/{asked_review(house)}/accept"
+        path = f"reviews/{asked_review(tenant)}/accept"
     else:
         for content in (PLAIN, FINER):
-            outcome = house.agent.post("memories", {"content": content}).json()["outcome"]
+            outcome = tenant.agent.post("memories", {"content": content}).json()["outcome"]
         assert outcome == "merged"
-        with in_workspace(house.workspace):
+        with in_workspace(tenant.workspace):
             merge = Merge.objects.get()
         if work == "split":
             path = f"memories/{merge.memory_id}/split"
@@ -158,5 +160,5 @@ def test_nothing_is_embedded_within_the_transaction_of_a_keyed_write(
         return provider(model)
 
     monkeypatch.setattr(embedding, "_provider", watched)
-    answer = house.reviewer.post(path, body, **{"Idempotency-Key": "once"})
+    answer = tenant.reviewer.post(path, body, **{"Idempotency-Key": "once"})
     assert (answer.status_code, set(within)) == (200, {False})

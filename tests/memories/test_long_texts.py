@@ -17,7 +17,7 @@ from memories.services.commit.commit import commit
 from memories.services.commit.draft import Draft
 from memories.services.index import pending
 from memories.tasks import embed_pending, embed_workspace
-from tests.conftest import NOW, House
+from tests.conftest import NOW, Tenant
 
 LONG = "".join(chr(0x4E00 + (7919 * n) % 20_000) for n in range(3_000))  # each a token
 WINDOWS = 16
@@ -47,100 +47,100 @@ def woken(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, list[str]]]:
     return sent
 
 
-def stored(house: House) -> list[int]:
+def stored(tenant: Tenant) -> list[int]:
     """Return the positions of all windows that are stored, in order."""
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         assert MemoryTokens.objects.count() == Memory.objects.count()
         return list(MemoryVector.objects.order_by("position").values_list("position", flat=True))
 
 
-def say(house: House, content: str) -> dict[str, Any]:
-    memory: dict[str, Any] = house.agent.post("memories", {"content": content}).json()["memory"]
+def say(tenant: Tenant, content: str) -> dict[str, Any]:
+    memory: dict[str, Any] = tenant.agent.post("memories", {"content": content}).json()["memory"]
     return memory
 
 
-def shown(house: House, memory: dict[str, Any]) -> bool:
-    is_pending: bool = house.reader.get(f"memories/{memory['id']}").json()["embedding_pending"]
+def shown(tenant: Tenant, memory: dict[str, Any]) -> bool:
+    is_pending: bool = tenant.reader.get(f"memories/{memory['id']}").json()["embedding_pending"]
     return is_pending
 
 
 def test_a_commit_embeds_the_first_windows_and_a_task_the_rest(
-    house: House,
+    tenant: Tenant,
     read: list[int],
     woken: list[tuple[str, list[str]]],
     django_capture_on_commit_callbacks: Callable[..., Any],
 ) -> None:
     with django_capture_on_commit_callbacks(execute=True):
-        memory = say(house, LONG)
+        memory = say(tenant, LONG)
     assert sum(read) == FIRST_WINDOWS
-    assert (memory["embedding_pending"], shown(house, memory)) == (True, True)
-    assert stored(house) == list(range(FIRST_WINDOWS))
+    assert (memory["embedding_pending"], shown(tenant, memory)) == (True, True)
+    assert stored(tenant) == list(range(FIRST_WINDOWS))
     [wake_up] = [args for name, args in woken if name == "memories.embed_workspace"]
 
     embed_workspace(*wake_up)
 
-    assert stored(house) == list(range(WINDOWS))
-    assert shown(house, memory) is False
+    assert stored(tenant) == list(range(WINDOWS))
+    assert shown(tenant, memory) is False
     read.clear()
     embed_workspace(*wake_up)
     assert read == []  # nothing is due any more
 
 
 def test_the_end_of_a_long_text_is_found_by_its_words_at_once_and_by_its_meaning_later(
-    house: House,
+    tenant: Tenant,
 ) -> None:
-    memory = say(house, f"{LONG} {END}")
+    memory = say(tenant, f"{LONG} {END}")
 
     def cosine(query: str) -> float:
         body = {"query": query, "record": False, "min_score": None}
-        [found] = house.reader.post("memories/recall", body).json()["results"]
+        [found] = tenant.reader.post("memories/recall", body).json()["results"]
         assert found["memory"]["id"] == memory["id"]
         return float(found["cosine"])
 
     before = cosine("heliotrope")
-    assert pending.embed_pending(house.workspace) == 1
+    assert pending.embed_pending(tenant.workspace) == 1
     assert cosine("heliotrope") > before + 0.1
 
 
 def test_a_short_text_is_embedded_whole(
-    house: House, woken: list[tuple[str, list[str]]], django_capture_on_commit_callbacks: Any
+    tenant: Tenant, woken: list[tuple[str, list[str]]], django_capture_on_commit_callbacks: Any
 ) -> None:
     with django_capture_on_commit_callbacks(execute=True):
-        memory = say(house, END)
+        memory = say(tenant, END)
     assert memory["embedding_pending"] is False
     assert "memories.embed_workspace" not in [name for name, _ in woken]
 
 
 def test_the_texts_of_a_batch_share_the_windows_that_are_waited_for(
-    house: House,
+    tenant: Tenant,
     read: list[int],
     woken: list[tuple[str, list[str]]],
     django_capture_on_commit_callbacks: Any,
 ) -> None:
     bodies = [{"content": f"{n} {LONG}"} for n in range(6)]
     with django_capture_on_commit_callbacks(execute=True):
-        answer = house.agent.post("memories/batch", {"memories": bodies}).json()
+        answer = tenant.agent.post("memories/batch", {"memories": bodies}).json()
     assert sum(read) == 6
     assert [row["memory"]["embedding_pending"] for row in answer["results"]] == [True] * 6
     assert [name for name, _ in woken].count("memories.embed_workspace") == 1
 
 
-def test_a_new_wording_embeds_its_first_windows_too(house: House, read: list[int]) -> None:
-    memory = say(house, END)
+def test_a_new_wording_embeds_its_first_windows_too(tenant: Tenant, read: list[int]) -> None:
+    memory = say(tenant, END)
     read.clear()
-    changed = house.agent.patch(f"memories/{memory['id']}", {"content": LONG}).json()
+    changed = tenant.agent.patch(f"memories/{memory['id']}", {"content": LONG}).json()
     assert (sum(read), changed["embedding_pending"]) == (FIRST_WINDOWS, True)
-    pending.embed_pending(house.workspace)
-    assert stored(house) == list(range(WINDOWS))
-    back = house.agent.patch(f"memories/{memory['id']}", {"content": END}).json()
-    assert (back["embedding_pending"], stored(house)) == (False, [0])
+    pending.embed_pending(tenant.workspace)
+    assert stored(tenant) == list(range(WINDOWS))
+    back = tenant.agent.patch(f"memories/{memory['id']}", {"content": END}).json()
+    assert (back["embedding_pending"], stored(tenant)) == (False, [0])
 
 
 def test_a_killed_turn_loses_nothing_and_doubles_nothing(
-    house: House, monkeypatch: pytest.MonkeyPatch
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for n in range(3):
-        commit(house.workspace, Draft(content=f"{n} {LONG}"), actor=SYSTEM, now=NOW)
+        commit(tenant.workspace, Draft(content=f"{n} {LONG}"), actor=SYSTEM, now=NOW)
     monkeypatch.setattr(pending, "CHARS_A_STEP", 1)
     whole = pending._write
     turns: list[int] = []
@@ -153,33 +153,33 @@ def test_a_killed_turn_loses_nothing_and_doubles_nothing(
 
     monkeypatch.setattr(pending, "_write", killed)
     with pytest.raises(KeyboardInterrupt):
-        pending.embed_pending(house.workspace)
+        pending.embed_pending(tenant.workspace)
     monkeypatch.setattr(pending, "_write", whole)
-    assert pending.embed_pending(house.workspace) == 2
-    assert sorted(stored(house)) == sorted([*range(WINDOWS)] * 3)
+    assert pending.embed_pending(tenant.workspace) == 2
+    assert sorted(stored(tenant)) == sorted([*range(WINDOWS)] * 3)
 
 
 def test_a_turn_leaves_the_rest_to_the_next_wake_up(
-    house: House,
-    neighbour: House,
+    tenant: Tenant,
+    neighbour: Tenant,
     woken: list[tuple[str, list[str]]],
     monkeypatch: pytest.MonkeyPatch,
     django_capture_on_commit_callbacks: Any,
 ) -> None:
     for n in range(3):
-        commit(house.workspace, Draft(content=f"{n} {LONG}"), actor=SYSTEM, now=NOW)
+        commit(tenant.workspace, Draft(content=f"{n} {LONG}"), actor=SYSTEM, now=NOW)
     commit(neighbour.workspace, Draft(content=LONG), actor=SYSTEM, now=NOW)
     monkeypatch.setattr(pending, "CHARS_A_STEP", 1)
     monkeypatch.setattr(pending, "TURN_SECONDS", 1e-9)
     with django_capture_on_commit_callbacks(execute=True):
-        embed_workspace(str(house.workspace.pk))
+        embed_workspace(str(tenant.workspace.pk))
     [first] = woken
-    assert first == ("memories.embed_workspace", [str(house.workspace.pk)])
-    with in_workspace(house.workspace):
+    assert first == ("memories.embed_workspace", [str(tenant.workspace.pk)])
+    with in_workspace(tenant.workspace):
         assert Memory.objects.filter(is_embedding_due=True).count() == 3
     monkeypatch.setattr(pending, "TURN_SECONDS", 60.0)
     embed_workspace(*first[1])
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         assert Memory.objects.filter(is_embedding_due=True).count() == 0
     with in_workspace(neighbour.workspace):
         assert Memory.objects.filter(is_embedding_due=True).count() == 1
@@ -188,19 +188,19 @@ def test_a_turn_leaves_the_rest_to_the_next_wake_up(
         assert Memory.objects.filter(is_embedding_due=True).count() == 0
 
 
-def test_two_workers_do_not_embed_the_same_at_once(house: House, read: list[int]) -> None:
-    commit(house.workspace, Draft(content=LONG), actor=SYSTEM, now=NOW)
+def test_two_workers_do_not_embed_the_same_at_once(tenant: Tenant, read: list[int]) -> None:
+    commit(tenant.workspace, Draft(content=LONG), actor=SYSTEM, now=NOW)
     read.clear()
-    with pending._alone_with(house.workspace) as hold:
+    with pending._alone_with(tenant.workspace) as hold:
         assert hold()
-        assert pending.embed_pending(house.workspace) == 0
+        assert pending.embed_pending(tenant.workspace) == 0
         assert read == []
         assert hold()  # renewed by its holder
-    assert pending.embed_pending(house.workspace) == 1
+    assert pending.embed_pending(tenant.workspace) == 1
 
 
 def test_a_query_is_read_from_its_beginning(
-    house: House, read: list[int], monkeypatch: pytest.MonkeyPatch
+    tenant: Tenant, read: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[str] = []
     whole = MiniLM.read

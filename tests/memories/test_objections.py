@@ -6,7 +6,7 @@ import pytest
 
 from memories.core.claims import read
 from memories.core.objections import objection
-from tests.conftest import House
+from tests.conftest import Tenant
 
 EXCLUDING = [
     ("Mrs Ito is allergic to penicillin.", "Mrs Ito has no known drug allergies."),
@@ -31,12 +31,12 @@ IN_OTHER_WORDS = [
 
 
 @pytest.mark.parametrize(("a", "b"), EXCLUDING)
-def test_a_pair_that_excludes_itself_is_not_put_to_people(house: House, a: str, b: str) -> None:
+def test_a_pair_that_excludes_itself_is_not_put_to_people(tenant: Tenant, a: str, b: str) -> None:
     for first, second, scope in ((a, b, "forth"), (b, a, "back")):
-        house.agent.post("memories", {"content": first, "scope": scope})
-        answer = house.agent.post("memories", {"content": second, "scope": scope}).json()
+        tenant.agent.post("memories", {"content": first, "scope": scope})
+        answer = tenant.agent.post("memories", {"content": second, "scope": scope}).json()
         assert answer["outcome"] in ("created", "kept_apart")
-    assert house.reader.get("merge-suggestions").json()["results"] == []
+    assert tenant.reader.get("merge-suggestions").json()["results"] == []
 
 
 @pytest.mark.parametrize(("a", "b"), EXCLUDING[:2] + EXCLUDING[4:])
@@ -50,7 +50,7 @@ def test_nothing_speaks_against_other_words(a: str, b: str) -> None:
     assert objection(read(a), read(b)) == objection(read(b), read(a)) == ""
 
 
-def test_other_words_for_one_fact_are_still_put_to_people(house: House) -> None:
-    house.agent.post("memories", {"content": IN_OTHER_WORDS[0][0]})
-    answer = house.agent.post("memories", {"content": IN_OTHER_WORDS[0][1]}).json()
+def test_other_words_for_one_fact_are_still_put_to_people(tenant: Tenant) -> None:
+    tenant.agent.post("memories", {"content": IN_OTHER_WORDS[0][0]})
+    answer = tenant.agent.post("memories", {"content": IN_OTHER_WORDS[0][1]}).json()
     assert answer["outcome"] == "suggested"

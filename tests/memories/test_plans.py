@@ -18,7 +18,7 @@ from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, MemoryTag, Observation
 from memories.services.index import nearest
 from memories.services.index.search_index import ensure_vector_index
-from tests.conftest import NOW, House
+from tests.conftest import NOW, Tenant
 from tests.memories.scale import MODEL, VOCABULARY, WIDTH, clustered, fill
 
 ROWS = 10_000
@@ -93,18 +93,18 @@ def explained() -> Iterator[Plans]:
 
 
 @pytest.fixture
-def full(house: House, neighbour: House) -> House:
+def full(tenant: Tenant, neighbour: Tenant) -> Tenant:
     """Return a workspace of 10,000 memories beside one of 2,000, freshly loaded."""
     with connection.cursor() as cursor:  # a graph of so many is made faster at once
         cursor.execute(f"DROP INDEX {NEAREST}")
     fill(neighbour.workspace, clustered(2000, seed=1), words=6, seed=1)
-    ids = fill(house.workspace, clustered(ROWS - 2000, seed=2), words=6, scope="team/a", seed=2)
-    fill(house.workspace, clustered(1000, seed=3), words=6, is_forgotten=True, seed=3)
-    ids += fill(house.workspace, clustered(1000, seed=4), words=6, seed=4)
+    ids = fill(tenant.workspace, clustered(ROWS - 2000, seed=2), words=6, scope="team/a", seed=2)
+    fill(tenant.workspace, clustered(1000, seed=3), words=6, is_forgotten=True, seed=3)
+    ids += fill(tenant.workspace, clustered(1000, seed=4), words=6, seed=4)
     with connection.cursor() as cursor:
         cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
     ensure_vector_index(MODEL, WIDTH)
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         MemoryTag.objects.bulk_create(
             MemoryTag(memory_id=i, tag=f"{name}-{i.int % 500}")
             for i in ids
@@ -123,12 +123,12 @@ def full(house: House, neighbour: House) -> House:
             )
             for i in ids
         )
-    return house
+    return tenant
 
 
 @pytest.mark.parametrize("state", ["fresh", "analysed"])
 def test_no_large_table_is_read_whole(
-    full: House, monkeypatch: pytest.MonkeyPatch, state: str
+    full: Tenant, monkeypatch: pytest.MonkeyPatch, state: str
 ) -> None:
     if state == "analysed":
         with connection.cursor() as cursor:
@@ -163,10 +163,10 @@ def test_no_large_table_is_read_whole(
     assert plans.scanned_whole == set()
 
 
-def indexes_of_recall(house: House) -> set[str]:
+def indexes_of_recall(tenant: Tenant) -> set[str]:
     """Recall, and return the indexes that were used; no large table is read whole."""
     query = f"where do {VOCABULARY[0]} and {VOCABULARY[1]} meet?"
     with explained() as plans:
-        assert house.reader.post("memories/recall", {"query": query}).json()["results"] != []
+        assert tenant.reader.post("memories/recall", {"query": query}).json()["results"] != []
     assert plans.scanned_whole == set()
     return plans.indexes

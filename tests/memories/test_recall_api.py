@@ -15,7 +15,7 @@ from memories.models import Memory, RecallRecord
 from memories.services.index import postings
 from memories.services.index.pending import embed_pending
 from memories.services.recall.log import count_recalls
-from tests.conftest import House
+from tests.conftest import Tenant
 
 FACTS = [
     ("The invoice service listens on port 8443.", "infra/billing"),
@@ -25,16 +25,16 @@ FACTS = [
 ]
 
 
-def fill(house: House) -> list[str]:
+def fill(tenant: Tenant) -> list[str]:
     ids = []
     for content, scope in FACTS:
-        answer = house.agent.post("memories", {"content": content, "scope": scope})
+        answer = tenant.agent.post("memories", {"content": content, "scope": scope})
         ids.append(answer.json()["memory"]["id"])
     return ids
 
 
-def recall(house: House, query: str, **asked: Any) -> dict[str, Any]:
-    answer = house.reader.post("memories/recall", {"query": query, **asked})
+def recall(tenant: Tenant, query: str, **asked: Any) -> dict[str, Any]:
+    answer = tenant.reader.post("memories/recall", {"query": query, **asked})
     assert answer.status_code == 200, answer.json()
     body: dict[str, Any] = answer.json()
     return body
@@ -53,9 +53,9 @@ def contents(body: dict[str, Any]) -> list[str]:
         ("Biscuit", 3),
     ],
 )
-def test_the_best_answer_comes_first(house: House, query: str, expected: int) -> None:
-    fill(house)
-    body = recall(house, query)
+def test_the_best_answer_comes_first(tenant: Tenant, query: str, expected: int) -> None:
+    fill(tenant)
+    body = recall(tenant, query)
     assert contents(body)[0] == FACTS[expected][0]
     assert [r["rank"] for r in body["results"]] == list(range(1, len(body["results"]) + 1))
     scores = [r["score"] for r in body["results"]]
@@ -78,9 +78,9 @@ def recomputed(why: dict[str, Any]) -> float:
 
 
 @pytest.mark.parametrize("asked", [{}, {"rerank": False}, {"weights": {"assistant_derived": 0.4}}])
-def test_a_person_can_recompute_the_score(house: House, asked: dict[str, Any]) -> None:
-    ids = fill(house)
-    house.agent.post(
+def test_a_person_can_recompute_the_score(tenant: Tenant, asked: dict[str, Any]) -> None:
+    ids = fill(tenant)
+    tenant.agent.post(
         "memories/batch",
         {
             "memories": [
@@ -90,9 +90,9 @@ def test_a_person_can_recompute_the_score(house: House, asked: dict[str, Any]) -
             ]
         },
     )
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         Memory.objects.filter(pk=ids[0]).update(weight_factor=0.81, confidence_factor=0.64)
-    found = recall(house, "Which port does the invoice service use?", explain=True, **asked)
+    found = recall(tenant, "Which port does the invoice service use?", explain=True, **asked)
     assert len(found["results"]) == 7
     for result in found["results"]:
         why = result["explain"]
@@ -102,37 +102,39 @@ def test_a_person_can_recompute_the_score(house: House, asked: dict[str, Any]) -
     assert (demoted["weight_factor"], demoted["confidence_factor"]) == (0.81, 0.64)
 
 
-def test_the_second_stage_reads_words_that_mean_the_same(house: House) -> None:
-    fill(house)
-    [on] = recall(house, "what is the dog's name", k=1, explain=True)["results"]
-    [off] = recall(house, "what is the dog's name", k=1, explain=True, rerank=False)["results"]
+def test_the_second_stage_reads_words_that_mean_the_same(tenant: Tenant) -> None:
+    fill(tenant)
+    [on] = recall(tenant, "what is the dog's name", k=1, explain=True)["results"]
+    [off] = recall(tenant, "what is the dog's name", k=1, explain=True, rerank=False)["results"]
     assert on["memory"]["id"] == off["memory"]["id"]
     assert (on["explain"]["rerank"], on["explain"]["late_weight"]) == ("on", 0.6)
     assert 0.3 < on["explain"]["late"] <= 1
     assert (off["explain"]["rerank"], off["explain"]["late"]) == ("off", None)
 
 
-def test_a_workspace_may_switch_the_second_stage_off(house: House) -> None:
-    fill(house)
-    house.workspace.settings = {"rerank_enabled": False}
-    house.workspace.save()
-    [default] = recall(house, "the office dog", k=1, explain=True)["results"]
-    [asked] = recall(house, "the office dog", k=1, explain=True, rerank=True)["results"]
+def test_a_workspace_may_switch_the_second_stage_off(tenant: Tenant) -> None:
+    fill(tenant)
+    tenant.workspace.settings = {"rerank_enabled": False}
+    tenant.workspace.save()
+    [default] = recall(tenant, "the office dog", k=1, explain=True)["results"]
+    [asked] = recall(tenant, "the office dog", k=1, explain=True, rerank=True)["results"]
     assert (default["explain"]["rerank"], asked["explain"]["rerank"]) == ("off", "on")
 
 
-def test_a_near_copy_is_damped_where_the_workspace_wants_it(house: House, neighbour: House) -> None:
+def test_a_near_copy_is_damped_where_the_workspace_wants_it(
+    tenant: Tenant, neighbour: Tenant
+) -> None:
     copies = ["The office dog is called Biscuit.", "Our office dog is called Biscuit."]
-    for place in (house, neighbour):
+    for place in (tenant, neighbour):
         place.workspace.settings = {"gate_policy": "off"}
         place.workspace.save()
         for content in (*copies, "Dogs are welcome in the office on Fridays."):
             place.agent.post("memories", {"content": content})
-    plain = recall(house, "the office dog", explain=True)["results"]
+    plain = recall(tenant, "the office dog", explain=True)["results"]
     assert {r["explain"]["diversity"] for r in plain} == {1.0}
-    house.workspace.settings = {"gate_policy": "off", "diversity": 1.0}
-    house.workspace.save()
-    damped = recall(house, "the office dog", explain=True)["results"]
+    tenant.workspace.settings = {"gate_policy": "off", "diversity": 1.0}
+    tenant.workspace.save()
+    damped = recall(tenant, "the office dog", explain=True)["results"]
     assert {r["memory"]["id"] for r in damped} == {r["memory"]["id"] for r in plain}
     [copy] = [r for r in damped if r["explain"]["repeats"]]
     assert copy["rank"] == 3
@@ -143,21 +145,21 @@ def test_a_near_copy_is_damped_where_the_workspace_wants_it(house: House, neighb
         assert recomputed(result["explain"]) == pytest.approx(result["score"], abs=1e-9)
 
 
-def test_weights_of_one_call_overrule_those_of_the_workspace(house: House) -> None:
+def test_weights_of_one_call_overrule_those_of_the_workspace(tenant: Tenant) -> None:
     for content, provenance in (
         ("The gate code of the north yard is 4711.", "user_stated"),
         ("The gate code of the south yard is 4712.", "assistant_derived"),
     ):
-        house.agent.post(
+        tenant.agent.post(
             "memories", {"content": content, "provenance": provenance, "confidence": 1.0}
         )
     query = "gate code of the yard"
-    usual = recall(house, query, explain=True)["results"]
+    usual = recall(tenant, query, explain=True)["results"]
     assert [r["explain"]["provenance_weight"] for r in usual] == [1.0, 0.9]
-    turned = recall(house, query, explain=True, weights={"user_stated": 0.3})["results"]
+    turned = recall(tenant, query, explain=True, weights={"user_stated": 0.3})["results"]
     assert [r["explain"]["provenance_weight"] for r in turned] == [0.9, 0.3]
     plain = dict.fromkeys(["user_stated", "episode_summary", "assistant_derived"], 1.0)
-    for result in recall(house, query, explain=True, weights=plain)["results"]:
+    for result in recall(tenant, query, explain=True, weights=plain)["results"]:
         fused = result["explain"]["fused"] * result["explain"]["freshness"]
         assert result["score"] == pytest.approx(fused, abs=1e-12)
 
@@ -176,59 +178,59 @@ def test_weights_of_one_call_overrule_those_of_the_workspace(house: House) -> No
         0.5,
     ],
 )
-def test_weights_out_of_range_are_refused(house: House, weights: Any) -> None:
-    answer = house.reader.post("memories/recall", {"query": "x", "weights": weights})
+def test_weights_out_of_range_are_refused(tenant: Tenant, weights: Any) -> None:
+    answer = tenant.reader.post("memories/recall", {"query": "x", "weights": weights})
     assert answer.status_code == 422
     assert answer.json()["errors"][0]["field"].startswith("weights")
 
 
-def test_k_limits_the_answer(house: House) -> None:
-    fill(house)
-    assert len(recall(house, "the service", k=2)["results"]) == 2
+def test_k_limits_the_answer(tenant: Tenant) -> None:
+    fill(tenant)
+    assert len(recall(tenant, "the service", k=2)["results"]) == 2
 
 
-def test_scope_confines_by_whole_segments(house: House) -> None:
-    fill(house)
-    house.agent.post(
+def test_scope_confines_by_whole_segments(tenant: Tenant) -> None:
+    fill(tenant)
+    tenant.agent.post(
         "memories", {"content": "Infrared sensors need calibration.", "scope": "infra2"}
     )
-    found = recall(house, "service database sensors", scope="infra")["results"]
+    found = recall(tenant, "service database sensors", scope="infra")["results"]
     assert {r["memory"]["scope"] for r in found} == {"infra/billing", "infra/database"}
 
 
-def test_constraints_of_enclosing_scopes_are_included(house: House) -> None:
-    fill(house)
-    house.agent.post(
+def test_constraints_of_enclosing_scopes_are_included(tenant: Tenant) -> None:
+    fill(tenant)
+    tenant.agent.post(
         "memories", {"content": "Never restart the invoice service by day.", "kind": "constraint"}
     )
-    found = recall(house, "restart the invoice service", scope="infra/billing")
+    found = recall(tenant, "restart the invoice service", scope="infra/billing")
     assert contents(found) == [
         "Never restart the invoice service by day.",
         "The invoice service listens on port 8443.",
     ]
 
 
-def test_pinned_memories_come_first_within_their_scope(house: House) -> None:
-    fill(house)
-    house.agent.post(
+def test_pinned_memories_come_first_within_their_scope(tenant: Tenant) -> None:
+    fill(tenant)
+    tenant.agent.post(
         "memories", {"content": "Ask before touching anything.", "scope": "infra", "pinned": True}
     )
-    found = recall(house, "Which port does the invoice service use?", scope="infra")
+    found = recall(tenant, "Which port does the invoice service use?", scope="infra")
     assert contents(found)[0] == "Ask before touching anything."
 
 
-def test_forgotten_memories_never_come_back(house: House) -> None:
-    ids = fill(house)
-    house.agent.post("memories/forget", {"ids": [ids[3]], "confirm": True})
-    assert FACTS[3][0] not in contents(recall(house, "the office dog Biscuit"))
+def test_forgotten_memories_never_come_back(tenant: Tenant) -> None:
+    ids = fill(tenant)
+    tenant.agent.post("memories/forget", {"ids": [ids[3]], "confirm": True})
+    assert FACTS[3][0] not in contents(recall(tenant, "the office dog Biscuit"))
 
 
-def test_superseded_and_expired_memories_are_hidden(house: House) -> None:
-    ids = fill(house)
-    house.agent.post(
+def test_superseded_and_expired_memories_are_hidden(tenant: Tenant) -> None:
+    ids = fill(tenant)
+    tenant.agent.post(
         "memories", {"content": "The office dog is called Waffle.", "supersedes": ids[3]}
     )
-    house.agent.post(
+    tenant.agent.post(
         "memories",
         {
             "content": "The office cat is called Crumb.",
@@ -236,7 +238,7 @@ def test_superseded_and_expired_memories_are_hidden(house: House) -> None:
             "expires_at": "2020-01-01T00:00:00Z",
         },
     )
-    found = contents(recall(house, "what is the office pet called"))
+    found = contents(recall(tenant, "what is the office pet called"))
     assert "The office dog is called Waffle." in found
     assert FACTS[3][0] not in found
     assert "The office cat is called Crumb." not in found
@@ -250,49 +252,49 @@ def test_superseded_and_expired_memories_are_hidden(house: House) -> None:
         ({"min_score": 1.0}, "below min_score"),
     ],
 )
-def test_an_empty_answer_says_why(house: House, asked: dict[str, Any], reason: str) -> None:
-    fill(house)
-    body = recall(house, "the invoice service", **asked)
+def test_an_empty_answer_says_why(tenant: Tenant, asked: dict[str, Any], reason: str) -> None:
+    fill(tenant)
+    body = recall(tenant, "the invoice service", **asked)
     assert body["results"] == []
     assert body["reason"].startswith(reason)
 
 
-def test_an_empty_workspace_says_so(house: House, neighbour: House) -> None:
+def test_an_empty_workspace_says_so(tenant: Tenant, neighbour: Tenant) -> None:
     fill(neighbour)
-    assert recall(house, "anything")["reason"].startswith("no memories")
+    assert recall(tenant, "anything")["reason"].startswith("no memories")
 
 
-def test_a_query_without_words_is_answered_by_meaning(house: House) -> None:
-    fill(house)
+def test_a_query_without_words_is_answered_by_meaning(tenant: Tenant) -> None:
+    fill(tenant)
     for query in ("🐶", "what is it about?"):
-        found = recall(house, query, explain=True)["results"]
+        found = recall(tenant, query, explain=True)["results"]
         assert found != []
         assert {r["explain"]["text_weight"] for r in found} == {0.0}
         assert {r["explain"]["rerank"] for r in found} == {"off: the query holds no index term"}
 
 
 @pytest.mark.parametrize("query", ["", "  ", "\u200b", "\ufe0f\u2060"])
-def test_a_query_without_a_visible_character_is_blank(house: House, query: str) -> None:
-    answer = house.reader.post("memories/recall", {"query": query})
+def test_a_query_without_a_visible_character_is_blank(tenant: Tenant, query: str) -> None:
+    answer = tenant.reader.post("memories/recall", {"query": query})
     assert answer.status_code == 422
     assert [error["field"] for error in answer.json()["errors"]] == ["query"]
 
 
 @pytest.mark.parametrize("query", ["???", " ... !", "—"])
-def test_a_query_of_punctuation_asks_nothing(house: House, query: str) -> None:
-    fill(house)
-    body = recall(house, query)
+def test_a_query_of_punctuation_asks_nothing(tenant: Tenant, query: str) -> None:
+    fill(tenant)
+    body = recall(tenant, query)
     assert body["results"] == []
     assert body["reason"].startswith("nothing asked")
 
 
-def test_recalls_are_counted_once_and_only_when_recorded(house: House) -> None:
-    ids = fill(house)
-    recall(house, "Biscuit", k=1)
-    recall(house, "Biscuit", k=1, record=False)
-    assert count_recalls(house.workspace) == 1
-    assert count_recalls(house.workspace) == 0
-    with in_workspace(house.workspace):
+def test_recalls_are_counted_once_and_only_when_recorded(tenant: Tenant) -> None:
+    ids = fill(tenant)
+    recall(tenant, "Biscuit", k=1)
+    recall(tenant, "Biscuit", k=1, record=False)
+    assert count_recalls(tenant.workspace) == 1
+    assert count_recalls(tenant.workspace) == 0
+    with in_workspace(tenant.workspace):
         counts = dict(Memory.objects.values_list("content", "recall_count"))
         assert counts[FACTS[3][0]] == 1
         assert sum(counts.values()) == 1
@@ -300,47 +302,47 @@ def test_recalls_are_counted_once_and_only_when_recorded(house: House) -> None:
         assert Memory.objects.get(pk=ids[3]).last_recalled_at is not None
 
 
-def test_query_forget_previews_what_is_near_enough(house: House) -> None:
-    fill(house)
-    near = house.agent.post("memories/forget", {"query": "The office dog is called Biscuit"})
+def test_query_forget_previews_what_is_near_enough(tenant: Tenant) -> None:
+    fill(tenant)
+    near = tenant.agent.post("memories/forget", {"query": "The office dog is called Biscuit"})
     assert [m["content"] for m in near.json()["would_forget"]] == [FACTS[3][0]]
-    weak = house.agent.post("memories/forget", {"query": "quarterly tax filing", "confirm": True})
+    weak = tenant.agent.post("memories/forget", {"query": "quarterly tax filing", "confirm": True})
     assert (weak.json()["forgotten"], weak.json()["ids"]) == (0, [])
-    assert len(house.agent.get("memories").json()["results"]) == len(FACTS)
+    assert len(tenant.agent.get("memories").json()["results"]) == len(FACTS)
 
 
-def test_the_number_of_queries_does_not_grow_with_the_answer(house: House) -> None:
-    fill(house)
-    house.agent.post(
+def test_the_number_of_queries_does_not_grow_with_the_answer(tenant: Tenant) -> None:
+    fill(tenant)
+    tenant.agent.post(
         "memories/batch",
         {"memories": [{"content": f"Shelf {n} holds jar number {n}."} for n in range(60)]},
     )
     counted = []
     for k in (1, 50):
-        recall(house, "jar on a shelf", k=k)
+        recall(tenant, "jar on a shelf", k=k)
         with CaptureQueriesContext(connection) as queries:
-            assert len(recall(house, "jar on a shelf", k=k)["results"]) == k
+            assert len(recall(tenant, "jar on a shelf", k=k)["results"]) == k
         counted.append(len(queries))
     assert counted[0] == counted[1]
 
 
-def test_long_memories_are_found_by_their_end(house: House) -> None:
+def test_long_memories_are_found_by_their_end(tenant: Tenant) -> None:
     filler = "The quarterly report lists revenue by region and product line. " * 60
     ending = "The heron nests on the roof of the boathouse each spring. " * 40
-    house.agent.post("memories", {"content": filler + ending})
-    house.agent.post("memories", {"content": "Breakfast is served until ten."})
-    embed_pending(house.workspace)  # a caller waits for the first windows only
-    found = recall(house, "where do the birds breed")
+    tenant.agent.post("memories", {"content": filler + ending})
+    tenant.agent.post("memories", {"content": "Breakfast is served until ten."})
+    embed_pending(tenant.workspace)  # a caller waits for the first windows only
+    found = recall(tenant, "where do the birds breed")
     assert contents(found)[0] == filler + ending
     assert found["results"][0]["cosine"] > 0.3
 
 
-def test_age_lowers_a_score_but_never_hides(house: House) -> None:
+def test_age_lowers_a_score_but_never_hides(tenant: Tenant) -> None:
     for content, observed_at in (
         ("The printer is on floor two.", "2001-01-01T00:00:00Z"),
         ("The printer is on floor two, by the stairs.", timezone.now().isoformat()),
     ):
-        house.agent.post(
+        tenant.agent.post(
             "memories",
             {
                 "content": content,
@@ -348,7 +350,7 @@ def test_age_lowers_a_score_but_never_hides(house: House) -> None:
                 "scope": content[:24] + observed_at[:4],
             },
         )
-    found = recall(house, "where is the printer", explain=True)["results"]
+    found = recall(tenant, "where is the printer", explain=True)["results"]
     assert len(found) == 2
     old = next(r for r in found if r["memory"]["observed_at"].startswith("2001"))
     assert 0.85 <= old["explain"]["freshness"] < 0.86
@@ -356,26 +358,26 @@ def test_age_lowers_a_score_but_never_hides(house: House) -> None:
 
 @pytest.mark.parametrize("asked", [{"graph": True}, {"graph": False}, {"rerank": "yes"}])
 def test_what_is_not_available_yet_is_refused_not_ignored(
-    house: House, asked: dict[str, Any]
+    tenant: Tenant, asked: dict[str, Any]
 ) -> None:
-    fill(house)
-    answer = house.reader.post("memories/recall", {"query": "Biscuit", **asked})
+    fill(tenant)
+    answer = tenant.reader.post("memories/recall", {"query": "Biscuit", **asked})
     assert answer.status_code == 422
     nothing = dict.fromkeys(asked)
-    assert house.reader.post("memories/recall", {"query": "Biscuit", **nothing}).status_code == 200
+    assert tenant.reader.post("memories/recall", {"query": "Biscuit", **nothing}).status_code == 200
 
 
 def test_of_a_term_that_stands_everywhere_the_densest_postings_are_read(
-    house: House, monkeypatch: pytest.MonkeyPatch
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for content in (
         "Gulls nest on gulls' rock.",
         "Gulls circle the old harbour at dusk.",
         "The lighthouse feeds gulls.",
     ):
-        house.agent.post("memories", {"content": content})
+        tenant.agent.post("memories", {"content": content})
     monkeypatch.setattr(postings, "POSTINGS_READ", 2)
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         vocabulary = postings.vocabulary_of(terms("gulls"))
         found = postings.by_words(Memory.objects.recallable(), vocabulary, 100)
         texts = set(Memory.objects.filter(pk__in=found).values_list("content", flat=True))

@@ -20,7 +20,7 @@ from memories.services.commit.commit import commit
 from memories.services.commit.draft import Draft
 from memories.services.index import pending, reembed
 from memories.services.index.search_index import ensure_vector_index
-from tests.conftest import NOW, House
+from tests.conftest import NOW, Tenant
 from tests.model_server import Answer, ModelServer, Request
 
 LOCAL = "all-MiniLM-L6-v2"
@@ -53,10 +53,10 @@ def server(settings: Any) -> Iterator[ModelServer]:
 
 
 @pytest.fixture
-def stored(house: House) -> list[Memory]:
+def stored(tenant: Tenant) -> list[Memory]:
     found = []
     for text in TEXTS:
-        result = commit(house.workspace, Draft(content=text), actor=SYSTEM, now=NOW)
+        result = commit(tenant.workspace, Draft(content=text), actor=SYSTEM, now=NOW)
         assert result.memory is not None
         found.append(result.memory)
     return found
@@ -68,61 +68,61 @@ def models_of(workspace: Workspace) -> dict[str, int]:
     return {name: rows.count(name) for name in set(rows)}
 
 
-def cosines(house: House, query: str) -> dict[str, float]:
-    answer = house.agent.post("memories/recall", {"query": query, "record": False})
+def cosines(tenant: Tenant, query: str) -> dict[str, float]:
+    answer = tenant.agent.post("memories/recall", {"query": query, "record": False})
     assert answer.status_code == 200
     return {r["memory"]["content"]: r["cosine"] for r in answer.json()["results"]}
 
 
 def test_reembed_moves_every_workspace_and_drops_the_old_vectors(
-    house: House, neighbour: House, stored: list[Memory], server: ModelServer
+    tenant: Tenant, neighbour: Tenant, stored: list[Memory], server: ModelServer
 ) -> None:
     commit(neighbour.workspace, Draft(content="Zenith's own"), actor=SYSTEM, now=NOW)
     out = StringIO()
 
     call_command("reembed", model=OTHER, settle_seconds=0, stdout=out)
 
-    assert models_of(house.workspace) == {OTHER: 3}
+    assert models_of(tenant.workspace) == {OTHER: 3}
     assert models_of(neighbour.workspace) == {OTHER: 1}
     assert out.getvalue().splitlines()[0] == f"acme now uses {OTHER}: 3 memories embedded."
-    assert cosines(house, TEXTS[0])[TEXTS[0]] == pytest.approx(1.0, abs=1e-6)
-    created = house.agent.post("memories", {"content": "A fourth thing was decided"})
+    assert cosines(tenant, TEXTS[0])[TEXTS[0]] == pytest.approx(1.0, abs=1e-6)
+    created = tenant.agent.post("memories", {"content": "A fourth thing was decided"})
     assert created.status_code == 201
-    assert models_of(house.workspace) == {OTHER: 4}
-    with in_workspace(house.workspace):
+    assert models_of(tenant.workspace) == {OTHER: 4}
+    with in_workspace(tenant.workspace):
         told = Event.objects.get(type="workspace.reembedded")
     assert told.data == {"from": LOCAL, "to": OTHER}
 
 
 def test_one_workspace_moves_alone(
-    house: House, neighbour: House, stored: list[Memory], server: ModelServer
+    tenant: Tenant, neighbour: Tenant, stored: list[Memory], server: ModelServer
 ) -> None:
     commit(neighbour.workspace, Draft(content="Zenith's own"), actor=SYSTEM, now=NOW)
 
     call_command("reembed", model=OTHER, workspace="acme", settle_seconds=0, stdout=StringIO())
 
-    assert models_of(house.workspace) == {OTHER: 3}
+    assert models_of(tenant.workspace) == {OTHER: 3}
     assert models_of(neighbour.workspace) == {LOCAL: 1}
 
 
 def test_vectors_of_two_models_are_never_compared(
-    house: House, stored: list[Memory], server: ModelServer
+    tenant: Tenant, stored: list[Memory], server: ModelServer
 ) -> None:
-    before = cosines(house, "Which database do we run?")
+    before = cosines(tenant, "Which database do we run?")
 
-    reembed.embed_missing(house.workspace, OTHER, advance=lambda _: None)
+    reembed.embed_missing(tenant.workspace, OTHER, advance=lambda _: None)
 
-    assert models_of(house.workspace) == {LOCAL: 3, OTHER: 3}
-    assert cosines(house, "Which database do we run?") == before
-    reembed.switch(house.workspace, OTHER, actor=SYSTEM, now=NOW)
-    after = cosines(house, "Which database do we run?")
+    assert models_of(tenant.workspace) == {LOCAL: 3, OTHER: 3}
+    assert cosines(tenant, "Which database do we run?") == before
+    reembed.switch(tenant.workspace, OTHER, actor=SYSTEM, now=NOW)
+    after = cosines(tenant, "Which database do we run?")
     assert set(after) == set(TEXTS)
     assert min(after.values()) > 0.6  # all texts share letters; MiniLM's are far below
     assert min(before.values()) < 0.3
 
 
 def test_a_provider_that_fails_loses_nothing_and_the_next_run_goes_on(
-    house: House, stored: list[Memory], server: ModelServer, monkeypatch: pytest.MonkeyPatch
+    tenant: Tenant, stored: list[Memory], server: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reembed, "MEMORIES_A_TURN", 1)
     asked: list[list[str]] = []
@@ -142,57 +142,57 @@ def test_a_provider_that_fails_loses_nothing_and_the_next_run_goes_on(
     with pytest.raises(CommandError, match="Run the same command to go on"):
         call_command("reembed", model=OTHER, settle_seconds=0, stdout=StringIO())
 
-    house.workspace.refresh_from_db()
-    assert house.workspace.embedding_model == LOCAL
-    assert models_of(house.workspace) == {LOCAL: 3, OTHER: 1}
+    tenant.workspace.refresh_from_db()
+    assert tenant.workspace.embedding_model == LOCAL
+    assert models_of(tenant.workspace) == {LOCAL: 3, OTHER: 1}
     asked.append([])  # the fourth request and all after it are answered
     call_command("reembed", model=OTHER, settle_seconds=0, stdout=StringIO())
-    assert models_of(house.workspace) == {OTHER: 3}
+    assert models_of(tenant.workspace) == {OTHER: 3}
     assert len([texts for texts in asked[4:] if texts != ["Is anybody there?"]]) == 2
 
 
-def test_a_model_that_cannot_be_had_changes_nothing(house: House, stored: list[Memory]) -> None:
+def test_a_model_that_cannot_be_had_changes_nothing(tenant: Tenant, stored: list[Memory]) -> None:
     with pytest.raises(CommandError, match="Nothing was changed: gone needs an endpoint: set"):
         call_command("reembed", model="gone", settle_seconds=0, stdout=StringIO())
 
-    house.workspace.refresh_from_db()
-    assert house.workspace.embedding_model == LOCAL
-    assert models_of(house.workspace) == {LOCAL: 3}
+    tenant.workspace.refresh_from_db()
+    assert tenant.workspace.embedding_model == LOCAL
+    assert models_of(tenant.workspace) == {LOCAL: 3}
 
 
 def test_what_was_reworded_meanwhile_is_embedded_by_its_new_words(
-    house: House, stored: list[Memory], server: ModelServer
+    tenant: Tenant, stored: list[Memory], server: ModelServer
 ) -> None:
-    reembed.embed_missing(house.workspace, OTHER, advance=lambda _: None)
-    changed = house.reviewer.patch(f"memories/{stored[0].id}", {"content": "MariaDB it is"})
+    reembed.embed_missing(tenant.workspace, OTHER, advance=lambda _: None)
+    changed = tenant.reviewer.patch(f"memories/{stored[0].id}", {"content": "MariaDB it is"})
     assert changed.status_code == 200
 
-    assert reembed.count_missing(house.workspace, OTHER) == 1
+    assert reembed.count_missing(tenant.workspace, OTHER) == 1
     call_command("reembed", model=OTHER, settle_seconds=0, stdout=StringIO())
 
-    assert cosines(house, "MariaDB it is")["MariaDB it is"] == pytest.approx(1.0, abs=1e-6)
+    assert cosines(tenant, "MariaDB it is")["MariaDB it is"] == pytest.approx(1.0, abs=1e-6)
 
 
 def test_a_forgotten_memory_is_embedded_too_and_stays_forgotten(
-    house: House, stored: list[Memory], server: ModelServer
+    tenant: Tenant, stored: list[Memory], server: ModelServer
 ) -> None:
     ids = [str(stored[0].id)]
-    house.agent.post("memories/forget", {"ids": ids, "confirm": True})
+    tenant.agent.post("memories/forget", {"ids": ids, "confirm": True})
 
     call_command("reembed", model=OTHER, settle_seconds=0, stdout=StringIO())
 
-    assert TEXTS[0] not in cosines(house, TEXTS[0])
-    assert house.reviewer.post("memories/restore", {"ids": ids}).json()["restored"] == 1
-    assert cosines(house, TEXTS[0])[TEXTS[0]] == pytest.approx(1.0, abs=1e-6)
+    assert TEXTS[0] not in cosines(tenant, TEXTS[0])
+    assert tenant.reviewer.post("memories/restore", {"ids": ids}).json()["restored"] == 1
+    assert cosines(tenant, TEXTS[0])[TEXTS[0]] == pytest.approx(1.0, abs=1e-6)
 
 
 def test_what_a_late_writer_adds_by_the_old_model_is_healed(
-    house: House, stored: list[Memory], server: ModelServer
+    tenant: Tenant, stored: list[Memory], server: ModelServer
 ) -> None:
-    late = Workspace.objects.get(pk=house.workspace.pk)  # as a request read it before the change
+    late = Workspace.objects.get(pk=tenant.workspace.pk)  # as a request read it before the change
     call_command("reembed", model=OTHER, settle_seconds=0, stdout=StringIO())
     commit(late, Draft(content="Written by a late request"), actor=SYSTEM, now=NOW)
-    moved = Workspace.objects.get(pk=house.workspace.pk)
+    moved = Workspace.objects.get(pk=tenant.workspace.pk)
     assert moved.embedding_changed_at is not None
     soon = moved.embedding_changed_at + timedelta(minutes=1)
 
@@ -204,7 +204,7 @@ def test_what_a_late_writer_adds_by_the_old_model_is_healed(
 
 
 def test_a_text_that_the_provider_refuses_keeps_no_other_waiting(
-    house: House, server: ModelServer, monkeypatch: pytest.MonkeyPatch
+    tenant: Tenant, server: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def picky(request: Request) -> Answer:
         texts = request.body["input"]
@@ -213,8 +213,8 @@ def test_a_text_that_the_provider_refuses_keeps_no_other_waiting(
         rows = [{"index": i, "embedding": vector} for i, vector in enumerate(letters(texts))]
         return Answer({"data": rows})
 
-    Workspace.objects.filter(pk=house.workspace.pk).update(embedding_model=OTHER)
-    moved = Workspace.objects.get(pk=house.workspace.pk)
+    Workspace.objects.filter(pk=tenant.workspace.pk).update(embedding_model=OTHER)
+    moved = Workspace.objects.get(pk=tenant.workspace.pk)
     server.answer("/embeddings", lambda request: Answer({"error": "down"}, 503))
     texts = ["Bad text is here", *TEXTS, "Bad text is there", "Pears ripen in August"]
     for text in texts:
@@ -236,11 +236,11 @@ def test_a_text_that_the_provider_refuses_keeps_no_other_waiting(
 
 
 def test_the_wrong_width_is_refused_loudly(
-    house: House, stored: list[Memory], server: ModelServer
+    tenant: Tenant, stored: list[Memory], server: ModelServer
 ) -> None:
     server.answer_embeddings(lambda texts: [[1.0, 2.0] for _ in texts])
 
     with pytest.raises(EmbeddingUnavailableError, match="2 dimensions instead of 9"):
-        reembed.embed_missing(house.workspace, "spelling@9", advance=lambda _: None)
+        reembed.embed_missing(tenant.workspace, "spelling@9", advance=lambda _: None)
 
-    assert models_of(house.workspace) == {LOCAL: 3}
+    assert models_of(tenant.workspace) == {LOCAL: 3}

@@ -13,73 +13,73 @@ from engram.kernel.refusals import MissingError, StaleError
 from engram.kernel.tenancy import in_workspace
 from memories.models import MergeSuggestion, Review
 from memories.services.review.reopen import reopen_review, reopen_suggestion
-from tests.conftest import House
+from tests.conftest import Tenant
 from tests.memories.test_suggestions import FINER, PLAIN, answer, ask, commit, listed
 
 
-def reopen(house: House, suggestion: str) -> Any:
-    return reopen_suggestion(house.workspace, UUID(suggestion), actor=SYSTEM, now=timezone.now())
+def reopen(tenant: Tenant, suggestion: str) -> Any:
+    return reopen_suggestion(tenant.workspace, UUID(suggestion), actor=SYSTEM, now=timezone.now())
 
 
 def test_a_rejected_suggestion_is_open_again_and_no_longer_kept_apart(
-    house: House, neighbour: House
+    tenant: Tenant, neighbour: Tenant
 ) -> None:
-    _, _, suggestion = ask(house)
-    answer(house, suggestion, "reject")
+    _, _, suggestion = ask(tenant)
+    answer(tenant, suggestion, "reject")
     with pytest.raises(MissingError):
         reopen(neighbour, suggestion)
-    reopen(house, suggestion)
-    (row,) = listed(house)
+    reopen(tenant, suggestion)
+    (row,) = listed(tenant)
     assert (row["id"], row["status"]) == (suggestion, "open")
-    assert answer(house, suggestion, "accept").status_code == 200
+    assert answer(tenant, suggestion, "accept").status_code == 200
 
 
-def test_what_is_open_or_merged_cannot_be_reopened(house: House) -> None:
-    _, _, suggestion = ask(house)
+def test_what_is_open_or_merged_cannot_be_reopened(tenant: Tenant) -> None:
+    _, _, suggestion = ask(tenant)
     with pytest.raises(StaleError):
-        reopen(house, suggestion)
-    answer(house, suggestion, "accept")
+        reopen(tenant, suggestion)
+    answer(tenant, suggestion, "accept")
     with pytest.raises(StaleError):
-        reopen(house, suggestion)
+        reopen(tenant, suggestion)
     with pytest.raises(MissingError):
-        reopen(house, str(uuid4()))
+        reopen(tenant, str(uuid4()))
 
 
-def test_a_rejection_of_words_that_are_gone_stands(house: House) -> None:
-    _, newer, suggestion = ask(house)
-    answer(house, suggestion, "reject")
-    house.agent.patch(f"memories/{newer}", {"content": f"{FINER} As ever."})
+def test_a_rejection_of_words_that_are_gone_stands(tenant: Tenant) -> None:
+    _, newer, suggestion = ask(tenant)
+    answer(tenant, suggestion, "reject")
+    tenant.agent.patch(f"memories/{newer}", {"content": f"{FINER} As ever."})
     with pytest.raises(StaleError):
-        reopen(house, suggestion)
-    with in_workspace(house.workspace):
+        reopen(tenant, suggestion)
+    with in_workspace(tenant.workspace):
         assert MergeSuggestion.objects.get(pk=suggestion).status == "rejected"
 
 
-def test_a_rejected_request_waits_again_unless_its_memory_changed(house: House) -> None:
-    memory = commit(house, PLAIN, provenance="user_stated")["memory"]["id"]
-    review = house.agent.patch(f"memories/{memory}", {"content": FINER}).json()["review"]
-    house.reviewer.post(f"reviews/{review}/reject", {"note": "no"})
+def test_a_rejected_request_waits_again_unless_its_memory_changed(tenant: Tenant) -> None:
+    memory = commit(tenant, PLAIN, provenance="user_stated")["memory"]["id"]
+    review = tenant.agent.patch(f"memories/{memory}", {"content": FINER}).json()["review"]
+    tenant.reviewer.post(f"reviews/{review}/reject", {"note": "no"})
     now = timezone.now()
-    reopened = reopen_review(house.workspace, UUID(review), actor=SYSTEM, now=now)
+    reopened = reopen_review(tenant.workspace, UUID(review), actor=SYSTEM, now=now)
     assert (reopened.status, reopened.note, reopened.decided_at) == ("pending", "", None)
-    house.reviewer.post(f"reviews/{review}/reject", {})
-    house.reviewer.patch(f"memories/{memory}", {"content": "The deploy runs on Friday."})
+    tenant.reviewer.post(f"reviews/{review}/reject", {})
+    tenant.reviewer.patch(f"memories/{memory}", {"content": "The deploy runs on Friday."})
     with pytest.raises(StaleError):
-        reopen_review(house.workspace, UUID(review), actor=SYSTEM, now=now)
-    with in_workspace(house.workspace):
+        reopen_review(tenant.workspace, UUID(review), actor=SYSTEM, now=now)
+    with in_workspace(tenant.workspace):
         assert Review.objects.get(pk=review).status == "rejected"
 
 
-def test_a_summary_that_was_kept_is_asked_about_again(house: House) -> None:
-    source = commit(house, "Lesson one: back up.")["memory"]["id"]
-    summary = commit(house, "We learned to back up.", derived_from=[source])["memory"]["id"]
-    house.agent.post("memories/forget", {"ids": [source], "confirm": True})
-    review = house.reviewer.get("reviews").json()["results"][0]["id"]
-    house.reviewer.post(f"reviews/{review}/reject", {})
+def test_a_summary_that_was_kept_is_asked_about_again(tenant: Tenant) -> None:
+    source = commit(tenant, "Lesson one: back up.")["memory"]["id"]
+    summary = commit(tenant, "We learned to back up.", derived_from=[source])["memory"]["id"]
+    tenant.agent.post("memories/forget", {"ids": [source], "confirm": True})
+    review = tenant.reviewer.get("reviews").json()["results"][0]["id"]
+    tenant.reviewer.post(f"reviews/{review}/reject", {})
     now = timezone.now()
-    assert reopen_review(house.workspace, UUID(review), actor=SYSTEM, now=now).status == "pending"
-    house.reviewer.post(f"reviews/{review}/reject", {})
-    house.agent.post("memories/restore", {"ids": [source]})
+    assert reopen_review(tenant.workspace, UUID(review), actor=SYSTEM, now=now).status == "pending"
+    tenant.reviewer.post(f"reviews/{review}/reject", {})
+    tenant.agent.post("memories/restore", {"ids": [source]})
     with pytest.raises(StaleError):
-        reopen_review(house.workspace, UUID(review), actor=SYSTEM, now=now)
-    assert house.agent.get(f"memories/{summary}").json()["state"] == "active"
+        reopen_review(tenant.workspace, UUID(review), actor=SYSTEM, now=now)
+    assert tenant.agent.get(f"memories/{summary}").json()["state"] == "active"

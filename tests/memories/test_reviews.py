@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, Review
-from tests.conftest import Caller, House
+from tests.conftest import Caller, Tenant
 
 JSON = "application/json"
 
@@ -23,33 +23,33 @@ def commit(caller: Caller, content: str, **fields: Any) -> dict[str, Any]:
 
 
 @pytest.fixture
-def stated(house: House) -> dict[str, Any]:
+def stated(tenant: Tenant) -> dict[str, Any]:
     """Return a memory that a user stated."""
-    return commit(house.agent, "The budget is 5000 euros.", provenance="user_stated")
+    return commit(tenant.agent, "The budget is 5000 euros.", provenance="user_stated")
 
 
-def ask_to_supersede(house: House, memory: dict[str, Any], **fields: Any) -> str:
+def ask_to_supersede(tenant: Tenant, memory: dict[str, Any], **fields: Any) -> str:
     body = {
         "content": "The budget is 9 euros.", "supersedes": memory["id"], "scope": "money",
         "tags": ["guess"], "session_key": "run-1", "agent": "penny", **fields,
     }  # fmt: skip
-    answer = house.agent.post("memories", body)
+    answer = tenant.agent.post("memories", body)
     assert (answer.status_code, answer.json()["status"]) == (202, "pending")
     review: str = answer.json()["review"]
     return review
 
 
-def shown(house: House, memory: dict[str, Any]) -> dict[str, Any]:
-    body: dict[str, Any] = house.agent.get(f"memories/{memory['id']}").json()
+def shown(tenant: Tenant, memory: dict[str, Any]) -> dict[str, Any]:
+    body: dict[str, Any] = tenant.agent.get(f"memories/{memory['id']}").json()
     return body
 
 
 def test_a_pending_request_is_kept_whole_and_changes_nothing(
-    house: House, stated: dict[str, Any]
+    tenant: Tenant, stated: dict[str, Any]
 ) -> None:
-    review = ask_to_supersede(house, stated)
-    assert shown(house, stated) == stated
-    body = house.agent.get(f"reviews/{review}").json()
+    review = ask_to_supersede(tenant, stated)
+    assert shown(tenant, stated) == stated
+    body = tenant.agent.get(f"reviews/{review}").json()
     assert (body["kind"], body["status"], body["memory"]["id"]) == (
         "supersede", "pending", stated["id"],
     )  # fmt: skip
@@ -58,269 +58,275 @@ def test_a_pending_request_is_kept_whole_and_changes_nothing(
         "The budget is 9 euros.", ["guess"], "penny", "run-1",
     )  # fmt: skip
     assert body["asked_by"] == {"kind": "key", "label": "acme agent"}
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         assert Memory.objects.count() == 1
 
 
 def test_an_accepted_request_is_done_as_the_one_who_asked(
-    house: House, stated: dict[str, Any]
+    tenant: Tenant, stated: dict[str, Any]
 ) -> None:
-    review = ask_to_supersede(house, stated)
-    done = house.reviewer.post(f"reviews/{review}/accept", {"note": "It was cut."})
+    review = ask_to_supersede(tenant, stated)
+    done = tenant.reviewer.post(f"reviews/{review}/accept", {"note": "It was cut."})
     assert (done.status_code, done.json()["status"]) == (200, "accepted")
-    new = shown(house, {"id": done.json()["result"]})
+    new = shown(tenant, {"id": done.json()["result"]})
     assert (new["content"], new["provenance"], new["agent"], new["tags"], new["scope"]) == (
         "The budget is 9 euros.", "assistant_derived", "penny", ["guess"], "money",
     )  # fmt: skip
-    assert (shown(house, stated)["state"], shown(house, stated)["superseded_by"]) == (
+    assert (shown(tenant, stated)["state"], shown(tenant, stated)["superseded_by"]) == (
         "superseded", new["id"],
     )  # fmt: skip
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         memory = Memory.objects.select_related("key").get(pk=new["id"])
         assert memory.key is not None
         assert memory.key.name == "acme agent"
-    told = house.agent.get("events", {"object": stated["id"]}).json()["results"]
+    told = tenant.agent.get("events", {"object": stated["id"]}).json()["results"]
     assert {"review.opened", "review.accepted", "memory.superseded"} <= {e["type"] for e in told}
-    again = house.reviewer.post(f"reviews/{review}/accept", {})
+    again = tenant.reviewer.post(f"reviews/{review}/accept", {})
     assert again.status_code == 409
 
 
-def test_a_rejected_request_changes_nothing(house: House, stated: dict[str, Any]) -> None:
-    review = ask_to_supersede(house, stated)
-    body = house.reviewer.post(f"reviews/{review}/reject", {"note": "No."}).json()
+def test_a_rejected_request_changes_nothing(tenant: Tenant, stated: dict[str, Any]) -> None:
+    review = ask_to_supersede(tenant, stated)
+    body = tenant.reviewer.post(f"reviews/{review}/reject", {"note": "No."}).json()
     assert (body["status"], body["note"], body["result"]) == ("rejected", "No.", None)
-    assert shown(house, stated) == stated
-    assert house.reviewer.get("reviews").json()["results"] == []
-    assert len(house.reviewer.get("reviews", {"status": "rejected"}).json()["results"]) == 1
+    assert shown(tenant, stated) == stated
+    assert tenant.reviewer.get("reviews").json()["results"] == []
+    assert len(tenant.reviewer.get("reviews", {"status": "rejected"}).json()["results"]) == 1
 
 
 def test_a_pending_change_is_carried_out_when_accepted(
-    house: House, stated: dict[str, Any]
+    tenant: Tenant, stated: dict[str, Any]
 ) -> None:
     change = {"content": "The budget is 6000 euros.", "expires_at": "2199-01-01T00:00:00Z"}
-    asked = house.agent.patch(f"memories/{stated['id']}", change)
+    asked = tenant.agent.patch(f"memories/{stated['id']}", change)
     assert asked.status_code == 202
-    assert shown(house, stated) == stated
-    done = house.reviewer.post(f"reviews/{asked.json()['review']}/accept", {})
+    assert shown(tenant, stated) == stated
+    done = tenant.reviewer.post(f"reviews/{asked.json()['review']}/accept", {})
     assert done.json()["result"] == stated["id"]
-    now = shown(house, stated)
+    now = shown(tenant, stated)
     assert (now["content"], now["expires_at"], now["provenance"], now["revision"]) == (
         "The budget is 6000 euros.", "2199-01-01T00:00:00Z", "user_stated", 2,
     )  # fmt: skip
 
 
-def test_identical_requests_are_one_review(house: House, stated: dict[str, Any]) -> None:
-    assert ask_to_supersede(house, stated) == ask_to_supersede(house, stated)
-    other = ask_to_supersede(house, stated, session_key="run-2")
-    pending = house.reviewer.get("reviews").json()["results"]
+def test_identical_requests_are_one_review(tenant: Tenant, stated: dict[str, Any]) -> None:
+    assert ask_to_supersede(tenant, stated) == ask_to_supersede(tenant, stated)
+    other = ask_to_supersede(tenant, stated, session_key="run-2")
+    pending = tenant.reviewer.get("reviews").json()["results"]
     assert pending[0]["id"] == other
     assert len(pending) == 2
 
 
-def test_a_request_lapses_when_its_memory_changes(house: House, stated: dict[str, Any]) -> None:
-    review = ask_to_supersede(house, stated)
-    house.reviewer.patch(f"memories/{stated['id']}", {"content": "The budget is 5500 euros."})
-    assert house.agent.get(f"reviews/{review}").json()["status"] == "lapsed"
-    assert house.reviewer.post(f"reviews/{review}/accept", {}).status_code == 409
-    assert shown(house, stated)["state"] == "active"
+def test_a_request_lapses_when_its_memory_changes(tenant: Tenant, stated: dict[str, Any]) -> None:
+    review = ask_to_supersede(tenant, stated)
+    tenant.reviewer.patch(f"memories/{stated['id']}", {"content": "The budget is 5500 euros."})
+    assert tenant.agent.get(f"reviews/{review}").json()["status"] == "lapsed"
+    assert tenant.reviewer.post(f"reviews/{review}/accept", {}).status_code == 409
+    assert shown(tenant, stated)["state"] == "active"
 
 
-def test_a_lapse_outlives_the_refusal_under_a_key(house: House, stated: dict[str, Any]) -> None:
-    review = ask_to_supersede(house, stated)
-    same = commit(house.agent, "The budget is 9 euros.", scope="elsewhere")
-    house.agent.post("memories/forget", {"ids": [same["id"]], "confirm": True})
+def test_a_lapse_outlives_the_refusal_under_a_key(tenant: Tenant, stated: dict[str, Any]) -> None:
+    review = ask_to_supersede(tenant, stated)
+    same = commit(tenant.agent, "The budget is 9 euros.", scope="elsewhere")
+    tenant.agent.post("memories/forget", {"ids": [same["id"]], "confirm": True})
     key = {"Idempotency-Key": "accept-once"}
-    answers = [house.reviewer.post(f"reviews/{review}/accept", {}, **key) for _ in range(2)]
+    answers = [tenant.reviewer.post(f"reviews/{review}/accept", {}, **key) for _ in range(2)]
     assert [answer.status_code for answer in answers] == [409, 409]
     assert answers[0].json() == answers[1].json()
     assert {answer["Content-Type"] for answer in answers} == {"application/problem+json"}
-    assert house.agent.get(f"reviews/{review}").json()["status"] == "lapsed"
-    assert shown(house, stated)["state"] == "active"
+    assert tenant.agent.get(f"reviews/{review}").json()["status"] == "lapsed"
+    assert shown(tenant, stated)["state"] == "active"
 
 
-def test_a_request_that_meets_another_writer_waits_on(house: House, stated: dict[str, Any]) -> None:
-    asked = house.agent.patch(f"memories/{stated['id']}", {"content": "The budget is 9 euros."})
+def test_a_request_that_meets_another_writer_waits_on(
+    tenant: Tenant, stated: dict[str, Any]
+) -> None:
+    asked = tenant.agent.patch(f"memories/{stated['id']}", {"content": "The budget is 9 euros."})
     review = asked.json()["review"]
-    twin = commit(house.agent, "The budget is 9 euros.")
-    assert house.reviewer.post(f"reviews/{review}/accept", {}).status_code == 409
-    assert house.agent.get(f"reviews/{review}").json()["status"] == "pending"
-    house.reviewer.patch(f"memories/{twin['id']}", {"content": "The spare budget is 9 euros."})
-    assert house.reviewer.post(f"reviews/{review}/accept", {}).status_code == 200
-    assert shown(house, stated)["content"] == "The budget is 9 euros."
+    twin = commit(tenant.agent, "The budget is 9 euros.")
+    assert tenant.reviewer.post(f"reviews/{review}/accept", {}).status_code == 409
+    assert tenant.agent.get(f"reviews/{review}").json()["status"] == "pending"
+    tenant.reviewer.patch(f"memories/{twin['id']}", {"content": "The spare budget is 9 euros."})
+    assert tenant.reviewer.post(f"reviews/{review}/accept", {}).status_code == 200
+    assert shown(tenant, stated)["content"] == "The budget is 9 euros."
 
 
-def test_a_request_lapses_when_its_memory_leaves(house: House, stated: dict[str, Any]) -> None:
-    review = ask_to_supersede(house, stated)
-    house.agent.post("memories/forget", {"ids": [stated["id"]], "confirm": True})
-    assert house.reviewer.post(f"reviews/{review}/accept", {}).status_code == 409
-    house.agent.post("memories/restore", {"ids": [stated["id"]]})
-    assert house.agent.get(f"reviews/{review}").json()["status"] == "lapsed"
+def test_a_request_lapses_when_its_memory_leaves(tenant: Tenant, stated: dict[str, Any]) -> None:
+    review = ask_to_supersede(tenant, stated)
+    tenant.agent.post("memories/forget", {"ids": [stated["id"]], "confirm": True})
+    assert tenant.reviewer.post(f"reviews/{review}/accept", {}).status_code == 409
+    tenant.agent.post("memories/restore", {"ids": [stated["id"]]})
+    assert tenant.agent.get(f"reviews/{review}").json()["status"] == "lapsed"
 
 
 def test_a_request_for_words_forgotten_meanwhile_lapses(
-    house: House, stated: dict[str, Any]
+    tenant: Tenant, stated: dict[str, Any]
 ) -> None:
-    review = ask_to_supersede(house, stated)
-    same = commit(house.agent, "The budget is 9 euros.", scope="elsewhere")
-    house.agent.post("memories/forget", {"ids": [same["id"]], "confirm": True})
-    assert house.reviewer.post(f"reviews/{review}/accept", {}).status_code == 409
-    assert shown(house, stated)["state"] == "active"
-    assert house.agent.get(f"reviews/{review}").json()["status"] == "lapsed"
+    review = ask_to_supersede(tenant, stated)
+    same = commit(tenant.agent, "The budget is 9 euros.", scope="elsewhere")
+    tenant.agent.post("memories/forget", {"ids": [same["id"]], "confirm": True})
+    assert tenant.reviewer.post(f"reviews/{review}/accept", {}).status_code == 409
+    assert shown(tenant, stated)["state"] == "active"
+    assert tenant.agent.get(f"reviews/{review}").json()["status"] == "lapsed"
 
 
-def test_one_pending_item_leaves_the_rest_of_a_batch(house: House, stated: dict[str, Any]) -> None:
+def test_one_pending_item_leaves_the_rest_of_a_batch(
+    tenant: Tenant, stated: dict[str, Any]
+) -> None:
     batch = [
         {"content": "The hall is large."},
         {"content": "The budget is 9 euros.", "supersedes": stated["id"]},
         {"content": "Pears ripen in August."},
     ]
-    answer = house.agent.post("memories/batch", {"memories": batch})
+    answer = tenant.agent.post("memories/batch", {"memories": batch})
     rows = answer.json()["results"]
     assert answer.status_code == 201
     assert [row["outcome"] for row in rows] == ["created", "pending", "created"]
     assert (rows[1]["memory"], rows[0]["review"]) == (None, None)
-    assert house.agent.get(f"reviews/{rows[1]['review']}").json()["status"] == "pending"
-    assert shown(house, stated)["state"] == "active"
+    assert tenant.agent.get(f"reviews/{rows[1]['review']}").json()["status"] == "pending"
+    assert shown(tenant, stated)["state"] == "active"
 
 
-def test_what_a_person_decided_waits_for_a_person(house: House, member: Any) -> None:
+def test_what_a_person_decided_waits_for_a_person(tenant: Tenant, member: Any) -> None:
     """A person's word outranks an agent's of the same class."""
     person = member("reviewer")
-    memory = commit(house.agent, "The office is in Ghent.")
-    assert house.agent.patch(f"memories/{memory['id']}", {"tags": ["a"]}).status_code == 200
+    memory = commit(tenant.agent, "The office is in Ghent.")
+    assert tenant.agent.patch(f"memories/{memory['id']}", {"tags": ["a"]}).status_code == 200
     person.patch(f"/api/v1/memories/{memory['id']}", {"pinned": True}, content_type=JSON)
-    assert house.agent.patch(f"memories/{memory['id']}", {"tags": ["b"]}).status_code == 202
+    assert tenant.agent.patch(f"memories/{memory['id']}", {"tags": ["b"]}).status_code == 202
     replacing = {"content": "The office is in Bruges.", "supersedes": memory["id"]}
-    assert house.agent.post("memories", replacing).status_code == 202
-    assert house.reviewer.post("memories", replacing).status_code == 201
+    assert tenant.agent.post("memories", replacing).status_code == 202
+    assert tenant.reviewer.post("memories", replacing).status_code == 201
 
 
 def test_what_a_verdict_kept_waits_for_a_person_until_it_is_undone(
-    house: House, member: Any
+    tenant: Tenant, member: Any
 ) -> None:
     person = member("reviewer")
-    a, b = (commit(house.agent, f"The office is in {city}.") for city in ("Ghent", "Bruges"))
-    card = house.agent.post("conflicts", {"memory_ids": [a["id"], b["id"]]}).json()
+    a, b = (commit(tenant.agent, f"The office is in {city}.") for city in ("Ghent", "Bruges"))
+    card = tenant.agent.post("conflicts", {"memory_ids": [a["id"], b["id"]]}).json()
     path = f"/api/v1/conflicts/{card['id']}"
     kept = {"verdict": "keep", "keep": [a["id"]]}
     assert person.post(f"{path}/resolve", kept, content_type=JSON).status_code == 200
-    asked = house.agent.patch(f"memories/{a['id']}", {"tags": ["x"]})
+    asked = tenant.agent.patch(f"memories/{a['id']}", {"tags": ["x"]})
     assert asked.status_code == 202
     assert person.post(f"{path}/undo", {}, content_type=JSON).status_code == 200
-    assert house.agent.patch(f"memories/{a['id']}", {"tags": ["y"]}).status_code == 200
+    assert tenant.agent.patch(f"memories/{a['id']}", {"tags": ["y"]}).status_code == 200
 
 
-def test_trust_pending_lists_what_waits(house: House, stated: dict[str, Any]) -> None:
-    commit(house.agent, "The hall is large.")
-    ask_to_supersede(house, stated)
-    listed = house.reader.get("memories", {"trust": "pending"}).json()["results"]
+def test_trust_pending_lists_what_waits(tenant: Tenant, stated: dict[str, Any]) -> None:
+    commit(tenant.agent, "The hall is large.")
+    ask_to_supersede(tenant, stated)
+    listed = tenant.reader.get("memories", {"trust": "pending"}).json()["results"]
     assert [row["id"] for row in listed] == [stated["id"]]
 
 
 def test_readers_do_not_see_reviews_and_agents_do_not_answer_them(
-    house: House, stated: dict[str, Any]
+    tenant: Tenant, stated: dict[str, Any]
 ) -> None:
-    review = ask_to_supersede(house, stated)
-    assert house.reader.get("reviews").status_code == 403
-    assert house.agent.post(f"reviews/{review}/accept", {}).status_code == 403
-    assert shown(house, stated) == stated
+    review = ask_to_supersede(tenant, stated)
+    assert tenant.reader.get("reviews").status_code == 403
+    assert tenant.agent.post(f"reviews/{review}/accept", {}).status_code == 403
+    assert shown(tenant, stated) == stated
 
 
 def test_reviews_of_another_workspace_do_not_exist(
-    house: House, neighbour: House, stated: dict[str, Any]
+    tenant: Tenant, neighbour: Tenant, stated: dict[str, Any]
 ) -> None:
-    review = ask_to_supersede(house, stated)
+    review = ask_to_supersede(tenant, stated)
     for verb in ("accept", "reject"):
         assert neighbour.admin.post(f"reviews/{review}/{verb}", {}).status_code == 404
     assert neighbour.admin.get(f"reviews/{review}").status_code == 404
     assert neighbour.admin.get("reviews", {"status": "all"}).json()["results"] == []
 
 
-def test_an_asked_revival_is_one_review_and_brings_it_back(house: House, member: Any) -> None:
-    memory = commit(house.agent, "Rita sings in a choir.")
+def test_an_asked_revival_is_one_review_and_brings_it_back(tenant: Tenant, member: Any) -> None:
+    memory = commit(tenant.agent, "Rita sings in a choir.")
     body = {"ids": [memory["id"]], "confirm": True}
     member("reviewer").post("/api/v1/memories/forget", body, content_type=JSON)
-    waiting = house.agent.post("memories/restore", {"ids": [memory["id"]]}).json()["pending"]
-    again = house.agent.post("memories/restore", {"ids": [memory["id"]]}).json()["pending"]
+    waiting = tenant.agent.post("memories/restore", {"ids": [memory["id"]]}).json()["pending"]
+    again = tenant.agent.post("memories/restore", {"ids": [memory["id"]]}).json()["pending"]
     assert waiting == again == [{"id": memory["id"], "review": waiting[0]["review"]}]
-    done = house.reviewer.post(f"reviews/{waiting[0]['review']}/accept", {}).json()
+    done = tenant.reviewer.post(f"reviews/{waiting[0]['review']}/accept", {}).json()
     assert (done["status"], done["result"]) == ("accepted", memory["id"])
-    assert shown(house, memory)["state"] == "active"
+    assert shown(tenant, memory)["state"] == "active"
 
 
 def test_a_request_that_needs_two_decisions_names_both(
-    house: House, member: Any, stated: dict[str, Any]
+    tenant: Tenant, member: Any, stated: dict[str, Any]
 ) -> None:
-    old = commit(house.agent, "Never deploy on Friday.")
+    old = commit(tenant.agent, "Never deploy on Friday.")
     body = {"ids": [old["id"]], "confirm": True}
     member("reviewer").post("/api/v1/memories/forget", body, content_type=JSON)
     sent = {"content": "Never deploy on Friday.", "revive": True, "supersedes": stated["id"]}
-    asked = house.agent.post("memories", sent)
+    asked = tenant.agent.post("memories", sent)
     assert asked.status_code == 202
-    review = house.reviewer.get(f"reviews/{asked.json()['review']}").json()
+    review = tenant.reviewer.get(f"reviews/{asked.json()['review']}").json()
     assert (review["kind"], review["memory"]["id"]) == ("supersede", stated["id"])
     assert review["reason"] == (
         "That memory is what a user said, what is asked is what an agent concluded. "
         f"It would also revive {old['id']}: A person made Engram forget this."
     )
-    assert shown(house, old)["state"] == "forgotten"
-    assert house.reviewer.post(f"reviews/{review['id']}/accept", {}).status_code == 200
-    assert (shown(house, old)["state"], shown(house, stated)["state"]) == ("active", "superseded")
+    assert shown(tenant, old)["state"] == "forgotten"
+    assert tenant.reviewer.post(f"reviews/{review['id']}/accept", {}).status_code == 200
+    assert (shown(tenant, old)["state"], shown(tenant, stated)["state"]) == ("active", "superseded")
 
 
-def test_summaries_of_summaries_are_flagged_once_and_unflagged(house: House) -> None:
+def test_summaries_of_summaries_are_flagged_once_and_unflagged(tenant: Tenant) -> None:
     """Pitfall 7: forget of a source flags derived summaries."""
-    source = commit(house.agent, "Rita sings in a choir.")
-    summary = commit(house.agent, "Rita is musical.", derived_from=[source["id"]])
-    digest = commit(house.agent, "The team has hobbies.", derived_from=[summary["id"]])
+    source = commit(tenant.agent, "Rita sings in a choir.")
+    summary = commit(tenant.agent, "Rita is musical.", derived_from=[source["id"]])
+    digest = commit(tenant.agent, "The team has hobbies.", derived_from=[summary["id"]])
     forget = {"ids": [source["id"]], "confirm": True}
-    house.agent.post("memories/forget", forget)
-    house.agent.post("memories/forget", forget)
-    waiting = house.reviewer.get("reviews", {"kind": "source_forgotten"}).json()["results"]
+    tenant.agent.post("memories/forget", forget)
+    tenant.agent.post("memories/forget", forget)
+    waiting = tenant.reviewer.get("reviews", {"kind": "source_forgotten"}).json()["results"]
     assert {row["memory"]["id"] for row in waiting} == {summary["id"], digest["id"]}
     assert all(row["request"] == {"sources": [source["id"]]} for row in waiting)
     assert "Rita sings" not in str(waiting)
-    house.agent.post("memories/restore", {"ids": [source["id"]]})
-    assert house.reviewer.get("reviews").json()["results"] == []
+    tenant.agent.post("memories/restore", {"ids": [source["id"]]})
+    assert tenant.reviewer.get("reviews").json()["results"] == []
 
 
-def test_a_flagged_summary_is_forgotten_or_kept(house: House) -> None:
-    source = commit(house.agent, "Rita sings in a choir.")
+def test_a_flagged_summary_is_forgotten_or_kept(tenant: Tenant) -> None:
+    source = commit(tenant.agent, "Rita sings in a choir.")
     summaries = [
-        commit(house.agent, text, derived_from=[source["id"]])
+        commit(tenant.agent, text, derived_from=[source["id"]])
         for text in ("Rita is musical.", "The choir has new members.")
     ]
-    house.agent.post("memories/forget", {"ids": [source["id"]], "confirm": True})
+    tenant.agent.post("memories/forget", {"ids": [source["id"]], "confirm": True})
     by_memory = {
-        row["memory"]["id"]: row["id"] for row in house.reviewer.get("reviews").json()["results"]
+        row["memory"]["id"]: row["id"] for row in tenant.reviewer.get("reviews").json()["results"]
     }
-    house.reviewer.post(f"reviews/{by_memory[summaries[0]['id']]}/accept", {})
-    house.reviewer.post(f"reviews/{by_memory[summaries[1]['id']]}/reject", {})
-    assert shown(house, summaries[0])["state"] == "forgotten"
-    assert shown(house, summaries[1])["state"] == "active"
+    tenant.reviewer.post(f"reviews/{by_memory[summaries[0]['id']]}/accept", {})
+    tenant.reviewer.post(f"reviews/{by_memory[summaries[1]['id']]}/reject", {})
+    assert shown(tenant, summaries[0])["state"] == "forgotten"
+    assert shown(tenant, summaries[1])["state"] == "active"
 
 
-def test_a_tag_on_a_flagged_summary_leaves_the_question(house: House) -> None:
-    source = commit(house.agent, "Rita sings in a choir.")
-    summary = commit(house.agent, "Rita is musical.", derived_from=[source["id"]])
-    house.agent.post("memories/forget", {"ids": [source["id"]], "confirm": True})
-    house.agent.patch(f"memories/{summary['id']}", {"tags": ["music"]})
-    assert len(house.reviewer.get("reviews").json()["results"]) == 1
+def test_a_tag_on_a_flagged_summary_leaves_the_question(tenant: Tenant) -> None:
+    source = commit(tenant.agent, "Rita sings in a choir.")
+    summary = commit(tenant.agent, "Rita is musical.", derived_from=[source["id"]])
+    tenant.agent.post("memories/forget", {"ids": [source["id"]], "confirm": True})
+    tenant.agent.patch(f"memories/{summary['id']}", {"tags": ["music"]})
+    assert len(tenant.reviewer.get("reviews").json()["results"]) == 1
 
 
-def test_the_list_of_reviews_takes_the_same_number_of_queries(house: House) -> None:
+def test_the_list_of_reviews_takes_the_same_number_of_queries(tenant: Tenant) -> None:
     counts = []
     for n in range(3):
-        memory = commit(house.agent, f"Bench {n} is wet.", provenance="user_stated", scope=f"s{n}")
-        house.agent.patch(f"memories/{memory['id']}", {"tags": [f"t{n}"]})
+        memory = commit(tenant.agent, f"Bench {n} is wet.", provenance="user_stated", scope=f"s{n}")
+        tenant.agent.patch(f"memories/{memory['id']}", {"tags": [f"t{n}"]})
         with CaptureQueriesContext(connection) as queries:
-            assert len(house.reviewer.get("reviews").json()["results"]) == n + 1
+            assert len(tenant.reviewer.get("reviews").json()["results"]) == n + 1
         counts.append(len(queries))
     assert counts[1] == counts[2]  # the first one notes that the key is used
 
 
-def test_a_credential_in_a_pending_request_is_refused(house: House, stated: dict[str, Any]) -> None:
+def test_a_credential_in_a_pending_request_is_refused(
+    tenant: Tenant, stated: dict[str, Any]
+) -> None:
     secret = {"content": "The password is hunter2hunter2x", "supersedes": stated["id"]}
-    assert house.agent.post("memories", secret).status_code == 422
-    with in_workspace(house.workspace):
+    assert tenant.agent.post("memories", secret).status_code == 422
+    with in_workspace(tenant.workspace):
         assert Review.objects.count() == 0

@@ -24,7 +24,7 @@ from memories.services.index.nearest import nearest_among
 from memories.services.index.search_index import ensure_vector_index, index_vectors, reindex_vectors
 from memories.services.recall.facts import facts_of
 from memories.services.recall.turns import neighbours
-from tests.conftest import NOW, House
+from tests.conftest import NOW, Tenant
 from tests.memories.scale import MODEL, VOCABULARY, closest, clustered, fill
 
 BY_SCAN, BY_GRAPH = 10**9, -1
@@ -40,24 +40,24 @@ def found(workspace: Workspace, query: np.ndarray, limit: int, **place: str) -> 
 @pytest.mark.parametrize("exact_max", [BY_SCAN, BY_GRAPH])
 @pytest.mark.parametrize("is_marked", [True, False])
 def test_a_thousand_tombstones_never_displace_ten_live_neighbours(
-    house: House, monkeypatch: pytest.MonkeyPatch, exact_max: int, is_marked: bool
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch, exact_max: int, is_marked: bool
 ) -> None:
     monkeypatch.setattr(nearest, "EXACT_MAX", exact_max)
     rng = np.random.default_rng(1)
     centre = clustered(1, seed=1)[0]
     near = centre + 0.01 * rng.normal(size=(1010, len(centre))) / len(centre) ** 0.5
     vectors = (near / np.linalg.norm(near, axis=1, keepdims=True)).astype(np.float32)
-    fill(house.workspace, vectors[10:], is_forgotten=True, is_marked=is_marked, seed=1)
-    live = fill(house.workspace, vectors[:10], seed=2)
-    fill(house.workspace, clustered(200, seed=3), seed=3)
-    reached = set(found(house.workspace, centre, 10)) & set(live)
+    fill(tenant.workspace, vectors[10:], is_forgotten=True, is_marked=is_marked, seed=1)
+    live = fill(tenant.workspace, vectors[:10], seed=2)
+    fill(tenant.workspace, clustered(200, seed=3), seed=3)
+    reached = set(found(tenant.workspace, centre, 10)) & set(live)
     # Expired memories stay in the graph: among a thousand near-copies it may miss a node or two.
     assert len(reached) == 10 or (not is_marked and exact_max == BY_GRAPH and len(reached) >= 7)
 
 
 @pytest.mark.parametrize("exact_max", [BY_SCAN, BY_GRAPH])
 def test_tenants_of_every_share_find_their_nearest(
-    house: House, monkeypatch: pytest.MonkeyPatch, exact_max: int
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch, exact_max: int
 ) -> None:
     """Of one table 0.1, 1, 10 and 89 percent; all the same clusters, so that others are near."""
     monkeypatch.setattr(nearest, "EXACT_MAX", exact_max)
@@ -81,21 +81,21 @@ def test_tenants_of_every_share_find_their_nearest(
 
 @pytest.mark.parametrize("exact_max", [BY_SCAN, BY_GRAPH])
 def test_a_narrow_place_in_a_full_workspace_is_searched_whole(
-    house: House, monkeypatch: pytest.MonkeyPatch, exact_max: int
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch, exact_max: int
 ) -> None:
     monkeypatch.setattr(nearest, "EXACT_MAX", exact_max)
-    fill(house.workspace, clustered(600, seed=5), seed=5)
+    fill(tenant.workspace, clustered(600, seed=5), seed=5)
     own = clustered(12, seed=6)
-    ids = fill(house.workspace, own, scope="attic", seed=6)
+    ids = fill(tenant.workspace, own, scope="attic", seed=6)
     query = clustered(1, seed=7)[0]
-    assert found(house.workspace, query, 10, scope="attic") == closest(own, ids, query, 10)
+    assert found(tenant.workspace, query, 10, scope="attic") == closest(own, ids, query, 10)
 
 
-def test_windows_of_one_memory_count_once_by_the_nearest(house: House) -> None:
+def test_windows_of_one_memory_count_once_by_the_nearest(tenant: Tenant) -> None:
     vectors = clustered(2, seed=8)
-    ids = fill(house.workspace, vectors, seed=8)
+    ids = fill(tenant.workspace, vectors, seed=8)
     nearer = clustered(1, seed=9)[0]
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         memory = Memory.objects.get(pk=ids[1])
         MemoryVector.objects.create(memory=memory, model=MODEL, position=1, embedding=nearer)
         cosines = nearest.nearest(Memory.objects.recallable(NOW), nearer, MODEL, 10)
@@ -103,17 +103,17 @@ def test_windows_of_one_memory_count_once_by_the_nearest(house: House) -> None:
     assert cosines[ids[1]] == pytest.approx(1.0, abs=1e-5)
 
 
-def test_vectors_of_another_model_are_never_compared(house: House) -> None:
-    ids = fill(house.workspace, clustered(3, seed=10), seed=10)
-    with in_workspace(house.workspace):
+def test_vectors_of_another_model_are_never_compared(tenant: Tenant) -> None:
+    ids = fill(tenant.workspace, clustered(3, seed=10), seed=10)
+    with in_workspace(tenant.workspace):
         MemoryVector.objects.filter(memory=ids[0]).update(model="another")
-    assert set(found(house.workspace, clustered(1, seed=10)[0], 10)) == set(ids[1:])
+    assert set(found(tenant.workspace, clustered(1, seed=10)[0], 10)) == set(ids[1:])
 
 
-def test_a_hidden_memory_is_indexed_without_being_searched(house: House) -> None:
+def test_a_hidden_memory_is_indexed_without_being_searched(tenant: Tenant) -> None:
     vectors = clustered(2, seed=11)
-    ids = fill(house.workspace, vectors, is_forgotten=True, is_marked=False, seed=11)
-    with in_workspace(house.workspace):
+    ids = fill(tenant.workspace, vectors, is_forgotten=True, is_marked=False, seed=11)
+    with in_workspace(tenant.workspace):
         first, second = (Memory.objects.get(pk=i) for i in ids)
         reindex_vectors(first, vectors[:1], MODEL)
         index_vectors(second, vectors[1:], "another")
@@ -127,7 +127,7 @@ def test_a_hidden_memory_is_indexed_without_being_searched(house: House) -> None
 
 @pytest.mark.parametrize("width", [64, 2500])
 def test_another_model_gets_an_index_of_its_own(
-    house: House, monkeypatch: pytest.MonkeyPatch, width: int
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch, width: int
 ) -> None:
     monkeypatch.setattr(nearest, "EXACT_MAX", BY_GRAPH)
     for _ in range(2):
@@ -135,8 +135,8 @@ def test_another_model_gets_an_index_of_its_own(
     rng = np.random.default_rng(12)
     vectors = rng.normal(size=(60, width))
     vectors = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
-    ids = fill(house.workspace, clustered(60, seed=12), seed=12)
-    with in_workspace(house.workspace):
+    ids = fill(tenant.workspace, clustered(60, seed=12), seed=12)
+    with in_workspace(tenant.workspace):
         MemoryVector.objects.all().delete()
         for memory, vector in zip(ids, vectors, strict=True):
             MemoryVector.objects.create(memory_id=memory, model="it's another", embedding=vector)
@@ -150,10 +150,12 @@ def test_another_model_gets_an_index_of_its_own(
         assert cursor.fetchone() == (1,)
 
 
-def test_neighbours_are_those_of_the_whole_session_in_order(house: House, neighbour: House) -> None:
+def test_neighbours_are_those_of_the_whole_session_in_order(
+    tenant: Tenant, neighbour: Tenant
+) -> None:
     """Ties in time included; hidden ones, other sessions and other workspaces left out."""
     rng = random.Random(13)
-    for seed, workspace in ((13, house.workspace), (14, neighbour.workspace)):
+    for seed, workspace in ((13, tenant.workspace), (14, neighbour.workspace)):
         ids = fill(workspace, clustered(60, seed=seed), seed=seed)
         with in_workspace(workspace):
             for memory in Memory.objects.filter(pk__in=ids):
@@ -162,7 +164,7 @@ def test_neighbours_are_those_of_the_whole_session_in_order(house: House, neighb
                 memory.created_at = NOW + timedelta(hours=rng.randrange(2))
                 memory.retired_at = NOW if rng.random() < 0.2 else None
                 memory.save()
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         recallable = Memory.objects.recallable(NOW)
         sessions: dict[str, list[UUID]] = {}
         for memory in recallable.order_by("observed_at", "created_at", "pk"):
@@ -181,15 +183,15 @@ def test_neighbours_are_those_of_the_whole_session_in_order(house: House, neighb
 
 @pytest.mark.parametrize("words_a_look_up", [0, 1000])  # term by term, memory by memory
 def test_words_score_in_the_database_as_bm25_says(
-    house: House, neighbour: House, monkeypatch: pytest.MonkeyPatch, words_a_look_up: int
+    tenant: Tenant, neighbour: Tenant, monkeypatch: pytest.MonkeyPatch, words_a_look_up: int
 ) -> None:
     monkeypatch.setattr(words, "WORDS_A_LOOK_UP", words_a_look_up)
     fill(neighbour.workspace, clustered(50, seed=15), words=12, seed=15)
-    fill(house.workspace, clustered(30, seed=16), words=12, is_forgotten=True, seed=16)
-    fill(house.workspace, clustered(300, seed=17), words=12, seed=17)
-    fill(house.workspace, clustered(20, seed=18), words=30, scope="attic", seed=18)
+    fill(tenant.workspace, clustered(30, seed=16), words=12, is_forgotten=True, seed=16)
+    fill(tenant.workspace, clustered(300, seed=17), words=12, seed=17)
+    fill(tenant.workspace, clustered(20, seed=18), words=30, scope="attic", seed=18)
     asked = [*VOCABULARY[:6], "unheard"]
-    with in_workspace(house.workspace), by_index():
+    with in_workspace(tenant.workspace), by_index():
         vocabulary = words.vocabulary_of(asked)
         rows = list(Posting.objects.values_list("term", "memory_id", "frequency"))
         lengths: Counter[UUID] = Counter()
@@ -216,19 +218,19 @@ def test_words_score_in_the_database_as_bm25_says(
             assert set(given) <= allowed
 
 
-def test_recall_answers_as_many_as_are_asked_for(house: House) -> None:
+def test_recall_answers_as_many_as_are_asked_for(tenant: Tenant) -> None:
     """More than its usual breadth, and where nothing has neighbours to bring."""
-    ids = fill(house.workspace, clustered(130, seed=21), words=120, seed=21)
-    with in_workspace(house.workspace):
+    ids = fill(tenant.workspace, clustered(130, seed=21), words=120, seed=21)
+    with in_workspace(tenant.workspace):
         Memory.objects.filter(pk__in=ids).update(session_key="")
     query = {"query": " ".join(VOCABULARY[:8]), "k": 100}
     for stage in (True, False):
-        answer = house.reader.post("memories/recall", query | {"rerank": stage}).json()
+        answer = tenant.reader.post("memories/recall", query | {"rerank": stage}).json()
         assert len({r["memory"]["id"] for r in answer["results"]}) == 100
 
 
 def test_settings_of_the_planner_are_made_once_and_given_back(
-    house: House, django_assert_num_queries: Callable[[int], AbstractContextManager[object]]
+    tenant: Tenant, django_assert_num_queries: Callable[[int], AbstractContextManager[object]]
 ) -> None:
     def standing() -> list[str]:
         with connection.cursor() as cursor:
@@ -237,7 +239,7 @@ def test_settings_of_the_planner_are_made_once_and_given_back(
             )
             return list(cursor.fetchone())
 
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         before = standing()
         with django_assert_num_queries(2), by_index_in_order(), by_index(), in_index_order():
             pass
@@ -248,26 +250,26 @@ def test_settings_of_the_planner_are_made_once_and_given_back(
         assert standing() == before == ["on", "on"]
 
 
-def test_the_past_is_searched_exactly_hidden_memories_included(house: House) -> None:
+def test_the_past_is_searched_exactly_hidden_memories_included(tenant: Tenant) -> None:
     vectors = clustered(30, seed=19)
-    ids = fill(house.workspace, vectors, is_forgotten=True, seed=19)
+    ids = fill(tenant.workspace, vectors, is_forgotten=True, seed=19)
     query = clustered(1, seed=20)[0]
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         cosines = nearest_among(Memory.objects.all(), query, MODEL, 10)
     assert list(cosines) == closest(vectors, ids, query, 10)
 
 
 @pytest.mark.parametrize("few", [0, 10**6])  # each row looked up, named one by one
 def test_lists_hold_every_word_and_the_tag(
-    house: House, neighbour: House, monkeypatch: pytest.MonkeyPatch, few: int
+    tenant: Tenant, neighbour: Tenant, monkeypatch: pytest.MonkeyPatch, few: int
 ) -> None:
     monkeypatch.setattr(holding, "FEW", few)
-    for seed, workspace in ((31, neighbour.workspace), (32, house.workspace)):
+    for seed, workspace in ((31, neighbour.workspace), (32, tenant.workspace)):
         ids = fill(workspace, clustered(120, seed=seed), words=80, seed=seed)
         with in_workspace(workspace):
             MemoryTag.objects.bulk_create(MemoryTag(memory_id=i, tag="cellar") for i in ids[::2])
     asked = VOCABULARY[:2]
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         said: dict[UUID, set[str]] = {}
         for memory, term in Posting.objects.values_list("memory_id", "term"):
             said.setdefault(memory, set()).add(term)

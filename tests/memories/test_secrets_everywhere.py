@@ -8,7 +8,7 @@ import pytest
 
 from engram.kernel.tenancy import in_workspace
 from memories.models import Session
-from tests.conftest import House
+from tests.conftest import Tenant
 
 SECRET = "password: hunter2"
 CONTENT = "The crane of berth 4 was greased."
@@ -30,42 +30,44 @@ CONTENT = "The crane of berth 4 was greased."
         ("metadata", {SECRET: 1}),
     ],
 )
-def test_commit_refuses_a_secret_in_any_field(house: House, field: str, value: Any) -> None:
-    answer = house.agent.post("memories", {"content": CONTENT, field: value})
+def test_commit_refuses_a_secret_in_any_field(tenant: Tenant, field: str, value: Any) -> None:
+    answer = tenant.agent.post("memories", {"content": CONTENT, field: value})
     assert (answer.status_code, answer.json()["errors"][0]["field"]) == (422, field)
-    several = house.agent.post("memories/batch", {"memories": [{"content": CONTENT, field: value}]})
+    several = tenant.agent.post(
+        "memories/batch", {"memories": [{"content": CONTENT, field: value}]}
+    )
     assert several.status_code == 422
-    assert house.reader.get("memories").json()["results"] == []
+    assert tenant.reader.get("memories").json()["results"] == []
 
 
 @pytest.mark.parametrize(
     ("field", "value"),
     [("scope", SECRET), ("tags", [SECRET]), ("metadata", {"pwd": "letmein9"}), ("source", SECRET)],
 )
-def test_change_refuses_a_secret_in_any_field(house: House, field: str, value: Any) -> None:
-    made = house.agent.post("memories", {"content": CONTENT}).json()["memory"]["id"]
-    answer = house.reviewer.patch(f"memories/{made}", {field: value})
+def test_change_refuses_a_secret_in_any_field(tenant: Tenant, field: str, value: Any) -> None:
+    made = tenant.agent.post("memories", {"content": CONTENT}).json()["memory"]["id"]
+    answer = tenant.reviewer.patch(f"memories/{made}", {field: value})
     assert (answer.status_code, answer.json()["errors"][0]["field"]) == (422, field)
 
 
-def test_people_are_told_when_a_note_holds_a_secret(house: House) -> None:
+def test_people_are_told_when_a_note_holds_a_secret(tenant: Tenant) -> None:
     ids = [
-        house.agent.post("memories", {"content": text, "scope": scope}).json()["memory"]["id"]
+        tenant.agent.post("memories", {"content": text, "scope": scope}).json()["memory"]["id"]
         for text, scope in ((CONTENT, "a"), ("The crane of berth 4 was never greased.", "b"))
     ]
     refused = [
-        house.agent.post("conflicts", {"memory_ids": ids, "note": SECRET}),
-        house.agent.post(
+        tenant.agent.post("conflicts", {"memory_ids": ids, "note": SECRET}),
+        tenant.agent.post(
             f"memories/{ids[0]}/relations",
             {"other": ids[1], "relation": "same", "reason": SECRET},
         ),
-        house.admin.post("keys", {"name": SECRET, "role": "agent"}),
+        tenant.admin.post("keys", {"name": SECRET, "role": "agent"}),
     ]
-    card = house.agent.post("conflicts", {"memory_ids": ids}).json()["id"]
+    card = tenant.agent.post("conflicts", {"memory_ids": ids}).json()["id"]
     refused += [
-        house.reviewer.post(f"conflicts/{card}/comments", {"text": SECRET}),
-        house.reviewer.post(f"conflicts/{card}/resolve", {"verdict": "dismiss", "note": SECRET}),
-        house.reviewer.post(
+        tenant.reviewer.post(f"conflicts/{card}/comments", {"text": SECRET}),
+        tenant.reviewer.post(f"conflicts/{card}/resolve", {"verdict": "dismiss", "note": SECRET}),
+        tenant.reviewer.post(
             f"conflicts/{card}/resolve", {"verdict": "none_valid", "answer": SECRET}
         ),
     ]
@@ -74,18 +76,18 @@ def test_people_are_told_when_a_note_holds_a_secret(house: House) -> None:
     assert told == [(422, name) for name in names]
 
 
-def test_session_refuses_names_and_keeps_the_rest_without_the_secret(house: House) -> None:
+def test_session_refuses_names_and_keeps_the_rest_without_the_secret(tenant: Tenant) -> None:
     for name in ("session_key", "scope", "project", "agent"):
-        answer = house.agent.post("sessions", {"session_key": "monday", name: SECRET})
+        answer = tenant.agent.post("sessions", {"session_key": "monday", name: SECRET})
         assert (answer.status_code, answer.json()["errors"][0]["field"]) == (422, name)
     context = f"Log in to the crane. {SECRET}"
-    started = house.agent.post("sessions", {"session_key": "monday", "context": context})
+    started = tenant.agent.post("sessions", {"session_key": "monday", "context": context})
     assert started.status_code == 201
     transcript = f"User: {SECRET}\nAgent: the crane of berth 4 is greased."
     for _ in range(2):  # the same end again changes nothing
-        ended = house.agent.post("sessions/monday/end", {"transcript": transcript})
+        ended = tenant.agent.post("sessions/monday/end", {"transcript": transcript})
         assert ended.status_code in {200, 202}
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         session = Session.objects.get()
     assert session.context == "Log in to the crane. password: [removed: a password]"
     assert session.transcript == transcript.replace("hunter2", "[removed: a password]")
@@ -95,7 +97,7 @@ def test_session_refuses_names_and_keeps_the_rest_without_the_secret(house: Hous
     "content",
     ["\u200b", "\u2063\u2064", "\ufe0f", "\U000e0041\U000e007f", "\u3164", "\u2800", "\u00ad"],
 )
-def test_content_of_invisible_characters_is_empty(house: House, content: str) -> None:
-    answer = house.agent.post("memories", {"content": content})
+def test_content_of_invisible_characters_is_empty(tenant: Tenant, content: str) -> None:
+    answer = tenant.agent.post("memories", {"content": content})
     assert (answer.status_code, answer.json()["errors"][0]["field"]) == (422, "content")
-    assert house.agent.post("memories", {"content": f"a{content}"}).status_code == 201
+    assert tenant.agent.post("memories", {"content": f"a{content}"}).status_code == 201

@@ -10,7 +10,7 @@ from engram.kernel.tenancy import in_workspace
 from memories.models import Session
 from memories.services.lifecycle.forget import forget
 from memories.services.sessions.end import end_session
-from tests.conftest import NOW, House
+from tests.conftest import NOW, Tenant
 from tests.memories.session_world import AGENT, begin, remember
 
 Member = Callable[[str], Client]
@@ -18,12 +18,12 @@ SESSIONS = "/admin/memories/session/"
 
 
 def test_the_list_shows_sessions_of_this_workspace(
-    house: House, neighbour: House, member: Member
+    tenant: Tenant, neighbour: Tenant, member: Member
 ) -> None:
     begin(neighbour, "their talk")
-    begin(house, "our <b>talk</b>", project="clay")
-    begin(house, "over")
-    end_session(house.workspace, "over", "secret words", actor=AGENT, now=NOW)
+    begin(tenant, "our <b>talk</b>", project="clay")
+    begin(tenant, "over")
+    end_session(tenant.workspace, "over", "secret words", actor=AGENT, now=NOW)
     client = member("reader")
     html = client.get(SESSIONS).content.decode()
     assert "our &lt;b&gt;talk&lt;/b&gt;" in html
@@ -36,13 +36,13 @@ def test_the_list_shows_sessions_of_this_workspace(
     assert client.post(f"{SESSIONS}add/").status_code == 403
 
 
-def test_a_session_shows_its_records_without_what_is_hidden(house: House, member: Member) -> None:
-    kept = remember(house, "The office dog is called <i>Biscuit</i>.")
-    gone = remember(house, "The office cat is called Crumb.")
-    begin(house, "talk", context="pets")
-    forget(house.workspace, [gone], actor=AGENT, now=NOW)
-    end_session(house.workspace, "talk", "secret words", actor=AGENT, now=NOW)
-    with in_workspace(house.workspace):
+def test_a_session_shows_its_records_without_what_is_hidden(tenant: Tenant, member: Member) -> None:
+    kept = remember(tenant, "The office dog is called <i>Biscuit</i>.")
+    gone = remember(tenant, "The office cat is called Crumb.")
+    begin(tenant, "talk", context="pets")
+    forget(tenant.workspace, [gone], actor=AGENT, now=NOW)
+    end_session(tenant.workspace, "talk", "secret words", actor=AGENT, now=NOW)
+    with in_workspace(tenant.workspace):
         page = f"{SESSIONS}{Session.objects.get().pk}/change/"
     html = member("reader").get(page).content.decode()
     assert "&lt;i&gt;Biscuit&lt;/i&gt;" in html

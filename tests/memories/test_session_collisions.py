@@ -21,7 +21,7 @@ from memories.models import Memory, Session, SessionCandidate
 from memories.services.sessions.end import end_session
 from memories.services.sessions.prompts import prompt
 from memories.services.sessions.start import SessionWanted, start_session
-from tests.conftest import NOW, House, build_house
+from tests.conftest import NOW, Tenant, build_tenant
 from tests.memories.session_world import AGENT, begin, remember
 
 PATIENCE_SECONDS = 30
@@ -36,9 +36,9 @@ WAITING = (
 
 
 @pytest.fixture
-def shared_house(transactional_db: None) -> House:
+def shared_tenant(transactional_db: None) -> Tenant:
     """Return a workspace that several connections see."""
-    return build_house("busy")
+    return build_tenant("busy")
 
 
 def wait_until_it_waits(doing: Future[Any]) -> None:
@@ -55,7 +55,7 @@ def wait_until_it_waits(doing: Future[Any]) -> None:
         time.sleep(0.005)
 
 
-def in_a_ring(house: House, work: Callable[[], Any], then: Callable[[], Any]) -> Any:
+def in_a_ring(tenant: Tenant, work: Callable[[], Any], then: Callable[[], Any]) -> Any:
     """Hold what `work` asks for last, then ask for what it holds: `work` is ended for it.
 
     The database looks for a ring once somebody has waited for a second: nobody but `work` does.
@@ -68,8 +68,8 @@ def in_a_ring(house: House, work: Callable[[], Any], then: Callable[[], Any]) ->
             connection.close()
 
     with ThreadPoolExecutor(1) as pool:
-        with in_workspace(house.workspace):
-            Workspace.objects.select_for_update().get(pk=house.workspace.pk)
+        with in_workspace(tenant.workspace):
+            Workspace.objects.select_for_update().get(pk=tenant.workspace.pk)
             doing = pool.submit(alone)
             wait_until_it_waits(doing)
             ask_for_short(then)
@@ -95,11 +95,13 @@ def lock_session() -> None:
     Session.objects.select_for_update().get(session_key="s1")
 
 
-def test_a_start_that_met_another_writer_is_done_again_and_draws_alike(shared_house: House) -> None:
-    dog = remember(shared_house, DOG)
-    workspace, drawn = shared_house.workspace, Random("s1")
+def test_a_start_that_met_another_writer_is_done_again_and_draws_alike(
+    shared_tenant: Tenant,
+) -> None:
+    dog = remember(shared_tenant, DOG)
+    workspace, drawn = shared_tenant.workspace, Random("s1")
     started = in_a_ring(
-        shared_house,
+        shared_tenant,
         lambda: start_session(workspace, SessionWanted("s1"), actor=AGENT, now=LATER, rng=drawn),
         lambda: one_at_a_time(f"session:{workspace.pk}:s1"),
     )
@@ -112,13 +114,13 @@ def test_a_start_that_met_another_writer_is_done_again_and_draws_alike(shared_ho
         assert Memory.objects.get().injected_count == 1
 
 
-def test_a_prompt_that_met_another_writer_counts_once(shared_house: House) -> None:
-    remember(shared_house, DOG)
-    begin(shared_house)
+def test_a_prompt_that_met_another_writer_counts_once(shared_tenant: Tenant) -> None:
+    remember(shared_tenant, DOG)
+    begin(shared_tenant)
     found = in_a_ring(
-        shared_house,
+        shared_tenant,
         lambda: prompt(
-            shared_house.workspace,
+            shared_tenant.workspace,
             "s1",
             "Is Biscuit the dog of the office?",
             actor=AGENT,
@@ -127,20 +129,20 @@ def test_a_prompt_that_met_another_writer_counts_once(shared_house: House) -> No
         lock_session,
     )
     assert found.is_counted
-    with in_workspace(shared_house.workspace):
+    with in_workspace(shared_tenant.workspace):
         assert (Memory.objects.get().hit_count, Session.objects.get().prompt_count) == (1, 1)
         assert Event.objects.filter(type="session.prompted").count() == 1
 
 
-def test_an_end_that_met_another_writer_ends_once(shared_house: House) -> None:
-    remember(shared_house, DOG)
-    begin(shared_house)
+def test_an_end_that_met_another_writer_ends_once(shared_tenant: Tenant) -> None:
+    remember(shared_tenant, DOG)
+    begin(shared_tenant)
     in_a_ring(
-        shared_house,
-        lambda: end_session(shared_house.workspace, "s1", "x" * 600, actor=AGENT, now=LATER),
+        shared_tenant,
+        lambda: end_session(shared_tenant.workspace, "s1", "x" * 600, actor=AGENT, now=LATER),
         lock_session,
     )
-    with in_workspace(shared_house.workspace):
+    with in_workspace(shared_tenant.workspace):
         assert Session.objects.get().ended_at == LATER
         assert Event.objects.filter(type="session.ended").count() == 1
 

@@ -23,7 +23,7 @@ from memories.services.sessions.feedback import give_feedback
 from memories.services.sessions.prompts import Prompted, prompt
 from memories.signals import session_ended, session_started
 from memories.tasks import close_idle_sessions
-from tests.conftest import NOW, House
+from tests.conftest import NOW, Tenant
 from tests.memories.session_world import AGENT, begin, counters, given, records, remember
 
 DOG = "The office dog is called Biscuit."
@@ -47,56 +47,56 @@ def heard() -> Iterator[list[tuple[str, str, datetime]]]:
     session_ended.disconnect(end)
 
 
-def ask(house: House, text: str, key: str = "s1", now: datetime = NOW) -> Prompted:
-    return prompt(house.workspace, key, text, actor=AGENT, now=now)
+def ask(tenant: Tenant, text: str, key: str = "s1", now: datetime = NOW) -> Prompted:
+    return prompt(tenant.workspace, key, text, actor=AGENT, now=now)
 
 
-def end(house: House, transcript: str = "", key: str = "s1", now: datetime = NOW) -> Session:
-    return end_session(house.workspace, key, transcript, actor=AGENT, now=now)
+def end(tenant: Tenant, transcript: str = "", key: str = "s1", now: datetime = NOW) -> Session:
+    return end_session(tenant.workspace, key, transcript, actor=AGENT, now=now)
 
 
-def hits(house: House, key: str = "s1") -> dict[UUID, tuple[str, int]]:
-    with in_workspace(house.workspace):
+def hits(tenant: Tenant, key: str = "s1") -> dict[UUID, tuple[str, int]]:
+    with in_workspace(tenant.workspace):
         rows = Session.objects.get(session_key=key).candidates.filter(fts_hit_count__gt=0)
         return {row.memory_id: (row.source, row.fts_hit_count) for row in rows}
 
 
-def test_a_prompt_counts_what_shares_its_words(house: House, neighbour: House) -> None:
+def test_a_prompt_counts_what_shares_its_words(tenant: Tenant, neighbour: Tenant) -> None:
     remember(neighbour, DOG)
-    dog = remember(house, DOG)
-    remember(house, "Backups of the database run at two in the morning.")
-    begin(house)
-    asked = ask(house, "Is Biscuit the dog of the office?")
+    dog = remember(tenant, DOG)
+    remember(tenant, "Backups of the database run at two in the morning.")
+    begin(tenant)
+    asked = ask(tenant, "Is Biscuit the dog of the office?")
     assert [hit.memory.id for hit in asked.hits] == [dog]
-    assert hits(house) == {dog: ("effective", 1)}
-    assert ask(house, "What does the dog Biscuit eat?").is_counted
-    assert hits(house) == {dog: ("effective", 2)}
-    assert counters(house, [dog]) == [(0, 1, 2)]
+    assert hits(tenant) == {dog: ("effective", 1)}
+    assert ask(tenant, "What does the dog Biscuit eat?").is_counted
+    assert hits(tenant) == {dog: ("effective", 2)}
+    assert counters(tenant, [dog]) == [(0, 1, 2)]
 
 
-def test_the_same_prompt_counts_once(house: House) -> None:
-    dog = remember(house, DOG)
-    begin(house)
-    answers = [ask(house, "Is Biscuit the dog of the office?") for _ in range(3)]
+def test_the_same_prompt_counts_once(tenant: Tenant) -> None:
+    dog = remember(tenant, DOG)
+    begin(tenant)
+    answers = [ask(tenant, "Is Biscuit the dog of the office?") for _ in range(3)]
     assert [one.is_counted for one in answers] == [True, False, False]
     assert [[h.memory.id for h in one.hits] for one in answers] == [[dog]] * 3
-    assert hits(house) == {dog: ("effective", 1)}
-    with in_workspace(house.workspace):
+    assert hits(tenant) == {dog: ("effective", 1)}
+    with in_workspace(tenant.workspace):
         assert Session.objects.get().prompt_count == 1
         assert Event.objects.filter(type="session.prompted").count() == 1
 
 
-def test_what_was_no_candidate_is_added_and_not_given(house: House) -> None:
-    begin(house)
-    dog = remember(house, DOG)
-    ask(house, "Is Biscuit the dog of the office?")
-    assert hits(house) == {dog: ("fts_only", 1)}
-    ask(house, "Where does the dog Biscuit sleep?")
-    assert hits(house) == {dog: ("fts_only", 2)}
-    row = records(house, begin(house))[0]
+def test_what_was_no_candidate_is_added_and_not_given(tenant: Tenant) -> None:
+    begin(tenant)
+    dog = remember(tenant, DOG)
+    ask(tenant, "Is Biscuit the dog of the office?")
+    assert hits(tenant) == {dog: ("fts_only", 1)}
+    ask(tenant, "Where does the dog Biscuit sleep?")
+    assert hits(tenant) == {dog: ("fts_only", 2)}
+    row = records(tenant, begin(tenant))[0]
     assert (row.rank, row.was_injected, row.baseline_rank) == (None, False, None)
-    assert counters(house, [dog]) == [(0, 0, 2)]
-    assert given(begin(house)) == []
+    assert counters(tenant, [dog]) == [(0, 0, 2)]
+    assert given(begin(tenant)) == []
 
 
 @pytest.mark.parametrize(
@@ -113,225 +113,227 @@ def test_what_was_no_candidate_is_added_and_not_given(house: House) -> None:
         "Take 7 and continue with the ledger",
     ],
 )
-def test_common_words_and_single_ones_of_many_match_nothing(house: House, text: str) -> None:
+def test_common_words_and_single_ones_of_many_match_nothing(tenant: Tenant, text: str) -> None:
     for n in range(40):
-        remember(house, f"Row {n} of the ledger names buyer {n * 7}.", scope=f"row/{n}")
-    begin(house)
-    assert ask(house, text).hits == []
+        remember(tenant, f"Row {n} of the ledger names buyer {n * 7}.", scope=f"row/{n}")
+    begin(tenant)
+    assert ask(tenant, text).hits == []
 
 
-def test_a_prompt_that_names_one_rare_thing_matches_what_speaks_of_it(house: House) -> None:
+def test_a_prompt_that_names_one_rare_thing_matches_what_speaks_of_it(tenant: Tenant) -> None:
     """Also when other memories hold the rest of the prompt, as far as they are several."""
-    kafka = remember(house, "Kafka keeps events for a week.")
-    remember(house, "Ann set up the printer.", scope="office")
-    begin(house)
-    assert hits_of(ask(house, "Is Kafka any good?")) == [kafka]
-    assert ask(house, "How did we set up Kafka?").hits == []
-    remember(house, "Bo set the table.", scope="kitchen")
-    assert hits_of(ask(house, "How did we set up Kafka, again?")) == [kafka]
+    kafka = remember(tenant, "Kafka keeps events for a week.")
+    remember(tenant, "Ann set up the printer.", scope="office")
+    begin(tenant)
+    assert hits_of(ask(tenant, "Is Kafka any good?")) == [kafka]
+    assert ask(tenant, "How did we set up Kafka?").hits == []
+    remember(tenant, "Bo set the table.", scope="kitchen")
+    assert hits_of(ask(tenant, "How did we set up Kafka, again?")) == [kafka]
 
 
-def test_a_word_that_half_of_the_memories_hold_matches_none_of_them(house: House) -> None:
+def test_a_word_that_half_of_the_memories_hold_matches_none_of_them(tenant: Tenant) -> None:
     for n in range(5):
-        remember(house, f"The project began in hall {n}.", scope=f"hall/{n}")
-        remember(house, f"Team {n} meets at noon.", scope=f"team/{n}")
-    begin(house)
-    assert ask(house, "project?").hits == []
-    assert hits(house) == {}
+        remember(tenant, f"The project began in hall {n}.", scope=f"hall/{n}")
+        remember(tenant, f"Team {n} meets at noon.", scope=f"team/{n}")
+    begin(tenant)
+    assert ask(tenant, "project?").hits == []
+    assert hits(tenant) == {}
 
 
-def test_one_word_repeated_counts_once_a_session(house: House) -> None:
+def test_one_word_repeated_counts_once_a_session(tenant: Tenant) -> None:
     """Small talk that one memory happens to hold, in as many wordings as there are."""
-    thanks = remember(house, "The office says thanks with cake.")
-    dog = remember(house, DOG, scope="dog")
-    begin(house)
+    thanks = remember(tenant, "The office says thanks with cake.")
+    dog = remember(tenant, DOG, scope="dog")
+    begin(tenant)
     for text in ("Thanks!", "thanks", "Thanks, 7.", "THANKS :)", "Thanks a lot, really."):
-        asked = ask(house, text)
+        asked = ask(tenant, text)
         assert (hits_of(asked), asked.is_counted) == ([thanks], True)
-    assert hits(house) == {thanks: ("effective", 1)}
-    ask(house, "Biscuit?")
-    ask(house, "The dog Biscuit?")
-    ask(house, "Biscuit, the dog!")
-    assert hits(house) == {thanks: ("effective", 1), dog: ("effective", 3)}
-    assert counters(house, [thanks, dog]) == [(0, 1, 1), (0, 1, 3)]
-    begin(house, "s2")
-    ask(house, "Thanks!", key="s2")
-    assert hits(house, "s2") == {thanks: ("effective", 1)}
+    assert hits(tenant) == {thanks: ("effective", 1)}
+    ask(tenant, "Biscuit?")
+    ask(tenant, "The dog Biscuit?")
+    ask(tenant, "Biscuit, the dog!")
+    assert hits(tenant) == {thanks: ("effective", 1), dog: ("effective", 3)}
+    assert counters(tenant, [thanks, dog]) == [(0, 1, 1), (0, 1, 3)]
+    begin(tenant, "s2")
+    ask(tenant, "Thanks!", key="s2")
+    assert hits(tenant, "s2") == {thanks: ("effective", 1)}
 
 
 def test_numbers_push_no_memory_out_of_what_is_read(
-    house: House, monkeypatch: pytest.MonkeyPatch
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("memories.services.sessions.prompts.READ_MAX", 1)
-    dog = remember(house, DOG)
+    dog = remember(tenant, DOG)
     for n in range(3):
-        remember(house, f"Shelf {n}: 4711.", scope=f"shelf/{n}")
-        remember(house, f"A dog sleeps in hall {n}.", scope=f"hall/{n}")
-    begin(house)
-    assert hits_of(ask(house, "4711 dog Biscuit")) == [dog]
+        remember(tenant, f"Shelf {n}: 4711.", scope=f"shelf/{n}")
+        remember(tenant, f"A dog sleeps in hall {n}.", scope=f"hall/{n}")
+    begin(tenant)
+    assert hits_of(ask(tenant, "4711 dog Biscuit")) == [dog]
 
 
-def test_one_telling_word_is_enough_of_a_whole_sentence_and_of_no_essay(house: House) -> None:
+def test_one_telling_word_is_enough_of_a_whole_sentence_and_of_no_essay(tenant: Tenant) -> None:
     kafka = remember(
-        house,
+        tenant,
         "The order service reads from Kafka with twelve consumers that commit their offsets every"
         " five seconds, because a slower rhythm repeated thousands of invoices after each restart"
         " of the cluster in spring.",
     )
-    remember(house, "Pulsar " + " ".join(f"word{n}" for n in range(80)))
+    remember(tenant, "Pulsar " + " ".join(f"word{n}" for n in range(80)))
     for n in range(40):
-        remember(house, f"Shelf {n} holds the {n} parts of drawer {n}.", scope=f"shelf/{n}")
-    begin(house)
-    assert hits_of(ask(house, "What about Kafka?")) == [kafka]
-    assert hits_of(ask(house, "What about Pulsar?")) == []
+        remember(tenant, f"Shelf {n} holds the {n} parts of drawer {n}.", scope=f"shelf/{n}")
+    begin(tenant)
+    assert hits_of(ask(tenant, "What about Kafka?")) == [kafka]
+    assert hits_of(ask(tenant, "What about Pulsar?")) == []
 
 
-def test_a_memory_stuffed_with_words_is_not_matched(house: House) -> None:
+def test_a_memory_stuffed_with_words_is_not_matched(tenant: Tenant) -> None:
     """The poisoning bound: who wants to be matched by everything has to share more of it."""
-    dog = remember(house, DOG)
+    dog = remember(tenant, DOG)
     stuffing = " ".join(f"word{n}" for n in range(400))
-    remember(house, f"Biscuit dog office call {stuffing}", importance=1.0)
-    begin(house)
-    assert list(hits_of(ask(house, "Is Biscuit the dog of the office?"))) == [dog]
+    remember(tenant, f"Biscuit dog office call {stuffing}", importance=1.0)
+    begin(tenant)
+    assert list(hits_of(ask(tenant, "Is Biscuit the dog of the office?"))) == [dog]
 
 
 def hits_of(asked: Prompted) -> list[UUID]:
     return [hit.memory.id for hit in asked.hits]
 
 
-def test_a_prompt_counts_no_more_than_twenty(house: House) -> None:
-    begin(house)
+def test_a_prompt_counts_no_more_than_twenty(tenant: Tenant) -> None:
+    begin(tenant)
     for n in range(30):
-        remember(house, f"The zebra of stall {n} likes quince number {n}.", scope=f"stall/{n}")
+        remember(tenant, f"The zebra of stall {n} likes quince number {n}.", scope=f"stall/{n}")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("memories.core.hits.RARE_AT_LEAST", 50)
-        assert len(ask(house, "zebra quince").hits) == 20
-    assert len(hits(house)) == 20
+        assert len(ask(tenant, "zebra quince").hits) == 20
+    assert len(hits(tenant)) == 20
 
 
-def test_a_prompt_locks_memories_before_its_session(house: House) -> None:
+def test_a_prompt_locks_memories_before_its_session(tenant: Tenant) -> None:
     """Erasing locks them in this order; two that go opposite ways would deadlock."""
-    remember(house, DOG)
-    begin(house)
+    remember(tenant, DOG)
+    begin(tenant)
     with CaptureQueriesContext(connection) as seen:
-        assert ask(house, "Is Biscuit the dog of the office?").is_counted
+        assert ask(tenant, "Is Biscuit the dog of the office?").is_counted
     locking = [q["sql"] for q in seen.captured_queries if "FOR NO KEY UPDATE" in q["sql"]]
     tables = ["memories_session" if '"memories_session"' in sql else "memories" for sql in locking]
     assert tables == ["memories", "memories_session", "memories"]
 
 
-def test_what_was_forgotten_is_matched_by_nothing(house: House) -> None:
-    dog = remember(house, DOG)
-    begin(house)
-    forget(house.workspace, [dog], actor=AGENT, now=NOW)
-    assert ask(house, "Is Biscuit the dog of the office?").hits == []
-    assert counters(house, [dog]) == [(0, 1, 0)]
+def test_what_was_forgotten_is_matched_by_nothing(tenant: Tenant) -> None:
+    dog = remember(tenant, DOG)
+    begin(tenant)
+    forget(tenant.workspace, [dog], actor=AGENT, now=NOW)
+    assert ask(tenant, "Is Biscuit the dog of the office?").hits == []
+    assert counters(tenant, [dog]) == [(0, 1, 0)]
 
 
-def test_prompts_after_the_end_and_of_unknown_sessions_are_refused(house: House) -> None:
+def test_prompts_after_the_end_and_of_unknown_sessions_are_refused(tenant: Tenant) -> None:
     """Pitfall 29: a late prompt is told, and counts nothing."""
-    dog = remember(house, DOG)
-    begin(house)
-    end(house)
+    dog = remember(tenant, DOG)
+    begin(tenant)
+    end(tenant)
     with pytest.raises(StaleError):
-        ask(house, "Is Biscuit the dog of the office?")
+        ask(tenant, "Is Biscuit the dog of the office?")
     with pytest.raises(MissingError):
-        ask(house, "Is Biscuit the dog of the office?", key="s2")
-    assert counters(house, [dog]) == [(0, 1, 0)]
+        ask(tenant, "Is Biscuit the dog of the office?", key="s2")
+    assert counters(tenant, [dog]) == [(0, 1, 0)]
 
 
-def test_feedback_is_kept_until_the_session_is_judged(house: House) -> None:
-    dog = remember(house, DOG)
-    session = begin(house).session
-    give_feedback(house.workspace, "s1", dog, -0.5, actor=AGENT, now=NOW)
-    end(house)
-    row = give_feedback(house.workspace, "s1", dog, 1.0, actor=AGENT, now=NOW + timedelta(hours=1))
+def test_feedback_is_kept_until_the_session_is_judged(tenant: Tenant) -> None:
+    dog = remember(tenant, DOG)
+    session = begin(tenant).session
+    give_feedback(tenant.workspace, "s1", dog, -0.5, actor=AGENT, now=NOW)
+    end(tenant)
+    row = give_feedback(tenant.workspace, "s1", dog, 1.0, actor=AGENT, now=NOW + timedelta(hours=1))
     assert (row.feedback, row.feedback_at) == (1.0, NOW + timedelta(hours=1))
     with pytest.raises(MissingError):
-        give_feedback(house.workspace, "s1", uuid4(), 1.0, actor=AGENT, now=NOW)
-    with in_workspace(house.workspace):
+        give_feedback(tenant.workspace, "s1", uuid4(), 1.0, actor=AGENT, now=NOW)
+    with in_workspace(tenant.workspace):
         session.refresh_from_db()
         note_judged(session, NOW)
     with pytest.raises(StaleError):
-        give_feedback(house.workspace, "s1", dog, 0.0, actor=AGENT, now=NOW)
-    assert [r.feedback for r in records(house, begin(house))] == [1.0]
+        give_feedback(tenant.workspace, "s1", dog, 0.0, actor=AGENT, now=NOW)
+    assert [r.feedback for r in records(tenant, begin(tenant))] == [1.0]
 
 
-def test_ending_twice_is_ending_once(house: House, heard: list[tuple[str, str, datetime]]) -> None:
-    begin(house)
+def test_ending_twice_is_ending_once(
+    tenant: Tenant, heard: list[tuple[str, str, datetime]]
+) -> None:
+    begin(tenant)
     later = NOW + timedelta(hours=2)
-    assert end(house, "We talked.", now=later).ended_at == later
-    assert end(house, "We talked.", now=later + timedelta(hours=1)).ended_at == later
+    assert end(tenant, "We talked.", now=later).ended_at == later
+    assert end(tenant, "We talked.", now=later + timedelta(hours=1)).ended_at == later
     with pytest.raises(StaleError):
-        end(house, "We talked about more.")
+        end(tenant, "We talked about more.")
     assert heard == [("started", "s1", NOW), ("ended", "s1", later)]
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         assert Session.objects.get().transcript == "We talked."
         assert Event.objects.filter(type="session.ended").count() == 1
 
 
-def test_the_end_tells_counts_from_the_records(house: House) -> None:
+def test_the_end_tells_counts_from_the_records(tenant: Tenant) -> None:
     """Pitfall 29: what was given and matched is counted, not written down as 0."""
-    remember(house, DOG)
-    remember(house, "Backups of the database run at two in the morning.")
-    begin(house, k=1)
-    ask(house, "Is Biscuit the dog of the office?")
-    end(house, "x" * 400_000)
-    with in_workspace(house.workspace):
+    remember(tenant, DOG)
+    remember(tenant, "Backups of the database run at two in the morning.")
+    begin(tenant, k=1)
+    ask(tenant, "Is Biscuit the dog of the office?")
+    end(tenant, "x" * 400_000)
+    with in_workspace(tenant.workspace):
         data = Event.objects.get(type="session.ended").data
     assert data == {"injected": 1, "matched": 1, "prompts": 1, "transcript_chars": 400_000}
 
 
-def test_a_clock_that_went_back_ends_nothing_before_it_began(house: House) -> None:
-    begin(house)
-    assert end(house, now=NOW - timedelta(days=1)).ended_at == NOW
+def test_a_clock_that_went_back_ends_nothing_before_it_began(tenant: Tenant) -> None:
+    begin(tenant)
+    assert end(tenant, now=NOW - timedelta(days=1)).ended_at == NOW
 
 
 def test_idle_sessions_are_closed_without_a_transcript(
-    house: House, neighbour: House, heard: list[tuple[str, str, datetime]]
+    tenant: Tenant, neighbour: Tenant, heard: list[tuple[str, str, datetime]]
 ) -> None:
     begin(neighbour, "theirs")
-    begin(house, "silent")
-    begin(house, "busy")
-    begin(house, "ended")
-    end(house, "Done.", key="ended")
+    begin(tenant, "silent")
+    begin(tenant, "busy")
+    begin(tenant, "ended")
+    end(tenant, "Done.", key="ended")
     day = NOW + timedelta(hours=24)
-    ask(house, "anything", key="busy", now=NOW + timedelta(hours=2))
+    ask(tenant, "anything", key="busy", now=NOW + timedelta(hours=2))
     heard.clear()
-    assert close_idle(house.workspace, now=day - timedelta(seconds=1)) == 0
-    assert close_idle(house.workspace, now=day) == 1
-    assert close_idle(house.workspace, now=day) == 0
+    assert close_idle(tenant.workspace, now=day - timedelta(seconds=1)) == 0
+    assert close_idle(tenant.workspace, now=day) == 1
+    assert close_idle(tenant.workspace, now=day) == 0
     assert heard == [("ended", "silent", day)]
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         silent = Session.objects.get(session_key="silent")
         assert (silent.is_abandoned, silent.ended_at, silent.transcript) == (True, day, "")
-    assert close_idle(house.workspace, now=day + timedelta(hours=2)) == 1
+    assert close_idle(tenant.workspace, now=day + timedelta(hours=2)) == 1
 
 
 @pytest.mark.parametrize("is_closed", [True, False])
 def test_a_transcript_that_comes_after_an_end_without_is_taken_once(
-    house: House, heard: list[tuple[str, str, datetime]], is_closed: bool
+    tenant: Tenant, heard: list[tuple[str, str, datetime]], is_closed: bool
 ) -> None:
-    remember(house, DOG)
-    begin(house)
+    remember(tenant, DOG)
+    begin(tenant)
     ended = NOW + timedelta(hours=24)
     told = [("started", "s1", NOW), ("ended", "s1", ended)]
     if is_closed:
-        close_idle(house.workspace, now=ended)
+        close_idle(tenant.workspace, now=ended)
         told.append(("ended", "s1", ended))
     for _ in range(2):
-        found = end(house, "", now=ended)
+        found = end(tenant, "", now=ended)
         assert (found.ended_at, found.state, found.transcript) == (ended, "ended", "")
     assert heard == told
     late = ended + timedelta(days=9)
     for again in range(2):
-        found = end(house, "We talked.", now=late + timedelta(hours=again))
+        found = end(tenant, "We talked.", now=late + timedelta(hours=again))
         assert (found.ended_at, found.state, found.transcript) == (ended, "ended", "We talked.")
     assert heard == [*told, ("ended", "s1", late)]
     for other in ("We talked of something else.", ""):
         with pytest.raises(StaleError):
-            end(house, other, now=late)
-    with in_workspace(house.workspace):
+            end(tenant, other, now=late)
+    with in_workspace(tenant.workspace):
         last = Event.objects.filter(object_type="session").order_by("seq").last()
     assert last is not None
     assert (last.type, last.at, last.data["transcript_chars"]) == (
@@ -342,23 +344,23 @@ def test_a_transcript_that_comes_after_an_end_without_is_taken_once(
 
 
 def test_an_end_that_comes_after_the_closing_is_taken_once(
-    house: House, heard: list[tuple[str, str, datetime]]
+    tenant: Tenant, heard: list[tuple[str, str, datetime]]
 ) -> None:
     transcript = "We talked after all."
-    remember(house, DOG)
-    begin(house)
+    remember(tenant, DOG)
+    begin(tenant)
     closed = NOW + timedelta(hours=24)
-    close_idle(house.workspace, now=closed)
+    close_idle(tenant.workspace, now=closed)
     late = closed + timedelta(days=9)
     for again in range(2):
-        found = end(house, transcript, now=late + timedelta(hours=again))
+        found = end(tenant, transcript, now=late + timedelta(hours=again))
         assert (found.ended_at, found.state, found.transcript) == (closed, "ended", transcript)
     with pytest.raises(StaleError):
-        end(house, "We talked of something else.", now=late)
+        end(tenant, "We talked of something else.", now=late)
     with pytest.raises(StaleError):
-        ask(house, "Is Biscuit the dog of the office?", now=late)
+        ask(tenant, "Is Biscuit the dog of the office?", now=late)
     assert heard == [("started", "s1", NOW), ("ended", "s1", closed), ("ended", "s1", late)]
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         assert Session.objects.get().transcript == transcript
         told = Event.objects.filter(object_type="session").order_by("seq")
         assert list(told.values_list("type", "at", "actor_kind")) == [
@@ -367,51 +369,53 @@ def test_an_end_that_comes_after_the_closing_is_taken_once(
             ("session.transcript_taken", late, "user"),
         ]
         assert told[2].data["transcript_chars"] == len(transcript)
-    assert close_idle(house.workspace, now=late + timedelta(days=9)) == 0
+    assert close_idle(tenant.workspace, now=late + timedelta(days=9)) == 0
 
 
 @pytest.mark.parametrize("jump", [timedelta(days=-400), timedelta(hours=-1), timedelta(days=400)])
-def test_a_clock_that_jumped_breaks_no_session(house: House, jump: timedelta) -> None:
+def test_a_clock_that_jumped_breaks_no_session(tenant: Tenant, jump: timedelta) -> None:
     """Asked, rated and closed with another time than it began with, it counts what it counts."""
-    dog = remember(house, DOG)
-    begin(house)
-    assert ask(house, "Is Biscuit the dog of the office?", now=NOW + jump).is_counted
-    give_feedback(house.workspace, "s1", dog, 1.0, actor=AGENT, now=NOW + jump)
-    assert hits(house) == {dog: ("effective", 1)}
+    dog = remember(tenant, DOG)
+    begin(tenant)
+    assert ask(tenant, "Is Biscuit the dog of the office?", now=NOW + jump).is_counted
+    give_feedback(tenant.workspace, "s1", dog, 1.0, actor=AGENT, now=NOW + jump)
+    assert hits(tenant) == {dog: ("effective", 1)}
     soon, day = NOW + timedelta(hours=23), NOW + timedelta(hours=24)
-    assert close_idle(house.workspace, now=soon) == 0
-    assert close_idle(house.workspace, now=day) == 1
-    assert end(house, "Done.", now=NOW + jump).ended_at == day
+    assert close_idle(tenant.workspace, now=soon) == 0
+    assert close_idle(tenant.workspace, now=day) == 1
+    assert end(tenant, "Done.", now=NOW + jump).ended_at == day
 
 
-def test_a_session_that_began_by_a_clock_ahead_is_closed(house: House) -> None:
+def test_a_session_that_began_by_a_clock_ahead_is_closed(tenant: Tenant) -> None:
     ahead = NOW + timedelta(days=400)
-    begin(house, now=ahead)
-    begin(house, "soon", now=NOW + timedelta(minutes=5))
-    assert close_idle(house.workspace, now=NOW) == 1
-    with in_workspace(house.workspace):
+    begin(tenant, now=ahead)
+    begin(tenant, "soon", now=NOW + timedelta(minutes=5))
+    assert close_idle(tenant.workspace, now=NOW) == 1
+    with in_workspace(tenant.workspace):
         assert Session.objects.get(session_key="s1").ended_at == ahead
 
 
 def test_idle_sessions_are_read_no_further_than_a_turn_goes(
-    house: House, monkeypatch: pytest.MonkeyPatch
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(session_end, "CLOSED_A_TURN", 2)
     for n in range(3):
-        begin(house, f"s{n}", now=NOW + timedelta(seconds=n))
+        begin(tenant, f"s{n}", now=NOW + timedelta(seconds=n))
     late = NOW + timedelta(days=2)
     with CaptureQueriesContext(connection) as seen:
-        assert close_idle(house.workspace, now=late) == 2
+        assert close_idle(tenant.workspace, now=late) == 2
     assert sum(query["sql"].endswith("LIMIT 2") for query in seen.captured_queries) == 1
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         assert Session.objects.get(ended_at=None).session_key == "s2"
 
 
-def test_the_sweep_closes_idle_sessions_of_every_workspace(house: House, neighbour: House) -> None:
-    begin(house)
+def test_the_sweep_closes_idle_sessions_of_every_workspace(
+    tenant: Tenant, neighbour: Tenant
+) -> None:
+    begin(tenant)
     begin(neighbour)
     assert "memories.close_idle_sessions" in app.conf.beat_schedule
     close_idle_sessions()
-    for each in (house, neighbour):
+    for each in (tenant, neighbour):
         with in_workspace(each.workspace):
             assert Session.objects.get().is_abandoned

@@ -13,7 +13,7 @@ from memories.core.briefing import LEFT_OUT
 from memories.models import Memory
 from memories.services.recall.query import Query, holding, holds
 from memories.services.sessions.candidates import Place, candidates_of
-from tests.conftest import NOW, House
+from tests.conftest import NOW, Tenant
 from tests.memories.session_world import begin, given, remember
 
 RULES = [
@@ -36,52 +36,54 @@ def no_ranker(settings: Any) -> None:
     settings.ENGRAM_SESSION_RANKER = ""
 
 
-def test_half_of_the_places_are_left_for_what_the_session_is_about(house: House) -> None:
+def test_half_of_the_places_are_left_for_what_the_session_is_about(tenant: Tenant) -> None:
     rules = [
-        remember(house, text, kind="constraint", importance=1 - n / 10)
+        remember(tenant, text, kind="constraint", importance=1 - n / 10)
         for n, text in enumerate(RULES)
     ]
-    facts = [remember(house, text, importance=0.1 - n / 100) for n, text in enumerate(FACTS)]
-    started = begin(house, k=4)
+    facts = [remember(tenant, text, importance=0.1 - n / 100) for n, text in enumerate(FACTS)]
+    started = begin(tenant, k=4)
     assert given(started) == [*rules[:2], *facts[:2]]
     assert started.left_out == rules[2:]
     assert started.text.splitlines()[-1] == LEFT_OUT.format(count=2)
-    again = begin(house, k=4)
+    again = begin(tenant, k=4)
     assert (again.left_out, again.text) == (started.left_out, started.text)
-    answer = house.agent.post("sessions", {"session_key": "http", "k": 4}).json()
+    answer = tenant.agent.post("sessions", {"session_key": "http", "k": 4}).json()
     assert answer["constraints_left_out"] == [str(i) for i in rules[2:]]
 
 
-def test_where_nothing_else_is_known_constraints_take_all_places(house: House) -> None:
+def test_where_nothing_else_is_known_constraints_take_all_places(tenant: Tenant) -> None:
     rules = [
-        remember(house, text, kind="constraint", importance=1 - n / 10)
+        remember(tenant, text, kind="constraint", importance=1 - n / 10)
         for n, text in enumerate(RULES)
     ]
-    started = begin(house, k=4)
+    started = begin(tenant, k=4)
     assert (given(started), started.left_out) == (rules, [])
     assert "more constraints" not in started.text
-    fewer = begin(house, "s2", k=3)
+    fewer = begin(tenant, "s2", k=3)
     assert (given(fewer), fewer.left_out) == (rules[:3], rules[3:])
 
 
-def test_a_constraint_of_another_place_is_not_called_one(house: House) -> None:
-    remember(house, RULES[0], kind="constraint", scope="dock/a")
-    remember(house, RULES[1], kind="constraint", scope="dock/b")
-    lines = begin(house, scope="dock/b", k=4).text.splitlines()[1:]
+def test_a_constraint_of_another_place_is_not_called_one(tenant: Tenant) -> None:
+    remember(tenant, RULES[0], kind="constraint", scope="dock/a")
+    remember(tenant, RULES[1], kind="constraint", scope="dock/b")
+    lines = begin(tenant, scope="dock/b", k=4).text.splitlines()[1:]
     assert lines == [f'- constraint: "{RULES[1]}"', f'- "{RULES[0]}"']
 
 
-def test_constraints_left_out_are_those_that_hold_here_now(house: House, neighbour: House) -> None:
+def test_constraints_left_out_are_those_that_hold_here_now(
+    tenant: Tenant, neighbour: Tenant
+) -> None:
     remember(neighbour, "Never tell Acme.", kind="constraint")
     rules = [
-        remember(house, text, kind="constraint", importance=1 - n / 10)
+        remember(tenant, text, kind="constraint", importance=1 - n / 10)
         for n, text in enumerate(RULES)
     ]
-    remember(house, "Never paint on a Monday.", kind="constraint", project="paint")
-    first = begin(house, k=1)
+    remember(tenant, "Never paint on a Monday.", kind="constraint", project="paint")
+    first = begin(tenant, k=1)
     assert first.left_out == rules[1:]
-    house.agent.post("memories/forget", {"ids": [str(rules[3])], "confirm": True})
-    assert begin(house, k=1).left_out == rules[1:3]
+    tenant.agent.post("memories/forget", {"ids": [str(rules[3])], "confirm": True})
+    assert begin(tenant, k=1).left_out == rules[1:3]
 
 
 PATHS = st.sampled_from(
@@ -107,13 +109,13 @@ def test_a_pin_holds_by_whole_path_segments(
     assert holds(Query("x", scope=at_scope, project=at_project), scope, project) is expected
 
 
-def test_recall_and_sessions_agree_where_a_pin_holds(house: House) -> None:
+def test_recall_and_sessions_agree_where_a_pin_holds(tenant: Tenant) -> None:
     """The rule in Python, as a filter of recall, and in the statement of a session's start."""
     pins = {}
     for n, (scope, project) in enumerate(
         [("", ""), ("site", ""), ("site/crane", ""), ("sitemap", ""), ("", "post"), ("x", "post")]
     ):
-        memory_id = remember(house, f"{FACTS[n % 4]} ({n})", pinned=True, scope=scope,
+        memory_id = remember(tenant, f"{FACTS[n % 4]} ({n})", pinned=True, scope=scope,
                              project=project)  # fmt: skip
         pins[memory_id] = (scope, project)
     places = [("", ""), ("site", ""), ("site/crane", ""), ("site/crane/boom", "paint"),
@@ -121,7 +123,7 @@ def test_recall_and_sessions_agree_where_a_pin_holds(house: House) -> None:
     for scope, project in places:
         query = Query("x", scope=scope, project=project)
         expected = {i for i, where in pins.items() if holds(query, *where)}
-        with in_workspace(house.workspace):
+        with in_workspace(tenant.workspace):
             filtered = Memory.objects.filter(holding(query), is_pinned=True)
             assert set(filtered.values_list("pk", flat=True)) == expected
             found = candidates_of(Place(project, scope, "", None, "none"), now=NOW)
@@ -129,48 +131,48 @@ def test_recall_and_sessions_agree_where_a_pin_holds(house: House) -> None:
         assert leading == expected, (scope, project)
 
 
-def recalled(house: House, query: str, **asked: Any) -> list[tuple[str, float]]:
-    answer = house.reader.post(
+def recalled(tenant: Tenant, query: str, **asked: Any) -> list[tuple[str, float]]:
+    answer = tenant.reader.post(
         "memories/recall", {"query": query, "record": False, "explain": True, **asked}
     )
     assert answer.status_code == 200, answer.json()
     return [(r["memory"]["content"], r["explain"]["freshness"]) for r in answer.json()["results"]]
 
 
-def test_recall_in_a_scope_is_led_by_pins_of_the_scopes_above(house: House) -> None:
+def test_recall_in_a_scope_is_led_by_pins_of_the_scopes_above(tenant: Tenant) -> None:
     old = {"observed_at": "2020-01-01T00:00:00Z", "pinned": True}
     for text, scope in (
         ("Helmets are worn.", "site"),
         ("Crumbs are swept.", "sitemap"),
         ("Doors are locked at night.", ""),
     ):
-        house.agent.post("memories", {"content": text, "scope": scope, **old})
-    house.agent.post("memories", {"content": "The crane lifts ten tons.", "scope": "site/crane"})
-    inside = recalled(house, "What does the crane lift?", scope="site/crane")
+        tenant.agent.post("memories", {"content": text, "scope": scope, **old})
+    tenant.agent.post("memories", {"content": "The crane lifts ten tons.", "scope": "site/crane"})
+    inside = recalled(tenant, "What does the crane lift?", scope="site/crane")
     assert {text for text, _ in inside[:2]} == {"Helmets are worn.", "Doors are locked at night."}
     assert {freshness for _, freshness in inside[:2]} == {1.0}
     assert "Crumbs are swept." not in [text for text, _ in inside]
-    beside = recalled(house, "crumbs", scope="sitemap/pages")
+    beside = recalled(tenant, "crumbs", scope="sitemap/pages")
     assert [text for text, _ in beside if text == "Helmets are worn."] == []
-    anywhere = recalled(house, "Which helmets are worn? Which doors are locked at night?")
+    anywhere = recalled(tenant, "Which helmets are worn? Which doors are locked at night?")
     ages = dict(anywhere)
     assert anywhere[0] == ("Doors are locked at night.", 1.0)
     assert ages["Helmets are worn."] < 1
     past = recalled(
-        house, "What does the crane lift?", scope="site/crane", as_of="2021-01-01T00:00:00Z"
+        tenant, "What does the crane lift?", scope="site/crane", as_of="2021-01-01T00:00:00Z"
     )
     assert {text for text, _ in past} == {"Helmets are worn.", "Doors are locked at night."}
 
 
-def test_pins_leave_half_of_a_recall_and_what_a_user_stated_leads(house: House) -> None:
+def test_pins_leave_half_of_a_recall_and_what_a_user_stated_leads(tenant: Tenant) -> None:
     for n, text in enumerate(FACTS):
-        house.agent.post("memories", {"content": text, "pinned": True, "importance": 1 - n / 10})
-    house.agent.post(
+        tenant.agent.post("memories", {"content": text, "pinned": True, "importance": 1 - n / 10})
+    tenant.agent.post(
         "memories",
         {"content": RULES[1], "pinned": True, "importance": 0.1, "provenance": "user_stated"},
     )
-    house.agent.post("memories", {"content": "Invoices leave on Friday."})
-    found = [text for text, _ in recalled(house, "When do invoices leave?", k=4)]
+    tenant.agent.post("memories", {"content": "Invoices leave on Friday."})
+    found = [text for text, _ in recalled(tenant, "When do invoices leave?", k=4)]
     assert len(found) == 4
     assert set(found[:2]) == {RULES[1], FACTS[0]}
     assert found[2] == "Invoices leave on Friday."

@@ -9,7 +9,7 @@ from engram.kernel.tenancy import in_workspace
 from memories.core.baseline import standing
 from memories.models import Memory
 from memories.services.sessions.candidates import BEST, POOL_MAX, Place, candidates_of
-from tests.conftest import NOW, House
+from tests.conftest import NOW, Tenant
 from tests.memories.scale import MODEL, VOCABULARY, clustered
 from tests.memories.test_plans import LARGE, explained, full
 
@@ -17,7 +17,7 @@ __all__ = ["full"]
 
 
 @pytest.mark.parametrize("state", ["fresh", "analysed"])
-def test_no_large_table_is_read_whole_for_a_session(full: House, state: str) -> None:
+def test_no_large_table_is_read_whole_for_a_session(full: Tenant, state: str) -> None:
     with in_workspace(full.workspace), connection.cursor() as cursor:
         cursor.execute(
             "UPDATE memories_memory SET importance = (abs(hashtext(id::text)) % 41) / 40.0,"

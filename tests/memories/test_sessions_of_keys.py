@@ -14,7 +14,7 @@ from conflicts.services.detection.detect import detect_due
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, Session, SessionCandidate
 from memories.services.recall.turns import neighbours
-from tests.conftest import NOW, Caller, House, build_house, issue_agent
+from tests.conftest import NOW, Caller, Tenant, build_tenant, issue_agent
 
 DOG = "The office dog is called Biscuit."
 JUNK = "junk " * 200
@@ -28,17 +28,17 @@ def commit(caller: Caller, content: str, **fields: Any) -> str:
 
 
 @pytest.fixture
-def dog(house: House) -> str:
-    """Return a memory that the session `s1` of the house's agent is given."""
-    memory_id = commit(house.agent, DOG)
-    started = house.agent.post("sessions", {"session_key": "s1", "context": "the dog"})
+def dog(tenant: Tenant) -> str:
+    """Return a memory that the session `s1` of the tenant's agent is given."""
+    memory_id = commit(tenant.agent, DOG)
+    started = tenant.agent.post("sessions", {"session_key": "s1", "context": "the dog"})
     assert started.status_code == 201
     return memory_id
 
 
-def record(house: House) -> tuple[Any, ...]:
+def record(tenant: Tenant) -> tuple[Any, ...]:
     """Return what a session's rows say."""
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         session = Session.objects.values_list("ended_at", "transcript", "prompt_count").get()
         rows = SessionCandidate.objects.values_list("feedback", "fts_hit_count").order_by("pk")
         return (*session, *rows)
@@ -52,43 +52,43 @@ def calls(dog: str) -> dict[str, dict[str, Any]]:
     }
 
 
-def test_another_key_neither_asks_nor_votes_nor_ends(house: House, dog: str) -> None:
-    other, before = issue_agent(house.workspace), record(house)
+def test_another_key_neither_asks_nor_votes_nor_ends(tenant: Tenant, dog: str) -> None:
+    other, before = issue_agent(tenant.workspace), record(tenant)
     for verb, body in calls(dog).items():
         answer = other.post(f"sessions/s1/{verb}", body)
         assert (answer.status_code, verb) == (403, verb)
         assert "Another key" in answer.json()["detail"]
-        assert record(house) == before
+        assert record(tenant) == before
     again = other.post("sessions", {"session_key": "s1"})
     assert (again.status_code, "memories" in again.json()) == (409, False)
     assert "choose another session_key" in again.json()["detail"]
     for verb, body in calls(dog).items():
-        assert house.agent.post(f"sessions/s1/{verb}", body).status_code in {200, 202}
-    assert house.agent.post("sessions", {"session_key": "s1"}).status_code == 200
+        assert tenant.agent.post(f"sessions/s1/{verb}", body).status_code in {200, 202}
+    assert tenant.agent.post("sessions", {"session_key": "s1"}).status_code == 200
 
 
 @pytest.mark.parametrize("role", ["reviewer", "admin"])
 def test_reviewers_end_the_session_of_a_lost_key_and_no_more(
-    house: House, dog: str, role: str
+    tenant: Tenant, dog: str, role: str
 ) -> None:
-    caller = house.caller(role)
+    caller = tenant.caller(role)
     for verb in ("prompts", "feedback"):
         assert caller.post(f"sessions/s1/{verb}", calls(dog)[verb]).status_code == 403
     assert caller.post("sessions", {"session_key": "s1"}).status_code == 409
     assert caller.post("sessions/s1/end", {}).status_code == 202
-    assert house.reader.get("sessions/s1").json()["state"] == "ended"
+    assert tenant.reader.get("sessions/s1").json()["state"] == "ended"
 
 
 @pytest.mark.parametrize(("role", "status"), [("agent", 403), ("reviewer", 202)])
 def test_members_end_the_sessions_of_keys_as_reviewers(
-    house: House, dog: str, member: Any, role: str, status: int
+    tenant: Tenant, dog: str, member: Any, role: str, status: int
 ) -> None:
     path, json = "/api/v1/sessions/s1/end", "application/json"
     assert member(role).post(path, {}, content_type=json).status_code == status
 
 
 def test_unknown_sessions_and_those_of_another_workspace_are_the_same(
-    house: House, neighbour: House, dog: str
+    tenant: Tenant, neighbour: Tenant, dog: str
 ) -> None:
     answers = [neighbour.agent.post(f"sessions/{key}/end", {}) for key in ("s1", "s2")]
     assert [answer.status_code for answer in answers] == [404, 404]
@@ -96,9 +96,9 @@ def test_unknown_sessions_and_those_of_another_workspace_are_the_same(
 
 
 def test_two_keys_that_start_one_session_at_once_do_not_share_it(transactional_db: None) -> None:
-    house = build_house("busy")
-    commit(house.agent, DOG)
-    callers = [house.agent, issue_agent(house.workspace)]
+    tenant = build_tenant("busy")
+    commit(tenant.agent, DOG)
+    callers = [tenant.agent, issue_agent(tenant.workspace)]
     barrier = Barrier(2)
 
     def start(caller: Caller) -> int:
@@ -113,40 +113,42 @@ def test_two_keys_that_start_one_session_at_once_do_not_share_it(transactional_d
         assert sorted(pool.map(start, callers)) == [201, 409]
 
 
-def test_what_others_commit_under_the_key_is_no_part_of_the_session(house: House, dog: str) -> None:
-    own = commit(house.agent, "Biscuit sleeps in the hall.", session_key="s1")
-    next_ = commit(house.agent, "Biscuit eats at noon.", session_key="s1")
-    forged = commit(issue_agent(house.workspace), "Biscuit hates Rita.", session_key="s1")
-    told = house.reader.get("timeline/s1").json()["entries"]
+def test_what_others_commit_under_the_key_is_no_part_of_the_session(
+    tenant: Tenant, dog: str
+) -> None:
+    own = commit(tenant.agent, "Biscuit sleeps in the hall.", session_key="s1")
+    next_ = commit(tenant.agent, "Biscuit eats at noon.", session_key="s1")
+    forged = commit(issue_agent(tenant.workspace), "Biscuit hates Rita.", session_key="s1")
+    told = tenant.reader.get("timeline/s1").json()["entries"]
     committed = {entry["object"] for entry in told if entry["source"] == "memory"}
     assert {own, next_} <= committed
     assert forged not in committed
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         ids = {str(m.pk): m.pk for m in Memory.objects.all()}
         around = neighbours(Memory.objects.recallable(), [ids[next_], ids[forged]])
     assert around == {ids[next_]: ([ids[own]], []), ids[forged]: ([], [])}
 
 
-def test_a_foreign_session_key_hides_no_contradiction(house: House) -> None:
+def test_a_foreign_session_key_hides_no_contradiction(tenant: Tenant) -> None:
     """One conversation may change its mind; what another key says under its key is another's."""
     place = {"session_key": "run-1", "scope": "ops", "observed_at": NOW.isoformat()}
-    commit(house.agent, "The rate limit is 1000 requests a minute.", **place)
-    other = issue_agent(house.workspace)
+    commit(tenant.agent, "The rate limit is 1000 requests a minute.", **place)
+    other = issue_agent(tenant.workspace)
     commit(other, "The rate limit is 5000 requests a minute.", **place)
-    detect_due(house.workspace, clock=lambda: NOW)
-    assert len(house.reader.get("conflicts").json()["results"]) == 1
+    detect_due(tenant.workspace, clock=lambda: NOW)
+    assert len(tenant.reader.get("conflicts").json()["results"]) == 1
 
 
-def test_one_conversation_of_one_key_is_still_one(house: House) -> None:
+def test_one_conversation_of_one_key_is_still_one(tenant: Tenant) -> None:
     place = {"session_key": "run-1", "scope": "ops", "observed_at": NOW.isoformat()}
-    commit(house.agent, "The rate limit is 1000 requests a minute.", **place)
-    commit(house.agent, "The rate limit is 5000 requests a minute.", **place)
-    detect_due(house.workspace, clock=lambda: NOW)
-    assert house.reader.get("conflicts").json()["results"] == []
+    commit(tenant.agent, "The rate limit is 1000 requests a minute.", **place)
+    commit(tenant.agent, "The rate limit is 5000 requests a minute.", **place)
+    detect_due(tenant.workspace, clock=lambda: NOW)
+    assert tenant.reader.get("conflicts").json()["results"] == []
 
 
-def test_the_prompt_of_another_key_reads_and_locks_no_memory(house: House, dog: str) -> None:
-    other = issue_agent(house.workspace)
+def test_the_prompt_of_another_key_reads_and_locks_no_memory(tenant: Tenant, dog: str) -> None:
+    other = issue_agent(tenant.workspace)
     with CaptureQueriesContext(connection) as made:
         assert other.post("sessions/s1/prompts", {"prompt": "Is it Biscuit?"}).status_code == 403
     statements = [query["sql"] for query in made]

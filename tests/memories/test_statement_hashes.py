@@ -9,7 +9,7 @@ import pytest
 
 from memories.core.claims import compare
 from memories.core.content import content_hash
-from tests.conftest import House
+from tests.conftest import Tenant
 
 SAID = "Wool is dyed with “madder root”."
 
@@ -39,17 +39,17 @@ def test_what_says_something_else_has_another_hash(a: str, b: str) -> None:
 
 @pytest.mark.parametrize("again", ["Wool is dyed with madder", "WOOL is dyed with madder !"])
 def test_a_forgotten_statement_stays_forgotten_without_its_full_stop(
-    house: House, neighbour: House, again: str
+    tenant: Tenant, neighbour: Tenant, again: str
 ) -> None:
     said = {"content": "Wool is dyed with madder."}
-    memory = house.agent.post("memories", said).json()["memory"]["id"]
-    house.admin.post("memories/forget", {"ids": [memory], "confirm": True})
-    assert house.agent.post("memories", {"content": again}).json()["outcome"] == "suppressed"
+    memory = tenant.agent.post("memories", said).json()["memory"]["id"]
+    tenant.admin.post("memories/forget", {"ids": [memory], "confirm": True})
+    assert tenant.agent.post("memories", {"content": again}).json()["outcome"] == "suppressed"
     assert neighbour.agent.post("memories", {"content": again}).json()["outcome"] == "created"
 
 
-def commit(house: House, content: str, **fields: Any) -> str:
-    answer = house.agent.post("memories", {"content": content, **fields}).json()
+def commit(tenant: Tenant, content: str, **fields: Any) -> str:
+    answer = tenant.agent.post("memories", {"content": content, **fields}).json()
     memory: str = answer["memory"]["id"]
     return memory
 
@@ -64,12 +64,12 @@ HIDDEN = {
 
 @pytest.mark.parametrize("spelling", HIDDEN)
 def test_a_forgotten_statement_stays_forgotten_however_it_is_typed(
-    house: House, neighbour: House, spelling: str
+    tenant: Tenant, neighbour: Tenant, spelling: str
 ) -> None:
-    memory = commit(house, "Wool is dyed with madder.")
-    house.admin.post("memories/forget", {"ids": [memory], "confirm": True})
+    memory = commit(tenant, "Wool is dyed with madder.")
+    tenant.admin.post("memories/forget", {"ids": [memory], "confirm": True})
     again = {"content": HIDDEN[spelling]}
-    assert house.agent.post("memories", again).json()["outcome"] == "suppressed"
+    assert tenant.agent.post("memories", again).json()["outcome"] == "suppressed"
     assert neighbour.agent.post("memories", again).json()["outcome"] == "created"
 
 

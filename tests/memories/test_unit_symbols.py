@@ -12,7 +12,7 @@ from memories.core.claims import compare, read
 from memories.core.content import content_hash
 from memories.core.symbols import BY_LETTERS, SYMBOLS, Symbol, fold
 from memories.core.units import unit_of
-from tests.conftest import House
+from tests.conftest import Tenant
 from tests.memories.test_gate_insertions import outcome
 
 APART = (
@@ -152,11 +152,11 @@ COMMITTED = [("mJ", "MJ"), ("kB/s", "kb/s"), ("mΩ", "MΩ"), ("mSv", "MSv"), ("M
 
 
 @pytest.mark.parametrize(("one", "two"), COMMITTED)
-def test_a_commit_never_merges_them(house: House, one: str, two: str) -> None:
+def test_a_commit_never_merges_them(tenant: Tenant, one: str, two: str) -> None:
     for place, (first, second) in enumerate(((one, two), (two, one))):
         for content in (f"The north probe reads 5 {first}.", f"The north probe reads 5 {second}."):
             body = {"content": content, "scope": f"lab{place}"}
-            answer = house.agent.post("memories", body).json()
+            answer = tenant.agent.post("memories", body).json()
             assert answer["outcome"] not in ("merged", "duplicate"), (content, answer["outcome"])
             assert answer["memory"]["content"] == content
 

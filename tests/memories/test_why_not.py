@@ -10,19 +10,19 @@ from django.test.utils import CaptureQueriesContext
 
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, RecallRecord
-from tests.conftest import House
+from tests.conftest import Tenant
 
 DOG = "The office dog is called Biscuit."
 
 
-def commit(house: House, content: str, **fields: Any) -> str:
-    answer = house.agent.post("memories", {"content": content, **fields})
+def commit(tenant: Tenant, content: str, **fields: Any) -> str:
+    answer = tenant.agent.post("memories", {"content": content, **fields})
     memory_id: str = answer.json()["memory"]["id"]
     return memory_id
 
 
-def ask(house: House, memory_id: str, **asked: Any) -> dict[str, Any]:
-    answer = house.reader.get(f"memories/{memory_id}/why-not", {"query": "office dog", **asked})
+def ask(tenant: Tenant, memory_id: str, **asked: Any) -> dict[str, Any]:
+    answer = tenant.reader.get(f"memories/{memory_id}/why-not", {"query": "office dog", **asked})
     assert answer.status_code == 200, answer.json()
     body: dict[str, Any] = answer.json()
     return body
@@ -32,17 +32,17 @@ def codes(body: dict[str, Any]) -> list[str]:
     return [reason["code"] for reason in body["reasons"]]
 
 
-def test_what_is_returned_says_so_with_the_factors_of_the_recall(house: House) -> None:
-    memory_id = commit(house, DOG)
-    body = ask(house, memory_id)
+def test_what_is_returned_says_so_with_the_factors_of_the_recall(tenant: Tenant) -> None:
+    memory_id = commit(tenant, DOG)
+    body = ask(tenant, memory_id)
     asked = {"query": "office dog", "explain": True, "record": False}
-    [result] = house.reader.post("memories/recall", asked).json()["results"]
+    [result] = tenant.reader.post("memories/recall", asked).json()["results"]
     assert (body["returned"], codes(body), body["rank"]) == (True, ["returned"], 1)
     assert body["cosine"] == result["cosine"]
     # A moment lies between the two calls: everything but the freshness is the same.
     assert body["score"] == pytest.approx(result["score"], abs=1e-6)
     assert body["explain"] | {"freshness": 1} == result["explain"] | {"freshness": 1}
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         assert RecallRecord.objects.count() == 0
 
 
@@ -57,25 +57,25 @@ def test_what_is_returned_says_so_with_the_factors_of_the_recall(house: House) -
     ],
 )
 def test_each_filter_that_excluded_it_is_named(
-    house: House, asked: dict[str, Any], code: str, told: str
+    tenant: Tenant, asked: dict[str, Any], code: str, told: str
 ) -> None:
-    memory_id = commit(house, DOG, scope="team/pets")
-    body = ask(house, memory_id, **asked)
+    memory_id = commit(tenant, DOG, scope="team/pets")
+    body = ask(tenant, memory_id, **asked)
     assert (body["returned"], codes(body)) == (False, [code])
     assert told in body["reasons"][0]["message"]
     assert body["explain"] is not None
 
 
-def test_all_filters_are_named_at_once(house: House) -> None:
-    memory_id = commit(house, DOG)
-    body = ask(house, memory_id, scope="infra", project="apollo", kinds="decision")
+def test_all_filters_are_named_at_once(tenant: Tenant) -> None:
+    memory_id = commit(tenant, DOG)
+    body = ask(tenant, memory_id, scope="infra", project="apollo", kinds="decision")
     assert codes(body) == ["scope", "project", "kinds"]
     assert body["rank"] is None
 
 
-def test_better_ones_are_told_with_the_score_that_was_missing(house: House) -> None:
-    ids = [commit(house, f"The office dog likes the {place}.") for place in ("roof", "cellar")]
-    bodies = [ask(house, memory_id, k=1) for memory_id in ids]
+def test_better_ones_are_told_with_the_score_that_was_missing(tenant: Tenant) -> None:
+    ids = [commit(tenant, f"The office dog likes the {place}.") for place in ("roof", "cellar")]
+    bodies = [ask(tenant, memory_id, k=1) for memory_id in ids]
     last = next(body for body in bodies if not body["returned"])
     first = next(body for body in bodies if body["returned"])
     assert (codes(last), last["rank"]) == (["rank"], 2)
@@ -83,36 +83,36 @@ def test_better_ones_are_told_with_the_score_that_was_missing(house: House) -> N
     assert last["threshold"] > last["score"]
 
 
-def test_its_state_is_told(house: House) -> None:
-    old = commit(house, DOG)
-    commit(house, "The office dog is called Waffle.", supersedes=old)
-    body = ask(house, old)
+def test_its_state_is_told(tenant: Tenant) -> None:
+    old = commit(tenant, DOG)
+    commit(tenant, "The office dog is called Waffle.", supersedes=old)
+    body = ask(tenant, old)
     assert (body["state"], codes(body), body["rank"]) == ("superseded", ["state"], None)
     assert body["reasons"][0]["message"].startswith("It was replaced on 20")
     assert body["score"] > 0
 
 
-def test_what_is_not_embedded_yet_is_told(house: House) -> None:
-    memory_id = commit(house, DOG)
-    with in_workspace(house.workspace):
+def test_what_is_not_embedded_yet_is_told(tenant: Tenant) -> None:
+    memory_id = commit(tenant, DOG)
+    with in_workspace(tenant.workspace):
         memory = Memory.objects.get(pk=memory_id)
         memory.vectors.all().delete()
         memory.tokens.all().delete()
         memory.is_embedding_due = True
         memory.save()
-    body = ask(house, memory_id, query="a pet's name")
+    body = ask(tenant, memory_id, query="a pet's name")
     assert (body["returned"], codes(body)) == (False, ["unrelated", "not_embedded"])
 
 
 def test_a_forgotten_memory_shows_to_nobody_who_may_not_see_it(
-    house: House, neighbour: House
+    tenant: Tenant, neighbour: Tenant
 ) -> None:
-    memory_id = commit(house, DOG)
-    house.agent.post("memories/forget", {"ids": [memory_id], "confirm": True})
+    memory_id = commit(tenant, DOG)
+    tenant.agent.post("memories/forget", {"ids": [memory_id], "confirm": True})
     path, asked = f"memories/{memory_id}/why-not", {"query": "office dog"}
-    assert house.reader.get(path, asked).status_code == 404
+    assert tenant.reader.get(path, asked).status_code == 404
     assert neighbour.admin.get(path, asked).status_code == 404
-    seen = house.agent.get(path, asked).json()
+    seen = tenant.agent.get(path, asked).json()
     assert (seen["state"], codes(seen)) == ("forgotten", ["state"])
 
 
@@ -129,20 +129,20 @@ def test_a_forgotten_memory_shows_to_nobody_who_may_not_see_it(
         {"query": "x", "kind": "semantic"},
     ],
 )
-def test_what_makes_no_sense_is_refused(house: House, asked: dict[str, Any]) -> None:
-    memory_id = commit(house, DOG)
-    assert house.reader.get(f"memories/{memory_id}/why-not", asked).status_code == 422
+def test_what_makes_no_sense_is_refused(tenant: Tenant, asked: dict[str, Any]) -> None:
+    memory_id = commit(tenant, DOG)
+    assert tenant.reader.get(f"memories/{memory_id}/why-not", asked).status_code == 422
 
 
-def test_the_question_costs_the_same_for_one_and_for_many(house: House) -> None:
-    memory_id = commit(house, DOG)
+def test_the_question_costs_the_same_for_one_and_for_many(tenant: Tenant) -> None:
+    memory_id = commit(tenant, DOG)
     counted = []
     for _ in range(2):
-        ask(house, memory_id)
+        ask(tenant, memory_id)
         with CaptureQueriesContext(connection) as queries:
-            ask(house, memory_id)
+            ask(tenant, memory_id)
         counted.append(len(queries))
-        house.agent.post(
+        tenant.agent.post(
             "memories/batch",
             {"memories": [{"content": f"Office dog toy number {n}."} for n in range(30)]},
         )

@@ -8,7 +8,7 @@ import pytest
 
 from engram.kernel.tenancy import in_workspace
 from memories.models import Observation
-from tests.conftest import Caller, House
+from tests.conftest import Caller, Tenant
 
 
 def commit(caller: Caller, content: str, **fields: Any) -> dict[str, Any]:
@@ -25,111 +25,111 @@ def forget(caller: Caller, memory: dict[str, Any]) -> None:
     )
 
 
-def test_a_duplicate_still_supersedes_what_it_names(house: House) -> None:
-    old = commit(house.agent, "The office is in Ghent.")["memory"]
-    new = commit(house.agent, "The office is in Bruges.")["memory"]
-    again = commit(house.agent, "The office is in Bruges.", supersedes=old["id"])
+def test_a_duplicate_still_supersedes_what_it_names(tenant: Tenant) -> None:
+    old = commit(tenant.agent, "The office is in Ghent.")["memory"]
+    new = commit(tenant.agent, "The office is in Bruges.")["memory"]
+    again = commit(tenant.agent, "The office is in Bruges.", supersedes=old["id"])
     assert (again["outcome"], again["memory"]["id"]) == ("duplicate", new["id"])
-    hidden = house.agent.get(f"memories/{old['id']}").json()
+    hidden = tenant.agent.get(f"memories/{old['id']}").json()
     assert (hidden["state"], hidden["superseded_by"]) == ("superseded", new["id"])
 
 
-def test_everything_sent_with_a_duplicate_is_kept(house: House) -> None:
-    commit(house.agent, "The office is in Bruges.")
-    commit(house.agent, "The office is in Bruges.", tags=["city"], metadata={"page": 3})
-    with in_workspace(house.workspace):
+def test_everything_sent_with_a_duplicate_is_kept(tenant: Tenant) -> None:
+    commit(tenant.agent, "The office is in Bruges.")
+    commit(tenant.agent, "The office is in Bruges.", tags=["city"], metadata={"page": 3})
+    with in_workspace(tenant.workspace):
         kept = Observation.objects.get(outcome="duplicate").fields
     assert (kept["tags"], kept["metadata"]) == (["city"], {"page": 3})
 
 
-def test_a_memory_cannot_be_reworded_into_what_was_forgotten(house: House) -> None:
-    forget(house.agent, commit(house.agent, "Rita sings in a choir.")["memory"])
-    other = commit(house.agent, "Rita plays chess.")["memory"]
-    answer = house.agent.patch(f"memories/{other['id']}", {"content": "rita sings in a CHOIR."})
+def test_a_memory_cannot_be_reworded_into_what_was_forgotten(tenant: Tenant) -> None:
+    forget(tenant.agent, commit(tenant.agent, "Rita sings in a choir.")["memory"])
+    other = commit(tenant.agent, "Rita plays chess.")["memory"]
+    answer = tenant.agent.patch(f"memories/{other['id']}", {"content": "rita sings in a CHOIR."})
     assert answer.status_code == 422
-    assert house.agent.get(f"memories/{other['id']}").json()["content"] == "Rita plays chess."
+    assert tenant.agent.get(f"memories/{other['id']}").json()["content"] == "Rita plays chess."
 
 
-def test_an_earlier_wording_of_a_forgotten_memory_stays_forgotten(house: House) -> None:
-    memory = commit(house.agent, "Rita sings in a choir.")["memory"]
-    house.agent.patch(f"memories/{memory['id']}", {"content": "Rita sings in the city choir."})
-    forget(house.agent, memory)
+def test_an_earlier_wording_of_a_forgotten_memory_stays_forgotten(tenant: Tenant) -> None:
+    memory = commit(tenant.agent, "Rita sings in a choir.")["memory"]
+    tenant.agent.patch(f"memories/{memory['id']}", {"content": "Rita sings in the city choir."})
+    forget(tenant.agent, memory)
     for wording in ("Rita sings in a choir.", "Rita sings in the city choir."):
-        assert commit(house.agent, wording)["outcome"] == "suppressed"
+        assert commit(tenant.agent, wording)["outcome"] == "suppressed"
 
 
-def test_a_retired_memory_is_not_revived_but_said_anew(house: House) -> None:
+def test_a_retired_memory_is_not_revived_but_said_anew(tenant: Tenant) -> None:
     ids = [
-        commit(house.agent, text)["memory"]["id"]
+        commit(tenant.agent, text)["memory"]["id"]
         for text in ("The gate opens at nine.", "Visitors enter through the courtyard.")
     ]
-    card = house.agent.post("conflicts", {"memory_ids": ids}).json()
-    house.reviewer.post(f"conflicts/{card['id']}/resolve", {"verdict": "none_valid"})
-    forget(house.reviewer, {"id": ids[0]})
-    again = commit(house.reviewer, "The gate opens at nine.", revive=True)
+    card = tenant.agent.post("conflicts", {"memory_ids": ids}).json()
+    tenant.reviewer.post(f"conflicts/{card['id']}/resolve", {"verdict": "none_valid"})
+    forget(tenant.reviewer, {"id": ids[0]})
+    again = commit(tenant.reviewer, "The gate opens at nine.", revive=True)
     assert again["memory"]["state"] == "active"
     assert again["memory"]["id"] != ids[0]
 
 
-def test_readers_do_not_see_what_was_forgotten(house: House) -> None:
-    memory = commit(house.agent, "Rita sings in a choir.")["memory"]
-    forget(house.agent, memory)
+def test_readers_do_not_see_what_was_forgotten(tenant: Tenant) -> None:
+    memory = commit(tenant.agent, "Rita sings in a choir.")["memory"]
+    forget(tenant.agent, memory)
     for state in ("forgotten", "all"):
-        assert house.reader.get("memories", {"state": state}).json()["results"] == []
-    assert house.reader.get(f"memories/{memory['id']}").status_code == 404
-    assert house.reader.get(f"memories/{memory['id']}/history").status_code == 404
-    assert house.agent.get(f"memories/{memory['id']}").json()["state"] == "forgotten"
+        assert tenant.reader.get("memories", {"state": state}).json()["results"] == []
+    assert tenant.reader.get(f"memories/{memory['id']}").status_code == 404
+    assert tenant.reader.get(f"memories/{memory['id']}/history").status_code == 404
+    assert tenant.agent.get(f"memories/{memory['id']}").json()["state"] == "forgotten"
 
 
-def test_an_agent_does_not_undo_a_persons_forgetting(house: House, member: Any) -> None:
-    memory = commit(house.agent, "Rita sings in a choir.")["memory"]
+def test_an_agent_does_not_undo_a_persons_forgetting(tenant: Tenant, member: Any) -> None:
+    memory = commit(tenant.agent, "Rita sings in a choir.")["memory"]
     person = member("reviewer")
     person.post(
         "/api/v1/memories/forget",
         {"ids": [memory["id"]], "confirm": True},
         content_type="application/json",
     )
-    asked = house.agent.post("memories/restore", {"ids": [memory["id"]]})
+    asked = tenant.agent.post("memories/restore", {"ids": [memory["id"]]})
     assert (asked.status_code, asked.json()["restored"]) == (202, 0)
     revival = {"content": "Rita sings in a choir.", "revive": True}
-    assert house.agent.post("memories", revival).status_code == 202
-    assert house.agent.get(f"memories/{memory['id']}").json()["state"] == "forgotten"
-    assert house.reviewer.post("memories/restore", {"ids": [memory["id"]]}).json()["restored"] == 1
+    assert tenant.agent.post("memories", revival).status_code == 202
+    assert tenant.agent.get(f"memories/{memory['id']}").json()["state"] == "forgotten"
+    assert tenant.reviewer.post("memories/restore", {"ids": [memory["id"]]}).json()["restored"] == 1
 
 
-def test_an_agent_does_not_change_what_a_user_stated(house: House) -> None:
-    stated = commit(house.agent, "The budget is 5000 euros.", provenance="user_stated")["memory"]
+def test_an_agent_does_not_change_what_a_user_stated(tenant: Tenant) -> None:
+    stated = commit(tenant.agent, "The budget is 5000 euros.", provenance="user_stated")["memory"]
     derived = {"content": "The budget is 9 euros.", "supersedes": stated["id"]}
-    assert house.agent.post("memories", derived).status_code == 202
-    assert house.agent.patch(f"memories/{stated['id']}", {"content": "None."}).status_code == 202
-    assert house.agent.get(f"memories/{stated['id']}").json() == stated | {
+    assert tenant.agent.post("memories", derived).status_code == 202
+    assert tenant.agent.patch(f"memories/{stated['id']}", {"content": "None."}).status_code == 202
+    assert tenant.agent.get(f"memories/{stated['id']}").json() == stated | {
         "disputed": False, "conflicts": []
     }  # fmt: skip
     same_class = derived | {"provenance": "user_stated"}
-    assert house.agent.post("memories", same_class).status_code == 201
+    assert tenant.agent.post("memories", same_class).status_code == 201
 
 
-def test_a_derived_memory_is_flagged_when_its_source_is_forgotten(house: House) -> None:
-    source = commit(house.agent, "Rita sings in a choir.")["memory"]
-    summary = commit(house.agent, "Rita is musical.", derived_from=[source["id"]])["memory"]
-    forget(house.agent, source)
-    events = house.agent.get("events", {"object": summary["id"]}).json()["results"]
+def test_a_derived_memory_is_flagged_when_its_source_is_forgotten(tenant: Tenant) -> None:
+    source = commit(tenant.agent, "Rita sings in a choir.")["memory"]
+    summary = commit(tenant.agent, "Rita is musical.", derived_from=[source["id"]])["memory"]
+    forget(tenant.agent, source)
+    events = tenant.agent.get("events", {"object": summary["id"]}).json()["results"]
     flagged = next(event for event in events if event["type"] == "memory.source_forgotten")
     assert flagged["data"] == {"source": source["id"]}
 
 
-def test_powers_are_not_digits(house: House) -> None:
-    commit(house.agent, "The hall has 10² m.")
-    assert commit(house.agent, "The hall has 102 m.")["outcome"] != "duplicate"
+def test_powers_are_not_digits(tenant: Tenant) -> None:
+    commit(tenant.agent, "The hall has 10² m.")
+    assert commit(tenant.agent, "The hall has 102 m.")["outcome"] != "duplicate"
 
 
-def test_a_setting_that_a_release_dropped_breaks_nothing(house: House) -> None:
-    house.workspace.settings = {"old_knob": 3}
-    house.workspace.save()
-    assert commit(house.agent, "The hall is large.")["outcome"] == "created"
+def test_a_setting_that_a_release_dropped_breaks_nothing(tenant: Tenant) -> None:
+    tenant.workspace.settings = {"old_knob": 3}
+    tenant.workspace.save()
+    assert commit(tenant.agent, "The hall is large.")["outcome"] == "created"
 
 
 @pytest.mark.parametrize("name", ["Mars/Phobos", "../etc/passwd"])
-def test_unknown_time_zones_are_refused(house: House, name: str) -> None:
-    answer = house.admin.patch("workspace/settings", {"time_zone": name})
+def test_unknown_time_zones_are_refused(tenant: Tenant, name: str) -> None:
+    answer = tenant.admin.patch("workspace/settings", {"time_zone": name})
     assert answer.status_code == 422

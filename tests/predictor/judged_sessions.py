@@ -17,7 +17,7 @@ from memories.services.sessions.start import SessionWanted, start_session
 from predictor.models import Judgement, PredictorState
 from predictor.services.judging import judge
 from predictor.services.state import locked_state
-from tests.conftest import NOW, House
+from tests.conftest import NOW, Tenant
 from tests.predictor.judged_pairs import HELD_OUT, Judged
 
 STORY = HELD_OUT[5]  # the greenhouse
@@ -28,42 +28,42 @@ def at(moment: datetime) -> Callable[[], datetime]:
     return lambda: moment
 
 
-def fresh(house: House) -> Workspace:
-    return Workspace.objects.get(pk=house.workspace.pk)
+def fresh(tenant: Tenant) -> Workspace:
+    return Workspace.objects.get(pk=tenant.workspace.pk)
 
 
-def commit(house: House, content: str, **fields: Any) -> UUID:
-    answer = house.agent.post("memories", {"content": content, **fields})
+def commit(tenant: Tenant, content: str, **fields: Any) -> UUID:
+    answer = tenant.agent.post("memories", {"content": content, **fields})
     assert answer.status_code == 201, answer.json()
     return UUID(answer.json()["memory"]["id"])
 
 
-def commit_story(house: House, story: Judged = STORY) -> dict[str, UUID]:
+def commit_story(tenant: Tenant, story: Judged = STORY) -> dict[str, UUID]:
     """Commit what a story's memories say; return their ids by content."""
-    return {content: commit(house, content) for content, _ in story.memories}
+    return {content: commit(tenant, content) for content, _ in story.memories}
 
 
 def begin(
-    house: House, key: str = "s1", *, k: int = 4, now: datetime = NOW, context: str = "greenhouse"
+    tenant: Tenant, key: str = "s1", *, k: int = 4, now: datetime = NOW, context: str = "greenhouse"
 ) -> Session:
     wanted = SessionWanted(session_key=key, context=context, k=k)
-    workspace = fresh(house)
+    workspace = fresh(tenant)
     return start_session(workspace, wanted, actor=SYSTEM, now=now, rng=Random(1)).session
 
 
 def end(
-    house: House,
+    tenant: Tenant,
     key: str = "s1",
     *,
     transcript: str = STORY.transcript,
     now: datetime = NOW + timedelta(minutes=30),
 ) -> Session:
-    return end_session(fresh(house), key, transcript, actor=SYSTEM, now=now)
+    return end_session(fresh(tenant), key, transcript, actor=SYSTEM, now=now)
 
 
-def score(house: House, session: Session, ranking: Sequence[UUID], *, version: int = 1) -> None:
+def score(tenant: Tenant, session: Session, ranking: Sequence[UUID], *, version: int = 1) -> None:
     """Let a trained model have ranked the session's candidates so; the others come behind."""
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         state = locked_state(NOW)
         state.served = version
         state.save()
@@ -77,21 +77,21 @@ def score(house: House, session: Session, ranking: Sequence[UUID], *, version: i
         Session.objects.filter(pk=session.pk).update(has_opinion=True, model_version=version)
 
 
-def judge_all(house: House, now: datetime = NOW + timedelta(hours=1)) -> list[UUID]:
-    return judge.judge_due(fresh(house), clock=at(now))
+def judge_all(tenant: Tenant, now: datetime = NOW + timedelta(hours=1)) -> list[UUID]:
+    return judge.judge_due(fresh(tenant), clock=at(now))
 
 
-def judgement_of(house: House, key: str = "s1") -> Judgement:
-    with in_workspace(house.workspace):
+def judgement_of(tenant: Tenant, key: str = "s1") -> Judgement:
+    with in_workspace(tenant.workspace):
         return Judgement.objects.select_related("session").get(session__session_key=key)
 
 
-def state_of(house: House) -> PredictorState | None:
-    with in_workspace(house.workspace):
+def state_of(tenant: Tenant) -> PredictorState | None:
+    with in_workspace(tenant.workspace):
         return PredictorState.objects.first()
 
 
-def contents(house: House, ids: Sequence[UUID]) -> list[str]:
-    with in_workspace(house.workspace):
+def contents(tenant: Tenant, ids: Sequence[UUID]) -> list[str]:
+    with in_workspace(tenant.workspace):
         found = Memory.objects.in_bulk(list(ids))
         return [found[i].content for i in ids]

@@ -24,7 +24,7 @@ from predictor.core.scorer import Scorer
 from predictor.models import CanarySession, Label, ModelVersion, Training, TrainingStatus
 from predictor.services.models import store, transfer
 from predictor.services.state import governor_of, locked_state, state_of, store_governor
-from tests.conftest import House
+from tests.conftest import Tenant
 from tests.predictor.judged import build_world
 
 
@@ -38,8 +38,8 @@ def command(*arguments: Any) -> tuple[int, str]:
     return 0, out.getvalue()
 
 
-def served(house: House) -> tuple[int | None, bytes]:
-    with in_workspace(house.workspace):
+def served(tenant: Tenant) -> tuple[int | None, bytes]:
+    with in_workspace(tenant.workspace):
         number = state_of().served
         if number is None:
             return None, b""
@@ -47,32 +47,32 @@ def served(house: House) -> tuple[int | None, bytes]:
 
 
 @pytest.fixture
-def trained(house: House) -> House:
+def trained(tenant: Tenant) -> Tenant:
     """Return a workspace whose ranker is trained."""
-    build_world(house.workspace, 30)
+    build_world(tenant.workspace, 30)
     assert command("train", "--workspace", "acme")[0] == 0
-    return house
+    return tenant
 
 
-def test_train_tells_what_happened(house: House) -> None:
-    build_world(house.workspace, 30)
+def test_train_tells_what_happened(tenant: Tenant) -> None:
+    build_world(tenant.workspace, 30)
     code, said = command("train", "--workspace", "acme", "--seed", 5)
     assert code == 0
     assert "sessions        24 (0 replayed, 0 skipped)" in said
     assert "canary sessions 6" in said
     assert "gate finite     passed" in said
     assert said.endswith("model_v1 serves.\n")
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         training = Training.objects.get()
         assert (training.seed, training.reason) == (5, "manual")
 
 
-def test_a_dry_run_changes_nothing_and_tells_the_same(house: House) -> None:
-    build_world(house.workspace, 30)
+def test_a_dry_run_changes_nothing_and_tells_the_same(tenant: Tenant) -> None:
+    build_world(tenant.workspace, 30)
     code, tried = command("train", "--workspace", "acme", "--seed", 5, "--dry-run")
     assert code == 0
-    assert served(house) == (None, b"")
-    with in_workspace(house.workspace):
+    assert served(tenant) == (None, b"")
+    with in_workspace(tenant.workspace):
         assert not Training.objects.exists()
         assert not CanarySession.objects.exists()
     _, said = command("train", "--workspace", "acme", "--seed", 5)
@@ -83,7 +83,7 @@ def test_a_dry_run_changes_nothing_and_tells_the_same(house: House) -> None:
     assert [line for line in figures if line not in said] == []
 
 
-def test_train_ends_with_three_when_a_gate_holds_the_model_back(trained: House) -> None:
+def test_train_ends_with_three_when_a_gate_holds_the_model_back(trained: Tenant) -> None:
     before = served(trained)
     with in_workspace(trained.workspace):
         kept = CanarySession.objects.values_list("session_id", flat=True)
@@ -96,14 +96,14 @@ def test_train_ends_with_three_when_a_gate_holds_the_model_back(trained: House) 
     assert command("train", "--workspace", "acme", "--full", "--dry-run")[0] == 3
 
 
-def test_train_ends_with_one_when_there_is_nothing_to_learn(house: House) -> None:
+def test_train_ends_with_one_when_there_is_nothing_to_learn(tenant: Tenant) -> None:
     assert command("train", "--workspace", "acme")[0] == 1
     assert command("train", "--workspace", "acme", "--dry-run")[0] == 1
 
 
-def test_train_ends_with_one_when_a_training_is_on_its_way(house: House) -> None:
-    build_world(house.workspace, 10)
-    with in_workspace(house.workspace):
+def test_train_ends_with_one_when_a_training_is_on_its_way(tenant: Tenant) -> None:
+    build_world(tenant.workspace, 10)
+    with in_workspace(tenant.workspace):
         state = locked_state(timezone.now())
         state.training_holder = state.workspace_id
         state.training_heartbeat_at = timezone.now()
@@ -124,25 +124,25 @@ def test_train_ends_with_one_when_a_training_is_on_its_way(house: House) -> None
         ("import_model", "--workspace", "nowhere", "/nowhere/file"),
     ],
 )
-def test_wrong_input_ends_with_two(house: House, arguments: tuple[str, ...]) -> None:
-    build_world(house.workspace, 10)
+def test_wrong_input_ends_with_two(tenant: Tenant, arguments: tuple[str, ...]) -> None:
+    build_world(tenant.workspace, 10)
     assert command(*arguments)[0] == 2
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         assert not Training.objects.exists()
         assert not ModelVersion.objects.exists()
 
 
-def test_nothing_is_trained_by_hand_where_the_predictor_is_off(house: House) -> None:
-    build_world(house.workspace, 20)
-    house.workspace.settings = {"predictor_mode": "off"}
-    house.workspace.save()
+def test_nothing_is_trained_by_hand_where_the_predictor_is_off(tenant: Tenant) -> None:
+    build_world(tenant.workspace, 20)
+    tenant.workspace.settings = {"predictor_mode": "off"}
+    tenant.workspace.save()
     assert command("train", "--workspace", "acme")[0] == 2
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         assert not Training.objects.exists()
 
 
 def test_a_checkpoint_that_is_exported_and_imported_is_the_same(
-    trained: House, neighbour: House, tmp_path: Path
+    trained: Tenant, neighbour: Tenant, tmp_path: Path
 ) -> None:
     path = tmp_path / "model.sgpt"
     code, said = command("export_model", "--workspace", "acme", path)
@@ -161,7 +161,7 @@ def test_a_checkpoint_that_is_exported_and_imported_is_the_same(
 
 
 def test_what_a_reset_leaves_does_not_serve_and_is_learned_from_anew(
-    trained: House, tmp_path: Path
+    trained: Tenant, tmp_path: Path
 ) -> None:
     trained.admin.post("predictor/reset")
     path = tmp_path / "model.sgpt"
@@ -177,15 +177,15 @@ def test_what_a_reset_leaves_does_not_serve_and_is_learned_from_anew(
         assert (state_of().phase, state_of().scored_sessions) == ("warming", 0)
 
 
-def test_without_any_model_an_export_says_so(house: House, tmp_path: Path) -> None:
+def test_without_any_model_an_export_says_so(tenant: Tenant, tmp_path: Path) -> None:
     code, said = command("export_model", "--workspace", "acme", tmp_path / "model.sgpt")
     assert (code, said) == (2, "No model is served, and none is kept.")
 
 
-def earn(house: House) -> None:
+def earn(tenant: Tenant) -> None:
     """Let the served model earn influence."""
     now = timezone.now()
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         state = locked_state(now)
         governor = governor_of(state)
         for _ in range(40):
@@ -194,7 +194,9 @@ def earn(house: House) -> None:
         assert (state.phase, state.alpha < 0.11) == ("active", True)
 
 
-def test_an_imported_model_earns_its_influence_from_nothing(trained: House, tmp_path: Path) -> None:
+def test_an_imported_model_earns_its_influence_from_nothing(
+    trained: Tenant, tmp_path: Path
+) -> None:
     path = tmp_path / "model.sgpt"
     command("export_model", "--workspace", "acme", path)
     earn(trained)
@@ -210,7 +212,7 @@ def test_an_imported_model_earns_its_influence_from_nothing(trained: House, tmp_
 
 @pytest.mark.parametrize(("is_corrupt", "phase"), [(False, "active"), (True, "warming")])
 def test_influence_passes_only_to_a_model_that_was_compared(
-    trained: House, is_corrupt: bool, phase: str
+    trained: Tenant, is_corrupt: bool, phase: str
 ) -> None:
     earn(trained)
     if is_corrupt:
@@ -243,7 +245,7 @@ def spoil(raw: bytes) -> bytes:
     ids=["empty", "head", "magic", "version", "short", "long", "nan", "untrained"],
 )
 def test_a_corrupt_file_changes_nothing(
-    trained: House, tmp_path: Path, broken: Callable[[bytes], bytes]
+    trained: Tenant, tmp_path: Path, broken: Callable[[bytes], bytes]
 ) -> None:
     before = served(trained)
     path = tmp_path / "broken"
@@ -256,7 +258,7 @@ def test_a_corrupt_file_changes_nothing(
         assert ModelVersion.objects.count() == 1
 
 
-def test_a_checkpoint_for_vectors_of_another_width_is_refused(trained: House) -> None:
+def test_a_checkpoint_for_vectors_of_another_width_is_refused(trained: Tenant) -> None:
     before = served(trained)
     with in_workspace(trained.workspace):
         scorer = Scorer.initial(None, np.eye(7, dtype=np.float32), rng=np.random.default_rng(1))
@@ -267,7 +269,7 @@ def test_a_checkpoint_for_vectors_of_another_width_is_refused(trained: House) ->
     assert served(trained) == before
 
 
-def test_checkpoint_bad_magic_in_the_database_is_a_cold_start(trained: House) -> None:
+def test_checkpoint_bad_magic_in_the_database_is_a_cold_start(trained: Tenant) -> None:
     with in_workspace(trained.workspace):
         version = ModelVersion.objects.get()
         model = trained.workspace.embedding_model
@@ -288,7 +290,7 @@ def test_checkpoint_bad_magic_in_the_database_is_a_cold_start(trained: House) ->
 
 
 def test_base_weights_begin_trainings_and_never_serve(
-    trained: House, neighbour: House, tmp_path: Path
+    trained: Tenant, neighbour: Tenant, tmp_path: Path
 ) -> None:
     path = tmp_path / "base.sgpt"
     command("export_model", "--workspace", "acme", path)
@@ -311,7 +313,7 @@ def test_base_weights_begin_trainings_and_never_serve(
         assert not bases.filter(checkpoint=None).exists()
 
 
-def test_base_weights_are_not_stored_by_a_dry_run(trained: House, tmp_path: Path) -> None:
+def test_base_weights_are_not_stored_by_a_dry_run(trained: Tenant, tmp_path: Path) -> None:
     path = tmp_path / "base.sgpt"
     command("export_model", "--workspace", "acme", path)
     code, _ = command("train", "--workspace", "acme", "--dry-run", "--base-weights", path)
@@ -320,14 +322,14 @@ def test_base_weights_are_not_stored_by_a_dry_run(trained: House, tmp_path: Path
         assert ModelVersion.objects.count() == 1
 
 
-def test_an_export_overwrites_nothing_but_a_checkpoint(trained: House, tmp_path: Path) -> None:
+def test_an_export_overwrites_nothing_but_a_checkpoint(trained: Tenant, tmp_path: Path) -> None:
     path = tmp_path / "letter.txt"
     path.write_text("Dear Ada")
     assert command("export_model", "--workspace", "acme", path)[0] == 2
     assert path.read_text() == "Dear Ada"
 
 
-def test_sessions_of_a_neighbour_are_never_learned_from(trained: House, neighbour: House) -> None:
+def test_sessions_of_a_neighbour_are_never_learned_from(trained: Tenant, neighbour: Tenant) -> None:
     build_world(neighbour.workspace, 30, seed=8)
     command("train", "--workspace", "zenith")
     with in_workspace(neighbour.workspace):

@@ -15,7 +15,7 @@ from predictor.core.features import token_buckets
 from predictor.core.types import SIGNALS
 from predictor.models import Judgement, JudgeStatus, Label
 from predictor.services.training.dataset import Dataset, gather, known_memories
-from tests.conftest import NOW, House
+from tests.conftest import NOW, Tenant
 from tests.predictor.judged import OFFERED, WIDTH, World, build_world
 
 IS_EMBEDDED = SIGNALS.index("is_embedded")
@@ -26,14 +26,14 @@ def read(world: World, **options: Any) -> Dataset:
         return gather(world.workspace, **options)
 
 
-def test_sessions_are_read_as_they_were_recorded(house: House, neighbour: House) -> None:
-    world = build_world(house.workspace, 3)
+def test_sessions_are_read_as_they_were_recorded(tenant: Tenant, neighbour: Tenant) -> None:
+    world = build_world(tenant.workspace, 3)
     build_world(neighbour.workspace, 4, seed=6)
     found = read(world)
     assert [session.id for session in found.sessions] == [session.pk for session in world.sessions]
     assert (found.width, found.skipped) == (WIDTH, 0)
     session, stored = found.sessions[1], world.sessions[1]
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         rows = list(SessionCandidate.objects.filter(session=stored).order_by("rank"))
         labels = {label.memory_id: label for label in Label.objects.filter(session=stored)}
         vectors = {vector.memory_id: vector.embedding for vector in MemoryVector.objects.all()}
@@ -62,23 +62,23 @@ def test_sessions_are_read_as_they_were_recorded(house: House, neighbour: House)
         {"confidence": None},
     ],
 )
-def test_a_session_that_says_nothing_is_left_out(house: House, change: dict[str, Any]) -> None:
-    world = build_world(house.workspace, 2)
-    with in_workspace(house.workspace):
+def test_a_session_that_says_nothing_is_left_out(tenant: Tenant, change: dict[str, Any]) -> None:
+    world = build_world(tenant.workspace, 2)
+    with in_workspace(tenant.workspace):
         Judgement.objects.filter(session=world.sessions[0]).update(**change)
     assert [session.id for session in read(world).sessions] == [world.sessions[1].pk]
 
 
-def test_the_newest_are_read_first_to_last(house: House) -> None:
-    world = build_world(house.workspace, 5)
+def test_the_newest_are_read_first_to_last(tenant: Tenant) -> None:
+    world = build_world(tenant.workspace, 5)
     found = read(world, limit=2)
     assert [session.id for session in found.sessions] == [s.pk for s in world.sessions[3:]]
 
 
 @pytest.mark.parametrize("change", [{"final": None}, {"is_sampled": False}])
-def test_what_carries_no_label_is_not_learned(house: House, change: dict[str, Any]) -> None:
-    world = build_world(house.workspace, 1)
-    with in_workspace(house.workspace):
+def test_what_carries_no_label_is_not_learned(tenant: Tenant, change: dict[str, Any]) -> None:
+    world = build_world(tenant.workspace, 1)
+    with in_workspace(tenant.workspace):
         gone = Label.objects.filter(session=world.sessions[0]).order_by("pk").first()
         assert gone is not None
         Label.objects.filter(pk=gone.pk).update(**change)
@@ -87,9 +87,9 @@ def test_what_carries_no_label_is_not_learned(house: House, change: dict[str, An
     assert gone.memory_id not in session.memory_ids
 
 
-def test_what_only_a_prompt_brought_up_is_not_learned(house: House) -> None:
-    world = build_world(house.workspace, 1)
-    with in_workspace(house.workspace):
+def test_what_only_a_prompt_brought_up_is_not_learned(tenant: Tenant) -> None:
+    world = build_world(tenant.workspace, 1)
+    with in_workspace(tenant.workspace):
         row = SessionCandidate.objects.order_by("rank")[0]
         SessionCandidate.objects.filter(pk=row.pk).update(signals=[], baseline_score=None)
     (session,) = read(world).sessions
@@ -97,9 +97,9 @@ def test_what_only_a_prompt_brought_up_is_not_learned(house: House) -> None:
     assert len(session.memory_ids) == OFFERED - 1
 
 
-def test_a_memory_that_was_reworded_is_read_by_its_words_of_then(house: House) -> None:
-    world = build_world(house.workspace, 1)
-    with in_workspace(house.workspace):
+def test_a_memory_that_was_reworded_is_read_by_its_words_of_then(tenant: Tenant) -> None:
+    world = build_world(tenant.workspace, 1)
+    with in_workspace(tenant.workspace):
         row = SessionCandidate.objects.order_by("rank")[0]
         before = Memory.objects.get(pk=row.memory_id).content
         Revision.objects.create(
@@ -114,9 +114,9 @@ def test_a_memory_that_was_reworded_is_read_by_its_words_of_then(house: House) -
     assert candidates.token_buckets[at].tolist() == token_buckets(before).tolist()
 
 
-def test_a_memory_whose_importance_alone_changed_keeps_its_vector(house: House) -> None:
-    world = build_world(house.workspace, 1)
-    with in_workspace(house.workspace):
+def test_a_memory_whose_importance_alone_changed_keeps_its_vector(tenant: Tenant) -> None:
+    world = build_world(tenant.workspace, 1)
+    with in_workspace(tenant.workspace):
         memory = Memory.objects.get(pk=SessionCandidate.objects.order_by("rank")[0].memory_id)
         Revision.objects.create(
             memory=memory, number=1, content=memory.content, reason="revise", created_at=NOW
@@ -126,18 +126,18 @@ def test_a_memory_whose_importance_alone_changed_keeps_its_vector(house: House) 
     assert session.learned.candidates.is_embedded.all()
 
 
-def test_a_wording_that_nobody_knows_any_more_is_not_learned(house: House) -> None:
-    world = build_world(house.workspace, 1)
-    with in_workspace(house.workspace):
+def test_a_wording_that_nobody_knows_any_more_is_not_learned(tenant: Tenant) -> None:
+    world = build_world(tenant.workspace, 1)
+    with in_workspace(tenant.workspace):
         row = SessionCandidate.objects.order_by("rank")[0]
         Memory.objects.filter(pk=row.memory_id).update(content="Otherwise.", revision=3)
     (session,) = read(world).sessions
     assert row.memory_id not in session.memory_ids
 
 
-def test_vectors_of_another_model_are_not_mixed_in(house: House) -> None:
-    world = build_world(house.workspace, 2)
-    with in_workspace(house.workspace):
+def test_vectors_of_another_model_are_not_mixed_in(tenant: Tenant) -> None:
+    world = build_world(tenant.workspace, 2)
+    with in_workspace(tenant.workspace):
         Session.objects.filter(pk=world.sessions[0].pk).update(embedding_model="another")
         MemoryVector.objects.filter(memory=world.memories[0]).update(model="another")
     first, second = read(world).sessions
@@ -150,18 +150,18 @@ def test_vectors_of_another_model_are_not_mixed_in(house: House) -> None:
             assert embedded == (memory_id != world.memories[0].pk)
 
 
-def test_an_erased_memory_leaves_nothing_to_learn(house: House) -> None:
-    world = build_world(house.workspace, 1)
+def test_an_erased_memory_leaves_nothing_to_learn(tenant: Tenant) -> None:
+    world = build_world(tenant.workspace, 1)
     (session,) = read(world).sessions
     gone = session.memory_ids[0]
-    assert house.admin.delete(f"memories/{gone}").status_code == 204
+    assert tenant.admin.delete(f"memories/{gone}").status_code == 204
     (session,) = read(world).sessions
     assert gone not in session.memory_ids
     assert len(session.memory_ids) == OFFERED - 1
 
 
-def test_as_many_queries_for_one_session_as_for_thirty(house: House, neighbour: House) -> None:
-    few, many = build_world(house.workspace, 1), build_world(neighbour.workspace, 30)
+def test_as_many_queries_for_one_session_as_for_thirty(tenant: Tenant, neighbour: Tenant) -> None:
+    few, many = build_world(tenant.workspace, 1), build_world(neighbour.workspace, 30)
     counts = []
     for world in (few, many):
         with CaptureQueriesContext(
@@ -172,13 +172,13 @@ def test_as_many_queries_for_one_session_as_for_thirty(house: House, neighbour: 
     assert counts[0] == counts[1]
 
 
-def test_known_memories_are_those_that_may_be_recalled(house: House, neighbour: House) -> None:
-    world = build_world(house.workspace, 0, memories=6)
+def test_known_memories_are_those_that_may_be_recalled(tenant: Tenant, neighbour: Tenant) -> None:
+    world = build_world(tenant.workspace, 0, memories=6)
     build_world(neighbour.workspace, 0, memories=3, seed=9)
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         Memory.objects.filter(pk=world.memories[0].pk).update(forgotten_at=NOW)
-        known = known_memories(house.workspace, width=WIDTH, now=NOW)
-        narrow = known_memories(house.workspace, width=WIDTH - 1, now=NOW)
+        known = known_memories(tenant.workspace, width=WIDTH, now=NOW)
+        narrow = known_memories(tenant.workspace, width=WIDTH - 1, now=NOW)
     assert known.embeddings.shape == (5, WIDTH)
     assert sorted(words.tolist() for words in known.words) == sorted(
         token_buckets(memory.content).tolist() for memory in world.memories[1:]

@@ -35,7 +35,7 @@ from predictor.services.calibration import calibrate
 from predictor.services.state import locked_state, state_of
 from predictor.services.training.claim import TakenOverError
 from predictor.services.training.train import train_due
-from tests.conftest import build_house
+from tests.conftest import build_tenant
 from tests.model_server import ModelServer
 from tests.predictor.judged import OFFERED, World, build_world
 from tests.predictor.judged_sessions import begin, commit_story, end, judge_all, judgement_of
@@ -49,7 +49,7 @@ PATIENCE_SECONDS = 60
 @pytest.fixture
 def world(transactional_db: None) -> World:
     """Return judged sessions that people may be asked about, seen by all connections."""
-    built = build_world(build_house("busy").workspace, SESSIONS)
+    built = build_world(build_tenant("busy").workspace, SESSIONS)
     with in_workspace(built.workspace):
         locked_state(LATER)
         Session.objects.update(transcript="x" * 600)
@@ -185,28 +185,28 @@ def test_a_training_that_redraws_the_canary_waits_in_no_ring_with_a_deletion(
 
 
 def test_what_a_model_said_outlives_a_deadlock(transactional_db: None, settings: Any) -> None:
-    house = build_house("busy")
-    commit_story(house)
-    begin(house)
-    session = end(house)
+    tenant = build_tenant("busy")
+    commit_story(tenant)
+    begin(tenant)
+    session = end(tenant)
 
     def judging() -> tuple[list[UUID], int]:
         """Return what was settled, and how often its memories were locked."""
         with CaptureQueriesContext(connection) as seen:
-            done = judge_all(house)
+            done = judge_all(tenant)
         locks = [query["sql"] for query in seen.captured_queries]
         return done, sum("_memory" in sql and sql.endswith("FOR NO KEY UPDATE") for sql in locks)
 
     with ModelServer() as model, ThreadPoolExecutor(1) as pool:
         settings.ENGRAM_LLM = settings.ENGRAM_LLM | {"base_url": model.base_url}
         model.answer_chat(says())
-        with in_workspace(house.workspace):
+        with in_workspace(tenant.workspace):
             Session.objects.select_for_update(no_key=True).get(pk=session.pk)
             doing = pool.submit(alone(judging))
             wait_until_it_waits(doing)  # it holds the memories, and asks for the session
             lock(list(Memory.objects.values_list("pk", flat=True)))
         assert doing.result(PATIENCE_SECONDS) == ([session.pk], 2)
     assert len(model.requests) == 1
-    found = judgement_of(house)
+    found = judgement_of(tenant)
     assert (found.status, found.kind, found.attempts) == ("done", "model", 1)
     assert found.raw["reasoning"] == "The wind sensor decided it."

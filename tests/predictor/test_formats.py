@@ -18,7 +18,7 @@ from predictor.services.serving import served
 from predictor.services.serving.served import ModelCache
 from predictor.services.training import turn
 from predictor.services.training.train import trial
-from tests.conftest import House
+from tests.conftest import Tenant
 from tests.predictor.judged import build_world
 from tests.predictor.serving import configure, promote, scorer, state
 from tests.predictor.test_checkpoints import command
@@ -41,9 +41,9 @@ def of_format(raw: bytes, version: int) -> bytes:
 
 @pytest.mark.parametrize("version", OTHERS)
 def test_a_model_of_another_format_scores_nothing_and_keeps_its_evidence(
-    house: House, neighbour: House, version: int
+    tenant: Tenant, neighbour: Tenant, version: int
 ) -> None:
-    workspace = configure(house.workspace, predictor_mode="on")
+    workspace = configure(tenant.workspace, predictor_mode="on")
     promote(workspace, of_format(scorer().to_bytes(), version), phase=Phase.ACTIVE)
     promote(neighbour.workspace, phase=Phase.ACTIVE)
     before = state(workspace)
@@ -52,7 +52,7 @@ def test_a_model_of_another_format_scores_nothing_and_keeps_its_evidence(
     assert (found.no_opinion_reason, errors(workspace)) == ("other_embedding", [])
     after = state(workspace)
     assert (after.served, after.phase, after.governor) == (1, "active", before.governor)
-    told = house.reader.get("predictor/status").json()
+    told = tenant.reader.get("predictor/status").json()
     assert (told["model"]["is_fitting"], told["alpha_served"]) == (False, 1.0)
     assert "by another release; it scores nothing" in told["reason"]
     assert neighbour.reader.get("predictor/status").json()["model"]["is_fitting"] is True
@@ -60,8 +60,8 @@ def test_a_model_of_another_format_scores_nothing_and_keeps_its_evidence(
     assert state(workspace).training_reason == "upgraded"
 
 
-def test_what_was_damaged_in_its_format_is_no_other_release(house: House) -> None:
-    workspace = configure(house.workspace, predictor_mode="on")
+def test_what_was_damaged_in_its_format_is_no_other_release(tenant: Tenant) -> None:
+    workspace = configure(tenant.workspace, predictor_mode="on")
     promote(workspace)
     with in_workspace(workspace):
         damaged = of_format(bytes(ModelVersion.objects.get().checkpoint or b""), VERSION - 1)
@@ -72,59 +72,59 @@ def test_what_was_damaged_in_its_format_is_no_other_release(house: House) -> Non
         assert Event.objects.filter(type="predictor.reset").count() == 1
 
 
-def test_a_model_of_another_format_is_replaced_by_what_is_learned_anew(house: House) -> None:
-    build_world(house.workspace, 20)
-    due(house.workspace)
-    promote(house.workspace, of_format(scorer().to_bytes(), VERSION - 1), phase=Phase.ACTIVE)
-    with in_workspace(house.workspace):
-        now = state(house.workspace)
+def test_a_model_of_another_format_is_replaced_by_what_is_learned_anew(tenant: Tenant) -> None:
+    build_world(tenant.workspace, 20)
+    due(tenant.workspace)
+    promote(tenant.workspace, of_format(scorer().to_bytes(), VERSION - 1), phase=Phase.ACTIVE)
+    with in_workspace(tenant.workspace):
+        now = state(tenant.workspace)
         now.training_due_since, now.training_reason = None, ""
         now.save()
-    assert turn.overlooked(LATER) == [house.workspace.pk]
-    training = run(house.workspace, at=LATER + HOUR)
+    assert turn.overlooked(LATER) == [tenant.workspace.pk]
+    training = run(tenant.workspace, at=LATER + HOUR)
     assert training is not None
     assert (training.status, training.reason) == (TrainingStatus.PROMOTED, "upgraded")
     assert (training.base_version, training.version) == (None, 2)
-    assert (state(house.workspace).served, state(house.workspace).phase) == (2, "warming")
+    assert (state(tenant.workspace).served, state(tenant.workspace).phase) == (2, "warming")
     assert turn.overlooked(LATER + 2 * HOUR) == []
 
 
-def test_a_training_for_another_format_is_tried_once(house: House) -> None:
-    promote(house.workspace, of_format(scorer().to_bytes(), VERSION - 1))
-    assert turn.overlooked(LATER) == [house.workspace.pk]
-    training = run(house.workspace, at=LATER + HOUR)
+def test_a_training_for_another_format_is_tried_once(tenant: Tenant) -> None:
+    promote(tenant.workspace, of_format(scorer().to_bytes(), VERSION - 1))
+    assert turn.overlooked(LATER) == [tenant.workspace.pk]
+    training = run(tenant.workspace, at=LATER + HOUR)
     assert training is not None
     assert training.status == TrainingStatus.SKIPPED  # there is nothing to learn from
-    assert state(house.workspace).served == 1
+    assert state(tenant.workspace).served == 1
     assert turn.overlooked(LATER + 2 * HOUR) == []
 
 
-def test_base_weights_of_another_format_are_not_left_out_silently(house: House) -> None:
-    build_world(house.workspace, 20)
+def test_base_weights_of_another_format_are_not_left_out_silently(tenant: Tenant) -> None:
+    build_world(tenant.workspace, 20)
     raw = of_format(scorer().to_bytes(), VERSION - 1)
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         ModelVersion.objects.create(
             number=4,
             origin=store.BASE,
             checkpoint=raw,
             sha256=hashlib.sha256(raw).hexdigest(),
-            embedding_model=house.workspace.embedding_model,
+            embedding_model=tenant.workspace.embedding_model,
             feature_version=1,
             parameter_count=1,
             created_at=LATER,
         )
     says = "The base weights model_v4 are of another release: trainings begin without them."
-    status = house.reader.get("predictor/status").json()
+    status = tenant.reader.get("predictor/status").json()
     assert status["next_training"]["says"].endswith(f" {says}")
     assert says in command("train", "--workspace", "acme", "--dry-run")[1]
-    material, _ = trial(house.workspace, reason="full", seed=1, now=LATER)
+    material, _ = trial(tenant.workspace, reason="full", seed=1, now=LATER)
     assert material.base is None
     assert material.known is not None
 
 
 @pytest.mark.parametrize("options", [(), ("--base",)])
 def test_a_file_of_another_format_is_refused_by_name(
-    house: House, tmp_path: Path, options: tuple[str, ...]
+    tenant: Tenant, tmp_path: Path, options: tuple[str, ...]
 ) -> None:
     path = tmp_path / "old.sgpt"
     path.write_bytes(of_format(scorer().as_base().to_bytes(), VERSION - 1))
@@ -133,5 +133,5 @@ def test_a_file_of_another_format_is_refused_by_name(
         f"Nothing was changed. path: its format is version {VERSION - 1}, of another release;"
         f" this one reads {VERSION} alone",
     )
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         assert not ModelVersion.objects.exists()

@@ -19,7 +19,7 @@ from predictor.models import Comparison, Judgement, Label, PredictorState
 from predictor.services import heartbeat
 from predictor.services.judging import due, judge
 from predictor.services.judging.settle import settle
-from tests.conftest import House, build_house
+from tests.conftest import Tenant, build_tenant
 from tests.killing import kill_at
 from tests.predictor.judged_sessions import PERSON, STORY, begin, commit, end, fresh, judgement_of
 from tests.predictor.test_settle import HOLDER, RELEVANCE, hold_session, labels, plant, said
@@ -41,18 +41,18 @@ STEPS = {
 
 
 @pytest.fixture
-def shared_house(transactional_db: None) -> House:
+def shared_tenant(transactional_db: None) -> Tenant:
     """Return a workspace that other processes see, with an ended session."""
-    house = build_house("busy")
+    tenant = build_tenant("busy")
     for content, _ in STORY.memories[:5]:
-        commit(house, content)
-    begin(house, now=timezone.now())
-    end(house, now=timezone.now())
-    return house
+        commit(tenant, content)
+    begin(tenant, now=timezone.now())
+    end(tenant, now=timezone.now())
+    return tenant
 
 
-def counts(house: House) -> dict[str, Any]:
-    with in_workspace(house.workspace):
+def counts(tenant: Tenant) -> dict[str, Any]:
+    with in_workspace(tenant.workspace):
         state = PredictorState.objects.get()
         return {
             "judgements": list(Judgement.objects.values_list("status", flat=True)),
@@ -68,22 +68,22 @@ WHOLE = {"judgements": ["done"], "comparisons": 1, "labels": 5, "told": 1, "scor
 
 @pytest.mark.parametrize("step", STEPS)
 def test_a_judge_killed_at_any_step_loses_and_doubles_nothing(
-    shared_house: House, step: str
+    shared_tenant: Tenant, step: str
 ) -> None:
-    house = shared_house
+    tenant = shared_tenant
     module, name, when, is_settled = STEPS[step]
-    kill_at(house, "predictor.tasks.judge_workspace", module, name, when)
+    kill_at(tenant, "predictor.tasks.judge_workspace", module, name, when)
     now = timezone.now()
     if is_settled:
-        assert counts(house) == WHOLE
+        assert counts(tenant) == WHOLE
     else:
-        assert counts(house)["comparisons"] == 0
+        assert counts(tenant)["comparisons"] == 0
         # What the dead one held is nobody's until it has been silent for long enough.
-        assert judge.judge_due(fresh(house), clock=lambda: now) == []
+        assert judge.judge_due(fresh(tenant), clock=lambda: now) == []
         later = now + timedelta(minutes=5)
-        assert [one.pk for one in due.overlooked(later)] == [house.workspace.pk]
-        assert len(judge.judge_due(fresh(house), clock=lambda: later)) == 1
-        assert counts(house) == WHOLE
+        assert [one.pk for one in due.overlooked(later)] == [tenant.workspace.pk]
+        assert len(judge.judge_due(fresh(tenant), clock=lambda: later)) == 1
+        assert counts(tenant) == WHOLE
     assert due.overlooked(now + timedelta(days=1)) == []
 
 
@@ -112,38 +112,38 @@ def in_threads(*actions: Any) -> list[Any]:
     return answers
 
 
-def test_two_judges_at_once_settle_a_session_once(shared_house: House) -> None:
-    house = shared_house
+def test_two_judges_at_once_settle_a_session_once(shared_tenant: Tenant) -> None:
+    tenant = shared_tenant
     now = timezone.now()
 
     def run() -> list[Any]:
-        return list(judge.judge_due(fresh(house), clock=lambda: now))
+        return list(judge.judge_due(fresh(tenant), clock=lambda: now))
 
     answers = in_threads(run, run, run)
     assert sum(len(answer) for answer in answers) == 1
-    assert counts(house) == WHOLE
-    assert judgement_of(house).attempts == 1
+    assert counts(tenant) == WHOLE
+    assert judgement_of(tenant).attempts == 1
 
 
 def test_what_is_forgotten_while_it_is_settled_has_its_label(transactional_db: None) -> None:
     """Either settling sees it, or the forgetting sees the label; and neither waits for ever."""
-    house = build_house("racing")
+    tenant = build_tenant("racing")
     for n in range(6):
-        ids = plant(house, 8)
+        ids = plant(tenant, 8)
         now = timezone.now()
-        session = hold_session(house, ids, f"s{n}", started=now)
+        session = hold_session(tenant, ids, f"s{n}", started=now)
         verdict = said(dict(zip(ids, RELEVANCE, strict=True)))
         in_threads(
-            lambda s=session, v=verdict, t=now: settle(fresh(house), s.pk, HOLDER, v, now=t),
-            lambda i=ids, t=now: forget(house.workspace, i[::-1], actor=PERSON, now=t),
+            lambda s=session, v=verdict, t=now: settle(fresh(tenant), s.pk, HOLDER, v, now=t),
+            lambda i=ids, t=now: forget(tenant.workspace, i[::-1], actor=PERSON, now=t),
         )
-        assert [labels(house, session)[i].final for i in ids[:4]] == [-0.5] * 4
+        assert [labels(tenant, session)[i].final for i in ids[:4]] == [-0.5] * 4
 
 
 def test_a_judge_that_thinks_for_long_stays_alive_and_a_dead_one_is_replaced_in_half_a_minute(
-    shared_house: House, monkeypatch: pytest.MonkeyPatch
+    shared_tenant: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    house = shared_house
+    tenant = shared_tenant
     monkeypatch.setattr(heartbeat, "BEAT_SECONDS", 0.01)
     began = timezone.now()
     moments = iter([began + timedelta(seconds=10 * n) for n in range(100_000)])
@@ -152,29 +152,29 @@ def test_a_judge_that_thinks_for_long_stays_alive_and_a_dead_one_is_replaced_in_
     def slow(workspace: Workspace, told: Any) -> Any:
         """Think until the heartbeat has come some minutes further."""
         until = began + timedelta(minutes=3)
-        while _beat_of(house) < until:
+        while _beat_of(tenant) < until:
             sleep(0.01)
-        now = _beat_of(house)
+        now = _beat_of(tenant)
         seen.append((connection.in_atomic_block, due.overlooked(now)))
         raise RuntimeError("died")
 
     monkeypatch.setattr(judge, "judge_offline", slow)
     monkeypatch.setattr(judge, "_put_off", lambda *given, **more: None)  # killed: it says nothing
-    assert judge.judge_due(fresh(house), clock=lambda: next(moments)) == []
+    assert judge.judge_due(fresh(tenant), clock=lambda: next(moments)) == []
     assert seen == [(False, [])]
 
-    last = _beat_of(house)
+    last = _beat_of(tenant)
     sleep(0.1)
-    assert _beat_of(house) == last  # the heartbeat ends with its judge
+    assert _beat_of(tenant) == last  # the heartbeat ends with its judge
     assert due.overlooked(last + timedelta(seconds=19)) == []
     found = due.overlooked(last + timedelta(seconds=21))
-    assert [one.pk for one in found] == [house.workspace.pk]
+    assert [one.pk for one in found] == [tenant.workspace.pk]
     sweep = settings.CELERY_BEAT_SCHEDULE["predictor.sweep_judging"]["schedule"]
     assert timedelta(seconds=sweep) + due.SILENCE <= timedelta(seconds=30)
 
 
-def _beat_of(house: House) -> datetime:
-    with in_workspace(house.workspace):
+def _beat_of(tenant: Tenant) -> datetime:
+    with in_workspace(tenant.workspace):
         beat_at = Judgement.objects.values_list("heartbeat_at", flat=True).get()
     assert beat_at is not None
     return beat_at

@@ -17,7 +17,7 @@ from predictor.services.state import locked_state, state_of
 from predictor.services.training import slot, turn
 from predictor.services.training.claim import SILENCE
 from predictor.services.training.due import note_training_due
-from tests.conftest import House, build_house
+from tests.conftest import Tenant, build_tenant
 from tests.killing import kill_at
 from tests.predictor.judged import build_world
 
@@ -35,29 +35,29 @@ STEPS = {
 
 
 @pytest.fixture
-def shared_house(transactional_db: None) -> House:
+def shared_tenant(transactional_db: None) -> Tenant:
     """Return a workspace that other processes see."""
-    return build_house("busy")
+    return build_tenant("busy")
 
 
-def die(house: House, module: str, name: str, when: str) -> None:
+def die(tenant: Tenant, module: str, name: str, when: str) -> None:
     """Let a worker train, and kill it at a step."""
-    kill_at(house, "predictor.tasks.train_workspace", module, name, when)
+    kill_at(tenant, "predictor.tasks.train_workspace", module, name, when)
 
 
-def due(house: House) -> None:
-    with in_workspace(house.workspace):
+def due(tenant: Tenant) -> None:
+    with in_workspace(tenant.workspace):
         note_training_due(locked_state(timezone.now()), "full", timezone.now())
 
 
-def served(house: House) -> tuple[int | None, bytes]:
-    with in_workspace(house.workspace):
+def served(tenant: Tenant) -> tuple[int | None, bytes]:
+    with in_workspace(tenant.workspace):
         number = state_of().served
         assert number is not None
         return number, store.intact_bytes(ModelVersion.objects.get(number=number))
 
 
-def sweep(house: House, after: timedelta) -> list[Any]:
+def sweep(tenant: Tenant, after: timedelta) -> list[Any]:
     """Train as the sweep would, so much later: only where somebody waits."""
     now = timezone.now() + after
     return [
@@ -67,26 +67,28 @@ def sweep(house: House, after: timedelta) -> list[Any]:
 
 
 @pytest.mark.parametrize("step", STEPS)
-def test_a_worker_killed_at_any_step_keeps_the_served_model(shared_house: House, step: str) -> None:
-    house = shared_house
+def test_a_worker_killed_at_any_step_keeps_the_served_model(
+    shared_tenant: Tenant, step: str
+) -> None:
+    tenant = shared_tenant
     module, name, when, has_row, has_ended = STEPS[step]
-    build_world(house.workspace, 15)
-    due(house)
-    assert len(sweep(house, timedelta(0))) == 1
-    before = served(house)
-    due(house)
-    die(house, module, name, when)
-    assert (served(house) == before) == (not has_ended)
-    with in_workspace(house.workspace):
+    build_world(tenant.workspace, 15)
+    due(tenant)
+    assert len(sweep(tenant, timedelta(0))) == 1
+    before = served(tenant)
+    due(tenant)
+    die(tenant, module, name, when)
+    assert (served(tenant) == before) == (not has_ended)
+    with in_workspace(tenant.workspace):
         running = Training.objects.filter(status=TrainingStatus.RUNNING).count()
     assert running == (has_row and not has_ended)
     # The dead one's slot is nobody's until it has been silent for long enough.
     assert TrainingSlot.objects.get().holder is not None
-    assert set(sweep(house, timedelta(0))) <= {None}
+    assert set(sweep(tenant, timedelta(0))) <= {None}
     assert slot.SILENCE == SILENCE
-    done = sweep(house, SILENCE + timedelta(seconds=5))
+    done = sweep(tenant, SILENCE + timedelta(seconds=5))
     assert len(done) == (not has_ended)
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         state = state_of()
         assert (state.served, state.training_holder, state.training_due_since) == (2, None, None)
         assert ModelVersion.objects.count() == 2

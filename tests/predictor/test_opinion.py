@@ -21,7 +21,7 @@ from predictor.models import ModelVersion, PredictorState, TrainingStatus
 from predictor.services.serving import served
 from predictor.services.serving.rank_session import opinion
 from predictor.services.serving.served import ModelCache, ServedModel
-from tests.conftest import NOW, House
+from tests.conftest import NOW, Tenant
 from tests.predictor.judged import build_world
 from tests.predictor.serving import (
     WIDTH,
@@ -82,9 +82,9 @@ class Saying:
         return np.asarray(self.scores)
 
 
-def test_off_says_and_leaves_nothing(house: House) -> None:
-    promote(house.workspace, phase=Phase.ACTIVE)
-    workspace = configure(house.workspace, predictor_mode="off")
+def test_off_says_and_leaves_nothing(tenant: Tenant) -> None:
+    promote(tenant.workspace, phase=Phase.ACTIVE)
+    workspace = configure(tenant.workspace, predictor_mode="off")
 
     with (
         CaptureQueriesContext(
@@ -100,8 +100,8 @@ def test_off_says_and_leaves_nothing(house: House) -> None:
     assert asked_of_database == 0
 
 
-def test_before_the_first_model_signals_are_kept_and_nothing_is_scored(house: House) -> None:
-    found = said(house.workspace)
+def test_before_the_first_model_signals_are_kept_and_nothing_is_scored(tenant: Tenant) -> None:
+    found = said(tenant.workspace)
 
     assert found.scores == {}
     assert found.alpha == 1.0
@@ -109,44 +109,44 @@ def test_before_the_first_model_signals_are_kept_and_nothing_is_scored(house: Ho
     assert found.status_line == "[predictor: collecting | 0/10 sessions | baseline only]"
     assert list(found.signals) == [fact.id for fact in facts(8)]
     assert {len(row) for row in found.signals.values()} == {len(SIGNALS)}
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         assert not PredictorState.objects.exists()
 
 
-def test_scores_are_those_of_the_promoted_model(house: House) -> None:
-    promote(house.workspace)
-    ours = said(house.workspace, candidates=facts(6, text_only=2))
-    again = said(house.workspace, candidates=facts(6, text_only=2)[::-1])
+def test_scores_are_those_of_the_promoted_model(tenant: Tenant) -> None:
+    promote(tenant.workspace)
+    ours = said(tenant.workspace, candidates=facts(6, text_only=2))
+    again = said(tenant.workspace, candidates=facts(6, text_only=2)[::-1])
 
     assert ours.model_version == 1
     assert len(set(ours.scores.values())) == 6
     assert again.scores == pytest.approx(ours.scores, rel=1e-4)
 
 
-def test_a_promotion_is_seen_by_the_next_session(house: House) -> None:
-    promote(house.workspace)
-    first = said(house.workspace)
-    promote(house.workspace, scorer(seed=5).to_bytes(), number=2)
-    second = said(house.workspace)
+def test_a_promotion_is_seen_by_the_next_session(tenant: Tenant) -> None:
+    promote(tenant.workspace)
+    first = said(tenant.workspace)
+    promote(tenant.workspace, scorer(seed=5).to_bytes(), number=2)
+    second = said(tenant.workspace)
 
     assert (first.model_version, second.model_version) == (1, 2)
     assert first.scores != second.scores
 
 
-def test_weights_are_read_once_a_version(house: House) -> None:
-    promote(house.workspace)
-    said(house.workspace)
+def test_weights_are_read_once_a_version(tenant: Tenant) -> None:
+    promote(tenant.workspace)
+    said(tenant.workspace)
     with CaptureQueriesContext(connection) as queries:
-        said(house.workspace)
+        said(tenant.workspace)
 
     assert not [q for q in queries if "modelversion" in q["sql"]]
 
 
-def test_a_neighbours_model_is_never_used(house: House, neighbour: House) -> None:
+def test_a_neighbours_model_is_never_used(tenant: Tenant, neighbour: Tenant) -> None:
     promote(neighbour.workspace, phase=Phase.ACTIVE)
     said(neighbour.workspace)
 
-    assert said(house.workspace).no_opinion_reason == "no_model"
+    assert said(tenant.workspace).no_opinion_reason == "no_model"
 
 
 @pytest.mark.parametrize(
@@ -160,9 +160,9 @@ def test_a_neighbours_model_is_never_used(house: House, neighbour: House) -> Non
         ("on", Phase.ACTIVE, True),
     ],
 )
-def test_influence_is_earned_and_allowed(house: House, mode, phase, has_influence) -> None:
-    promote(house.workspace, phase=phase)
-    workspace = configure(house.workspace, predictor_mode=mode, exploration_rate=0.2, rrf_k=20)
+def test_influence_is_earned_and_allowed(tenant: Tenant, mode, phase, has_influence) -> None:
+    promote(tenant.workspace, phase=phase)
+    workspace = configure(tenant.workspace, predictor_mode=mode, exploration_rate=0.2, rrf_k=20)
     found = said(workspace)
 
     assert len(found.scores) == 8
@@ -173,8 +173,8 @@ def test_influence_is_earned_and_allowed(house: House, mode, phase, has_influenc
     assert found.exploration_rate == (0.2 if has_influence else 0.0)
 
 
-def test_status_lines_are_those_of_the_contract(house: House) -> None:
-    workspace = configure(house.workspace, predictor_mode="on")
+def test_status_lines_are_those_of_the_contract(tenant: Tenant) -> None:
+    workspace = configure(tenant.workspace, predictor_mode="on")
     promote(workspace, phase=Phase.WARMING)
     assert said(workspace).status_line == (
         "[predictor: warming | success_rate=0.50 | model_v1 | baseline only]"
@@ -205,8 +205,8 @@ def test_status_lines_are_those_of_the_contract(house: House) -> None:
         (Saying(["high"] * 8), "predictor_crash", "crash"),
     ],
 )
-def test_what_fails_leaves_the_baseline_and_is_counted(house, ranker, code, reason) -> None:
-    workspace = configure(house.workspace, predictor_mode="on")
+def test_what_fails_leaves_the_baseline_and_is_counted(tenant, ranker, code, reason) -> None:
+    workspace = configure(tenant.workspace, predictor_mode="on")
     promote(workspace, phase=Phase.ACTIVE)
     serve_stand_in(workspace, ranker)
     found = said(workspace)
@@ -220,23 +220,23 @@ def test_what_fails_leaves_the_baseline_and_is_counted(house, ranker, code, reas
         assert "memory" not in StageError.objects.get().detail
 
 
-def test_wrong_widths_are_counted_and_never_filled_up(house: House) -> None:  # pitfall 31
-    promote(house.workspace)
+def test_wrong_widths_are_counted_and_never_filled_up(tenant: Tenant) -> None:  # pitfall 31
+    promote(tenant.workspace)
     narrow = replace(facts(1)[0], vector=np.ones(1, dtype=np.float32))
     for others in (
         {"candidates": [narrow, *facts(8)[1:]]},
         {"candidates": facts(8, width=WIDTH + 1)},
         {"context": np.ones(WIDTH - 1, dtype=np.float32)},
     ):
-        found = said(house.workspace, **others)
+        found = said(tenant.workspace, **others)
         assert (found.scores, found.no_opinion_reason) == ({}, "parse_error") or (
             found.no_opinion_reason == "disabled"
         )
-    assert errors(house.workspace) == ["predictor_parse_error"] * 3
+    assert errors(tenant.workspace) == ["predictor_parse_error"] * 3
 
 
-def test_a_stalled_scorer_holds_up_no_session(house: House) -> None:  # pitfall 35
-    workspace = configure(house.workspace, predictor_mode="on", score_timeout_ms=40)
+def test_a_stalled_scorer_holds_up_no_session(tenant: Tenant) -> None:  # pitfall 35
+    workspace = configure(tenant.workspace, predictor_mode="on", score_timeout_ms=40)
     promote(workspace, phase=Phase.ACTIVE)
     stalled = Stalled()
     serve_stand_in(workspace, stalled)
@@ -251,8 +251,8 @@ def test_a_stalled_scorer_holds_up_no_session(house: House) -> None:  # pitfall 
 
 
 @pytest.mark.parametrize("damage", ["cut", "flipped", "other", "gone", "no_row"])
-def test_a_corrupt_checkpoint_is_a_cold_start(house: House, damage: str) -> None:  # pitfall 38
-    workspace = configure(house.workspace, predictor_mode="on")
+def test_a_corrupt_checkpoint_is_a_cold_start(tenant: Tenant, damage: str) -> None:  # pitfall 38
+    workspace = configure(tenant.workspace, predictor_mode="on")
     version = promote(workspace, phase=Phase.ACTIVE)
     raw = version.checkpoint
     damaged = {
@@ -284,11 +284,11 @@ def test_a_corrupt_checkpoint_is_a_cold_start(house: House, damage: str) -> None
 
 @pytest.mark.parametrize(("least", "is_due"), [(10, True), (31, False)])
 def test_corrupt_weights_are_learned_anew_at_once_from_what_is_there(
-    house: House, least: int, is_due: bool
+    tenant: Tenant, least: int, is_due: bool
 ) -> None:
-    build_world(house.workspace, 30)
-    trained(house.workspace)
-    workspace = configure(house.workspace, min_training_sessions=least)
+    build_world(tenant.workspace, 30)
+    trained(tenant.workspace)
+    workspace = configure(tenant.workspace, min_training_sessions=least)
     with in_workspace(workspace):
         ModelVersion.objects.update(checkpoint=b"SGPT and nothing else")
     assert said(workspace).no_opinion_reason == "checkpoint_error"
@@ -301,25 +301,25 @@ def test_corrupt_weights_are_learned_anew_at_once_from_what_is_there(
         assert (state(workspace).served, state(workspace).phase) == (2, "warming")
 
 
-def test_a_model_of_other_vectors_is_left_alone(house: House) -> None:
-    promote(house.workspace, embedding_model="another")
-    found = said(house.workspace)
+def test_a_model_of_other_vectors_is_left_alone(tenant: Tenant) -> None:
+    promote(tenant.workspace, embedding_model="another")
+    found = said(tenant.workspace)
 
     assert (found.scores, found.no_opinion_reason) == ({}, "other_embedding")
     assert "baseline only" in found.status_line
-    assert errors(house.workspace) == []
-    assert state(house.workspace).served == 1
+    assert errors(tenant.workspace) == []
+    assert state(tenant.workspace).served == 1
 
 
-def test_a_model_of_other_features_is_left_alone(house: House) -> None:
-    promote(house.workspace, feature_version=FEATURE_VERSION + 1, checkpoint=b"newer")
+def test_a_model_of_other_features_is_left_alone(tenant: Tenant) -> None:
+    promote(tenant.workspace, feature_version=FEATURE_VERSION + 1, checkpoint=b"newer")
 
-    assert said(house.workspace).no_opinion_reason == "other_embedding"
-    assert state(house.workspace).served == 1
+    assert said(tenant.workspace).no_opinion_reason == "other_embedding"
+    assert state(tenant.workspace).served == 1
 
 
-def test_three_failures_in_an_hour_switch_scoring_off(house: House) -> None:
-    workspace = configure(house.workspace, predictor_mode="on")
+def test_three_failures_in_an_hour_switch_scoring_off(tenant: Tenant) -> None:
+    workspace = configure(tenant.workspace, predictor_mode="on")
     promote(workspace, phase=Phase.ACTIVE)
     serve_stand_in(workspace, Raising())
     lines = [said(workspace, now=NOW + minutes(20 * n)).status_line for n in range(3)]
@@ -355,9 +355,9 @@ class Growing(list):
     ],
 )
 def test_what_fails_beside_the_scores_switches_scoring_off_too(
-    house: House, monkeypatch: pytest.MonkeyPatch, part: str, code: str, reason: str
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch, part: str, code: str, reason: str
 ) -> None:
-    workspace = configure(house.workspace, predictor_mode="on")
+    workspace = configure(tenant.workspace, predictor_mode="on")
     promote(workspace, phase=Phase.ACTIVE)
     workspace = configure(workspace, predictor_mode="on")
 
@@ -382,25 +382,25 @@ def test_what_fails_beside_the_scores_switches_scoring_off_too(
     assert start(NOW + minutes(3)).status_line == disabled
 
 
-def test_failures_far_apart_switch_nothing_off(house: House) -> None:
-    promote(house.workspace)
-    serve_stand_in(house.workspace, Raising())
+def test_failures_far_apart_switch_nothing_off(tenant: Tenant) -> None:
+    promote(tenant.workspace)
+    serve_stand_in(tenant.workspace, Raising())
     for n in range(5):
-        found = said(house.workspace, now=NOW + minutes(31 * n))
+        found = said(tenant.workspace, now=NOW + minutes(31 * n))
         assert found.no_opinion_reason == "crash"
-    assert len(errors(house.workspace)) == 5
+    assert len(errors(tenant.workspace)) == 5
 
 
-def test_nothing_to_rank_is_no_failure(house: House) -> None:
-    promote(house.workspace)
-    found = said(house.workspace, candidates=[])
+def test_nothing_to_rank_is_no_failure(tenant: Tenant) -> None:
+    promote(tenant.workspace)
+    found = said(tenant.workspace, candidates=[])
 
     assert (found.scores, found.signals, found.no_opinion_reason) == ({}, {}, "nothing_to_rank")
-    assert errors(house.workspace) == []
+    assert errors(tenant.workspace) == []
 
 
-def test_a_session_without_context_or_past_is_scored(house: House) -> None:
-    promote(house.workspace)
-    found = said(house.workspace, context=None, gap_hours=None, project="")
+def test_a_session_without_context_or_past_is_scored(tenant: Tenant) -> None:
+    promote(tenant.workspace)
+    found = said(tenant.workspace, context=None, gap_hours=None, project="")
 
     assert len(found.scores) == 8

@@ -29,7 +29,7 @@ from predictor.models import (
     ModelVersion,
     Training,
 )
-from tests.conftest import NOW, House, build_house
+from tests.conftest import NOW, Tenant, build_tenant
 from tests.predictor.serving import promote
 from tests.predictor.test_predictor_api import fill
 
@@ -39,11 +39,11 @@ LISTS = [f"/admin/predictor/{model._meta.model_name}/" for model in MODELS]
 MARKUP = "<b>bold</b>"
 
 
-def furnish(house: House, n: int = 2, *, name: str = "s") -> None:
+def furnish(tenant: Tenant, n: int = 2, *, name: str = "s") -> None:
     """Fill a workspace with a few rows of everything."""
-    fill(house, n, name=name)
-    promote(house.workspace, number=n)
-    with in_workspace(house.workspace):
+    fill(tenant, n, name=name)
+    promote(tenant.workspace, number=n)
+    with in_workspace(tenant.workspace):
         Judgement.objects.update(
             version=MARKUP,
             error=MARKUP,
@@ -62,14 +62,14 @@ def furnish(house: House, n: int = 2, *, name: str = "s") -> None:
             )
 
 
-def rows_of(house: House, model: type[Any]) -> list[Any]:
-    with in_workspace(house.workspace):
+def rows_of(tenant: Tenant, model: type[Any]) -> list[Any]:
+    with in_workspace(tenant.workspace):
         return list(model.objects.values_list("pk", flat=True))
 
 
 @pytest.mark.parametrize("path", LISTS)
-def test_members_read_lists_and_nobody_writes(house: House, member: Member, path: str) -> None:
-    furnish(house)
+def test_members_read_lists_and_nobody_writes(tenant: Tenant, member: Member, path: str) -> None:
+    furnish(tenant)
     for role in ("reader", "admin"):
         client = member(role)
         assert client.get(path).status_code == 200
@@ -78,11 +78,11 @@ def test_members_read_lists_and_nobody_writes(house: House, member: Member, path
 
 @pytest.mark.parametrize("model", MODELS)
 def test_rows_are_shown_without_markup_and_never_changed(
-    house: House, member: Member, model: Any
+    tenant: Tenant, member: Member, model: Any
 ) -> None:
-    furnish(house)
+    furnish(tenant)
     client = member("admin")
-    for pk in rows_of(house, model):
+    for pk in rows_of(tenant, model):
         path = f"/admin/predictor/{model._meta.model_name}/{pk}/change/"
         page = client.get(path)
         assert page.status_code == 200
@@ -90,12 +90,12 @@ def test_rows_are_shown_without_markup_and_never_changed(
         assert MARKUP not in html
         assert client.post(path, {}).status_code == 403
         assert client.post(path.replace("change", "delete"), {"post": "yes"}).status_code == 403
-    assert len(rows_of(house, model)) in {1, 2}
+    assert len(rows_of(tenant, model)) in {1, 2}
 
 
 @pytest.mark.parametrize("path", LISTS)
 def test_nothing_of_another_workspace_is_listed(
-    house: House, neighbour: House, member: Member, path: str
+    tenant: Tenant, neighbour: Tenant, member: Member, path: str
 ) -> None:
     furnish(neighbour, name="zenith")
     client = member("admin")
@@ -109,7 +109,7 @@ def test_nothing_of_another_workspace_is_listed(
 
 @pytest.mark.parametrize("path", LISTS)
 def test_lists_ask_as_often_for_many_rows_as_for_one(
-    house: House, member: Member, path: str
+    tenant: Tenant, member: Member, path: str
 ) -> None:
     client = member("admin")
 
@@ -119,15 +119,15 @@ def test_lists_ask_as_often_for_many_rows_as_for_one(
             assert client.get(path).status_code == 200
         return len(captured)
 
-    furnish(house, 1, name="a")
+    furnish(tenant, 1, name="a")
     few = asked()
-    furnish(house, 9, name="b")
+    furnish(tenant, 9, name="b")
     assert asked() == few
 
 
-def test_lists_are_searched_and_filtered(house: House, member: Member) -> None:
-    furnish(house)
-    furnish(build_house("other"), name="zenith")
+def test_lists_are_searched_and_filtered(tenant: Tenant, member: Member) -> None:
+    furnish(tenant)
+    furnish(build_tenant("other"), name="zenith")
     client = member("reader")
     for path, query, shown in (
         (LISTS[0], "q=s-1", {"s-1"}),
@@ -144,8 +144,8 @@ def test_lists_are_searched_and_filtered(house: House, member: Member) -> None:
         assert set(re.findall(r"\b(?:s-\w+|model_v\d)\b", rows)) == shown, (path, query)
 
 
-def test_weights_are_not_fetched_for_lists(house: House, member: Member) -> None:
-    furnish(house)
+def test_weights_are_not_fetched_for_lists(tenant: Tenant, member: Member) -> None:
+    furnish(tenant)
     client = member("reader")
     with CaptureQueriesContext(connection) as captured:
         client.get(LISTS[3])
@@ -154,11 +154,11 @@ def test_weights_are_not_fetched_for_lists(house: House, member: Member) -> None
     assert not [columns for columns in fetched if '"checkpoint",' in columns]
 
 
-def pages(house: House, client: Client) -> tuple[str, str]:
+def pages(tenant: Tenant, client: Client) -> tuple[str, str]:
     """Return the pages of the only comparison and of the only judgement, blanks made one."""
     shown = []
     for model in (Comparison, Judgement):
-        (pk,) = rows_of(house, model)
+        (pk,) = rows_of(tenant, model)
         page = client.get(f"/admin/predictor/{model._meta.model_name}/{pk}/change/")
         assert page.status_code == 200
         shown.append(" ".join(page.content.decode().split()))
@@ -170,15 +170,15 @@ def ranking(html: str, whose: str) -> list[str]:
     return html.partition(f'id="of-{whose}"')[2].partition("</ol>")[0].split("<li")[1:]
 
 
-def test_a_comparison_shows_both_rankings_and_what_moved(house: House, member: Member) -> None:
-    (made,) = fill(house, 1)
-    with in_workspace(house.workspace):
+def test_a_comparison_shows_both_rankings_and_what_moved(tenant: Tenant, member: Member) -> None:
+    (made,) = fill(tenant, 1)
+    with in_workspace(tenant.workspace):
         SessionCandidate.objects.filter(memory=made.baseline_top_ids[1]).update(fts_hit_count=3)
         Label.objects.filter(memory=made.baseline_top_ids[1]).update(relevance=0.85)
         texts = {memory.pk: memory.content for memory in Memory.objects.all()}
         hidden = made.session.candidates.filter(was_injected=False).values_list("memory", flat=True)
         assert hidden
-    html, _ = pages(house, member("reader"))
+    html, _ = pages(tenant, member("reader"))
 
     assert "Comparison of s-0, 1 Jun 2026" in html or f"Comparison of s-0, {NOW:%-d %b %Y}" in html
     for whose, ids in (
@@ -199,14 +199,14 @@ def test_a_comparison_shows_both_rankings_and_what_moved(house: House, member: M
     assert made.evidence["reason"] in html
 
 
-def test_a_judgement_shows_what_was_said_of_each_memory(house: House, member: Member) -> None:
-    (made,) = fill(house, 1)
-    with in_workspace(house.workspace):
+def test_a_judgement_shows_what_was_said_of_each_memory(tenant: Tenant, member: Member) -> None:
+    (made,) = fill(tenant, 1)
+    with in_workspace(tenant.workspace):
         Judgement.objects.update(overall=0.73, confidence=0.91)
         Label.objects.filter(memory=made.baseline_top_ids[0]).update(
             relevance=0.62, final=0.41, reasons=["matched once"]
         )
-    _, html = pages(house, member("reader"))
+    _, html = pages(tenant, member("reader"))
 
     assert "Judgement of s-0, " in html
     assert '<span class="value">0.73</span>' in html
@@ -221,14 +221,14 @@ def test_a_judgement_shows_what_was_said_of_each_memory(house: House, member: Me
     assert "matched once" in row
 
 
-def test_pages_say_what_was_forgotten_or_erased(house: House, member: Member) -> None:
-    (made,) = fill(house, 1)
+def test_pages_say_what_was_forgotten_or_erased(tenant: Tenant, member: Member) -> None:
+    (made,) = fill(tenant, 1)
     forgotten, erased = made.baseline_top_ids[:2]
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         texts = [memory.content for memory in Memory.objects.filter(pk__in=[forgotten, erased])]
         Memory.objects.get(pk=erased).delete()
-    forget(house.workspace, [forgotten], actor=SYSTEM, now=timezone.now())
-    comparison, judgement = pages(house, member("admin"))
+    forget(tenant.workspace, [forgotten], actor=SYSTEM, now=timezone.now())
+    comparison, judgement = pages(tenant, member("admin"))
 
     first, second = ranking(comparison, "baseline")[:2]
     assert "Forgotten: its text is not shown." in first
@@ -241,10 +241,10 @@ def test_pages_say_what_was_forgotten_or_erased(house: House, member: Member) ->
             assert text not in html
 
 
-def test_pages_are_blind_while_a_person_is_asked(house: House, member: Member) -> None:
-    (made,) = fill(house, 1)
+def test_pages_are_blind_while_a_person_is_asked(tenant: Tenant, member: Member) -> None:
+    (made,) = fill(tenant, 1)
     asked = made.baseline_top_ids[0]
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         made.session.transcript = "x" * 600
         made.session.save()
         Label.objects.filter(memory=asked).update(relevance=0.77, raw=0.77, final=0.77)
@@ -259,25 +259,25 @@ def test_pages_are_blind_while_a_person_is_asked(house: House, member: Member) -
             judge_version="1",
         )
     client = member("admin")
-    for html in pages(house, client):
+    for html in pages(tenant, client):
         assert html.count("waits for a person") == 1
         assert "The judge&#x27;s own words are not shown yet" in html
         for said in ("0.77", "The third note decided it.", "how refunds are booked"):
             assert said not in html
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         CalibrationItem.objects.filter(pk=item.pk).update(labelled_at=NOW)
-    for html in pages(house, client):
+    for html in pages(tenant, client):
         assert "0.77" in html
         assert "The third note decided it." in html
 
 
-def test_pages_ask_as_often_for_many_memories_as_for_one(house: House, member: Member) -> None:
-    (made,) = fill(house, 1)
+def test_pages_ask_as_often_for_many_memories_as_for_one(tenant: Tenant, member: Member) -> None:
+    (made,) = fill(tenant, 1)
     client = member("reader")
     ids = [*made.baseline_top_ids, *made.predictor_top_ids]
 
     def asked(kept: int) -> list[int]:
-        with in_workspace(house.workspace):
+        with in_workspace(tenant.workspace):
             many = list(Memory.objects.values_list("pk", flat=True))[:kept]
             Judgement.objects.update(memory_ids=many)
             Comparison.objects.update(
@@ -285,7 +285,7 @@ def test_pages_ask_as_often_for_many_memories_as_for_one(house: House, member: M
             )
         counts = []
         for model in (Comparison, Judgement):
-            path = f"/admin/predictor/{model._meta.model_name}/{rows_of(house, model)[0]}/change/"
+            path = f"/admin/predictor/{model._meta.model_name}/{rows_of(tenant, model)[0]}/change/"
             client.get(path)
             with CaptureQueriesContext(connection) as captured:
                 html = client.get(path).content.decode()
@@ -293,12 +293,12 @@ def test_pages_ask_as_often_for_many_memories_as_for_one(house: House, member: M
             counts.append(len(captured))
         return counts
 
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         SessionCandidate.objects.exclude(memory=ids[0]).delete()
         like = Memory.objects.get(pk=ids[0])
         Memory.objects.exclude(pk=like.pk).delete()
     few = asked(1)
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         for place in range(99):
             like.pk, like.content_hash, like._state.adding = None, f"more-{place}", True
             like.id = uuid4()
@@ -306,11 +306,11 @@ def test_pages_ask_as_often_for_many_memories_as_for_one(house: House, member: M
     assert asked(100) == few
 
 
-def test_trainings_and_versions_lead_to_each_other(house: House, member: Member) -> None:
-    furnish(house, 1)
+def test_trainings_and_versions_lead_to_each_other(tenant: Tenant, member: Member) -> None:
+    furnish(tenant, 1)
     client = member("reader")
-    (training,), (version,) = rows_of(house, Training), rows_of(house, ModelVersion)
-    with in_workspace(house.workspace):
+    (training,), (version,) = rows_of(tenant, Training), rows_of(tenant, ModelVersion)
+    with in_workspace(tenant.workspace):
         Training.objects.update(version=1, status="promoted")
     made = client.get(f"/admin/predictor/training/{training}/change/").content.decode()
     assert f'href="/admin/predictor/modelversion/{version}/change/">model_v1<' in made
@@ -322,7 +322,7 @@ def test_trainings_and_versions_lead_to_each_other(house: House, member: Member)
     assert "<title>model_v1, " in " ".join(model.split()).replace("<title> ", "<title>")
 
 
-def test_a_row_that_does_not_exist_is_missing(house: House, member: Member) -> None:
+def test_a_row_that_does_not_exist_is_missing(tenant: Tenant, member: Member) -> None:
     client = member("reader")
     for path in LISTS:
         assert client.get(f"{path}{uuid4()}/change/").status_code == 404

@@ -29,16 +29,16 @@ from predictor.models import (
 )
 from predictor.services.serving.breaker import note_failure
 from predictor.services.state import locked_state
-from tests.conftest import NOW, House
+from tests.conftest import NOW, Tenant
 from tests.predictor.judged import build_world
 from tests.predictor.serving import configure, governor, promote, state
 
 
-def fill(house: House, n: int = 4, *, name: str = "s") -> list[Any]:
+def fill(tenant: Tenant, n: int = 4, *, name: str = "s") -> list[Any]:
     """Judge n sessions and compare the rankings: win, loss, tie, void, win …; oldest first."""
-    world = build_world(house.workspace, n, name=name)
+    world = build_world(tenant.workspace, n, name=name)
     outcomes = [("win", 0.3), ("loss", -0.2), ("tie", 0.0), ("void", None)]
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         made = []
         for place, session in enumerate(world.sessions):
             outcome, margin = outcomes[place % 4]
@@ -69,9 +69,9 @@ def fill(house: House, n: int = 4, *, name: str = "s") -> list[Any]:
     return made
 
 
-def test_status_before_anything(house: House, neighbour: House) -> None:
+def test_status_before_anything(tenant: Tenant, neighbour: Tenant) -> None:
     promote(neighbour.workspace, phase=Phase.ACTIVE)
-    told = house.reader.get("predictor/status").json()
+    told = tenant.reader.get("predictor/status").json()
 
     assert (told["mode"], told["phase"], told["alpha"], told["alpha_served"]) == (
         "collect",
@@ -91,16 +91,16 @@ def test_status_before_anything(house: House, neighbour: House) -> None:
     assert told["breaker"] == {"is_open": False, "until": None, "failures": 0, "threshold": 3}
     assert (told["success_rate"], told["comparisons"], told["label_count"]) == (0.5, 0, 0)
     assert (told["trained_at"], told["fully_trained_at"], told["last_training"]) == (None,) * 3
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         assert not PredictorState.objects.exists()
 
 
-def test_status_tells_influence_as_earned_and_as_served(house: House) -> None:
-    promote(house.workspace, phase=Phase.ACTIVE)
-    now = state(house.workspace)
-    collecting = house.reader.get("predictor/status").json()
-    configure(house.workspace, predictor_mode="on")
-    serving = house.reader.get("predictor/status").json()
+def test_status_tells_influence_as_earned_and_as_served(tenant: Tenant) -> None:
+    promote(tenant.workspace, phase=Phase.ACTIVE)
+    now = state(tenant.workspace)
+    collecting = tenant.reader.get("predictor/status").json()
+    configure(tenant.workspace, predictor_mode="on")
+    serving = tenant.reader.get("predictor/status").json()
 
     assert (collecting["alpha"], collecting["alpha_served"]) == (now.alpha, 1.0)
     assert "collect" in collecting["reason"]
@@ -110,21 +110,21 @@ def test_status_tells_influence_as_earned_and_as_served(house: House) -> None:
     assert serving["status_line"].startswith("[predictor: active | ")
 
 
-def test_status_says_when_a_model_does_not_fit_or_all_is_off(house: House) -> None:
-    promote(house.workspace, phase=Phase.ACTIVE, embedding_model="another")
-    configure(house.workspace, predictor_mode="on")
-    told = house.reader.get("predictor/status").json()
+def test_status_says_when_a_model_does_not_fit_or_all_is_off(tenant: Tenant) -> None:
+    promote(tenant.workspace, phase=Phase.ACTIVE, embedding_model="another")
+    configure(tenant.workspace, predictor_mode="on")
+    told = tenant.reader.get("predictor/status").json()
     assert (told["model"]["is_fitting"], told["alpha_served"]) == (False, 1.0)
-    configure(house.workspace, predictor_mode="off")
-    off = house.reader.get("predictor/status").json()
+    configure(tenant.workspace, predictor_mode="off")
+    off = tenant.reader.get("predictor/status").json()
     assert (off["status_line"], off["next_training"]["missing_sessions"]) == ("", None)
 
 
-def test_reset_is_a_cold_start_that_keeps_records(house: House, neighbour: House) -> None:
-    fill(house)
-    promote(house.workspace, number=3, phase=Phase.ACTIVE)
+def test_reset_is_a_cold_start_that_keeps_records(tenant: Tenant, neighbour: Tenant) -> None:
+    fill(tenant)
+    promote(tenant.workspace, number=3, phase=Phase.ACTIVE)
     promote(neighbour.workspace, phase=Phase.ACTIVE)
-    answer = house.admin.post("predictor/reset")
+    answer = tenant.admin.post("predictor/reset")
 
     assert answer.status_code == 200
     told = answer.json()
@@ -136,9 +136,9 @@ def test_reset_is_a_cold_start_that_keeps_records(house: House, neighbour: House
         " 10 more scored sessions until the next training (first)."
         " `manage.py train` learns at once, from what was judged before, too."
     )
-    now = state(house.workspace)
+    now = state(tenant.workspace)
     assert (now.served, now.last_version, now.alpha) == (None, 3, 1.0)
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         assert Comparison.objects.count() == 4
         assert ModelVersion.objects.count() == 1
         event = Event.objects.get(type="predictor.reset")
@@ -147,26 +147,28 @@ def test_reset_is_a_cold_start_that_keeps_records(house: House, neighbour: House
     assert state(neighbour.workspace).served == 1
 
 
-def test_comparisons_are_counted_since_the_last_reset(house: House, neighbour: House) -> None:
+def test_comparisons_are_counted_since_the_last_reset(tenant: Tenant, neighbour: Tenant) -> None:
     fill(neighbour)
-    fill(house)
+    fill(tenant)
 
     def counted() -> tuple[int, int]:
-        shown = house.reader.get("diagnostics/predictor").json()["fields"]["comparisons"]
-        return house.reader.get("predictor/status").json()["comparisons"], shown
+        shown = tenant.reader.get("diagnostics/predictor").json()["fields"]["comparisons"]
+        return tenant.reader.get("predictor/status").json()["comparisons"], shown
 
     assert counted() == (3, 3)  # the fourth is void
-    house.admin.post("predictor/reset")
+    tenant.admin.post("predictor/reset")
     assert counted() == (0, 0)
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         Comparison.objects.filter(outcome="win").update(created_at=timezone.now())
     assert counted() == (1, 1)
 
 
-def test_only_labels_that_can_be_learned_from_are_counted(house: House, neighbour: House) -> None:
+def test_only_labels_that_can_be_learned_from_are_counted(
+    tenant: Tenant, neighbour: Tenant
+) -> None:
     fill(neighbour)
-    fill(house, 5)
-    with in_workspace(house.workspace):
+    fill(tenant, 5)
+    with in_workspace(tenant.workspace):
         flat, unsure, void, unread, sound = Judgement.objects.order_by("session__started_at")
         Judgement.objects.filter(pk=flat.pk).update(is_flat=True)
         Judgement.objects.filter(pk=unsure.pk).update(confidence=0.59)
@@ -175,12 +177,12 @@ def test_only_labels_that_can_be_learned_from_are_counted(house: House, neighbou
         left, hidden = Label.objects.filter(session=sound.session_id)[:2]
         Label.objects.filter(pk=left.pk).update(is_sampled=False)
         Label.objects.filter(pk=hidden.pk).update(raw=None, final=None)
-    assert house.reader.get("predictor/status").json()["label_count"] == 12 - 2
+    assert tenant.reader.get("predictor/status").json()["label_count"] == 12 - 2
 
 
-def test_the_last_attempt_is_told_apart_from_what_serves(house: House) -> None:
+def test_the_last_attempt_is_told_apart_from_what_serves(tenant: Tenant) -> None:
     at = [NOW + timedelta(hours=hours) for hours in range(3)]
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         for number, (reason, status) in enumerate(
             (("full", "promoted"), ("interval", "promoted"), ("full", "failed"))
         ):
@@ -192,46 +194,46 @@ def test_the_last_attempt_is_told_apart_from_what_serves(house: House) -> None:
                 version=number + 1 if status == "promoted" else None,
                 error="" if status == "promoted" else "MemoryError",
             )
-    promote(house.workspace, number=2, now=at[1])
+    promote(tenant.workspace, number=2, now=at[1])
 
     def told() -> list[Any]:
-        found = house.reader.get("predictor/status").json()
+        found = tenant.reader.get("predictor/status").json()
         return [found["trained_at"], found["fully_trained_at"], found["last_training"]["status"]]
 
     shown = [moment.isoformat().replace("+00:00", "Z") for moment in at]
     assert told() == [shown[1], shown[0], "failed"]
-    last = house.reader.get("predictor/status").json()["last_training"]
+    last = tenant.reader.get("predictor/status").json()["last_training"]
     assert (last["finished_at"], last["version"], last["error"]) == (shown[2], None, "MemoryError")
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         ModelVersion.objects.update(origin="imported")
     assert told() == [None, shown[0], "failed"]
-    house.admin.post("predictor/reset")
+    tenant.admin.post("predictor/reset")
     assert told() == [None, None, "failed"]
 
 
-def test_a_reset_takes_no_wishes(house: House) -> None:
+def test_a_reset_takes_no_wishes(tenant: Tenant) -> None:
     for path in ("predictor/reset", "predictor/enable"):
-        answer = house.admin.post(path, {"dry_run": True})
+        answer = tenant.admin.post(path, {"dry_run": True})
         assert answer.status_code == 422
         assert answer.json()["errors"][0]["field"] == "dry_run"
-        assert house.admin.post(path, {}).status_code == 200
-    with in_workspace(house.workspace):
+        assert tenant.admin.post(path, {}).status_code == 200
+    with in_workspace(tenant.workspace):
         assert Event.objects.filter(type="predictor.reset").count() == 1
 
 
-def test_a_training_on_its_way_may_not_promote_after_a_reset(house: House) -> None:
-    promote(house.workspace)
-    with in_workspace(house.workspace):
+def test_a_training_on_its_way_may_not_promote_after_a_reset(tenant: Tenant) -> None:
+    promote(tenant.workspace)
+    with in_workspace(tenant.workspace):
         training = Training.objects.create(reason="first", started_at=NOW)
         PredictorState.objects.update(training_holder=training.pk, training_due_since=NOW)
-    house.admin.post("predictor/reset")
+    tenant.admin.post("predictor/reset")
 
-    now = state(house.workspace)
+    now = state(tenant.workspace)
     assert (now.training_holder, now.training_due_since) == (None, None)
 
 
-def test_enable_closes_the_breaker(house: House) -> None:
-    with in_workspace(house.workspace):
+def test_enable_closes_the_breaker(tenant: Tenant) -> None:
+    with in_workspace(tenant.workspace):
         for _ in range(3):
             note_failure(
                 locked_state(timezone.now()),
@@ -241,21 +243,21 @@ def test_enable_closes_the_breaker(house: House) -> None:
                 threshold=3,
                 now=timezone.now(),
             )
-    told = house.reader.get("predictor/status").json()
+    told = tenant.reader.get("predictor/status").json()
     assert (told["breaker"]["is_open"], told["breaker"]["failures"]) == (True, 3)
     assert told["status_line"] == "[predictor: disabled | failures=3/h | baseline fallback]"
-    after = house.admin.post("predictor/enable").json()
+    after = tenant.admin.post("predictor/enable").json()
     assert (after["breaker"]["is_open"], after["breaker"]["failures"]) == (False, 0)
-    assert house.admin.post("predictor/enable").status_code == 200
+    assert tenant.admin.post("predictor/enable").status_code == 200
 
 
-def test_comparisons_are_filtered(house: House, neighbour: House) -> None:
+def test_comparisons_are_filtered(tenant: Tenant, neighbour: Tenant) -> None:
     fill(neighbour)
-    made = [str(one.pk) for one in fill(house)]
+    made = [str(one.pk) for one in fill(tenant)]
     win, loss, tie, void = made
 
     def listed(**filters: Any) -> list[str]:
-        answer = house.reader.get("predictor/comparisons", filters)
+        answer = tenant.reader.get("predictor/comparisons", filters)
         assert answer.status_code == 200
         found = answer.json()
         assert found["count"] == len(found["results"])
@@ -275,30 +277,30 @@ def test_comparisons_are_filtered(house: House, neighbour: House) -> None:
     assert listed(winner="baseline", min_margin=0.3) == []
 
 
-def test_comparisons_are_paged_by_offset(house: House) -> None:
-    made = [str(one.pk) for one in fill(house, 5)][::-1]
-    first = house.reader.get("predictor/comparisons", {"limit": 2}).json()
-    second = house.reader.get(first["next"]).json()
+def test_comparisons_are_paged_by_offset(tenant: Tenant) -> None:
+    made = [str(one.pk) for one in fill(tenant, 5)][::-1]
+    first = tenant.reader.get("predictor/comparisons", {"limit": 2}).json()
+    second = tenant.reader.get(first["next"]).json()
 
     assert [one["id"] for one in first["results"]] == made[:2]
     assert [one["id"] for one in second["results"]] == made[2:4]
     assert (first["count"], first["previous"]) == (5, None)
 
 
-def test_from_beyond_the_end_of_comparisons_the_way_back_leads_to_the_last(house: House) -> None:
-    made = [str(one.pk) for one in fill(house, 5)][::-1]
-    beyond = house.reader.get("predictor/comparisons", {"limit": 2, "offset": 99}).json()
-    back = house.reader.get(beyond["previous"]).json()
-    nothing = house.reader.get("predictor/comparisons", {"winner": "tie", "offset": 99}).json()
+def test_from_beyond_the_end_of_comparisons_the_way_back_leads_to_the_last(tenant: Tenant) -> None:
+    made = [str(one.pk) for one in fill(tenant, 5)][::-1]
+    beyond = tenant.reader.get("predictor/comparisons", {"limit": 2, "offset": 99}).json()
+    back = tenant.reader.get(beyond["previous"]).json()
+    nothing = tenant.reader.get("predictor/comparisons", {"winner": "tie", "offset": 99}).json()
 
     assert (beyond["count"], beyond["results"], beyond["next"]) == (5, [], None)
     assert [one["id"] for one in back["results"]] == made[3:]
     assert (nothing["count"], nothing["results"]) == (1, [])
-    assert len(house.reader.get(nothing["previous"]).json()["results"]) == 1
+    assert len(tenant.reader.get(nothing["previous"]).json()["results"]) == 1
 
 
-def test_there_is_no_way_back_where_nothing_is(house: House) -> None:
-    told = house.reader.get("predictor/comparisons", {"offset": 99}).json()
+def test_there_is_no_way_back_where_nothing_is(tenant: Tenant) -> None:
+    told = tenant.reader.get("predictor/comparisons", {"offset": 99}).json()
     assert told == {"count": 0, "next": None, "previous": None, "results": []}
 
 
@@ -323,16 +325,16 @@ def test_there_is_no_way_back_where_nothing_is(house: House) -> None:
         {"margin": 1},
     ],
 )
-def test_wrong_filters_are_named(house: House, filters: dict[str, Any]) -> None:
-    answer = house.reader.get("predictor/comparisons", filters)
+def test_wrong_filters_are_named(tenant: Tenant, filters: dict[str, Any]) -> None:
+    answer = tenant.reader.get("predictor/comparisons", filters)
 
     assert answer.status_code in {400, 422}
     assert [error["field"] for error in answer.json()["errors"]] == list(filters)
 
 
-def test_a_comparison_shows_both_lists_and_what_it_did(house: House) -> None:
-    first, second = fill(house, 2)
-    told = house.reader.get(f"predictor/comparisons/{second.pk}").json()
+def test_a_comparison_shows_both_lists_and_what_it_did(tenant: Tenant) -> None:
+    first, second = fill(tenant, 2)
+    told = tenant.reader.get(f"predictor/comparisons/{second.pk}").json()
 
     assert (told["winner"], told["margin"], told["ema_updated"]) == ("baseline", -0.2, True)
     assert [m["id"] for m in told["baseline"]] == [str(i) for i in second.baseline_top_ids]
@@ -346,18 +348,18 @@ def test_a_comparison_shows_both_lists_and_what_it_did(house: House) -> None:
     assert told["judgement"]["reasoning"] == "The third note decided it."
     assert told["moved"].startswith("It moved the evidence (baseline, margin -0.200")
     assert (told["evidence_before"]["drift_sum"], told["evidence_after"]["drift_sum"]) == (0.0, 0.1)
-    oldest = house.reader.get(f"predictor/comparisons/{first.pk}").json()
+    oldest = tenant.reader.get(f"predictor/comparisons/{first.pk}").json()
     assert oldest["evidence_before"] is None
 
 
-def test_what_is_forgotten_is_shown_nowhere(house: House) -> None:
-    (made,) = fill(house, 1)
+def test_what_is_forgotten_is_shown_nowhere(tenant: Tenant) -> None:
+    (made,) = fill(tenant, 1)
     hidden = made.baseline_top_ids[0]
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         content = Memory.objects.get(pk=hidden).content
-    forget(house.workspace, [hidden], actor=SYSTEM, now=timezone.now())
+    forget(tenant.workspace, [hidden], actor=SYSTEM, now=timezone.now())
     for path in (f"predictor/comparisons/{made.pk}", "predictor/audit/s-0"):
-        answer = house.admin.get(path)
+        answer = tenant.admin.get(path)
         assert content not in answer.content.decode()
         told = answer.json()
         row = next(m for m in told.get("memories", told.get("baseline")) if m["id"] == str(hidden))
@@ -366,19 +368,19 @@ def test_what_is_forgotten_is_shown_nowhere(house: House) -> None:
         assert (told["judgement"]["reasoning"], told["judgement"]["missing_topics"]) == ("", [])
 
 
-def test_what_a_judge_wrote_of_an_erased_memory_is_told_to_be_gone(house: House) -> None:
-    (made,) = fill(house, 1)
+def test_what_a_judge_wrote_of_an_erased_memory_is_told_to_be_gone(tenant: Tenant) -> None:
+    (made,) = fill(tenant, 1)
     gone, hidden = made.baseline_top_ids[:2]
-    forget(house.workspace, [hidden], actor=SYSTEM, now=timezone.now())
-    assert house.admin.delete(f"memories/{gone}").status_code == 204
-    told = house.admin.get("predictor/audit/s-0").json()["judgement"]
+    forget(tenant.workspace, [hidden], actor=SYSTEM, now=timezone.now())
+    assert tenant.admin.delete(f"memories/{gone}").status_code == 204
+    told = tenant.admin.get("predictor/audit/s-0").json()["judgement"]
     assert (told["withheld"], told["reasoning"], told["missing_topics"]) == ("erased", "", [])
 
 
-def test_what_waits_for_a_persons_label_is_blind(house: House) -> None:
-    (made,) = fill(house, 1)
+def test_what_waits_for_a_persons_label_is_blind(tenant: Tenant) -> None:
+    (made,) = fill(tenant, 1)
     asked = made.baseline_top_ids[0]
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         made.session.transcript = "x" * 600
         made.session.save()
         sample = CalibrationSample.objects.create(reason="asked", size=1, drawn_at=NOW)
@@ -394,7 +396,7 @@ def test_what_waits_for_a_persons_label_is_blind(house: House) -> None:
         )
 
     def shown() -> tuple[Any, str]:
-        told = house.admin.get("predictor/audit/s-0").json()
+        told = tenant.admin.get("predictor/audit/s-0").json()
         row = next(m for m in told["memories"] if m["id"] == str(asked))
         return row, told["judgement"]["withheld"]
 
@@ -407,7 +409,7 @@ def test_what_waits_for_a_persons_label_is_blind(house: House) -> None:
         [],
     )
     assert withheld == "calibration"
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         item.label, item.labelled_at = 0.8, NOW
         item.save()
     row, withheld = shown()
@@ -415,10 +417,10 @@ def test_what_waits_for_a_persons_label_is_blind(house: House) -> None:
     assert row["relevance"] is not None
 
 
-def test_the_audit_shows_all_of_a_session(house: House, neighbour: House) -> None:
+def test_the_audit_shows_all_of_a_session(tenant: Tenant, neighbour: Tenant) -> None:
     fill(neighbour, 1)
-    made = fill(house, 2)
-    with in_workspace(house.workspace):
+    made = fill(tenant, 2)
+    with in_workspace(tenant.workspace):
         used = Training.objects.create(
             reason="first",
             status="promoted",
@@ -428,7 +430,7 @@ def test_the_audit_shows_all_of_a_session(house: House, neighbour: House) -> Non
             gates=[{"name": "finite", "is_passed": True, "detail": "all numbers are"}],
         )
         Training.objects.create(reason="first", started_at=NOW, trained_session_ids=[])
-    told = house.reader.get("predictor/audit/s-0").json()
+    told = tenant.reader.get("predictor/audit/s-0").json()
 
     assert told["session"]["session_key"] == "s-0"
     assert len(told["memories"]) == 12
@@ -438,67 +440,67 @@ def test_the_audit_shows_all_of_a_session(house: House, neighbour: House) -> Non
     assert [t["id"] for t in told["trainings"]] == [str(used.pk)]
     assert told["trainings"][0]["gates"][0]["is_passed"] is True
     assert told["is_canary"] is False
-    assert house.reader.get("predictor/audit/s-9").status_code == 404
+    assert tenant.reader.get("predictor/audit/s-9").status_code == 404
 
 
-def test_keys_with_slashes_and_signs_are_found(house: House) -> None:
+def test_keys_with_slashes_and_signs_are_found(tenant: Tenant) -> None:
     key = "agents/run 7?#%"
-    started = house.agent.post("sessions", {"session_key": key, "context": ""})
+    started = tenant.agent.post("sessions", {"session_key": key, "context": ""})
     assert started.status_code == 201
-    told = house.reader.get(f"predictor/audit/{quote(key, safe='')}").json()
+    told = tenant.reader.get(f"predictor/audit/{quote(key, safe='')}").json()
 
     assert told["session"]["session_key"] == key
     assert (told["judgement"], told["comparison"], told["moved"]) == (None, None, "")
 
 
-def test_trainings_are_listed_newest_first(house: House, neighbour: House) -> None:
+def test_trainings_are_listed_newest_first(tenant: Tenant, neighbour: Tenant) -> None:
     with in_workspace(neighbour.workspace):
         Training.objects.create(reason="first", started_at=NOW)
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         for n in range(3):
             Training.objects.create(
                 reason="interval", version=n, started_at=NOW + timedelta(hours=n)
             )
-    page = house.reader.get("predictor/training", {"limit": 2}).json()
-    rest = house.reader.get(page["next"]).json()
+    page = tenant.reader.get("predictor/training", {"limit": 2}).json()
+    rest = tenant.reader.get(page["next"]).json()
 
     assert [one["version"] for one in page["results"] + rest["results"]] == [2, 1, 0]
 
 
-def test_drift_shows_the_sums_over_time(house: House) -> None:
-    fill(house, 3)
-    told = house.reader.get("predictor/drift").json()
+def test_drift_shows_the_sums_over_time(tenant: Tenant) -> None:
+    fill(tenant, 3)
+    told = tenant.reader.get("predictor/drift").json()
 
     assert [point["drift_sum"] for point in told["points"]] == [0.0, 0.1, 0.2]
     assert told["points"][0]["session_key"] == "s-0"
     assert told["limit"] == 8
     assert len(told["judge"]["windows"]) == 12
     assert [
-        p["margin"] for p in house.reader.get("predictor/drift", {"limit": 1}).json()["points"]
+        p["margin"] for p in tenant.reader.get("predictor/drift", {"limit": 1}).json()["points"]
     ] == [0.0]
     for wrong in ({"limit": 0}, {"limit": "x"}, {"limit": 1001}, {"from": "x"}):
-        assert house.reader.get("predictor/drift", wrong).status_code in {400, 422}
+        assert tenant.reader.get("predictor/drift", wrong).status_code in {400, 422}
 
 
-def test_the_number_of_queries_does_not_grow(house: House, neighbour: House) -> None:
-    few, many = fill(house, 1), fill(neighbour, 12)
+def test_the_number_of_queries_does_not_grow(tenant: Tenant, neighbour: Tenant) -> None:
+    few, many = fill(tenant, 1), fill(neighbour, 12)
 
-    def asked(one: House, path: str) -> int:
+    def asked(one: Tenant, path: str) -> int:
         one.reader.get(path)
         with CaptureQueriesContext(connection) as captured:
             assert one.reader.get(path).status_code == 200
         return len(captured)
 
     for path in ("status", "comparisons", "training", "drift", "audit/s-0"):
-        assert asked(house, f"predictor/{path}") == asked(neighbour, f"predictor/{path}"), path
-    assert asked(house, f"predictor/comparisons/{few[0].pk}") == asked(
+        assert asked(tenant, f"predictor/{path}") == asked(neighbour, f"predictor/{path}"), path
+    assert asked(tenant, f"predictor/comparisons/{few[0].pk}") == asked(
         neighbour, f"predictor/comparisons/{many[0].pk}"
     )
 
 
-def test_others_comparisons_and_sessions_are_not_there(house: House, neighbour: House) -> None:
+def test_others_comparisons_and_sessions_are_not_there(tenant: Tenant, neighbour: Tenant) -> None:
     (foreign,) = fill(neighbour, 1, name="secret")
 
-    assert house.admin.get(f"predictor/comparisons/{foreign.pk}").status_code == 404
-    assert house.admin.get("predictor/audit/secret-0").status_code == 404
-    assert house.admin.get("predictor/comparisons").json()["count"] == 0
+    assert tenant.admin.get(f"predictor/comparisons/{foreign.pk}").status_code == 404
+    assert tenant.admin.get("predictor/audit/secret-0").status_code == 404
+    assert tenant.admin.get("predictor/comparisons").json()["count"] == 0

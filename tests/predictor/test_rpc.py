@@ -25,7 +25,7 @@ from predictor.core.scorer import Scorer
 from predictor.core.types import SIGNALS
 from predictor.management.commands.predictor_rpc import Desk
 from predictor.models import CanarySession, Label, ModelVersion, PredictorState, Training
-from tests.conftest import House, build_house
+from tests.conftest import Tenant, build_tenant
 from tests.predictor.judged import build_world
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -536,7 +536,7 @@ def test_weights_that_cannot_be_read_are_a_cold_start(tmp_path: Path) -> None:  
 
 @pytest.mark.django_db
 def test_training_from_rows_only_reads(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    house = build_house("acme")
+    tenant = build_tenant("acme")
     for params, field in (
         ({}, "workspace"),
         ({"workspace": "elsewhere"}, "workspace"),
@@ -546,7 +546,7 @@ def test_training_from_rows_only_reads(desk: Desk, monkeypatch: pytest.MonkeyPat
     ):
         error = ask(desk, "train_from_db", params)
         assert (error["code"], error["message"].split(":")[0]) == (-32602, field)
-    for named in ("acme", str(house.workspace.pk)):
+    for named in ("acme", str(tenant.workspace.pk)):
         told = ask(desk, "train_from_db", {"workspace": named})
         assert (told["samples_used"], told["gates_passed"]) == (0, False)
         assert (told["canary_ndcg"], told["gates"]) == (None, [])
@@ -556,10 +556,10 @@ def test_training_from_rows_only_reads(desk: Desk, monkeypatch: pytest.MonkeyPat
 def test_training_from_rows_is_done_by_a_process_that_cannot_write(
     transactional_db: None, tmp_path: Path
 ) -> None:
-    house, neighbour = build_house("acme"), build_house("zenith")
-    build_world(house.workspace, 12)
+    tenant, neighbour = build_tenant("acme"), build_tenant("zenith")
+    build_world(tenant.workspace, 12)
     build_world(neighbour.workspace, 3)
-    before = rows_of(house)
+    before = rows_of(tenant)
     server = os.environ["DATABASE_URL"].rpartition("/")[0]
     answers, _ = run(
         [
@@ -573,11 +573,11 @@ def test_training_from_rows_is_done_by_a_process_that_cannot_write(
     assert result["samples_used"] + result["canary_sessions"] == 10
     assert {gate["name"] for gate in result["gates"]} >= {"finite", "variance"}
     assert answers[1]["result"]["trained"] == result["gates_passed"]
-    assert rows_of(house) == before
+    assert rows_of(tenant) == before
 
 
-def rows_of(house: House) -> list[Any]:
-    with in_workspace(house.workspace):
+def rows_of(tenant: Tenant) -> list[Any]:
+    with in_workspace(tenant.workspace):
         return [
             list(model.objects.order_by("pk").values())
             for model in (PredictorState, Training, ModelVersion, CanarySession, Label, Event)

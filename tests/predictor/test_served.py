@@ -20,31 +20,31 @@ from predictor.services.serving import served
 from predictor.services.serving.deadline import Deadline
 from predictor.services.serving.rank_session import opinion
 from predictor.services.serving.served import ModelCache
-from tests.conftest import House, build_house
+from tests.conftest import Tenant, build_tenant
 from tests.predictor.serving import asked, configure, promote, state
 
 PATIENCE_SECONDS = 60
 
 
 @pytest.fixture
-def cold(transactional_db: None, monkeypatch: pytest.MonkeyPatch) -> House:
+def cold(transactional_db: None, monkeypatch: pytest.MonkeyPatch) -> Tenant:
     """Return a workspace with an active model that this process has never read."""
     monkeypatch.setattr(served, "held", ModelCache())
     monkeypatch.setattr(served, "_loading", Deadline(1, name="loading"))
-    house = build_house("cold")
-    promote(house.workspace, phase=Phase.ACTIVE)
-    return house
+    tenant = build_tenant("cold")
+    promote(tenant.workspace, phase=Phase.ACTIVE)
+    return tenant
 
 
-def start(house: House, number: int, **settings: object) -> Opinion:
+def start(tenant: Tenant, number: int, **settings: object) -> Opinion:
     """Start a session and commit it."""
-    workspace = configure(house.workspace, predictor_mode="on", **settings)
+    workspace = configure(tenant.workspace, predictor_mode="on", **settings)
     with in_workspace(workspace):
         return opinion(asked(workspace, session_key=f"s-{number}"))
 
 
-def codes(house: House) -> list[str]:
-    with in_workspace(house.workspace):
+def codes(tenant: Tenant) -> list[str]:
+    with in_workspace(tenant.workspace):
         return list(StageError.objects.values_list("code", flat=True))
 
 
@@ -62,9 +62,9 @@ def weights_locked() -> Iterator[None]:
         other.close()
 
 
-def wait_until_held(house: House) -> None:
+def wait_until_held(tenant: Tenant) -> None:
     until = time.monotonic() + PATIENCE_SECONDS
-    while served.held.get(house.workspace.pk, 1) is None:
+    while served.held.get(tenant.workspace.pk, 1) is None:
         assert time.monotonic() < until
         time.sleep(0.01)
 
@@ -73,7 +73,7 @@ def threads_of_loading() -> int:
     return sum(thread.name == "loading" for thread in threading.enumerate())
 
 
-def test_weights_that_cannot_be_read_in_time_hold_up_no_session(cold: House) -> None:
+def test_weights_that_cannot_be_read_in_time_hold_up_no_session(cold: Tenant) -> None:
     with weights_locked():
         found = [start(cold, number, score_timeout_ms=30) for number in range(4)]
         reading = threads_of_loading()
@@ -91,7 +91,7 @@ def test_weights_that_cannot_be_read_in_time_hold_up_no_session(cold: House) -> 
     assert codes(cold) == ["predictor_loading"] * 4
 
 
-def test_weights_that_cannot_be_decoded_in_time_hold_up_no_session(cold: House) -> None:
+def test_weights_that_cannot_be_decoded_in_time_hold_up_no_session(cold: Tenant) -> None:
     go_on = threading.Event()
     served._loading.begin(lambda: go_on.wait(PATIENCE_SECONDS))
     found = start(cold, 1, score_timeout_ms=200)
@@ -102,14 +102,14 @@ def test_weights_that_cannot_be_decoded_in_time_hold_up_no_session(cold: House) 
     assert len(start(cold, 2).scores) == 8
 
 
-def test_the_time_of_statements_is_given_back(cold: House) -> None:
+def test_the_time_of_statements_is_given_back(cold: Tenant) -> None:
     with in_workspace(cold.workspace), connection.cursor() as cursor:
         served.load(1, PATIENCE_SECONDS)
         cursor.execute("SHOW statement_timeout")
         assert cursor.fetchone() == ("0",)
 
 
-def test_a_version_is_read_by_one_statement_that_has_all_the_time(cold: House) -> None:
+def test_a_version_is_read_by_one_statement_that_has_all_the_time(cold: Tenant) -> None:
     reads = []
 
     def note(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
@@ -123,7 +123,7 @@ def test_a_version_is_read_by_one_statement_that_has_all_the_time(cold: House) -
     assert len(reads) == 1
 
 
-def test_a_load_behind_that_finds_nothing_leaves_nothing(cold: House) -> None:
+def test_a_load_behind_that_finds_nothing_leaves_nothing(cold: Tenant) -> None:
     served.load_behind(cold.workspace.pk, 2)
     until = time.monotonic() + PATIENCE_SECONDS
     while threads_of_loading() and time.monotonic() < until:
@@ -134,8 +134,8 @@ def test_a_load_behind_that_finds_nothing_leaves_nothing(cold: House) -> None:
     assert len(start(cold, 1).scores) == 8
 
 
-def test_a_process_lets_go_of_what_its_workspace_serves_no_more(cold: House) -> None:
-    other = build_house("other").workspace
+def test_a_process_lets_go_of_what_its_workspace_serves_no_more(cold: Tenant) -> None:
+    other = build_tenant("other").workspace
     promote(other, phase=Phase.ACTIVE)
     with in_workspace(other):
         served.load(1, PATIENCE_SECONDS)
@@ -152,7 +152,7 @@ def test_a_process_lets_go_of_what_its_workspace_serves_no_more(cold: House) -> 
         assert served.held.get(other.pk, 1) is served.load(1, PATIENCE_SECONDS)
 
 
-def test_a_process_lets_go_of_the_models_of_who_switched_them_off(cold: House) -> None:
+def test_a_process_lets_go_of_the_models_of_who_switched_them_off(cold: Tenant) -> None:
     start(cold, 1)
     with in_workspace(cold.workspace):
         opinion(asked(configure(cold.workspace, predictor_mode="off"), session_key="s-2"))

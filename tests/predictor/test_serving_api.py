@@ -14,7 +14,7 @@ from predictor.core.governance import Phase
 from predictor.models import Judgement, PredictorState
 from predictor.services.serving import served
 from predictor.services.serving.served import ModelCache
-from tests.conftest import House
+from tests.conftest import Tenant
 from tests.predictor.serving import configure, promote, scorer
 from tests.predictor.test_opinion import Raising, Saying, serve_stand_in
 
@@ -34,18 +34,18 @@ def nothing_held(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def filled(house: House) -> House:
+def filled(tenant: Tenant) -> Tenant:
     for content, importance in FACTS:
         body = {"content": content, "importance": importance, "scope": content.split()[1]}
-        assert house.agent.post("memories", body).status_code == 201
-    return house
+        assert tenant.agent.post("memories", body).status_code == 201
+    return tenant
 
 
-def start(house: House, key: str, **others: Any) -> dict[str, Any]:
+def start(tenant: Tenant, key: str, **others: Any) -> dict[str, Any]:
     """Start a session, commit it, and return the answer."""
     body = {"session_key": key, "context": "who may approve a refund?", **others}
     with TestCase.captureOnCommitCallbacks(execute=True):
-        answer = house.agent.post("sessions", body)
+        answer = tenant.agent.post("sessions", body)
     assert answer.status_code == 201
     told: dict[str, Any] = answer.json()
     return told
@@ -55,12 +55,12 @@ def ids(told: dict[str, Any]) -> list[str]:
     return [memory["id"] for memory in told["memories"]]
 
 
-def records(house: House, key: str) -> list[SessionCandidate]:
-    with in_workspace(house.workspace):
+def records(tenant: Tenant, key: str) -> list[SessionCandidate]:
+    with in_workspace(tenant.workspace):
         return list(SessionCandidate.objects.filter(session__session_key=key).order_by("rank"))
 
 
-def test_off_leaves_no_residue(filled: House) -> None:
+def test_off_leaves_no_residue(filled: Tenant) -> None:
     promote(filled.workspace, scorer(width=WIDTH).to_bytes(), phase=Phase.ACTIVE)
     with in_workspace(filled.workspace):
         PredictorState.objects.all().delete()
@@ -80,7 +80,7 @@ def test_off_leaves_no_residue(filled: House) -> None:
         assert (row.signals, row.predictor_score, row.predictor_rank) == ([], None, None)
 
 
-def test_collecting_records_signals_and_leaves_the_order(filled: House) -> None:
+def test_collecting_records_signals_and_leaves_the_order(filled: Tenant) -> None:
     configure(filled.workspace, predictor_mode="off")
     without = start(filled, "off")
     configure(filled.workspace, predictor_mode="collect")
@@ -95,7 +95,9 @@ def test_collecting_records_signals_and_leaves_the_order(filled: House) -> None:
     ("ranker", "reason"),
     [(Raising(), "crash"), (Saying([float("nan")] * 4), "parse_error"), (None, "checkpoint_error")],
 )
-def test_whatever_fails_the_baselines_order_serves(filled: House, ranker: Any, reason: str) -> None:
+def test_whatever_fails_the_baselines_order_serves(
+    filled: Tenant, ranker: Any, reason: str
+) -> None:
     configure(filled.workspace, predictor_mode="off")
     without = start(filled, "off")
     workspace = configure(filled.workspace, predictor_mode="on", exploration_rate=1.0)
@@ -112,7 +114,7 @@ def test_whatever_fails_the_baselines_order_serves(filled: House, ranker: Any, r
         assert StageError.objects.count() == 1
 
 
-def test_a_promoted_model_takes_part_in_the_next_session(filled: House) -> None:
+def test_a_promoted_model_takes_part_in_the_next_session(filled: Tenant) -> None:
     configure(filled.workspace, predictor_mode="on")
     before = start(filled, "before")
     workspace = configure(filled.workspace, predictor_mode="on", exploration_rate=0.0)
@@ -133,7 +135,7 @@ def test_a_promoted_model_takes_part_in_the_next_session(filled: House) -> None:
     assert audit["session"]["model_version"] == 7
 
 
-def test_a_ranker_that_says_the_opposite_turns_the_order(filled: House) -> None:
+def test_a_ranker_that_says_the_opposite_turns_the_order(filled: Tenant) -> None:
     workspace = configure(filled.workspace, predictor_mode="on", exploration_rate=0.0)
     promote(workspace, phase=Phase.ACTIVE)
     serve_stand_in(workspace, Saying([0.0, 0.1, 0.2, 0.3]), width=WIDTH)

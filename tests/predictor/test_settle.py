@@ -37,7 +37,7 @@ from predictor.models import (
 from predictor.services.judging.settle import Said, settle
 from predictor.services.models.reset import reset
 from predictor.services.state import locked_state, store_governor
-from tests.conftest import NOW, House
+from tests.conftest import NOW, Tenant
 from tests.predictor.judged_sessions import PERSON, fresh
 
 HOLDER = UUID(int=7)
@@ -50,9 +50,9 @@ AGENT = Actor(kind="key", id=str(UUID(int=1)), label="bot", role=Role.AGENT)
 RELEVANCE = (0.1, 0.9, 0.0, 0.4, 0.7, 0.0, 0.2, 0.0)
 
 
-def plant(house: House, count: int, provenance: str = "assistant_derived") -> list[UUID]:
+def plant(tenant: Tenant, count: int, provenance: str = "assistant_derived") -> list[UUID]:
     """Store memories that say nothing in particular."""
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         rows = [
             Memory(
                 content=f"Memory {uuid4()}",
@@ -68,7 +68,7 @@ def plant(house: House, count: int, provenance: str = "assistant_derived") -> li
 
 
 def hold_session(
-    house: House,
+    tenant: Tenant,
     ids: Sequence[UUID],
     key: str = "s1",
     *,
@@ -77,7 +77,7 @@ def hold_session(
     started: datetime = NOW,
 ) -> Session:
     """Store an ended session of candidates in the baseline's order, held by a judge."""
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         session = Session.objects.create(
             session_key=key,
             k=4,
@@ -123,53 +123,55 @@ def said(
 
 
 def settled(
-    house: House, session: Session, verdict: Said, now: datetime = JUDGED
+    tenant: Tenant, session: Session, verdict: Said, now: datetime = JUDGED
 ) -> Comparison | None:
-    return settle(fresh(house), session.pk, HOLDER, verdict, now=now)
+    return settle(fresh(tenant), session.pk, HOLDER, verdict, now=now)
 
 
-def labels(house: House, session: Session) -> dict[UUID, Label]:
-    with in_workspace(house.workspace):
+def labels(tenant: Tenant, session: Session) -> dict[UUID, Label]:
+    with in_workspace(tenant.workspace):
         return {label.memory_id: label for label in Label.objects.filter(session=session)}
 
 
-def events(house: House, kind: str) -> list[Event]:
-    with in_workspace(house.workspace):
+def events(tenant: Tenant, kind: str) -> list[Event]:
+    with in_workspace(tenant.workspace):
         return list(Event.objects.filter(type=kind).order_by("seq"))
 
 
-def state_of(house: House) -> PredictorState:
-    with in_workspace(house.workspace):
+def state_of(tenant: Tenant) -> PredictorState:
+    with in_workspace(tenant.workspace):
         return PredictorState.objects.get()
 
 
-def govern(house: House, **changes: Any) -> None:
+def govern(tenant: Tenant, **changes: Any) -> None:
     """Put the governor where a test needs it."""
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         state = locked_state(NOW)
         store_governor(state, dataclasses.replace(Governor.initial(), **changes), NOW)
 
 
-def test_what_every_session_is_given_counts_for_neither_ranking(house: House) -> None:
-    ids = plant(house, 8)
-    session = hold_session(house, ids, predictor=[*ids[2:], *ids[:2]])
-    with in_workspace(house.workspace):
+def test_what_every_session_is_given_counts_for_neither_ranking(tenant: Tenant) -> None:
+    ids = plant(tenant, 8)
+    session = hold_session(tenant, ids, predictor=[*ids[2:], *ids[:2]])
+    with in_workspace(tenant.workspace):
         # Two constraints lead the baseline's list: it is not the baseline that chose them.
         session.candidates.filter(memory__in=ids[:2]).update(is_always=True)
     relevance = dict(zip(ids, (0.0, 0.0, 0.9, 0.6, 0.3, 0.0, 0.0, 0.0), strict=True))
-    comparison = settled(house, session, said(relevance))
+    comparison = settled(tenant, session, said(relevance))
     assert comparison is not None
     assert (comparison.outcome, comparison.margin) == ("tie", 0.0)
     assert comparison.baseline_top_ids == comparison.predictor_top_ids == ids[2:]
-    assert labels(house, session).keys() == set(ids)
+    assert labels(tenant, session).keys() == set(ids)
 
 
-def test_a_verdict_becomes_labels_a_comparison_and_evidence(house: House, neighbour: House) -> None:
-    ids = plant(house, 8)
+def test_a_verdict_becomes_labels_a_comparison_and_evidence(
+    tenant: Tenant, neighbour: Tenant
+) -> None:
+    ids = plant(tenant, 8)
     better = [ids[1], ids[4], ids[3], *(i for i in ids if i not in {ids[1], ids[4], ids[3]})]
-    session = hold_session(house, ids, predictor=better)
+    session = hold_session(tenant, ids, predictor=better)
     relevance = dict(zip(ids, RELEVANCE, strict=True))
-    comparison = settled(house, session, said(relevance))
+    comparison = settled(tenant, session, said(relevance))
     assert comparison is not None
     baseline, predictor = ndcg(ids, relevance), ndcg(better, relevance)
     assert (comparison.outcome, comparison.void_reason) == ("win", "")
@@ -182,59 +184,59 @@ def test_a_verdict_becomes_labels_a_comparison_and_evidence(house: House, neighb
     assert (comparison.is_evidence, comparison.is_out_of_sample) == (True, True)
     assert (comparison.alpha_served, comparison.alpha, comparison.model_version) == (0.8, 1.0, 1)
     assert (comparison.phase, comparison.fts_overlap) == ("warming", 0.0)
-    state = state_of(house)
+    state = state_of(tenant)
     assert (state.scored_sessions, state.phase) == (1, "warming")
     assert state.success_rate == comparison.success_rate == pytest.approx(0.55)
-    assert {i: label.final for i, label in labels(house, session).items()} == relevance
+    assert {i: label.final for i, label in labels(tenant, session).items()} == relevance
     with in_workspace(neighbour.workspace):
         assert (Comparison.objects.count(), PredictorState.objects.count()) == (0, 0)
 
 
-def test_settling_twice_changes_nothing(house: House) -> None:
-    ids = plant(house, 8)
-    session = hold_session(house, ids, predictor=ids[::-1])
+def test_settling_twice_changes_nothing(tenant: Tenant) -> None:
+    ids = plant(tenant, 8)
+    session = hold_session(tenant, ids, predictor=ids[::-1])
     verdict = said(dict(zip(ids, RELEVANCE, strict=True)))
-    assert settled(house, session, verdict) is not None
-    before = state_of(house).governor, labels(house, session).keys()
-    assert settled(house, session, verdict) is None
-    assert (state_of(house).governor, labels(house, session).keys()) == before
+    assert settled(tenant, session, verdict) is not None
+    before = state_of(tenant).governor, labels(tenant, session).keys()
+    assert settled(tenant, session, verdict) is None
+    assert (state_of(tenant).governor, labels(tenant, session).keys()) == before
     for kind in ("session.judged", "comparison.recorded"):
-        assert len(events(house, kind)) == 1
-    with in_workspace(house.workspace):
+        assert len(events(tenant, kind)) == 1
+    with in_workspace(tenant.workspace):
         assert Comparison.objects.count() == 1
 
 
-def test_who_no_longer_holds_a_judgement_settles_nothing(house: House) -> None:
-    ids = plant(house, 8)
-    session = hold_session(house, ids)
+def test_who_no_longer_holds_a_judgement_settles_nothing(tenant: Tenant) -> None:
+    ids = plant(tenant, 8)
+    session = hold_session(tenant, ids)
     verdict = said(dict(zip(ids, RELEVANCE, strict=True)))
-    assert settle(fresh(house), session.pk, uuid4(), verdict, now=JUDGED) is None
-    assert labels(house, session) == {}
-    with in_workspace(house.workspace):
+    assert settle(fresh(tenant), session.pk, uuid4(), verdict, now=JUDGED) is None
+    assert labels(tenant, session) == {}
+    with in_workspace(tenant.workspace):
         assert Judgement.objects.get().status == "due"
 
 
-def test_what_was_switched_off_while_the_judge_thought_leaves_nothing(house: House) -> None:
-    ids = plant(house, 8)
-    session = hold_session(house, ids)
-    house.admin.patch("workspace/settings", {"predictor_mode": "off"})
-    assert settled(house, session, said(dict(zip(ids, RELEVANCE, strict=True)))) is None
-    with in_workspace(house.workspace):
+def test_what_was_switched_off_while_the_judge_thought_leaves_nothing(tenant: Tenant) -> None:
+    ids = plant(tenant, 8)
+    session = hold_session(tenant, ids)
+    tenant.admin.patch("workspace/settings", {"predictor_mode": "off"})
+    assert settled(tenant, session, said(dict(zip(ids, RELEVANCE, strict=True)))) is None
+    with in_workspace(tenant.workspace):
         found = [Comparison, Label, PredictorState]
         assert [model.objects.count() for model in found] == [0, 0, 0]
 
 
-def test_void_when_no_predictor_scores_pitfall_32(house: House) -> None:
-    ids = plant(house, 8)
-    session = hold_session(house, ids)
-    comparison = settled(house, session, said(dict(zip(ids, RELEVANCE, strict=True))))
+def test_void_when_no_predictor_scores_pitfall_32(tenant: Tenant) -> None:
+    ids = plant(tenant, 8)
+    session = hold_session(tenant, ids)
+    comparison = settled(tenant, session, said(dict(zip(ids, RELEVANCE, strict=True))))
     assert comparison is not None
     assert (comparison.outcome, comparison.void_reason) == ("void", "no scores")
     assert (comparison.margin, comparison.is_evidence) == (None, False)
     assert comparison.success_rate == 0.5
     # It was judged all the same, and can be learned from.
-    assert state_of(house).scored_sessions == 1
-    assert len(labels(house, session)) == 8
+    assert state_of(tenant).scored_sessions == 1
+    assert len(labels(tenant, session)) == 8
 
 
 @pytest.mark.parametrize(
@@ -245,12 +247,12 @@ def test_void_when_no_predictor_scores_pitfall_32(house: House) -> None:
     ],
 )
 def test_doubted_and_flat_verdicts_are_stored_and_count_for_nothing_pitfall_32(
-    house: House, relevance: Sequence[float], confidence: float, reason: str, is_flat: bool
+    tenant: Tenant, relevance: Sequence[float], confidence: float, reason: str, is_flat: bool
 ) -> None:
-    ids = plant(house, 8)
-    session = hold_session(house, ids, predictor=ids[::-1])
+    ids = plant(tenant, 8)
+    session = hold_session(tenant, ids, predictor=ids[::-1])
     verdict = said(dict(zip(ids, relevance, strict=True)), confidence=confidence)
-    comparison = settled(house, session, verdict)
+    comparison = settled(tenant, session, verdict)
     assert comparison is not None
     assert (comparison.outcome, comparison.void_reason, comparison.is_evidence) == (
         "void",
@@ -258,37 +260,37 @@ def test_doubted_and_flat_verdicts_are_stored_and_count_for_nothing_pitfall_32(
         False,
     )
     assert comparison.success_rate == 0.5
-    state = state_of(house)
+    state = state_of(tenant)
     assert (state.scored_sessions, state.training_due_since) == (0, None)
-    assert [label.relevance for label in labels(house, session).values()] == list(relevance)
-    with in_workspace(house.workspace):
+    assert [label.relevance for label in labels(tenant, session).values()] == list(relevance)
+    with in_workspace(tenant.workspace):
         judgement = Judgement.objects.get()
     assert (judgement.void_reason, judgement.is_flat, judgement.status) == (reason, is_flat, "done")
 
 
-def test_scores_of_a_model_that_a_reset_dropped_are_no_evidence(house: House) -> None:
-    ids = plant(house, 8)
-    session = hold_session(house, ids, predictor=ids[::-1])
-    with in_workspace(house.workspace):
+def test_scores_of_a_model_that_a_reset_dropped_are_no_evidence(tenant: Tenant) -> None:
+    ids = plant(tenant, 8)
+    session = hold_session(tenant, ids, predictor=ids[::-1])
+    with in_workspace(tenant.workspace):
         PredictorState.objects.update(served=None)
-    comparison = settled(house, session, said(dict(zip(ids, RELEVANCE, strict=True))))
+    comparison = settled(tenant, session, said(dict(zip(ids, RELEVANCE, strict=True))))
     assert comparison is not None
     assert (comparison.void_reason, comparison.phase) == ("not trained", "collecting")
 
 
 @pytest.mark.parametrize(("version", "is_evidence"), [(3, False), (4, True)])
 def test_scores_of_a_dropped_model_are_no_evidence_for_the_next(
-    house: House, neighbour: House, version: int, is_evidence: bool
+    tenant: Tenant, neighbour: Tenant, version: int, is_evidence: bool
 ) -> None:
-    ids, theirs = plant(house, 8), plant(neighbour, 8)
-    session = hold_session(house, ids, predictor=ids[::-1], version=version)
+    ids, theirs = plant(tenant, 8), plant(neighbour, 8)
+    session = hold_session(tenant, ids, predictor=ids[::-1], version=version)
     other = hold_session(neighbour, theirs, predictor=theirs[::-1], version=version)
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         PredictorState.objects.update(served=3, last_version=3)
-    reset(fresh(house), actor=PERSON, now=NOW + timedelta(minutes=1))
-    with in_workspace(house.workspace):
+    reset(fresh(tenant), actor=PERSON, now=NOW + timedelta(minutes=1))
+    with in_workspace(tenant.workspace):
         PredictorState.objects.update(served=4, last_version=4)  # trained since
-    comparison = settled(house, session, said(dict(zip(ids, RELEVANCE, strict=True))))
+    comparison = settled(tenant, session, said(dict(zip(ids, RELEVANCE, strict=True))))
     assert comparison is not None
     assert (comparison.is_evidence, comparison.is_out_of_sample) == (is_evidence, is_evidence)
     assert comparison.void_reason == ("" if is_evidence else "not trained")
@@ -297,63 +299,63 @@ def test_scores_of_a_dropped_model_are_no_evidence_for_the_next(
     assert untouched.is_evidence
 
 
-def test_the_tenth_scored_session_makes_a_training_due(house: House) -> None:
-    govern(house, scored_sessions=8)
+def test_the_tenth_scored_session_makes_a_training_due(tenant: Tenant) -> None:
+    govern(tenant, scored_sessions=8)
     for n, due in ((1, None), (2, "first")):
-        ids = plant(house, 8)
-        session = hold_session(house, ids, f"s{n}")
-        settled(house, session, said(dict(zip(ids, RELEVANCE, strict=True))))
-        state = state_of(house)
+        ids = plant(tenant, 8)
+        session = hold_session(tenant, ids, f"s{n}")
+        settled(tenant, session, said(dict(zip(ids, RELEVANCE, strict=True))))
+        state = state_of(tenant)
         assert (state.training_reason or None) == due
         assert (state.training_due_since is not None) == (due is not None)
 
 
-def test_a_drift_reset_is_cold_start_and_a_retraining(house: House) -> None:
-    govern(house, phase=Phase.ACTIVE, scored_sessions=40, drift_sum=7.9, active_sessions=25)
-    before = state_of(house).alpha
+def test_a_drift_reset_is_cold_start_and_a_retraining(tenant: Tenant) -> None:
+    govern(tenant, phase=Phase.ACTIVE, scored_sessions=40, drift_sum=7.9, active_sessions=25)
+    before = state_of(tenant).alpha
     assert before < 1.0
-    ids = plant(house, 8)
-    session = hold_session(house, ids, predictor=[*ids[::-1]])
+    ids = plant(tenant, 8)
+    session = hold_session(tenant, ids, predictor=[*ids[::-1]])
     # The baseline is right, the predictor has it backwards.
     right = dict(zip(ids, (1.0, 0.8, 0.6, 0.4, 0.2, 0.0, 0.0, 0.0), strict=True))
-    comparison = settled(house, session, said(right))
+    comparison = settled(tenant, session, said(right))
     assert comparison is not None
     assert (comparison.outcome, comparison.is_drift_reset) == ("loss", True)
-    state = state_of(house)
+    state = state_of(tenant)
     assert (state.phase, state.alpha, state.drift_resets) == ("retraining", 1.0, 1)
     assert state.training_reason == "drift"
-    assert [event.data["comparison"] for event in events(house, "predictor.drift_reset")] == [
+    assert [event.data["comparison"] for event in events(tenant, "predictor.drift_reset")] == [
         str(comparison.pk)
     ]
-    assert events(house, "predictor.cold_start_exit") == []
+    assert events(tenant, "predictor.cold_start_exit") == []
 
 
-def test_leaving_cold_start_is_told(house: House) -> None:
+def test_leaving_cold_start_is_told(tenant: Tenant) -> None:
     margins = Margins()
     for margin in (0.2, 0.3) * 10:
         margins = margins.added(margin)
-    govern(house, phase=Phase.WARMING, scored_sessions=20, out_of_sample=14, margins=margins)
-    ids = plant(house, 8)
-    session = hold_session(house, ids, predictor=ids[::-1])
+    govern(tenant, phase=Phase.WARMING, scored_sessions=20, out_of_sample=14, margins=margins)
+    ids = plant(tenant, 8)
+    session = hold_session(tenant, ids, predictor=ids[::-1])
     backwards = dict(zip(ids, (0.0, 0.0, 0.0, 0.2, 0.4, 0.6, 0.8, 1.0), strict=True))
-    comparison = settled(house, session, said(backwards))
+    comparison = settled(tenant, session, said(backwards))
     assert comparison is not None
-    assert (comparison.phase, state_of(house).phase) == ("ramp", "ramp")
+    assert (comparison.phase, state_of(tenant).phase) == ("ramp", "ramp")
     assert comparison.alpha == 0.8  # the ramp's floor
-    [event] = events(house, "predictor.cold_start_exit")
+    [event] = events(tenant, "predictor.cold_start_exit")
     assert event.data == {"comparison": str(comparison.pk), "alpha": 0.8}
 
 
-def test_events_hold_ids_and_numbers_only(house: House) -> None:
-    ids = plant(house, 8)
-    session = hold_session(house, ids)
+def test_events_hold_ids_and_numbers_only(tenant: Tenant) -> None:
+    ids = plant(tenant, 8)
+    session = hold_session(tenant, ids)
     verdict = said(
         dict(zip(ids, RELEVANCE, strict=True)),
         missing_topics=("CANARY topic",),
         reasoning="CANARY reasoning",
     )
-    settled(house, session, verdict)
-    told = [*events(house, "session.judged"), *events(house, "comparison.recorded")]
+    settled(tenant, session, verdict)
+    told = [*events(tenant, "session.judged"), *events(tenant, "comparison.recorded")]
     assert [event.session_key for event in told] == ["s1", "s1"]
     assert "CANARY" not in str([event.data for event in told])
 
@@ -361,15 +363,15 @@ def test_events_hold_ids_and_numbers_only(house: House) -> None:
 # Labels: what S4 says, from rows.
 
 
-def final(house: House, session: Session, memory_id: UUID) -> tuple[float | None, list[str]]:
-    label = labels(house, session)[memory_id]
+def final(tenant: Tenant, session: Session, memory_id: UUID) -> tuple[float | None, list[str]]:
+    label = labels(tenant, session)[memory_id]
     return label.final, label.reasons
 
 
-def test_hits_feedback_and_missing_topics_reach_the_labels(house: House) -> None:
-    ids = plant(house, 14)
-    session = hold_session(house, ids)
-    with in_workspace(house.workspace):
+def test_hits_feedback_and_missing_topics_reach_the_labels(tenant: Tenant) -> None:
+    ids = plant(tenant, 14)
+    session = hold_session(tenant, ids)
+    with in_workspace(tenant.workspace):
         rows = {row.memory_id: row for row in session.candidates.all()}
         rows[ids[0]].fts_hit_count = 50  # injected
         rows[ids[4]].fts_hit_count = 1
@@ -379,7 +381,7 @@ def test_hits_feedback_and_missing_topics_reach_the_labels(house: House) -> None
         for row in rows.values():
             row.save()
         Memory.objects.filter(pk=ids[9]).update(content="The valve pressure is four bar.")
-        extra = plant(house, 1)[0]
+        extra = plant(tenant, 1)[0]
         SessionCandidate.objects.create(
             session=session,
             memory_id=extra,
@@ -389,29 +391,29 @@ def test_hits_feedback_and_missing_topics_reach_the_labels(house: House) -> None
         )
     relevance = dict(zip(ids[:8], RELEVANCE, strict=True))
     comparison = settled(
-        house, session, said(relevance, overall=0.2, missing_topics=("pressure of the valve",))
+        tenant, session, said(relevance, overall=0.2, missing_topics=("pressure of the valve",))
     )
     assert comparison is not None
     assert comparison.fts_overlap == 0.25
-    assert final(house, session, ids[0])[0] == pytest.approx(0.1 + 0.1)
-    assert final(house, session, ids[1]) == (-1.0, ["judged", "agent feedback"])
-    assert final(house, session, ids[2])[0] == pytest.approx(-0.1)  # weak session, never matched
-    assert final(house, session, ids[4])[0] == 0.7  # what the judge gave is more
-    assert final(house, session, ids[5])[0] == 0.6  # however many prompts it matched
-    assert final(house, session, ids[8])[0] == 0.25
-    assert final(house, session, ids[9])[0] == 0.7
-    assert final(house, session, ids[10])[0] == 0.0
-    assert final(house, session, extra)[0] == 0.3
-    found = labels(house, session)
+    assert final(tenant, session, ids[0])[0] == pytest.approx(0.1 + 0.1)
+    assert final(tenant, session, ids[1]) == (-1.0, ["judged", "agent feedback"])
+    assert final(tenant, session, ids[2])[0] == pytest.approx(-0.1)  # weak session, never matched
+    assert final(tenant, session, ids[4])[0] == 0.7  # what the judge gave is more
+    assert final(tenant, session, ids[5])[0] == 0.6  # however many prompts it matched
+    assert final(tenant, session, ids[8])[0] == 0.25
+    assert final(tenant, session, ids[9])[0] == 0.7
+    assert final(tenant, session, ids[10])[0] == 0.0
+    assert final(tenant, session, extra)[0] == 0.3
+    found = labels(tenant, session)
     assert found[ids[1]].raw == 0.9  # as judged, beside what the agent said
     assert [i for i, label in found.items() if label.relevance is None] == [*ids[8:], extra]
 
 
-def test_presumed_negatives_are_thinned_to_three_a_positive(house: House) -> None:
-    ids = plant(house, 40)
-    session = hold_session(house, ids)
-    settled(house, session, said({ids[0]: 0.9, ids[1]: 0.0}))
-    found = labels(house, session)
+def test_presumed_negatives_are_thinned_to_three_a_positive(tenant: Tenant) -> None:
+    ids = plant(tenant, 40)
+    session = hold_session(tenant, ids)
+    settled(tenant, session, said({ids[0]: 0.9, ids[1]: 0.0}))
+    found = labels(tenant, session)
     assert len(found) == 40
     kept = [label for label in found.values() if label.is_sampled]
     # Two judged, two injected that were not, and three that nothing speaks of.
@@ -419,10 +421,10 @@ def test_presumed_negatives_are_thinned_to_three_a_positive(house: House) -> Non
     assert sampled({}, np.random.default_rng(0)) == set()
 
 
-def test_what_only_a_prompt_matched_brings_no_presumed_negatives(house: House) -> None:
-    ids, matched = plant(house, 40), plant(house, 5)
-    session = hold_session(house, ids)
-    with in_workspace(house.workspace):
+def test_what_only_a_prompt_matched_brings_no_presumed_negatives(tenant: Tenant) -> None:
+    ids, matched = plant(tenant, 40), plant(tenant, 5)
+    session = hold_session(tenant, ids)
+    with in_workspace(tenant.workspace):
         SessionCandidate.objects.bulk_create(
             SessionCandidate(
                 session=session,
@@ -433,18 +435,18 @@ def test_what_only_a_prompt_matched_brings_no_presumed_negatives(house: House) -
             )
             for memory_id in matched
         )
-    settled(house, session, said({ids[0]: 0.9, ids[1]: 0.0}))
-    found = labels(house, session)
+    settled(tenant, session, said({ids[0]: 0.9, ids[1]: 0.0}))
+    found = labels(tenant, session)
     assert [(found[i].final, found[i].is_sampled) for i in matched] == [(0.3, False)] * 5
     kept = [label for label in found.values() if label.is_sampled]
     assert sum(label.reasons == ["presumed irrelevant"] for label in kept) == 3
 
 
-def test_what_only_a_prompt_matched_is_learned_from_never(house: House) -> None:
+def test_what_only_a_prompt_matched_is_learned_from_never(tenant: Tenant) -> None:
     """Not after something became of it, either: nothing ever scored it."""
-    ids, [matched] = plant(house, 8), plant(house, 1)
-    session = hold_session(house, ids)
-    with in_workspace(house.workspace):
+    ids, [matched] = plant(tenant, 8), plant(tenant, 1)
+    session = hold_session(tenant, ids)
+    with in_workspace(tenant.workspace):
         SessionCandidate.objects.create(
             session=session,
             memory_id=matched,
@@ -452,10 +454,10 @@ def test_what_only_a_prompt_matched_is_learned_from_never(house: House) -> None:
             fts_hit_count=1,
             created_at=NOW,
         )
-    settled(house, session, said({ids[0]: 0.9, ids[1]: 0.0}))
+    settled(tenant, session, said({ids[0]: 0.9, ids[1]: 0.0}))
     for memory_id in (ids[7], matched):
-        supersede(house, memory_id, actor=PERSON, provenance="user_stated", now=JUDGED)
-    found = labels(house, session)
+        supersede(tenant, memory_id, actor=PERSON, provenance="user_stated", now=JUDGED)
+    found = labels(tenant, session)
     assert [(found[i].final, found[i].is_sampled) for i in (ids[7], matched)] == [
         (-0.3, True),
         (-0.3, False),
@@ -463,10 +465,10 @@ def test_what_only_a_prompt_matched_is_learned_from_never(house: House) -> None:
 
 
 def supersede(
-    house: House, memory_id: UUID, *, actor: Actor, provenance: str, now: datetime
+    tenant: Tenant, memory_id: UUID, *, actor: Actor, provenance: str, now: datetime
 ) -> None:
-    [successor] = plant(house, 1, provenance)
-    with in_workspace(house.workspace):
+    [successor] = plant(tenant, 1, provenance)
+    with in_workspace(tenant.workspace):
         [memory] = lock([memory_id])
         new = Memory.objects.get(pk=successor)
         hide([memory], "superseded_at", actor=actor, now=now, successor=new)
@@ -484,62 +486,64 @@ def supersede(
     ],
 )
 def test_poisoned_supersedes_of_a_lower_class_lower_no_label(
-    house: House, *, when: str, actor: Actor, own: str, successor: str, expected: float
+    tenant: Tenant, *, when: str, actor: Actor, own: str, successor: str, expected: float
 ) -> None:
-    ids = plant(house, 8, own)
-    session = hold_session(house, ids)
+    ids = plant(tenant, 8, own)
+    session = hold_session(tenant, ids)
     verdict = said(dict(zip(ids, RELEVANCE, strict=True)))
     moment = NOW + timedelta(minutes=10)
     if when.startswith("after"):
         moment = JUDGED + timedelta(hours=1)
-        settled(house, session, verdict)
-    supersede(house, ids[1], actor=actor, provenance=successor, now=moment)
+        settled(tenant, session, verdict)
+    supersede(tenant, ids[1], actor=actor, provenance=successor, now=moment)
     if when.startswith("before"):
-        settled(house, session, verdict)
-    label = labels(house, session)[ids[1]]
+        settled(tenant, session, verdict)
+    label = labels(tenant, session)[ids[1]]
     assert (label.raw, label.final) == (0.9, expected)
-    assert labels(house, session)[ids[4]].final == 0.7
+    assert labels(tenant, session)[ids[4]].final == 0.7
 
 
 @pytest.mark.parametrize("when", ["before it is judged", "after it was judged"])
 def test_what_a_person_agrees_to_replace_is_superseded_by_a_person(
-    house: House,
+    tenant: Tenant,
     member: Callable[[str], Client],
     django_capture_on_commit_callbacks: Any,
     when: str,
 ) -> None:
-    own = house.reviewer.post("memories", {"content": OLD, "provenance": "user_stated"}).json()
-    ids = [UUID(own["memory"]["id"]), *plant(house, 5)]
-    session = hold_session(house, ids, started=timezone.now())
+    own = tenant.reviewer.post("memories", {"content": OLD, "provenance": "user_stated"}).json()
+    ids = [UUID(own["memory"]["id"]), *plant(tenant, 5)]
+    session = hold_session(tenant, ids, started=timezone.now())
     verdict = said(dict(zip(ids, (0.9, 0.0, 0.1, 0.2, 0.3, 0.0), strict=True)))
     if when.startswith("after"):
-        settled(house, session, verdict, now=timezone.now())
-    asked = house.agent.post("memories", {"content": NEW, "supersedes": own["memory"]["id"]})
+        settled(tenant, session, verdict, now=timezone.now())
+    asked = tenant.agent.post("memories", {"content": NEW, "supersedes": own["memory"]["id"]})
     assert asked.status_code == 202
     with django_capture_on_commit_callbacks(execute=True):
         path = f"/api/v1/reviews/{asked.json()['review']}/accept"
         agreed = member("reviewer").post(path, {}, content_type="application/json")
     assert agreed.status_code == 200, agreed.json()
     if when.startswith("before"):
-        settled(house, session, verdict, now=timezone.now())
-    assert final(house, session, ids[0]) == (-0.3, ["judged", "superseded"])
+        settled(tenant, session, verdict, now=timezone.now())
+    assert final(tenant, session, ids[0]) == (-0.3, ["judged", "superseded"])
 
 
-def test_what_was_superseded_before_the_session_began_is_nothing_new(house: House) -> None:
-    ids = plant(house, 8)
-    supersede(house, ids[1], actor=PERSON, provenance="user_stated", now=NOW - timedelta(minutes=1))
-    session = hold_session(house, ids)
-    settled(house, session, said(dict(zip(ids, RELEVANCE, strict=True))))
-    assert final(house, session, ids[1])[0] == 0.9
+def test_what_was_superseded_before_the_session_began_is_nothing_new(tenant: Tenant) -> None:
+    ids = plant(tenant, 8)
+    supersede(
+        tenant, ids[1], actor=PERSON, provenance="user_stated", now=NOW - timedelta(minutes=1)
+    )
+    session = hold_session(tenant, ids)
+    settled(tenant, session, said(dict(zip(ids, RELEVANCE, strict=True))))
+    assert final(tenant, session, ids[1])[0] == 0.9
 
 
-def test_labels_are_final_a_week_after_the_session(house: House) -> None:
-    ids = plant(house, 8)
-    session = hold_session(house, ids)
-    settled(house, session, said(dict(zip(ids, RELEVANCE, strict=True))))
+def test_labels_are_final_a_week_after_the_session(tenant: Tenant) -> None:
+    ids = plant(tenant, 8)
+    session = hold_session(tenant, ids)
+    settled(tenant, session, said(dict(zip(ids, RELEVANCE, strict=True))))
     late = ENDED + timedelta(days=7, seconds=1)
-    supersede(house, ids[1], actor=PERSON, provenance="user_stated", now=late)
-    assert final(house, session, ids[1])[0] == 0.9
+    supersede(tenant, ids[1], actor=PERSON, provenance="user_stated", now=late)
+    assert final(tenant, session, ids[1])[0] == 0.9
 
 
 @pytest.mark.parametrize(
@@ -552,22 +556,22 @@ def test_labels_are_final_a_week_after_the_session(house: House) -> None:
     ],
 )
 def test_forgotten_by_a_person_within_a_day_of_being_injected(
-    house: House, actor: Actor, after: timedelta, position: int, expected: float
+    tenant: Tenant, actor: Actor, after: timedelta, position: int, expected: float
 ) -> None:
-    ids = plant(house, 8)
-    session = hold_session(house, ids)
-    settled(house, session, said(dict(zip(ids, RELEVANCE, strict=True))))
-    forget(house.workspace, [ids[position]], actor=actor, now=NOW + after)
-    assert final(house, session, ids[position])[0] == expected
-    restore(house.workspace, [ids[position]], actor=PERSON, now=NOW + after)
-    assert final(house, session, ids[position])[0] == RELEVANCE[position]
+    ids = plant(tenant, 8)
+    session = hold_session(tenant, ids)
+    settled(tenant, session, said(dict(zip(ids, RELEVANCE, strict=True))))
+    forget(tenant.workspace, [ids[position]], actor=actor, now=NOW + after)
+    assert final(tenant, session, ids[position])[0] == expected
+    restore(tenant.workspace, [ids[position]], actor=PERSON, now=NOW + after)
+    assert final(tenant, session, ids[position])[0] == RELEVANCE[position]
 
 
-def test_merged_and_culled_memories_carry_no_label(house: House) -> None:
-    ids = plant(house, 8)
-    session = hold_session(house, ids)
-    settled(house, session, said(dict(zip(ids, RELEVANCE, strict=True))))
-    with in_workspace(house.workspace):
+def test_merged_and_culled_memories_carry_no_label(tenant: Tenant) -> None:
+    ids = plant(tenant, 8)
+    session = hold_session(tenant, ids)
+    settled(tenant, session, said(dict(zip(ids, RELEVANCE, strict=True))))
+    with in_workspace(tenant.workspace):
         culled, merged, survivor = (lock([i])[0] for i in (ids[1], ids[3], ids[4]))
         hide([culled], "culled_at", actor=SYSTEM, now=JUDGED)
         Merge.objects.create(
@@ -575,22 +579,22 @@ def test_merged_and_culled_memories_carry_no_label(house: House) -> None:
         )
         hide([merged], "superseded_at", actor=SYSTEM, now=JUDGED, successor=survivor)
     for memory_id in (ids[1], ids[3]):
-        label = labels(house, session)[memory_id]
+        label = labels(tenant, session)[memory_id]
         assert (label.raw, label.final, label.reasons) == (None, None, ["withdrawn"])
         assert label.relevance is not None  # what the judge said stays for the audit
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         put_back(lock([ids[1]])[0], {"culled_at": None}, actor=PERSON, now=JUDGED)
-    assert final(house, session, ids[1])[0] == 0.9
-    assert final(house, session, ids[4])[0] == 0.7
+    assert final(tenant, session, ids[1])[0] == 0.9
+    assert final(tenant, session, ids[4])[0] == 0.7
 
 
-def test_as_many_queries_for_few_and_many_candidates(house: House) -> None:
+def test_as_many_queries_for_few_and_many_candidates(tenant: Tenant) -> None:
     counts = []
     for n, count in enumerate((8, 100)):
-        ids = plant(house, count)
-        session = hold_session(house, ids, f"s{n}", predictor=ids[::-1])
+        ids = plant(tenant, count)
+        session = hold_session(tenant, ids, f"s{n}", predictor=ids[::-1])
         verdict = said(dict(zip(ids[:8], RELEVANCE, strict=True)))
-        workspace = fresh(house)
+        workspace = fresh(tenant)
         with CaptureQueriesContext(connection) as captured:
             assert settle(workspace, session.pk, HOLDER, verdict, now=JUDGED) is not None
         counts.append(len(captured))

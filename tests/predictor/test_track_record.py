@@ -10,7 +10,7 @@ from memories.models import Session
 from predictor.models import Label
 from predictor.services.status.track_record import label_count
 from predictor.services.training.dataset import SESSIONS_MAX
-from tests.conftest import House
+from tests.conftest import Tenant
 from tests.memories.test_plans import explained
 from tests.predictor.judged import build_world
 
@@ -24,9 +24,9 @@ WHERE row.session_id = template.id AND made.workspace_id = row.workspace_id
 """
 
 
-def copy_labels(house: House, template: Session) -> None:
+def copy_labels(tenant: Tenant, template: Session) -> None:
     """Copy a session with its judgement and labels many times, and analyse nothing."""
-    with in_workspace(house.workspace), connection.cursor() as cursor:
+    with in_workspace(tenant.workspace), connection.cursor() as cursor:
         Session.objects.bulk_create(
             Session(
                 session_key=f"copy-{n}",
@@ -53,11 +53,11 @@ def copy_labels(house: House, template: Session) -> None:
 
 @pytest.mark.parametrize("is_analysed", [False, True])
 def test_labels_are_counted_by_the_sessions_they_are_of(
-    house: House, neighbour: House, is_analysed: bool
+    tenant: Tenant, neighbour: Tenant, is_analysed: bool
 ) -> None:
     build_world(neighbour.workspace, 2)
-    copy_labels(house, build_world(house.workspace, 2).sessions[0])
-    with in_workspace(house.workspace):
+    copy_labels(tenant, build_world(tenant.workspace, 2).sessions[0])
+    with in_workspace(tenant.workspace):
         if is_analysed:
             with connection.cursor() as cursor:
                 cursor.execute("ANALYZE predictor_label, predictor_judgement, memories_session")

@@ -35,7 +35,7 @@ from predictor.services.training.claim import SILENCE, close_abandoned, is_free
 from predictor.services.training.due import note_training_due
 from predictor.services.training.material import RECENT, REPLAY, mixed
 from predictor.services.training.train import train_due, train_now, trial
-from tests.conftest import NOW, House
+from tests.conftest import NOW, Tenant
 from tests.predictor.judged import build_world
 
 LATER = NOW + timedelta(days=2)
@@ -72,9 +72,9 @@ def served(workspace: Workspace) -> tuple[int | None, bytes]:
         return number, store.intact_bytes(ModelVersion.objects.get(number=number))
 
 
-def test_a_first_training_promotes_a_model(house: House, neighbour: House) -> None:
-    build_world(house.workspace, 30)
-    training = trained(house.workspace)
+def test_a_first_training_promotes_a_model(tenant: Tenant, neighbour: Tenant) -> None:
+    build_world(tenant.workspace, 30)
+    training = trained(tenant.workspace)
     assert (training.status, training.error) == (TrainingStatus.PROMOTED, "")
     assert (training.version, training.reason) == (1, "first")
     assert (training.canary_count, training.session_count) == (6, 24)
@@ -84,28 +84,28 @@ def test_a_first_training_promotes_a_model(house: House, neighbour: House) -> No
     assert [gate["name"] for gate in training.gates] == ["finite", "variance", "canary", "overlap"]
     assert training.cpu_ms is not None
     assert training.cpu_ms > 0
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         state = state_of()
         assert (state.served, state.phase) == (1, "warming")
         assert (state.training_due_since, state.training_holder) == (None, None)
         assert (state.trained_at, state.scored_at_training) == (LATER, 30)
         version = ModelVersion.objects.get()
         assert version.promoted_at == LATER
-        assert version.embedding_model == house.workspace.embedding_model
+        assert version.embedding_model == tenant.workspace.embedding_model
         told = Event.objects.filter(type__startswith="training.").order_by("seq")
         assert [event.type for event in told] == ["training.started", "training.finished"]
         assert told[1].data["status"] == "promoted"
     with in_workspace(neighbour.workspace):
         assert not PredictorState.objects.exists()
         assert not Training.objects.exists()
-    number, raw = served(house.workspace)
+    number, raw = served(tenant.workspace)
     assert number == 1
     assert Scorer.from_bytes(raw).is_trained
 
 
-def test_what_was_learned_ranks_better_than_what_was_not(house: House) -> None:
-    build_world(house.workspace, 60)
-    material, result = trial(house.workspace, reason="full", seed=1, now=LATER)
+def test_what_was_learned_ranks_better_than_what_was_not(tenant: Tenant) -> None:
+    build_world(tenant.workspace, 60)
+    material, result = trial(tenant.workspace, reason="full", seed=1, now=LATER)
     assert material.known is not None
     rng = np.random.default_rng(1)
     fresh = Scorer.initial(None, material.known.embeddings, rng=rng, texts=material.known.words)
@@ -116,11 +116,11 @@ def test_what_was_learned_ranks_better_than_what_was_not(house: House) -> None:
 
 
 @pytest.mark.parametrize("reason", ["interval", "full"])
-def test_identical_seed_gives_identical_weights(house: House, reason: str) -> None:
-    build_world(house.workspace, 30)
-    trained(house.workspace)
+def test_identical_seed_gives_identical_weights(tenant: Tenant, reason: str) -> None:
+    build_world(tenant.workspace, 30)
+    trained(tenant.workspace)
     (_, first), (_, second), (_, other) = (
-        trial(house.workspace, reason=reason, seed=seed, now=LATER) for seed in (7, 7, 8)
+        trial(tenant.workspace, reason=reason, seed=seed, now=LATER) for seed in (7, 7, 8)
     )
     assert first.scorer is not None
     assert second.scorer is not None
@@ -129,46 +129,46 @@ def test_identical_seed_gives_identical_weights(house: House, reason: str) -> No
     assert first.scorer.to_bytes() != other.scorer.to_bytes()
 
 
-def test_a_trial_writes_nothing(house: House) -> None:
-    build_world(house.workspace, 30)
-    trial(house.workspace, reason="full", seed=7, now=LATER)
-    with in_workspace(house.workspace):
+def test_a_trial_writes_nothing(tenant: Tenant) -> None:
+    build_world(tenant.workspace, 30)
+    trial(tenant.workspace, reason="full", seed=7, now=LATER)
+    with in_workspace(tenant.workspace):
         for model in (PredictorState, Training, ModelVersion, CanarySession):
             assert not model.objects.exists()
 
 
-def test_a_failed_gate_keeps_the_served_weights_byte_identical(house: House) -> None:
-    build_world(house.workspace, 40)
-    trained(house.workspace)
-    before = served(house.workspace)
-    with in_workspace(house.workspace):
+def test_a_failed_gate_keeps_the_served_weights_byte_identical(tenant: Tenant) -> None:
+    build_world(tenant.workspace, 40)
+    trained(tenant.workspace)
+    before = served(tenant.workspace)
+    with in_workspace(tenant.workspace):
         # The opposite is taught to all but the canary: what is learned ranks the canary badly.
         kept = CanarySession.objects.values_list("session_id", flat=True)
         for label in Label.objects.exclude(session__in=kept):
             Label.objects.filter(pk=label.pk).update(final=1 - (label.final or 0))
-    training = trained(house.workspace, "full")
+    training = trained(tenant.workspace, "full")
     assert training.status == TrainingStatus.REJECTED
     assert training.version is None
     failed = [gate["name"] for gate in training.gates if not gate["is_passed"]]
     assert "canary" in failed
     assert training.canary_ndcg_delta is not None
     assert training.canary_ndcg_delta < -0.15
-    assert served(house.workspace) == before
-    with in_workspace(house.workspace):
+    assert served(tenant.workspace) == before
+    with in_workspace(tenant.workspace):
         assert ModelVersion.objects.count() == 1
         assert state_of().training_due_since is None
 
 
-def test_the_canary_is_disjoint_from_training_and_stays_for_a_week(house: House) -> None:
-    build_world(house.workspace, 30)
-    first = trained(house.workspace)
-    with in_workspace(house.workspace):
+def test_the_canary_is_disjoint_from_training_and_stays_for_a_week(tenant: Tenant) -> None:
+    build_world(tenant.workspace, 30)
+    first = trained(tenant.workspace)
+    with in_workspace(tenant.workspace):
         chosen = set(CanarySession.objects.values_list("session_id", flat=True))
     assert len(chosen) == 6
     assert not chosen.intersection(first.trained_session_ids)
-    build_world(house.workspace, 20, seed=6, start=NOW + timedelta(days=1, hours=12), name="t")
-    second = trained(house.workspace, "interval")
-    with in_workspace(house.workspace):
+    build_world(tenant.workspace, 20, seed=6, start=NOW + timedelta(days=1, hours=12), name="t")
+    second = trained(tenant.workspace, "interval")
+    with in_workspace(tenant.workspace):
         grown = set(CanarySession.objects.values_list("session_id", flat=True))
     assert chosen < grown
     assert len(grown) == 10
@@ -177,29 +177,29 @@ def test_the_canary_is_disjoint_from_training_and_stays_for_a_week(house: House)
     assert not grown.intersection(first.trained_session_ids)
 
 
-def test_the_canary_is_drawn_anew_after_a_week(house: House) -> None:
-    build_world(house.workspace, 30)
-    trained(house.workspace)
-    with in_workspace(house.workspace):
+def test_the_canary_is_drawn_anew_after_a_week(tenant: Tenant) -> None:
+    build_world(tenant.workspace, 30)
+    trained(tenant.workspace)
+    with in_workspace(tenant.workspace):
         chosen = set(CanarySession.objects.values_list("session_id", flat=True))
-    due(house.workspace, "full")
-    training = run(house.workspace, at=LATER + canary.REFRESH, seed=4)
+    due(tenant.workspace, "full")
+    training = run(tenant.workspace, at=LATER + canary.REFRESH, seed=4)
     assert training is not None
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         anew = set(CanarySession.objects.values_list("session_id", flat=True))
         assert state_of().canary_chosen_at == LATER + canary.REFRESH
     assert len(anew) == 6
     assert anew == chosen  # nothing else is unseen
-    build_world(house.workspace, 30, seed=6, start=NOW + timedelta(days=1, hours=12), name="t")
-    due(house.workspace, "full")
-    run(house.workspace, at=LATER + 2 * canary.REFRESH, seed=5)
-    with in_workspace(house.workspace):
+    build_world(tenant.workspace, 30, seed=6, start=NOW + timedelta(days=1, hours=12), name="t")
+    due(tenant.workspace, "full")
+    run(tenant.workspace, at=LATER + 2 * canary.REFRESH, seed=5)
+    with in_workspace(tenant.workspace):
         assert set(CanarySession.objects.values_list("session_id", flat=True)) != chosen
 
 
-def test_an_interval_learns_from_the_newest_and_the_best_before(house: House) -> None:
-    build_world(house.workspace, 6)
-    material, _ = trial(house.workspace, reason="full", seed=1, now=LATER)
+def test_an_interval_learns_from_the_newest_and_the_best_before(tenant: Tenant) -> None:
+    build_world(tenant.workspace, 6)
+    material, _ = trial(tenant.workspace, reason="full", seed=1, now=LATER)
     model = material.sessions[0]
     past = [
         replace(model, id=uuid4(), started_at=NOW + timedelta(hours=n), overall=n % 37 / 37)
@@ -223,20 +223,20 @@ def test_an_interval_learns_from_the_newest_and_the_best_before(house: House) ->
     ],
 )
 def test_a_training_that_raises_keeps_the_served_model(
-    house: House, monkeypatch: pytest.MonkeyPatch, raised: Exception, told: str
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch, raised: Exception, told: str
 ) -> None:
-    build_world(house.workspace, 30)
-    trained(house.workspace)
-    before = served(house.workspace)
+    build_world(tenant.workspace, 30)
+    trained(tenant.workspace)
+    before = served(tenant.workspace)
 
     def broken(*_: Any, **__: Any) -> None:
         raise raised
 
     monkeypatch.setattr(Scorer, "fit", broken)
-    training = trained(house.workspace, "full")
+    training = trained(tenant.workspace, "full")
     assert (training.status, training.error) == (TrainingStatus.FAILED, told)
-    assert served(house.workspace) == before
-    with in_workspace(house.workspace):
+    assert served(tenant.workspace) == before
+    with in_workspace(tenant.workspace):
         state = state_of()
         assert (state.training_due_since, state.training_holder) == (None, None)
         (error,) = StageError.objects.all()
@@ -245,167 +245,167 @@ def test_a_training_that_raises_keeps_the_served_model(
 
 
 def test_what_is_not_finite_is_rejected_by_a_gate(
-    house: House, monkeypatch: pytest.MonkeyPatch
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    build_world(house.workspace, 30)
+    build_world(tenant.workspace, 30)
 
     def diverged(*_: Any, **__: Any) -> None:
         raise ScoreError("what was learned is not finite")
 
     monkeypatch.setattr(Scorer, "fit", diverged)
-    training = trained(house.workspace)
+    training = trained(tenant.workspace)
     assert training.status == TrainingStatus.REJECTED
     assert [gate["name"] for gate in training.gates if not gate["is_passed"]] == ["finite"]
-    assert served(house.workspace) == (None, b"")
+    assert served(tenant.workspace) == (None, b"")
 
 
-def test_nothing_to_learn_is_skipped(house: House) -> None:
-    build_world(house.workspace, 0)
-    training = trained(house.workspace)
+def test_nothing_to_learn_is_skipped(tenant: Tenant) -> None:
+    build_world(tenant.workspace, 0)
+    training = trained(tenant.workspace)
     assert training.status == TrainingStatus.SKIPPED
     assert training.error != ""
-    assert served(house.workspace) == (None, b"")
+    assert served(tenant.workspace) == (None, b"")
 
 
-def test_nothing_is_trained_that_is_not_due(house: House) -> None:
-    build_world(house.workspace, 20)
-    assert run(house.workspace) is None
-    trained(house.workspace)
-    assert run(house.workspace) is None
+def test_nothing_is_trained_that_is_not_due(tenant: Tenant) -> None:
+    build_world(tenant.workspace, 20)
+    assert run(tenant.workspace) is None
+    trained(tenant.workspace)
+    assert run(tenant.workspace) is None
 
 
-def test_where_the_predictor_is_off_nothing_stays_due(house: House) -> None:
-    build_world(house.workspace, 20)
-    due(house.workspace)
-    house.workspace.settings = {"predictor_mode": "off"}
-    house.workspace.save()
-    off = Workspace.objects.get(pk=house.workspace.pk)
+def test_where_the_predictor_is_off_nothing_stays_due(tenant: Tenant) -> None:
+    build_world(tenant.workspace, 20)
+    due(tenant.workspace)
+    tenant.workspace.settings = {"predictor_mode": "off"}
+    tenant.workspace.save()
+    off = Workspace.objects.get(pk=tenant.workspace.pk)
     assert run(off) is None
     with in_workspace(off):
         assert state_of().training_due_since is None
         assert not Training.objects.exists()
 
 
-def test_a_training_that_is_switched_off_on_its_way_leaves_nothing(house: House) -> None:
-    build_world(house.workspace, 20)
+def test_a_training_that_is_switched_off_on_its_way_leaves_nothing(tenant: Tenant) -> None:
+    build_world(tenant.workspace, 20)
 
     def switch_off(now: datetime) -> None:
-        Workspace.objects.filter(pk=house.workspace.pk).update(settings={"predictor_mode": "off"})
+        Workspace.objects.filter(pk=tenant.workspace.pk).update(settings={"predictor_mode": "off"})
 
     for alive in (switch_off, lambda now: None):  # while it learns; before it has read anything
-        due(house.workspace)
+        due(tenant.workspace)
         training = train_due(
-            house.workspace, clock=lambda: LATER, rng=np.random.default_rng(3), alive=alive
+            tenant.workspace, clock=lambda: LATER, rng=np.random.default_rng(3), alive=alive
         )
         assert training is not None
         assert training.status == TrainingStatus.SKIPPED
         assert "switched the predictor off" in training.error
         assert (training.trained_session_ids, training.loss, training.gates) == ([], None, [])
-        assert served(house.workspace) == (None, b"")
-        with in_workspace(house.workspace):
+        assert served(tenant.workspace) == (None, b"")
+        with in_workspace(tenant.workspace):
             state = state_of()
             assert (state.training_holder, state.training_due_since) == (None, None)
             assert not StageError.objects.exists()
 
 
-def test_reading_counts_as_a_heartbeat_of_the_row(house: House) -> None:
-    build_world(house.workspace, 20)
-    due(house.workspace)
+def test_reading_counts_as_a_heartbeat_of_the_row(tenant: Tenant) -> None:
+    build_world(tenant.workspace, 20)
+    due(tenant.workspace)
     beats: list[datetime | None] = []
     hours = (LATER + timedelta(hours=n) for n in count())
 
     def look(now: datetime) -> None:
-        with in_workspace(house.workspace):
+        with in_workspace(tenant.workspace):
             row = Training.objects.get(status=TrainingStatus.RUNNING)
             state = state_of()
             beats.append(row.heartbeat_at)
             assert state.training_heartbeat_at == row.heartbeat_at
 
-    train_due(house.workspace, clock=lambda: next(hours), rng=np.random.default_rng(3), alive=look)
-    with in_workspace(house.workspace):
+    train_due(tenant.workspace, clock=lambda: next(hours), rng=np.random.default_rng(3), alive=look)
+    with in_workspace(tenant.workspace):
         started_at = Training.objects.get().started_at
     assert beats[0] is not None
     assert beats[0] > started_at
 
 
-def test_a_training_whose_row_was_closed_gives_the_workspace_back(house: House) -> None:
-    build_world(house.workspace, 20)
-    due(house.workspace)
+def test_a_training_whose_row_was_closed_gives_the_workspace_back(tenant: Tenant) -> None:
+    build_world(tenant.workspace, 20)
+    due(tenant.workspace)
 
     def close(now: datetime) -> None:
-        with in_workspace(house.workspace):
+        with in_workspace(tenant.workspace):
             assert close_abandoned(now + SILENCE * 2) == 1
 
     training = train_due(
-        house.workspace, clock=lambda: LATER, rng=np.random.default_rng(3), alive=close
+        tenant.workspace, clock=lambda: LATER, rng=np.random.default_rng(3), alive=close
     )
     assert training is not None
     assert training.status == TrainingStatus.FAILED
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         assert (state_of().served, state_of().training_holder) == (None, None)
         assert state_of().training_due_since is not None  # it is tried again
 
 
 def test_scores_must_differ_where_there_is_no_canary(
-    house: House, monkeypatch: pytest.MonkeyPatch
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    build_world(house.workspace, 4)
+    build_world(tenant.workspace, 4)
     monkeypatch.setattr(
         Scorer, "score", lambda self, context, candidates: np.full(len(candidates), 0.5)
     )
-    _, result = trial(house.workspace, reason="full", seed=1, now=LATER)
+    _, result = trial(tenant.workspace, reason="full", seed=1, now=LATER)
     assert result.after is None
     assert [gate.name for gate in result.asked if not gate.is_passed] == ["variance"]
 
 
-def test_one_training_a_workspace_at_a_time(house: House) -> None:
-    build_world(house.workspace, 20)
-    due(house.workspace)
+def test_one_training_a_workspace_at_a_time(tenant: Tenant) -> None:
+    build_world(tenant.workspace, 20)
+    due(tenant.workspace)
     others: list[Any] = []
 
     def look(now: datetime) -> None:
-        others.append(train_due(house.workspace, clock=lambda: now, rng=np.random.default_rng(1)))
+        others.append(train_due(tenant.workspace, clock=lambda: now, rng=np.random.default_rng(1)))
         others.append(
             train_now(
-                house.workspace, reason="manual", clock=lambda: now, rng=np.random.default_rng(1)
+                tenant.workspace, reason="manual", clock=lambda: now, rng=np.random.default_rng(1)
             )
         )
 
     training = train_due(
-        house.workspace, clock=lambda: LATER, rng=np.random.default_rng(3), alive=look
+        tenant.workspace, clock=lambda: LATER, rng=np.random.default_rng(3), alive=look
     )
     assert training is not None
     assert training.status == TrainingStatus.PROMOTED
     assert others != []
     assert set(others) == {None}
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         assert Training.objects.count() == 1
 
 
-def test_a_reset_during_a_training_wins(house: House) -> None:
+def test_a_reset_during_a_training_wins(tenant: Tenant) -> None:
     from predictor.services.models.reset import reset
 
-    build_world(house.workspace, 20)
-    due(house.workspace)
+    build_world(tenant.workspace, 20)
+    due(tenant.workspace)
     training = train_due(
-        house.workspace,
+        tenant.workspace,
         clock=lambda: LATER,
         rng=np.random.default_rng(3),
-        alive=lambda now: reset(house.workspace, actor=SYSTEM, now=now),
+        alive=lambda now: reset(tenant.workspace, actor=SYSTEM, now=now),
     )
     assert training is not None
     assert training.status == TrainingStatus.FAILED
-    assert served(house.workspace) == (None, b"")
-    with in_workspace(house.workspace):
+    assert served(tenant.workspace) == (None, b"")
+    with in_workspace(tenant.workspace):
         assert not StageError.objects.exists()
 
 
-def test_a_new_embedding_model_is_a_cold_start_and_makes_a_training_due(house: House) -> None:
-    build_world(house.workspace, 30)
-    trained(house.workspace)
+def test_a_new_embedding_model_is_a_cold_start_and_makes_a_training_due(tenant: Tenant) -> None:
+    build_world(tenant.workspace, 30)
+    trained(tenant.workspace)
     assert turn.overlooked(LATER) == []
-    switch(house.workspace, "another", actor=SYSTEM, now=LATER + timedelta(hours=1))
-    workspace = Workspace.objects.get(pk=house.workspace.pk)
+    switch(tenant.workspace, "another", actor=SYSTEM, now=LATER + timedelta(hours=1))
+    workspace = Workspace.objects.get(pk=tenant.workspace.pk)
     with in_workspace(workspace):
         assert store.fitting(state_of().served, workspace.embedding_model) is None
     hours = (LATER + timedelta(hours=n) for n in count(2))
@@ -418,66 +418,66 @@ def test_a_new_embedding_model_is_a_cold_start_and_makes_a_training_due(house: H
     assert turn.overlooked(next(hours)) == []
 
 
-def test_a_model_that_changes_while_it_is_learned_is_not_promoted(house: House) -> None:
-    build_world(house.workspace, 20)
-    due(house.workspace)
+def test_a_model_that_changes_while_it_is_learned_is_not_promoted(tenant: Tenant) -> None:
+    build_world(tenant.workspace, 20)
+    due(tenant.workspace)
     training = train_due(
-        house.workspace,
+        tenant.workspace,
         clock=lambda: LATER,
         rng=np.random.default_rng(3),
-        alive=lambda now: switch(house.workspace, "another", actor=SYSTEM, now=now) and None,
+        alive=lambda now: switch(tenant.workspace, "another", actor=SYSTEM, now=now) and None,
     )
     assert training is not None
     assert training.status == TrainingStatus.FAILED
     assert "another" in training.error
-    assert served(house.workspace) == (None, b"")
+    assert served(tenant.workspace) == (None, b"")
 
 
-def test_a_model_imported_while_another_is_learned_goes_on_serving(house: House) -> None:
-    build_world(house.workspace, 20)
-    trained(house.workspace)
-    _, raw = served(house.workspace)
-    due(house.workspace, "interval")
+def test_a_model_imported_while_another_is_learned_goes_on_serving(tenant: Tenant) -> None:
+    build_world(tenant.workspace, 20)
+    trained(tenant.workspace)
+    _, raw = served(tenant.workspace)
+    due(tenant.workspace, "interval")
 
     def imported(now: datetime) -> None:
-        if served(house.workspace)[0] == 1:
-            transfer.import_checkpoint(house.workspace, raw, actor=SYSTEM, now=now)
+        if served(tenant.workspace)[0] == 1:
+            transfer.import_checkpoint(tenant.workspace, raw, actor=SYSTEM, now=now)
 
     training = train_due(
-        house.workspace, clock=lambda: LATER, rng=np.random.default_rng(3), alive=imported
+        tenant.workspace, clock=lambda: LATER, rng=np.random.default_rng(3), alive=imported
     )
     assert training is not None
     assert (training.status, training.error) == (
         TrainingStatus.FAILED,
         "Another model serves since.",
     )
-    assert served(house.workspace) == (2, raw)
-    with in_workspace(house.workspace):
+    assert served(tenant.workspace) == (2, raw)
+    with in_workspace(tenant.workspace):
         assert state_of().training_holder is None
 
 
-def test_drift_found_during_a_training_makes_another_due(house: House) -> None:
-    build_world(house.workspace, 20)
-    due(house.workspace)
+def test_drift_found_during_a_training_makes_another_due(tenant: Tenant) -> None:
+    build_world(tenant.workspace, 20)
+    due(tenant.workspace)
 
     def drift(now: datetime) -> None:
-        with in_workspace(house.workspace):
+        with in_workspace(tenant.workspace):
             state = locked_state(now)
             governor = governor_of(state)
             store_governor(state, replace(governor, drift_resets=governor.drift_resets + 1), now)
 
-    train_due(house.workspace, clock=lambda: LATER, rng=np.random.default_rng(3), alive=drift)
-    with in_workspace(house.workspace):
+    train_due(tenant.workspace, clock=lambda: LATER, rng=np.random.default_rng(3), alive=drift)
+    with in_workspace(tenant.workspace):
         assert (state_of().training_due_since, state_of().training_reason) == (LATER, "drift")
 
 
 def test_after_a_drift_canary_and_full_training_leave_the_habits_that_are_gone(
-    house: House,
+    tenant: Tenant,
 ) -> None:
-    world = build_world(house.workspace, 90)
-    trained(house.workspace)
+    world = build_world(tenant.workspace, 90)
+    trained(tenant.workspace)
     reset = world.sessions[69]  # found there: what changed, changed about twenty before
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         Compared.objects.create(
             session=reset,
             outcome="loss",
@@ -485,11 +485,11 @@ def test_after_a_drift_canary_and_full_training_leave_the_habits_that_are_gone(
             is_drift_reset=True,
             created_at=LATER + timedelta(minutes=1),
         )
-    due(house.workspace, "full")
-    training = run(house.workspace, at=LATER + timedelta(hours=1))
+    due(tenant.workspace, "full")
+    training = run(tenant.workspace, at=LATER + timedelta(hours=1))
     assert training is not None
     gone, current = world.sessions[:49], world.sessions[49:]
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         kept = set(CanarySession.objects.values_list("session_id", flat=True))
     assert len(kept) == 8
     assert kept <= {session.pk for session in current}
@@ -498,35 +498,35 @@ def test_after_a_drift_canary_and_full_training_leave_the_habits_that_are_gone(
     assert len(learned & {session.pk for session in gone}) == training.replay_count == REPLAY
 
 
-def test_a_promotion_ends_retraining_after_drift(house: House) -> None:
-    build_world(house.workspace, 30)
-    trained(house.workspace)
-    with in_workspace(house.workspace):
+def test_a_promotion_ends_retraining_after_drift(tenant: Tenant) -> None:
+    build_world(tenant.workspace, 30)
+    trained(tenant.workspace)
+    with in_workspace(tenant.workspace):
         state = locked_state(LATER)
         governor = governor_of(state)
         while not governor.is_reset:
             governor = governor.update(Comparison(-0.9, is_trained=True, is_out_of_sample=True))
         assert governor.phase == "retraining"
         store_governor(state, governor, LATER)
-    training = trained(house.workspace, "drift")
+    training = trained(tenant.workspace, "drift")
     assert (training.status, training.reason) == (TrainingStatus.PROMOTED, "drift")
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         assert state_of().phase == "warming"
         assert state_of().alpha == 1.0
 
 
-def test_one_training_in_the_workers_at_a_time(house: House, neighbour: House) -> None:
-    for one in (house, neighbour):
+def test_one_training_in_the_workers_at_a_time(tenant: Tenant, neighbour: Tenant) -> None:
+    for one in (tenant, neighbour):
         build_world(one.workspace, 20)
         due(one.workspace)
     holder = uuid4()
     assert slot.take(holder, LATER)
     rng = np.random.default_rng(1)
-    turned_away = turn.train_turn(house.workspace.pk, clock=lambda: LATER, rng=rng)
+    turned_away = turn.train_turn(tenant.workspace.pk, clock=lambda: LATER, rng=rng)
     assert turned_away is None
-    assert set(turn.overlooked(LATER)) == {house.workspace.pk, neighbour.workspace.pk}
+    assert set(turn.overlooked(LATER)) == {tenant.workspace.pk, neighbour.workspace.pk}
     slot.give_back(holder)
-    training = turn.train_turn(house.workspace.pk, clock=lambda: LATER, rng=rng)
+    training = turn.train_turn(tenant.workspace.pk, clock=lambda: LATER, rng=rng)
     assert training is not None
     assert TrainingSlot.objects.get().holder is None
     assert turn.overlooked(LATER) == [neighbour.workspace.pk]
@@ -541,14 +541,14 @@ def test_a_slot_whose_holder_is_silent_is_taken_over(db: None) -> None:
     assert slot.beat(alive, NOW)
 
 
-def test_a_clock_that_goes_back_keeps_nobody_from_training(house: House) -> None:
+def test_a_clock_that_goes_back_keeps_nobody_from_training(tenant: Tenant) -> None:
     ahead = NOW + SILENCE + timedelta(seconds=1)
     assert slot.take(uuid4(), ahead)
     assert slot.take(uuid4(), NOW)
     held = PredictorState(training_holder=uuid4(), training_heartbeat_at=ahead)
     assert is_free(held, NOW)
     assert not is_free(held, ahead + SILENCE)
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         Training.objects.create(
             status=TrainingStatus.RUNNING, reason="first", started_at=ahead, heartbeat_at=ahead
         )
@@ -556,21 +556,23 @@ def test_a_clock_that_goes_back_keeps_nobody_from_training(house: House) -> None
         assert close_abandoned(NOW) == 1
 
 
-def test_only_the_last_five_models_keep_their_weights(house: House) -> None:
-    build_world(house.workspace, 30)
+def test_only_the_last_five_models_keep_their_weights(tenant: Tenant) -> None:
+    build_world(tenant.workspace, 30)
     for seed in range(7):
-        assert trained(house.workspace, "interval", seed=seed).status == TrainingStatus.PROMOTED
-    with in_workspace(house.workspace):
+        assert trained(tenant.workspace, "interval", seed=seed).status == TrainingStatus.PROMOTED
+    with in_workspace(tenant.workspace):
         kept = ModelVersion.objects.exclude(checkpoint=None).values_list("number", flat=True)
         assert sorted(kept) == [3, 4, 5, 6, 7]
         assert ModelVersion.objects.count() == 7
         assert state_of().served == 7
 
 
-def test_a_due_training_that_always_fails_is_given_up_until_the_next_interval(house: House) -> None:
-    build_world(house.workspace, 20)
-    due(house.workspace)
-    with in_workspace(house.workspace):
+def test_a_due_training_that_always_fails_is_given_up_until_the_next_interval(
+    tenant: Tenant,
+) -> None:
+    build_world(tenant.workspace, 20)
+    due(tenant.workspace)
+    with in_workspace(tenant.workspace):
         for _ in range(3):
             Training.objects.create(
                 status=TrainingStatus.RUNNING,
@@ -578,19 +580,19 @@ def test_a_due_training_that_always_fails_is_given_up_until_the_next_interval(ho
                 started_at=LATER,
                 heartbeat_at=LATER,
             )
-    assert run(house.workspace, at=LATER + SILENCE * 2) is None
-    with in_workspace(house.workspace):
+    assert run(tenant.workspace, at=LATER + SILENCE * 2) is None
+    with in_workspace(tenant.workspace):
         statuses = Training.objects.values_list("status", flat=True)
         assert list(statuses) == [TrainingStatus.FAILED] * 3
         assert state_of().training_due_since is None
 
 
-def test_trained_governor_starts_where_it_was(house: House) -> None:
-    build_world(house.workspace, 30)
-    trained(house.workspace)
-    with in_workspace(house.workspace):
+def test_trained_governor_starts_where_it_was(tenant: Tenant) -> None:
+    build_world(tenant.workspace, 30)
+    trained(tenant.workspace)
+    with in_workspace(tenant.workspace):
         before = governor_of(state_of())
-    trained(house.workspace, "interval")
-    with in_workspace(house.workspace):
+    trained(tenant.workspace, "interval")
+    with in_workspace(tenant.workspace):
         assert governor_of(state_of()) == before
     assert isinstance(before, Governor)

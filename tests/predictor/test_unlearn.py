@@ -34,7 +34,7 @@ from predictor.services.training import turn
 from predictor.services.training.claim import SILENCE
 from predictor.services.training.train import train_due, trial
 from predictor.services.training.unlearn import SERVES_AT_MOST, TRAININGS_AT_ONCE, unlearn
-from tests.conftest import NOW, House, build_house
+from tests.conftest import NOW, Tenant, build_tenant
 from tests.killing import kill_at
 from tests.predictor.judged import World, build_world
 from tests.predictor.judged_sessions import begin, commit
@@ -46,11 +46,11 @@ THEN = LATER + timedelta(hours=2)
 
 
 @pytest.fixture
-def world(house: House) -> World:
+def world(tenant: Tenant) -> World:
     """Return a workspace whose second version serves."""
-    built = build_world(house.workspace, 30)
-    trained(house.workspace, seed=3)
-    trained(house.workspace, "interval", seed=4)
+    built = build_world(tenant.workspace, 30)
+    trained(tenant.workspace, seed=3)
+    trained(tenant.workspace, "interval", seed=4)
     return built
 
 
@@ -91,7 +91,7 @@ def teach_the_opposite(world: World) -> None:
 
 
 def test_erasing_a_memory_drops_kept_weights_and_learns_others_without_it(
-    house: House, neighbour: House, world: World
+    tenant: Tenant, neighbour: Tenant, world: World
 ) -> None:
     theirs = build_world(neighbour.workspace, 30)
     trained(neighbour.workspace)
@@ -103,15 +103,15 @@ def test_erasing_a_memory_drops_kept_weights_and_learns_others_without_it(
     assert (kept(world), marked(world)) == ([2], [1, 2])
     assert waiting(world) == (GONE, "erased")
     assert events(world, "predictor.unlearned") == [{"versions": [1, 2], "served": 2}]
-    assert turn.overlooked(GONE) == [house.workspace.pk]
-    read, _ = trial(house.workspace, reason="erased", seed=1, now=THEN)
+    assert turn.overlooked(GONE) == [tenant.workspace.pk]
+    read, _ = trial(tenant.workspace, reason="erased", seed=1, now=THEN)
     assert memory.pk not in {i for session in read.sessions for i in session.memory_ids}
-    training = run(house.workspace, at=THEN)
+    training = run(tenant.workspace, at=THEN)
     assert training is not None
     assert (training.status, training.reason) == (TrainingStatus.PROMOTED, "erased")
     assert training.replay_count == 0  # from all sessions
     assert (training.base_version, training.version) == (2, 3)
-    assert served(house.workspace)[0] == 3
+    assert served(tenant.workspace)[0] == 3
     assert (kept(world), marked(world), waiting(world)) == ([3], [1, 2], (None, ""))
     assert turn.overlooked(THEN) == []
     assert (kept(theirs), marked(theirs), waiting(theirs)) == ([1, 2], [], (None, ""))
@@ -123,20 +123,20 @@ def test_forgetting_keeps_what_was_learned(world: World) -> None:
     assert (kept(world), marked(world), waiting(world)) == ([1, 2], [], (None, ""))
 
 
-def test_versions_older_than_what_is_erased_stay(house: House, world: World) -> None:
-    young = commit(house, "The young oak stands by the gate.")
-    erase(house.workspace, young, actor=SYSTEM, now=GONE)
+def test_versions_older_than_what_is_erased_stay(tenant: Tenant, world: World) -> None:
+    young = commit(tenant, "The young oak stands by the gate.")
+    erase(tenant.workspace, young, actor=SYSTEM, now=GONE)
     assert (kept(world), marked(world), waiting(world)) == ([1, 2], [], (None, ""))
 
 
 @pytest.mark.parametrize("told", ["observation", "former wording", "context"])
 def test_what_was_told_before_in_another_place_counts(
-    house: House, world: World, told: str
+    tenant: Tenant, world: World, told: str
 ) -> None:
     text = "The young oak stands by the gate."
-    young = commit(house, text)
+    young = commit(tenant, text)
     old = world.memories[0]
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         digest = Memory.objects.get(pk=young).content_hash
         if told == "observation":
             seen = Observation.objects.get(memory=young)
@@ -148,7 +148,7 @@ def test_what_was_told_before_in_another_place_counts(
             )
         else:
             Session.objects.filter(pk=world.sessions[0].pk).update(context=f"I say: {text}")
-    erase(house.workspace, young, actor=SYSTEM, now=GONE)
+    erase(tenant.workspace, young, actor=SYSTEM, now=GONE)
     assert marked(world) == [1, 2]
 
 
@@ -163,10 +163,10 @@ def test_many_erasings_make_one_training_due(world: World) -> None:
 
 
 def test_unlearning_asks_as_often_for_a_hundred_versions_as_for_one(
-    house: House, neighbour: House
+    tenant: Tenant, neighbour: Tenant
 ) -> None:
     counts = []
-    for one, versions in ((house, 1), (neighbour, 100)):
+    for one, versions in ((tenant, 1), (neighbour, 100)):
         for number in range(1, versions + 1):
             promote(one.workspace, b"weights", number=number)
         with in_workspace(one.workspace), CaptureQueriesContext(connection) as asked_for:
@@ -178,46 +178,46 @@ def test_unlearning_asks_as_often_for_a_hundred_versions_as_for_one(
 
 
 def test_a_worker_that_dies_leaves_the_training_due(transactional_db: None) -> None:
-    house = build_house("busy")
-    world = build_world(house.workspace, 15)
-    trained(house.workspace)
+    tenant = build_tenant("busy")
+    world = build_world(tenant.workspace, 15)
+    trained(tenant.workspace)
     take_out(world, world.memories[0])
     task = "predictor.tasks.train_workspace"
-    kill_at(house, task, "predictor.services.training.train", "promote.finish", "before")
+    kill_at(tenant, task, "predictor.services.training.train", "promote.finish", "before")
     assert (kept(world), waiting(world)) == ([1], (GONE, "erased"))
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         now = Training.objects.get(reason="erased").started_at + SILENCE + timedelta(seconds=5)
     (found,) = turn.overlooked(now)
     training = turn.train_turn(found, clock=lambda: now, rng=np.random.default_rng(2))
     assert training is not None
     assert training.status == TrainingStatus.PROMOTED
-    assert (kept(world), served(house.workspace)[0]) == ([2], 2)
+    assert (kept(world), served(tenant.workspace)[0]) == ([2], 2)
 
 
-def test_a_training_that_may_have_read_it_does_not_promote(house: House) -> None:
-    world = build_world(house.workspace, 20)
-    due(house.workspace)
+def test_a_training_that_may_have_read_it_does_not_promote(tenant: Tenant) -> None:
+    world = build_world(tenant.workspace, 20)
+    due(tenant.workspace)
 
     def erasing(now: datetime) -> None:
-        with in_workspace(house.workspace):
+        with in_workspace(tenant.workspace):
             is_there = Memory.objects.filter(pk=world.memories[0].pk).exists()
         if is_there:
             take_out(world, world.memories[0], now=GONE)
 
     training = train_due(
-        house.workspace, clock=lambda: LATER, rng=np.random.default_rng(3), alive=erasing
+        tenant.workspace, clock=lambda: LATER, rng=np.random.default_rng(3), alive=erasing
     )
     assert training is not None
     assert training.status == TrainingStatus.FAILED
     assert "erased" in training.error
-    assert served(house.workspace) == (None, b"")
+    assert served(tenant.workspace) == (None, b"")
     assert waiting(world) == (GONE, "first")
-    again = run(house.workspace, at=THEN)
+    again = run(tenant.workspace, at=THEN)
     assert again is not None
     assert again.status == TrainingStatus.PROMOTED
 
 
-def test_who_erases_on_and_on_interrupts_few_trainings(house: House, world: World) -> None:
+def test_who_erases_on_and_on_interrupts_few_trainings(tenant: Tenant, world: World) -> None:
     take_out(world, world.memories[0])
     left = iter(world.memories[1:])
     ticks = (THEN + timedelta(milliseconds=n) for n in count())
@@ -227,45 +227,45 @@ def test_who_erases_on_and_on_interrupts_few_trainings(house: House, world: Worl
 
     for _ in range(TRAININGS_AT_ONCE):
         rng = np.random.default_rng(3)
-        training = train_due(house.workspace, clock=lambda: next(ticks), rng=rng, alive=erasing)
+        training = train_due(tenant.workspace, clock=lambda: next(ticks), rng=rng, alive=erasing)
         assert training is not None
         assert training.status == TrainingStatus.FAILED
-    assert run(house.workspace, at=THEN + timedelta(seconds=30)) is None
+    assert run(tenant.workspace, at=THEN + timedelta(seconds=30)) is None
     assert waiting(world)[1] == "erased"
-    done = run(house.workspace, at=THEN + timedelta(seconds=61))
+    done = run(tenant.workspace, at=THEN + timedelta(seconds=61))
     assert done is not None
     assert done.status == TrainingStatus.PROMOTED
 
 
-def order(house: House, key: str) -> Sequence[UUID]:
+def order(tenant: Tenant, key: str) -> Sequence[UUID]:
     """Start a session; return what it was given, in its order."""
-    session = begin(house, key, k=8, now=THEN + timedelta(hours=1), context="topic1 fact3 word2")
-    with in_workspace(house.workspace):
+    session = begin(tenant, key, k=8, now=THEN + timedelta(hours=1), context="topic1 fact3 word2")
+    with in_workspace(tenant.workspace):
         rows = SessionCandidate.objects.filter(session=session, was_injected=True)
         return list(rows.order_by("rank").values_list("memory_id", flat=True))
 
 
-def test_a_gate_that_fails_drops_the_served_version(house: House, world: World) -> None:
-    configure(house.workspace, predictor_mode="on")
+def test_a_gate_that_fails_drops_the_served_version(tenant: Tenant, world: World) -> None:
+    configure(tenant.workspace, predictor_mode="on")
     take_out(world, world.memories[0])
     teach_the_opposite(world)
-    training = run(house.workspace, at=THEN)
+    training = run(tenant.workspace, at=THEN)
     assert training is not None
     assert training.status == TrainingStatus.REJECTED
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         state = state_of()
         assert (state.served, state.last_dropped) == (None, 2)
         assert (state.phase, state.alpha, state.scored_sessions) == ("collecting", 1.0, 0)
     assert (kept(world), waiting(world)) == ([], (None, ""))
     assert events(world, "predictor.reset") == [{"reason": "erased", "version": 2}]
     assert turn.overlooked(THEN) == []
-    house.workspace.refresh_from_db()
-    with in_workspace(house.workspace):
-        found = opinion(asked(house.workspace))
+    tenant.workspace.refresh_from_db()
+    with in_workspace(tenant.workspace):
+        found = opinion(asked(tenant.workspace))
     assert (found.scores, found.alpha, found.no_opinion_reason) == ({}, 1.0, "no_model")
-    without = order(house, "dropped")
-    configure(house.workspace, predictor_mode="off")
-    assert (len(without), order(house, "off")) == (8, without)
+    without = order(tenant, "dropped")
+    configure(tenant.workspace, predictor_mode="off")
+    assert (len(without), order(tenant, "off")) == (8, without)
 
 
 def test_a_training_that_is_given_up_drops_the_served_version(world: World) -> None:
@@ -277,34 +277,34 @@ def test_a_training_that_is_given_up_drops_the_served_version(world: World) -> N
     assert (served(world.workspace), kept(world)) == ((None, b""), [])
 
 
-def test_too_few_sessions_left_drop_the_served_version(house: House) -> None:
-    world = build_world(house.workspace, 12)
-    trained(house.workspace)
+def test_too_few_sessions_left_drop_the_served_version(tenant: Tenant) -> None:
+    world = build_world(tenant.workspace, 12)
+    trained(tenant.workspace)
     for session in world.sessions[:2]:
-        delete_session(house.workspace, session.session_key, actor=SYSTEM, now=GONE)
-    training = run(house.workspace, at=THEN)
+        delete_session(tenant.workspace, session.session_key, actor=SYSTEM, now=GONE)
+    training = run(tenant.workspace, at=THEN)
     assert training is not None
     assert training.status == TrainingStatus.PROMOTED  # ten are enough
-    delete_session(house.workspace, world.sessions[5].session_key, actor=SYSTEM, now=THEN)
+    delete_session(tenant.workspace, world.sessions[5].session_key, actor=SYSTEM, now=THEN)
     assert waiting(world) == (THEN, "erased")
-    training = run(house.workspace, at=THEN + timedelta(minutes=5))
+    training = run(tenant.workspace, at=THEN + timedelta(minutes=5))
     assert training is not None
     assert (training.status, training.error) == (
         TrainingStatus.SKIPPED,
         "There are too few sessions to learn from.",
     )
-    assert (served(house.workspace), kept(world)) == ((None, b""), [])
+    assert (served(tenant.workspace), kept(world)) == ((None, b""), [])
 
 
-def test_a_session_counts_once_something_was_learned_from_it(house: House, world: World) -> None:
-    with in_workspace(house.workspace):
+def test_a_session_counts_once_something_was_learned_from_it(tenant: Tenant, world: World) -> None:
+    with in_workspace(tenant.workspace):
         canary = Session.objects.exclude(canary=None).first()
         learned = Training.objects.get(version=1).trained_session_ids[0]
         key = Session.objects.get(pk=learned).session_key
     assert canary is not None
-    delete_session(house.workspace, canary.session_key, actor=SYSTEM, now=GONE)
+    delete_session(tenant.workspace, canary.session_key, actor=SYSTEM, now=GONE)
     assert (marked(world), waiting(world)) == ([], (None, ""))
-    answer = house.admin.delete(f"sessions/{key}")
+    answer = tenant.admin.delete(f"sessions/{key}")
     assert answer.status_code == 204
     assert (kept(world), marked(world)) == ([2], [1, 2])
     assert waiting(world)[1] == "erased"
@@ -334,9 +334,9 @@ def test_where_the_predictor_is_off_the_served_version_goes(world: World, when: 
     assert (served(workspace), kept(world), waiting(world)) == ((None, b""), [], (None, ""))
 
 
-def test_a_reset_lets_erased_weights_go(house: House, world: World) -> None:
+def test_a_reset_lets_erased_weights_go(tenant: Tenant, world: World) -> None:
     take_out(world, world.memories[0])
-    assert house.admin.post("predictor/reset").status_code == 200
+    assert tenant.admin.post("predictor/reset").status_code == 200
     assert kept(world) == []
 
 
@@ -403,13 +403,13 @@ def test_erased_weights_do_not_come_back_under_other_flags(
 
 
 def test_people_are_told_that_a_training_after_an_erasing_is_due(
-    house: House, neighbour: House, world: World
+    tenant: Tenant, neighbour: Tenant, world: World
 ) -> None:
     take_out(world, world.memories[0])
-    found = house.reader.get("predictor/status").json()["next_training"]
+    found = tenant.reader.get("predictor/status").json()["next_training"]
     assert (found["is_running"], found["reason"]) == (False, "erased")
     assert "erased" in found["says"]
-    told = house.reader.get("diagnostics/predictor").json()["fields"]["training_due"]
+    told = tenant.reader.get("diagnostics/predictor").json()["fields"]["training_due"]
     assert (told["reason"], told["since"][:19]) == ("erased", GONE.isoformat()[:19])
     assert neighbour.reader.get("diagnostics/predictor").json()["fields"]["training_due"] is None
 
@@ -427,14 +427,14 @@ def test_evidence_goes_on_with_the_version_that_was_learned_without_it(world: Wo
         assert state.alpha < 1.0
 
 
-def test_listeners_are_told_since_when_a_memory_was_known(house: House, world: World) -> None:
+def test_listeners_are_told_since_when_a_memory_was_known(tenant: Tenant, world: World) -> None:
     told: list[int] = []
 
     def listen(sender: Any, *, first_seq: int, **_: Any) -> None:
         told.append(first_seq)
 
-    young = commit(house, "The young oak stands by the gate.")
-    with in_workspace(house.workspace):
+    young = commit(tenant, "The young oak stands by the gate.")
+    with in_workspace(tenant.workspace):
         first = Event.objects.filter(object_id=str(young)).order_by("seq")[0].seq
     memories_erased.connect(listen)
     try:
@@ -446,58 +446,58 @@ def test_listeners_are_told_since_when_a_memory_was_known(house: House, world: W
 
 
 @pytest.mark.parametrize("told", ["memory", "context"])
-def test_a_clock_that_went_back_hides_no_version(house: House, told: str) -> None:
-    build_world(house.workspace, 30)
+def test_a_clock_that_went_back_hides_no_version(tenant: Tenant, told: str) -> None:
+    build_world(tenant.workspace, 30)
     text = "The young oak stands by the gate."
     ahead = LATER + timedelta(days=300)
     if told == "memory":
-        memory = commit(house, text)
+        memory = commit(tenant, text)
     else:
-        begin(house, context=f"I say: {text}")
-    trained(house.workspace)
+        begin(tenant, context=f"I say: {text}")
+    trained(tenant.workspace)
     if told == "context":
-        memory = commit(house, text)
-    with in_workspace(house.workspace):
+        memory = commit(tenant, text)
+    with in_workspace(tenant.workspace):
         Memory.objects.filter(pk=memory).update(created_at=ahead)
         Session.objects.filter(session_key="s1").update(started_at=ahead)
-    erase(house.workspace, memory, actor=SYSTEM, now=ahead + timedelta(hours=1))
-    with in_workspace(house.workspace):
+    erase(tenant.workspace, memory, actor=SYSTEM, now=ahead + timedelta(hours=1))
+    with in_workspace(tenant.workspace):
         assert ModelVersion.objects.get().erased_at == ahead + timedelta(hours=1)
 
 
 def test_a_session_goes_by_the_first_version_that_learned_from_it(
-    house: House, world: World
+    tenant: Tenant, world: World
 ) -> None:
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         learned = Training.objects.get(version=1).trained_session_ids[0]
         key = Session.objects.get(pk=learned).session_key
         ModelVersion.objects.filter(number=2).update(created_at=NOW)  # the clock went back
         Training.objects.filter(version=2).update(started_at=NOW, trained_session_ids=[])
-    delete_session(house.workspace, key, actor=SYSTEM, now=GONE)
+    delete_session(tenant.workspace, key, actor=SYSTEM, now=GONE)
     assert marked(world) == [1, 2]
 
 
 @pytest.mark.parametrize("noticed", ["by the sweep", "by the next erasing"])
 def test_who_erases_on_and_on_ends_what_an_erased_version_serves(
-    house: House, world: World, noticed: str
+    tenant: Tenant, world: World, noticed: str
 ) -> None:
     take_out(world, world.memories[0])
     last = GONE + SERVES_AT_MOST
     take_out(world, world.memories[1], now=last)
-    assert turn.overlooked(last) == [house.workspace.pk]
-    assert served(house.workspace)[0] == 2
+    assert turn.overlooked(last) == [tenant.workspace.pk]
+    assert served(tenant.workspace)[0] == 2
     over = last + timedelta(seconds=1)
     if noticed == "by the sweep":
-        assert turn.overlooked(over) == [house.workspace.pk]
+        assert turn.overlooked(over) == [tenant.workspace.pk]
     else:
         take_out(world, world.memories[2], now=over)
-    assert (served(house.workspace), kept(world)) == ((None, b""), [])
+    assert (served(tenant.workspace), kept(world)) == ((None, b""), [])
     assert events(world, "predictor.reset") == [{"reason": "erased", "version": 2}]
     assert waiting(world) == (over, "erased")
-    training = run(house.workspace, at=over)
+    training = run(tenant.workspace, at=over)
     assert training is not None
     assert training.status == TrainingStatus.PROMOTED
-    with in_workspace(house.workspace):
+    with in_workspace(tenant.workspace):
         state = state_of()
         assert (state.served, state.alpha, state.success_rate) == (3, 1.0, 0.5)
 
@@ -508,7 +508,7 @@ def test_a_clock_that_went_back_lets_no_erased_version_serve_on(world: World) ->
     assert served(world.workspace) == (None, b"")
 
 
-def test_a_training_that_began_in_time_may_end(house: House, world: World) -> None:
+def test_a_training_that_began_in_time_may_end(tenant: Tenant, world: World) -> None:
     take_out(world, world.memories[0])
     over = GONE + SERVES_AT_MOST + timedelta(seconds=1)
 
@@ -516,7 +516,7 @@ def test_a_training_that_began_in_time_may_end(house: House, world: World) -> No
         assert turn.overlooked(over) == []
 
     rng = np.random.default_rng(3)
-    training = train_due(house.workspace, clock=lambda: over, rng=rng, alive=look)
+    training = train_due(tenant.workspace, clock=lambda: over, rng=rng, alive=look)
     assert training is not None
     assert training.status == TrainingStatus.PROMOTED
-    assert served(house.workspace)[0] == 3
+    assert served(tenant.workspace)[0] == 3

@@ -13,7 +13,7 @@ from predictor.models import Comparison, Judgement, PredictorState, Training
 from predictor.services.judging.judge import judge_due
 from predictor.services.training.dataset import gather
 from predictor.services.training.turn import overlooked, train_turn
-from tests.conftest import House
+from tests.conftest import Tenant
 
 SUBJECTS = {
     "billing": ["invoices", "refunds", "late fees", "tax numbers"],
@@ -42,31 +42,33 @@ def transcript(subject: str) -> str:
     return "\n".join([TALK, *lines])
 
 
-def live(house: House, key: str, subject: str) -> None:
+def live(tenant: Tenant, key: str, subject: str) -> None:
     """Live through a session, from its start to its end."""
     wanted = {"session_key": key, "context": f"A question about {subject}.", "project": "office"}
-    assert house.agent.post("sessions", wanted).status_code == 201
-    ended = house.agent.post(f"sessions/{key}/end", {"transcript": transcript(subject)})
+    assert tenant.agent.post("sessions", wanted).status_code == 201
+    ended = tenant.agent.post(f"sessions/{key}/end", {"transcript": transcript(subject)})
     assert ended.status_code in {200, 202}, ended.json()
 
 
-def told(house: House, path: str) -> Any:
-    answer = house.reviewer.get(path)
+def told(tenant: Tenant, path: str) -> Any:
+    answer = tenant.reviewer.get(path)
     assert answer.status_code == 200, answer.json()
     return answer.json()
 
 
-def test_sessions_teach_the_ranker_that_ranks_the_next_one(house: House, neighbour: House) -> None:
-    house.workspace.settings = {"score_timeout_ms": 10_000}  # also where the tests must share
-    house.workspace.save()
+def test_sessions_teach_the_ranker_that_ranks_the_next_one(
+    tenant: Tenant, neighbour: Tenant
+) -> None:
+    tenant.workspace.settings = {"score_timeout_ms": 10_000}  # also where the tests must share
+    tenant.workspace.save()
     for subject, things in SUBJECTS.items():
         for thing in things:
             body = {"content": said(subject, thing)}
-            assert house.agent.post("memories", body).status_code == 201
+            assert tenant.agent.post("memories", body).status_code == 201
     subjects = list(SUBJECTS)
     for n in range(12):
-        live(house, f"s{n}", subjects[n % 3])
-    workspace = house.workspace
+        live(tenant, f"s{n}", subjects[n % 3])
+    workspace = tenant.workspace
     assert len(judge_due(workspace, clock=timezone.now)) == 12
     with in_workspace(workspace):
         usable = Judgement.objects.filter(void_reason="", is_flat=False).count()
@@ -84,9 +86,9 @@ def test_sessions_teach_the_ranker_that_ranks_the_next_one(house: House, neighbo
     assert training is not None
     assert (training.status, training.version, training.error) == ("promoted", 1, "")
 
-    live(house, "next", "billing")
+    live(tenant, "next", "billing")
     assert len(judge_due(workspace, clock=timezone.now)) == 1
-    audit = told(house, "predictor/audit/next")
+    audit = told(tenant, "predictor/audit/next")
     with in_workspace(workspace):
         comparison = Comparison.objects.get(session__session_key="next")
         rows = SessionCandidate.objects.filter(session__session_key="next")
@@ -96,6 +98,6 @@ def test_sessions_teach_the_ranker_that_ranks_the_next_one(house: House, neighbo
         assert comparison.void_reason == ""
         assert Training.objects.count() == 1
     assert audit["session"]["session_key"] == "next"
-    assert told(house, "predictor/status")["model"]["version"] == 1
+    assert told(tenant, "predictor/status")["model"]["version"] == 1
     with in_workspace(neighbour.workspace):
         assert not PredictorState.objects.exists()

@@ -24,7 +24,7 @@ def tell(story: Story) -> None:
         _live(story, f"week-{number}", ("billing", "deploys")[number % 2])
     judge_due(story.workspace(), clock=story.clock.now)
     training = train_turn(
-        story.house.workspace.pk, clock=story.clock.now, rng=np.random.default_rng(4)
+        story.tenant.workspace.pk, clock=story.clock.now, rng=np.random.default_rng(4)
     )
     assert training is not None
     assert training.version == 1, training.error

@@ -49,11 +49,11 @@ def _figures(story: Story) -> None:
     latency.waiting = latency.Waiting()
     pulse.tally = pulse.Tally()
     for seconds in (0.010, 0.012, 0.200):
-        telemetry.observe("recall", seconds, story.house.workspace)
+        telemetry.observe("recall", seconds, story.tenant.workspace)
     latency.write("web@here/1")
     telemetry.record_error(
         "judge", "judge_failed", detail="ReadTimeout", session_key="monday", now=now,
-        workspace=story.house.workspace,
+        workspace=story.tenant.workspace,
     )  # fmt: skip
     send(story.reader, "GET /analytics/latency", query={"window": "1h"}, summary="An hour")
     query = {"stage": "judge", "limit": 1}

@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 
 from engram.kernel.models import Event, Membership, Role, Workspace
 from engram.kernel.tenancy import in_workspace
-from tests.conftest import Caller, House, build_house, issue_agent
+from tests.conftest import Caller, Tenant, build_tenant, issue_agent
 from tests.console.examples.recorder import Call, Clock, Normaliser, Recorder, reproducible
 
 SEED = 20260504
@@ -23,21 +23,21 @@ class Story:
     def __init__(self, paths: list[str], clock: Clock):
         self.clock = clock
         self.recorder = Recorder(paths, clock)
-        self.house: House = build_house("harbour")
-        self.agent: Caller = issue_agent(self.house.workspace, "deploy-bot")
-        self.host = self.house.agent  # trusted to pass on a user's own words
-        self.reader, self.reviewer = self.house.reader, self.house.reviewer
-        self.admin = self.house.admin
+        self.tenant: Tenant = build_tenant("harbour")
+        self.agent: Caller = issue_agent(self.tenant.workspace, "deploy-bot")
+        self.host = self.tenant.agent  # trusted to pass on a user's own words
+        self.reader, self.reviewer = self.tenant.reader, self.tenant.reviewer
+        self.admin = self.tenant.admin
         self.send = self.recorder.send
 
     def workspace(self) -> Workspace:
         """Return the workspace as it is stored now."""
-        return Workspace.objects.get(pk=self.house.workspace.pk)
+        return Workspace.objects.get(pk=self.tenant.workspace.pk)
 
     def add_person(self, username: str) -> None:
         """Let a person belong to the workspace."""
         person = User.objects.create_user(username, is_staff=True)
-        Membership.objects.create(workspace=self.house.workspace, user=person, role=Role.REVIEWER)
+        Membership.objects.create(workspace=self.tenant.workspace, user=person, role=Role.REVIEWER)
 
     def commit(self, content: str, caller: Caller | None = None, **fields: Any) -> str:
         """Commit a memory that no example shows; return its id."""
@@ -54,14 +54,14 @@ def record(paths: list[str]) -> list[Call]:
     clock = Clock(LONG_AGO)
     with reproducible(clock, SEED):
         story = Story(paths, clock)
-        story.house.workspace.created_at = LONG_AGO
-        story.house.workspace.save()
+        story.tenant.workspace.created_at = LONG_AGO
+        story.tenant.workspace.save()
         memories.commit_unused(story)
         clock.moment = BEGINNING
         for tell in (
             memories.tell, cards.tell, learning.tell, operations.tell, problems.tell,
         ):  # fmt: skip
             tell(story)
-    with in_workspace(story.house.workspace):
+    with in_workspace(story.tenant.workspace):
         normaliser = Normaliser(Event.objects.earliest("seq").seq)
     return [normaliser.of(call) for call in story.recorder.calls]
