@@ -8,8 +8,8 @@ class ConflictsConfig(AppConfig):
 
     def ready(self) -> None:
         """Hear of memories through the seam that `memories` offers."""
+        from conflicts.services import due
         from conflicts.services.cards import erase, lapse, reworded
-        from conflicts.services.detection import due
         from memories import signals
 
         signals.memories_written.connect(reworded.note_reworded, dispatch_uid="conflicts.reworded")

@@ -10,8 +10,8 @@ from django.utils import timezone
 from conflicts.models import NarrativeLease
 from conflicts.services.cards import snooze
 from conflicts.services.detection import lease, turns
-from conflicts.services.detection.due import DETECT_TASK
 from conflicts.services.detection.narrative import NARRATE_TASK, drop_waiting, is_on
+from conflicts.services.due import DETECT_TASK
 from engram.kernel.jobs import wake
 from engram.kernel.models import Workspace
 

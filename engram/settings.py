@@ -249,7 +249,7 @@ SPECTACULAR_SETTINGS = {
         "ConflictKindEnum": "conflicts.models.card.ConflictKind",
         "ConflictStatusEnum": "conflicts.models.card.ConflictStatus",
         "DetectorEnum": "conflicts.services.detection.quality.DETECTORS",
-        "HealthEnum": "engram.console.diagnostics.STATUSES",
+        "HealthEnum": "engram.console.diagnostics.domain.STATUSES",
         "SeverityEnum": "conflicts.models.card.Severity",
         "UrgencyEnum": "engram.console.inbox.source.SEVERITIES",
         "RelationEnum": "memories.models.gate.Relation",

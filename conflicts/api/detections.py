@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from conflicts import serializers as shapes
 from conflicts.models import DetectionRun
 from conflicts.services.detection import quality
-from conflicts.services.detection.due import queue
+from conflicts.services.due import queue
 from engram.kernel.api import WorkspaceView, validated
 from engram.kernel.causes import NOT_ALLOWED
 from engram.kernel.models import Role

@@ -13,8 +13,8 @@ from conflicts.core.comparisons import Comparisons
 from conflicts.models import Conflict, ConflictMember, Decision
 from conflicts.models.card import WAITING, ConflictKind, ConflictStatus, Severity
 from conflicts.models.decision import Verdict
+from conflicts.services.cards.consequences import Asked, asked_by, consequences, listing_of
 from conflicts.services.cards.show import WITHHELD, closed_because, remarks, shown_note
-from conflicts.services.verdicts.consequences import Asked, asked_by, consequences, listing_of
 from engram.kernel.refusals import InvalidError
 from memories.models import State
 

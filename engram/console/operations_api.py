@@ -14,8 +14,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from engram.console import operations_shapes as shapes
-from engram.console.diagnostics import diagnose
-from engram.console.diagnostics_predictor import predictor
+from engram.console.diagnostics.diagnose import diagnose
+from engram.console.diagnostics.predictor import predictor
 from engram.console.pipeline import pipeline
 from engram.console.timeline import timeline
 from engram.kernel import latency

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from rest_framework import serializers
 
-from engram.console.diagnostics import DOMAINS, STATUSES
+from engram.console.diagnostics.domain import DOMAINS, STATUSES
 from engram.kernel.models import StageError
 from predictor.serializers.status import LastTrainingSerializer
 

@@ -9,7 +9,6 @@ one interval is lost at most, as it is when a process is killed.
 
 from __future__ import annotations
 
-import atexit
 import logging
 import math
 import os
@@ -251,12 +250,3 @@ def drop_old(now: datetime) -> None:
     """Delete the served workspace's latencies that are older than 35 days."""
     LatencyHour.objects.filter(hour__lt=now - KEPT).delete()
     WorkerTally.objects.filter(last_at__lt=now - KEPT).delete()
-
-
-def _write_at_exit() -> None:
-    from engram.kernel.pulse import own_name
-
-    write(own_name())
-
-
-atexit.register(_write_at_exit)

@@ -229,6 +229,11 @@ def end() -> None:
     _pulse.end()
 
 
+def _write_latencies() -> None:
+    """Write what a process without a thread, such as a command, has counted."""
+    latency.write(own_name())
+
+
 def _after_fork() -> None:
     tally.begin_anew()
     _pulse.forget()
@@ -236,7 +241,8 @@ def _after_fork() -> None:
 
 _pulse = Pulse()
 os.register_at_fork(after_in_child=_after_fork)
-atexit.register(end)
+atexit.register(_write_latencies)
+atexit.register(end)  # the last one registered runs first
 
 
 def listen() -> None:

@@ -12,19 +12,23 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Protocol, Self, TypeVar
 from uuid import UUID
 
 from django.db import connection, models, transaction
 from django.db.migrations.operations import RunSQL
 
-if TYPE_CHECKING:
-    from engram.kernel.models import Workspace
-
 M = TypeVar("M", bound=models.Model)
 _current: ContextVar[UUID | None] = ContextVar("engram_workspace", default=None)
 _is_rowless: ContextVar[bool] = ContextVar("engram_rowless", default=False)
 _joint: ContextVar[_Joint | None] = ContextVar("engram_joint", default=None)
+
+
+class Tenant(Protocol):
+    """What is needed of a workspace here; the model stands on this module."""
+
+    @property
+    def pk(self) -> UUID: ...
 
 
 class WorkspaceNotSetError(RuntimeError):
@@ -60,7 +64,7 @@ def release_connection() -> None:
 
 
 @contextmanager
-def in_workspace(workspace: Workspace | UUID) -> Iterator[None]:
+def in_workspace(workspace: Tenant | UUID) -> Iterator[None]:
     """Serve one workspace within one transaction; nested in the same workspace, a savepoint."""
     workspace_id = workspace if isinstance(workspace, UUID) else workspace.pk
     if _current.get() is None and (joint := _joint.get()) is not None:
@@ -70,7 +74,7 @@ def in_workspace(workspace: Workspace | UUID) -> Iterator[None]:
 
 
 @contextmanager
-def before_writing(workspace: Workspace | UUID) -> Iterator[None]:
+def before_writing(workspace: Tenant | UUID) -> Iterator[None]:
     """Serve one workspace as `in_workspace` does, but begin no joint transaction.
 
     For what a write reads before it embeds; whatever it relies on it reads again under its locks.

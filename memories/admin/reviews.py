@@ -20,7 +20,7 @@ from engram.kernel.pages import has_role, staff_of
 from engram.kernel.staff import DefaultedFilter, RoleAdmin, moment_column
 from memories.models import Review, ReviewKind, ReviewStatus
 from memories.serializers.asked import AskedOnPage, asked_on_page, asked_on_pages
-from memories.services.review import decide
+from memories.services.decisions import decide
 
 SHOWN_CHARS = 120
 FORGOTTEN = "(forgotten)"

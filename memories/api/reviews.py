@@ -22,7 +22,7 @@ from engram.kernel.refusals import MissingError
 from engram.kernel.tenancy import in_workspace
 from memories import serializers as shapes
 from memories.models import Review, ReviewKind, ReviewStatus
-from memories.services.review import decide
+from memories.services.decisions import decide
 
 
 def visible_to(actor: Actor) -> QuerySet[Review]:

@@ -15,7 +15,8 @@ from django.utils import timezone
 from conflicts import tasks
 from conflicts.core.detective import detect as read
 from conflicts.models import Conflict, DetectionDue, DetectionLease, DetectionRun
-from conflicts.services.detection import detect, due, turns
+from conflicts.services import due
+from conflicts.services.detection import detect, turns
 from engram.kernel.actors import SYSTEM
 from engram.kernel.tenancy import in_workspace
 from memories.services.commit.commit import Prepared, prepare, write

@@ -12,8 +12,8 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from conflicts.models import DetectionDue, DetectionRun
-from engram.console.diagnostics import DOMAINS, status_of
-from engram.console.diagnostics_predictor import Signs, score
+from engram.console.diagnostics.domain import DOMAINS, status_of
+from engram.console.diagnostics.predictor import Signs, score
 from engram.kernel import latency, pulse, telemetry
 from engram.kernel.actors import SYSTEM
 from engram.kernel.services import change_settings

@@ -14,7 +14,8 @@ from engram.kernel.actors import SYSTEM
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, Merge
 from memories.services.lifecycle.revise import revise
-from memories.services.lifecycle.states import hide, lock
+from memories.services.lifecycle.states import hide
+from memories.services.locks import lock
 from tests.conftest import Tenant
 
 EARLIEST = datetime.fromisoformat("2020-01-01T00:00:00+00:00")

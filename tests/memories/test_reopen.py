@@ -12,7 +12,7 @@ from engram.kernel.actors import SYSTEM
 from engram.kernel.refusals import MissingError, StaleError
 from engram.kernel.tenancy import in_workspace
 from memories.models import MergeSuggestion, Review
-from memories.services.review.reopen import reopen_review, reopen_suggestion
+from memories.services.decisions.reopen import reopen_review, reopen_suggestion
 from tests.conftest import Tenant
 from tests.memories.test_suggestions import FINER, PLAIN, answer, ask, commit, listed
 

@@ -20,7 +20,7 @@ from engram.kernel.refusals import StaleError
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, Session
 from memories.services.lifecycle.erase import erase
-from memories.services.lifecycle.states import lock
+from memories.services.locks import lock
 from memories.services.sessions.erase import delete_session
 from memories.signals import session_erased
 from predictor.models import (

@@ -21,7 +21,8 @@ from engram.kernel.tenancy import in_workspace
 from memories.core.content import content_hash
 from memories.models import CandidateSource, Memory, Merge, Session, SessionCandidate
 from memories.services.lifecycle.forget import forget, restore
-from memories.services.lifecycle.states import hide, lock, put_back
+from memories.services.lifecycle.states import hide, put_back
+from memories.services.locks import lock
 from predictor.core.governance import Governor, Phase
 from predictor.core.judging import Verdict
 from predictor.core.labels import sampled

@@ -10,8 +10,8 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from conflicts.services.detection.detect import detect_due
-from conflicts.services.detection.due import queue
 from conflicts.services.detection.narrate import narrate_due
+from conflicts.services.due import queue
 from engram.kernel.models import Workspace
 from engram.kernel.refusals import RefusalError
 

@@ -17,20 +17,20 @@ from conflicts.core.subjects import Note, note_of
 from conflicts.models import Conflict, ConflictMember, ConflictPair
 from conflicts.models.card import WAITING
 from conflicts.services.cards.absorb import absorb
+from conflicts.services.cards.decided import decided_pairs
 from conflicts.services.cards.question import (
     QUESTION_MAX_CHARS,
     ask_finding,
     in_order,
     save_question,
 )
-from conflicts.services.detection.due import note_written
-from conflicts.services.verdicts.decided import decided_pairs
+from conflicts.services.due import note_written
 from engram.kernel.actors import SYSTEM, Actor
 from engram.kernel.history import record
 from engram.kernel.locks import one_at_a_time
 from engram.kernel.tenancy import current_workspace_id
 from memories.models import Memory
-from memories.services.lifecycle.states import lock
+from memories.services.locks import lock
 
 
 @dataclass(slots=True)

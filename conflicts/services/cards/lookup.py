@@ -8,7 +8,7 @@ from conflicts.models import Conflict, ConflictMember
 from engram.kernel.causes import CHANGED_MEANWHILE
 from engram.kernel.refusals import MissingError, StaleError
 from memories.models import Memory
-from memories.services.lifecycle.states import lock
+from memories.services.locks import lock
 
 
 def locked_conflict(conflict_id: UUID) -> Conflict:

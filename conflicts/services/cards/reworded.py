@@ -18,10 +18,10 @@ from conflicts.core.comparisons import Comparisons
 from conflicts.core.identity import Placement
 from conflicts.models import Conflict, ConflictMember, ConflictPair, JudgedRelation
 from conflicts.models.card import WAITING, LapseReason
+from conflicts.services.cards.decided import wordings
 from conflicts.services.cards.lapse import lapse, locked_cards
 from conflicts.services.cards.question import ask_anew, ask_finding, live_members, save_question
-from conflicts.services.detection.due import note_written
-from conflicts.services.verdicts.decided import wordings
+from conflicts.services.due import note_written
 from memories.models import Memory, State
 
 

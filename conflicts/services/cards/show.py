@@ -17,8 +17,7 @@ from conflicts.core.wording import Span, WordDiff, word_diff
 from conflicts.models import Conflict, ConflictComment, ConflictMember, Decision
 from conflicts.models.card import ConflictStatus
 from conflicts.models.decision import Verdict
-from conflicts.services.cards.finders import Finder, finders
-from conflicts.services.verdicts.consequences import (
+from conflicts.services.cards.consequences import (
     Asked,
     Consequences,
     asked_by,
@@ -26,6 +25,7 @@ from conflicts.services.verdicts.consequences import (
     listing_of,
     why_unclear,
 )
+from conflicts.services.cards.finders import Finder, finders
 from engram.kernel.models import Event
 from engram.kernel.refusals import InvalidError
 from memories.models import Memory, State

@@ -17,9 +17,9 @@ from conflicts.services.cards.comparing import with_comparisons
 from conflicts.services.cards.file import file_findings
 from conflicts.services.cards.reworded import settle_reworded, with_reworded
 from conflicts.services.detection import backlog, lease
-from conflicts.services.detection.due import DETECT_TASK
 from conflicts.services.detection.narrative import hand_on
 from conflicts.services.detection.story import is_short, story_ids, tell
+from conflicts.services.due import DETECT_TASK
 from engram.kernel import telemetry
 from engram.kernel.jobs import wake
 from engram.kernel.models import Workspace

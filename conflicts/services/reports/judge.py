@@ -23,7 +23,7 @@ from engram.kernel.refusals import InvalidError, MissingError, StaleError
 from memories.models import Memory, MergeSuggestion, State
 from memories.services.causes import NOT_LIVE
 from memories.services.gate.suggestions import suggest
-from memories.services.lifecycle.states import lock
+from memories.services.locks import lock
 
 DETAIL = {
     "opened": "A card asks people which of them holds.",

@@ -16,6 +16,7 @@ from conflicts.core.records import Record
 from conflicts.core.subjects import by_subject, note_of, share_nothing
 from conflicts.models import Conflict, JudgedRelation
 from conflicts.services.cards.comparing import with_comparisons
+from conflicts.services.cards.consequences import asked_by, look_ahead
 from conflicts.services.cards.discuss import add_comment
 from conflicts.services.cards.file import file_findings, one_filer
 from conflicts.services.cards.question import live_members
@@ -23,7 +24,6 @@ from conflicts.services.causes import ALREADY_DECIDED, SEVERAL_QUESTIONS
 from conflicts.services.reports import judgements
 from conflicts.services.reports.company import card_of, company_of, vectors_of, waiting_card
 from conflicts.services.reports.records import demand_leave, is_seconded, note_said, record_of
-from conflicts.services.verdicts.consequences import asked_by, look_ahead
 from engram.kernel.actors import Actor
 from engram.kernel.causes import CHANGED_MEANWHILE
 from engram.kernel.credentials import refuse_credentials
@@ -34,7 +34,7 @@ from memories.models import Memory, Provenance, State
 from memories.services.causes import FORGOTTEN_BEFORE
 from memories.services.commit import commit
 from memories.services.commit.draft import Draft
-from memories.services.lifecycle.states import lock
+from memories.services.locks import lock
 
 Outcome = Literal["opened", "joined", "known", "decided", "kept"]
 REASON_MAX_CHARS = 1000

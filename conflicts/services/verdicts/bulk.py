@@ -19,8 +19,8 @@ from conflicts.models import Conflict
 from conflicts.models.card import WAITING
 from conflicts.models.decision import Verdict
 from conflicts.services.cards import discuss, snooze
+from conflicts.services.cards.consequences import Asked, asked_by, consequences, listing_of
 from conflicts.services.cards.queue import URGENCY
-from conflicts.services.verdicts.consequences import Asked, asked_by, consequences, listing_of
 from conflicts.services.verdicts.resolve import resolve
 from engram.kernel.actors import Actor
 from engram.kernel.causes import CHANGED_MEANWHILE

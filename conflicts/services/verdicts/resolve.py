@@ -12,10 +12,10 @@ from conflicts.models import Conflict, ConflictMember, Decision
 from conflicts.models.card import ConflictStatus
 from conflicts.models.decision import Verdict
 from conflicts.services.cards.comparing import with_comparisons
+from conflicts.services.cards.consequences import Asked, asked_by, consequences, listing_of
 from conflicts.services.cards.lookup import locked_with_members
 from conflicts.services.causes import ALREADY_DECIDED, STALE_LISTING, STALE_VERSION
-from conflicts.services.detection.due import note_written
-from conflicts.services.verdicts.consequences import Asked, asked_by, consequences, listing_of
+from conflicts.services.due import note_written
 from engram.kernel.actors import Actor
 from engram.kernel.credentials import refuse_credentials
 from engram.kernel.history import record

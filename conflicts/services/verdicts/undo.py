@@ -22,7 +22,8 @@ from engram.kernel.tenancy import in_workspace
 from memories.models import Memory
 from memories.services.causes import SAME_STATEMENT
 from memories.services.index.statement_hashes import SAID_AGAIN, lock_statements, refuse_twins
-from memories.services.lifecycle.states import hide, lock, put_back
+from memories.services.lifecycle.states import hide, put_back
+from memories.services.locks import lock
 
 
 def undo(workspace: Workspace, conflict_id: UUID, *, actor: Actor, now: datetime) -> Conflict:

@@ -21,9 +21,9 @@ from memories.models import Memory, Review, ReviewKind, ReviewStatus
 from memories.models.memory import in_scope
 from memories.serializers.asked import AskedOnPage, asked_on_page, asked_on_pages
 from memories.serializers.withheld import visible_parts
+from memories.services.decisions import decide
+from memories.services.decisions.reopen import reopen_review
 from memories.services.lifecycle.forget import restore
-from memories.services.review import decide
-from memories.services.review.reopen import reopen_review
 
 # A summary may still tell what should be gone; a request only keeps its agent waiting.
 GRAVE, OTHER = SEVERITIES.index("high"), SEVERITIES.index("medium")

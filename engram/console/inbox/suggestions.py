@@ -23,11 +23,11 @@ from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, Merge, MergeSuggestion, Relation, SuggestionStatus
 from memories.models.memory import in_scope
 from memories.services.causes import MERGE_SPLIT
+from memories.services.decisions.reopen import reopen_suggestion
 from memories.services.disputes import shared_conflicts
 from memories.services.gate import answer_suggestion
 from memories.services.gate.split import split
 from memories.services.gate.suggestions import in_status
-from memories.services.review.reopen import reopen_suggestion
 
 URGENCY = SEVERITIES.index("low")  # both are recalled until somebody says
 QUOTED = 90

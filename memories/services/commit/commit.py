@@ -30,7 +30,7 @@ from memories.services.commit.draft import Draft
 from memories.services.commit.nearby import with_asks
 from memories.services.commit.transaction import Committed, Run
 from memories.services.index.statement_hashes import lock_statements
-from memories.services.lifecycle.states import hold, lock
+from memories.services.locks import hold, lock
 from memories.signals import memories_written
 
 __all__ = ["Committed", "Prepared", "commit", "commit_all", "prepare", "write"]

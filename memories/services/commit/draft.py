@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from typing import Any, Self
 from uuid import UUID
 
+from engram.kernel.actors import Actor
 from engram.kernel.credentials import strings_in
-from memories.models import Kind, Provenance
+from memories.models import Kind, Memory, Provenance
 
 DEFAULT_CONFIDENCE = {Provenance.USER_STATED: 1.0}
 OTHER_CONFIDENCE = 0.7
@@ -97,3 +98,19 @@ def _plain(value: Any) -> Any:
     if isinstance(value, tuple):
         return [_plain(item) for item in value]
     return dict(value) if isinstance(value, Mapping) else value
+
+
+def without_known_claims(draft: Draft, memory: Memory, *, actor: Actor) -> Draft:
+    """Return what a draft that repeats a memory claims beyond the key's ceiling, lowered to it.
+
+    Only where the memory is trusted as much already and leads already: then nothing would change,
+    and nobody is asked. What is claimed beyond that stays, and a person is asked.
+    """
+    claimed = Provenance(draft.provenance)
+    if not actor.may_claim(claimed) and claimed.trust <= Provenance(memory.provenance).trust:
+        draft = replace(draft, provenance=actor.claims.provenance_ceiling)
+    if not actor.may_pin and draft.is_pinned and memory.is_pinned:
+        draft = replace(draft, is_pinned=False)
+    if not actor.may_pin and draft.kind == memory.kind == Kind.CONSTRAINT:
+        draft = replace(draft, kind=Kind.SEMANTIC)
+    return draft

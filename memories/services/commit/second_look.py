@@ -41,7 +41,7 @@ from memories.services.commit.transaction import Committed
 from memories.services.gate import examine
 from memories.services.gate.neighbours import Row
 from memories.services.gate.suggestions import Proposal, pair_of, suggest_all
-from memories.services.lifecycle.states import lock
+from memories.services.locks import lock
 from memories.signals import memories_written
 
 log = logging.getLogger(__name__)

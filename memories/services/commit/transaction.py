@@ -18,15 +18,16 @@ from memories.core.comparing import Comparer
 from memories.core.content import content_hash
 from memories.models import Memory, Observation, ReviewKind, State
 from memories.services.causes import ALREADY_SUPERSEDED
-from memories.services.commit.create import create
-from memories.services.commit.draft import Draft
+from memories.services.commit.draft import Draft, without_known_claims
 from memories.services.gate import examine as gate
 from memories.services.gate.merge import merge_into
 from memories.services.gate.suggestions import suggest
 from memories.services.index.search_index import WordIndex, reindex_vectors
 from memories.services.index.statement_hashes import forgotten_memory, live_twins
+from memories.services.lifecycle.create import create
 from memories.services.lifecycle.links import Links
-from memories.services.lifecycle.states import hide, lock, put_back
+from memories.services.lifecycle.states import hide, put_back
+from memories.services.locks import lock
 from memories.services.review.ask import ask
 from memories.services.review.trust import (
     ReviewNeededError,
@@ -34,7 +35,6 @@ from memories.services.review.trust import (
     demand_claims,
     demand_leave,
     demand_trust,
-    without_known_claims,
 )
 
 MICROSECOND = timedelta(microseconds=1)

@@ -25,12 +25,14 @@ from memories.models import Memory, MergeSuggestion, Observation, SuggestionStat
 from memories.services.causes import IN_OPEN_CONFLICT, SUGGESTION_CLOSED
 from memories.services.disputes import shared_conflicts
 from memories.services.gate import examine
-from memories.services.gate.merge import fields_of, merge_into
+from memories.services.gate.merge import merge_into
 from memories.services.gate.split import COUNTERS
 from memories.services.gate.suggestions import in_status, suggest
 from memories.services.index.search_index import WordIndex, reindex_vectors
 from memories.services.index.statement_hashes import lock_statements
-from memories.services.lifecycle.states import hide, lock
+from memories.services.lifecycle.fields import fields_of
+from memories.services.lifecycle.states import hide
+from memories.services.locks import lock
 from memories.signals import memories_written
 
 

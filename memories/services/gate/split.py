@@ -37,13 +37,14 @@ from memories.services.causes import (
     SAME_STATEMENT,
     STATEMENT_FORGOTTEN,
 )
-from memories.services.commit.create import create
-from memories.services.gate.merge import fields_of, fields_sent, put_fields
 from memories.services.gate.suggestions import pair_of, wordings_of
 from memories.services.index.search_index import WordIndex, reindex_vectors
 from memories.services.index.statement_hashes import forgotten_memory, live_twins, lock_statements
+from memories.services.lifecycle.create import create
+from memories.services.lifecycle.fields import fields_of, fields_sent, put_fields
 from memories.services.lifecycle.links import Links
-from memories.services.lifecycle.states import lock, put_back
+from memories.services.lifecycle.states import put_back
+from memories.services.locks import lock
 from memories.services.review.trust import by_persons, is_persons_word, lacking_trust, leads
 from memories.signals import memories_written
 

@@ -31,7 +31,7 @@ from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, MemoryTokens, MemoryVector
 from memories.services.index.search_index import EMBED_TASK, reindex_vectors
 from memories.services.index.tokens import write_tokens
-from memories.services.lifecycle.states import lock
+from memories.services.locks import lock
 
 log = logging.getLogger(__name__)
 MEMORIES_A_TURN = 64

@@ -20,7 +20,7 @@ from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, MemoryQuerySet, MemoryTokens, MemoryVector
 from memories.services.index.search_index import index_vectors
-from memories.services.lifecycle.states import lock
+from memories.services.locks import lock
 
 MEMORIES_A_TURN = 16
 # For so long after a change, writers that read the workspace's row before it may still add

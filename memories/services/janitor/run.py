@@ -35,7 +35,8 @@ from memories.services.janitor.scan import (
     place_of,
     rules_of,
 )
-from memories.services.lifecycle.states import hide, lock
+from memories.services.lifecycle.states import hide
+from memories.services.locks import lock
 
 JANITOR_FIELDS = ("weight_factor", "confidence_factor", "demotion_count", "demoted_at", "culled_at")
 

@@ -20,7 +20,8 @@ from engram.kernel.tenancy import in_workspace
 from memories.models import JanitorAction, JanitorRun, Memory
 from memories.services.causes import SAME_STATEMENT
 from memories.services.janitor.run import standing
-from memories.services.lifecycle.states import lock, put_back
+from memories.services.lifecycle.states import put_back
+from memories.services.locks import lock
 
 CHUNK = 500
 NAMED_MAX = 100

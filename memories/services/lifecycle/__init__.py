@@ -1,1 +1,1 @@
-"""Changing and hiding memories: revise, forget, restore, erase, roll back."""
+"""Creating, changing and hiding memories: revise, forget, restore, erase, roll back."""

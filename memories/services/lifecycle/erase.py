@@ -30,7 +30,8 @@ from memories.models import (
 )
 from memories.services.index.search_index import WordIndex
 from memories.services.index.statement_hashes import lock_statements
-from memories.services.lifecycle.states import absorbed_ids, lock
+from memories.services.lifecycle.states import absorbed_ids
+from memories.services.locks import lock
 from memories.services.review.ask import flag_derived
 from memories.services.sessions.erase import erase_quotes, pieces_of
 from memories.signals import memories_erased

@@ -20,7 +20,8 @@ from memories.models.memory import in_scope
 from memories.services.causes import SAME_STATEMENT
 from memories.services.index.nearest import nearest
 from memories.services.index.statement_hashes import SAID_AGAIN, lock_statements, refuse_twins
-from memories.services.lifecycle.states import absorbed_by, hide, lock, put_back, survivor_ids
+from memories.services.lifecycle.states import absorbed_by, hide, put_back, survivor_ids
+from memories.services.locks import lock
 from memories.services.review.ask import ask, ask_to_forget
 from memories.services.review.trust import ReviewNeededError, demand_leave, keeps_from_forgetting
 

@@ -20,10 +20,10 @@ from memories.core.content import content_hash
 from memories.core.text import terms
 from memories.models import Memory, MemoryTag, Provenance, Review, ReviewKind, State
 from memories.services.causes import FORGOTTEN_BEFORE, NOT_LIVE, SAME_STATEMENT
-from memories.services.gate.merge import keep_revision
 from memories.services.index.search_index import WordIndex, reindex_vectors
 from memories.services.index.statement_hashes import forgotten_memory, lock_statements
-from memories.services.lifecycle.states import lock
+from memories.services.lifecycle.fields import keep_revision
+from memories.services.locks import lock
 from memories.services.review.ask import ask, lapse_of
 from memories.services.review.trust import ReviewNeededError, demand_all, demand_pin, demand_trust
 from memories.signals import memories_written

@@ -21,11 +21,11 @@ from memories.core.content import content_hash
 from memories.core.text import terms
 from memories.models import Memory, MemoryQuerySet, Merge, Observation, Revision, State
 from memories.models.memory import LIVE
-from memories.services.gate.merge import keep_revision
 from memories.services.index.search_index import WordIndex, reindex_vectors
 from memories.services.index.statement_hashes import lock_statements
+from memories.services.lifecycle.fields import keep_revision
 from memories.services.lifecycle.forget import Restored, restore
-from memories.services.lifecycle.states import hide, lock, put_back
+from memories.services.lifecycle.states import hide, put_back
 from memories.services.lifecycle.withdraw import (
     Rest,
     changed_by_others,
@@ -37,6 +37,7 @@ from memories.services.lifecycle.withdraw import (
     witnesses,
     wordings,
 )
+from memories.services.locks import lock
 from memories.signals import memories_written
 
 SHOWN_MAX = 100

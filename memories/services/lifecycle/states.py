@@ -7,7 +7,6 @@ from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID
 
-from django.db import connection
 from django.db.models import F
 
 from engram.kernel.actors import Actor
@@ -18,6 +17,7 @@ from engram.kernel.tenancy import current_workspace_id
 from memories.models import Derivation, Memory, MemoryVector, Merge
 from memories.services.index.search_index import EMBED_TASK
 from memories.services.index.statement_hashes import wordings_of
+from memories.services.locks import lock
 from memories.services.review.ask import (
     answered_about,
     flag_derived,
@@ -35,42 +35,6 @@ _EVENT = {
     "retired_at": "memory.retired",
     "superseded_at": "memory.superseded",
 }
-
-
-def lock(ids: Collection[UUID], *, to_erase: bool = False) -> list[Memory]:
-    """Lock memories in the order of their ids, so that two transactions cannot deadlock.
-
-    `to_erase` also waits for those who `hold` them.
-    """
-    memories = Memory.objects.filter(pk__in=ids).order_by("pk")
-    return list(memories.select_for_update(no_key=not to_erase))
-
-
-def hold(ids: Collection[UUID]) -> None:
-    """Keep memories from being erased until the transaction ends; they may change meanwhile.
-
-    For rows that refer to them: the database checks references last, when it is too late to wait.
-    """
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT 1 FROM memories_memory WHERE workspace_id = %s AND id = ANY(%s)"
-            " ORDER BY id FOR KEY SHARE",
-            [current_workspace_id(), list(ids)],
-        )
-
-
-def hold_free(ids: Collection[UUID]) -> set[UUID]:
-    """`hold` those of the memories that nobody is about to erase, and return them; never waits.
-
-    For whoever has locked by now what an erasing transaction will ask for.
-    """
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT id FROM memories_memory WHERE workspace_id = %s AND id = ANY(%s)"
-            " FOR KEY SHARE SKIP LOCKED",
-            [current_workspace_id(), list(ids)],
-        )
-        return {memory_id for (memory_id,) in cursor.fetchall()}
 
 
 def absorbed_ids(ids: Collection[UUID]) -> set[UUID]:

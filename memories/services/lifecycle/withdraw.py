@@ -17,9 +17,9 @@ from engram.kernel.models import Event
 from memories.core.content import content_hash
 from memories.core.merging import Step, fold, without, witnessed
 from memories.models import Memory, Merge, Observation
-from memories.services.gate.merge import fields_of, fields_sent, put_fields
 from memories.services.index.search_index import WordIndex, reindex_vectors
 from memories.services.index.statement_hashes import forgotten_memory
+from memories.services.lifecycle.fields import fields_of, fields_sent, put_fields
 from memories.services.review.trust import by_persons
 
 _FIELD = {"is_pinned": "pinned"}  # what a revision names otherwise than a merge does

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
@@ -17,7 +16,6 @@ from django.db.models.functions import Cast
 from engram.kernel.actors import Actor
 from engram.kernel.models import ApiKey, Event, Role
 from memories.models import Kind, Memory, Merge, Provenance, ReviewKind
-from memories.services.commit.draft import Draft
 
 # What a person does to a memory that makes it a decision of theirs.
 _WILL = frozenset(
@@ -112,22 +110,6 @@ def keeps_from_forgetting(memories: Collection[Memory], *, actor: Actor) -> list
         if reason := reason or (_PERSONS if memory.id in persons else ""):
             found.append(ReviewNeededError(ReviewKind.FORGET, memory, reason))
     return found
-
-
-def without_known_claims(draft: Draft, memory: Memory, *, actor: Actor) -> Draft:
-    """Return what a draft that repeats a memory claims beyond the key's ceiling, lowered to it.
-
-    Only where the memory is trusted as much already and leads already: then nothing would change,
-    and nobody is asked. What is claimed beyond that stays, and a person is asked.
-    """
-    claimed = Provenance(draft.provenance)
-    if not actor.may_claim(claimed) and claimed.trust <= Provenance(memory.provenance).trust:
-        draft = replace(draft, provenance=actor.claims.provenance_ceiling)
-    if not actor.may_pin and draft.is_pinned and memory.is_pinned:
-        draft = replace(draft, is_pinned=False)
-    if not actor.may_pin and draft.kind == memory.kind == Kind.CONSTRAINT:
-        draft = replace(draft, kind=Kind.SEMANTIC)
-    return draft
 
 
 def lacking_trust(memory: Memory, provenance: str, actor: Actor) -> str:

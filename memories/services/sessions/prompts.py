@@ -24,7 +24,7 @@ from memories.models import Memory, Session, SessionCandidate
 from memories.services.causes import SESSION_ENDED, SESSION_OF_ANOTHER
 from memories.services.disputes import UNDISPUTED, Dispute, quoted_disputes
 from memories.services.index.postings import GAIN, POSTINGS, bm25_parameters, vocabulary_of
-from memories.services.lifecycle.states import lock
+from memories.services.locks import lock
 
 NO_SUCH_SESSION = "There is no such session."
 NOT_YOURS = "Another key started this session; only that key speaks for it."

@@ -20,7 +20,7 @@ from engram.kernel.planning import by_index
 from engram.kernel.refusals import MissingError, StaleError
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, SessionCandidate
-from memories.services.lifecycle.states import hold_free
+from memories.services.locks import hold_free
 from predictor.core.calibration import Item, draw, stratum_of
 from predictor.models import (
     CalibrationItem,

@@ -25,7 +25,7 @@ from memories.models import (
     Session,
     SessionCandidate,
 )
-from memories.services.lifecycle.states import lock
+from memories.services.locks import lock
 from memories.services.review.trust import by_persons
 from predictor.core.labels import Evidence, label
 from predictor.models import Label

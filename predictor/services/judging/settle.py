@@ -18,7 +18,7 @@ from engram.kernel.llm import Usage
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.models import CandidateSource, Memory, Session, SessionCandidate
-from memories.services.lifecycle.states import lock
+from memories.services.locks import lock
 from memories.services.sessions.end import note_judged
 from predictor.core import governance
 from predictor.core.comparison import (

@@ -31,8 +31,8 @@ from predictor.services.models.reset import cold_start
 from predictor.services.serving import breaker, served
 from predictor.services.serving.deadline import Deadline, TooSlowError
 from predictor.services.serving.served import LoadingError, ServedModel
-from predictor.services.serving.session_features import candidates_of, context_of, signals_of
 from predictor.services.serving.status_line import status_line
+from predictor.services.session_features import candidates_of, context_of, signals_of
 from predictor.services.state import locked_state, serving_state
 from predictor.services.training.dataset import usable_judgements
 from predictor.services.training.due import note_training_due

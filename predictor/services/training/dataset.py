@@ -24,7 +24,7 @@ from predictor.core.features import token_buckets
 from predictor.core.labels import MIN_CONFIDENCE
 from predictor.core.types import SIGNALS, LabelledSession
 from predictor.models import Judgement, JudgeStatus, Label
-from predictor.services.serving.session_features import candidates_of, context_of
+from predictor.services.session_features import candidates_of, context_of
 
 SESSIONS_MAX = 500  # the newest; trained in a few seconds
 MEMORIES_MAX = 4_000  # the newest; for the mean and the principal directions

@@ -1,43 +1,14 @@
-"""How well each part of the service does in a workspace, as a score, a status and a sentence."""
+"""A look at every part of the service in one workspace."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, Literal
 
+from engram.console.diagnostics import parts
+from engram.console.diagnostics.domain import Domain, Status, status_of
+from engram.console.diagnostics.predictor import predictor
 from engram.kernel.models import Workspace
-
-Status = Literal["healthy", "degraded", "unhealthy"]
-STATUSES: Final = ("healthy", "degraded", "unhealthy")
-HEALTHY: Final = 0.8
-DEGRADED: Final = 0.5
-DOMAINS: Final = (
-    "predictor", "queue", "storage", "index", "provider", "detection", "duplicates", "gate",
-)  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class Domain:
-    """One part: `score` in [0, 1], what it was made of, and what it means."""
-
-    name: str
-    score: float
-    says: str
-    fields: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def status(self) -> Status:
-        """Return the score as a word."""
-        return status_of(self.score)
-
-
-def status_of(score: float) -> Status:
-    """Return a score as a word; 0.8 and 0.5 are the bounds of the source document."""
-    if score >= HEALTHY - 1e-9:
-        return "healthy"
-    return "degraded" if score >= DEGRADED - 1e-9 else "unhealthy"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +36,6 @@ class Diagnosis:
 
 def diagnose(workspace: Workspace, *, now: datetime) -> Diagnosis:
     """Look at every part of the workspace being served."""
-    from engram.console import diagnostics_parts as parts
-    from engram.console.diagnostics_predictor import predictor
-
     processes = parts.processes(now)
     gate = parts.gate_metrics(now)
     return Diagnosis(

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from engram.console.diagnostics import Domain
+from engram.console.diagnostics.domain import Domain
 from engram.kernel import latency, pulse
 from engram.kernel.models import Workspace
 from memories.services.sessions.ranker_hook import STAGE

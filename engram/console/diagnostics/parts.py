@@ -12,7 +12,7 @@ from django.db.models import Count, Min, Q
 from conflicts.models import Awaits, DetectionRun
 from conflicts.services.detection import backlog
 from conflicts.services.detection import runs as run_figures
-from engram.console.diagnostics import Domain
+from engram.console.diagnostics.domain import Domain
 from engram.console.health import broker_check
 from engram.embedded.places import read_record
 from engram.kernel import embedding, llm, pulse

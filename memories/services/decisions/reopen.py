@@ -24,7 +24,7 @@ from memories.models import (
 from memories.services.causes import ALREADY_SUGGESTED, NOT_KEPT_APART, REVIEW_CLOSED
 from memories.services.gate.suggestions import in_status
 from memories.services.index.statement_hashes import forgotten_memory
-from memories.services.lifecycle.states import lock
+from memories.services.locks import lock
 from memories.services.review.ask import about, locked_with_memory, seen
 
 

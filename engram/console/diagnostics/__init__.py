@@ -1,0 +1,1 @@
+"""How well each part of the service does in a workspace."""

@@ -1,0 +1,37 @@
+"""How well each part of the service does in a workspace, as a score, a status and a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
+
+Status = Literal["healthy", "degraded", "unhealthy"]
+STATUSES: Final = ("healthy", "degraded", "unhealthy")
+HEALTHY: Final = 0.8
+DEGRADED: Final = 0.5
+DOMAINS: Final = (
+    "predictor", "queue", "storage", "index", "provider", "detection", "duplicates", "gate",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Domain:
+    """One part: `score` in [0, 1], what it was made of, and what it means."""
+
+    name: str
+    score: float
+    says: str
+    fields: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def status(self) -> Status:
+        """Return the score as a word."""
+        return status_of(self.score)
+
+
+def status_of(score: float) -> Status:
+    """Return a score as a word; 0.8 and 0.5 are the bounds of the source document."""
+    if score >= HEALTHY - 1e-9:
+        return "healthy"
+    return "degraded" if score >= DEGRADED - 1e-9 else "unhealthy"

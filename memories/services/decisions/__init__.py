@@ -1,0 +1,1 @@
+"""What reviewers decide about requests that wait, and taking a rejection back."""

@@ -1,0 +1,47 @@
+"""Locks on memories, always taken in the order of their ids."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from uuid import UUID
+
+from django.db import connection
+
+from engram.kernel.tenancy import current_workspace_id
+from memories.models import Memory
+
+
+def lock(ids: Collection[UUID], *, to_erase: bool = False) -> list[Memory]:
+    """Lock memories in the order of their ids, so that two transactions cannot deadlock.
+
+    `to_erase` also waits for those who `hold` them.
+    """
+    memories = Memory.objects.filter(pk__in=ids).order_by("pk")
+    return list(memories.select_for_update(no_key=not to_erase))
+
+
+def hold(ids: Collection[UUID]) -> None:
+    """Keep memories from being erased until the transaction ends; they may change meanwhile.
+
+    For rows that refer to them: the database checks references last, when it is too late to wait.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT 1 FROM memories_memory WHERE workspace_id = %s AND id = ANY(%s)"
+            " ORDER BY id FOR KEY SHARE",
+            [current_workspace_id(), list(ids)],
+        )
+
+
+def hold_free(ids: Collection[UUID]) -> set[UUID]:
+    """`hold` those of the memories that nobody is about to erase, and return them; never waits.
+
+    For whoever has locked by now what an erasing transaction will ask for.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT id FROM memories_memory WHERE workspace_id = %s AND id = ANY(%s)"
+            " FOR KEY SHARE SKIP LOCKED",
+            [current_workspace_id(), list(ids)],
+        )
+        return {memory_id for (memory_id,) in cursor.fetchall()}
