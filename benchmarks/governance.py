@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
-from predictor.core.governance import EXIT_Z, MIN_OUT_OF_SAMPLE, Comparison, Governor
+from predictor.core.governance import EXIT_Z, MIN_OUT_OF_SAMPLE, Governor, SessionOutcome
 
 COLD = 10  # sessions before the first training
 SESSIONS, BEFORE, AFTER = 290, 90, 60
@@ -157,10 +157,10 @@ def held(margins: np.ndarray) -> None:
     for run, row in enumerate(margins):
         governor = Governor.initial()
         for _ in range(COLD):
-            governor = governor.update(Comparison(None, "not trained"))
+            governor = governor.update(SessionOutcome(None, "not trained"))
         for step, x in enumerate(row):
             told = (None, "flat") if np.isnan(x) else (float(x), "")
-            one = Comparison(*told, is_trained=True, is_out_of_sample=True)
+            one = SessionOutcome(*told, is_trained=True, is_out_of_sample=True)
             governor = governor.update(one)
             assert abs(governor.alpha - ran.alpha[run, step]) < 1e-9, (run, step)
             is_reset = ran.is_reset[run, step] | ran.is_cold_reset[run, step]

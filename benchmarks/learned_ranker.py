@@ -195,7 +195,7 @@ def scoring_rows(width: int, repeats: int) -> dict[str, dict[str, float | str]]:
 
             call = torch_model.scoring(context, pool)
             rows[f"the same in torch, width {width}"] = timed(call, repeats)
-        ready = scorer.cached(repeated(pool, 50))
+        ready = scorer.prepare(repeated(pool, 50))
         rows[f"score {len(ready):,} prepared, width {width}"] = timed(
             partial(scorer.score, context, ready), repeats
         )

@@ -312,7 +312,7 @@ ENGRAM_RECALL_ANNOTATORS = ["conflicts.services.cards.disputes.annotate"]
 ENGRAM_DISPUTED_PAIRS = "conflicts.services.cards.disputes.in_one_conflict"
 ENGRAM_SESSION_BRIEFERS = ["conflicts.services.verdicts.decided_since.decided_since"]
 # The learned ranker at session start; empty: the baseline alone.
-ENGRAM_SESSION_RANKER = "predictor.services.serving.rank_session.opinion"
+ENGRAM_SESSION_RANKER = "predictor.services.serving.rank_session.rank_session"
 
 CELERY_BROKER_URL = BROKER_URL
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True

@@ -25,7 +25,7 @@ from predictor.services.status.records import (
     WITHHELD_CALIBRATION,
     WITHHELD_ERASED,
     WITHHELD_FORGOTTEN,
-    Record,
+    SessionRecord,
 )
 
 ERASED = "Erased: nothing of it is kept."
@@ -55,11 +55,11 @@ class Member:
     """One memory at its place in a list; `gone` says why its text is not shown, if it is not."""
 
     place: int
-    told: dict[str, Any] | None
+    memory: dict[str, Any] | None
     gone: str
 
 
-def comparison_detail(record: Record, comparison: Comparison) -> dict[str, Any]:
+def comparison_detail(record: SessionRecord, comparison: Comparison) -> dict[str, Any]:
     """Return both rankings, what was judged besides, and what it did to the evidence."""
     tops = comparison.baseline_top_ids, comparison.predictor_top_ids
     judged = record.judgement.memory_ids if record.judgement is not None else []
@@ -77,7 +77,7 @@ def comparison_detail(record: Record, comparison: Comparison) -> dict[str, Any]:
     }
 
 
-def judgement_detail(record: Record) -> dict[str, Any]:
+def judgement_detail(record: SessionRecord) -> dict[str, Any]:
     """Return what the judge said of each memory, in the order in which it saw them."""
     judged = record.judgement.memory_ids if record.judgement is not None else []
     (members,) = _members(record, judged)
@@ -89,7 +89,7 @@ def judgement_detail(record: Record) -> dict[str, Any]:
     }
 
 
-def _said(record: Record) -> dict[str, Any]:
+def _said(record: SessionRecord) -> dict[str, Any]:
     return {
         "record": record,
         "said": present_judgement(record),
@@ -97,19 +97,20 @@ def _said(record: Record) -> dict[str, Any]:
     }
 
 
-def _members(record: Record, *lists: Sequence[UUID]) -> list[list[Member]]:
+def _members(record: SessionRecord, *lists: Sequence[UUID]) -> list[list[Member]]:
     """Return lists of memories, each at its place; an erased one leaves its place empty."""
-    told = {one["id"]: one for one in present_memories(list(record.memories.values()))}
+    memory = {one["id"]: one for one in present_memories(list(record.memories.values()))}
     return [
-        [_member(place, told.get(str(i))) for place, i in enumerate(ids, start=1)] for ids in lists
+        [_member(place, memory.get(str(i))) for place, i in enumerate(ids, start=1)]
+        for ids in lists
     ]
 
 
-def _member(place: int, told: dict[str, Any] | None) -> Member:
-    if told is None:
+def _member(place: int, memory: dict[str, Any] | None) -> Member:
+    if memory is None:
         return Member(place, None, ERASED)
-    gone = f"{State(told['state']).label}: its text is not shown."
-    return Member(place, told, gone if told["content"] is None else "")
+    gone = f"{State(memory['state']).label}: its text is not shown."
+    return Member(place, memory, gone if memory["content"] is None else "")
 
 
 def _evidence(before: Comparison | None, after: Comparison) -> list[tuple[str, str, str]]:

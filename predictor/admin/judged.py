@@ -16,7 +16,7 @@ from predictor.admin.detail import DetailedAdmin
 from predictor.admin.inspected import comparison_detail, judgement_detail
 from predictor.models import Comparison, Judgement, Outcome
 from predictor.models.comparison import WINNERS
-from predictor.services.status.records import Record, record_of
+from predictor.services.status.records import SessionRecord, record_of
 
 
 def figure_column(field: str, title: str, shape: str = ".3f") -> Any:
@@ -30,7 +30,7 @@ def figure_column(field: str, title: str, shape: str = ".3f") -> Any:
     return shown
 
 
-def record_behind(row: Judgement | Comparison) -> Record:
+def record_behind(row: Judgement | Comparison) -> SessionRecord:
     """Return the records of a row's session."""
     record = record_of(row.session.session_key, now=timezone.now())
     if record is None:  # deleted since the row was read

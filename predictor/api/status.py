@@ -21,7 +21,7 @@ from predictor.serializers.status import (
 )
 from predictor.services.models.reset import reset
 from predictor.services.serving import breaker
-from predictor.services.status.status import standing
+from predictor.services.status.status import read_status
 
 
 def refuse_body(request: Request) -> None:
@@ -43,7 +43,7 @@ class PredictorStatus(WorkspaceView):
     def show(self) -> Response:
         """Return the standing as it is now."""
         with in_workspace(self.workspace):
-            return Response(present_status(standing(self.workspace, now=timezone.now())))
+            return Response(present_status(read_status(self.workspace, now=timezone.now())))
 
 
 class PredictorReset(PredictorStatus):

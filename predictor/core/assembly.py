@@ -16,7 +16,7 @@ Ints = NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True)
-class Pool:
+class DistinctMemories:
     """The distinct memories of all sessions: U of them, and which one each of N candidates is.
 
     Memories are told apart by embedding, or by words where they have none.
@@ -54,7 +54,7 @@ class Batch:
     memory_starts: Ints  # (U,) where each memory begins in that order
 
 
-def pool_of(sessions: Sequence[LabelledSession]) -> Pool:
+def pool_of(sessions: Sequence[LabelledSession]) -> DistinctMemories:
     """Return the distinct memories of the sessions, in the order in which they first appear."""
     known: dict[bytes, int] = {}
     first: list[tuple[int, int]] = []
@@ -80,13 +80,15 @@ def pool_of(sessions: Sequence[LabelledSession]) -> Pool:
     for row, (candidates, i) in enumerate(picked):
         if not is_text[row]:
             embeddings[row] = candidates.embeddings[i]
-    return Pool(embeddings, is_text, [np.asarray(c.token_buckets[i]) for c, i in picked], memory)
+    return DistinctMemories(
+        embeddings, is_text, [np.asarray(c.token_buckets[i]) for c, i in picked], memory
+    )
 
 
-def assembled(
+def assemble_batches(
     weights: Weights,
     sessions: Sequence[LabelledSession],
-    pool: Pool,
+    pool: DistinctMemories,
     directions: Floats,
     *,
     size: int,
@@ -98,7 +100,7 @@ def assembled(
     centred = np.where(pool.is_text[:, None], 0, pool.embeddings - weights["mean"])
     x = np.asarray(centred @ weights["projection"], dtype=dtype)
     text = np.flatnonzero(pool.is_text)
-    x[text] = forward.pooled(w["words"], [pool.words[i] for i in text])
+    x[text] = forward.mean_word_vectors(w["words"], [pool.words[i] for i in text])
     ahead = np.asarray(centred @ directions, dtype=dtype)
     offsets = np.concatenate([[0], np.cumsum([len(s.candidates) for s in sessions])])
     batches = []

@@ -26,7 +26,7 @@ BANDS = ((1 / 3, "low"), (2 / 3, "middle"), (2.0, "high"))
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class RatedMemory:
     """One memory that a person and the judge both rated in [0, 1]; `unit` is its session."""
 
     unit: Hashable
@@ -58,7 +58,7 @@ class CalibrationReport:
 
 
 @dataclass(frozen=True, slots=True)
-class Item(Generic[Id]):
+class CalibrationCandidate(Generic[Id]):
     """One of the judge's answers that people may be asked about."""
 
     id: Id
@@ -66,7 +66,7 @@ class Item(Generic[Id]):
     stratum: str
 
 
-def error_of(pairs: Sequence[Pair]) -> CalibrationReport:
+def error_of(pairs: Sequence[RatedMemory]) -> CalibrationReport:
     """Compare the judge with people."""
     n = len(pairs)
     agreed = sum((pair.person >= RELEVANT) == (pair.judge >= RELEVANT) for pair in pairs)
@@ -100,16 +100,18 @@ def stratum_of(relevance: float, confidence: float) -> str:
     return f"{band}, {'sure' if confidence >= SURE else 'unsure'}"
 
 
-def draw(items: Sequence[Item[Id]], size: int, rng: np.random.Generator) -> list[Id]:
+def draw(
+    items: Sequence[CalibrationCandidate[Id]], size: int, rng: np.random.Generator
+) -> list[Id]:
     """Draw up to ``size`` ids, the strata in turn, in an order that tells nothing of the judge.
 
     Sessions come in random order and stay together, so that a transcript is read once.
     """
-    strata: dict[str, list[Item[Id]]] = defaultdict(list)
+    strata: dict[str, list[CalibrationCandidate[Id]]] = defaultdict(list)
     for index in rng.permutation(len(items)):
         strata[items[index].stratum].append(items[index])
     waiting = [strata[name] for name in sorted(strata)]
-    drawn: list[Item[Id]] = []
+    drawn: list[CalibrationCandidate[Id]] = []
     while len(drawn) < size and any(waiting):
         for stratum in waiting:
             if stratum and len(drawn) < size:

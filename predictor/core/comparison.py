@@ -28,7 +28,7 @@ NOT_TAKING_PART = frozenset({NO_SCORES, NOT_TRAINED})  # the predictor was not a
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class RankingComparison:
     """What a session says of predictor and baseline.
 
     `margin` is nDCG@10(predictor) - nDCG@10(baseline), None when the comparison is void; the two
@@ -42,7 +42,7 @@ class Compared:
     margin: float | None = None
 
 
-def judged_pool(
+def select_judged_pool(
     baseline_top: Iterable[Id], predictor_top: Iterable[Id], injected: Iterable[Id]
 ) -> list[Id]:
     """Return what the judge must see: both tops and what was injected, each id once."""
@@ -56,7 +56,7 @@ def compare(
     *,
     confidence: float,
     is_trained: bool,
-) -> Compared:
+) -> RankingComparison:
     """Compare two rankings, best first, over the judged ids.
 
     Parameters
@@ -68,15 +68,15 @@ def compare(
     """
     reason = _void_reason(predictor_ranked, relevance, confidence, is_trained)
     if not any(gain > 0 for gain in relevance.values()):
-        return Compared("void", reason)
+        return RankingComparison("void", reason)
     baseline = ndcg(baseline_ranked, relevance, TOP)
     predictor = None if predictor_ranked is None else ndcg(predictor_ranked, relevance, TOP)
     if reason or predictor is None:
-        return Compared("void", reason, predictor, baseline)
+        return RankingComparison("void", reason, predictor, baseline)
     margin = predictor - baseline
     if abs(margin) < TIE:
-        return Compared("tie", "", predictor, baseline, 0.0)
-    return Compared("win" if margin > 0 else "loss", "", predictor, baseline, margin)
+        return RankingComparison("tie", "", predictor, baseline, 0.0)
+    return RankingComparison("win" if margin > 0 else "loss", "", predictor, baseline, margin)
 
 
 def _void_reason(

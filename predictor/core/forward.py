@@ -25,7 +25,7 @@ MAX_LOG_AGE = 20.0  # beyond any memory: e²⁰ days
 
 
 @dataclass(frozen=True, slots=True)
-class Normed:
+class NormalisedRows:
     """Rows (n, d) brought to mean 0 and variance 1, and what they were divided by, (n, 1)."""
 
     rows: Floats
@@ -36,7 +36,7 @@ class Normed:
 class Lifted:
     """What the candidates of S sessions are held against: `keys` (S, d) and `values` (S, v)."""
 
-    context: Normed
+    context: NormalisedRows
     state: Floats  # S of the equations, (S, d)
     z: Floats
     q: Floats
@@ -44,15 +44,15 @@ class Lifted:
     values: Floats
 
 
-def normed(x: Floats) -> Normed:
+def normalise_rows(x: Floats) -> NormalisedRows:
     """Bring every row to mean 0 and variance 1."""
     centred = x - x.mean(axis=1, keepdims=True)
     variance = np.einsum("ij,ij->i", centred, centred) / x.shape[1]
     deviation = np.sqrt(variance + EPSILON)[:, None]
-    return Normed(centred / deviation, deviation)
+    return NormalisedRows(centred / deviation, deviation)
 
 
-def pooled(words: Floats, buckets: Sequence[NDArray[np.integer]]) -> Floats:
+def mean_word_vectors(words: Floats, buckets: Sequence[NDArray[np.integer]]) -> Floats:
     """Return the mean of each text's word vectors, (n, d); zero for a text without words."""
     counts = np.array([len(each) for each in buckets], dtype=np.int64)
     out = np.zeros((len(buckets), words.shape[1]), dtype=words.dtype)
@@ -110,7 +110,7 @@ def lift(
     has_context : (S, 1) 1 or 0.
     projects, times : as `projects_of` and `times_of` return them.
     """
-    context = normed(projected)
+    context = normalise_rows(projected)
     state = projects @ weights["projects"] + times @ weights["times"]
     z = context.rows * has_context + state
     q = z @ weights["query"] + state

@@ -20,7 +20,7 @@ from typing import Any
 from predictor.core.comparison import NOT_TAKING_PART, TIE
 from predictor.core.literal_rules import WINDOW, LiteralRules
 from predictor.core.margins import USUAL_DEVIATION, Margins
-from predictor.core.stored import CorruptError, read
+from predictor.core.stored import CorruptError, load_dataclass
 
 LEAST_ALPHA = 0.1
 MIN_SCORED = 10  # sessions, before cold start is first left
@@ -45,7 +45,7 @@ SERVING = frozenset({Phase.RAMP, Phase.ACTIVE})
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class SessionOutcome:
     """One session as the governor sees it.
 
     Parameters
@@ -106,28 +106,28 @@ class Governor:
         """Return the state before the first session; the window is the literal drift rule's."""
         return cls(literal=LiteralRules(window=drift_reset_window))
 
-    def update(self, comparison: Comparison) -> Governor:
+    def update(self, comparison: SessionOutcome) -> Governor:
         """Return the state after one more session."""
         after = replace(
             self,
             scored_sessions=self.scored_sessions + comparison.is_scored,
             active_sessions=self.active_sessions + self._was_served(comparison),
             is_reset=False,
-            literal=self.literal.passed(),
+            literal=self.literal.after_void(),
         )
         if comparison.is_trained and after.phase is Phase.COLLECTING:
             after = replace(after, phase=Phase.WARMING)
         if comparison.evidence is not None:
-            after = after._weighed(comparison.evidence, comparison.is_out_of_sample)
-        return after._moved_on()
+            after = after._weigh(comparison.evidence, comparison.is_out_of_sample)
+        return after._advance_phase()
 
-    def trained(self) -> Governor:
+    def after_training(self) -> Governor:
         """Return the state after a promotion; evidence stays, as it does at every training."""
         if self.phase in {Phase.COLLECTING, Phase.RETRAINING}:
             return replace(self, phase=Phase.WARMING)
         return self
 
-    def replaced(self) -> Governor:
+    def after_replacement(self) -> Governor:
         """Return the state after a model began to serve that was never compared with the last.
 
         Nothing that speaks for influence passes to it; the literal rules go on.
@@ -221,32 +221,32 @@ class Governor:
         The window replaces the stored one, when given.
         """
         try:
-            found = read(cls, _completed(stored))
+            found = load_dataclass(cls, _fill_missing(stored))
         except CorruptError:
             found = cls.initial()
         if drift_reset_window is None:
             return found
         return replace(found, literal=replace(found.literal, window=drift_reset_window))
 
-    def _was_served(self, comparison: Comparison) -> bool:
+    def _was_served(self, comparison: SessionOutcome) -> bool:
         """Tell whether the predictor took part in the session with influence."""
         if self.phase not in SERVING or not comparison.is_served:
             return False
         return comparison.is_trained and comparison.void_reason not in NOT_TAKING_PART
 
-    def _weighed(self, margin: float, is_out_of_sample: bool) -> Governor:
-        margins = self.margins.added(margin)
-        drift_sum = self._drifted(margin, margins.noise)
+    def _weigh(self, margin: float, is_out_of_sample: bool) -> Governor:
+        margins = self.margins.add(margin)
+        drift_sum = self._drift_sum(margin, margins.noise)
         after = replace(
             self,
             margins=margins,
             drift_sum=drift_sum,
             out_of_sample=self.out_of_sample + is_out_of_sample,
-            literal=self.literal.compared(margin),
+            literal=self.literal.after_comparison(margin),
         )
         return after._reset() if drift_sum > DRIFT_LIMIT else after
 
-    def _drifted(self, margin: float, noise: float) -> float:
+    def _drift_sum(self, margin: float, noise: float) -> float:
         """Return the cumulative sum after a margin.
 
         After a reset it stays 0 until there is influence to lose again: that a ranker without any
@@ -264,7 +264,7 @@ class Governor:
             after = replace(after, margins=Margins(), out_of_sample=0, active_sessions=0)
         return replace(after, phase=Phase.RETRAINING)
 
-    def _moved_on(self) -> Governor:
+    def _advance_phase(self) -> Governor:
         """Leave cold start, and later the ramp, when it is time."""
         if self.phase in {Phase.WARMING, Phase.RETRAINING} and not self._missing():
             return replace(self, phase=Phase.RAMP, active_sessions=0)
@@ -286,7 +286,7 @@ class Governor:
         return "Cold start"
 
 
-def _completed(stored: object) -> object:
+def _fill_missing(stored: object) -> object:
     """Return a stored state with what margins of older states lack, as before the first margin."""
     if not isinstance(stored, Mapping) or not isinstance(stored.get("margins"), Mapping):
         return stored

@@ -9,7 +9,7 @@ import numpy as np
 
 from predictor.core import forward
 from predictor.core.assembly import Batch
-from predictor.core.forward import Lifted, Normed
+from predictor.core.forward import Lifted, NormalisedRows
 from predictor.core.weights import DIMENSION, Floats, Weights
 
 
@@ -30,12 +30,12 @@ def loss_and_gradient(weights: Weights, batch: Batch, temperature: float) -> tup
     ----------
     weights : as `weights.shapes` names them, and ``turn`` (directions, d): how far W_e has turned.
     """
-    ahead = Scored(weights, batch)
+    ahead = ScoredBatch(weights, batch)
     loss, slope = loss_of(ahead.scores, batch, temperature)
     return loss, ahead.back(slope)
 
 
-class Scored:
+class ScoredBatch:
     """A batch's scores (N,) as training sees them, and what the way back needs.
 
     `hidden` is h of the distinct memories (U, d), `attention` a of the candidates (N,).
@@ -44,7 +44,7 @@ class Scored:
     def __init__(self, w: Weights, b: Batch) -> None:
         self.w, self.b = w, b
         self.x = b.x + b.ahead @ w["turn"]
-        self.norm: Normed = forward.normed(self.x)
+        self.norm: NormalisedRows = forward.normalise_rows(self.x)
         self.scale = np.where(b.is_text > 0, w["scale_text"], w["scale_embedded"])
         shift = np.where(b.is_text > 0, w["shift_text"], w["shift_embedded"])
         self.hidden = self.norm.rows * self.scale + shift
@@ -118,7 +118,7 @@ class Scored:
         }
 
 
-def _through_norm(norm: Normed, slope: Floats) -> Floats:
+def _through_norm(norm: NormalisedRows, slope: Floats) -> Floats:
     """Derivative by what `forward.normed` was given."""
     along = np.einsum("ij,ij->i", slope, norm.rows)[:, None] / slope.shape[1]
     inward = slope - slope.mean(axis=1, keepdims=True) - norm.rows * along

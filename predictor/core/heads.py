@@ -9,7 +9,7 @@ import numpy as np
 
 from predictor.core import forward
 from predictor.core.assembly import Batch
-from predictor.core.gradients import Scored
+from predictor.core.gradients import ScoredBatch
 from predictor.core.types import PROJECT_SLOTS, SIGNALS, LabelledSession
 from predictor.core.weights import TIMES, Floats, Weights
 
@@ -42,12 +42,12 @@ def with_head(
     size = sum(len(state[name]) for name in names) + 2 * is_first
     gram, moment, squares, count = np.zeros((size, size)), np.zeros(size), np.zeros(size), 0
     for batch in batches:
-        told = Scored(state | _unturned(batch), batch)
+        told = ScoredBatch(state | _unturned(batch), batch)
         columns = [batch.signals, told.near, batch.prior, batch.injected]
         if is_first:
             columns += [told.attention, told.attention * batch.is_text[batch.memory, 0]]
-        x = _centred(np.column_stack(columns), batch)
-        y = _centred((batch.labels - told.scores)[:, None], batch)[:, 0]
+        x = _centre(np.column_stack(columns), batch)
+        y = _centre((batch.labels - told.scores)[:, None], batch)[:, 0]
         weighted = x * batch.confidence[batch.session, None]
         gram += weighted.T @ x
         moment += weighted.T @ y
@@ -56,7 +56,7 @@ def with_head(
     cautions = np.ones(size)
     cautions[len(SIGNALS) : len(state["signal_head"])] = _FRESHNESS_CAUTION
     gram += penalty * np.diag(cautions * (squares / count + _LEAST_VARIANCE))
-    moved = _solved(gram, moment, size - 1 - 2 * is_first, float(state["injected"][0]))
+    moved = _solve(gram, moment, size - 1 - 2 * is_first, float(state["injected"][0]))
     state = dict(state)
     for name in names:
         part, moved = np.split(moved, [len(state[name])])
@@ -77,9 +77,9 @@ def with_projects(state: Weights, batches: Sequence[Batch], *, penalty: float) -
     d = state["projects"].shape[1]
     grams, moments = np.zeros((PROJECT_SLOTS, d, d)), np.zeros((PROJECT_SLOTS, d))
     for batch in batches:
-        told = Scored(state | _unturned(batch), batch)
-        x = _centred(told.hidden[batch.memory], batch)
-        y = _centred((batch.labels - told.scores)[:, None], batch)[:, 0]
+        told = ScoredBatch(state | _unturned(batch), batch)
+        x = _centre(told.hidden[batch.memory], batch)
+        y = _centre((batch.labels - told.scores)[:, None], batch)[:, 0]
         bounds = np.append(batch.starts, len(x))
         for number, (start, end) in enumerate(pairwise(bounds.tolist())):
             rows, errors = x[start:end], y[start:end]
@@ -112,7 +112,7 @@ def project_logits(sessions: Sequence[LabelledSession], state: Weights) -> Float
     return logits.astype(np.float32)
 
 
-def _solved(gram: Floats, moment: Floats, injected: int, start: float) -> Floats:
+def _solve(gram: Floats, moment: Floats, injected: int, start: float) -> Floats:
     """Solve, with ν held within what being shown can add to a label."""
     moved = np.linalg.solve(gram, moment)
     held = float(np.clip(start + moved[injected], 0, MAX_INJECTED)) - start
@@ -127,7 +127,7 @@ def _unturned(batch: Batch) -> Weights:
     return {"turn": np.zeros((batch.ahead.shape[1], batch.x.shape[1]), dtype=batch.x.dtype)}
 
 
-def _centred(rows: Floats, batch: Batch) -> Floats:
+def _centre(rows: Floats, batch: Batch) -> Floats:
     """Take each session's mean from its rows (N, columns), in float64."""
     rows = np.asarray(rows, dtype=np.float64)
     sizes = np.bincount(batch.session)[:, None]

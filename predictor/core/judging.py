@@ -57,7 +57,7 @@ the list exactly once, and no other."""
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class JudgeScores:
     """What a judge said: `relevance` of each note in the order in which it saw them, 0..1."""
 
     overall: float
@@ -78,14 +78,14 @@ def tail(transcript: str) -> str:
     return transcript.rstrip()[-TAIL_CHARS:]
 
 
-def shuffled(ids: Sequence[Id], rng: random.Random) -> list[Id]:
+def shuffle_pool(ids: Sequence[Id], rng: random.Random) -> list[Id]:
     """Return the ids in an order that tells nothing; at most `MAX_NOTES`, each once."""
     order = list(dict.fromkeys(ids))[:MAX_NOTES]
     rng.shuffle(order)
     return order
 
 
-def messages(notes: Sequence[str], transcript: str) -> list[dict[str, str]]:
+def build_messages(notes: Sequence[str], transcript: str) -> list[dict[str, str]]:
     """Return what a model is told of the notes, numbered from 1, and of the transcript's end."""
     lines = [
         f"{number} {quoted({'says': cut(note)})}" for number, note in enumerate(notes, start=1)
@@ -99,7 +99,7 @@ def cut(note: str) -> str:
     return note if len(note) <= NOTE_CHARS else note[: NOTE_CHARS - 1] + "…"
 
 
-def complaint(notes: Sequence[int], relevance: Sequence[float], expected: int) -> str:
+def explain_mismatch(notes: Sequence[int], relevance: Sequence[float], expected: int) -> str:
     """Return why an answer's relevance does not fit ``expected`` notes, in words for the model.
 
     ``notes`` are the numbers that it names, ``relevance`` what it gives them. Empty: it fits.
@@ -116,7 +116,7 @@ def complaint(notes: Sequence[int], relevance: Sequence[float], expected: int) -
     return ""
 
 
-def named_missing(topics: Sequence[str], contents: Mapping[Id, str]) -> set[Id]:
+def find_missing(topics: Sequence[str], contents: Mapping[Id, str]) -> set[Id]:
     """Return the memories that a judge missed without having seen them: one a topic at most.
 
     A memory is meant when it holds every term of a topic of two terms or more; of several the one

@@ -68,7 +68,7 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True)
-class LabelOf:
+class AdjustedLabel:
     """A label before and after behaviour, with the rules that made it; None: there is none."""
 
     raw: float | None
@@ -81,10 +81,10 @@ class LabelOf:
         return len(self.reasons) == 1 and self.reasons[0] in {PRESUMED, PRESUMED_SOFT}
 
 
-def label(evidence: Evidence, *, session_score: float) -> LabelOf:
+def label(evidence: Evidence, *, session_score: float) -> AdjustedLabel:
     """Return the label of a memory in a session scored ``session_score`` in [0, 1]."""
     if evidence.is_withdrawn:
-        return LabelOf(None, None, ("withdrawn",))
+        return AdjustedLabel(None, None, ("withdrawn",))
     raw, why = _raw(evidence)
     reasons = [why] if why else []
     value = raw
@@ -92,7 +92,7 @@ def label(evidence: Evidence, *, session_score: float) -> LabelOf:
         value = min(1.0, max(-1.0, evidence.feedback))
         reasons.append("agent feedback")
     elif raw is not None:
-        value, matched = _matched(raw, evidence, session_score)
+        value, matched = _adjust(raw, evidence, session_score)
         reasons += matched
     if evidence.superseded:
         value = min(SUPERSEDED, value if value is not None else SUPERSEDED)
@@ -100,10 +100,10 @@ def label(evidence: Evidence, *, session_score: float) -> LabelOf:
     if evidence.forgotten_by_person_within_24h and evidence.was_injected:
         value = min(FORGOTTEN, value if value is not None else FORGOTTEN)
         reasons.append("forgotten by a person")
-    return LabelOf(raw, value, tuple(reasons))
+    return AdjustedLabel(raw, value, tuple(reasons))
 
 
-def sampled(labels: Mapping[Id, LabelOf], rng: np.random.Generator) -> set[Id]:
+def sample_labels(labels: Mapping[Id, AdjustedLabel], rng: np.random.Generator) -> set[Id]:
     """Return the ids to learn from: all that evidence speaks of, and of the presumed negatives
     three for each positive, drawn evenly (three when nothing is positive)."""
     told = {i: one for i, one in labels.items() if one.final is not None}
@@ -131,7 +131,7 @@ def _raw(evidence: Evidence) -> tuple[float | None, str]:
     return 0.0, PRESUMED
 
 
-def _matched(raw: float, evidence: Evidence, session_score: float) -> tuple[float, list[str]]:
+def _adjust(raw: float, evidence: Evidence, session_score: float) -> tuple[float, list[str]]:
     hits = evidence.hit_count
     if evidence.was_injected:
         if hits > 0:

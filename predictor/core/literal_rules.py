@@ -35,7 +35,7 @@ class LiteralRules:
         """Return the baseline's weight by these rules."""
         return 1.0 - self.success_rate
 
-    def compared(self, margin: float) -> Self:
+    def after_comparison(self, margin: float) -> Self:
         """Return the state after a comparison; 0 is a tie."""
         won = 0.5 if margin == 0 else float(margin > 0)
         rate = (1 - RATE) * self.success_rate + RATE * won
@@ -46,6 +46,6 @@ class LiteralRules:
             self, success_rate=START, low_sessions=0, resets=self.resets + 1, is_reset=True
         )
 
-    def passed(self) -> Self:
+    def after_void(self) -> Self:
         """Return the state after a session that says nothing."""
         return replace(self, is_reset=False)

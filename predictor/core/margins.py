@@ -24,7 +24,7 @@ class Margins:
     steps: float = 0.0
     last: float = 0.0
 
-    def added(self, margin: float) -> Margins:
+    def add(self, margin: float) -> Margins:
         """Return the sums after one more margin."""
         return Margins(
             DISCOUNT * self.weight + 1,

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from memories.core.bm25 import idf
 from memories.core.text import terms, tokens
-from predictor.core.judging import Verdict, cut, tail
+from predictor.core.judging import JudgeScores, cut, tail
 
 OFFLINE_VERSION: Final = "offline-2"
 COSINE_WEIGHT: Final = 0.6
@@ -57,7 +57,7 @@ _SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
+class JudgedNote:
     """A memory as it was offered; vectors (n_windows, dim) of length one, by the pieces' model."""
 
     content: str
@@ -76,7 +76,7 @@ class Rarity:
         return idf(self.document_frequencies.get(term, 0), max(1, self.n_documents))
 
 
-def heard(transcript: str, contents: Sequence[str]) -> str:
+def spoken_text(transcript: str, contents: Sequence[str]) -> str:
     """Return the transcript's end without who speaks, and without a pasted list of the notes.
 
     Three notes or more that follow each other word for word are what the assistant was given, not
@@ -139,13 +139,13 @@ def pieces(text: str) -> list[str]:
     return [f"{one} {following}" for one, following in pairwise(units)]
 
 
-def judge(notes: Sequence[Note], text: str, vectors: Floats, rarity: Rarity) -> Verdict:
-    """Judge notes by what was `heard`; the same notes and text always give the same verdict.
+def judge(notes: Sequence[JudgedNote], text: str, vectors: Floats, rarity: Rarity) -> JudgeScores:
+    """Judge notes by what was `spoken_text`; the same notes and text always give the same verdict.
 
     Parameters
     ----------
     notes : in the order in which their relevance is wanted.
-    text : what `heard` returned.
+    text : what `spoken_text` returned.
     vectors : (n_pieces, dim) of length one, of `pieces(text)`.
     """
     said = terms(text)
@@ -157,18 +157,18 @@ def judge(notes: Sequence[Note], text: str, vectors: Floats, rarity: Rarity) -> 
     relevance += (1 - COSINE_WEIGHT) * focus * np.clip(share / SHARE_FULL, 0.0, 1.0)
     informative = [i for i, piece in enumerate(pieces(text)) if len(terms(piece)) >= NOVEL_TERMS]
     best = parts.max(axis=0, initial=0.0)[informative] if informative else np.zeros(0)
-    return Verdict(
+    return JudgeScores(
         overall=round(float(best.mean()), 4) if best.size else 0.0,
         confidence=_confidence(relevance, len(said)),
         relevance=tuple(round(float(value), 4) for value in relevance),
-        missing_topics=tuple(_as_said(_unsaid(said, notes, rarity), text)),
+        missing_topics=tuple(_original_words(_unmatched_terms(said, notes, rarity), text)),
         # Pieces overlap: two tell of one thing.
         novel_context_count=int((best < NOVEL_COSINE).sum() + 1) // 2,
         reasoning="Judged without a language model, by meaning and by shared words.",
     )
 
 
-def _cosines(note: Note, vectors: Floats) -> NDArray[np.float64]:
+def _cosines(note: JudgedNote, vectors: Floats) -> NDArray[np.float64]:
     """Return how near a note comes to each piece, (n_pieces,) in [0, 1]."""
     if not note.vectors.size or not vectors.size:
         return np.zeros(max(1, len(vectors)))
@@ -196,7 +196,7 @@ def _confidence(relevance: NDArray[np.float64], distinct_terms: int) -> float:
     return round(MOST_CONFIDENT * length * min(1.0, spread / SPREAD_FULL), 4)
 
 
-def _unsaid(said: Counter[str], notes: Sequence[Note], rarity: Rarity) -> list[str]:
+def _unmatched_terms(said: Counter[str], notes: Sequence[JudgedNote], rarity: Rarity) -> list[str]:
     """Return the terms that were said repeatedly and stand in no note, what says most first."""
     known = {term for note in notes for term in terms(note.content)}
     repeated = [t for t, count in said.items() if count >= TOPIC_COUNT and t not in known]
@@ -204,7 +204,7 @@ def _unsaid(said: Counter[str], notes: Sequence[Note], rarity: Rarity) -> list[s
     return repeated[:TOPICS]
 
 
-def _as_said(topics: Sequence[str], text: str) -> Iterator[str]:
+def _original_words(topics: Sequence[str], text: str) -> Iterator[str]:
     """Yield for each term the word that it most often is in a text; never more than that term."""
     forms: dict[str, Counter[str]] = {topic: Counter() for topic in topics}
     for word, count in Counter(_LETTERS.findall(text)).items():

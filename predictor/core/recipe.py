@@ -10,8 +10,8 @@ import numpy as np
 
 from predictor.core import basis, heads, wordvectors
 from predictor.core.adam import Adam
-from predictor.core.assembly import Batch, Pool, assembled, pool_of
-from predictor.core.gradients import Scored, loss_and_gradient, loss_of
+from predictor.core.assembly import Batch, DistinctMemories, assemble_batches, pool_of
+from predictor.core.gradients import ScoredBatch, loss_and_gradient, loss_of
 from predictor.core.labels import MIN_CONFIDENCE, is_flat
 from predictor.core.standard import standard
 from predictor.core.types import TOKEN_BUCKETS, LabelledSession
@@ -49,7 +49,7 @@ def is_useful(session: LabelledSession) -> bool:
     return session.confidence >= MIN_CONFIDENCE and not is_flat(session.labels.tolist())
 
 
-def learned(
+def train_weights(
     state: Weights,
     sessions: Sequence[LabelledSession],
     recipe: Recipe,
@@ -71,15 +71,15 @@ def learned(
     if useful:
         pool = pool_of(useful)
         if is_first:
-            state = _grounded(state, useful, pool, rng=rng)
+            state = _fit_unlabelled(state, useful, pool, rng=rng)
         directions = _directions(state, pool, rng=rng)
         order = rng.permutation(len(useful))
-        batches = assembled(
+        batches = assemble_batches(
             state, useful, pool, directions, size=recipe.batch, order=order.tolist()
         )
         state = heads.with_head(state, batches, penalty=recipe.head_penalty, is_first=is_first)
         state = heads.with_projects(state, batches, penalty=recipe.project_penalty)
-        state, loss, steps = _descended(
+        state, loss, steps = _descend(
             state, batches, directions, recipe, rng=rng, progress=progress
         )
     report = TrainingReport(
@@ -93,7 +93,7 @@ def learned(
     return state, report
 
 
-def _descended(
+def _descend(
     state: Weights,
     batches: list[Batch],
     directions: Floats,
@@ -114,7 +114,8 @@ def _descended(
         if progress is not None:
             progress((epoch + 1) / recipe.epochs)
     total = sum(
-        loss_of(Scored(current, batch).scores, batch, recipe.temperature)[0] * len(batch.starts)
+        loss_of(ScoredBatch(current, batch).scores, batch, recipe.temperature)[0]
+        * len(batch.starts)
         for batch in batches
     )
     after = {name: np.array(current[name]) for name in state}
@@ -122,8 +123,12 @@ def _descended(
     return after, total / sessions, recipe.epochs * len(batches)
 
 
-def _grounded(
-    state: Weights, sessions: Sequence[LabelledSession], pool: Pool, *, rng: np.random.Generator
+def _fit_unlabelled(
+    state: Weights,
+    sessions: Sequence[LabelledSession],
+    pool: DistinctMemories,
+    *,
+    rng: np.random.Generator,
 ) -> Weights:
     """Take from the sessions what a model without labels could not know of its workspace."""
     state = dict(state)
@@ -145,6 +150,6 @@ def _grounded(
     return state
 
 
-def _directions(state: Weights, pool: Pool, *, rng: np.random.Generator) -> Floats:
+def _directions(state: Weights, pool: DistinctMemories, *, rng: np.random.Generator) -> Floats:
     embedded = pool.embeddings[~pool.is_text]
     return basis.directions(embedded - state["mean"], basis.DIRECTIONS, rng=rng)

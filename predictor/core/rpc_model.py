@@ -57,7 +57,7 @@ class RpcModel:
         context, candidates = described(params, width=self._width)
         ids = identifiers(params, len(candidates))
         check_labels(params, len(candidates))
-        scorer = self.scorer or self._untrained(candidates.embeddings.shape[1])
+        scorer = self.scorer or self._new_scorer(candidates.embeddings.shape[1])
         try:
             scores = scorer.score(context, candidates)
         except (WidthError, ScoreError) as error:
@@ -89,14 +89,14 @@ class RpcModel:
                 useful[_digest(session)] = session
         known = {i: old for i, old in self._sessions.items() if i not in useful} | useful
         known = dict(list(known.items())[-max(REMEMBERED, len(useful)) :])
-        report = self._fitted(list(known.values()), epochs, width or NATIVE) if used else NOTHING
+        report = self._fit(list(known.values()), epochs, width or NATIVE) if used else NOTHING
         if used:
             self._sessions = known
             self.training_sessions = len(known)
             self.last_trained = clock()
-        return told(report) | {"samples_used": used, "samples_skipped": len(sent) - used}
+        return report_fields(report) | {"samples_used": used, "samples_skipped": len(sent) - used}
 
-    def _fitted(
+    def _fit(
         self, sessions: Sequence[LabelledSession], epochs: int | None, width: int
     ) -> TrainingReport:
         scorer = (self._start or _initial(np.empty((0, width), dtype=np.float32), self.seed)).copy()
@@ -135,7 +135,7 @@ class RpcModel:
     def _width(self) -> int | None:
         return None if self.scorer is None else self.scorer.embedding_width
 
-    def _untrained(self, width: int) -> Scorer:
+    def _new_scorer(self, width: int) -> Scorer:
         """Return a model that knows no memory: its directions are random, not the frame's own.
 
         So a candidate's score does not depend on which others it is sent with.
@@ -150,7 +150,7 @@ class RpcModel:
         return self.scorer or _initial(np.empty((0, width), dtype=np.float32), self.seed)
 
 
-def told(report: TrainingReport) -> dict[str, Any]:
+def report_fields(report: TrainingReport) -> dict[str, Any]:
     """Return a training's report as frames tell it."""
     return {
         "loss": report.loss,

@@ -13,14 +13,14 @@ from predictor.core import basis, checkpoint, scoring, weights, wordvectors
 from predictor.core.checkpoint import CheckpointError
 from predictor.core.checks import ScoreError, check_context, check_session
 from predictor.core.features import WidthError
-from predictor.core.recipe import Recipe, TrainingReport, learned
-from predictor.core.scoring import Prepared
+from predictor.core.recipe import Recipe, TrainingReport, train_weights
+from predictor.core.scoring import PreparedCandidates
 from predictor.core.types import TOKEN_BUCKETS, Candidates, Context, LabelledSession
 from predictor.core.weights import DIMENSION, Floats, Weights
 
 __all__ = [
     "CheckpointError",
-    "Prepared",
+    "PreparedCandidates",
     "Recipe",
     "ScoreError",
     "Scorer",
@@ -98,7 +98,7 @@ class Scorer:
         """Return another scorer with the same weights; learning changes one of the two."""
         return type(self)(self._weights, flags=self.flags, recipe=self.recipe)
 
-    def cached(self, candidates: Candidates) -> Prepared:
+    def prepare(self, candidates: Candidates) -> PreparedCandidates:
         """Return what can be known of the candidates before the session is.
 
         Raises
@@ -106,9 +106,11 @@ class Scorer:
         WidthError, ScoreError
             When the candidates have other widths, or numbers that are not finite.
         """
-        return scoring.prepared(self._weights, candidates)
+        return scoring.prepare_candidates(self._weights, candidates)
 
-    def refreshed(self, ready: Prepared, signals: Floats, log_effectiveness: Floats) -> Prepared:
+    def refresh(
+        self, ready: PreparedCandidates, signals: Floats, log_effectiveness: Floats
+    ) -> PreparedCandidates:
         """Return ``ready`` with the candidates' signals (n, 12) and effectiveness of today.
 
         Raises
@@ -116,9 +118,11 @@ class Scorer:
         WidthError, ScoreError
             When they are of another length, or not finite.
         """
-        return scoring.refreshed(self._weights, ready, signals, log_effectiveness)
+        return scoring.refresh_signals(self._weights, ready, signals, log_effectiveness)
 
-    def score(self, context: Context, candidates: Candidates | Prepared) -> NDArray[np.float32]:
+    def score(
+        self, context: Context, candidates: Candidates | PreparedCandidates
+    ) -> NDArray[np.float32]:
         """Return the candidates' scores, (n,); each is independent of the other candidates.
 
         Raises
@@ -130,7 +134,9 @@ class Scorer:
             When something is not finite: an input, or a score.
         """
         check_context(context, self.embedding_width)
-        ready = candidates if isinstance(candidates, Prepared) else self.cached(candidates)
+        ready = (
+            candidates if isinstance(candidates, PreparedCandidates) else self.prepare(candidates)
+        )
         return scoring.scores(self._weights, context, ready)
 
     def fit(
@@ -159,7 +165,7 @@ class Scorer:
         for session in sessions:
             check_session(session, self.embedding_width)
         recipe = self.recipe if epochs is None else replace(self.recipe, epochs=epochs)
-        state, report = learned(
+        state, report = train_weights(
             self._weights,
             sessions,
             recipe,

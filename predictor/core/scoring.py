@@ -15,7 +15,7 @@ from predictor.core.weights import DIMENSION, Floats, Weights
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class PreparedCandidates:
     """What scoring needs of n candidates, whatever the session; good for one set of weights."""
 
     weights: Weights
@@ -30,7 +30,7 @@ class Prepared:
         return len(self.fixed)
 
 
-def prepared(w: Weights, candidates: Candidates) -> Prepared:
+def prepare_candidates(w: Weights, candidates: Candidates) -> PreparedCandidates:
     """Return the part of scoring that no session changes."""
     check_candidates(candidates, len(w["mean"]))
     text_at = np.flatnonzero(~candidates.is_embedded)
@@ -38,24 +38,28 @@ def prepared(w: Weights, candidates: Candidates) -> Prepared:
     if text_at.size:
         embeddings = np.where(candidates.is_embedded[:, None], embeddings, np.float32(0))
     x = (embeddings - w["mean"]) @ w["projection"]
-    text = forward.pooled(w["words"], [candidates.token_buckets[i] for i in text_at.tolist()])
+    text = forward.mean_word_vectors(
+        w["words"], [candidates.token_buckets[i] for i in text_at.tolist()]
+    )
     x[text_at] = text
-    rows = forward.normed(x).rows
+    rows = forward.normalise_rows(x).rows
     hidden = rows * w["scale_embedded"] + w["shift_embedded"]
     if text_at.size:
         hidden[text_at] = rows[text_at] * w["scale_text"] + w["shift_text"]
-    return Prepared(
+    return PreparedCandidates(
         weights=w,
         hidden=hidden,
         values=hidden @ w["value"],
         embeddings=embeddings,
         text_at=text_at,
         text=text,
-        fixed=_fixed(w, candidates.signals, candidates.log_effectiveness),
+        fixed=_session_independent(w, candidates.signals, candidates.log_effectiveness),
     )
 
 
-def refreshed(w: Weights, ready: Prepared, signals: Floats, log_effectiveness: Floats) -> Prepared:
+def refresh_signals(
+    w: Weights, ready: PreparedCandidates, signals: Floats, log_effectiveness: Floats
+) -> PreparedCandidates:
     """Return ``ready`` with other signals (n, 12) and log effectiveness (n,)."""
     _check_owner(w, ready)
     n = len(ready)
@@ -63,17 +67,17 @@ def refreshed(w: Weights, ready: Prepared, signals: Floats, log_effectiveness: F
         raise WidthError(f"signals of shape {signals.shape} for {n} candidates")
     if not (np.isfinite(signals).all() and np.isfinite(log_effectiveness).all()):
         raise ScoreError("signals are not finite")
-    return replace(ready, fixed=_fixed(w, signals, log_effectiveness))
+    return replace(ready, fixed=_session_independent(w, signals, log_effectiveness))
 
 
-def scores(w: Weights, context: Context, ready: Prepared) -> NDArray[np.float32]:
+def scores(w: Weights, context: Context, ready: PreparedCandidates) -> NDArray[np.float32]:
     """Return the scores (n,) of prepared candidates in a context that was checked."""
     _check_owner(w, ready)
     with np.errstate(over="ignore", invalid="ignore"):  # a score that is not finite is refused
         return _finite(_total(w, context, ready))
 
 
-def _total(w: Weights, context: Context, ready: Prepared) -> Floats:
+def _total(w: Weights, context: Context, ready: PreparedCandidates) -> Floats:
     times = forward.times_of([context], w)
     projects = forward.projects_of([context], times, w)
     has_context = np.full((1, 1), context.embedding is not None, dtype=np.float32)
@@ -96,12 +100,12 @@ def _finite(total: Floats) -> Floats:
     return np.asarray(total, dtype=np.float32)
 
 
-def _check_owner(w: Weights, ready: Prepared) -> None:
+def _check_owner(w: Weights, ready: PreparedCandidates) -> None:
     if ready.weights is not w:
         raise WidthError("the candidates were prepared by other weights")
 
 
-def _fixed(w: Weights, signals: Floats, log_effectiveness: Floats) -> Floats:
+def _session_independent(w: Weights, signals: Floats, log_effectiveness: Floats) -> Floats:
     """w_f · f + ρ · eff, (n,)."""
     fixed = forward.signals_of(w, signals) @ w["signal_head"]
     fixed = fixed + forward.prior_of(w, log_effectiveness) @ w["prior"]

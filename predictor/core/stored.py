@@ -17,7 +17,7 @@ class CorruptError(ValueError):
     """What was stored is not what was written."""
 
 
-def read(shape: type[Shape], stored: object) -> Shape:
+def load_dataclass(shape: type[Shape], stored: object) -> Shape:
     """Return a dataclass from what `dataclasses.asdict` made of it; keys beyond it are ignored.
 
     Raises
@@ -38,7 +38,7 @@ def read(shape: type[Shape], stored: object) -> Shape:
 
 def _value(kind: Any, value: Any, name: str) -> Any:
     if is_dataclass(kind):
-        return read(kind, value)  # type: ignore[arg-type]
+        return load_dataclass(kind, value)  # type: ignore[arg-type]
     if issubclass(kind, Enum):
         try:
             return kind(value)

@@ -13,7 +13,7 @@ from predictor.models import Comparison, JudgeKind, Judgement, JudgeStatus, Outc
 from predictor.models.comparison import WINNERS
 from predictor.serializers.comparison import ComparisonSerializer
 from predictor.serializers.training import TrainingSerializer
-from predictor.services.status.records import Inspected, Record
+from predictor.services.status.records import InspectedMemory, SessionRecord
 
 JUDGED = (
     "status",
@@ -162,7 +162,7 @@ class AuditSerializer(serializers.Serializer[Any]):
     is_canary = serializers.BooleanField(help_text="Whether trainings are measured on it instead.")
 
 
-def present_inspected(record: Record, comparison: Comparison) -> dict[str, Any]:
+def present_inspected(record: SessionRecord, comparison: Comparison) -> dict[str, Any]:
     """Return a comparison with all that it came from."""
     lists = comparison.baseline_top_ids, comparison.predictor_top_ids
     judged = record.judgement.memory_ids if record.judgement is not None else []
@@ -179,7 +179,7 @@ def present_inspected(record: Record, comparison: Comparison) -> dict[str, Any]:
     }
 
 
-def present_audit(record: Record) -> dict[str, Any]:
+def present_audit(record: SessionRecord) -> dict[str, Any]:
     """Return a session's records as callers see them."""
     comparison = record.comparison
     return {
@@ -193,12 +193,12 @@ def present_audit(record: Record) -> dict[str, Any]:
     }
 
 
-def present_memories(found: Sequence[Inspected]) -> Any:
+def present_memories(found: Sequence[InspectedMemory]) -> Any:
     """Return memories of a session as callers see them."""
     return InspectedSerializer([_flat(one) for one in found], many=True).data
 
 
-def present_judgement(record: Record) -> Any:
+def present_judgement(record: SessionRecord) -> Any:
     """Return what the judge said, as far as it may be shown."""
     judgement: Judgement | None = record.judgement
     if judgement is None:
@@ -235,7 +235,7 @@ def moved(comparison: Comparison) -> str:
     return f"It moved the evidence ({words}; {sample}).{reset}"
 
 
-def _flat(one: Inspected) -> dict[str, Any]:
+def _flat(one: InspectedMemory) -> dict[str, Any]:
     memory, row, label = one.memory, one.candidate, one.label
     return {
         "id": memory.pk,

@@ -11,7 +11,7 @@ from rest_framework import serializers
 from engram.kernel.configuration import WorkspaceSettings
 from predictor.core.governance import Phase
 from predictor.models import ModelVersion
-from predictor.services.status.status import THRESHOLDS, Standing
+from predictor.services.status.status import THRESHOLDS, PredictorStatus
 
 MODES = ("off", "collect", "on")
 SETTINGS = (
@@ -166,17 +166,17 @@ class PredictorResetSerializer(PredictorStatusSerializer):
 
 def reset_detail(shown: Mapping[str, Any]) -> str:
     """Say what a reset leaves, given the status after it."""
-    said = [
+    sentences = [
         "No model serves and no evidence counts; weights that are kept do not serve again.",
         f"{shown['label_count']} labels stay to be learned from.",
         shown["next_training"]["says"],
     ]
     if shown["mode"] != "off":
-        said.append("`manage.py train` learns at once, from what was judged before, too.")
-    return " ".join(said)
+        sentences.append("`manage.py train` learns at once, from what was judged before, too.")
+    return " ".join(sentences)
 
 
-def present_status(found: Standing) -> dict[str, Any]:
+def present_status(found: PredictorStatus) -> dict[str, Any]:
     """Return the standing as callers see it."""
     governor = found.governor
     shown = {

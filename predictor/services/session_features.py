@@ -78,12 +78,12 @@ def candidates_of(
     )
 
 
-def signals_of(asked: Asked) -> NDArray[np.float64]:
+def signals_of(request: Asked) -> NDArray[np.float64]:
     """Return the signals (n, 12) of a starting session's candidates, in their order."""
-    facts = asked.candidates
+    facts = request.candidates
     if not facts:
         return np.empty((0, len(SIGNALS)))
-    hour, weekday, month = clock_of(asked.now)
+    hour, weekday, month = clock_of(request.now)
     return signals(
         age_days=[fact.age_days for fact in facts],
         importance=[fact.importance for fact in facts],
@@ -91,7 +91,7 @@ def signals_of(asked: Asked) -> NDArray[np.float64]:
         hour=hour,
         weekday=weekday,
         month=month,
-        gap_hours=asked.gap_hours or 0.0,
+        gap_hours=request.gap_hours or 0.0,
         is_embedded=[fact.vector is not None for fact in facts],
         is_superseded=[fact.is_superseded for fact in facts],
     )

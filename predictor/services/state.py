@@ -41,7 +41,7 @@ def serving_state() -> PredictorState:
     return PredictorState.from_db(connection.alias, _SERVING, row)
 
 
-def locked_state(now: datetime) -> PredictorState:
+def lock_state(now: datetime) -> PredictorState:
     """Return the state, made when it is missing and locked to the end of the transaction."""
     rows = PredictorState.objects.select_for_update()
     stored = rows.first()

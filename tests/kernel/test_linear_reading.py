@@ -24,7 +24,7 @@ from memories.core.objections import objection
 from memories.core.quoting import quoted_line
 from memories.core.text import terms
 from predictor.core.features import token_buckets
-from predictor.core.offline_judge import Note, Rarity, heard, judge, pieces
+from predictor.core.offline_judge import JudgedNote, Rarity, judge, pieces, spoken_text
 from tests.growth import FACTOR, MOST_GROWTH, growth
 
 LONGEST = 8000
@@ -63,8 +63,8 @@ def fact(number: int, content: str) -> Fact:
 
 
 def judged(text: str) -> object:
-    note = Note(text, np.ones((1, 4), np.float32) / 2)
-    said = heard(f"User: {text}", [text, f"{text} again"])
+    note = JudgedNote(text, np.ones((1, 4), np.float32) / 2)
+    said = spoken_text(f"User: {text}", [text, f"{text} again"])
     vectors = np.ones((len(pieces(said)), 4), np.float32) / 2
     return judge([note], said, vectors, Rarity({}, 10))
 

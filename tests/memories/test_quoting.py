@@ -37,8 +37,8 @@ def prompts(text: str) -> list[str]:
     fact = replace(FACT, content=text, scope=text, agent=text, session_key=text, project=text)
     told = [
         narrative.messages([fact]),
-        judging.messages([text], "Nothing. " * 100),
-        judging.messages(["Nothing."], text * 10),
+        judging.build_messages([text], "Nothing. " * 100),
+        judging.build_messages(["Nothing."], text * 10),
     ]
     assert all(len(one) == 2 for one in told)
     note = Note("semantic", text, is_disputed=True, contradicted_by=text)

@@ -16,7 +16,7 @@ from memories.services.sessions.end import end_session
 from memories.services.sessions.start import SessionWanted, start_session
 from predictor.models import Judgement, PredictorState
 from predictor.services.judging import judge
-from predictor.services.state import locked_state
+from predictor.services.state import lock_state
 from tests.conftest import NOW, Tenant
 from tests.predictor.judged_pairs import HELD_OUT, Judged
 
@@ -64,7 +64,7 @@ def end(
 def score(tenant: Tenant, session: Session, ranking: Sequence[UUID], *, version: int = 1) -> None:
     """Let a trained model have ranked the session's candidates so; the others come behind."""
     with in_workspace(tenant.workspace):
-        state = locked_state(NOW)
+        state = lock_state(NOW)
         state.served = version
         state.save()
         rows = {row.memory_id: row for row in session.candidates.exclude(rank=None)}

@@ -12,11 +12,11 @@ import numpy as np
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.services.sessions.ranker_hook import Asked, CandidateFacts
-from predictor.core.governance import Comparison, Governor, Phase
+from predictor.core.governance import Governor, Phase, SessionOutcome
 from predictor.core.scorer import Scorer
 from predictor.core.types import FEATURE_VERSION
 from predictor.models import ModelVersion, PredictorState
-from predictor.services.state import locked_state, store_governor
+from predictor.services.state import lock_state, store_governor
 from tests.conftest import NOW
 
 WIDTH = 16
@@ -92,7 +92,7 @@ def promote(
             promoted_at=now,
             **(given | others),
         )
-        state = locked_state(now)
+        state = lock_state(now)
         state.served = state.last_version = number
         store_governor(state, governor(phase), now)
     return version
@@ -101,10 +101,10 @@ def promote(
 def governor(phase: Phase) -> Governor:
     """Return a governor that came into the phase by what it saw."""
     found = Governor.initial()
-    good = Comparison(0.12, is_trained=True, is_out_of_sample=True)
-    bad = Comparison(-0.9, is_trained=True, is_out_of_sample=True)
+    good = SessionOutcome(0.12, is_trained=True, is_out_of_sample=True)
+    bad = SessionOutcome(-0.9, is_trained=True, is_out_of_sample=True)
     if phase is not Phase.COLLECTING:
-        found = found.trained()
+        found = found.after_training()
     while found.phase is not phase:
         found = found.update(bad if phase is Phase.RETRAINING else good)
     return found

@@ -12,8 +12,8 @@ from engram.kernel.tenancy import in_workspace
 from predictor.models import PredictorState
 from predictor.services.serving import breaker
 from predictor.services.serving.breaker import enable, is_open, note_failure
-from predictor.services.serving.rank_session import opinion
-from predictor.services.state import locked_state, state_of
+from predictor.services.serving.rank_session import rank_session
+from predictor.services.state import lock_state, state_of
 from tests.conftest import NOW, Tenant, build_tenant
 from tests.memories.test_concurrency import at_once
 from tests.predictor.serving import asked, minutes, promote
@@ -21,7 +21,7 @@ from tests.predictor.serving import asked, minutes, promote
 
 def fail(tenant: Tenant, at=NOW, *, threshold: int = 3) -> int:
     with in_workspace(tenant.workspace):
-        state = locked_state(at)
+        state = lock_state(at)
         note_failure(state, "predictor_crash", "X", session_key="s", threshold=threshold, now=at)
         return breaker.failures(state, at)
 
@@ -96,9 +96,11 @@ def test_a_corrupt_checkpoint_at_once_is_one_cold_start() -> None:
 
     def start(number: int) -> str:
         with in_workspace(tenant.workspace):
-            return opinion(asked(tenant.workspace, session_key=f"s-{number}")).no_opinion_reason
+            return rank_session(
+                asked(tenant.workspace, session_key=f"s-{number}")
+            ).no_opinion_reason
 
     assert set(at_once(start)) <= {"checkpoint_error", "no_model", "disabled"}
     with in_workspace(tenant.workspace):
         assert Event.objects.filter(type="predictor.reset").count() == 1
-        assert locked_state(NOW).served is None
+        assert lock_state(NOW).served is None

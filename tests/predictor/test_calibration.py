@@ -22,7 +22,7 @@ from memories.models import Memory, Session
 from predictor.models import CalibrationItem, CalibrationSample, Judgement, Label, PredictorState
 from predictor.services.calibration.calibrate import draw_when_due, label_item
 from predictor.services.calibration.report import is_judge_flagged
-from predictor.services.state import locked_state
+from predictor.services.state import lock_state
 from tests.conftest import NOW, Tenant
 from tests.memories.test_concurrency import CALLERS, at_once, shared_tenant  # noqa: F401
 from tests.predictor.asked import TRANSCRIPT, VERSION, items_of, judged_world, stored
@@ -337,7 +337,7 @@ def test_one_waits_or_thirty_the_queries_are_the_same(tenant: Tenant) -> None:
 
 def due(tenant: Tenant, scored: int) -> CalibrationSample | None:
     with in_workspace(tenant.workspace):
-        state = locked_state(NOW)
+        state = lock_state(NOW)
         state.scored_sessions = scored
         state.save()
         return draw_when_due(tenant.workspace, state, np.random.default_rng(1), NOW)

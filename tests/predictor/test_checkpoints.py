@@ -19,11 +19,11 @@ from engram.kernel.refusals import InvalidError
 from engram.kernel.tenancy import in_workspace
 from memories.models import Session
 from predictor.core.checkpoint import PRETRAINED
-from predictor.core.governance import Comparison
+from predictor.core.governance import SessionOutcome
 from predictor.core.scorer import Scorer
 from predictor.models import CanarySession, Label, ModelVersion, Training, TrainingStatus
 from predictor.services.models import store, transfer
-from predictor.services.state import governor_of, locked_state, state_of, store_governor
+from predictor.services.state import governor_of, lock_state, state_of, store_governor
 from tests.conftest import Tenant
 from tests.predictor.judged import build_world
 
@@ -104,7 +104,7 @@ def test_train_ends_with_one_when_there_is_nothing_to_learn(tenant: Tenant) -> N
 def test_train_ends_with_one_when_a_training_is_on_its_way(tenant: Tenant) -> None:
     build_world(tenant.workspace, 10)
     with in_workspace(tenant.workspace):
-        state = locked_state(timezone.now())
+        state = lock_state(timezone.now())
         state.training_holder = state.workspace_id
         state.training_heartbeat_at = timezone.now()
         state.save()
@@ -186,10 +186,10 @@ def earn(tenant: Tenant) -> None:
     """Let the served model earn influence."""
     now = timezone.now()
     with in_workspace(tenant.workspace):
-        state = locked_state(now)
+        state = lock_state(now)
         governor = governor_of(state)
         for _ in range(40):
-            governor = governor.update(Comparison(0.2, is_trained=True, is_out_of_sample=True))
+            governor = governor.update(SessionOutcome(0.2, is_trained=True, is_out_of_sample=True))
         store_governor(state, governor, now)
         assert (state.phase, state.alpha < 0.11) == ("active", True)
 

@@ -14,18 +14,18 @@ from predictor.core.judging import (
     MAX_NOTES,
     NOTE_CHARS,
     TAIL_CHARS,
-    complaint,
+    build_messages,
+    explain_mismatch,
+    find_missing,
     is_judgeable,
-    messages,
-    named_missing,
-    shuffled,
+    shuffle_pool,
     tail,
 )
 
 
 def told(notes: list[str], transcript: str) -> tuple[list[str], str]:
     """Return what a reader of the question finds in it: the notes, and the conversation."""
-    system, user = messages(notes, transcript)
+    system, user = build_messages(notes, transcript)
     assert (system["role"], system["content"], user["role"]) == ("system", INSTRUCTIONS, "user")
     *lines, last = user["content"].split("\n")
     numbered = [line.split(" ", 1) for line in lines]
@@ -70,7 +70,7 @@ def test_a_long_note_is_cut() -> None:
 
 def test_judge_is_blind_pitfall_30() -> None:
     """The question holds no id, score, rank or source: a note is a number and its words."""
-    _, user = messages(["alpha", "beta"], "what was said")
+    _, user = build_messages(["alpha", "beta"], "what was said")
     assert user["content"] == (
         '1 {"says": "alpha"}\n2 {"says": "beta"}\n{"conversation": "what was said"}'
     )
@@ -78,29 +78,29 @@ def test_judge_is_blind_pitfall_30() -> None:
 
 def test_order_tells_nothing_and_is_drawn_by_the_seed_pitfall_30() -> None:
     ids = list(range(20))
-    order = shuffled(ids, random.Random(1))
+    order = shuffle_pool(ids, random.Random(1))
     assert sorted(order) == ids
-    assert order == shuffled(ids, random.Random(1))
+    assert order == shuffle_pool(ids, random.Random(1))
     # Each place is as likely for the first of the ranking as any other.
-    firsts = [shuffled(ids, random.Random(seed)).index(0) for seed in range(2000)]
+    firsts = [shuffle_pool(ids, random.Random(seed)).index(0) for seed in range(2000)]
     counts = [firsts.count(place) for place in range(20)]
     assert min(counts) > 60
     assert max(counts) < 140
 
 
 def test_a_pool_is_bounded_and_names_each_once() -> None:
-    assert sorted(shuffled([1, 2, 1, 3, 2], random.Random(0))) == [1, 2, 3]
-    assert set(shuffled(list(range(500)), random.Random(0))) == set(range(MAX_NOTES))
+    assert sorted(shuffle_pool([1, 2, 1, 3, 2], random.Random(0))) == [1, 2, 3]
+    assert set(shuffle_pool(list(range(500)), random.Random(0))) == set(range(MAX_NOTES))
 
 
 def test_an_answer_names_each_note_once_within_its_range() -> None:
-    assert complaint([2, 1, 3], [0.0, 1.0, 0.5], 3) == ""
-    assert complaint([1, 2, 7], [0, 0, 0], 3) == "there is no note 7: they are 1 to 3"
-    assert complaint([0, 1, 2], [0, 0, 0], 3) == "there is no note 0: they are 1 to 3"
-    assert complaint([1, 2, 2], [0, 0, 0], 3) == "a note is named twice"
-    assert complaint([1, 3], [0, 0], 3) == "note 2 is missing"
-    assert complaint([1, 2], [0.5, 1.2], 2) == "relevance lies between 0 and 1"
-    assert complaint([1, 2], [0.5, float("nan")], 2) == "relevance lies between 0 and 1"
+    assert explain_mismatch([2, 1, 3], [0.0, 1.0, 0.5], 3) == ""
+    assert explain_mismatch([1, 2, 7], [0, 0, 0], 3) == "there is no note 7: they are 1 to 3"
+    assert explain_mismatch([0, 1, 2], [0, 0, 0], 3) == "there is no note 0: they are 1 to 3"
+    assert explain_mismatch([1, 2, 2], [0, 0, 0], 3) == "a note is named twice"
+    assert explain_mismatch([1, 3], [0, 0], 3) == "note 2 is missing"
+    assert explain_mismatch([1, 2], [0.5, 1.2], 2) == "relevance lies between 0 and 1"
+    assert explain_mismatch([1, 2], [0.5, float("nan")], 2) == "relevance lies between 0 and 1"
 
 
 def test_missing_topics_name_the_memory_that_says_them() -> None:
@@ -109,7 +109,7 @@ def test_missing_topics_name_the_memory_that_says_them() -> None:
         "right": "The staging database listens on port 5433.",
         "other": "The production database is large.",
     }
-    assert named_missing(["port of the staging database"], contents) == {"right"}
-    assert named_missing(["database"], contents) == set()  # one word names nothing
-    assert named_missing(["the", ""], contents) == set()
-    assert named_missing(["staging port of kafka"], {"right": contents["right"]}) == set()
+    assert find_missing(["port of the staging database"], contents) == {"right"}
+    assert find_missing(["database"], contents) == set()  # one word names nothing
+    assert find_missing(["the", ""], contents) == set()
+    assert find_missing(["staging port of kafka"], {"right": contents["right"]}) == set()

@@ -32,7 +32,7 @@ from predictor.models import (
     TrainingStatus,
 )
 from predictor.services.calibration import calibrate
-from predictor.services.state import locked_state, state_of
+from predictor.services.state import lock_state, state_of
 from predictor.services.training.claim import TakenOverError
 from predictor.services.training.train import train_due
 from tests.conftest import build_tenant
@@ -51,7 +51,7 @@ def world(transactional_db: None) -> World:
     """Return judged sessions that people may be asked about, seen by all connections."""
     built = build_world(build_tenant("busy").workspace, SESSIONS)
     with in_workspace(built.workspace):
-        locked_state(LATER)
+        lock_state(LATER)
         Session.objects.update(transcript="x" * 600)
     return built
 
@@ -99,7 +99,7 @@ def test_what_is_drawn_while_it_is_erased_is_left_out(world: World) -> None:
     erasing = alone(lambda: erase(world.workspace, gone, actor=SYSTEM, now=LATER))
     with ThreadPoolExecutor(1) as pool:
         with in_workspace(world.workspace):
-            locked_state(LATER)
+            lock_state(LATER)
             doing = pool.submit(erasing)
             wait_until_it_waits(doing)  # it holds the memory, and asks for the state
             drawn = draw(world, SESSIONS * OFFERED)  # whatever there is

@@ -24,7 +24,7 @@ from predictor.models import Comparison, Judgement, Label, PredictorState
 from predictor.services.judging import due as judging_due
 from predictor.services.judging import judge
 from predictor.services.judging.offline import judge_offline
-from predictor.services.judging.pool import material
+from predictor.services.judging.pool import read_pool
 from predictor.services.judging.settle import settle
 from tests.conftest import NOW, Tenant
 from tests.model_server import Answer, ModelServer, Request, completion
@@ -434,7 +434,7 @@ def test_one_judge_a_workspace_at_a_time(tenant: Tenant, neighbour: Tenant, ende
     assert [one.pk for one in judging_due.overlooked(later)] == [tenant.workspace.pk]
     assert judge_all(tenant, later) == [ended.id]
     with in_workspace(tenant.workspace):
-        told = material(ended.id)
+        told = read_pool(ended.id)
     assert told is not None
     assert taken.holder is not None
     late = judge_offline(fresh(tenant), told)

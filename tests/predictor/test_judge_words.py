@@ -23,8 +23,8 @@ from memories.services.lifecycle.erase import erase
 from memories.services.lifecycle.forget import forget, restore
 from memories.signals import memories_erased
 from predictor.models import CalibrationItem, Comparison, Judgement, Label, PredictorState
-from predictor.services.judging.pool import material
-from predictor.services.state import locked_state
+from predictor.services.judging.pool import read_pool
+from predictor.services.state import lock_state
 from tests.conftest import NOW, Tenant, build_tenant
 from tests.predictor.judged_sessions import PERSON, begin, commit
 from tests.predictor.test_erase_locks import alone
@@ -107,7 +107,7 @@ def test_canary_that_is_erased_while_a_judge_thinks_comes_back_with_no_verdict(
     theirs = plant(neighbour, 4)
     other = hold_session(neighbour, theirs, key)
     with in_workspace(tenant.workspace):
-        read = material(session.pk)
+        read = read_pool(session.pk)
     assert read is not None
     relevance = {memory_id: 0.9 - n / 10 for n, memory_id in enumerate(read.ids)}
     answer = tenant.admin.delete(f"memories/{canary}")
@@ -170,7 +170,7 @@ def test_what_is_settled_while_judgements_are_looked_through_is_found(
     canary, others = commit(tenant, CANARY), plant(tenant, 4)
     session = hold_session(tenant, others, "late")
     with in_workspace(tenant.workspace):
-        locked_state(NOW)
+        lock_state(NOW)
     verdict = said(dict.fromkeys(others, 0.5), reasoning=QUOTE)
 
     def settle_beside(execute: Any, sql: str, *args: Any) -> Any:

@@ -13,7 +13,7 @@ from engram.kernel.models import Event
 from engram.kernel.tenancy import in_workspace
 from predictor.models import ModelVersion, Training, TrainingSlot, TrainingStatus
 from predictor.services.models import store
-from predictor.services.state import locked_state, state_of
+from predictor.services.state import lock_state, state_of
 from predictor.services.training import slot, turn
 from predictor.services.training.claim import SILENCE
 from predictor.services.training.due import note_training_due
@@ -47,7 +47,7 @@ def die(tenant: Tenant, module: str, name: str, when: str) -> None:
 
 def due(tenant: Tenant) -> None:
     with in_workspace(tenant.workspace):
-        note_training_due(locked_state(timezone.now()), "full", timezone.now())
+        note_training_due(lock_state(timezone.now()), "full", timezone.now())
 
 
 def served(tenant: Tenant) -> tuple[int | None, bytes]:

@@ -12,16 +12,16 @@ import pytest
 from engram.kernel.embedding import embed, embed_windows
 from memories.core.text import terms
 from predictor.core import offline_judge
-from predictor.core.judging import TAIL_CHARS, Verdict, named_missing
+from predictor.core.judging import TAIL_CHARS, JudgeScores, find_missing
 from predictor.core.labels import MIN_CONFIDENCE, is_flat
 from predictor.core.offline_judge import (
     COSINE_WEIGHT,
     MAX_PIECES,
-    Note,
+    JudgedNote,
     Rarity,
-    heard,
     judge,
     pieces,
+    spoken_text,
 )
 from tests.predictor.judged_pairs import GENERIC, HELD_OUT, TUNING, Judged
 
@@ -29,11 +29,11 @@ _EVERY = [content for one in (*TUNING, *HELD_OUT) for content, _ in one.memories
 RARITY = Rarity(Counter(term for text in _EVERY for term in set(terms(text))), len(_EVERY))
 
 
-def judged(contents: Sequence[str], transcript: str) -> Verdict:
+def judged(contents: Sequence[str], transcript: str) -> JudgeScores:
     """Judge as the service does."""
     windows = embed_windows(list(contents))
-    notes = [Note(text, vectors) for text, vectors in zip(contents, windows, strict=True)]
-    text = heard(transcript, contents)
+    notes = [JudgedNote(text, vectors) for text, vectors in zip(contents, windows, strict=True)]
+    text = spoken_text(transcript, contents)
     return judge(notes, text, embed(pieces(text)), RARITY)
 
 
@@ -104,7 +104,7 @@ def test_missing_topics_are_the_words_that_were_said() -> None:
     # What is part of a longer word only is told as it is indexed; a topic stays one term, so that
     # it names no memory.
     assert set(found[1:]) < {"idempotency", "retries", "Kafka", "bill", "period", "billingperiod"}
-    assert named_missing(found, {1: text}) == set()
+    assert find_missing(found, {1: text}) == set()
 
 
 def test_same_input_same_verdict_whatever_the_order() -> None:
@@ -199,11 +199,11 @@ def test_a_long_transcript_and_many_memories_stay_cheap(monkeypatch: pytest.Monk
     monkeypatch.setattr(offline_judge, "terms", counting)
     transcript = "So, well. " * 40_000 + TUNING[2].transcript
     contents = [f"{text} ({n})" for n, text in enumerate(_EVERY[:40])]
-    text = heard(transcript, contents)
+    text = spoken_text(transcript, contents)
     assert len(text) <= TAIL_CHARS
     assert len(pieces(text)) <= MAX_PIECES
     windows = embed_windows(contents)
-    notes = [Note(c, w) for c, w in zip(contents, windows, strict=True)]
+    notes = [JudgedNote(c, w) for c, w in zip(contents, windows, strict=True)]
     vectors = embed(pieces(text))
     assert len(vectors) <= MAX_PIECES
     judge(notes, text, vectors, RARITY)
@@ -222,6 +222,6 @@ def test_odd_texts_are_cut_into_bounded_pieces(text: str) -> None:
 def test_nothing_to_judge_is_no_verdict_of_worth() -> None:
     nothing = np.zeros((0, 384), dtype=np.float32)
     assert judge([], "word", nothing, RARITY).confidence == 0.0
-    verdict = judge([Note("word", nothing)], "word", nothing, RARITY)
+    verdict = judge([JudgedNote("word", nothing)], "word", nothing, RARITY)
     assert verdict.relevance == pytest.approx((1 - COSINE_WEIGHT,))
     assert verdict.confidence == 0.0

@@ -19,7 +19,7 @@ from predictor.core.governance import Phase
 from predictor.core.types import FEATURE_VERSION, SIGNALS
 from predictor.models import ModelVersion, PredictorState, TrainingStatus
 from predictor.services.serving import served
-from predictor.services.serving.rank_session import opinion
+from predictor.services.serving.rank_session import rank_session
 from predictor.services.serving.served import ModelCache, ServedModel
 from tests.conftest import NOW, Tenant
 from tests.predictor.judged import build_world
@@ -45,7 +45,7 @@ def nothing_held(monkeypatch: pytest.MonkeyPatch) -> None:
 def said(workspace, *args, **others) -> Opinion:
     """Return the opinion on a session that starts and is committed."""
     with TestCase.captureOnCommitCallbacks(execute=True), in_workspace(workspace):
-        return opinion(asked(workspace, *args, **others))
+        return rank_session(asked(workspace, *args, **others))
 
 
 def errors(workspace) -> list[str]:
@@ -93,7 +93,7 @@ def test_off_says_and_leaves_nothing(tenant: Tenant) -> None:
         in_workspace(workspace),
     ):
         before = len(queries)
-        found = opinion(asked(workspace))
+        found = rank_session(asked(workspace))
         asked_of_database = len(queries) - before
 
     assert found == Opinion()

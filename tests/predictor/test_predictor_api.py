@@ -28,7 +28,7 @@ from predictor.models import (
     Training,
 )
 from predictor.services.serving.breaker import note_failure
-from predictor.services.state import locked_state
+from predictor.services.state import lock_state
 from tests.conftest import NOW, Tenant
 from tests.predictor.judged import build_world
 from tests.predictor.serving import configure, governor, promote, state
@@ -236,7 +236,7 @@ def test_enable_closes_the_breaker(tenant: Tenant) -> None:
     with in_workspace(tenant.workspace):
         for _ in range(3):
             note_failure(
-                locked_state(timezone.now()),
+                lock_state(timezone.now()),
                 "predictor_crash",
                 "X",
                 session_key="s",

@@ -18,7 +18,7 @@ from predictor.core.governance import Phase
 from predictor.models import ModelVersion, PredictorState
 from predictor.services.serving import served
 from predictor.services.serving.deadline import Deadline
-from predictor.services.serving.rank_session import opinion
+from predictor.services.serving.rank_session import rank_session
 from predictor.services.serving.served import ModelCache
 from tests.conftest import Tenant, build_tenant
 from tests.predictor.serving import asked, configure, promote, state
@@ -40,7 +40,7 @@ def start(tenant: Tenant, number: int, **settings: object) -> Opinion:
     """Start a session and commit it."""
     workspace = configure(tenant.workspace, predictor_mode="on", **settings)
     with in_workspace(workspace):
-        return opinion(asked(workspace, session_key=f"s-{number}"))
+        return rank_session(asked(workspace, session_key=f"s-{number}"))
 
 
 def codes(tenant: Tenant) -> list[str]:
@@ -155,5 +155,5 @@ def test_a_process_lets_go_of_what_its_workspace_serves_no_more(cold: Tenant) ->
 def test_a_process_lets_go_of_the_models_of_who_switched_them_off(cold: Tenant) -> None:
     start(cold, 1)
     with in_workspace(cold.workspace):
-        opinion(asked(configure(cold.workspace, predictor_mode="off"), session_key="s-2"))
+        rank_session(asked(configure(cold.workspace, predictor_mode="off"), session_key="s-2"))
     assert served.held.get(cold.workspace.pk, 1) is None

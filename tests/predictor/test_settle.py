@@ -24,8 +24,8 @@ from memories.services.lifecycle.forget import forget, restore
 from memories.services.lifecycle.states import hide, put_back
 from memories.services.locks import lock
 from predictor.core.governance import Governor, Phase
-from predictor.core.judging import Verdict
-from predictor.core.labels import sampled
+from predictor.core.judging import JudgeScores
+from predictor.core.labels import sample_labels
 from predictor.core.margins import Margins
 from predictor.core.metrics import ndcg
 from predictor.models import (
@@ -35,9 +35,9 @@ from predictor.models import (
     Label,
     PredictorState,
 )
-from predictor.services.judging.settle import Said, settle
+from predictor.services.judging.settle import JudgeVerdict, settle
 from predictor.services.models.reset import reset
-from predictor.services.state import locked_state, store_governor
+from predictor.services.state import lock_state, store_governor
 from tests.conftest import NOW, Tenant
 from tests.predictor.judged_sessions import PERSON, fresh
 
@@ -106,7 +106,7 @@ def hold_session(
         )
         Judgement.objects.create(session=session, due_since=ENDED, holder=HOLDER)
         if predictor is not None:
-            state = locked_state(started)
+            state = lock_state(started)
             state.served = state.served or version
             state.save()
         return session
@@ -114,9 +114,9 @@ def hold_session(
 
 def said(
     relevance: Mapping[UUID, float], *, confidence: float = 0.9, overall: float = 0.7, **more: Any
-) -> Said:
-    return Said(
-        verdict=Verdict(overall, confidence, tuple(relevance.values()), **more),
+) -> JudgeVerdict:
+    return JudgeVerdict(
+        scores=JudgeScores(overall, confidence, tuple(relevance.values()), **more),
         ids=list(relevance),
         kind=JudgeKind.MODEL,
         version="test",
@@ -124,7 +124,7 @@ def said(
 
 
 def settled(
-    tenant: Tenant, session: Session, verdict: Said, now: datetime = JUDGED
+    tenant: Tenant, session: Session, verdict: JudgeVerdict, now: datetime = JUDGED
 ) -> Comparison | None:
     return settle(fresh(tenant), session.pk, HOLDER, verdict, now=now)
 
@@ -147,7 +147,7 @@ def state_of(tenant: Tenant) -> PredictorState:
 def govern(tenant: Tenant, **changes: Any) -> None:
     """Put the governor where a test needs it."""
     with in_workspace(tenant.workspace):
-        state = locked_state(NOW)
+        state = lock_state(NOW)
         store_governor(state, dataclasses.replace(Governor.initial(), **changes), NOW)
 
 
@@ -334,7 +334,7 @@ def test_a_drift_reset_is_cold_start_and_a_retraining(tenant: Tenant) -> None:
 def test_leaving_cold_start_is_told(tenant: Tenant) -> None:
     margins = Margins()
     for margin in (0.2, 0.3) * 10:
-        margins = margins.added(margin)
+        margins = margins.add(margin)
     govern(tenant, phase=Phase.WARMING, scored_sessions=20, out_of_sample=14, margins=margins)
     ids = plant(tenant, 8)
     session = hold_session(tenant, ids, predictor=ids[::-1])
@@ -419,7 +419,7 @@ def test_presumed_negatives_are_thinned_to_three_a_positive(tenant: Tenant) -> N
     kept = [label for label in found.values() if label.is_sampled]
     # Two judged, two injected that were not, and three that nothing speaks of.
     assert sum(label.reasons == ["presumed irrelevant"] for label in kept) == 3
-    assert sampled({}, np.random.default_rng(0)) == set()
+    assert sample_labels({}, np.random.default_rng(0)) == set()
 
 
 def test_what_only_a_prompt_matched_brings_no_presumed_negatives(tenant: Tenant) -> None:

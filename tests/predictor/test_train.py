@@ -16,7 +16,7 @@ from engram.kernel.models import Event, StageError, Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.services.index.reembed import switch
 from predictor.core.features import WidthError
-from predictor.core.governance import Comparison, Governor
+from predictor.core.governance import Governor, SessionOutcome
 from predictor.core.scorer import ScoreError, Scorer
 from predictor.models import (
     CanarySession,
@@ -29,7 +29,7 @@ from predictor.models import (
 )
 from predictor.models import Comparison as Compared
 from predictor.services.models import store, transfer
-from predictor.services.state import governor_of, locked_state, state_of, store_governor
+from predictor.services.state import governor_of, lock_state, state_of, store_governor
 from predictor.services.training import canary, learn, slot, turn
 from predictor.services.training.claim import SILENCE, close_abandoned, is_free
 from predictor.services.training.due import note_training_due
@@ -44,10 +44,10 @@ LATER = NOW + timedelta(days=2)
 def due(workspace: Workspace, reason: str = "first", *, scored: int = 30) -> None:
     """Make a training due, as settling a session does."""
     with in_workspace(workspace):
-        state = locked_state(LATER)
+        state = lock_state(LATER)
         governor = governor_of(state)
         for _ in range(scored - governor.scored_sessions):
-            governor = governor.update(Comparison(None, "no scores"))
+            governor = governor.update(SessionOutcome(None, "no scores"))
         store_governor(state, governor, LATER)
         note_training_due(state, reason, LATER)
 
@@ -462,7 +462,7 @@ def test_drift_found_during_a_training_makes_another_due(tenant: Tenant) -> None
 
     def drift(now: datetime) -> None:
         with in_workspace(tenant.workspace):
-            state = locked_state(now)
+            state = lock_state(now)
             governor = governor_of(state)
             store_governor(state, replace(governor, drift_resets=governor.drift_resets + 1), now)
 
@@ -502,10 +502,10 @@ def test_a_promotion_ends_retraining_after_drift(tenant: Tenant) -> None:
     build_world(tenant.workspace, 30)
     trained(tenant.workspace)
     with in_workspace(tenant.workspace):
-        state = locked_state(LATER)
+        state = lock_state(LATER)
         governor = governor_of(state)
         while not governor.is_reset:
-            governor = governor.update(Comparison(-0.9, is_trained=True, is_out_of_sample=True))
+            governor = governor.update(SessionOutcome(-0.9, is_trained=True, is_out_of_sample=True))
         assert governor.phase == "retraining"
         store_governor(state, governor, LATER)
     training = trained(tenant.workspace, "drift")

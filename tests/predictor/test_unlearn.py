@@ -28,8 +28,8 @@ from memories.signals import memories_erased
 from predictor.core.governance import Phase
 from predictor.models import Label, ModelVersion, PredictorState, Training, TrainingStatus
 from predictor.services.models import store, transfer
-from predictor.services.serving.rank_session import opinion
-from predictor.services.state import locked_state, state_of
+from predictor.services.serving.rank_session import rank_session
+from predictor.services.state import lock_state, state_of
 from predictor.services.training import turn
 from predictor.services.training.claim import SILENCE
 from predictor.services.training.train import train_due, trial
@@ -170,7 +170,7 @@ def test_unlearning_asks_as_often_for_a_hundred_versions_as_for_one(
         for number in range(1, versions + 1):
             promote(one.workspace, b"weights", number=number)
         with in_workspace(one.workspace), CaptureQueriesContext(connection) as asked_for:
-            unlearn(locked_state(GONE), 1, GONE)
+            unlearn(lock_state(GONE), 1, GONE)
         counts.append(len(asked_for))
         with in_workspace(one.workspace):
             assert ModelVersion.objects.exclude(checkpoint=None).count() == 1
@@ -261,7 +261,7 @@ def test_a_gate_that_fails_drops_the_served_version(tenant: Tenant, world: World
     assert turn.overlooked(THEN) == []
     tenant.workspace.refresh_from_db()
     with in_workspace(tenant.workspace):
-        found = opinion(asked(tenant.workspace))
+        found = rank_session(asked(tenant.workspace))
     assert (found.scores, found.alpha, found.no_opinion_reason) == ({}, 1.0, "no_model")
     without = order(tenant, "dropped")
     configure(tenant.workspace, predictor_mode="off")
@@ -377,14 +377,14 @@ def test_weights_that_may_hold_what_was_erased_do_not_leave_or_come_back(world: 
     take_out(world, world.memories[0])
     for number in (None, 1, 2):
         with pytest.raises(MissingError, match="may hold what was erased"):
-            transfer.exported(world.workspace, number)
+            transfer.export_checkpoint(world.workspace, number)
     run(world.workspace, at=THEN)
     for is_learned_here in (True, False):
         with pytest.raises(InvalidError, match="erased"):
             transfer.import_checkpoint(
                 world.workspace, raw, is_learned_here=is_learned_here, actor=SYSTEM, now=THEN
             )
-    assert transfer.exported(world.workspace)[0].number == 3
+    assert transfer.export_checkpoint(world.workspace)[0].number == 3
 
 
 @pytest.mark.parametrize("flags", [1, 2, 3])
@@ -416,7 +416,7 @@ def test_people_are_told_that_a_training_after_an_erasing_is_due(
 
 def test_evidence_goes_on_with_the_version_that_was_learned_without_it(world: World) -> None:
     with in_workspace(world.workspace):
-        state = locked_state(LATER)
+        state = lock_state(LATER)
         state.governor = governor(Phase.ACTIVE).to_json()
         state.save()
     take_out(world, world.memories[0])

@@ -30,7 +30,7 @@ class Command(BaseCommand):
         """Export."""
         workspace = workspace_of(options["workspace"])
         try:
-            version, raw = transfer.exported(workspace, options["number"])
+            version, raw = transfer.export_checkpoint(workspace, options["number"])
             checkpoint_file.write(options["file"], raw)
         except RefusalError as error:
             raise CommandError(error.detail, returncode=BAD_INPUT) from None

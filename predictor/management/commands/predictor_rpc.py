@@ -27,7 +27,7 @@ from predictor.core import rpc_frames
 from predictor.core.gates import Canary
 from predictor.core.labels import MIN_CONFIDENCE
 from predictor.core.rpc_frames import INTERNAL_ERROR, METHOD_NOT_FOUND, PARSE_ERROR, FrameError
-from predictor.core.rpc_model import NOTHING, RpcModel, told
+from predictor.core.rpc_model import NOTHING, RpcModel, report_fields
 from predictor.core.rpc_values import check_names, number, whole, wrong
 from predictor.core.scorer import Scorer
 from predictor.services.models import checkpoint_file
@@ -199,7 +199,7 @@ def _workspace(named: str) -> Workspace | None:
 def _told(result: Learned, skipped: int) -> dict[str, Any]:
     """Return a trial's figures: those of `train`, the canary's and the gates'."""
     report = result.report
-    figures = told(report or NOTHING)
+    figures = report_fields(report or NOTHING)
     before, after = result.before, result.after
     return {
         **figures,

@@ -21,7 +21,7 @@ from engram.kernel.refusals import MissingError, StaleError
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, SessionCandidate
 from memories.services.locks import hold_free
-from predictor.core.calibration import Item, draw, stratum_of
+from predictor.core.calibration import CalibrationCandidate, draw, stratum_of
 from predictor.models import (
     CalibrationItem,
     CalibrationSample,
@@ -36,7 +36,7 @@ from predictor.services.causes import (
     ITEM_DROPPED,
     NOTHING_TO_SAMPLE,
 )
-from predictor.services.state import locked_state
+from predictor.services.state import lock_state
 
 DUE_EVERY = 50  # newly scored sessions
 SAMPLE_MIN, SAMPLE_SIZE, SAMPLE_MAX = 20, 30, 50
@@ -76,10 +76,10 @@ def draw_when_due(
     newly = state.scored_sessions - state.scored_at_calibration
     if 0 <= newly < DUE_EVERY or count_waiting(now):
         return None
-    judged = _judged(now)
+    judged = _unasked_labels(now)
     if len(judged) < SAMPLE_MIN:
         return None
-    return _drawn(state, judged, SAMPLE_SIZE, "due", rng=rng, actor=SYSTEM, now=now)
+    return _store_sample(state, judged, SAMPLE_SIZE, "due", rng=rng, actor=SYSTEM, now=now)
 
 
 def sample(
@@ -93,11 +93,11 @@ def sample(
         When nothing waits and nothing is left to draw.
     """
     with in_workspace(workspace):
-        state = locked_state(now)
+        state = lock_state(now)
         if count_waiting(now):
             return False
-        judged = _judged(now)
-        drawn = _drawn(state, judged, size, "asked", rng=rng, actor=actor, now=now)
+        judged = _unasked_labels(now)
+        drawn = _store_sample(state, judged, size, "asked", rng=rng, actor=actor, now=now)
         if drawn is None:
             raise StaleError(NOTHING, cause=NOTHING_TO_SAMPLE)
         return True
@@ -117,7 +117,7 @@ def label_item(
     With ``is_first_only`` it does not: what was labelled meanwhile is refused as stale.
     """
     with in_workspace(workspace):
-        item = _locked(item_id)
+        item = _lock_item(item_id)
         if is_first_only and item.labelled_at is not None:
             raise StaleError(
                 f"{item.labelled_by} has answered this meanwhile.",
@@ -136,7 +136,7 @@ def label_item(
 def unlabel_item(workspace: Workspace, item_id: UUID, *, actor: Actor, now: datetime) -> None:
     """Let an answered item wait again; that it was answered before stays known."""
     with in_workspace(workspace):
-        item = _locked(item_id)
+        item = _lock_item(item_id)
         if item.labelled_at is None:
             raise StaleError("This waits already.", cause=ALREADY_WAITING)
         item.is_relabelled = True
@@ -159,7 +159,7 @@ def _as_offered() -> QuerySet[SessionCandidate]:
     )
 
 
-def _judged(now: datetime) -> list[tuple[Label, Judgement]]:
+def _unasked_labels(now: datetime) -> list[tuple[Label, Judgement]]:
     """Return what nobody was asked about of the newest judged sessions, with their judgements."""
     done = Judgement.objects.filter(status=JudgeStatus.DONE).exclude(session__transcript="")
     newest = done.defer("raw").order_by("-judged_at", "-id")[:DRAWN_FROM]
@@ -177,7 +177,7 @@ def _judged(now: datetime) -> list[tuple[Label, Judgement]]:
         return [(row, by_session[row.session_id]) for row in found.order_by("pk")]
 
 
-def _drawn(
+def _store_sample(
     state: PredictorState,
     judged: Sequence[tuple[Label, Judgement]],
     size: int,
@@ -193,7 +193,7 @@ def _drawn(
     """
     strata = [stratum_of(row.relevance or 0.0, by.confidence or 0.0) for row, by in judged]
     items = [
-        Item(index, row.session_id, stratum)
+        CalibrationCandidate(index, row.session_id, stratum)
         for index, ((row, _), stratum) in enumerate(zip(judged, strata, strict=True))
     ]
     chosen = draw(items, size, rng)
@@ -218,25 +218,25 @@ def _drawn(
     state.scored_at_calibration = state.scored_sessions
     state.updated_at = now
     state.save(update_fields=["scored_at_calibration", "updated_at"])
-    told = {"reason": reason, "size": len(chosen)}
+    answer = {"reason": reason, "size": len(chosen)}
     record(
-        "calibration.drawn", of=("calibration_sample", drawn.id), actor=actor, now=now, data=told
+        "calibration.drawn", of=("calibration_sample", drawn.id), actor=actor, now=now, data=answer
     )
     return drawn
 
 
-def _locked(item_id: UUID) -> CalibrationItem:
+def _lock_item(item_id: UUID) -> CalibrationItem:
     item = CalibrationItem.objects.select_for_update().filter(pk=item_id).first()
     if item is None:
         raise MissingError("There is no such item.")
     return item
 
 
-def _store(item: CalibrationItem, told: str, actor: Actor, now: datetime) -> None:
+def _store(item: CalibrationItem, answer: str, actor: Actor, now: datetime) -> None:
     """Save an answer; history says that one was given, not which, lest the next one be led."""
     item.save(update_fields=["label", "is_unsure", "is_relabelled", "labelled_by", "labelled_at"])
     record(
-        told,
+        answer,
         of=("calibration_item", item.id),
         actor=actor,
         now=now,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from predictor.core.calibration import CalibrationReport, Pair, error_of
+from predictor.core.calibration import CalibrationReport, RatedMemory, error_of
 from predictor.models import CalibrationItem, CalibrationSample, Judgement, JudgeStatus
 from predictor.services.calibration.calibrate import count_waiting
 
@@ -43,7 +43,7 @@ class Calibration:
 
 @dataclass(frozen=True, slots=True)
 class _Labelled:
-    pair: Pair
+    pair: RatedMemory
     judge: tuple[str, str]
     month: str
 
@@ -52,7 +52,9 @@ def calibration_of(*, now: datetime) -> Calibration:
     """Compare the judge with what people said of the same memories before they knew its word."""
     answered = CalibrationItem.objects.exclude(labelled_at=None)
     labelled = [
-        _Labelled(Pair(session, float(label or 0), relevance), (kind, version), f"{at:%Y-%m}")
+        _Labelled(
+            RatedMemory(session, float(label or 0), relevance), (kind, version), f"{at:%Y-%m}"
+        )
         for session, label, relevance, kind, version, at in answered.exclude(label=None)
         .filter(is_relabelled=False)
         .order_by("-labelled_at", "pk")
@@ -79,8 +81,8 @@ def is_judge_flagged(*, now: datetime) -> bool:
 
 def _by_judge(labelled: list[_Labelled]) -> list[JudgeReport]:
     found = []
-    for (kind, version), ours in _grouped(labelled, lambda one: one.judge):
-        months = [(month, _report(rows)) for month, rows in _grouped(ours, lambda one: one.month)]
+    for (kind, version), ours in _group(labelled, lambda one: one.judge):
+        months = [(month, _report(rows)) for month, rows in _group(ours, lambda one: one.month)]
         found.append(
             JudgeReport(
                 kind,
@@ -92,7 +94,7 @@ def _by_judge(labelled: list[_Labelled]) -> list[JudgeReport]:
     return found
 
 
-def _grouped(
+def _group(
     labelled: Iterable[_Labelled], by: Callable[[_Labelled], Any]
 ) -> list[tuple[Any, list[_Labelled]]]:
     groups: dict[Any, list[_Labelled]] = {}

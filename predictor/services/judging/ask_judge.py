@@ -11,10 +11,16 @@ from engram.kernel import llm, spend
 from engram.kernel.llm import ModelError, Usage
 from engram.kernel.models import Workspace
 from memories.core.quoting import escaped, visible
-from predictor.core.judging import MAX_NOVEL, PROMPT_VERSION, Verdict, complaint, messages
+from predictor.core.judging import (
+    MAX_NOVEL,
+    PROMPT_VERSION,
+    JudgeScores,
+    build_messages,
+    explain_mismatch,
+)
 from predictor.models import JudgeKind
-from predictor.services.judging.pool import Material
-from predictor.services.judging.settle import Said
+from predictor.services.judging.pool import JudgingPool
+from predictor.services.judging.settle import JudgeVerdict
 
 BASE_OUTPUT_TOKENS = 1024
 OUTPUT_TOKENS_A_NOTE = 24
@@ -41,10 +47,10 @@ class VerdictShape(BaseModel):
     novel_context_count: int
     reasoning: str
 
-    def verdict(self) -> Verdict:
+    def verdict(self) -> JudgeScores:
         """Return the verdict, relevance in the order of the notes' numbers."""
         ordered = sorted(self.relevance, key=lambda one: one.note)
-        return Verdict(
+        return JudgeScores(
             overall=self.overall,
             confidence=self.confidence,
             relevance=tuple(one.relevance for one in ordered),
@@ -64,8 +70,8 @@ def shape_for(notes: int) -> type[VerdictShape]:
     class Judged(VerdictShape):
         @model_validator(mode="after")
         def _fits(self) -> Self:
-            said = [one.note for one in self.relevance]
-            wrong = complaint(said, [one.relevance for one in self.relevance], notes)
+            notes_named = [one.note for one in self.relevance]
+            wrong = explain_mismatch(notes_named, [one.relevance for one in self.relevance], notes)
             if not 0 <= self.overall <= 1 or not 0 <= self.confidence <= 1:
                 wrong = wrong or "overall and confidence lie between 0 and 1"
             if not 0 <= self.novel_context_count <= MAX_NOVEL:
@@ -77,7 +83,7 @@ def shape_for(notes: int) -> type[VerdictShape]:
     return Judged
 
 
-def ask_judge(workspace: Workspace, material: Material, *, now: datetime) -> Said:
+def ask_judge(workspace: Workspace, pool: JudgingPool, *, now: datetime) -> JudgeVerdict:
     """Return the model's verdict; no connection and no lock is held while it thinks.
 
     Raises
@@ -87,23 +93,23 @@ def ask_judge(workspace: Workspace, material: Material, *, now: datetime) -> Sai
     ModelError
         When there is no usable answer; what it took is on the account all the same.
     """
-    told = messages(material.contents, material.session.transcript)
-    most = BASE_OUTPUT_TOKENS + OUTPUT_TOKENS_A_NOTE * len(material.ids)
-    reserved = spend.reserve(workspace, llm.highest_cost_usd(told, most), now=now)
+    messages = build_messages(pool.contents, pool.session.transcript)
+    most = BASE_OUTPUT_TOKENS + OUTPUT_TOKENS_A_NOTE * len(pool.ids)
+    reserved = spend.reserve(workspace, llm.highest_cost_usd(messages, most), now=now)
     if reserved is None:
         raise CappedError
     usage, cost_usd = Usage(), reserved.usd
     try:
-        answer = llm.ask(told, shape_for(len(material.ids)), escape=escaped, max_output_tokens=most)
+        answer = llm.ask(messages, shape_for(len(pool.ids)), escape=escaped, max_output_tokens=most)
         usage, cost_usd = answer.usage, answer.cost_usd
     except ModelError as error:
         usage, cost_usd = error.usage, llm.cost_usd(error.usage, llm.model_name())
         raise
     finally:
         spend.settle(workspace, reserved, usage=usage, cost_usd=cost_usd)
-    return Said(
-        verdict=answer.value.verdict(),
-        ids=material.ids,
+    return JudgeVerdict(
+        scores=answer.value.verdict(),
+        ids=pool.ids,
         kind=JudgeKind.MODEL,
         version=PROMPT_VERSION,
         model=answer.model,

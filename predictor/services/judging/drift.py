@@ -49,7 +49,7 @@ def judge_drift(now: datetime, *, windows: int = WINDOWS) -> list[DriftWindow]:
     """Return the last weeks, oldest first; called inside the workspace, one query."""
     ends = [now - WINDOW * n for n in range(windows)][::-1]
     spans = [(until - WINDOW, until) for until in ends]
-    rows = _aged(spans[0][0], now).aggregate(**_measures(spans))
+    rows = _mean_of_age(spans[0][0], now).aggregate(**_measures(spans))
     return [
         DriftWindow(
             since=since,
@@ -74,7 +74,7 @@ def is_drifting(found: Sequence[DriftWindow]) -> bool:
     return drift is not None and abs(drift) > DRIFT_THRESHOLD
 
 
-def _aged(since: datetime, until: datetime):  # type: ignore[no-untyped-def]
+def _mean_of_age(since: datetime, until: datetime):  # type: ignore[no-untyped-def]
     age = ExpressionWrapper(
         F("session__started_at") - F("memory__observed_at"), output_field=DurationField()
     )

@@ -20,7 +20,7 @@ from memories.models import Session
 from predictor.core.judging import is_judgeable
 from predictor.models import Judgement, JudgeStatus
 from predictor.services.heartbeat import living
-from predictor.services.state import locked_state
+from predictor.services.state import lock_state
 from predictor.signals import may_work
 
 JUDGE_TASK = "predictor.judge_workspace"
@@ -107,7 +107,7 @@ def take(workspace: Workspace, now: datetime, *, only: UUID | None = None) -> Ju
     kept all others out (`predictor.signals`): whoever held it is dead.
     """
     with in_workspace(workspace):
-        locked_state(now)  # two that take at the same time
+        lock_state(now)  # two that take at the same time
         if only is None and due().filter(_held(now)).exists():
             return None
         line = due().select_related("session").defer("session__transcript", "session__context")

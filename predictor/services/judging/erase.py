@@ -22,7 +22,7 @@ from predictor.models import Judgement, PredictorState
 WORDS = ("reasoning", "missing_topics")
 
 
-def without_words(raw: Mapping[str, Any]) -> dict[str, Any]:
+def strip_words(raw: Mapping[str, Any]) -> dict[str, Any]:
     """Return a verdict's numbers."""
     return {name: value for name, value in raw.items() if name not in WORDS}
 
@@ -50,7 +50,7 @@ def note_erased(
         late = Judgement.objects.filter(session__in=since)
         quoting |= _quoting(late, memory_ids, quoted_in, pieces)
     for judgement in Judgement.objects.filter(pk__in=quoting).order_by("pk").select_for_update():
-        judgement.raw = without_words(judgement.raw)
+        judgement.raw = strip_words(judgement.raw)
         judgement.missing_topics = []
         judgement.save(update_fields=["raw", "missing_topics"])
 
@@ -71,8 +71,8 @@ def _quoting(
     near = Q()
     for piece in pieces:
         near |= Q(words__iregex=piece) if piece else ~Q(raw={})
-    told = rows.exclude(raw={}).annotate(words=Cast("raw", TextField())).filter(near)
-    for pk, raw, topics in told.values_list("pk", "raw", "missing_topics").iterator():
+    written = rows.exclude(raw={}).annotate(words=Cast("raw", TextField())).filter(near)
+    for pk, raw, topics in written.values_list("pk", "raw", "missing_topics").iterator():
         if pk not in found and quoted_in([raw, topics]):
             found.add(pk)
     return found

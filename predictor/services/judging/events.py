@@ -17,7 +17,9 @@ CATEGORY = "predictor"
 COLD = frozenset({Phase.COLLECTING, Phase.WARMING, Phase.RETRAINING})
 
 
-def tell(judgement: Judgement, comparison: Comparison, *, was: Phase, now: datetime) -> None:
+def record_settlement(
+    judgement: Judgement, comparison: Comparison, *, was: Phase, now: datetime
+) -> None:
     """Record what a settled session says; `was` is the phase before it."""
     session = comparison.session
 

@@ -24,8 +24,8 @@ from predictor.services.heartbeat import beating
 from predictor.services.judging import due
 from predictor.services.judging.ask_judge import CappedError, ask_judge
 from predictor.services.judging.offline import judge_offline
-from predictor.services.judging.pool import Material, material
-from predictor.services.judging.settle import Said, settle
+from predictor.services.judging.pool import JudgingPool, read_pool
+from predictor.services.judging.settle import JudgeVerdict, settle
 
 log = logging.getLogger(__name__)
 
@@ -103,39 +103,41 @@ def _judge(workspace: Workspace, judgement: Judgement, *, clock: Clock, may_ask:
         beating(lambda: due.beat(judgement, clock())),
     ):
         with in_workspace(workspace):
-            told = material(judgement.session_id)
-        if told is None:
+            pool = read_pool(judgement.session_id)
+        if pool is None:
             return False
-        if not told.ids:
+        if not pool.ids:
             due.skip(judgement, due.NO_MEMORIES, now=clock())
             return False
         asks = may_ask and due.is_by_model(workspace)
-        said = (
-            _asked(workspace, judgement, told, clock=clock)
+        verdict = (
+            _ask(workspace, judgement, pool, clock=clock)
             if asks
-            else judge_offline(workspace, told)
+            else judge_offline(workspace, pool)
         )
         assert judgement.holder is not None  # noqa: S101  `take` has set it
         # What a model said is not asked for again because another writer was faster.
         settled = retried(settle)(
-            workspace, judgement.session_id, judgement.holder, said, now=clock()
+            workspace, judgement.session_id, judgement.holder, verdict, now=clock()
         )
         return settled is not None
 
 
-def _asked(workspace: Workspace, judgement: Judgement, told: Material, *, clock: Clock) -> Said:
+def _ask(
+    workspace: Workspace, judgement: Judgement, pool: JudgingPool, *, clock: Clock
+) -> JudgeVerdict:
     """Return the verdict of the model, or of the judge that needs none and why."""
     now = clock()
     if judgement.attempts > due.MODEL_ATTEMPTS:  # a worker died while it asked
-        return judge_offline(workspace, told, note=judgement.error)
+        return judge_offline(workspace, pool, note=judgement.error)
     if rests_until := due.rests_until(judgement, now):
         if due.is_beyond_patience(judgement, rests_until):
-            return judge_offline(workspace, told, note=RESTS)
+            return judge_offline(workspace, pool, note=RESTS)
         raise _LaterError(UnavailableError(RESTS, Usage(), (rests_until - now).total_seconds()))
     try:
-        return ask_judge(workspace, told, now=now)
+        return ask_judge(workspace, pool, now=now)
     except CappedError:
-        return judge_offline(workspace, told, note=CAPPED)
+        return judge_offline(workspace, pool, note=CAPPED)
     except ModelError as error:
         rest = timedelta(seconds=getattr(error, "retry_after_seconds", None) or 0.0)
         is_last = judgement.attempts >= due.MODEL_ATTEMPTS
@@ -143,7 +145,7 @@ def _asked(workspace: Workspace, judgement: Judgement, told: Material, *, clock:
             raise _LaterError(error) from None
         if rest:
             due.note_rest(judgement, clock() + rest)
-        offline = judge_offline(workspace, told, note=_named(error))
+        offline = judge_offline(workspace, pool, note=_describe_error(error))
         cost_usd = llm.cost_usd(error.usage, llm.model_name())
         return replace(offline, usage=error.usage, cost_usd=cost_usd)
 
@@ -152,7 +154,7 @@ def _put_off(judgement: Judgement, error: Exception, *, now: datetime) -> None:
     usage = error.usage if isinstance(error, ModelError) else Usage()
     due.put_off(
         judgement,
-        error=_named(error),
+        error=_describe_error(error),
         asked_seconds=getattr(error, "retry_after_seconds", None),
         input_tokens=usage.input_tokens,
         output_tokens=usage.output_tokens,
@@ -161,6 +163,6 @@ def _put_off(judgement: Judgement, error: Exception, *, now: datetime) -> None:
     )
 
 
-def _named(error: Exception) -> str:
+def _describe_error(error: Exception) -> str:
     """Return what may be kept of an error: those of models hold kinds and numbers only."""
     return str(error)[:300] if isinstance(error, ModelError) else type(error).__name__

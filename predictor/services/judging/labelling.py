@@ -39,7 +39,7 @@ SUPERSEDED, FORGOTTEN = "memory.superseded", "memory.forgotten"
 
 
 @dataclass(frozen=True, slots=True)
-class Fate:
+class MemoryOutcome:
     """What became of a memory, as far as labels heed it."""
 
     superseded_at: datetime | None = None  # by a person, or by a class of at least the same weight
@@ -47,29 +47,29 @@ class Fate:
     withdrawn_at: datetime | None = None  # merged or culled
 
 
-def fates(memories: Collection[Memory]) -> dict[UUID, Fate]:
+def read_outcomes(memories: Collection[Memory]) -> dict[UUID, MemoryOutcome]:
     """Return what became of memories; of those that are not in it, nothing that counts."""
-    found = {m.id: Fate(withdrawn_at=m.culled_at) for m in memories if m.culled_at}
+    found = {m.id: MemoryOutcome(withdrawn_at=m.culled_at) for m in memories if m.culled_at}
     superseded = [m for m in memories if m.superseded_at is not None]
     forgotten = [m for m in memories if m.forgotten_at is not None]
     if not superseded and not forgotten:
         return found
     by_person = _by_person([*superseded, *forgotten])
-    merged = _merged([m.id for m in superseded])
+    merged = _merged_ids([m.id for m in superseded])
     trust = _trust([m.superseded_by_id for m in superseded if m.superseded_by_id])
     for memory in superseded:
-        fate = found.get(memory.id, Fate())
+        outcome = found.get(memory.id, MemoryOutcome())
         if memory.id in merged:
-            found[memory.id] = replace(fate, withdrawn_at=memory.superseded_at)
+            found[memory.id] = replace(outcome, withdrawn_at=memory.superseded_at)
         elif (
             (memory.id, SUPERSEDED) in by_person
             or trust.get(memory.superseded_by_id, 0) >= Provenance(memory.provenance).trust
         ):  # fmt: skip
-            found[memory.id] = replace(fate, superseded_at=memory.superseded_at)
+            found[memory.id] = replace(outcome, superseded_at=memory.superseded_at)
     for memory in forgotten:
         if (memory.id, FORGOTTEN) in by_person:
-            fate = found.get(memory.id, Fate())
-            found[memory.id] = replace(fate, forgotten_at=memory.forgotten_at)
+            outcome = found.get(memory.id, MemoryOutcome())
+            found[memory.id] = replace(outcome, forgotten_at=memory.forgotten_at)
     return found
 
 
@@ -80,10 +80,10 @@ def _by_person(memories: Collection[Memory]) -> set[tuple[UUID, str]]:
     """
     known = {str(memory.id): memory for memory in memories}
     types = [SUPERSEDED, FORGOTTEN, "review.accepted"]
-    told = Event.objects.filter(object_id__in=known, type__in=types).order_by("seq")
-    persons = set(told.filter(by_persons()).values_list("seq", flat=True))
+    events = Event.objects.filter(object_id__in=known, type__in=types).order_by("seq")
+    persons = set(events.filter(by_persons()).values_list("seq", flat=True))
     found: dict[tuple[UUID, str], bool] = {}
-    for seq, object_id, kind, at in told.values_list("seq", "object_id", "type", "at"):
+    for seq, object_id, kind, at in events.values_list("seq", "object_id", "type", "at"):
         memory, is_person = known[object_id], seq in persons
         if kind != "review.accepted":
             found[memory.id, kind] = is_person
@@ -95,7 +95,7 @@ def _by_person(memories: Collection[Memory]) -> set[tuple[UUID, str]]:
     return {key for key, is_person in found.items() if is_person}
 
 
-def _merged(ids: Collection[UUID]) -> set[UUID]:
+def _merged_ids(ids: Collection[UUID]) -> set[UUID]:
     standing = Merge.objects.filter(
         absorbed__in=ids, split_at=None, absorbed__superseded_by=F("memory")
     )
@@ -110,7 +110,7 @@ def _trust(ids: Collection[UUID]) -> dict[UUID | None, int]:
 def evidence(
     row: SessionCandidate,
     session: Session,
-    fate: Fate,
+    outcome: MemoryOutcome,
     *,
     relevance: float | None,
     is_named_missing: bool,
@@ -125,11 +125,11 @@ def evidence(
         feedback=row.feedback,
         is_named_missing=is_named_missing,
         cosine=row.cosine,
-        superseded=_between(fate.superseded_at, session.started_at, until),
+        superseded=_between(outcome.superseded_at, session.started_at, until),
         forgotten_by_person_within_24h=_between(
-            fate.forgotten_at, session.started_at, regretted_until
+            outcome.forgotten_at, session.started_at, regretted_until
         ),
-        is_withdrawn=fate.withdrawn_at is not None and fate.withdrawn_at <= until,
+        is_withdrawn=outcome.withdrawn_at is not None and outcome.withdrawn_at <= until,
     )
 
 
@@ -154,9 +154,11 @@ def relabel(memory_ids: Sequence[UUID], *, now: datetime) -> int | None:
     )
     if not labels:
         return None
-    known = fates(Memory.objects.filter(pk__in={row.memory_id for row in labels}).defer("content"))
+    known = read_outcomes(
+        Memory.objects.filter(pk__in={row.memory_id for row in labels}).defer("content")
+    )
     rows = _candidates(labels)
-    changed = [row for row in labels if _relabelled(row, rows, known)]
+    changed = [row for row in labels if _relabel_one(row, rows, known)]
     changed.sort(key=lambda row: row.pk)
     Label.objects.bulk_update(changed, ["raw", "final", "reasons", "is_sampled"])
     return len(changed)
@@ -169,10 +171,10 @@ def _candidates(labels: Sequence[Label]) -> dict[tuple[UUID, UUID], SessionCandi
     return {(row.session_id, row.memory_id): row for row in rows.order_by()}
 
 
-def _relabelled(
+def _relabel_one(
     known: Label,
     rows: Mapping[tuple[UUID, UUID], SessionCandidate],
-    fate_of: Mapping[UUID, Fate],
+    outcomes: Mapping[UUID, MemoryOutcome],
 ) -> bool:
     """Change a label, not yet stored, to what it is by now; tell whether that is something else."""
     row = rows.get((known.session_id, known.memory_id))
@@ -181,7 +183,7 @@ def _relabelled(
     now_known = evidence(
         row,
         known.session,
-        fate_of.get(known.memory_id, Fate()),
+        outcomes.get(known.memory_id, MemoryOutcome()),
         relevance=known.relevance,
         is_named_missing=NAMED_AS_MISSING in known.reasons,
     )

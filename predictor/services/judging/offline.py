@@ -14,13 +14,20 @@ from engram.kernel.tenancy import in_workspace
 from memories.core.text import terms
 from memories.models import MemoryVector
 from memories.services.index.postings import vocabulary_of
-from predictor.core.offline_judge import OFFLINE_VERSION, Note, Rarity, heard, judge, pieces
+from predictor.core.offline_judge import (
+    OFFLINE_VERSION,
+    JudgedNote,
+    Rarity,
+    judge,
+    pieces,
+    spoken_text,
+)
 from predictor.models import JudgeKind
-from predictor.services.judging.pool import Material
-from predictor.services.judging.settle import Said
+from predictor.services.judging.pool import JudgingPool
+from predictor.services.judging.settle import JudgeVerdict
 
 
-def judge_offline(workspace: Workspace, material: Material, *, note: str = "") -> Said:
+def judge_offline(workspace: Workspace, pool: JudgingPool, *, note: str = "") -> JudgeVerdict:
     """Return the verdict of meaning and words; embeds, and so is called in no transaction.
 
     Raises
@@ -29,21 +36,21 @@ def judge_offline(workspace: Workspace, material: Material, *, note: str = "") -
         When there are no vectors to be had.
     """
     model = workspace.embedding_model
-    text = heard(material.session.transcript, material.contents)
+    text = spoken_text(pool.session.transcript, pool.contents)
     with in_workspace(workspace):
-        rarity = _rarity([text, *material.contents])
-        known = _vectors([i for i in material.ids if i not in material.reworded], model)
+        rarity = _rarity([text, *pool.contents])
+        known = _vectors([i for i in pool.ids if i not in pool.reworded], model)
     parts = pieces(text)
     vectors = embed(parts, model) if parts else np.zeros((0, 0), dtype=np.float32)
-    lacking = [n for n, i in enumerate(material.ids) if i not in known]
-    fresh = embed_windows([material.contents[n] for n in lacking], model)
-    known |= {material.ids[n]: windows for n, windows in zip(lacking, fresh, strict=True)}
+    lacking = [n for n, i in enumerate(pool.ids) if i not in known]
+    fresh = embed_windows([pool.contents[n] for n in lacking], model)
+    known |= {pool.ids[n]: windows for n, windows in zip(lacking, fresh, strict=True)}
     notes = [
-        Note(content, known[i]) for i, content in zip(material.ids, material.contents, strict=True)
+        JudgedNote(content, known[i]) for i, content in zip(pool.ids, pool.contents, strict=True)
     ]
-    return Said(
-        verdict=judge(notes, text, vectors, rarity),
-        ids=material.ids,
+    return JudgeVerdict(
+        scores=judge(notes, text, vectors, rarity),
+        ids=pool.ids,
         kind=JudgeKind.OFFLINE,
         version=OFFLINE_VERSION,
         model=model,

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from memories.models import CandidateSource, Memory, Revision, Session, SessionCandidate
-from predictor.core.comparison import TOP, judged_pool
-from predictor.core.judging import shuffled
+from predictor.core.comparison import TOP, select_judged_pool
+from predictor.core.judging import shuffle_pool
 
 
 @dataclass(frozen=True, slots=True)
-class Material:
+class JudgingPool:
     """The memories in the order in which the judge sees them, worded as they were offered."""
 
     session: Session
@@ -22,7 +22,7 @@ class Material:
     reworded: frozenset[UUID]  # say something else today: their vectors are others'
 
 
-def material(session_id: UUID) -> Material | None:
+def read_pool(session_id: UUID) -> JudgingPool | None:
     """Read what the judge of a session is shown, None when it is gone; called inside the workspace.
 
     Both tops and what was injected, nothing that only a prompt matched, and nothing that was
@@ -33,17 +33,17 @@ def material(session_id: UUID) -> Material | None:
         return None
     candidates = session.candidates.exclude(source=CandidateSource.FTS_ONLY)
     rows = list(candidates.order_by("rank", "pk"))
-    pool = judged_pool(
-        ranked(rows, "baseline_rank")[:TOP],
-        ranked(rows, "predictor_rank")[:TOP],
+    pool = select_judged_pool(
+        order_by_rank(rows, "baseline_rank")[:TOP],
+        order_by_rank(rows, "predictor_rank")[:TOP],
         [row.memory_id for row in rows if row.was_injected],
     )
     # Whatever else became of them since, they were offered; the forgotten are shown to nobody.
     memories = Memory.objects.filter(pk__in=pool, forgotten_at=None).in_bulk()
-    order = shuffled([i for i in pool if i in memories], random.Random(session_id.int))
+    order = shuffle_pool([i for i in pool if i in memories], random.Random(session_id.int))
     offered = {row.memory_id: row.revision for row in rows}
     former = _former({i: offered[i] for i in order if memories[i].revision != offered[i]})
-    return Material(
+    return JudgingPool(
         session=session,
         ids=order,
         contents=[former.get(i, memories[i].content) for i in order],
@@ -51,7 +51,7 @@ def material(session_id: UUID) -> Material | None:
     )
 
 
-def ranked(rows: Iterable[SessionCandidate], rank: str) -> list[UUID]:
+def order_by_rank(rows: Iterable[SessionCandidate], rank: str) -> list[UUID]:
     """Return the candidates in the order of one of the two rankings, `rank` its column.
 
     Without pins and constraints: every session is given them, whoever ranks.

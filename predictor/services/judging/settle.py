@@ -26,12 +26,12 @@ from predictor.core.comparison import (
     LOW_CONFIDENCE,
     NOTHING_JUDGED,
     TOP,
-    Compared,
+    RankingComparison,
     compare,
 )
 from predictor.core.governance import Governor
-from predictor.core.judging import MAX_TOPICS, TOPIC_CHARS, Verdict, named_missing
-from predictor.core.labels import MIN_CONFIDENCE, is_flat, label, sampled
+from predictor.core.judging import MAX_TOPICS, TOPIC_CHARS, JudgeScores, find_missing
+from predictor.core.labels import MIN_CONFIDENCE, is_flat, label, sample_labels
 from predictor.models import (
     Comparison,
     JudgeKind,
@@ -41,22 +41,22 @@ from predictor.models import (
     PredictorState,
 )
 from predictor.services.calibration.calibrate import draw_when_due
-from predictor.services.judging.erase import without_words
-from predictor.services.judging.events import tell
-from predictor.services.judging.labelling import Fate, evidence, fates
-from predictor.services.judging.pool import ranked
-from predictor.services.state import governor_of, locked_state, store_governor
+from predictor.services.judging.erase import strip_words
+from predictor.services.judging.events import record_settlement
+from predictor.services.judging.labelling import MemoryOutcome, evidence, read_outcomes
+from predictor.services.judging.pool import order_by_rank
+from predictor.services.state import governor_of, lock_state, store_governor
 from predictor.services.training.due import due_reason, note_training_due
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class JudgeVerdict:
     """A verdict on the memories `ids`, in the order in which the judge saw them, and whose it is.
 
     `note` says why it is not the model's although one was to be asked.
     """
 
-    verdict: Verdict
+    scores: JudgeScores
     ids: Sequence[UUID]
     kind: JudgeKind
     version: str
@@ -68,7 +68,7 @@ class Said:
     @property
     def relevance(self) -> dict[UUID, float]:
         """Return the relevance by memory."""
-        return dict(zip(self.ids, self.verdict.relevance, strict=True))
+        return dict(zip(self.ids, self.scores.relevance, strict=True))
 
 
 @dataclass(slots=True)
@@ -81,13 +81,13 @@ class _Case:
     state: PredictorState
     memories: Mapping[UUID, Memory]
     rows: Sequence[SessionCandidate]
-    said: Said
+    verdict: JudgeVerdict
     is_erased: bool  # something that the judge read was erased while it thought
     now: datetime
 
 
 def settle(
-    workspace: Workspace, session_id: UUID, holder: UUID, said: Said, *, now: datetime
+    workspace: Workspace, session_id: UUID, holder: UUID, verdict: JudgeVerdict, *, now: datetime
 ) -> Comparison | None:
     """Settle a session that `holder` judged; None when it is settled, or another's by now.
 
@@ -97,17 +97,17 @@ def settle(
     if workspace.config.predictor_mode == "off":
         return None
     with in_workspace(workspace):
-        case = _locked(workspace, session_id, holder, said, now)
+        case = _lock_case(workspace, session_id, holder, verdict, now)
         if case is None:
             return None
         reason = _store_verdict(case)
         _store_labels(case)
         note_judged(case.session, now)
         is_trained = _is_trained(case)
-        compared = _compared(case, is_trained=is_trained)
+        compared = _compare_rankings(case, is_trained=is_trained)
         window = workspace.config.drift_reset_window
         before = governor_of(case.state, drift_reset_window=window)
-        weighed = governance.Comparison(
+        weighed = governance.SessionOutcome(
             margin=compared.margin,
             void_reason=compared.void_reason,
             is_scored=not reason,
@@ -119,19 +119,19 @@ def settle(
         store_governor(case.state, after, now)
         comparison = _store_comparison(case, compared, weighed, after)
         _note_due(case, is_reset=after.is_reset)
-        tell(case.judgement, comparison, was=before.phase, now=now)
+        record_settlement(case.judgement, comparison, was=before.phase, now=now)
         return comparison
 
 
-def _locked(
-    workspace: Workspace, session_id: UUID, holder: UUID, said: Said, now: datetime
+def _lock_case(
+    workspace: Workspace, session_id: UUID, holder: UUID, verdict: JudgeVerdict, now: datetime
 ) -> _Case | None:
     """Lock what settling changes and what changes labels; None when there is nothing to settle."""
     candidates = SessionCandidate.objects.filter(session=session_id)
     memories = lock(list(candidates.order_by().values_list("memory_id", flat=True)))
     sessions = Session.objects.select_for_update(no_key=True).defer("transcript", "context")
     session = sessions.filter(pk=session_id).first()
-    state = locked_state(now)
+    state = lock_state(now)
     judgement = (
         Judgement.objects.select_for_update(no_key=True)
         .filter(session=session_id, status=JudgeStatus.DUE, holder=holder)
@@ -144,27 +144,31 @@ def _locked(
     # No session without a transcript is judged: one that is empty by now quoted what was erased.
     # Asked once the session is locked, which is what an erasing transaction is waited for.
     is_emptied = sessions.filter(pk=session_id, transcript="").exists()
-    is_erased = is_emptied or any(memory_id not in known for memory_id in said.ids)
-    return _Case(workspace, session, judgement, state, known, rows, said, is_erased, now)
+    is_erased = is_emptied or any(memory_id not in known for memory_id in verdict.ids)
+    return _Case(workspace, session, judgement, state, known, rows, verdict, is_erased, now)
 
 
 def _store_verdict(case: _Case) -> str:
     """Store what the judge said; return why nothing is learned from it, "" when something is."""
-    judgement, said, verdict = case.judgement, case.said, case.said.verdict
+    judgement, verdict, scores = case.judgement, case.verdict, case.verdict.scores
     judgement.status = JudgeStatus.DONE
-    judgement.kind, judgement.version, judgement.model = said.kind, said.version, said.model
-    judgement.memory_ids = list(said.ids)
-    judgement.overall, judgement.confidence = verdict.overall, verdict.confidence
-    topics = () if case.is_erased else verdict.missing_topics[:MAX_TOPICS]
+    judgement.kind, judgement.version, judgement.model = (
+        verdict.kind,
+        verdict.version,
+        verdict.model,
+    )
+    judgement.memory_ids = list(verdict.ids)
+    judgement.overall, judgement.confidence = scores.overall, scores.confidence
+    topics = () if case.is_erased else scores.missing_topics[:MAX_TOPICS]
     judgement.missing_topics = [topic[:TOPIC_CHARS] for topic in topics]
-    judgement.novel_context_count = verdict.novel_context_count
-    judgement.raw = without_words(asdict(verdict)) if case.is_erased else asdict(verdict)
-    judgement.is_flat = is_flat(verdict.relevance)
-    judgement.void_reason = _why_void(verdict)
-    judgement.input_tokens += said.usage.input_tokens
-    judgement.output_tokens += said.usage.output_tokens
-    judgement.cost_usd += said.cost_usd
-    judgement.error = said.note
+    judgement.novel_context_count = scores.novel_context_count
+    judgement.raw = strip_words(asdict(scores)) if case.is_erased else asdict(scores)
+    judgement.is_flat = is_flat(scores.relevance)
+    judgement.void_reason = _why_void(scores)
+    judgement.input_tokens += verdict.usage.input_tokens
+    judgement.output_tokens += verdict.usage.output_tokens
+    judgement.cost_usd += verdict.cost_usd
+    judgement.error = verdict.note
     # `not_before` stays: the pause that the endpoint asked for holds for the next session.
     judgement.holder = judgement.heartbeat_at = None
     judgement.judged_at = case.now
@@ -172,40 +176,42 @@ def _store_verdict(case: _Case) -> str:
     return judgement.void_reason
 
 
-def _why_void(verdict: Verdict) -> str:
-    if not verdict.relevance:
+def _why_void(scores: JudgeScores) -> str:
+    if not scores.relevance:
         return NOTHING_JUDGED
-    if not verdict.confidence >= MIN_CONFIDENCE:
+    if not scores.confidence >= MIN_CONFIDENCE:
         return LOW_CONFIDENCE
-    return FLAT if is_flat(verdict.relevance) else ""
+    return FLAT if is_flat(scores.relevance) else ""
 
 
 def _store_labels(case: _Case) -> None:
     """Store what every recorded memory was worth, and which of them are learned from."""
-    relevance = case.said.relevance
-    fate_of = fates(list(case.memories.values()))
+    relevance = case.verdict.relevance
+    fate_of = read_outcomes(list(case.memories.values()))
     unseen = {
         row.memory_id: case.memories[row.memory_id].content
         for row in case.rows
         if row.memory_id not in relevance and not row.was_injected
     }
-    missing = named_missing(case.judgement.missing_topics, unseen)
+    missing = find_missing(case.judgement.missing_topics, unseen)
     labels = {
         row.memory_id: label(
             evidence(
                 row,
                 case.session,
-                fate_of.get(row.memory_id, Fate()),
+                fate_of.get(row.memory_id, MemoryOutcome()),
                 relevance=relevance.get(row.memory_id),
                 is_named_missing=row.memory_id in missing,
             ),
-            session_score=case.said.verdict.overall,
+            session_score=case.verdict.scores.overall,
         )
         for row in case.rows
     }
     # What only a prompt matched was never scored and is not learned from: it brings no negatives.
     scored = [row.memory_id for row in case.rows if row.source != CandidateSource.FTS_ONLY]
-    kept = sampled({memory_id: labels[memory_id] for memory_id in scored}, _rng(case, "labels"))
+    kept = sample_labels(
+        {memory_id: labels[memory_id] for memory_id in scored}, _rng(case, "labels")
+    )
     Label.objects.bulk_create(
         Label(
             session=case.session,
@@ -229,19 +235,19 @@ def _is_trained(case: _Case) -> bool:
     return session.model_version > state.last_dropped
 
 
-def _compared(case: _Case, *, is_trained: bool) -> Compared:
+def _compare_rankings(case: _Case, *, is_trained: bool) -> RankingComparison:
     always = {row.memory_id for row in case.rows if row.is_always}
     return compare(
-        ranked(case.rows, "baseline_rank"),
-        ranked(case.rows, "predictor_rank") if case.session.has_opinion else None,
-        {i: worth for i, worth in case.said.relevance.items() if i not in always},
-        confidence=case.said.verdict.confidence,
+        order_by_rank(case.rows, "baseline_rank"),
+        order_by_rank(case.rows, "predictor_rank") if case.session.has_opinion else None,
+        {i: worth for i, worth in case.verdict.relevance.items() if i not in always},
+        confidence=case.verdict.scores.confidence,
         is_trained=is_trained,
     )
 
 
 def _store_comparison(
-    case: _Case, compared: Compared, weighed: governance.Comparison, after: Governor
+    case: _Case, compared: RankingComparison, weighed: governance.SessionOutcome, after: Governor
 ) -> Comparison:
     given = [row for row in case.rows if row.was_injected]
     matched = sum(row.fts_hit_count > 0 for row in given)
@@ -252,7 +258,7 @@ def _store_comparison(
         predictor_ndcg=compared.predictor_ndcg,
         baseline_ndcg=compared.baseline_ndcg,
         margin=compared.margin,
-        judge_confidence=case.said.verdict.confidence,
+        judge_confidence=case.verdict.scores.confidence,
         is_evidence=weighed.evidence is not None,
         is_out_of_sample=weighed.is_out_of_sample,
         model_version=case.session.model_version,
@@ -264,9 +270,9 @@ def _store_comparison(
         is_drift_reset=after.is_reset,
         is_literal_reset=after.is_literal_reset,
         evidence=after.to_json(),
-        predictor_top_ids=ranked(case.rows, "predictor_rank")[:TOP],
-        baseline_top_ids=ranked(case.rows, "baseline_rank")[:TOP],
-        relevance={str(memory_id): value for memory_id, value in case.said.relevance.items()},
+        predictor_top_ids=order_by_rank(case.rows, "predictor_rank")[:TOP],
+        baseline_top_ids=order_by_rank(case.rows, "baseline_rank")[:TOP],
+        relevance={str(memory_id): value for memory_id, value in case.verdict.relevance.items()},
         fts_overlap=matched / len(given) if given else None,
         created_at=case.now,
     )

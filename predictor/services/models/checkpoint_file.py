@@ -35,7 +35,7 @@ def write(path: Path, raw: bytes) -> None:
             Path(beside).unlink(missing_ok=True)
             raise
     except (OSError, ValueError) as error:  # a NUL in it, say
-        raise InvalidError(FIELD, _told(error)) from None
+        raise InvalidError(FIELD, _describe(error)) from None
 
 
 def read(path: Path) -> Scorer:
@@ -50,7 +50,7 @@ def read(path: Path) -> Scorer:
         with path.open("rb") as file:
             return Scorer.from_bytes(file.read(MAX_BYTES))
     except (OSError, ValueError) as error:
-        raise InvalidError(FIELD, _told(error)) from None
+        raise InvalidError(FIELD, _describe(error)) from None
 
 
 def _check_place(path: Path) -> None:
@@ -62,5 +62,5 @@ def _check_place(path: Path) -> None:
                 raise InvalidError(FIELD, "holds something that is no checkpoint")
 
 
-def _told(error: Exception) -> str:
+def _describe(error: Exception) -> str:
     return str(getattr(error, "strerror", None) or error)

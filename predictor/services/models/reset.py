@@ -13,13 +13,13 @@ from engram.kernel.tenancy import in_workspace
 from predictor.core.governance import Governor
 from predictor.models import PredictorState
 from predictor.services.models import store
-from predictor.services.state import locked_state, store_governor
+from predictor.services.state import lock_state, store_governor
 
 
 def reset(workspace: Workspace, *, actor: Actor, now: datetime) -> None:
     """Serve no model, forget the evidence, close the breaker; the next training is the first."""
     with in_workspace(workspace):
-        state = locked_state(now)
+        state = lock_state(now)
         state.disabled_until = None
         state.failures_count_from = now
         cold_start(state, workspace, reason="asked", actor=actor, now=now)

@@ -121,7 +121,9 @@ def serve(
     state.served = version.number
     if not is_compared:  # sessions that another ranked may still be settled: no evidence for it
         state.last_dropped = version.number - 1
-    store_governor(state, governor.trained() if is_compared else governor.replaced(), now)
+    store_governor(
+        state, governor.after_training() if is_compared else governor.after_replacement(), now
+    )
     promoted = ModelVersion.objects.exclude(promoted_at=None).order_by("-number")
     kept = list(promoted.values_list("number", flat=True)[:KEPT])
     is_old = ~Q(origin=BASE) & ~Q(number__in=kept)

@@ -16,10 +16,12 @@ from predictor.core.checkpoint import CheckpointError
 from predictor.core.scorer import Scorer
 from predictor.models import ModelVersion
 from predictor.services.models.store import BASE, IMPORTED, TRAINED, add, intact_bytes, serve
-from predictor.services.state import locked_state, state_of
+from predictor.services.state import lock_state, state_of
 
 
-def exported(workspace: Workspace, number: int | None = None) -> tuple[ModelVersion, bytes]:
+def export_checkpoint(
+    workspace: Workspace, number: int | None = None
+) -> tuple[ModelVersion, bytes]:
     """Return a version (the served one by default) and its weights.
 
     Raises
@@ -81,7 +83,7 @@ def import_checkpoint(
     scorer = scorer.as_base() if is_base else scorer
     with in_workspace(workspace):
         _demand_width(scorer, workspace.embedding_model)
-        state = locked_state(now)
+        state = lock_state(now)
         _demand_unerased(raw, is_learned_here=is_learned_here)
         origin = BASE if is_base else IMPORTED
         version = add(

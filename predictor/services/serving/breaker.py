@@ -16,7 +16,7 @@ from engram.kernel.models import StageError, Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.services.sessions.ranker_hook import STAGE
 from predictor.models import PredictorState
-from predictor.services.state import locked_state
+from predictor.services.state import lock_state
 
 PERIOD = timedelta(hours=1)
 LOADING = "predictor_loading"
@@ -75,7 +75,7 @@ def note_failure(
 def enable(workspace: Workspace, *, actor: Actor, now: datetime) -> None:
     """Close the breaker and forget the failures so far; nothing happens when it is closed."""
     with in_workspace(workspace):
-        state = locked_state(now)
+        state = lock_state(now)
         if not is_open(state, now):
             return
         state.disabled_until = None

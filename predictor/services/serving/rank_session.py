@@ -1,4 +1,4 @@
-"""The learned ranker's part at session start: `settings.ENGRAM_SESSION_RANKER` names `opinion`.
+"""The learned ranker at session start: the callable that `settings.ENGRAM_SESSION_RANKER` names.
 
 Off, it says and leaves nothing. Else every candidate's signals are recorded, and scored when a
 model is served; α gives the scores influence only in the mode `on` and once the governor says so.
@@ -33,7 +33,7 @@ from predictor.services.serving.deadline import Deadline, TooSlowError
 from predictor.services.serving.served import LoadingError, ServedModel
 from predictor.services.serving.status_line import status_line
 from predictor.services.session_features import candidates_of, context_of, signals_of
-from predictor.services.state import locked_state, serving_state
+from predictor.services.state import lock_state, serving_state
 from predictor.services.training.dataset import usable_judgements
 from predictor.services.training.due import note_training_due
 
@@ -62,7 +62,7 @@ Rows = NDArray[np.float64]  # the signals (n, 12) of the candidates
 _deadline: Deadline[dict[UUID, float]] = Deadline()
 
 
-class NoOpinionError(Exception):
+class NoScoresError(Exception):
     """There is nothing to score with; no failure."""
 
     def __init__(self, reason: str):
@@ -70,62 +70,65 @@ class NoOpinionError(Exception):
         self.reason = reason
 
 
-def opinion(asked: Asked) -> Opinion:
+def rank_session(request: Asked) -> Opinion:
     """Return what the workspace's ranker thinks of a starting session's candidates."""
-    if asked.workspace.config.predictor_mode == "off":
-        served.held.let_go(asked.workspace.pk, served=None)
+    if request.workspace.config.predictor_mode == "off":
+        served.held.let_go(request.workspace.pk, served=None)
         return Opinion()
     try:
-        with in_workspace(asked.workspace):  # a savepoint: the session's transaction goes on
-            found = _opinion(asked)
-            if flaw := flaw_of(found, asked):
+        with in_workspace(request.workspace):  # a savepoint: the session's transaction goes on
+            found = _rank(request)
+            if flaw := flaw_of(found, request):
                 raise ScoreError(flaw)
             return found
     except Exception as error:  # noqa: BLE001  what fails here counts for the breaker too
-        return Opinion(no_opinion_reason=_failed(asked, error))
+        return Opinion(no_opinion_reason=_count_failure(request, error))
 
 
-def _opinion(asked: Asked) -> Opinion:
+def _rank(request: Asked) -> Opinion:
     state = serving_state()
-    served.held.let_go(asked.workspace.pk, served=state.served)
-    is_off = breaker.is_open(state, asked.now)
-    failures = breaker.failures(state, asked.now) if is_off else 0
+    served.held.let_go(request.workspace.pk, served=state.served)
+    is_off = breaker.is_open(state, request.now)
+    failures = breaker.failures(state, request.now) if is_off else 0
     scores: Mapping[UUID, float] = {}
     signals: Mapping[UUID, list[float]] = {}
     reason = DISABLED if is_off else ""
     try:
-        rows = signals_of(asked)
-        ids = (fact.id for fact in asked.candidates)
+        rows = signals_of(request)
+        ids = (fact.id for fact in request.candidates)
         signals = dict(zip(ids, rows.tolist(), strict=True))
         if not is_off:
-            scores = _scores(asked, state, rows)
-    except NoOpinionError as error:
+            scores = _scores(request, state, rows)
+    except NoScoresError as error:
         reason = error.reason
     except Exception as error:  # noqa: BLE001  a session starts whatever a ranker does
-        reason = _failed(asked, error)
+        reason = _count_failure(request, error)
         if reason == UNREADABLE[1]:
             state = PredictorState()  # the cold start that is to come
-    return replace(_said(asked, state, scores, reason, failures), signals=signals)
+    return replace(_answer(request, state, scores, reason, failures), signals=signals)
 
 
-def _scores(asked: Asked, state: PredictorState, rows: Rows) -> dict[UUID, float]:
+def _scores(request: Asked, state: PredictorState, rows: Rows) -> dict[UUID, float]:
     if state.served is None:
-        raise NoOpinionError(NO_MODEL)
-    ends = perf_counter() + asked.workspace.config.score_timeout_ms / 1000
+        raise NoScoresError(NO_MODEL)
+    ends = perf_counter() + request.workspace.config.score_timeout_ms / 1000
     with telemetry.timed(STAGE):
         model = served.load(state.served, ends - perf_counter())
-        if model.scorer is None or model.embedding_model != asked.model:
-            raise NoOpinionError(OTHER_EMBEDDING)
-        if not asked.candidates:
-            raise NoOpinionError(NOTHING_TO_RANK)
-        return _deadline.run(lambda: _scored(asked, model, rows), ends - perf_counter())
+        if model.scorer is None or model.embedding_model != request.model:
+            raise NoScoresError(OTHER_EMBEDDING)
+        if not request.candidates:
+            raise NoScoresError(NOTHING_TO_RANK)
+        return _deadline.run(lambda: _score(request, model, rows), ends - perf_counter())
 
 
-def _scored(asked: Asked, model: ServedModel, rows: Rows) -> dict[UUID, float]:
+def _score(request: Asked, model: ServedModel, rows: Rows) -> dict[UUID, float]:
     """Score the candidates: numbers only, for this runs in a thread of its own."""
-    facts = asked.candidates
+    facts = request.candidates
     context = context_of(
-        embedding=asked.context, project=asked.project, at=asked.now, gap_hours=asked.gap_hours
+        embedding=request.context,
+        project=request.project,
+        at=request.now,
+        gap_hours=request.gap_hours,
     )
     candidates = candidates_of(
         vectors=[fact.vector for fact in facts],
@@ -143,7 +146,7 @@ def _scored(asked: Asked, model: ServedModel, rows: Rows) -> dict[UUID, float]:
     return {fact.id: float(score) for fact, score in zip(facts, scores, strict=True)}
 
 
-def _failed(asked: Asked, error: Exception) -> str:
+def _count_failure(request: Asked, error: Exception) -> str:
     """Have a failure counted when the session has started; return the session's reason.
 
     Not before: the session goes on to lock memories, and who settles one locks the state last.
@@ -151,23 +154,23 @@ def _failed(asked: Asked, error: Exception) -> str:
     code, reason = next((told for kind, told in FAILURES.items() if isinstance(error, kind)), CRASH)
     name = type(error).__name__
     detail = name if code == CRASH[0] else f"{name}: {error}"  # others' messages may quote texts
-    transaction.on_commit(lambda: _account(asked, code, detail), robust=True)
+    transaction.on_commit(lambda: _account(request, code, detail), robust=True)
     if isinstance(error, LoadingError):
         late = error.number
-        transaction.on_commit(lambda: served.load_behind(asked.workspace.pk, late), robust=True)
+        transaction.on_commit(lambda: served.load_behind(request.workspace.pk, late), robust=True)
     return reason
 
 
-def _account(asked: Asked, code: str, detail: str) -> None:
+def _account(request: Asked, code: str, detail: str) -> None:
     """Count a failure; a model that cannot be read is served no longer."""
-    workspace, now = asked.workspace, asked.now
+    workspace, now = request.workspace, request.now
     with in_workspace(workspace):
-        state = locked_state(now)
+        state = lock_state(now)
         breaker.note_failure(
             state,
             code,
             detail,
-            session_key=asked.session_key,
+            session_key=request.session_key,
             threshold=workspace.config.disable_threshold,
             now=now,
         )
@@ -181,14 +184,14 @@ def _account(asked: Asked, code: str, detail: str) -> None:
                     note_training_due(state, "first", now)
 
 
-def _said(
-    asked: Asked,
+def _answer(
+    request: Asked,
     state: PredictorState,
     scores: Mapping[UUID, float],
     reason: str,
     failures: int,
 ) -> Opinion:
-    config = asked.workspace.config
+    config = request.workspace.config
     may_serve = config.predictor_mode == "on" and state.phase in SERVING and not failures
     alpha = state.alpha if may_serve and scores else 1.0
     has_model = state.served is not None and reason != OTHER_EMBEDDING

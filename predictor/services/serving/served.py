@@ -124,7 +124,7 @@ def load(number: int, seconds: float) -> ServedModel:
     ends = perf_counter() + seconds
     try:
         version = _read(number, ends)
-        return _loading.run(lambda: _decoded(workspace_id, version), ends - perf_counter())
+        return _loading.run(lambda: _decode(workspace_id, version), ends - perf_counter())
     except TooSlowError:
         raise LoadingError(number) from None
 
@@ -139,7 +139,7 @@ def _load_alone(workspace_id: UUID, number: int) -> None:
     try:
         with in_workspace(workspace_id):
             version = _read(number, perf_counter() + BEHIND_SECONDS)
-        _decoded(workspace_id, version)
+        _decode(workspace_id, version)
     except Exception as error:  # noqa: BLE001  the next session tries again, and counts it
         log.warning("model_v%d was not loaded: %s", number, type(error).__name__)
     finally:
@@ -165,7 +165,7 @@ def _read(number: int, ends: float) -> ModelVersion:
     return ModelVersion.from_db(connection.alias, _FIELDS, row)
 
 
-def _decoded(workspace_id: UUID, version: ModelVersion) -> ServedModel:
+def _decode(workspace_id: UUID, version: ModelVersion) -> ServedModel:
     """Decode a version and hold it, unless another session did while this one waited."""
     if (model := held.get(workspace_id, version.number)) is None:
         model = _model_of(version)

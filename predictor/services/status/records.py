@@ -23,7 +23,7 @@ WITHHELD_CALIBRATION = "calibration"
 
 
 @dataclass(frozen=True, slots=True)
-class Inspected:
+class InspectedMemory:
     """One memory in a session: as it was offered, judged and labelled.
 
     `content` is None when it may not be recalled now; `is_blind` tells that relevance and labels
@@ -39,29 +39,29 @@ class Inspected:
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class SessionRecord:
     """Everything of one session; `withheld` says why the judge's own words are not shown."""
 
     session: Session
     judgement: Judgement | None
     comparison: Comparison | None
     before: Comparison | None
-    memories: Mapping[UUID, Inspected]
+    memories: Mapping[UUID, InspectedMemory]
     trainings: Sequence[Training]
     is_canary: bool
     withheld: str
 
-    def of(self, ids: Sequence[UUID]) -> list[Inspected]:
+    def of(self, ids: Sequence[UUID]) -> list[InspectedMemory]:
         """Return the memories of a ranking, in its order."""
         return [self.memories[i] for i in ids if i in self.memories]
 
 
-def record_of(session_key: str, *, now: datetime) -> Record | None:
+def record_of(session_key: str, *, now: datetime) -> SessionRecord | None:
     """Return the records of a session by its key; called inside the workspace."""
     return _record(_sessions().filter(session_key=session_key).first(), now)
 
 
-def record_of_comparison(comparison_id: UUID, *, now: datetime) -> Record | None:
+def record_of_comparison(comparison_id: UUID, *, now: datetime) -> SessionRecord | None:
     """Return the records of a comparison's session; called inside the workspace."""
     return _record(_sessions().filter(comparison=comparison_id).first(), now)
 
@@ -72,7 +72,7 @@ def _sessions() -> QuerySet[Session]:
     )
 
 
-def _record(session: Session | None, now: datetime) -> Record | None:
+def _record(session: Session | None, now: datetime) -> SessionRecord | None:
     """Gather; the same number of queries however many memories there are."""
     if session is None:
         return None
@@ -87,13 +87,13 @@ def _record(session: Session | None, now: datetime) -> Record | None:
     waiting = waiting_items(now).filter(session=session)
     blind = set(waiting.values_list("memory_id", flat=True))
     relevance = _relevance(comparison)
-    return Record(
+    return SessionRecord(
         session=session,
         judgement=judgement,
         comparison=comparison,
         before=_before(comparison),
         memories={
-            i: _inspected(
+            i: _inspect(
                 memories[i],
                 candidates.get(i),
                 labels.get(i),
@@ -110,11 +110,11 @@ def _record(session: Session | None, now: datetime) -> Record | None:
             )
         ),
         is_canary=getattr(session, "canary", None) is not None,
-        withheld=_withheld([memories.get(i) for i in ids], blind),
+        withheld=_why_withheld([memories.get(i) for i in ids], blind),
     )
 
 
-def _inspected(
+def _inspect(
     memory: Memory,
     candidate: SessionCandidate | None,
     label: Label | None,
@@ -122,9 +122,9 @@ def _inspected(
     *,
     is_shown: bool,
     is_blind: bool,
-) -> Inspected:
+) -> InspectedMemory:
     said = relevance.get(memory.pk) if label is None else label.relevance
-    return Inspected(
+    return InspectedMemory(
         memory=memory,
         content=memory.content if is_shown else None,
         candidate=candidate,
@@ -146,7 +146,7 @@ def _before(comparison: Comparison | None) -> Comparison | None:
     return earlier.order_by("-created_at", "-id").first()
 
 
-def _withheld(memories: Collection[Memory | None], blind: Collection[UUID]) -> str:
+def _why_withheld(memories: Collection[Memory | None], blind: Collection[UUID]) -> str:
     """Say why the judge's topics and reasoning, which may quote memories, are not shown.
 
     None is a memory that was erased: they are gone for good.

@@ -58,7 +58,7 @@ class Breaker:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class PredictorStatus:
     """All of it; `alpha` is the weight that was earned, `alpha_served` what the next session gets.
 
     `model` is the version that is served, None before the first; `is_fitting` is False when it was
@@ -84,7 +84,7 @@ class Standing:
     status_line: str
 
 
-def standing(workspace: Workspace, *, now: datetime) -> Standing:
+def read_status(workspace: Workspace, *, now: datetime) -> PredictorStatus:
     """Look; called inside the workspace, the same number of queries however much there is."""
     config, state = workspace.config, state_of()
     governor = governor_of(state)
@@ -109,7 +109,7 @@ def standing(workspace: Workspace, *, now: datetime) -> Standing:
     awaited = _next_training(state, config, now)
     if unread := unread_base(workspace.embedding_model):
         awaited = replace(awaited, says=f"{awaited.says} {unread}")
-    return Standing(
+    return PredictorStatus(
         config=config,
         state=state,
         governor=governor,

@@ -11,7 +11,7 @@ from engram.kernel.tenancy import in_workspace
 from predictor.core.gates import overlap_of
 from predictor.models import PredictorState, Training, TrainingStatus
 from predictor.services.models import store
-from predictor.services.state import locked_state
+from predictor.services.state import lock_state
 from predictor.services.training import unlearn
 from predictor.services.training.claim import (
     Claim,
@@ -43,7 +43,7 @@ def finish(
     whose workspace wants no predictor any more, and of what it learned nothing is kept.
     """
     with in_workspace(workspace):
-        state = locked_state(now)
+        state = lock_state(now)
         training = Training.objects.get(pk=claim.training_id)
         is_ours = state.training_holder == claim.training_id
         workspace = Workspace.objects.get(pk=workspace.pk)  # as it is by now

@@ -19,7 +19,7 @@ from engram.kernel.tenancy import in_workspace
 from predictor.core.features import WidthError
 from predictor.core.labels import MIN_CONFIDENCE
 from predictor.models import PredictorState, Training
-from predictor.services.state import locked_state, state_of
+from predictor.services.state import lock_state, state_of
 from predictor.services.training import canary, promote, unlearn
 from predictor.services.training import claim as claims
 from predictor.services.training.claim import Claim, SwitchedOffError, TakenOverError
@@ -50,7 +50,7 @@ def train_due(
         _drop_due(workspace, clock())
         return None
     with in_workspace(workspace):
-        state = locked_state(clock())
+        state = lock_state(clock())
         if state.training_due_since is None or unlearn.may_wait(state, clock()):
             return None
         claim = claims.take(state, state.training_reason or "manual", rng, clock())
@@ -69,7 +69,7 @@ def train_now(
 ) -> Training | None:
     """Train whether it is due or not; None when a training is on its way already."""
     with in_workspace(workspace):
-        state = locked_state(clock())
+        state = lock_state(clock())
         state.training_due_since = None  # what was due for another reason is done by this one, too
         claim = claims.take(state, reason, rng, clock(), seed=seed)
     return None if claim is None else _train(workspace, claim, clock=clock, alive=lambda _: None)

@@ -11,7 +11,7 @@ from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
 from predictor.models import ModelVersion, PredictorState, Training
 from predictor.services.models.store import is_readable
-from predictor.services.state import locked_state
+from predictor.services.state import lock_state
 from predictor.services.training import slot, unlearn
 from predictor.services.training.claim import close_abandoned, is_free
 from predictor.services.training.due import ERASED, REEMBEDDED, UPGRADED, note_training_due
@@ -52,15 +52,15 @@ def _look(workspace: Workspace, now: datetime) -> datetime | None:
     is_erased = unlearn.is_erased(state)
     if workspace.config.predictor_mode == "off":
         if is_erased:
-            unlearn.drop_erased(workspace, locked_state(now), now)
+            unlearn.drop_erased(workspace, lock_state(now), now)
         return None
     close_abandoned(now)
     if is_erased and is_free(state, now):  # a training that has begun in time may end
-        state = locked_state(now)
+        state = lock_state(now)
         is_erased = not unlearn.drop_overdue(workspace, state, now)
     is_due = state.training_due_since is not None
     if not is_due and (reason := ERASED if is_erased else _outdated(state, workspace)):
-        state = locked_state(now)
+        state = lock_state(now)
         note_training_due(state, reason, now)
     return state.training_due_since if is_free(state, now) else None
 

@@ -32,7 +32,7 @@ def scorer(rng):
 
 def test_prepared_candidates_score_as_plain_ones(scorer, rng):
     candidates = candidates_of(rng, 30, NATIVE)
-    prepared = scorer.cached(candidates)
+    prepared = scorer.prepare(candidates)
     assert len(prepared) == 30
     for context in (context_of(rng), context_of(rng, slot=None, is_embedded=False)):
         assert (scorer.score(context, prepared) == scorer.score(context, candidates)).all()
@@ -40,18 +40,18 @@ def test_prepared_candidates_score_as_plain_ones(scorer, rng):
 
 def test_prepared_candidates_take_the_signals_of_today(scorer, rng):
     candidates, today = candidates_of(rng, 30, NATIVE), candidates_of(rng, 30, NATIVE)
-    prepared = scorer.refreshed(scorer.cached(candidates), today.signals, today.log_effectiveness)
+    prepared = scorer.refresh(scorer.prepare(candidates), today.signals, today.log_effectiveness)
     wanted = replace(candidates, signals=today.signals, log_effectiveness=today.log_effectiveness)
     context = context_of(rng)
     assert (scorer.score(context, prepared) == scorer.score(context, wanted)).all()
     with pytest.raises(WidthError):
-        scorer.refreshed(prepared, today.signals[:4], today.log_effectiveness)
+        scorer.refresh(prepared, today.signals[:4], today.log_effectiveness)
     with pytest.raises(ScoreError):
-        scorer.refreshed(prepared, today.signals * np.nan, today.log_effectiveness)
+        scorer.refresh(prepared, today.signals * np.nan, today.log_effectiveness)
 
 
 def test_what_other_weights_prepared_is_refused(scorer, rng):
-    prepared = scorer.cached(candidates_of(rng, 5, NATIVE))
+    prepared = scorer.prepare(candidates_of(rng, 5, NATIVE))
     other = scorer.copy()
     other.fit(sessions_of(rng, 8), rng=rng)
     assert scorer.score(context_of(rng), prepared).shape == (5,)

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from predictor.core.calibration import Item, Pair, draw, error_of, stratum_of
+from predictor.core.calibration import CalibrationCandidate, RatedMemory, draw, error_of, stratum_of
 
 
 def report(pairs):
-    return error_of([Pair(*pair) for pair in pairs])
+    return error_of([RatedMemory(*pair) for pair in pairs])
 
 
 def test_error_bias_and_agreement_are_those_of_the_pairs():
@@ -68,7 +68,11 @@ def test_strata_are_bands_of_relevance_and_confidence():
 
 items = st.lists(
     st.tuples(st.integers(0, 5), st.sampled_from(["high", "middle", "low"])), max_size=80
-).map(lambda told: [Item(index, unit, stratum) for index, (unit, stratum) in enumerate(told)])
+).map(
+    lambda told: [
+        CalibrationCandidate(index, unit, stratum) for index, (unit, stratum) in enumerate(told)
+    ]
+)
 
 
 @given(items, st.integers(0, 50), st.integers(0, 9))
@@ -86,7 +90,7 @@ def test_a_draw_is_even_over_strata_and_keeps_sessions_together(found, size, see
 
 
 def test_a_draw_follows_its_generator_and_its_order_tells_nothing():
-    found = [Item(i, i, "high" if i < 20 else "low") for i in range(40)]
+    found = [CalibrationCandidate(i, i, "high" if i < 20 else "low") for i in range(40)]
     first, again = (draw(found, 20, np.random.default_rng(4)) for _ in range(2))
     places = [
         place

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from predictor.core.comparison import Compared, compare, judged_pool
+from predictor.core.comparison import RankingComparison, compare, select_judged_pool
 
 RELEVANCE = {"a": 1.0, "b": 0.5, "c": 0.0}
 GOOD, POOR = ["a", "b", "c"], ["c", "b", "a"]
@@ -58,7 +58,7 @@ def test_a_void_comparison_still_tells_what_can_be_told():
 
     assert (unsure.predictor_ndcg, unsure.baseline_ndcg < 1) == (1.0, True)
     assert (mute.predictor_ndcg, mute.baseline_ndcg) == (None, 1.0)
-    assert compared(relevance={}) == Compared("void", "nothing judged")
+    assert compared(relevance={}) == RankingComparison("void", "nothing judged")
 
 
 def test_unjudged_members_cost_nothing():
@@ -90,5 +90,5 @@ def test_ndcg_is_within_zero_and_one_whatever_the_judge_says(baseline, predictor
 
 
 def test_the_judged_pool_holds_both_tops_and_what_was_shown_once():
-    assert judged_pool(["a", "b"], ["b", "c"], ["d", "a"]) == ["a", "b", "c", "d"]
-    assert judged_pool([], [], []) == []
+    assert select_judged_pool(["a", "b"], ["b", "c"], ["d", "a"]) == ["a", "b", "c", "d"]
+    assert select_judged_pool([], [], []) == []

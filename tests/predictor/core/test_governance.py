@@ -9,17 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from predictor.core.comparison import compare, judged_pool
-from predictor.core.governance import Comparison, Governor, Phase
+from predictor.core.comparison import compare, select_judged_pool
+from predictor.core.governance import Governor, Phase, SessionOutcome
 from predictor.core.literal_rules import LiteralRules
 
 DEVIATION = 0.25  # of a session's margin, where a simulation says nothing else
-UNTRAINED = Comparison(None, "not trained")
-VOID = Comparison(None, "flat", is_trained=True)
+UNTRAINED = SessionOutcome(None, "not trained")
+VOID = SessionOutcome(None, "flat", is_trained=True)
 
 
 def compared(margin, **kwargs):
-    return Comparison(float(margin), is_trained=True, is_out_of_sample=True, **kwargs)
+    return SessionOutcome(float(margin), is_trained=True, is_out_of_sample=True, **kwargs)
 
 
 def states(margins, governor=None, untrained=10):
@@ -43,7 +43,7 @@ def stream(seed, mean, n, *, ties=0.0, deviation=DEVIATION):
 
 
 comparisons = st.builds(
-    Comparison,
+    SessionOutcome,
     st.none() | st.floats(-1, 1),
     st.sampled_from(["", "", "", "flat", "no scores"]),
     is_scored=st.booleans(),
@@ -65,7 +65,7 @@ def test_a_predictor_that_was_never_trained_has_no_influence():
 
 
 def test_a_margin_without_a_trained_model_is_no_evidence():
-    governor = Governor.initial().update(Comparison(0.4, is_out_of_sample=True))
+    governor = Governor.initial().update(SessionOutcome(0.4, is_out_of_sample=True))
 
     assert (governor.n_eff, governor.out_of_sample, governor.success_rate) == (0, 0, 0.5)
 
@@ -99,7 +99,7 @@ def test_cold_start_is_left_after_fifteen_comparisons_and_not_before():
 
 
 def test_cold_start_waits_for_scored_sessions_and_for_doubt_to_end():
-    unscored = Comparison(0.2, is_scored=False, is_trained=True, is_out_of_sample=True)
+    unscored = SessionOutcome(0.2, is_scored=False, is_trained=True, is_out_of_sample=True)
     governor = Governor.initial()
     for _ in range(20):
         governor = governor.update(unscored)
@@ -112,7 +112,7 @@ def test_cold_start_waits_for_scored_sessions_and_for_doubt_to_end():
 def test_comparisons_in_sample_leave_no_cold_start():
     governor = Governor.initial()
     for _ in range(40):
-        governor = governor.update(Comparison(0.3, is_trained=True))
+        governor = governor.update(SessionOutcome(0.3, is_trained=True))
 
     assert (governor.phase, governor.out_of_sample) == (Phase.WARMING, 0)
 
@@ -128,7 +128,7 @@ def test_the_ramp_keeps_its_floors_over_active_sessions():
 
 def test_sessions_in_which_the_predictor_was_mute_do_not_count_for_the_ramp():
     governor = after([0.2] * 15)
-    mute = Comparison(None, "no scores", is_trained=True)
+    mute = SessionOutcome(None, "no scores", is_trained=True)
 
     for _ in range(30):
         governor = governor.update(mute)
@@ -140,7 +140,7 @@ def test_sessions_in_which_the_predictor_was_mute_do_not_count_for_the_ramp():
 def test_sessions_that_only_watched_the_predictor_do_not_count_for_the_ramp():
     """A workspace that collects is not through the ramp when it is switched on."""
     governor = after([0.2] * 15)
-    watched = Comparison(0.2, is_trained=True, is_out_of_sample=True, is_served=False)
+    watched = SessionOutcome(0.2, is_trained=True, is_out_of_sample=True, is_served=False)
 
     for _ in range(30):
         governor = governor.update(watched)
@@ -165,7 +165,7 @@ def test_a_reset_is_cold_start_again():
 def test_after_a_reset_influence_is_earned_anew():
     reset = after([-0.6] * 4, governor=after([0.2] * 40), untrained=0)
 
-    promoted = reset.trained()
+    promoted = reset.after_training()
     found = states([0.2] * 16, promoted, untrained=0)
 
     assert promoted.phase is Phase.WARMING
@@ -186,7 +186,7 @@ def test_a_hopeless_predictor_is_reset_once_in_cold_start():
     governor = Governor.initial()
     for index, margin in enumerate(stream(5, -0.15, 300)):
         governor = governor.update(compared(margin))
-        governor = governor if index % 10 else governor.trained()
+        governor = governor if index % 10 else governor.after_training()
 
     assert (governor.drift_resets, governor.drift_sum, governor.alpha) == (1, 0.0, 1.0)
 
@@ -223,15 +223,15 @@ def test_a_fall_is_no_noise():
 
 
 def test_the_first_promotion_ends_collecting():
-    assert Governor.initial().trained().phase is Phase.WARMING
-    assert after([0.2] * 20).trained().phase is Phase.RAMP
+    assert Governor.initial().after_training().phase is Phase.WARMING
+    assert after([0.2] * 20).after_training().phase is Phase.RAMP
 
 
 def test_a_model_that_was_not_compared_inherits_nothing():
     earned = after([0.2] * 40)
     assert earned.alpha < 0.11
 
-    replaced = earned.replaced()
+    replaced = earned.after_replacement()
 
     assert (replaced.phase, replaced.alpha) == (Phase.WARMING, 1.0)
     assert (replaced.n_eff, replaced.z, replaced.out_of_sample, replaced.drift_sum) == (0, 0, 0, 0)
@@ -269,7 +269,7 @@ def test_what_says_nothing_changes_no_evidence(history):
     governor = after([-0.2] * 3, governor=governor, untrained=0)
     before = governor
     for one in history:
-        governor = governor.update(Comparison(one.margin, "low confidence", is_trained=True))
+        governor = governor.update(SessionOutcome(one.margin, "low confidence", is_trained=True))
 
     assert before.drift_sum > 1
     assert (governor.drift_sum, governor.drift_resets) == (before.drift_sum, 0)
@@ -370,7 +370,7 @@ def test_the_literal_window_counts_anew_after_its_reset():
     rules = LiteralRules(window=3)
     resets = []
     for _ in range(30):
-        rules = rules.compared(-0.1)
+        rules = rules.after_comparison(-0.1)
         resets.append(rules.is_reset)
 
     # 0.5 · 0.9ⁿ is under 0.3 from the fifth loss on; three in a row of those reset
@@ -390,10 +390,10 @@ def ranked_sessions(seed, n, predictor):
         relevance = np.where(rng.permutation(40) < 8, rng.uniform(0.5, 1, 40), 0.0)
         baseline = np.argsort(-(relevance + rng.normal(0, 1.6, 40))).tolist()
         order = np.argsort(-predictor(relevance, rng)).tolist()
-        judged = {i: float(relevance[i]) for i in judged_pool(baseline[:10], order[:10], ())}
+        judged = {i: float(relevance[i]) for i in select_judged_pool(baseline[:10], order[:10], ())}
         told = compare(baseline, order, judged, confidence=0.9, is_trained=True)
         found.append(
-            Comparison(told.margin, told.void_reason, is_trained=True, is_out_of_sample=True)
+            SessionOutcome(told.margin, told.void_reason, is_trained=True, is_out_of_sample=True)
         )
     return found
 

@@ -7,8 +7,8 @@ import pytest
 
 from predictor.core import checkpoint
 from predictor.core.adam import PACE
-from predictor.core.assembly import assembled, pool_of
-from predictor.core.gradients import Scored, loss_and_gradient, loss_of
+from predictor.core.assembly import assemble_batches, pool_of
+from predictor.core.gradients import ScoredBatch, loss_and_gradient, loss_of
 from predictor.core.scorer import Scorer
 from predictor.core.weights import shapes
 from tests.predictor.core import naive
@@ -32,7 +32,7 @@ def _weights(seed=0):
 def _batch(weights, sessions, directions, *, dtype=np.float64):
     """Assemble all sessions as one batch."""
     order = range(len(sessions))
-    (batch,) = assembled(
+    (batch,) = assemble_batches(
         weights,
         sessions,
         pool_of(sessions),
@@ -74,7 +74,7 @@ def test_gradients_agree_with_finite_differences(name):
         step = 1e-5 / np.sqrt(line.size)
         there, back = (
             loss_of(
-                Scored(weights | {name: weights[name] + sign * step * line}, batch).scores,
+                ScoredBatch(weights | {name: weights[name] + sign * step * line}, batch).scores,
                 batch,
                 TEMPERATURE,
             )[0]
@@ -98,7 +98,7 @@ def test_gradients_of_single_numbers_agree_with_finite_differences(name):
             moved = weights[name].copy()
             moved.ravel()[place] += sign * 1e-4
             values.append(
-                loss_of(Scored(weights | {name: moved}, batch).scores, batch, TEMPERATURE)[0]
+                loss_of(ScoredBatch(weights | {name: moved}, batch).scores, batch, TEMPERATURE)[0]
             )
         measured = (values[0] - values[1]) / 2e-4
         assert gradient[name].ravel()[place] == pytest.approx(measured, rel=1e-5)
@@ -150,6 +150,8 @@ def test_training_and_scoring_read_the_same_scores():
     scorer.fit(sessions, rng=rng)
     weights = {n: a.astype(float) for n, a in checkpoint.read(scorer.to_bytes())[0].items()}
     batch = _batch(weights, sessions, _directions(rng))
-    seen = Scored(weights | {"turn": np.zeros((20, 64)), "injected": np.zeros(1)}, batch).scores
+    seen = ScoredBatch(
+        weights | {"turn": np.zeros((20, 64)), "injected": np.zeros(1)}, batch
+    ).scores
     told = np.concatenate([scorer.score(s.context, s.candidates) for s in sessions])
     assert told == pytest.approx(seen, abs=1e-5)

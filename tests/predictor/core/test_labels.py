@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from predictor.core.labels import Evidence, LabelOf, is_flat, label, sampled
+from predictor.core.labels import AdjustedLabel, Evidence, is_flat, label, sample_labels
 
 STRONG, WEAK = 0.7, 0.2
 
@@ -135,11 +135,13 @@ def test_only_what_was_done_to_a_memory_lowers_it_beyond_a_tenth(evidence, score
 
 
 def labelled(positives, negatives, presumed, *, others=0):
-    made = {f"positive {i}": LabelOf(0.8, 0.8, ("judged",)) for i in range(positives)}
-    made |= {f"negative {i}": LabelOf(0.0, 0.0, ("judged",)) for i in range(negatives)}
+    made = {f"positive {i}": AdjustedLabel(0.8, 0.8, ("judged",)) for i in range(positives)}
+    made |= {f"negative {i}": AdjustedLabel(0.0, 0.0, ("judged",)) for i in range(negatives)}
     unjudged = label(Evidence(), session_score=1)
     made |= {f"presumed {i}": unjudged for i in range(presumed)}
-    return made | {f"withdrawn {i}": LabelOf(None, None, ("withdrawn",)) for i in range(others)}
+    return made | {
+        f"withdrawn {i}": AdjustedLabel(None, None, ("withdrawn",)) for i in range(others)
+    }
 
 
 def count(kept, kind):
@@ -150,7 +152,7 @@ def count(kept, kind):
     ("positives", "presumed", "expected"), [(2, 50, 6), (2, 4, 4), (0, 50, 3), (5, 0, 0)]
 )
 def test_three_presumed_negatives_are_kept_a_positive(positives, presumed, expected):
-    kept = sampled(labelled(positives, 9, presumed, others=3), np.random.default_rng(3))
+    kept = sample_labels(labelled(positives, 9, presumed, others=3), np.random.default_rng(3))
 
     assert count(kept, "positive") == positives
     assert count(kept, "negative") == 9  # the judge looked at them
@@ -160,10 +162,10 @@ def test_three_presumed_negatives_are_kept_a_positive(positives, presumed, expec
 
 def test_sampling_follows_its_generator_and_favours_none():
     labels = labelled(1, 0, 30)
-    first, again, other = (sampled(labels, np.random.default_rng(s)) for s in (1, 1, 2))
+    first, again, other = (sample_labels(labels, np.random.default_rng(s)) for s in (1, 1, 2))
 
     assert first == again != other
-    drawn = set().union(*(sampled(labels, np.random.default_rng(s)) for s in range(200)))
+    drawn = set().union(*(sample_labels(labels, np.random.default_rng(s)) for s in range(200)))
     assert drawn == set(labels)
 
 

@@ -22,7 +22,7 @@ from engram.console.evaluation.simulation.sessions import SimulatedSession, Simu
 from engram.console.evaluation.simulation.world import SESSIONS_A_DAY
 from predictor.core.comparison import compare
 from predictor.core.gates import Canary, gates
-from predictor.core.governance import Comparison, Governor
+from predictor.core.governance import Governor, SessionOutcome
 from predictor.core.labels import MIN_CONFIDENCE, is_flat
 from predictor.core.metrics import ndcg
 from predictor.core.scorer import Scorer
@@ -181,7 +181,7 @@ def govern(
         told = ""
         if reason:
             is_promoted = training.train(reason, index)
-            governor = governor.trained() if is_promoted else governor
+            governor = governor.after_training() if is_promoted else governor
             told = f"{reason}: {'promoted' if is_promoted else 'rejected'}"
         if session.relevance.max() > 0:
             steps.append(_step(lived, before, governor, told))
@@ -189,7 +189,7 @@ def govern(
     return steps
 
 
-def _compared(lived: Lived) -> Comparison:
+def _compared(lived: Lived) -> SessionOutcome:
     """Compare as the product does; a model has never seen the session that it is served in."""
     is_trained = lived.predictor_order is not None
     found = compare(
@@ -199,7 +199,7 @@ def _compared(lived: Lived) -> Comparison:
         confidence=lived.confidence,
         is_trained=is_trained,
     )
-    return Comparison(
+    return SessionOutcome(
         found.margin,
         found.void_reason,
         is_scored=lived.confidence >= MIN_CONFIDENCE,

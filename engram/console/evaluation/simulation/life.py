@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from engram.console.evaluation.simulation.plans import Plan
 from engram.console.evaluation.simulation.sessions import SimulatedSession
-from predictor.core.comparison import TOP, judged_pool
+from predictor.core.comparison import TOP, select_judged_pool
 from predictor.core.fusion import rrf
-from predictor.core.labels import MIN_CONFIDENCE, Evidence, label, sampled
+from predictor.core.labels import MIN_CONFIDENCE, Evidence, label, sample_labels
 from predictor.core.metrics import ndcg
 from predictor.core.types import Candidates, LabelledSession
 
@@ -64,7 +64,7 @@ def live(
     injected = served[:INJECTED]
     seen = baseline
     if not plan.is_judged_whole:
-        seen = judged_pool(baseline[:TOP], (predictor or [])[:TOP], injected)
+        seen = select_judged_pool(baseline[:TOP], (predictor or [])[:TOP], injected)
     confidence = float(rng.uniform(*CONFIDENCE))
     relevance = _judge(session, seen, plan.judge_noise * (1.6 - confidence), rng)
     labelled = None
@@ -116,7 +116,7 @@ def _labelled(
         )
         for i in range(n)
     }
-    kept = np.array(sorted(sampled(labels, rng)))
+    kept = np.array(sorted(sample_labels(labels, rng)))
     final = np.array([labels[int(i)].final for i in kept], dtype=np.float64)
     return LabelledSession(session.context, _subset(session, kept, is_injected), final, confidence)
 
