@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from conflicts.models import NarrativeLease
 from conflicts.services.cards import snooze
-from conflicts.services.detection import lease, turns
+from conflicts.services.detection import backlog, turns
 from conflicts.services.detection.narrative import NARRATE_TASK, drop_waiting, is_on
 from conflicts.services.due import DETECT_TASK
 from engram.kernel.jobs import wake
@@ -38,10 +38,10 @@ def narrate_workspace(workspace_id: str) -> None:
 def sweep_detection() -> None:
     """Wake detection for what a lost wake-up or a dead worker left, longest-waiting first."""
     now = timezone.now()
-    for workspace_id in turns.overlooked(now, SWEEP_LIMIT):
+    for workspace_id in turns.without_wake_up(now, SWEEP_LIMIT):
         wake(DETECT_TASK, workspace_id)
     for workspace in Workspace.objects.filter(
-        pk__in=lease.waiting(now, SWEEP_LIMIT, NarrativeLease)
+        pk__in=backlog.stalled(now, SWEEP_LIMIT, NarrativeLease)
     ):
         # Where no model is configured nobody may listen to the queue of models.
         if is_on(workspace):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import uuid
+from datetime import timedelta
 from typing import ClassVar
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
-from engram.kernel.models import Workspace
+from engram.kernel.lease import WorkspaceLease
 from engram.kernel.tenancy import WorkspaceModel
 from memories.models import Memory
 
@@ -58,54 +59,27 @@ class DetectionDue(WorkspaceModel):
         return f"{self.memory_id} since {self.since:%H:%M:%S}"
 
 
-class Lease(models.Model):
-    """Since when a workspace waits to be read, and who reads it right now.
+class ReadingLease(WorkspaceLease):
+    """Since when a workspace waits to be read, and who reads it right now."""
 
-    A registry like `Workspace`: it holds no one's text and stands outside row-level security, so
-    that the sweep finds the longest-waiting workspace with one query. A lease without a heartbeat
-    is taken over.
-    """
-
+    # What fails is read again after a day at most; twice that is beyond doubt.
+    planned_ahead = timedelta(days=2)
     awaits: ClassVar[Awaits]
 
-    workspace = models.OneToOneField(Workspace, models.CASCADE, primary_key=True, related_name="+")
-    due_since = models.DateTimeField(null=True)
-    holder = models.UUIDField(null=True)
-    heartbeat_at = models.DateTimeField(null=True)
-
-    class Meta:
+    class Meta(WorkspaceLease.Meta):
         abstract = True
 
-    def __str__(self) -> str:
-        return f"{self.workspace_id} by {self.holder}"
 
-
-class DetectionLease(Lease):
+class DetectionLease(ReadingLease):
     """Who reads by the rules."""
 
     awaits = Awaits.ALL
 
-    class Meta:
-        indexes = [
-            models.Index(
-                fields=["due_since"], condition=models.Q(due_since__isnull=False), name="lease_due"
-            )
-        ]
 
-
-class NarrativeLease(Lease):
+class NarrativeLease(ReadingLease):
     """Who asks the model; a lease of its own, so that a model that stalls holds up no rules."""
 
     awaits = Awaits.MODEL
-
-    class Meta:
-        indexes = [
-            models.Index(
-                fields=["due_since"],
-                condition=models.Q(due_since__isnull=False),
-                name="narrative_lease_due",
-            )
-        ]
 
 
 class DetectionRun(WorkspaceModel):

@@ -51,11 +51,11 @@ def note_written(
             ON CONFLICT (memory_id) DO UPDATE SET turn = kept.turn + 1,
                 attempts = 0, not_before = NULL, awaits = 'all',
                 is_first_in_line = kept.is_first_in_line OR excluded.is_first_in_line;
-            INSERT INTO conflicts_detectionlease AS kept (workspace_id, due_since)
+            INSERT INTO conflicts_detectionlease AS kept (workspace_id, due_at)
             VALUES (%s, %s)
             ON CONFLICT (workspace_id)
-            DO UPDATE SET due_since = least(kept.due_since, excluded.due_since)
-            RETURNING due_since = %s
+            DO UPDATE SET due_at = least(kept.due_at, excluded.due_at)
+            RETURNING due_at = %s
             """,
             [workspace_id, list(first_in_line), now, ordered, workspace_id, now, now],
         )

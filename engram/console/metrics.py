@@ -153,8 +153,8 @@ def _waiting(now: datetime) -> Iterator[Metric]:
 def _to_be_read(now: datetime) -> Iterator[tuple[str, int, datetime | None]]:
     """Yield the detective's queues: name, workspaces, since when the first has waited."""
     for name, lease in (("detection", DetectionLease), ("narrative", NarrativeLease)):
-        due = lease._default_manager.filter(due_since__lte=now)
-        found: dict[str, Any] = due.aggregate(n=Count("pk"), since=Min("due_since"))
+        due = lease._default_manager.filter(due_at__lte=now)
+        found: dict[str, Any] = due.aggregate(n=Count("pk"), since=Min("due_at"))
         yield name, found["n"], found["since"]
 
 

@@ -12,8 +12,10 @@ from django.utils import timezone
 
 from conflicts.models import Conflict, DetectionDue, DetectionLease, DetectionRun
 from conflicts.services.cards import snooze
-from conflicts.services.detection import backlog, detect, lease, story
+from conflicts.services.detection import backlog, detect, story
+from engram.kernel import lease
 from engram.kernel.actors import SYSTEM
+from engram.kernel.lease import lease_of
 from engram.kernel.tenancy import in_workspace
 from memories.services.lifecycle import forget
 from tests.conftest import Tenant
@@ -42,7 +44,7 @@ def at(moment: datetime) -> Callable[[], datetime]:
 def test_a_commit_leaves_a_due_row_and_a_waiting_workspace(tenant: Tenant) -> None:
     commit_both(tenant)
     assert counts(tenant) == (2, 0)
-    assert lease.waiting(timezone.now(), 10) == [tenant.workspace.pk]
+    assert backlog.stalled(timezone.now(), 10) == [tenant.workspace.pk]
 
 
 def test_what_contradicts_its_neighbour_is_first_in_line(tenant: Tenant) -> None:
@@ -56,29 +58,29 @@ def test_a_run_reads_what_is_due_and_stops_waiting(tenant: Tenant) -> None:
     commit_both(tenant)
     detect.detect_due(tenant.workspace, clock=timezone.now)
     assert counts(tenant) == (0, 1)
-    assert lease.waiting(timezone.now(), 10) == []
+    assert backlog.stalled(timezone.now(), 10) == []
 
 
 def test_one_runner_at_a_time(tenant: Tenant) -> None:
     commit_both(tenant)
     now = timezone.now()
-    assert lease.take(tenant.workspace, uuid4(), now)
+    assert lease.acquire(lease_of(DetectionLease, tenant.workspace.pk), uuid4(), now)
     assert detect.detect_due(tenant.workspace, clock=at(now)) == []
     assert counts(tenant) == (2, 0)
-    assert lease.waiting(now, 10) == []
+    assert backlog.stalled(now, 10) == []
 
 
 def test_a_silent_runner_is_taken_for_dead(tenant: Tenant) -> None:
     commit_both(tenant)
     now = timezone.now()
     dead = uuid4()
-    lease.take(tenant.workspace, dead, now)
-    later = now + lease.LEASE_SILENCE + timedelta(seconds=1)
-    assert lease.waiting(later, 10) == [tenant.workspace.pk]
+    lease.acquire(lease_of(DetectionLease, tenant.workspace.pk), dead, now)
+    later = now + DetectionLease.silence + timedelta(seconds=1)
+    assert backlog.stalled(later, 10) == [tenant.workspace.pk]
     runs = detect.detect_due(tenant.workspace, clock=at(later))
     assert [run.status for run in runs] == ["done"]
     assert counts(tenant) == (0, 1)
-    assert not lease.beat(tenant.workspace, dead, later)
+    assert not lease.renew(lease_of(DetectionLease, tenant.workspace.pk), dead, later)
 
 
 def test_a_failed_run_says_why_and_is_tried_again(
@@ -96,7 +98,7 @@ def test_a_failed_run_says_why_and_is_tried_again(
         ("failed", "RuntimeError")  # a message may quote memories
     ]
     assert counts(tenant) == (2, 0)
-    assert lease.waiting(timezone.now(), 10) == [tenant.workspace.pk]
+    assert backlog.stalled(timezone.now(), 10) == [tenant.workspace.pk]
     detect.detect_due(tenant.workspace, clock=timezone.now)
     assert counts(tenant) == (0, 1)
 
@@ -155,8 +157,8 @@ def test_a_member_forgotten_while_it_is_read_opens_no_card(
 def test_the_longest_waiting_workspace_comes_first(tenant: Tenant, neighbour: Tenant) -> None:
     commit_both(neighbour)
     commit_both(tenant)
-    assert lease.waiting(timezone.now(), 10) == [neighbour.workspace.pk, tenant.workspace.pk]
-    assert lease.waiting(timezone.now(), 1) == [neighbour.workspace.pk]
+    assert backlog.stalled(timezone.now(), 10) == [neighbour.workspace.pk, tenant.workspace.pk]
+    assert backlog.stalled(timezone.now(), 1) == [neighbour.workspace.pk]
 
 
 def test_a_burst_is_one_run_with_every_fact_read(tenant: Tenant) -> None:
@@ -188,10 +190,10 @@ def test_a_snoozed_card_comes_back_at_its_time(tenant: Tenant) -> None:
 
 def test_giving_a_lease_back_sees_what_fell_due_meanwhile(tenant: Tenant) -> None:
     holder = uuid4()
-    lease.take(tenant.workspace, holder, timezone.now())
+    lease.acquire(lease_of(DetectionLease, tenant.workspace.pk), holder, timezone.now())
     commit_both(tenant)
-    assert lease.give_back(tenant.workspace, holder, timezone.now())
-    assert lease.waiting(timezone.now(), 10) == [tenant.workspace.pk]
+    assert backlog.release(DetectionLease, tenant.workspace, holder, timezone.now())
+    assert backlog.stalled(timezone.now(), 10) == [tenant.workspace.pk]
 
 
 def test_a_workspace_without_commits_has_no_runs(tenant: Tenant) -> None:
@@ -230,7 +232,7 @@ def test_a_memory_that_cannot_be_read_is_isolated_and_set_aside(
     commit_both(tenant)
     detect.detect_due(tenant.workspace, clock=at(now))
     assert counts(tenant) == (1, 1)
-    while lease.waiting(now + timedelta(days=1), 10):
+    while backlog.stalled(now + timedelta(days=1), 10):
         now += timedelta(minutes=30)
         detect.detect_due(tenant.workspace, clock=at(now))
     with in_workspace(tenant.workspace):
@@ -257,12 +259,12 @@ def test_pauses_grow_and_wake_nobody_meanwhile(tenant: Tenant, poison: None) -> 
     tenant.agent.post("memories", {"content": "This is poison."})
     now = timezone.now()
     detect.detect_due(tenant.workspace, clock=at(now))
-    assert lease.waiting(now + timedelta(seconds=29), 10) == []
+    assert backlog.stalled(now + timedelta(seconds=29), 10) == []
     now += timedelta(seconds=30)
-    assert lease.waiting(now, 10) == [tenant.workspace.pk]
+    assert backlog.stalled(now, 10) == [tenant.workspace.pk]
     detect.detect_due(tenant.workspace, clock=at(now))
-    assert lease.waiting(now + timedelta(seconds=59), 10) == []
-    assert lease.waiting(now + timedelta(seconds=60), 10) == [tenant.workspace.pk]
+    assert backlog.stalled(now + timedelta(seconds=59), 10) == []
+    assert backlog.stalled(now + timedelta(seconds=60), 10) == [tenant.workspace.pk]
 
 
 def test_the_next_runner_closes_the_run_of_a_killed_worker(
@@ -311,7 +313,7 @@ def test_a_turn_ends_and_the_rest_is_woken_again(
     monkeypatch.setattr(detect, "wake", lambda *asked: woken.append(asked))
     assert len(detect.detect_due(tenant.workspace, clock=timezone.now, seconds=0)) == 1
     assert woken == [(detect.DETECT_TASK, tenant.workspace.pk)]
-    assert lease.waiting(timezone.now(), 10) == [tenant.workspace.pk]
+    assert backlog.stalled(timezone.now(), 10) == [tenant.workspace.pk]
     assert len(detect.detect_due(tenant.workspace, clock=timezone.now, seconds=0)) == 1
     assert len(woken) == 1
     assert counts(tenant) == (0, 1)
@@ -341,7 +343,7 @@ def test_what_comes_back_waits_since_it_is_noted_not_since_its_story_says(tenant
     forget.restore(tenant.workspace, ids[:1], actor=SYSTEM, now=before - timedelta(days=90))
     with in_workspace(tenant.workspace):
         assert DetectionDue.objects.get().since >= before
-    assert lease.waiting(before, 10) == []
+    assert backlog.stalled(before, 10) == []
     [run] = detect.detect_due(tenant.workspace, clock=timezone.now)
     assert (run.lag_seconds or 0) < 60
     assert counts(tenant) == (0, 1)

@@ -9,7 +9,7 @@ import pytest
 from django.utils import timezone
 
 from conflicts.models import Conflict, DetectionDue, DetectionLease, DetectionRun
-from conflicts.services.detection import backlog, lease
+from conflicts.services.detection import backlog
 from conflicts.services.detection.detect import detect_due
 from engram.kernel.models import Event
 from engram.kernel.tenancy import in_workspace
@@ -22,13 +22,13 @@ HIGH = "The API rate limit is 5000 requests per second."
 DETECT = "conflicts.services.detection.detect"
 # Where the worker dies, and whether the findings were filed for good by then.
 STEPS = {
-    "after taking the lease": (DETECT, "lease.take", "after", False),
+    "after taking the lease": (DETECT, "lease.acquire", "after", False),
     "after taking what is due": (DETECT, "backlog.mark", "after", False),
     "after the rules have read": (DETECT, "find", "after", False),
     "before filing": (DETECT, "file_findings", "before", False),
     "after filing, before the due rows go": (DETECT, "file_findings", "after", False),
     "after the due rows went, before the commit": (DETECT, "backlog.take_away", "after", False),
-    "before giving the lease back": (DETECT, "lease.give_back", "before", True),
+    "before giving the lease back": (DETECT, "backlog.release", "before", True),
 }
 
 
@@ -50,7 +50,7 @@ def commit(tenant: Tenant, *contents: str) -> None:
 
 def sweep(tenant: Tenant, now: datetime) -> list[DetectionRun]:
     """Read as the sweep would: only where somebody waits."""
-    if tenant.workspace.pk not in lease.waiting(now, 10):
+    if tenant.workspace.pk not in backlog.stalled(now, 10):
         return []
     return detect_due(tenant.workspace, clock=lambda: now)
 
@@ -81,7 +81,7 @@ def test_a_worker_killed_at_any_step_loses_and_doubles_nothing(
     # What the dead one held is nobody's until it has been silent for long enough.
     assert DetectionLease.objects.get(workspace=tenant.workspace).holder is not None
     assert detect_due(tenant.workspace, clock=timezone.now) == []
-    later = timezone.now() + lease.LEASE_SILENCE + timedelta(seconds=1)
+    later = timezone.now() + DetectionLease.silence + timedelta(seconds=1)
     runs = sweep(tenant, later)
     assert all(run.status == "done" for run in runs)
     assert counts(tenant) == WHOLE
@@ -96,7 +96,7 @@ def test_the_run_of_a_killed_worker_says_so(shared_tenant: Tenant) -> None:
     tenant = shared_tenant
     commit(tenant, LOW, HIGH)
     die(tenant, DETECT, "find", "after")
-    later = timezone.now() + lease.LEASE_SILENCE + timedelta(seconds=1)
+    later = timezone.now() + DetectionLease.silence + timedelta(seconds=1)
     sweep(tenant, later)
     with in_workspace(tenant.workspace):
         errors = list(DetectionRun.objects.order_by("created_at").values_list("status", "error"))
@@ -110,7 +110,7 @@ def test_a_worker_killed_again_and_again_gets_there(shared_tenant: Tenant) -> No
     commit(tenant, LOW, HIGH)
     for name in ("find", "file_findings"):
         die(tenant, DETECT, name, "before")
-        stale = timezone.now() - lease.LEASE_SILENCE - timedelta(seconds=1)
+        stale = timezone.now() - DetectionLease.silence - timedelta(seconds=1)
         DetectionLease.objects.filter(workspace=tenant.workspace).update(heartbeat_at=stale)
     now = timezone.now()
     for _ in range(3):

@@ -25,12 +25,12 @@ from conflicts.services.detection import (
     ask_model,
     backlog,
     detect,
-    lease,
     narrate,
     narrative,
     turns,
 )
-from engram.kernel import spend
+from engram.kernel import lease, spend
+from engram.kernel.lease import lease_of
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
 from tests.conftest import Tenant
@@ -171,12 +171,13 @@ def test_the_rules_cards_do_not_wait_for_the_model(tenant: Tenant, model: ModelS
     [run] = detect.detect_due(tenant.workspace, clock=at(now))
     assert (len(cards(tenant)), run.narrative) == (1, "waiting")
     holder = uuid4()
-    assert lease.take(tenant.workspace, holder, now, NarrativeLease)  # somebody asks, and waits
+    held = lease_of(NarrativeLease, tenant.workspace.pk)
+    assert lease.acquire(held, holder, now)  # somebody asks, and waits
     commit(tenant, "Deployments happen on Monday mornings.")
     commit(tenant, "Deployments never happen on Monday mornings.")
     assert [r.status for r in detect.detect_due(tenant.workspace, clock=at(now))] == ["done"]
     assert narrate.narrate_due(tenant.workspace, clock=at(now)) == []
-    lease.give_back(tenant.workspace, holder, now, NarrativeLease)
+    backlog.release(NarrativeLease, tenant.workspace, holder, now)
     [late] = narrate.narrate_due(tenant.workspace, clock=at(now))
     assert (late.narrative, late.error) == (
         "failed",
@@ -210,11 +211,11 @@ def test_no_usable_answer_never_means_coherent(
     assert run.error.startswith(error)
     assert len(cards(tenant)) == 1
     assert [awaits for awaits, _ in waiting(tenant)] == ["model", "model"]
-    assert lease.waiting(now, 9, NarrativeLease) == []
-    assert lease.waiting(now, 9) == []
+    assert backlog.stalled(now, 9, NarrativeLease) == []
+    assert backlog.stalled(now, 9) == []
     assert read(tenant, now) == []
     later = now + timedelta(seconds=31)
-    assert lease.waiting(later, 9, NarrativeLease) == [tenant.workspace.pk]
+    assert backlog.stalled(later, 9, NarrativeLease) == [tenant.workspace.pk]
     model.answer_chat(says(finding([1, 2], [1], question="Is the API rate limit 1000?")))
     while runs := read(tenant, later):
         assert {r.narrative for r in runs} == {"done"}
@@ -377,7 +378,7 @@ def test_without_a_model_nothing_stays_due(
         tenant.admin.patch("workspace/settings", {"narrative_enabled": False})
     tasks.sweep_detection()
     assert waiting(tenant) == []
-    assert lease.waiting(timezone.now(), 9, NarrativeLease) == []
+    assert backlog.stalled(timezone.now(), 9, NarrativeLease) == []
     commit(tenant, "Bread is baked on Tuesday.")
     [run] = detect.detect_due(fresh(tenant), clock=timezone.now)
     assert (run.narrative, waiting(tenant), model.requests) == ("off", [], [])
@@ -408,7 +409,7 @@ def test_beyond_the_cap_the_story_waits(tenant: Tenant, model: ModelServer) -> N
     assert read(tenant, now) == []  # no run for what joins the pause
     tenant.admin.patch("workspace/settings", {"narrative_daily_usd": 1.0})
     later = min(spend.next_day(now), now + timedelta(hours=1))
-    assert lease.waiting(later, 9, NarrativeLease) == [tenant.workspace.pk]
+    assert backlog.stalled(later, 9, NarrativeLease) == [tenant.workspace.pk]
     assert [r.narrative for r in read(tenant, later)] == ["done"]
     assert waiting(tenant) == []
 
@@ -440,8 +441,8 @@ def test_a_long_retry_after_is_honoured(tenant: Tenant, model: ModelServer) -> N
     now = timezone.now()
     read(tenant, now)
     assert len(model.requests) == 1
-    assert lease.waiting(now + timedelta(seconds=599), 9, NarrativeLease) == []
-    assert lease.waiting(now + timedelta(seconds=600), 9, NarrativeLease) != []
+    assert backlog.stalled(now + timedelta(seconds=599), 9, NarrativeLease) == []
+    assert backlog.stalled(now + timedelta(seconds=600), 9, NarrativeLease) != []
 
 
 def test_what_no_model_can_read_is_isolated_and_set_aside(
@@ -461,7 +462,7 @@ def test_what_no_model_can_read_is_isolated_and_set_aside(
     with in_workspace(tenant.workspace):
         assert backlog.set_aside().filter(awaits=Awaits.MODEL).count() == 2
         assert backlog.awaited(Awaits.MODEL).count() == 0
-    assert lease.waiting(now, 9, NarrativeLease) == []
+    assert backlog.stalled(now, 9, NarrativeLease) == []
 
 
 def test_a_memory_that_changes_while_the_model_reads_is_read_again(
@@ -547,13 +548,13 @@ def test_a_runner_beats_while_the_model_thinks(
     commit_both(tenant)
     detect.detect_due(tenant.workspace, clock=timezone.now)
     beats: list[bool] = []
-    real = lease.beat
+    real = lease.renew
 
     def counted(*args: Any, **kwargs: Any) -> bool:
         beats.append(True)
         return real(*args, **kwargs)
 
-    monkeypatch.setattr(lease, "beat", counted)
+    monkeypatch.setattr(lease, "renew", counted)
     [run] = narrate.narrate_due(tenant.workspace, clock=timezone.now)
     assert run.narrative == "done"
     assert len(beats) >= 5
@@ -818,8 +819,8 @@ def test_who_asks_for_a_pause_has_it_and_the_longest_counts(
     assert (run.narrative, run.cost_usd) == ("failed", 0.0)
     assert len(model.requests) <= ask_model.CALLS_AT_ONCE + 1
     assert run.batches == len(model.requests)
-    assert lease.waiting(now + timedelta(seconds=21599), 9, NarrativeLease) == []
-    assert lease.waiting(now + timedelta(seconds=21600), 9, NarrativeLease) != []
+    assert backlog.stalled(now + timedelta(seconds=21599), 9, NarrativeLease) == []
+    assert backlog.stalled(now + timedelta(seconds=21600), 9, NarrativeLease) != []
 
 
 def test_an_endpoint_may_ask_for_a_day_at_most(tenant: Tenant, model: ModelServer) -> None:
@@ -827,8 +828,8 @@ def test_an_endpoint_may_ask_for_a_day_at_most(tenant: Tenant, model: ModelServe
     model.answer_chat(Answer({}, 429, {"Retry-After": "1e300"}))
     now = timezone.now()
     read(tenant, now)
-    assert lease.waiting(now + timedelta(seconds=86_399), 9, NarrativeLease) == []
-    assert lease.waiting(now + timedelta(days=1), 9, NarrativeLease) != []
+    assert backlog.stalled(now + timedelta(seconds=86_399), 9, NarrativeLease) == []
+    assert backlog.stalled(now + timedelta(days=1), 9, NarrativeLease) != []
 
 
 def test_an_odd_answer_is_an_outage_and_the_others_are_filed(
@@ -857,7 +858,7 @@ def test_a_run_that_breaks_off_says_what_it_cost(
     commit_both(tenant)
     detect.detect_due(tenant.workspace, clock=timezone.now)
 
-    def answers(told: Any, shapes: Any, sent: set[int], *, beat: Any) -> Iterator[Any]:
+    def answers(told: Any, shapes: Any, sent: set[int], *, renew: Any) -> Iterator[Any]:
         sent.add(0)
         for error in lost:
             raise error
@@ -889,7 +890,7 @@ def test_a_turn_ends_and_goes_to_who_has_waited_longest(
     assert turns.take_model_turn(tenant.workspace.pk, clock=later, seconds=0) == tenant.workspace
     left = len(waiting(tenant))
     assert 0 < left < 92
-    assert lease.waiting(later(), 9, NarrativeLease) == [tenant.workspace.pk]
+    assert backlog.stalled(later(), 9, NarrativeLease) == [tenant.workspace.pk]
 
 
 def test_a_reading_that_no_day_has_room_for_says_so(tenant: Tenant, model: ModelServer) -> None:

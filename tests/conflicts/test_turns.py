@@ -146,9 +146,9 @@ def test_a_lost_wake_up_is_made_up_for_the_longest_waiting_first(
     tasks.sweep_detection()
     assert list(queue.waiting) == []  # theirs may be on the way still
     later = timezone.now() - turns.PATIENCE - timedelta(seconds=1)
-    DetectionLease.objects.filter(workspace=neighbour.workspace).update(due_since=later)
+    DetectionLease.objects.filter(workspace=neighbour.workspace).update(due_at=later)
     DetectionLease.objects.filter(workspace=tenant.workspace).update(
-        due_since=later + timedelta(microseconds=1)
+        due_at=later + timedelta(microseconds=1)
     )
     tasks.sweep_detection()
     assert [workspace for _, workspace in queue.waiting] == [

@@ -86,7 +86,7 @@ def test_what_waits_is_counted_without_naming_who(tenant: Tenant, neighbour: Ten
     now = timezone.now()
     for of, minutes in ((tenant, 1), (neighbour, 5)):
         DetectionLease.objects.create(
-            workspace=of.workspace, due_since=now - timedelta(minutes=minutes)
+            workspace=of.workspace, due_at=now - timedelta(minutes=minutes)
         )
     text = read().content.decode()
     assert value(text, "engram_due_workspaces", queue="detection") == 2

@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, model_validator
 from conflicts.core.facts import Fact, Finding
 from conflicts.core.narrative import MAX_FINDINGS, Reported, messages, taken
 from engram.kernel import llm, spend
+from engram.kernel.lease import Renewal
 from engram.kernel.llm import (
     Answer,
     Message,
@@ -101,13 +102,13 @@ def ask_model(
     workspace: Workspace,
     batches: Sequence[Sequence[Fact]],
     *,
-    beat: Callable[[], None],
+    renew: Renewal,
     charge: Callable[[Usage, float], None],
     now: datetime,
 ) -> Asked | None:
     """Ask about every batch; None when the day's cap has no room for all of them.
 
-    No connection, no lock and no transaction is held while the model thinks; `beat` is called
+    No connection, no lock and no transaction is held while the model thinks; `renew` is called
     every few seconds meanwhile. `charge` is told what is set aside, and at last, whatever happens,
     what the account was charged.
 
@@ -130,7 +131,7 @@ def ask_model(
     try:
         charge(Usage(), reserved.usd)
         shapes = [reading_of(len(batch)) for batch in batches]
-        for i, answer in _answers(told, shapes, sent, beat=beat):
+        for i, answer in _answers(told, shapes, sent, renew=renew):
             answered.add(i)
             if not isinstance(answer, UnavailableError | RejectedError):
                 asked.read.add(i)
@@ -151,7 +152,7 @@ def _answers(
     shapes: Sequence[type[Reading]],
     sent: set[int],
     *,
-    beat: Callable[[], None],
+    renew: Renewal,
 ) -> Iterator[tuple[int, Answer[Reading] | ModelError]]:
     """Yield each question's answer as it comes, and note which were sent.
 
@@ -171,7 +172,7 @@ def _answers(
                 calls[pool.submit(_ask, told[i], shapes[i])] = i
             release_connection()
             done, _ = wait(calls, timeout=BEAT_SECONDS, return_when=FIRST_COMPLETED)
-            beat()
+            renew()
             for call in done:
                 answer = call.result()
                 if isinstance(answer, UnavailableError):

@@ -1,4 +1,7 @@
-"""What is still to be read, and what becomes of memories whose reading fails."""
+"""What is still to be read and where, and what becomes of memories whose reading fails.
+
+Each workspace has two leases, for the rules and for the model; neither waits for the other.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,12 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from django.db.models import F, Max, Q, QuerySet, Value
-from django.db.models.functions import Least
+from django.db.models import F, Max, Min, Q, QuerySet, Value
+from django.db.models.functions import Greatest, Least
 
-from conflicts.models import Awaits, DetectionDue, DetectionRun
+from conflicts.models import Awaits, DetectionDue, DetectionLease, DetectionRun
+from conflicts.models.detection import ReadingLease
+from engram.kernel import lease
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
 
@@ -129,3 +134,24 @@ def close_abandoned(workspace: Workspace, *, now: datetime, awaits: Awaits = Awa
         if ids:
             abandoned.filter(pk__in=ids).update(status="failed", error=ABANDONED)
             note_failure(ids, now=now, awaits=awaits)
+
+
+def release(of: type[ReadingLease], workspace: Workspace, holder: UUID, now: datetime) -> bool:
+    """Give a lease back; tell whether something is due now.
+
+    What is left waits from now on: who has just had a turn stands last in line.
+    """
+    with in_workspace(workspace):
+        # Waits for commits that are writing due rows; the next statement sees them.
+        held = of._default_manager.filter(workspace=workspace, holder=holder)
+        if held.select_for_update().first() is None:
+            return False
+        earliest = awaited(of.awaits).aggregate(at=Min(Greatest("since", "not_before")))["at"]
+        lease.release(held, holder, due_at=earliest and max(earliest, now))
+        return earliest is not None and earliest <= now
+
+
+def stalled(now: datetime, limit: int, of: type[ReadingLease] = DetectionLease) -> list[UUID]:
+    """Return the workspaces that wait without a living runner, the longest-waiting first."""
+    waiting = lease.stalled(of._default_manager.all(), now)
+    return list(waiting.values_list("workspace_id", flat=True)[:limit])

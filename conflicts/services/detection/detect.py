@@ -7,21 +7,22 @@ from collections.abc import Callable
 from datetime import datetime
 from time import monotonic
 from traceback import format_tb
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 from conflicts.core.comparisons import Comparisons
 from conflicts.core.detective import DetectiveSettings, left_unread
 from conflicts.core.detective import detect as find
-from conflicts.models import DetectionDue, DetectionRun
+from conflicts.models import DetectionDue, DetectionLease, DetectionRun
 from conflicts.services.cards.comparing import with_comparisons
 from conflicts.services.cards.file import file_findings
 from conflicts.services.cards.reworded import settle_reworded, with_reworded
-from conflicts.services.detection import backlog, lease
+from conflicts.services.detection import backlog
 from conflicts.services.detection.narrative import hand_on
 from conflicts.services.detection.story import is_short, story_ids, tell
 from conflicts.services.due import DETECT_TASK
-from engram.kernel import telemetry
+from engram.kernel import lease, telemetry
 from engram.kernel.jobs import wake
+from engram.kernel.lease import Renewal, lease_of, renewing
 from engram.kernel.models import Workspace
 from engram.kernel.planning import without_nested_loops
 from engram.kernel.tenancy import in_workspace
@@ -33,10 +34,6 @@ Clock = Callable[[], datetime]
 # neighbourhood of its own: fewer keep a run to seconds.
 TRIGGERS_A_RUN = 500
 TRIGGERS_A_RUN_OF_A_LONG_STORY = 50
-
-
-class TakenOverError(Exception):
-    """Another runner took this one for dead."""
 
 
 def detect_due(
@@ -69,27 +66,32 @@ def _read_all(
     is_over: Callable[[], bool],
 ) -> bool:
     """Hold the lease until nothing is due or time is over; tell whether something is due still."""
-    holder = uuid4()
-    if not lease.take(workspace, holder, clock()):
+    held, holder = lease_of(DetectionLease, workspace.pk), uuid4()
+    if not lease.acquire(held, holder, clock()):
         return False
+
+    def renew() -> None:
+        lease.renew_or_raise(held, holder, clock())
+
     has_failed = False
     try:
         backlog.close_abandoned(workspace, now=clock())
-        while not has_failed and lease.beat(workspace, holder, clock()):
-            run = _read_once(workspace, holder, clock=clock)
-            if run is None:
-                break
-            runs.append(run)
-            has_failed = run.status == "failed"
-            if is_over():
-                break
+        with renewing(lambda: lease.renew(held, holder, clock())):
+            while not has_failed and lease.renew(held, holder, clock()):
+                run = _read_once(workspace, renew, clock=clock)
+                if run is None:
+                    break
+                runs.append(run)
+                has_failed = run.status == "failed"
+                if is_over():
+                    break
     finally:
-        is_due = lease.give_back(workspace, holder, clock())
+        is_due = backlog.release(DetectionLease, workspace, holder, clock())
     # What failed waits for the sweep: an error that strikes everything must not spin.
     return is_due and not has_failed
 
 
-def _read_once(workspace: Workspace, holder: UUID, *, clock: Clock) -> DetectionRun | None:
+def _read_once(workspace: Workspace, renew: Renewal, *, clock: Clock) -> DetectionRun | None:
     """Read the oldest due memories as one run; None when nothing is due."""
     started = monotonic()
     with in_workspace(workspace):
@@ -104,12 +106,8 @@ def _read_once(workspace: Workspace, holder: UUID, *, clock: Clock) -> Detection
         )  # fmt: skip
         backlog.mark(due, run)
 
-    def beat() -> None:
-        if not lease.beat(workspace, holder, clock()):
-            raise TakenOverError
-
     try:
-        _fill(workspace, run, due, beat=beat, clock=clock)
+        _fill(workspace, run, due, renew=renew, clock=clock)
     except Exception as error:  # noqa: BLE001  whatever it was, the run is closed and tried again
         # Messages of exceptions may quote memories: the log has the places, the row the type.
         kind, places = type(error).__name__, "".join(format_tb(error.__traceback__))
@@ -130,7 +128,7 @@ def _fill(
     run: DetectionRun,
     due: list[DetectionDue],
     *,
-    beat: Callable[[], None],
+    renew: Renewal,
     clock: Clock,
 ) -> None:
     """Read, then file the findings and take the due rows away, or on, in one transaction."""
@@ -138,16 +136,16 @@ def _fill(
     triggers = {row.memory_id for row in due}
     with in_workspace(workspace), without_nested_loops():
         ids = story_ids(triggers, workspace.embedding_model, now)
-    beat()
+    renew()
     with in_workspace(workspace), without_nested_loops():
         story = tell(ids, workspace.embedding_model)
-    beat()
+    renew()
     found = find(
         story.facts, story.vectors, now=now, triggers=story.facts_of(triggers),
         settings=DetectiveSettings(min_confidence=workspace.config.detection_min_confidence),
     )  # fmt: skip
     findings = [finding for raw in found if (finding := story.in_memories(raw))]
-    beat()
+    renew()
     run.facts_considered = len(story.facts)
     unread = {story.memory_of[fact] for fact in left_unread(story.facts)}
     run.left_unread = len(unread.intersection(map(str, triggers)))

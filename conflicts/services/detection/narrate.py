@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import random
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 from time import monotonic
 from traceback import format_tb
@@ -29,13 +29,14 @@ from conflicts.models import (
 from conflicts.models.card import ConflictStatus
 from conflicts.services.cards.comparing import with_comparisons
 from conflicts.services.cards.file import file_findings
-from conflicts.services.detection import backlog, lease
+from conflicts.services.detection import backlog
 from conflicts.services.detection.ask_model import Asked, BeyondCapError, ask_model
-from conflicts.services.detection.detect import Clock, TakenOverError
+from conflicts.services.detection.detect import Clock
 from conflicts.services.detection.narrative import NARRATE_TASK, drop_waiting, is_on
 from conflicts.services.detection.story import Telling, story_ids, tell
-from engram.kernel import llm, spend, telemetry
+from engram.kernel import lease, llm, spend, telemetry
 from engram.kernel.jobs import wake
+from engram.kernel.lease import Renewal, TakenOverError, lease_of, renewing
 from engram.kernel.llm import ModelError, RejectedError, UnavailableError, Usage
 from engram.kernel.models import Workspace
 from engram.kernel.planning import without_nested_loops
@@ -63,31 +64,36 @@ def narrate_due(
     if not is_on(workspace):
         drop_waiting(workspace)
         return []
-    holder = uuid4()
-    if not lease.take(workspace, holder, clock(), NarrativeLease):
+    held, holder = lease_of(NarrativeLease, workspace.pk), uuid4()
+    if not lease.acquire(held, holder, clock()):
         return []
+
+    def renew() -> None:
+        lease.renew_or_raise(held, holder, clock())
+
     runs: list[DetectionRun] = []
     has_failed = False
     started = monotonic()
     try:
         backlog.close_abandoned(workspace, now=clock(), awaits=Awaits.MODEL)
-        while lease.beat(workspace, holder, clock(), NarrativeLease):
-            run = _narrate_once(workspace, holder, clock=clock)
-            if run is None:
-                break
-            runs.append(run)
-            has_failed = run.narrative not in {Narrative.DONE, Narrative.NOT_NEEDED}
-            if has_failed or (seconds is not None and monotonic() - started >= seconds):
-                break
+        with renewing(lambda: lease.renew(held, holder, clock())):
+            while lease.renew(held, holder, clock()):
+                run = _narrate_once(workspace, renew, clock=clock)
+                if run is None:
+                    break
+                runs.append(run)
+                has_failed = run.narrative not in {Narrative.DONE, Narrative.NOT_NEEDED}
+                if has_failed or (seconds is not None and monotonic() - started >= seconds):
+                    break
     finally:
-        is_due = lease.give_back(workspace, holder, clock(), NarrativeLease)
+        is_due = backlog.release(NarrativeLease, workspace, holder, clock())
     # What failed waits for the sweep: an error that strikes everything must not spin.
     if is_due and not has_failed:
         wake(NARRATE_TASK, workspace.pk)
     return runs
 
 
-def _narrate_once(workspace: Workspace, holder: UUID, *, clock: Clock) -> DetectionRun | None:
+def _narrate_once(workspace: Workspace, renew: Renewal, *, clock: Clock) -> DetectionRun | None:
     """Let the model read the oldest that await it as one run; None when nothing is due."""
     started = monotonic()
     with in_workspace(workspace):
@@ -107,12 +113,8 @@ def _narrate_once(workspace: Workspace, holder: UUID, *, clock: Clock) -> Detect
         )
         backlog.mark(due, run)
 
-    def beat() -> None:
-        if not lease.beat(workspace, holder, clock(), NarrativeLease):
-            raise TakenOverError
-
     try:
-        _read(workspace, run, due, beat=beat, clock=clock)
+        _read(workspace, run, due, renew=renew, clock=clock)
     except Exception as error:  # noqa: BLE001  whatever it was, the run is closed and tried again
         # Messages of exceptions may quote memories: the log has the places, the row the type.
         kind, places = type(error).__name__, "".join(format_tb(error.__traceback__))
@@ -130,14 +132,14 @@ def _read(
     run: DetectionRun,
     due: Sequence[DetectionDue],
     *,
-    beat: Callable[[], None],
+    renew: Renewal,
     clock: Clock,
 ) -> None:
     """Tell the story to the model, then file what it finds; what the cap refuses is put off."""
     now = run.created_at
     triggers = {row.memory_id for row in due}
     story, batches = _story(workspace, run, triggers, now=now)
-    beat()
+    renew()
     if not story.facts_of(triggers):  # all of them went away meanwhile
         run.status, run.narrative, run.batches = "done", Narrative.NOT_NEEDED, 0
         with in_workspace(workspace):
@@ -150,7 +152,7 @@ def _read(
             run.save(update_fields=["tokens", "cost_usd"])
 
     try:
-        asked = ask_model(workspace, batches, beat=beat, charge=charge, now=now)
+        asked = ask_model(workspace, batches, renew=renew, charge=charge, now=now)
     except BeyondCapError as error:
         asked, run.error = None, str(error)
     if asked is None:
@@ -163,7 +165,7 @@ def _read(
     run.dropped, run.batches = asked.dropped, len(batches) - asked.unsent
     if run.facts_forgotten:
         run.survivors = _shown(story, [batches[i] for i in sorted(asked.read)])
-    beat()
+    renew()
     findings = [finding for raw in asked.findings if (finding := story.in_memories(raw))]
 
     def file(known: Comparisons) -> None:

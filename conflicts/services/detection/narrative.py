@@ -13,10 +13,11 @@ from django.db.models import F
 from conflicts.core.narrative import may_disagree
 from conflicts.models import Awaits, DetectionDue, DetectionRun, NarrativeLease
 from conflicts.models.detection import Narrative
-from conflicts.services.detection import backlog, lease
+from conflicts.services.detection import backlog
 from conflicts.services.detection.story import Telling
 from engram.kernel import llm, spend
 from engram.kernel.jobs import wake
+from engram.kernel.lease import lease_of, note_due
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, Revision
@@ -92,7 +93,7 @@ def hand_on(
     backlog.take_away([row for row in due if row.memory_id not in wanted])
     if not backlog.hand_on([row for row in due if row.memory_id in wanted]):
         return Narrative.NOT_NEEDED
-    lease.note_due(NarrativeLease, workspace.pk, now)
+    note_due(lease_of(NarrativeLease, workspace.pk), now)
     wake(NARRATE_TASK, workspace.pk)
     return Narrative.WAITING
 
@@ -101,7 +102,7 @@ def drop_waiting(workspace: Workspace) -> None:
     """Let nothing wait for a model that will not come."""
     with in_workspace(workspace):
         DetectionDue.objects.filter(awaits=Awaits.MODEL).delete()
-        NarrativeLease.objects.filter(workspace=workspace, holder=None).update(due_since=None)
+        NarrativeLease.objects.filter(workspace=workspace, holder=None).update(due_at=None)
 
 
 def _for_model(triggers: Collection[UUID], story: Telling) -> set[UUID]:

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from conflicts.models import NarrativeLease
-from conflicts.services.detection import lease
+from conflicts.services.detection import backlog
 from conflicts.services.detection.detect import Clock, detect_due
 from conflicts.services.detection.narrate import narrate_due
 from engram.kernel.models import Workspace
@@ -24,7 +24,7 @@ def take_turn(asked_for: UUID, *, clock: Clock, seconds: float) -> Workspace | N
     many wake-ups it has caused. Where reading fails the next one has its turn besides.
     """
     # Last who was asked for: where clocks differ it may wait from a moment on that is not yet.
-    line = dict.fromkeys([*lease.waiting(clock(), LOOKED_AT_MAX), asked_for])
+    line = dict.fromkeys([*backlog.stalled(clock(), LOOKED_AT_MAX), asked_for])
     for workspace_id in line:
         workspace = Workspace.objects.filter(pk=workspace_id).first()
         if workspace is None:
@@ -40,7 +40,7 @@ def take_model_turn(asked_for: UUID, *, clock: Clock, seconds: float) -> Workspa
 
     One workspace a wake-up even where the model fails: it would fail the next one, too.
     """
-    line = dict.fromkeys([*lease.waiting(clock(), LOOKED_AT_MAX, NarrativeLease), asked_for])
+    line = dict.fromkeys([*backlog.stalled(clock(), LOOKED_AT_MAX, NarrativeLease), asked_for])
     for workspace_id in line:
         workspace = Workspace.objects.filter(pk=workspace_id).first()
         if workspace is not None and narrate_due(workspace, clock=clock, seconds=seconds):
@@ -48,6 +48,6 @@ def take_model_turn(asked_for: UUID, *, clock: Clock, seconds: float) -> Workspa
     return None
 
 
-def overlooked(now: datetime, limit: int) -> list[UUID]:
+def without_wake_up(now: datetime, limit: int) -> list[UUID]:
     """Return the workspaces whose wake-up seems to be lost, the longest-waiting first."""
-    return lease.waiting(now - PATIENCE, limit)
+    return backlog.stalled(now - PATIENCE, limit)

@@ -1,0 +1,166 @@
+"""Leases: who does a piece of work alone, and since when work is due.
+
+A lease stands on a row: of the work itself, or of a registry with one row a workspace. It is
+acquired, renewed and released by one statement each, so that no lock is held while the work goes
+on; who acquires it hands in the time, and an id that nobody else has.
+
+A holder that was silent for longer than `silence` counts as dead. A heartbeat that is further ahead
+than that was written before the clock was set back, and counts as none: were it believed, nobody
+could take over until the clock has caught up. Who was taken over learns it when it renews, and
+writes nothing more.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from typing import Any, ClassVar, TypeVar
+from uuid import UUID
+
+from django.db import Error, connections, models
+from django.db.models import F, Q, QuerySet, Value
+from django.db.models.functions import Coalesce, Least
+from psycopg_pool import PoolTimeout
+
+log = logging.getLogger(__name__)
+
+RENEW_SECONDS = 5.0
+
+Renewal = Callable[[], object]
+
+
+class TakenOverError(Exception):
+    """Another holder has the lease by now, or nobody: what was computed must not be written."""
+
+
+class Lease(models.Model):
+    """The columns of a lease.
+
+    `due_at` is null where nothing is due. Work may be planned `planned_ahead` at most: what is
+    planned for later than that was planned before the clock was set back, and is due now.
+    """
+
+    silence: ClassVar[timedelta] = timedelta(seconds=60)
+    planned_ahead: ClassVar[timedelta] = timedelta(0)
+
+    due_at = models.DateTimeField(null=True)
+    holder = models.UUIDField(null=True)
+    heartbeat_at = models.DateTimeField(null=True)
+
+    class Meta:
+        abstract = True
+
+    def is_held(self, now: datetime) -> bool:
+        """Tell whether a living holder has the lease."""
+        first, last = living(now, self.silence)
+        is_alive = self.heartbeat_at is not None and first <= self.heartbeat_at <= last
+        return self.holder is not None and is_alive
+
+
+class WorkspaceLease(Lease):
+    """A kind of work that one worker at a time does in a workspace.
+
+    A registry like `Workspace`: it holds no one's text and stands outside row-level security, so
+    that one query finds the workspaces where the work is due, in the order of waiting.
+    """
+
+    workspace = models.OneToOneField(
+        "kernel.Workspace", models.CASCADE, primary_key=True, related_name="+"
+    )
+
+    class Meta:
+        abstract = True
+        indexes = [
+            models.Index(fields=["due_at"], condition=Q(due_at__isnull=False), name="%(class)s_due")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.workspace_id} by {self.holder}"
+
+
+L = TypeVar("L", bound=Lease)
+W = TypeVar("W", bound=WorkspaceLease)
+
+
+def lease_of(model: type[W], workspace_id: UUID) -> QuerySet[W]:
+    """Return the lease of a workspace, made when it is missing."""
+    rows: QuerySet[W] = model._default_manager.filter(workspace_id=workspace_id)
+    if not rows.exists():
+        model._default_manager.bulk_create(
+            [model(workspace_id=workspace_id)], ignore_conflicts=True
+        )
+    return rows
+
+
+def acquire(lease: QuerySet[L], holder: UUID, now: datetime) -> bool:
+    """Hold the lease, if nobody does or its holder has fallen silent; tell whether it is held."""
+    return bool(lease.filter(~held(lease, now)).update(holder=holder, heartbeat_at=now))
+
+
+def renew(lease: QuerySet[L], holder: UUID, now: datetime) -> bool:
+    """Write a heartbeat; False when the lease was taken over."""
+    return bool(lease.filter(holder=holder).update(heartbeat_at=now))
+
+
+def renew_or_raise(lease: QuerySet[L], holder: UUID, now: datetime) -> None:
+    """Write a heartbeat; raises `TakenOverError` when the lease was taken over."""
+    if not renew(lease, holder, now):
+        raise TakenOverError
+
+
+def release(lease: QuerySet[L], holder: UUID, **changes: Any) -> bool:
+    """Give the lease back, with other changes of its row; False when it was taken over."""
+    freed = {"holder": None, "heartbeat_at": None, **changes}
+    return bool(lease.filter(holder=holder).update(**freed))
+
+
+def note_due(lease: QuerySet[L], now: datetime) -> None:
+    """Write down, within the caller's transaction, that work has been due since `now` at least."""
+    lease.update(due_at=Least(Coalesce("due_at", Value(now)), Value(now)))
+
+
+def stalled(leases: QuerySet[L], now: datetime) -> QuerySet[L]:
+    """Return the leases whose work is due and that no living holder has, longest waiting first."""
+    is_due = Q(due_at__lte=now) | Q(due_at__gt=now + leases.model.planned_ahead)
+    return leases.filter(is_due, ~held(leases, now)).order_by(F("due_at"), "pk")
+
+
+def held(leases: QuerySet[L], now: datetime) -> Q:
+    """Match the leases that a living holder has."""
+    return Q(holder__isnull=False, heartbeat_at__range=living(now, leases.model.silence))
+
+
+def living(now: datetime, silence: timedelta) -> tuple[datetime, datetime]:
+    """Return the range of the heartbeats of who is alive, for `heartbeat_at__range`."""
+    return now - silence, now + silence
+
+
+@contextmanager
+def renewing(renewal: Renewal) -> Iterator[None]:
+    """Call `renewal` every few seconds while the block runs, however long one of its steps takes.
+
+    It is called in a thread with a connection of its own, that knows neither a workspace nor a
+    transaction of the block's. What it returns is not looked at: a holder learns by renewals of its
+    own that it was taken over.
+    """
+    ended = threading.Event()
+    thread = threading.Thread(target=_renew_until, args=(ended, renewal), name="lease", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join(timeout=RENEW_SECONDS)
+
+
+def _renew_until(ended: threading.Event, renewal: Renewal) -> None:
+    while not ended.wait(RENEW_SECONDS):
+        try:
+            renewal()
+        except (Error, PoolTimeout) as error:  # the next one may reach it
+            log.warning("a lease was not renewed: %s", type(error).__name__)
+        finally:
+            connections.close_all()  # this thread's alone; the pool has it back
