@@ -1,63 +1,110 @@
-"""Damping what repeats something better placed, so that k places hold k statements.
+"""Lowering the score of what repeats something better placed, so that k places hold k statements.
 
-Taken greedily, best first: a memory whose vector is all but the same as that of one already taken
-loses up to `strength` of its score,
+Items are chosen greedily, best first. An item that resembles n of those already chosen (cosine
+above SIMILAR_COSINE) keeps
 
-    damping = 1 - strength · max(0, (cosine - NEAR) / (1 - NEAR)),
+    multiplier(n) = 1 - strength + strength · ((1 - FLOOR) · DECAY**n + FLOOR)
 
-with the most similar of those taken. Nothing is removed: what is worth it still comes, later.
+of its original score: 1, 0.55, 0.325, 0.2125, … at full strength, which session start uses; recall
+takes its strength from the workspace's setting. Nothing is removed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import heapq
+from collections.abc import Collection, Hashable, Mapping
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-Id = TypeVar("Id")
+Id = TypeVar("Id", bound=Hashable)
 
-NEAR = 0.85
+SIMILAR_COSINE = 0.85
+DECAY = 0.5
+FLOOR = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Damped(Generic[Id]):
-    """One memory in its place, the factor of its score, and what it nearly repeats."""
+class DiverseItem(Generic[Id]):
+    """An item in its place: its lowered score, the multiplier, and the nearest one it repeats."""
 
     id: Id
-    damping: float
+    score: float
+    multiplier: float
     repeats: Id | None
 
 
-def damp(
-    scored: Sequence[tuple[Id, float]],
+def choose_diverse(
+    scores: Mapping[Id, float],
     vectors: Mapping[Id, NDArray[np.float32]],
-    strength: float,
-) -> list[Damped[Id]]:
-    """Return the scored memories in their new order; ties stay in the order they came in.
+    *,
+    strength: float = 1.0,
+    limit: int | None = None,
+    exempt: Collection[Id] = (),
+) -> list[DiverseItem[Id]]:
+    """Choose up to ``limit`` items, best first, each score lowered for what it repeats.
+
+    Lazy: a score can only fall, so an outdated one at the top of the heap is computed again and
+    put back.
 
     Parameters
     ----------
-    scored : memories with their scores, best first.
-    vectors : unit vectors; a memory without one repeats nothing.
+    scores : scores of at least 0 by id; ties are won by the earlier one.
+    vectors : unit vectors (dim,); an id without one repeats nothing.
+    strength : how much of the penalty counts, in [0, 1].
+    limit : None chooses all.
+    exempt : ids that keep their score, such as constraints.
     """
-    ids = [i for i, _ in scored]
-    scores = np.array([score for _, score in scored])
-    width = len(next(iter(vectors.values()))) if vectors else 1
-    matrix = np.stack([vectors.get(i, np.zeros(width, np.float32)) for i in ids]) if ids else None
-    nearness = np.zeros(len(ids))
-    nearest = np.full(len(ids), -1)
-    is_taken = np.zeros(len(ids), dtype=bool)
-    taken: list[Damped[Id]] = []
-    while matrix is not None and len(taken) < len(ids):
-        damping = 1 - strength * nearness
-        best = int(np.argmax(np.where(is_taken, -np.inf, scores * damping)))
-        repeated = ids[nearest[best]] if nearest[best] >= 0 else None
-        taken.append(Damped(ids[best], float(damping[best]), repeated))
-        is_taken[best] = True
-        found = np.clip((matrix @ matrix[best] - NEAR) / (1 - NEAR), 0, 1)
-        is_nearer = found > nearness
-        nearness, nearest = np.where(is_nearer, found, nearness), np.where(is_nearer, best, nearest)
-    return taken
+    ids = list(scores)
+    cosines = _cosines(ids, vectors)
+    similar = _as_bits(cosines > SIMILAR_COSINE)
+    heap = [(-scores[i], place, 1.0) for place, i in enumerate(ids)]
+    heapq.heapify(heap)
+    chosen: list[DiverseItem[Id]] = []
+    taken = 0  # the places of the chosen, as bits
+    while heap and (limit is None or len(chosen) < limit):
+        negative, place, multiplier = heapq.heappop(heap)
+        repeated = 0 if ids[place] in exempt else similar[place] & taken
+        current = multiplier_of(repeated.bit_count(), strength)
+        if current < multiplier:
+            heapq.heappush(heap, (-scores[ids[place]] * current, place, current))
+            continue
+        nearest = _nearest(cosines[place], repeated)
+        repeats = None if nearest is None else ids[nearest]
+        chosen.append(DiverseItem(ids[place], -negative, multiplier, repeats))
+        taken |= 1 << place
+    return chosen
+
+
+def multiplier_of(repetitions: int, strength: float = 1.0) -> float:
+    """Return what an item keeps of its score beside so many chosen ones that it resembles."""
+    if not repetitions:
+        return 1.0
+    return 1 - strength + strength * ((1 - FLOOR) * DECAY**repetitions + FLOOR)
+
+
+def _cosines(
+    ids: list[Id], vectors: Mapping[Id, NDArray[np.float32]]
+) -> NDArray[np.float32]:  # (n, n), 0 where an id has no vector
+    cosines = np.zeros((len(ids), len(ids)), dtype=np.float32)
+    places = [place for place, i in enumerate(ids) if i in vectors]
+    if places:
+        matrix = np.stack([vectors[ids[place]] for place in places])
+        cosines[np.ix_(places, places)] = matrix @ matrix.T
+    return cosines
+
+
+def _as_bits(is_similar: NDArray[np.bool_]) -> list[int]:
+    """Return each row (n, n) as one integer, column k as bit k."""
+    packed = np.packbits(is_similar, axis=1, bitorder="little")
+    return [int.from_bytes(row.tobytes(), "little") for row in packed]
+
+
+def _nearest(cosines: NDArray[np.float32], places: int) -> int | None:
+    """Return the place with the largest cosine among places given as bits; None among none."""
+    if not places:
+        return None
+    among = [place for place in range(places.bit_length()) if places >> place & 1]
+    return max(among, key=lambda place: cosines[place])

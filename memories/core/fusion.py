@@ -1,6 +1,7 @@
-"""One score from vectors, words, neighbours and trust, each factor kept so that it can be redone.
+"""Fusion: vectors, words, neighbours and trust into one score; two rankings into one.
 
-For one query, and for each candidate memory:
+`fuse` keeps each factor, so that a score can be computed again. For one query, and for each
+candidate memory:
 
     first   = w·text + (1 - w)·vector       text: `bm25.share`, vector: max(0, cosine); missing: 0
     own     = (1 - l)·first + l·late        late: `memories.core.late`; l is 0 where it is unknown
@@ -22,6 +23,9 @@ alone .684 / .542, with neighbours and the agent .751 / .603, with the session .
 `late` .810 / .650; the last helps each of the five conversations. The weights stand in the middle
 of ranges (w .4-.7, l .5-.8, P .2-.5, s .2-.35) within which recall@10 stays above .80. Passages of
 2Wiki and MuSiQue (181 questions, recall@5) neither gain nor lose by `late` up to l = .6.
+
+`rrf` is reciprocal rank fusion (Cormack et al. 2009) with a weight for either ranking. Session
+start fuses the baseline and the learned ranker by it: their scores are of different scales.
 """
 
 from __future__ import annotations
@@ -39,6 +43,7 @@ MIN_FRESHNESS = 0.85
 FRESHNESS_HALF_LIFE_DAYS = 365.0
 MIN_CONFIDENCE_TERM = 0.2
 SESSION_REACH_HOURS = 1.0  # a session key that is used for ever is not one conversation
+RRF_K = 12
 _WORD = re.compile(r"[^\W_]+")
 
 
@@ -172,6 +177,28 @@ def first_score(
     """Return `first` of the module's formula: what a memory is worth before anything else."""
     text_weight = _text_weight(_CHOSEN, has_vector=has_vector, has_terms=has_terms)
     return _first(cosine, text, text_weight)
+
+
+def rrf(
+    baseline: Sequence[Id], predictor: Sequence[Id], *, alpha: float, k: int = RRF_K
+) -> dict[Id, float]:
+    """Fuse two rankings, best first: α/(k + rank in baseline) + (1 - α)/(k + rank in predictor).
+
+    Ranks start at 1; an id that a ranking of n ids lacks has rank n + 1 there. The answer is in
+    fused order; ties stay in the baseline's order.
+
+    Parameters
+    ----------
+    alpha : the baseline's weight in [0, 1]; 1 gives the baseline's order exactly.
+    """
+    ranks_b = {i: rank for rank, i in enumerate(dict.fromkeys(baseline), 1)}
+    ranks_p = {i: rank for rank, i in enumerate(dict.fromkeys(predictor), 1)}
+    fused = {
+        i: alpha / (k + ranks_b.get(i, len(ranks_b) + 1))
+        + (1 - alpha) / (k + ranks_p.get(i, len(ranks_p) + 1))
+        for i in [*ranks_b, *ranks_p]
+    }
+    return dict(sorted(fused.items(), key=lambda item: -item[1]))
 
 
 def agents_named(query: str, agents: Iterable[str]) -> frozenset[str]:

@@ -19,7 +19,8 @@ from typing import Generic, Literal, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from memories.core.rankings import RRF_K, diversify, rrf
+from memories.core.diversity import choose_diverse
+from memories.core.fusion import RRF_K, rrf
 
 Id = TypeVar("Id", bound=Hashable)
 Source = Literal["effective", "predictor", "both", "exploration"]
@@ -136,19 +137,19 @@ def _order(
         one.id: _LIFT[one.always] + 1 / (1 + place) for place, one in enumerate(leading, 1)
     }
     exempt = {i for i, kind in always.items() if kind}
-    chosen = diversify(lifted, vectors, limit=len(lifted), exempt=exempt)
+    chosen = choose_diverse(lifted, vectors, exempt=exempt)
     return [
         Placed(
-            id=i,
+            id=one.id,
             rank=rank,
-            baseline_rank=ranks_b[i],
-            predictor_rank=ranks_p.get(i),
-            fused=fused[i],
-            diversity=1.0 if always[i] else score / fused[i],
-            always=always[i],
-            source=_source(ranks_b[i], ranks_p.get(i), k),
+            baseline_rank=ranks_b[one.id],
+            predictor_rank=ranks_p.get(one.id),
+            fused=fused[one.id],
+            diversity=one.multiplier,
+            always=always[one.id],
+            source=_source(ranks_b[one.id], ranks_p.get(one.id), k),
         )
-        for rank, (i, score) in enumerate(chosen.items(), 1)
+        for rank, one in enumerate(chosen, 1)
     ]
 
 

@@ -1,12 +1,28 @@
-"""Two rankings into one, and no five memories that say the same: those of session start."""
+"""How two rankings become one and repetitions fall behind, as session start does it.
 
-from memories.core.rankings import (
-    DIVERSITY_DECAY,
-    DIVERSITY_FLOOR,
-    RRF_K,
-    SIMILAR_COSINE,
-    diversify,
-    rrf,
-)
+The part of the predictor's Python interface that simulators outside the service call.
+"""
 
-__all__ = ["DIVERSITY_DECAY", "DIVERSITY_FLOOR", "RRF_K", "SIMILAR_COSINE", "diversify", "rrf"]
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memories.core.diversity import Id, choose_diverse
+from memories.core.fusion import RRF_K, rrf
+
+__all__ = ["RRF_K", "diversify", "rrf"]
+
+
+def diversify(
+    scores: Mapping[Id, float],
+    vectors: Mapping[Id, NDArray[np.float32]],
+    *,
+    limit: int,
+    exempt: Collection[Id] = (),
+) -> dict[Id, float]:
+    """Return up to ``limit`` ids with their lowered scores, best first; see `choose_diverse`."""
+    chosen = choose_diverse(scores, vectors, limit=limit, exempt=exempt)
+    return {one.id: one.score for one in chosen}

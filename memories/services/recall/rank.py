@@ -1,4 +1,4 @@
-"""Ranking a pool: fused, read token by token, damped where it repeats itself, and explained."""
+"""Ranking a pool: fused, read token by token, lowered where it repeats itself, and explained."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from engram.kernel.configuration import WorkspaceSettings
 from engram.kernel.embedding import QueryReading
 from engram.kernel.planning import Among
 from memories.core import late
-from memories.core.diversity import Damped, damp
+from memories.core.diversity import DiverseItem, choose_diverse
 from memories.core.fusion import Candidate, Factors, agents_named, freshness, fuse
 from memories.core.text import terms
 from memories.models import Memory, MemoryVector
@@ -26,7 +26,7 @@ from memories.services.recall.query import Query, holds
 
 SECONDS_AN_HOUR = 3600.0
 HOURS_A_DAY = 24.0
-DAMPED_MAX = 150
+DIVERSE_MAX = 150
 _SHOWN = [f.name for f in fields(Factors) if f.name not in {"id", "score"}]
 
 
@@ -57,13 +57,13 @@ class Ranked:
     score: float
     cosine: float | None
     _factors: Factors[UUID]
-    _damped: Damped[UUID]
+    _diverse: DiverseItem[UUID]
     _board: _Board
 
     @property
     def explain(self) -> dict[str, Any]:
         """Every factor of the score (`memories.core.fusion`), and where it stood in the pool."""
-        return _explain(self._factors, self._damped, self._board)
+        return _explain(self._factors, self._diverse, self._board)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,19 +116,19 @@ def rank(
         kept = fused([replace(c, late=scores.get(c.id)) for c in candidates if c.id in best])
     lasting = {*pinned, *always}
     related = [f for f in kept if f.score > 0 or f.id in lasting]
-    damped = _damped(related, asked)
+    diverse = _choose_diverse(related, asked)
     by_id = {f.id: f for f in related}
     board = _Board(pool, stage, sorted(pool.cosines.values()), sorted(pool.words.values()))
     ranked = [
         Ranked(
             d.id,
-            by_id[d.id].score * d.damping,
+            d.score,
             pool.cosines.get(d.id),
             by_id[d.id],
             d,
             board,
         )
-        for d in damped
+        for d in diverse
     ]
     return sorted(ranked, key=lambda one: (one.id not in pinned, -one.score))
 
@@ -173,25 +173,25 @@ def _members(pool: Pool, past: Past) -> list[Facts | Memory]:
     return [past.memories.get(i) or pool.facts[i] for i in sorted(pool.ids)]
 
 
-def _damped(related: Sequence[Factors[UUID]], asked: Asked) -> list[Damped[UUID]]:
-    """Damp what repeats something better placed; what lies far behind stays as it is."""
+def _choose_diverse(related: Sequence[Factors[UUID]], asked: Asked) -> list[DiverseItem[UUID]]:
+    """Lower what repeats something better placed; what lies far behind stays as it is."""
     strength = asked.config.diversity
     if not strength:
-        return [Damped(f.id, 1.0, None) for f in related]
-    head, tail = related[:DAMPED_MAX], related[DAMPED_MAX:]
+        return [DiverseItem(f.id, f.score, 1.0, None) for f in related]
+    head, tail = related[:DIVERSE_MAX], related[DIVERSE_MAX:]
     rows = MemoryVector.objects.filter(
         Among(F("memory_id"), [f.id for f in head]), model=asked.model, position=0
     )
     vectors = dict(rows.values_list("memory_id", "embedding"))
-    placed = damp([(f.id, f.score) for f in head], vectors, strength)
-    return [*placed, *(Damped(f.id, 1.0, None) for f in tail)]
+    placed = choose_diverse({f.id: f.score for f in head}, vectors, strength=strength)
+    return [*placed, *(DiverseItem(f.id, f.score, 1.0, None) for f in tail)]
 
 
-def _explain(factors: Factors[UUID], damped: Damped[UUID], board: _Board) -> dict[str, Any]:
+def _explain(factors: Factors[UUID], diverse: DiverseItem[UUID], board: _Board) -> dict[str, Any]:
     pool = board.pool
     return {name: getattr(factors, name) for name in _SHOWN} | {
-        "diversity": damped.damping,
-        "repeats": None if damped.repeats is None else str(damped.repeats),
+        "diversity": diverse.multiplier,
+        "repeats": None if diverse.repeats is None else str(diverse.repeats),
         "rerank": board.stage,
         "vector_rank": _rank_in(board.cosines, pool.cosines.get(factors.id)),
         "text_rank": _rank_in(board.words, pool.words.get(factors.id)),
