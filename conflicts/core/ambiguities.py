@@ -9,13 +9,12 @@ from conflicts.core import disagreements
 from conflicts.core.absence import absent
 from conflicts.core.conditions import are_day_parts, are_parted
 from conflicts.core.cues import Cue
-from conflicts.core.deeds import are_other_deeds
 from conflicts.core.rules import is_comparable, is_less_trusted, is_real
 from conflicts.core.statements import Statement
 from conflicts.core.timeline import Timeline
 from conflicts.core.words import named_stems
 from memories.core import claims
-from memories.core.exclusions import DAY_PARTS, excluding_ways, is_narrow
+from memories.core.exclusions import excluding_ways
 from memories.core.frames import other_filler, other_name, people
 from memories.core.precedence import other_winner
 
@@ -30,7 +29,6 @@ DENIAL_STRENGTH: Final = 0.60
 WEIGHT_FOR_COSINE: Final = 0.08
 MAX_WEIGHED: Final = 8.0
 MIN_NEARNESS: Final = 0.80
-MIN_NARROW_NEARNESS: Final = 0.55
 MIN_WAYS_WEIGHT: Final = 2.9
 MIN_SLOT_FRAME_WEIGHT: Final = 1.9
 MIN_SLOT_NEARNESS: Final = 0.76
@@ -176,11 +174,9 @@ def _excluding(timeline: Timeline, older: int, newer: int, *, kinds_exclude: boo
     nearness = timeline.cosine(older, newer) + WEIGHT_FOR_COSINE * min(shared, MAX_WEIGHED)
     if _is_other_case(a, b):
         return None
-    ways = _ways(a, b)
-    if ways and is_narrow(ways) and nearness >= MIN_NARROW_NEARNESS:
-        return Clash(older, newer, (ways,), OPPOSITE_STRENGTH)
     if nearness < MIN_NEARNESS or shared < MIN_WAYS_WEIGHT:
         return None
+    ways = "" if a.values & b.values else excluding_ways(a.fact.content, b.fact.content)
     if ways:
         return Clash(older, newer, (ways,), OPPOSITE_STRENGTH)
     kinds = disagreements.other_kinds(a, b) if kinds_exclude else ""
@@ -190,18 +186,8 @@ def _excluding(timeline: Timeline, older: int, newer: int, *, kinds_exclude: boo
 
 
 def _is_other_case(a: Statement, b: Statement) -> bool:
-    """Whether the texts speak of two days, conditions, or of two deeds at two times of day."""
-    if disagreements.is_other_day(a, b) or are_parted(a, b):
-        return True
-    return are_day_parts(a, b) and are_other_deeds(a, b, DAY_PARTS)
-
-
-def _ways(a: Statement, b: Statement) -> str:
-    """Return the family of ways in which the texts say one thing of one deed otherwise."""
-    family = "" if a.values & b.values else excluding_ways(a.fact.content, b.fact.content)
-    if not family or are_other_deeds(a, b, family):
-        return ""
-    return "" if family != DAY_PARTS and are_day_parts(a, b) else family
+    """Whether the texts speak of two days or parts of the day, or under two conditions."""
+    return disagreements.is_other_day(a, b) or are_day_parts(a, b) or are_parted(a, b)
 
 
 def _opposite(timeline: Timeline, older: int, newer: int) -> Clash | None:

@@ -18,7 +18,6 @@ from conflicts.core.statements import Statement
 from conflicts.core.timeline import Timeline
 from conflicts.core.words import MEASURES, stems
 from memories.core.alignment import kinds_of
-from memories.core.exclusions import sides
 from memories.core.lexicon import opposites_of
 
 MIN_OLD_WEIGHT: Final = 1.7
@@ -90,20 +89,11 @@ def _is_changed(timeline: Timeline, earlier: int, change: int) -> bool:
     if _keeps_figures(old, turn) or _leaves_other_value(old, turn):
         return False
     cosine = timeline.cosine(earlier, change)
-    if _turns_way(timeline, old, turn) and cosine >= MIN_CHANGE_COSINE:
-        return True
     told = turn.told_with(*_CHANGES) - MEASURES
     shared = timeline.weigh(old.stems & told, old, turn)
     if _dimensions(old) & _dimensions(turn) and cosine >= MIN_CHANGE_COSINE:
         return shared >= MIN_MEASURED_WEIGHT
     return cosine >= MIN_FAR_COSINE and shared >= MIN_TOPIC_WEIGHT
-
-
-def _turns_way(timeline: Timeline, old: Statement, turn: Statement) -> bool:
-    """Whether a change says of the same matter that it is done the other way."""
-    turned = {(family, 1 - side) for family, side in sides(turn.fact.content)}
-    shared = timeline.weigh(old.stems & turn.stems, old, turn)
-    return not turned.isdisjoint(sides(old.fact.content)) and shared >= MIN_TOPIC_WEIGHT
 
 
 def _dimensions(statement: Statement) -> set[str]:
@@ -138,7 +128,7 @@ def _arc(timeline: Timeline, earlier: int, change: int, restated: int) -> Arc | 
     weight = (
         timeline.weigh(returned - turn.stems, old, new)
         + NAMED_IN_CHANGE * timeline.weigh(returned & turn.stems, old, new)
-        + SAME_VALUE_WEIGHT * bool(old.values & new.values or leaves_way(old, turn, new))
+        + SAME_VALUE_WEIGHT * bool(old.values & new.values)
         + EXPLICIT_OLD_WEIGHT
         * bool(_left(turn) & old.stems & new.stems or leaves_kind(old, turn, new))
     )
@@ -176,12 +166,6 @@ def _left(turn: Statement) -> frozenset[str]:
     """Words that a change says were left, and names that it says are gone."""
     gone = turn.told_with(Cue.END) & turn.names if turn.has(Cue.SUCCESSOR) else frozenset[str]()
     return turn.left_words | gone
-
-
-def leaves_way(old: Statement, turn: Statement, new: Statement) -> bool:
-    """Whether a change takes the other side of what both claims do: cold, warm, cold again."""
-    kept = sides(old.fact.content) & sides(new.fact.content)
-    return any((family, 1 - side) in sides(turn.fact.content) for family, side in kept)
 
 
 def leaves_kind(old: Statement, turn: Statement, new: Statement) -> bool:

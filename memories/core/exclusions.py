@@ -1,7 +1,8 @@
-"""Ways of doing that exclude each other: to keep or to discard, to refuse or to accept.
+"""Phrases that exclude each other by families: to keep or to discard, to refuse or to accept.
 
-Phrases rather than words, which the lexicon cannot hold. The detective reads
-them over neighbours that tell of one thing in other words.
+Phrases rather than words, which the lexicon cannot hold. The detective and the gate's objections
+look for them in texts that state one thing in other words. A family stays here only while the
+development files score worse without it.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ from typing import Final
 
 from memories.core.words import stem
 
-DAY_PARTS: Final = "early or late in the day"
 _FAMILIES: Final[dict[str, tuple[str, str]]] = {
     "kept or discarded": (
         r"keeps?|kept|retain\w*|stays?|stored|remains?|survives?|archived?|preserved?|goes\sback|"
@@ -30,99 +30,9 @@ _FAMILIES: Final[dict[str, tuple[str, str]]] = {
         r"are\sfine|is\sfine|approve[sd]|let\sin|serves?|pours?|may\s(?:come|eat|use|bring|enter|stay|"
         r"take|go|play|have)|can\s(?:come|bring|enter|stay)|is\sokay|feel\sfree|can\sbe\s(?:left|used|brought|taken|parked|entered)",
     ),
-    "automatic or by hand": (
-        r"automatic\w*|on\s(?:its|their)\sown|itself|unattended|by\sthemselves|scheduler|cron|"
-        r"without\sanyone",
-        r"by\shand|manual\w*|operator|press(?:es)?|button|on\srequest|only\swhen|restart|"
-        r"somebody\shas\sto|someone\shas\sto|typed?\sin",
-    ),
-    "fixed or edited": (
-        r"never\s(?:altered|changed|edited|touched|modified|corrected)|immutable|append.only|"
-        r"read.only|cannot\sbe\s(?:changed|edited|altered)|frozen",
-        r"edits?|edited|overwrit\w+|in\splace|alters?|rewrites?|corrects?|adjusts?",
-    ),
     "once or repeatedly": (
         r"a\ssingle\stime|exactly\sonce|only\sonce|one\stime\sonly|never\stwice",
         r"more\sthan\sonce|repeated\w*|several\stimes|many\stimes|at\sleast\sonce|twice",
-    ),
-    "free or paid": (
-        r"free\sof\scharge|no\scharge|nobody\s(?:is\scharged|pays)|on\sthe\shouse|for\sfree|"
-        r"nothing\sis\scharged|at\sno\scost|we\spay|covered|(?:is|are)\sincluded|"
-        r"included\sin\sthe\sprice|complimentary",
-        r"charged|charges|(?<!no\s)costs?|fees?|billed|"
-        r"(?:customers?|guests?|tenants?|patients?|they|you|parents|every(?:one|body)|members|visitors|"
-        r"participants|attendees)\spays?|not\s(?:covered|included)|"
-        r"does\snot\s(?:cover|reach|include)|at\s(?:their|his|her|your)\sown\sexpense",
-    ),
-    "needed or optional": (
-        r"must|required|mandatory|obligatory|needs?\s(?:a|an|the)|always|compulsory|"
-        r"accompanied\sby",
-        r"optional|may\sskip|not\s(?:needed|required|necessary)|without\s(?:a|an|any)|no\sneed|"
-        r"voluntary|up\sto\s(?:you|them)",
-    ),
-    "formal or familiar": (
-        r"formal(?:ly)?|(?-i:Sie)|surnames?|last\snames?|politely|(?-i:vous|usted)",
-        r"informal\w*|familiar|(?-i:du|tu)|first\snames?|first-name|casual\w*",
-    ),
-    "real or made up": (
-        r"(?:production|live|real|prod|customer|actual)\s(?:dump|data|copy|records?)|"
-        r"(?:dump|copy|snapshot|clone)\sof\s(?:the\s)?(?:production|prod|live)|anonymi[sz]ed|"
-        r"real\s(?:people|customers?|users?|patients?)",
-        r"synthetic|generated|invented|fake\w*|made[- ]up|dummy|fictitious|"
-        r"(?:nothing|none|no\sone|nobody)\s(?:\w+\s){0,3}(?:from\s)?real",
-    ),
-    "refundable or not": (
-        r"refunded|refundable|money\sback|paid\sback|reimbursed|returned\sto",
-        r"not\srefund\w+|non-?refundable|no\srefunds?|forfeit\w*|not\s(?:returned|paid\sback)|"
-        r"kept\sin\sany\scase",
-    ),
-    "used or never used": (
-        r"(?:is|are)\sused|drawn\sfrom|taken\sfrom|trained\son|learns?\sfrom|fed\swith",
-        r"never\s(?:used|touched|fed|taken|enter|train)\w*|not\sused|kept\sout\sof|excluded?",
-    ),
-    "cold or warm": (
-        r"fridge|freezer|frozen|chilled|chiller|refrigerat\w+|on\sice|dry\sice|cold\sroom|"
-        r"minus\s\w+",
-        r"room\stemperature|ambient|warm|heated|oven|unrefrigerated|on\sthe\s(?:bench|shelf)",
-    ),
-    "staffed or alone": (
-        r"is\sstaffed|at\sthe\sdesk|somebody\sis\sthere|round\sthe\sclock|"
-        r"someone\sis\sthere|in\sattendance|supervised",
-        r"(?:no|without)\sstaff|unstaffed|unmanned|self-?service|nobody\sis|no\sone\sis|let\syourself\sin|"
-        r"unsupervised|answering\smachine|voicemail|recorded\s(?:message|announcement)|leaves?\sa\smessage",
-    ),
-    "at once or later": (
-        r"inline|in\sthe\s(?:same\s)?request|synchronous\w*|right\saway|immediately|at\sonce|"
-        r"on\sthe\sspot|real[- ]time|instantly|straight\saway",
-        r"in\sthe\sbackground|queued?|asynchronous\w*|later\son|overnight|next\smorning|"
-        r"nightly|in\sbatches|deferred|the\snext\sday",
-    ),
-    "before or afterwards": (
-        r"in\sadvance|up\s?front|beforehand|prepaid|pre-?paid|before\s(?:they|we|you|it|the)",
-        r"afterwards|in\sarrears|on\sdelivery|after\s(?:they|we|you|it|the)|post-?paid|"
-        r"on\sreceipt",
-    ),
-    "first or last": (
-        r"(?:the\s)?first\s(?:one\s)?(?:wins|arriv\w+|counts|stays)|arriv\w+\sfirst|earliest|"
-        r"came\s(?:in\s)?first|oldest",
-        r"(?:the\s)?last\s(?:one\s)?(?:wins|arriv\w+|counts|stays)|arriv\w+\slast|latest|"
-        r"came\s(?:in\s)?last|newest|most\srecent",
-    ),
-    "on paper or digital": (
-        r"on\spaper|printed?|print-?outs?|by\spost|handwritten|paper\s(?:form|copy|file|list)|"
-        r"in\sink|in\san\senvelope|envelopes",
-        r"digital\w*|electronic\w*|paperless|as\sa\spdf|in\sthe\sapp|online|portal|"
-        r"by\se-?mail|tablet",
-    ),
-    "in person or remote": (
-        r"in\sperson|face\sto\sface|on\ssite|on-?site|in\sthe\soffice|on\sthe\spremises",
-        r"remote\w*|from\shome|video|by\sphone|over\sthe\sphone|online|virtual\w*|call\sin",
-    ),
-    "alone or with others": (
-        r"alone|by\s(?:himself|herself|themselves|yourself)|single-?handed\w*|on\s(?:his|her|their)"
-        r"\sown|nobody\selse|one\sperson",
-        r"two\speople|four\seyes|in\spairs|together\swith|second\s(?:person|pair|signature|"
-        r"approval)|never\salone|accompanied",
     ),
     "everyone or a few": (
         r"every(?:one|body)?|all\s(?:members|staff|of)|complete|whole|the\sentire|each|"
@@ -135,28 +45,6 @@ _FAMILIES: Final[dict[str, tuple[str, str]]] = {
         r"callers?|calls?\s(?:us|them|the)|rings?|hotline|voicemail",
         r"portal|web\sform|online|in\swriting|by\se-?mail|written\s(?:form|request)|by\sletter|"
         r"ticket|in\sthe\sapp",
-    ),
-    "own or shared": (
-        r"(?:their|his|her|its)\sown\s\w+|individual\w*|personal|dedicated|one\seach",
-        r"shares?|shared|in\scommon|joint\w*|pooled|one\s\w+\s(?:per\steam|for\sall)",
-    ),
-    "on the server or the client": (
-        r"on\sthe\sserver|server[- ]side|(?:in|by)\sthe\sback-?end",
-        r"browsers?|client[- ]side|on\sthe\s(?:client|device|phone)|front-?end",
-    ),
-    DAY_PARTS: (
-        r"in\sthe\smornings?|(?:at|before|with|after)\sbreakfast|each\smorning|every\smorning",
-        r"in\sthe\sevenings?|at\sbedtime|at\snight|(?:at|before|with|after)\s(?:supper|dinner)|"
-        r"(?:each|every)\s(?:evening|night)",
-    ),
-    "encrypted or in the clear": (
-        r"encrypt\w*|ciphertext",
-        r"plain-?text|unencrypted|clear-?text|in\sthe\sclear|in\splain\stext",
-    ),
-    "with or without animal food": (
-        r"vegan|plant[- ]based|vegetarian|meat-?free|meatless",
-        r"meat|beef|pork|chicken|steak|ham|bacon|sausages?|salmon|tuna|fish|seafood|shrimps?|"
-        r"lamb|turkey|eggs?|cheese",
     ),
     "sent to them or bought by them": (
         r"(?:ships?|sends?|provides?|supplies|hands?\sout|issues?|delivers?)\s(?:\w+\s){0,3}"
@@ -171,9 +59,6 @@ _COMPILED: Final = {
 }
 
 
-_NARROW: Final = frozenset({"formal or familiar", "real or made up", "with or without animal food"})
-
-
 _PIECE: Final = re.compile(r"[^.;,:!?]+")
 _DENIES: Final = re.compile(r"\b(?:not|no|never|nothing|none|nobody|neither|nor|cannot)\b", re.I)
 
@@ -181,27 +66,6 @@ _DENIES: Final = re.compile(r"\b(?:not|no|never|nothing|none|nobody|neither|nor|
 def _affirmed(text: str) -> str:
     """Return a text without the pieces that deny something."""
     return ", ".join(piece for piece in _PIECE.findall(text) if not _DENIES.search(piece))
-
-
-def is_narrow(family: str) -> bool:
-    """Whether the family itself says what two texts are about, so that little else must agree."""
-    return family in _NARROW
-
-
-def is_of_family(text: str, family: str) -> bool:
-    """Whether any words of a text take a side in a family."""
-    return any(pattern.search(text) for pattern in _COMPILED[family])
-
-
-@lru_cache(maxsize=32768)
-def sides(text: str) -> frozenset[tuple[str, int]]:
-    """Return (family, side) where a text takes one side of a family alone."""
-    found = set()
-    for name, evidence in _evidence(text):
-        taken = [side for side, words in enumerate(evidence) if words]
-        if len(taken) == 1:
-            found.add((name, taken[0]))
-    return frozenset(found)
 
 
 @lru_cache(maxsize=32768)

@@ -36,7 +36,6 @@ _COHERENT = [
 
 _CONTRADICTING = [
     ("Release notes are written by hand.", "Release notes are written automatically."),
-    ("Session tokens are stored on the server.", "Session tokens are stored in the browser."),
     ("Uploads without a checksum are rejected.", "Uploads without a checksum are accepted."),
     ("Backups older than 90 days are deleted.", "Backups older than 90 days are kept."),
     ("The pool is not heated in winter.", "The pool is heated in winter."),

@@ -84,7 +84,7 @@ def test_state_is_not_read_into_other_texts(text: str) -> None:
     [
         ("Cart contents survive a logout.", "Logging out empties the cart.", "kept or discarded"),
         ("Late claims are refused.", "We accept late claims.", "refused or accepted"),
-        ("Backups start on their own.", "An operator presses start.", "automatic or by hand"),
+        ("A lead calls us.", "A lead fills in the web form.", "by phone or in writing"),
         ("Members keep their lockers.", "Members keep their keys.", ""),
         ("We keep a copy, then it is deleted.", "The copy is deleted.", ""),
     ],
