@@ -16,11 +16,14 @@ up: venv ## run database, broker, web, worker, scheduler and demo (ENGRAM_PORT, 
 test: dev-venv browser ## run all tests
 	@$(PYTHON) -m pytest -n $(TEST_PROCESSES) --dist loadfile $(ARGS)
 
-check: dev-venv ## formatting, lint, types, import rules, migrations, deployment settings
+check: dev-venv ## formatting, lint, types, imports, dependencies, migrations, deployment settings
 	$(PYTHON) -m ruff format --check .
 	$(PYTHON) -m ruff check .
 	$(PYTHON) -m mypy .
 	$(PYTHON) .venv/bin/lint-imports
+	$(PYTHON) -W ignore -m deptry . --config .deptry.toml
+	$(PYTHON) -W ignore -m deptry tests benchmarks --config .deptry.toml --exclude '\.venv' \
+	  --ignore DEP002 --requirements-files requirements.in,requirements-dev.in,requirements-bench.in
 	$(PYTHON) manage.py makemigrations --check --dry-run
 	@echo "$(PYTHON) manage.py check --deploy --fail-level WARNING (as in production)"
 	@ENGRAM_ENV=production ENGRAM_ALLOWED_HOSTS=engram.example.com \
