@@ -23,9 +23,10 @@ from conflicts.services.cards import discuss, queue, show, snooze
 from conflicts.services.cards.snooze import wake
 from conflicts.services.verdicts.resolve import resolve
 from conflicts.services.verdicts.undo import undo
-from engram.kernel.literals import MAX_BIGINT, whole_number
+from engram.kernel.literals import MAX_BIGINT, row_id, whole_number
 from engram.kernel.models import Membership, Role
 from engram.kernel.pages import View, has_role, member_page, staff_of, way_back
+from engram.kernel.pagination import page_of
 from engram.kernel.refusals import RefusalError, StaleError
 
 FILTERS = ("q", "status", "kind", "severity", "scope", "mine")
@@ -57,9 +58,8 @@ def _filters(request: HttpRequest) -> dict[str, str]:
 
 def _asked_card(request: HttpRequest, name: str = "card") -> Conflict | None:
     """Return the card that the address names, if there is one."""
-    try:
-        asked = UUID(request.GET.get(name, ""))
-    except ValueError:
+    asked = row_id(request.GET.get(name, ""))
+    if asked is None:
         return None
     return Conflict.objects.select_related("assignee").filter(pk=asked).first()
 
@@ -157,8 +157,8 @@ def conflict_list(request: HttpRequest) -> HttpResponse:
     """List cards, newest first."""
     form = QueueForm(request.GET)
     wanted = form.wanted(default_status=queue.ALL, user_id=staff_of(request).actor.user_id)
-    before, after = request.GET.get("before", ""), request.GET.get("after", "")
     filters = _filters(request)
+    page = page_of(queue.cards(wanted).select_related("assignee"), request)
     return render(
         request,
         "conflicts/list.html",
@@ -166,9 +166,9 @@ def conflict_list(request: HttpRequest) -> HttpResponse:
             "form": form,
             "wanted": wanted,
             "filters": filters,
-            "query": urlencode(filters),
             "counts": queue.counts(),
-            "page": queue.page(wanted, before=before, after=after),
+            "page": page,
+            "withheld": queue.withheld([card.pk for card in page.rows]),
             "here": request.get_full_path(),
             "may_decide": has_role(request, Role.REVIEWER),
         },

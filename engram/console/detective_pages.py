@@ -17,8 +17,10 @@ from conflicts.services.detection.narrative import narrative_state
 from conflicts.services.reports.records import AgentRecord, agent_records
 from engram.kernel.models import Role, Workspace
 from engram.kernel.pages import has_role, member_page, staff_of
+from engram.kernel.pagination import page_of
 
 RUN_DAYS = 30
+RUNS_A_PAGE = 25
 PERIODS = {"30": "30 days", "90": "90 days", "365": "a year", "all": "all time"}
 DEFAULT_PERIOD = "365"
 
@@ -33,7 +35,7 @@ def detective(request: HttpRequest) -> HttpResponse:
     period = period if period in PERIODS else DEFAULT_PERIOD
     found = quality.measure(since=_since(period, now), until=now)
     runs = run_figures.figures(since=now - timedelta(days=RUN_DAYS), now=now)
-    page = run_figures.page(before=request.GET.get("before", ""))
+    page = page_of(DetectionRun.objects.all(), request, size=RUNS_A_PAGE)
     tier = narrative_state(workspace, now=now)
     return render(
         request,
@@ -48,7 +50,6 @@ def detective(request: HttpRequest) -> HttpResponse:
             "runs": runs,
             "run_days": RUN_DAYS,
             "page": page,
-            "is_first_page": not request.GET.get("before"),
             "rows": [_row(run) for run in page.rows],
             "tier": tier,
             "is_capped": tier.is_on and tier.spent_usd >= tier.cap_usd,

@@ -13,6 +13,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from conflicts.core.wording import word_diff
+from engram.kernel.literals import row_id
 from engram.kernel.models import Role
 from engram.kernel.pages import has_role, member_page, staff_of
 from engram.kernel.refusals import RefusalError
@@ -104,7 +105,7 @@ def answer(request: HttpRequest, suggestion_id: UUID) -> HttpResponse:
                 answer_suggestion.accept(
                     staff.workspace,
                     suggestion_id,
-                    keep=_id_of(keep),
+                    keep=row_id(keep),
                     actor=staff.actor,
                     now=timezone.now(),
                 )
@@ -112,13 +113,6 @@ def answer(request: HttpRequest, suggestion_id: UUID) -> HttpResponse:
         except RefusalError as error:
             messages.warning(request, getattr(error, "message", error.detail))
     return redirect("console:gate")
-
-
-def _id_of(text: str) -> UUID | None:
-    try:
-        return UUID(text)
-    except ValueError:
-        return None
 
 
 @member_page()

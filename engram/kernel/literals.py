@@ -1,8 +1,9 @@
-"""Whole numbers and moments as callers write them in addresses: one reading of each, bounded."""
+"""Whole numbers, moments and ids as callers write them: one reading of each, bounded."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from uuid import UUID
 
 from django.utils.dateparse import parse_datetime
 
@@ -38,3 +39,11 @@ def moment(text: str) -> datetime:
         return found.astimezone(UTC)
     except OverflowError:
         raise ValueError("not a moment between the years 1 and 9999 in UTC") from None
+
+
+def row_id(text: str) -> UUID | None:
+    """Return the id of a row that a text names; None when it is none."""
+    try:
+        return UUID(text)
+    except ValueError:
+        return None

@@ -7,7 +7,6 @@ from typing import Any
 from django.contrib import admin, messages
 from django.contrib.admin.utils import unquote
 from django.core.exceptions import PermissionDenied, ValidationError
-from django.core.paginator import Paginator
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -17,6 +16,7 @@ from unfold.decorators import action, display
 
 from engram.kernel.models import Role
 from engram.kernel.pages import staff_of
+from engram.kernel.pagination import ById, page_of
 from engram.kernel.refusals import RefusalError
 from engram.kernel.staff import RoleAdmin, moment_column
 from memories.core.janitor import Reason
@@ -104,8 +104,8 @@ class JanitorRunAdmin(RoleAdmin):
             raise Http404
         if request.method == "POST":
             return self._undo_one(request, done)
-        actions = done.actions.select_related("memory").order_by("memory_id")
-        page = Paginator(actions, PAGE).get_page(request.GET.get("page"))
+        actions = done.actions.select_related("memory")
+        page = page_of(actions, request, pages=ById, ordering=("memory_id",))
         context = {
             **self.admin_site.each_context(request),
             "title": "Janitor's run",

@@ -16,7 +16,7 @@ from rest_framework.response import Response
 from engram.kernel.api import WorkspaceView, validated
 from engram.kernel.filters import StateFilter, StrictFilterSet
 from engram.kernel.models import Role
-from engram.kernel.pagination import NewestFirst
+from engram.kernel.pagination import ById
 from engram.kernel.refusals import MissingError
 from engram.kernel.tenancy import in_workspace
 from memories.models import Merge, MergeSuggestion, SuggestionStatus
@@ -163,21 +163,11 @@ class GateMetrics(WorkspaceView):
         return Response(shapes.present_metrics(metrics.measure(since=since, now=timezone.now())))
 
 
-class InSampleOrder(NewestFirst):
-    """Pages through merges in the order of the sample."""
-
-    ordering = ("id",)
-
-    def read_position(self, position: str) -> str:
-        """Return the id that a cursor points to; raise `ValueError` otherwise."""
-        return str(UUID(position))
-
-
 class GateAudit(WorkspaceView, ListAPIView):  # type: ignore[type-arg]
     """Merges that wait for a judgement."""
 
     serializer_class = shapes.MergeSerializer
-    pagination_class = InSampleOrder
+    pagination_class = ById
     filter_backends = ()
 
     def get_queryset(self) -> Any:

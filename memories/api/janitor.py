@@ -14,7 +14,7 @@ from rest_framework.response import Response
 
 from engram.kernel.api import WorkspaceView, validated
 from engram.kernel.models import Role
-from engram.kernel.pagination import NewestFirst
+from engram.kernel.pagination import ById, NewestFirst
 from engram.kernel.refusals import MissingError
 from engram.kernel.tenancy import in_workspace
 from memories.models import JanitorAction, JanitorRun
@@ -31,14 +31,10 @@ class NewestRunFirst(NewestFirst):
     ordering = ("-started_at", "-id")
 
 
-class ByMemory(NewestFirst):
+class ByMemory(ById):
     """Pages through the actions of one run, each about a memory of its own."""
 
     ordering = ("memory_id",)
-
-    def read_position(self, position: str) -> str:
-        """Return the memory that a cursor points to; raise `ValueError` otherwise."""
-        return str(UUID(position))
 
 
 def shown(found: Preview, request: Request, *, limit: int) -> dict[str, Any]:

@@ -8,8 +8,8 @@ from typing import Any
 from uuid import UUID
 
 from django.utils import timezone
-from django.utils.dateparse import parse_datetime
 
+from engram.kernel.literals import moment
 from memories.models import Review, ReviewKind
 from memories.serializers.withheld import visible_parts
 
@@ -67,7 +67,6 @@ def _in_words(name: str, value: Any) -> str:
         return ", ".join(str(item) for item in value)
     if isinstance(value, dict):
         return ", ".join(f"{key}: {inner}" for key, inner in value.items())
-    if name in {"kind", "provenance"}:
-        return str(value).replace("_", " ")
-    moment = parse_datetime(value) if name.endswith("_at") else None
-    return f"{timezone.localtime(moment):%-d %b %Y, %H:%M}" if moment else str(value)
+    if name.endswith("_at"):
+        return f"{timezone.localtime(moment(value)):%-d %b %Y, %H:%M}"
+    return str(value).replace("_", " ") if name in {"kind", "provenance"} else str(value)

@@ -8,13 +8,12 @@ from uuid import UUID
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework.generics import ListAPIView
-from rest_framework.pagination import LimitOffsetPagination
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from engram.kernel.api import WorkspaceView
 from engram.kernel.models import Role
-from engram.kernel.pagination import MAX_LIMIT, asked_number
+from engram.kernel.pagination import LimitOffset
 from engram.kernel.refusals import MissingError
 from memories.api.sessions import KEY
 from memories.services.sessions.prompts import NO_SUCH_SESSION
@@ -28,42 +27,6 @@ from predictor.serializers.record import (
     present_inspected,
 )
 from predictor.services.status.records import record_of, record_of_comparison
-
-MAX_OFFSET = 1_000_000_000
-
-
-class LimitOffset(LimitOffsetPagination):
-    """Pages by `limit` and `offset`, with the count; a wrong number is an error, no default."""
-
-    query_names = frozenset({"limit", "offset"})
-    default_limit = 50
-    max_limit = MAX_LIMIT
-
-    def get_limit(self, request: Request) -> int:
-        """Return the page size."""
-        return asked_number(request, "limit", least=1, most=MAX_LIMIT, default=self.default_limit)
-
-    def get_offset(self, request: Request) -> int:
-        """Return how many rows are skipped."""
-        return asked_number(request, "offset", least=0, most=MAX_OFFSET, default=0)
-
-    def get_previous_link(self) -> str | None:
-        """Return the page before; from beyond the end that is the last one with rows."""
-        self.offset = min(self.offset or 0, self.count or 0)
-        link: str | None = super().get_previous_link()
-        return link
-
-    def get_schema_operation_parameters(self, view: Any) -> list[dict[str, Any]]:
-        """Describe the parameters with their bounds."""
-        parameters: list[dict[str, Any]] = super().get_schema_operation_parameters(view)
-        for parameter in parameters:
-            is_limit = parameter["name"] == "limit"
-            parameter["schema"] |= (
-                {"minimum": 1, "maximum": MAX_LIMIT, "default": self.default_limit}
-                if is_limit
-                else {"minimum": 0, "maximum": MAX_OFFSET, "default": 0}
-            )
-        return parameters
 
 
 class Comparisons(WorkspaceView, ListAPIView):  # type: ignore[type-arg]

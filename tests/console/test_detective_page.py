@@ -108,7 +108,7 @@ def test_runs_stand_newest_first_page_by_page(tenant: Tenant, member: Member) ->
     rest = client.get(PAGE + older.group(1).replace("&amp;", "&")).content.decode()
     assert re.findall(r">(\d+) new beside", rest) == [str(n) for n in range(1025, 1030)]
     assert "Older" not in rest
-    assert client.get(PAGE, {"before": "nonsense"}).status_code == 200
+    assert client.get(PAGE, {"cursor": "nonsense"}).status_code == 200
 
 
 def test_what_went_wrong_is_text(tenant: Tenant, member: Member) -> None:

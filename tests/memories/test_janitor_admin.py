@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from typing import Any
+from uuid import UUID
 
 import pytest
 from django.test import Client
@@ -146,3 +149,38 @@ def test_report_asks_as_often_for_many_memories_as_for_one(
     with django_assert_max_num_queries(19):  # eight: what waits in the inbox  # type: ignore[attr-defined]
         html = client.get(f"{RUNS}{done.pk}/change/").content.decode()
     assert html.count('name="undo"') == len(SUBJECTS)
+
+
+def test_a_long_report_is_read_page_by_page(old_tenant: Tenant, member: Member) -> None:
+    memory = remember(old_tenant.workspace)
+    done = run(old_tenant.workspace, actor=SYSTEM, now=NOW)
+    with in_workspace(old_tenant.workspace):
+        copies = [Memory(id=UUID(int=n), **fields_of(memory, n)) for n in range(1, 80)]
+        Memory.objects.bulk_create(copies)
+        JanitorAction.objects.all().delete()
+        JanitorAction.objects.bulk_create(
+            JanitorAction(run=done, memory=copy, verb="demote", at=NOW) for copy in copies
+        )
+    client = member("reader")
+    seen: list[str] = []
+    path = f"{RUNS}{done.pk}/change/"
+    address = path
+    while address:
+        html = client.get(address).content.decode()
+        seen += re.findall(r">Copy (\d+)<", html)
+        onward = re.search(r'rel="next" href="([^"]+)"', html)
+        address = path + onward[1].replace("&amp;", "&") if onward else ""
+    assert seen == [str(n) for n in range(1, 80)]
+    assert client.get(path, {"cursor": "nonsense"}).status_code == 200
+
+
+def fields_of(memory: Memory, number: int) -> dict[str, Any]:
+    """Return the fields of a memory like another one."""
+    names = ("kind", "provenance", "confidence", "created_at", "updated_at", "observed_at")
+    like = {name: getattr(memory, name) for name in names}
+    return {
+        **like,
+        "lineage": UUID(int=number),
+        "content": f"Copy {number}",
+        "content_hash": f"{number}",
+    }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -11,7 +11,6 @@ from django.db.models import Case, Count, IntegerField, Q, QuerySet, Value, When
 
 from conflicts.models import Conflict, ConflictMember
 from conflicts.models.card import ConflictStatus, Severity
-from engram.kernel.marks import mark, read_mark
 from memories.models import Memory
 from memories.models.memory import in_scope
 
@@ -103,43 +102,6 @@ def counts() -> dict[str, int]:
     rows = Conflict.objects.order_by().values_list("status").annotate(n=Count("pk"))
     found.update(dict(rows))
     return found
-
-
-@dataclass(frozen=True, slots=True)
-class Page:
-    """Some cards of a list, newest first, and where the neighbouring pages begin."""
-
-    rows: Sequence[Conflict]
-    newer: str
-    older: str
-    withheld: frozenset[UUID]
-
-
-def page(wanted: Wanted, *, before: str = "", after: str = "", size: int = 50) -> Page:
-    """Return one page of a list; a mark that is none of ours begins at the newest."""
-    found = cards(wanted).order_by("-created_at", "-pk")
-    begin = read_mark(before or after)
-    is_back = bool(after and begin)
-    if begin:
-        moment, pk = begin
-        if is_back:
-            found = found.filter(Q(created_at__gt=moment) | Q(created_at=moment, pk__gt=pk))
-            found = found.reverse()
-        else:
-            found = found.filter(Q(created_at__lt=moment) | Q(created_at=moment, pk__lt=pk))
-    rows = list(found.select_related("assignee")[: size + 1])
-    has_more = len(rows) > size
-    rows = rows[:size]
-    if is_back:
-        rows.reverse()
-    has_newer = has_more if is_back else begin is not None
-    has_older = bool(begin) if is_back else has_more
-    return Page(
-        rows,
-        newer=mark(rows[0].created_at, rows[0].pk) if rows and has_newer else "",
-        older=mark(rows[-1].created_at, rows[-1].pk) if rows and has_older else "",
-        withheld=withheld([card.pk for card in rows]),
-    )
 
 
 def withheld(card_ids: Collection[UUID]) -> frozenset[UUID]:

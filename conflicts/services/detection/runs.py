@@ -1,16 +1,13 @@
-"""What the detective's runs cost and how soon they came; the runs themselves, page by page."""
+"""What the detective's runs cost and how soon they came."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from django.db import connection
-from django.db.models import Q
 
-from conflicts.models import DetectionDue, DetectionRun
-from engram.kernel.marks import mark, read_mark
+from conflicts.models import DetectionDue
 from engram.kernel.models import ModelSpend
 from engram.kernel.tenancy import current_workspace_id
 
@@ -59,23 +56,3 @@ def figures(*, since: datetime, now: datetime) -> RunFigures:
         calls_today=today.calls if today else 0,
         due=DetectionDue.objects.count(),
     )
-
-
-@dataclass(frozen=True, slots=True)
-class RunPage:
-    """Some runs, newest first; `older` is the mark that the next page begins behind."""
-
-    rows: Sequence[DetectionRun]
-    older: str
-
-
-def page(*, before: str = "", size: int = 25) -> RunPage:
-    """Return runs behind a mark; a mark that is none of ours begins at the newest."""
-    found = DetectionRun.objects.order_by("-created_at", "-pk")
-    if begin := read_mark(before):
-        moment, pk = begin
-        found = found.filter(Q(created_at__lt=moment) | Q(created_at=moment, pk__lt=pk))
-    rows = list(found[: size + 1])
-    has_more = len(rows) > size
-    rows = rows[:size]
-    return RunPage(rows, mark(rows[-1].created_at, rows[-1].pk) if has_more else "")

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import base64
-import json
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
@@ -12,6 +10,7 @@ from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
+from rest_framework.pagination import Cursor
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -20,8 +19,8 @@ from engram.console.inbox.registry import SOURCES, sources_for
 from engram.console.inbox.source import SEVERITIES, Entry, Mark, Wanted
 from engram.kernel.api import WorkspaceView
 from engram.kernel.fields import AskedWhole
-from engram.kernel.literals import moment
-from engram.kernel.pagination import MAX_LIMIT
+from engram.kernel.literals import moment, whole_number
+from engram.kernel.pagination import MAX_LIMIT, NewestFirst
 
 DEFAULT_LIMIT = 50
 
@@ -67,38 +66,45 @@ class InboxQuerySerializer(serializers.Serializer[Any]):
     cursor = serializers.CharField(required=False, default="", max_length=400)
 
 
-@dataclass(frozen=True, slots=True)
-class Cursor:
-    """Where a page begins: after a place in the queue, or before it."""
+class InboxPages(NewestFirst):
+    """Pages through what waits in the order in which people see it, which no one query gives."""
 
-    mark: Mark
-    is_back: bool
+    def read_position(self, position: str) -> str:
+        """Return the place in the queue that a cursor points to; raise `ValueError` otherwise."""
+        return _position(_place(position))
 
-    def __str__(self) -> str:
-        mark = self.mark
-        parts = [mark.urgency, mark.since.isoformat(), mark.source, str(mark.id), self.is_back]
-        return base64.urlsafe_b64encode(json.dumps(parts).encode()).decode().rstrip("=")
+    def answer(
+        self, request: Request, limit: int, entries: Callable[[Mark | None, int, bool], list[Entry]]
+    ) -> dict[str, Any]:
+        """Return a page of `entries(place, limit, is_back)`, which lists the nearest first."""
+        cursor = self.decode_cursor(request) if request.query_params.get("cursor") else None
+        place = _place(cursor.position) if cursor and cursor.position else None
+        is_back = bool(cursor and cursor.reverse)
+        found = entries(place, limit + 1, is_back)
+        has_more, rows = len(found) > limit, found[:limit]
+        if is_back:
+            rows.reverse()
+        has_next, has_previous = (True, has_more) if is_back else (has_more, cursor is not None)
+        self.base_url = request.build_absolute_uri()
+        return {
+            "results": [_shape(entry) for entry in rows],
+            "next": self._link(rows[-1], is_back=False) if rows and has_next else None,
+            "previous": self._link(rows[0], is_back=True) if rows and has_previous else None,
+        }
 
-    @classmethod
-    def parse(cls, text: str) -> Cursor:
-        """Return the cursor; what is not one of ours is a validation error."""
-        try:
-            padded = text.encode() + b"=" * (-len(text) % 4)
-            urgency, since, source, item, is_back = json.loads(
-                base64.b64decode(padded, altchars=b"-_", validate=True)
-            )
-            since_at = moment(since)
-            is_ours = (
-                urgency in range(len(SEVERITIES))
-                and type(urgency) is int
-                and isinstance(source, str)
-                and isinstance(is_back, bool)
-            )
-            if not is_ours:
-                raise ValueError(text)
-            return cls(Mark(urgency, since_at, source, UUID(item)), is_back)
-        except (ValueError, TypeError, AttributeError, OverflowError, RecursionError):
-            raise ValidationError({"cursor": "Not a cursor of this list."}) from None
+    def _link(self, entry: Entry, *, is_back: bool) -> str:
+        position: Any = _position(entry.mark)  # the stubs know numbers only
+        return str(self.encode_cursor(Cursor(0, is_back, position)))
+
+
+def _position(place: Mark) -> str:
+    return f"{place.urgency} {place.since.isoformat()} {place.source} {place.id}"
+
+
+def _place(position: str) -> Mark:
+    urgency, since, source, item = position.split(" ")
+    rank = whole_number(urgency, least=0, most=len(SEVERITIES) - 1)
+    return Mark(rank, moment(since), source, UUID(item))
 
 
 class Inbox(WorkspaceView):
@@ -120,21 +126,11 @@ class Inbox(WorkspaceView):
         if query["source"] not in {"", *(source.name for source in sources)}:
             raise ValidationError({"source": "There is no such source."})
         wanted = Wanted(source=query["source"], severity=query["severity"])
-        cursor = Cursor.parse(query["cursor"]) if query["cursor"] else None
-        limit: int = query["limit"]
-        found = queue.entries(
-            sources,
-            wanted,
-            now,
-            mark=cursor.mark if cursor else None,
-            limit=limit + 1,
-            is_back=cursor is not None and cursor.is_back,
-        )
-        has_more, page = len(found) > limit, found[:limit]
-        is_back = cursor is not None and cursor.is_back
-        if is_back:
-            page.reverse()
-        has_next, has_previous = (True, has_more) if is_back else (has_more, cursor is not None)
+
+        def entries(place: Mark | None, limit: int, is_back: bool) -> list[Entry]:
+            return queue.entries(sources, wanted, now, mark=place, limit=limit, is_back=is_back)
+
+        page = InboxPages().answer(request, query["limit"], entries)
         tallies = queue.tallies(sources, now)
         return Response(
             InboxSerializer(
@@ -149,9 +145,7 @@ class Inbox(WorkspaceView):
                         }
                         for source in sources
                     ],
-                    "results": [_shape(entry) for entry in page],
-                    "next": _link(request, page[-1], False) if page and has_next else None,
-                    "previous": _link(request, page[0], True) if page and has_previous else None,
+                    **page,
                 }
             ).data
         )
@@ -166,9 +160,3 @@ def _shape(entry: Entry) -> dict[str, Any]:
         "title": entry.title,
         "since": entry.mark.since,
     }
-
-
-def _link(request: Request, entry: Entry, is_back: bool) -> str:
-    params = request.query_params.copy()
-    params["cursor"] = str(Cursor(entry.mark, is_back))
-    return request.build_absolute_uri(f"{request.path}?{params.urlencode()}")

@@ -8,6 +8,7 @@ from uuid import UUID
 from django import forms
 
 from engram.console.inbox.source import SEVERITIES, Wanted
+from engram.kernel.literals import row_id
 
 FILTERS = ("source", "severity", "scope", "q", "mine")
 
@@ -50,7 +51,5 @@ class ActionForm(forms.Form):
 def named_item(text: str, default: str = "conflicts") -> tuple[str, UUID] | None:
     """Return the source and the id that the address names as `source:id`."""
     source, _, item = text.rpartition(":")
-    try:
-        return source or default, UUID(item)
-    except ValueError:
-        return None
+    found = row_id(item)
+    return (source or default, found) if found else None
