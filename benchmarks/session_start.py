@@ -29,7 +29,7 @@ from engram.kernel.embedding import embed_query
 from engram.kernel.models import Role, Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.models import Session, SessionCandidate
-from memories.services.sessions.start import SessionWanted, session_rng, start_session
+from memories.services.sessions.start import SessionRequest, session_rng, start_session
 
 SIZES = [4_000, 100_000] if IS_FULL else [200]
 if given := os.environ.get("BENCH_MEMORIES"):
@@ -74,7 +74,7 @@ def main() -> None:
 
             def start(text: str, workspace: Workspace = workspace) -> None:
                 number = next(started)
-                wanted = SessionWanted(
+                wanted = SessionRequest(
                     session_key=f"s{number}", context=text, project=f"project-{number % PROJECTS}"
                 )
                 rng = session_rng(workspace, wanted.session_key)

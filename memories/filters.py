@@ -18,7 +18,7 @@ from memories.models import (
     State,
 )
 from memories.models.memory import in_scope
-from memories.services.index.holding import holding_tag, holding_words
+from memories.services.index.filters import with_tag, with_words
 
 
 class MemoryFilter(StrictFilterSet):
@@ -55,7 +55,7 @@ class MemoryFilter(StrictFilterSet):
     def by_words(self, queryset: QuerySet[Memory], name: str, value: str) -> QuerySet[Memory]:
         """Keep memories that hold every word (stemmed)."""
         words = terms(value)
-        return holding_words(queryset, words) if words else queryset.none()
+        return with_words(queryset, words) if words else queryset.none()
 
     def by_scope(self, queryset: QuerySet[Memory], name: str, value: str) -> QuerySet[Memory]:
         """Keep memories in the scope or below."""
@@ -63,7 +63,7 @@ class MemoryFilter(StrictFilterSet):
 
     def by_tag(self, queryset: QuerySet[Memory], name: str, value: str) -> QuerySet[Memory]:
         """Keep memories with the tag."""
-        return holding_tag(queryset, value)
+        return with_tag(queryset, value)
 
     def in_state(self, queryset: Any, value: str) -> Any:
         """Keep memories whose strongest state is the one asked for."""

@@ -22,7 +22,7 @@ from engram.kernel.pages import has_role, member_page, staff_of
 from engram.kernel.refusals import InvalidError
 from engram.kernel.services import change_settings
 from memories.models import Memory
-from memories.services.gate.replay import GATED, Moved
+from memories.services.gate.replay import GATED, ChangedOutcome
 
 MAX_DAYS = 92
 SHOWN = 20
@@ -59,7 +59,7 @@ class ReplayForm(forms.Form):
 class ShownMove:
     """An example of a commit that would become something else, with texts that may be shown."""
 
-    moved: Moved
+    moved: ChangedOutcome
     memory: Memory | None
     nearest: Memory | None
     before: str

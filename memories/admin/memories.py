@@ -29,7 +29,7 @@ from memories.models import (
     SuggestionStatus,
 )
 from memories.models.memory import in_scope
-from memories.services.index.holding import holding_words
+from memories.services.index.filters import with_words
 from memories.services.lifecycle import forget, history
 
 HISTORY_ROWS = 100
@@ -169,7 +169,7 @@ class MemoryAdmin(RoleAdmin):
         if not search_term.strip():
             return queryset, False
         words = terms(search_term)
-        return holding_words(queryset, words) if words else queryset.none(), False
+        return with_words(queryset, words) if words else queryset.none(), False
 
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None

@@ -38,7 +38,7 @@ class Forget(WorkspaceView):
         relevance: Mapping[UUID, float] = {}
         ids = asked.get("ids")
         if ids is None:
-            found = forget.meant(
+            found = forget.match_query(
                 self.workspace,
                 asked["query"],
                 min_relevance=asked["min_relevance"],

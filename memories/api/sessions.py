@@ -25,7 +25,7 @@ from memories.services.sessions.end import end_session
 from memories.services.sessions.erase import delete_session
 from memories.services.sessions.feedback import give_feedback
 from memories.services.sessions.prompts import NO_SUCH_SESSION, prompt
-from memories.services.sessions.start import SessionWanted, session_rng, start_session
+from memories.services.sessions.start import SessionRequest, session_rng, start_session
 
 KEY = OpenApiParameter(
     "session_key",
@@ -90,7 +90,7 @@ class Sessions(WorkspaceView, ListAPIView):  # type: ignore[type-arg]
         self.charge([sent["context"]])
         started = start_session(
             self.workspace,
-            SessionWanted(**sent),
+            SessionRequest(**sent),
             actor=self.actor,
             now=timezone.now(),
             rng=session_rng(self.workspace, sent["session_key"]),

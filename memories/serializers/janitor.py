@@ -12,7 +12,7 @@ from engram.kernel.pagination import MAX_LIMIT
 from memories.core.janitor import Deed, Reason
 from memories.models import JanitorAction
 from memories.serializers.memory import MemorySerializer, present
-from memories.services.janitor.scan import Finding
+from memories.services.janitor.scan import JanitorFinding
 
 
 class JanitorRequestSerializer(serializers.Serializer[Any]):
@@ -96,7 +96,7 @@ class JanitorPreviewSerializer(JanitorNumbersSerializer):
     previous = serializers.URLField(allow_null=True, help_text="Always null: pages go one way.")
 
 
-def present_findings(findings: Iterable[Finding]) -> list[dict[str, Any]]:
+def present_findings(findings: Iterable[JanitorFinding]) -> list[dict[str, Any]]:
     """Return findings as callers see them."""
     ordered = list(findings)
     shown = present([finding.memory for finding in ordered])

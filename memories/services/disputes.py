@@ -81,7 +81,7 @@ def in_one_conflict(one: str, other: str) -> Q:
     return cast("Q", import_string(settings.ENGRAM_DISPUTED_PAIRS)(one, other))
 
 
-def quoted_disputes(memory_ids: Collection[UUID], *, now: datetime) -> dict[UUID, Dispute]:
+def disputes_with_quotes(memory_ids: Collection[UUID], *, now: datetime) -> dict[UUID, Dispute]:
     """Return the dispute of each disputed memory, with what may be recalled of the other side."""
     conflicts = _open_conflicts(memory_ids)
     opposing = {i for found in conflicts.values() for one in found for i in one.opposing}

@@ -14,13 +14,13 @@ from memories.models import Memory
 def lock(ids: Collection[UUID], *, to_erase: bool = False) -> list[Memory]:
     """Lock memories in the order of their ids, so that two transactions cannot deadlock.
 
-    `to_erase` also waits for those who `hold` them.
+    `to_erase` also waits for those who `share_lock` them.
     """
     memories = Memory.objects.filter(pk__in=ids).order_by("pk")
     return list(memories.select_for_update(no_key=not to_erase))
 
 
-def hold(ids: Collection[UUID]) -> None:
+def share_lock(ids: Collection[UUID]) -> None:
     """Keep memories from being erased until the transaction ends; they may change meanwhile.
 
     For rows that refer to them: the database checks references last, when it is too late to wait.
@@ -33,8 +33,8 @@ def hold(ids: Collection[UUID]) -> None:
         )
 
 
-def hold_free(ids: Collection[UUID]) -> set[UUID]:
-    """`hold` those of the memories that nobody is about to erase, and return them; never waits.
+def share_lock_free(ids: Collection[UUID]) -> set[UUID]:
+    """Lock as `share_lock` does, but only what nobody is about to erase; return it, never wait.
 
     For whoever has locked by now what an erasing transaction will ask for.
     """

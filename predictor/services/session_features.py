@@ -8,7 +8,7 @@ from datetime import datetime
 import numpy as np
 from numpy.typing import NDArray
 
-from memories.services.sessions.ranker_hook import Asked
+from memories.services.sessions.ranker_hook import RankerRequest
 from predictor.core.features import (
     WidthError,
     clock_of,
@@ -78,7 +78,7 @@ def candidates_of(
     )
 
 
-def signals_of(request: Asked) -> NDArray[np.float64]:
+def signals_of(request: RankerRequest) -> NDArray[np.float64]:
     """Return the signals (n, 12) of a starting session's candidates, in their order."""
     facts = request.candidates
     if not facts:

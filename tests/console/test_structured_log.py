@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, SessionCandidate
-from memories.services.sessions.ranker_hook import Asked, Opinion
+from memories.services.sessions.ranker_hook import RankerAnswer, RankerRequest
 from predictor.services.judging.judge import judge_due
 from tests.conftest import Tenant
 
@@ -39,10 +39,10 @@ def lines() -> Iterator[list[str]]:
         logger.removeHandler(handler)
 
 
-def prefer_the_last(asked: Asked) -> Opinion:
+def prefer_the_last(asked: RankerRequest) -> RankerAnswer:
     """Be a learned ranker that turns the baseline's order round."""
     scores = {fact.id: float(n) for n, fact in enumerate(asked.candidates)}
-    return Opinion(scores=scores, alpha=0.5, phase="active", model_version=3)
+    return RankerAnswer(scores=scores, alpha=0.5, phase="active", model_version=3)
 
 
 def live(tenant: Tenant, commit: Any) -> None:

@@ -14,8 +14,8 @@ from engram.kernel.models import Role
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, SessionCandidate
 from memories.services.sessions.offer import Started
-from memories.services.sessions.ranker_hook import Asked, Opinion
-from memories.services.sessions.start import SessionWanted, start_session
+from memories.services.sessions.ranker_hook import RankerAnswer, RankerRequest
+from memories.services.sessions.start import SessionRequest, start_session
 from tests.conftest import NOW, Tenant
 
 AGENT = Actor(kind="user", id="7", label="somebody", role=Role.AGENT)
@@ -46,7 +46,7 @@ def begin(tenant: Tenant, key: str = "s1", *, now: datetime = NOW, **wanted: Any
     """Start a session."""
     return start_session(
         tenant.workspace,
-        SessionWanted(session_key=key, **wanted),
+        SessionRequest(session_key=key, **wanted),
         actor=AGENT,
         now=now,
         rng=Random(key),
@@ -71,46 +71,48 @@ def counters(tenant: Tenant, ids: Sequence[UUID]) -> list[tuple[int, int, int]]:
         return [(found[i].recall_count, found[i].injected_count, found[i].hit_count) for i in ids]
 
 
-def reversing(asked: Asked) -> Opinion:
+def reversing(asked: RankerRequest) -> RankerAnswer:
     """Rank against the baseline, with all influence."""
     scores = {one.id: float(n) for n, one in enumerate(asked.candidates)}
-    return Opinion(scores=scores, alpha=0.0, phase="active", model_version=3, status_line="[odd]")
+    return RankerAnswer(
+        scores=scores, alpha=0.0, phase="active", model_version=3, status_line="[odd]"
+    )
 
 
-def agreeing(asked: Asked) -> Opinion:
+def agreeing(asked: RankerRequest) -> RankerAnswer:
     """Rank as the baseline does."""
     scores = {one.id: -float(n) for n, one in enumerate(asked.candidates)}
-    return Opinion(scores=scores, alpha=0.5, signals={i: [1.0] * 12 for i in scores})
+    return RankerAnswer(scores=scores, alpha=0.5, signals={i: [1.0] * 12 for i in scores})
 
 
-def exploring(asked: Asked) -> Opinion:
+def exploring(asked: RankerRequest) -> RankerAnswer:
     """Rank against the baseline, without influence, and always explore."""
     scores = {one.id: float(n) for n, one in enumerate(asked.candidates)}
-    return Opinion(scores=scores, alpha=1.0, exploration_rate=1.0)
+    return RankerAnswer(scores=scores, alpha=1.0, exploration_rate=1.0)
 
 
-def raising(asked: Asked) -> Opinion:
+def raising(asked: RankerRequest) -> RankerAnswer:
     """Fail."""
     raise ZeroDivisionError
 
 
-def failing_in_the_database(asked: Asked) -> Opinion:
+def failing_in_the_database(asked: RankerRequest) -> RankerAnswer:
     """Break the transaction that it is called in."""
     Memory.objects.raw("SELECT no_such_column FROM memories_memory")[0]
-    return Opinion()
+    return RankerAnswer()
 
 
-def of_nothing(asked: Asked) -> Opinion:
+def of_nothing(asked: RankerRequest) -> RankerAnswer:
     """Answer a score that is no number."""
-    return Opinion(scores={one.id: float("nan") for one in asked.candidates})
+    return RankerAnswer(scores={one.id: float("nan") for one in asked.candidates})
 
 
-def of_others(asked: Asked) -> Opinion:
+def of_others(asked: RankerRequest) -> RankerAnswer:
     """Answer scores of some candidates only."""
-    return Opinion(scores={one.id: 1.0 for one in asked.candidates[:1]})
+    return RankerAnswer(scores={one.id: 1.0 for one in asked.candidates[:1]})
 
 
-def slow(asked: Asked) -> Opinion:
+def slow(asked: RankerRequest) -> RankerAnswer:
     """Hold others up."""
     time.sleep(0.3)
-    return Opinion()
+    return RankerAnswer()

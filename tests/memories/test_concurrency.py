@@ -130,7 +130,7 @@ def test_contradictions_at_once_are_kept_apart_and_unlike_ones_are_not_touched(
 
 
 def test_a_commit_alone_looks_once(shared_tenant: Tenant, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(second_look, "mark", None)  # calling it would fail
+    monkeypatch.setattr(second_look, "mark_due", None)  # calling it would fail
     for text in PHRASINGS[:2]:
         assert _posted(shared_tenant, {"content": text}).status_code in (200, 201)
 

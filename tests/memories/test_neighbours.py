@@ -10,7 +10,7 @@ import pytest
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, MemoryVector
-from memories.services.gate.neighbours import look_around
+from memories.services.gate.neighbours import find_neighbours
 from memories.services.index import nearest
 from tests.conftest import NOW, Tenant
 from tests.memories.scale import MODEL, clustered, fill
@@ -24,7 +24,7 @@ def both(workspace: Workspace, scope: str = "") -> tuple[list[tuple[UUID, float]
     with in_workspace(workspace):
         place = Memory.objects.recallable(NOW).filter(scope=scope, project="")
         searched = nearest.nearest(place, QUERY, MODEL, LIMIT)
-        found = look_around(QUERY, MODEL, LIMIT, scope=scope, project="", now=NOW).here[:LIMIT]
+        found = find_neighbours(QUERY, MODEL, LIMIT, scope=scope, project="", now=NOW).here[:LIMIT]
         assert [(memory.id, cosine) for memory, cosine in found] == list(searched.items())
         read = Memory.objects.in_bulk(list(searched))
         for memory, _ in found:

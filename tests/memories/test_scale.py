@@ -18,7 +18,7 @@ from engram.kernel.planning import by_index, by_index_in_order, by_index_sorted,
 from engram.kernel.tenancy import in_workspace
 from memories.core import bm25
 from memories.models import Memory, MemoryTag, MemoryVector, Posting
-from memories.services.index import holding, nearest
+from memories.services.index import filters, nearest
 from memories.services.index import postings as words
 from memories.services.index.nearest import nearest_among
 from memories.services.index.search_index import ensure_vector_index, index_vectors, reindex_vectors
@@ -263,7 +263,7 @@ def test_the_past_is_searched_exactly_hidden_memories_included(tenant: Tenant) -
 def test_lists_hold_every_word_and_the_tag(
     tenant: Tenant, neighbour: Tenant, monkeypatch: pytest.MonkeyPatch, few: int
 ) -> None:
-    monkeypatch.setattr(holding, "FEW", few)
+    monkeypatch.setattr(filters, "FEW", few)
     for seed, workspace in ((31, neighbour.workspace), (32, tenant.workspace)):
         ids = fill(workspace, clustered(120, seed=seed), words=80, seed=seed)
         with in_workspace(workspace):
@@ -276,9 +276,9 @@ def test_lists_hold_every_word_and_the_tag(
         expected = {i for i, words in said.items() if words.issuperset(asked)}
         tagged = set(MemoryTag.objects.values_list("memory_id", flat=True))
         every = Memory.objects.all()
-        found = holding.holding_words(every, asked)
+        found = filters.with_words(every, asked)
         assert set(found.values_list("pk", flat=True)) == expected
-        both = holding.holding_tag(found, "cellar").values_list("pk", flat=True)
+        both = filters.with_tag(found, "cellar").values_list("pk", flat=True)
         assert set(both) == expected & tagged
         assert len(expected) > len(expected & tagged) > 0
-        assert not holding.holding_words(every, [*asked, "unheard"]).exists()
+        assert not filters.with_words(every, [*asked, "unheard"]).exists()

@@ -20,7 +20,7 @@ from engram.kernel.tenancy import in_workspace, tell_database
 from memories.models import Memory, Session, SessionCandidate
 from memories.services.sessions.end import end_session
 from memories.services.sessions.prompts import prompt
-from memories.services.sessions.start import SessionWanted, start_session
+from memories.services.sessions.start import SessionRequest, start_session
 from tests.conftest import NOW, Tenant, build_tenant
 from tests.memories.session_world import AGENT, begin, remember
 
@@ -102,7 +102,7 @@ def test_a_start_that_met_another_writer_is_done_again_and_draws_alike(
     workspace, drawn = shared_tenant.workspace, Random("s1")
     started = in_a_ring(
         shared_tenant,
-        lambda: start_session(workspace, SessionWanted("s1"), actor=AGENT, now=LATER, rng=drawn),
+        lambda: start_session(workspace, SessionRequest("s1"), actor=AGENT, now=LATER, rng=drawn),
         lambda: one_at_a_time(f"session:{workspace.pk}:s1"),
     )
     assert started.is_new

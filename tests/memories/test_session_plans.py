@@ -8,7 +8,7 @@ from django.db import connection
 from engram.kernel.tenancy import in_workspace
 from memories.core.baseline import standing
 from memories.models import Memory
-from memories.services.sessions.candidates import BEST, POOL_MAX, Place, candidates_of
+from memories.services.sessions.candidates import BEST, POOL_MAX, SessionPlace, candidates_of
 from tests.conftest import NOW, Tenant
 from tests.memories.scale import MODEL, VOCABULARY, clustered
 from tests.memories.test_plans import LARGE, explained, full
@@ -27,7 +27,7 @@ def test_no_large_table_is_read_whole_for_a_session(full: Tenant, state: str) ->
         with connection.cursor() as cursor:
             cursor.execute("ANALYZE " + ", ".join(sorted(LARGE)))
     vector = clustered(1, seed=2)[0]
-    place = Place("", "team/a", "what now?", vector, MODEL)
+    place = SessionPlace("", "team/a", "what now?", vector, MODEL)
     with explained() as plans, in_workspace(full.workspace):
         found = candidates_of(place, now=NOW)
     assert plans.scanned_whole == set()

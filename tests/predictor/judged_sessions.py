@@ -13,7 +13,7 @@ from engram.kernel.models import Role, Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, Session
 from memories.services.sessions.end import end_session
-from memories.services.sessions.start import SessionWanted, start_session
+from memories.services.sessions.start import SessionRequest, start_session
 from predictor.models import Judgement, PredictorState
 from predictor.services.judging import judge
 from predictor.services.state import lock_state
@@ -46,7 +46,7 @@ def commit_story(tenant: Tenant, story: Judged = STORY) -> dict[str, UUID]:
 def begin(
     tenant: Tenant, key: str = "s1", *, k: int = 4, now: datetime = NOW, context: str = "greenhouse"
 ) -> Session:
-    wanted = SessionWanted(session_key=key, context=context, k=k)
+    wanted = SessionRequest(session_key=key, context=context, k=k)
     workspace = fresh(tenant)
     return start_session(workspace, wanted, actor=SYSTEM, now=now, rng=Random(1)).session
 

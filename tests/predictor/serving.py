@@ -11,7 +11,7 @@ import numpy as np
 
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
-from memories.services.sessions.ranker_hook import Asked, CandidateFacts
+from memories.services.sessions.ranker_hook import CandidateFacts, RankerRequest
 from predictor.core.governance import Governor, Phase, SessionOutcome
 from predictor.core.scorer import Scorer
 from predictor.core.types import FEATURE_VERSION
@@ -45,7 +45,7 @@ def facts(n: int, *, seed: int = 0, width: int = WIDTH, text_only: int = 0) -> l
     ]
 
 
-def asked(workspace: Workspace, n: int = 8, *, now: datetime = NOW, **others: Any) -> Asked:
+def asked(workspace: Workspace, n: int = 8, *, now: datetime = NOW, **others: Any) -> RankerRequest:
     """Return a session that starts."""
     given = {
         "session_key": "s-1",
@@ -55,7 +55,7 @@ def asked(workspace: Workspace, n: int = 8, *, now: datetime = NOW, **others: An
         "gap_hours": 3.0,
         "candidates": facts(n),
     }
-    return Asked(workspace=workspace, now=now, **(given | others))
+    return RankerRequest(workspace=workspace, now=now, **(given | others))
 
 
 def scorer(*, seed: int = 0, width: int = WIDTH) -> Scorer:

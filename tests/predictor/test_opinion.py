@@ -14,7 +14,7 @@ from django.test.utils import CaptureQueriesContext
 
 from engram.kernel.models import Event, StageError
 from engram.kernel.tenancy import in_workspace
-from memories.services.sessions.ranker_hook import Opinion
+from memories.services.sessions.ranker_hook import RankerAnswer
 from predictor.core.governance import Phase
 from predictor.core.types import FEATURE_VERSION, SIGNALS
 from predictor.models import ModelVersion, PredictorState, TrainingStatus
@@ -42,7 +42,7 @@ def nothing_held(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(served, "held", ModelCache())
 
 
-def said(workspace, *args, **others) -> Opinion:
+def said(workspace, *args, **others) -> RankerAnswer:
     """Return the opinion on a session that starts and is committed."""
     with TestCase.captureOnCommitCallbacks(execute=True), in_workspace(workspace):
         return rank_session(asked(workspace, *args, **others))
@@ -96,7 +96,7 @@ def test_off_says_and_leaves_nothing(tenant: Tenant) -> None:
         found = rank_session(asked(workspace))
         asked_of_database = len(queries) - before
 
-    assert found == Opinion()
+    assert found == RankerAnswer()
     assert asked_of_database == 0
 
 
@@ -361,7 +361,7 @@ def test_what_fails_beside_the_scores_switches_scoring_off_too(
     promote(workspace, phase=Phase.ACTIVE)
     workspace = configure(workspace, predictor_mode="on")
 
-    def start(at) -> Opinion:
+    def start(at) -> RankerAnswer:
         candidates = Growing(facts(8)) if part == "signals" else facts(8)
         return said(workspace, now=at, candidates=candidates)
 

@@ -13,7 +13,7 @@ from django.db import connection
 
 from engram.kernel.models import StageError
 from engram.kernel.tenancy import in_workspace
-from memories.services.sessions.ranker_hook import Opinion
+from memories.services.sessions.ranker_hook import RankerAnswer
 from predictor.core.governance import Phase
 from predictor.models import ModelVersion, PredictorState
 from predictor.services.serving import served
@@ -36,7 +36,7 @@ def cold(transactional_db: None, monkeypatch: pytest.MonkeyPatch) -> Tenant:
     return tenant
 
 
-def start(tenant: Tenant, number: int, **settings: object) -> Opinion:
+def start(tenant: Tenant, number: int, **settings: object) -> RankerAnswer:
     """Start a session and commit it."""
     workspace = configure(tenant.workspace, predictor_mode="on", **settings)
     with in_workspace(workspace):

@@ -21,7 +21,7 @@ from engram.kernel.tenancy import in_workspace
 from memories.core.content import content_hash
 from memories.models import CandidateSource, Memory, Merge, Session, SessionCandidate
 from memories.services.lifecycle.forget import forget, restore
-from memories.services.lifecycle.states import hide, put_back
+from memories.services.lifecycle.states import hide, restore_fields
 from memories.services.locks import lock
 from predictor.core.governance import Governor, Phase
 from predictor.core.judging import JudgeScores
@@ -584,7 +584,7 @@ def test_merged_and_culled_memories_carry_no_label(tenant: Tenant) -> None:
         assert (label.raw, label.final, label.reasons) == (None, None, ["withdrawn"])
         assert label.relevance is not None  # what the judge said stays for the audit
     with in_workspace(tenant.workspace):
-        put_back(lock([ids[1]])[0], {"culled_at": None}, actor=PERSON, now=JUDGED)
+        restore_fields(lock([ids[1]])[0], {"culled_at": None}, actor=PERSON, now=JUDGED)
     assert final(tenant, session, ids[1])[0] == 0.9
     assert final(tenant, session, ids[4])[0] == 0.7
 

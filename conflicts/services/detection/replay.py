@@ -32,7 +32,7 @@ from engram.kernel.planning import without_nested_loops
 from engram.kernel.services import settings_with
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory
-from memories.services.gate.replay import GateReplay, compare_past, read_past, replay_gate
+from memories.services.gate.replay import GateReplay, compare_commits, read_commits, replay_gate
 
 CARDS_READ = 2000  # the newest
 TRIGGERS_READ = 500  # new memories that the rules read again, the newest; of a long story fewer
@@ -89,8 +89,8 @@ def replay(workspace: Workspace, changes: Mapping[str, Any], *, days: int, now: 
     changed = {name: (before[name], after[name]) for name in after if before[name] != after[name]}
     since = now - timedelta(days=days)
     with in_workspace(workspace), _read_only():
-        past = read_past(workspace, since=since, until=now)
-    compare_past(past, stood, asked)
+        past = read_commits(workspace, since=since, until=now)
+    compare_commits(past, stood, asked)
     with in_workspace(workspace), _read_only():
         return Replay(
             since=since,

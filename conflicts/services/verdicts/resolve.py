@@ -183,7 +183,7 @@ def _commit_answer(
     if not prepared.drafts:
         return None, False
     newest = max(live, key=lambda m: m.observed_at, default=None)
-    placed = prepared.moved_to(
+    placed = prepared.for_place(
         scope=newest.scope if newest else "", project=newest.project if newest else ""
     )
     result = commit.write(workspace, placed, actor=actor, now=now, is_gated=False)[0]

@@ -22,7 +22,7 @@ from engram.kernel.tenancy import in_workspace
 from memories.models import Memory
 from memories.services.causes import SAME_STATEMENT
 from memories.services.index.statement_hashes import SAID_AGAIN, lock_statements, refuse_twins
-from memories.services.lifecycle.states import hide, put_back
+from memories.services.lifecycle.states import hide, restore_fields
 from memories.services.locks import lock
 
 
@@ -70,7 +70,7 @@ def _undo(conflict_id: UUID, *, actor: Actor, now: datetime) -> Conflict:
     _retire_answer(decision, effects, memories, actor=actor, now=now, because=because)
     for memory_id, effect in effects.items():
         if effect["before"] != effect["after"]:
-            put_back(
+            restore_fields(
                 memories[memory_id], _values(effect["before"]),
                 actor=actor, now=now, because=because,
             )  # fmt: skip

@@ -27,7 +27,7 @@ from memories.models import Session
 from memories.services.sessions.end import end_session
 from memories.services.sessions.feedback import give_feedback
 from memories.services.sessions.prompts import prompt
-from memories.services.sessions.start import SessionWanted, start_session
+from memories.services.sessions.start import SessionRequest, start_session
 from predictor.services.judging.judge import judge_due
 from predictor.services.training.train import train_due
 
@@ -62,7 +62,7 @@ def hold(
     Done again it goes on where it was left. `beat` is called between the calls.
     """
     agent = Actor(kind="system", id=step.agent, label=step.agent, role=Role.AGENT)
-    wanted = SessionWanted(step.key, project=step.project, agent=step.agent, context=step.context)
+    wanted = SessionRequest(step.key, project=step.project, agent=step.agent, context=step.context)
     session = start_session(workspace, wanted, actor=agent, now=at, rng=Random(step.key)).session
     if session.started_at != at:
         raise StaleError("Somebody else has held a session of this key.", cause=CHANGED_MEANWHILE)

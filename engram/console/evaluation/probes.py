@@ -26,7 +26,7 @@ from engram.console.evaluation.outcome import Figure, Outcome
 from engram.console.evaluation.scratch import refresh_statistics, scratch_workspace
 from engram.kernel.models import Workspace
 from memories.core.metrics import Interval, bootstrap, reciprocal_rank
-from memories.services.recall.recall import Query, Recalled, recall
+from memories.services.recall.recall import Query, RecalledMemory, recall
 
 PROBES = STORY.with_name("probes.jsonl")
 NOW = datetime(2026, 6, 1, 12, 0, tzinfo=UTC)
@@ -70,7 +70,7 @@ class Told:
         """Return the first label of the memory that `label` became."""
         return self.names[self.memories[label]]
 
-    def ask(self, probe: ProbeRow, *, k: int) -> tuple[Recalled, ...]:
+    def ask(self, probe: ProbeRow, *, k: int) -> tuple[RecalledMemory, ...]:
         """Return what recall answers but for pins, without a trace."""
         query = Query(
             probe.question, k=k, scope=probe.scope, project=probe.project, is_recorded=False

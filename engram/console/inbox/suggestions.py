@@ -224,7 +224,7 @@ def _settled(row: MergeSuggestion, conflicts: Sequence[UUID], now: datetime) -> 
 def _foreseen(row: Any) -> tuple[answer_suggestion.Merging, answer_suggestion.Merging]:
     """Return what a merge would drop in either wording; a row's claims are compared once."""
     if not hasattr(row, "foreseen"):
-        row.foreseen = answer_suggestion.foreseen(row)
+        row.foreseen = answer_suggestion.preview_merging(row)
     found: tuple[answer_suggestion.Merging, answer_suggestion.Merging] = row.foreseen
     return found
 

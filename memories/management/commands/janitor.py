@@ -15,12 +15,12 @@ from engram.kernel.models import Workspace
 from engram.kernel.refusals import RefusalError
 from memories.core.janitor import Deed
 from memories.services.janitor import run
-from memories.services.janitor.scan import Finding
+from memories.services.janitor.scan import JanitorFinding
 
 LISTED = 20
 
 
-def line(finding: Finding) -> str:
+def line(finding: JanitorFinding) -> str:
     """Return one line about a memory: its id and numbers, never its text."""
     memory, verdict = finding.memory, finding.verdict
     if verdict.deed != Deed.DEMOTE:

@@ -27,10 +27,10 @@ from memories.core.content import content_hash
 from memories.models import Memory
 from memories.services.commit import second_look
 from memories.services.commit.draft import Draft
-from memories.services.commit.nearby import with_asks
-from memories.services.commit.transaction import Committed, Run
+from memories.services.commit.nearby import add_nearby
+from memories.services.commit.transaction import Committed, CommitTransaction
 from memories.services.index.statement_hashes import lock_statements
-from memories.services.locks import hold, lock
+from memories.services.locks import lock, share_lock
 from memories.signals import memories_written
 
 __all__ = ["Committed", "Prepared", "commit", "commit_all", "prepare", "write"]
@@ -52,7 +52,7 @@ class Prepared:
     windows: tuple[np.ndarray | None, ...]
     model: str
 
-    def moved_to(self, *, scope: str, project: str) -> Prepared:
+    def for_place(self, *, scope: str, project: str) -> Prepared:
         """Return the same drafts for another place."""
         moved = tuple(replace(draft, scope=scope, project=project) for draft in self.drafts)
         return replace(self, drafts=moved)
@@ -129,11 +129,11 @@ def write(
     )  # fmt: skip
     results = written.results
     if written.due and not connection.in_atomic_block:
-        found = second_look.look_or_leave(workspace, written.due, actor=actor, now=now)
-        results = [second_look.with_found(result, found) for result in results]
+        found = second_look.look_now_or_later(workspace, written.due, actor=actor, now=now)
+        results = [second_look.add_second_look(result, found) for result in results]
     elif written.due or written.left_for_later:
         wake(second_look.TASK, workspace.pk)
-    return with_asks(workspace, results) if is_detected else results
+    return add_nearby(workspace, results) if is_detected else results
 
 
 class _Written(NamedTuple):
@@ -165,7 +165,7 @@ def _write(
     with in_workspace(workspace):
         known, corpus = lock_statements(prepared.hashes)
         _lock_named(prepared.drafts)
-        run = Run(
+        run = CommitTransaction(
             workspace, prepared.model, known, corpus.size, actor=actor, now=now,
             is_gated=is_gated, comparer=comparer,
         )  # fmt: skip
@@ -183,9 +183,9 @@ def _write(
         run.words.write()
         if run.words.writes > corpus.writes + 1:  # its own, and another
             due = sorted(run.gated - run.left_for_later)
-            second_look.mark(due, corpus.unseen_from)
+            second_look.mark_due(due, corpus.unseen_from)
         if run.left_for_later:
-            second_look.mark(sorted(run.left_for_later), second_look.SAW_NOTHING)
+            second_look.mark_due(sorted(run.left_for_later), second_look.SAW_NOTHING)
         if run.written:
             memories_written.send(
                 Memory,
@@ -208,4 +208,4 @@ def _lock_named(drafts: Sequence[Draft]) -> None:
     if replaced := {draft.supersedes for draft in drafts if draft.supersedes is not None}:
         lock(replaced)
     if sources := {source for draft in drafts for source in draft.derived_from}:
-        hold(sources)
+        share_lock(sources)

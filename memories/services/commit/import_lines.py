@@ -69,7 +69,7 @@ def check(path: Path, parse: ParseLine, *, max_errors: int = 20) -> tuple[int, l
     return count, errors
 
 
-def _refused_line(batch: list[tuple[int, str]], error: InvalidError) -> LineError:
+def _locate_refusal(batch: list[tuple[int, str]], error: InvalidError) -> LineError:
     """Say which line of a batch was refused, and why."""
     _, position, field = error.field.split(".") if "." in error.field else ("", "0", error.field)
     return LineError(f"line {batch[int(position)][0]}: {field}: {error.message}")
@@ -107,7 +107,7 @@ def import_file(
                     workspace, prepared, actor=IMPORTER, now=now, is_detected=is_detected
                 )
             except InvalidError as error:
-                raise _refused_line(batch, error) from error
+                raise _locate_refusal(batch, error) from error
             progress.lines_done += len(batch)
             progress.updated_at = now
             progress.save()
@@ -117,11 +117,11 @@ def import_file(
     embed_pending(workspace)
     done = progress.lines_done - skipped
     if done >= LINES_THAT_COUNT:
-        _tell_planner()
+        _analyse_tables()
     return Imported(done, skipped, outcomes)
 
 
-def _tell_planner() -> None:
+def _analyse_tables() -> None:
     """Renew the statistics of the tables that grew, instead of waiting for autovacuum to come."""
     with connection.cursor() as cursor:
         for model in (Memory, MemoryVector, Posting, Observation):

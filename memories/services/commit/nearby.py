@@ -49,7 +49,7 @@ class _Pair:
     relation: Relation | None  # None where the gate did not compare the two
 
 
-def with_asks(workspace: Workspace, results: Sequence[Committed]) -> list[Committed]:
+def add_nearby(workspace: Workspace, results: Sequence[Committed]) -> list[Committed]:
     """Return the answers to commits with the neighbours whose relation their writer should tell.
 
     Runs after the transaction that wrote them. Reads no more than the first 1,000 characters of
@@ -77,7 +77,7 @@ def _pairs(result: Committed) -> list[_Pair]:
     if result.memory is None or not result.gate.around or result.outcome == "merged":
         return []
     said = result.memory
-    words, reading = frozenset(terms(said.content[:READ_CHARS])), _read(said)
+    words, reading = frozenset(terms(said.content[:READ_CHARS])), _reading_of(said)
     found = [_pair(said, words, reading, row, result) for row in result.gate.around]
     return [pair for pair in found if pair and pair.score + RARE * len(pair.shared) >= WORTH_ASKING]
 
@@ -97,11 +97,11 @@ def _pair(
         return None
     age = abs(said.observed_at - memory.observed_at)
     score = cosine + OLD * math.log2(1 + min(age / timedelta(days=1), OLD_DAYS))
-    score += FULL * min(len(reading.keys), len(_read(memory).keys), FULL_WORDS)
+    score += FULL * min(len(reading.keys), len(_reading_of(memory).keys), FULL_WORDS)
     return _Pair(said, memory, shared, score, result.gate.relations.get(memory.id))
 
 
-def _read(memory: Memory) -> Reading:
+def _reading_of(memory: Memory) -> Reading:
     return read_cached(memory.content[:READ_CHARS])
 
 

@@ -79,22 +79,22 @@ _UNSEEN = """
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SecondLook:
     """What a second look found about a memory."""
 
     outcome: Outcome
-    best: examine.Judged
+    best: examine.JudgedNeighbour
 
 
-def mark(ids: Sequence[UUID], unseen_from: int) -> None:
+def mark_due(ids: Sequence[UUID], unseen_from: int) -> None:
     """Write down that new memories are due; runs in the transaction that wrote them."""
     if ids:
         Memory.objects.filter(pk__in=ids).update(unseen_from=unseen_from)
 
 
-def look_or_leave(
+def look_now_or_later(
     workspace: Workspace, ids: Collection[UUID], *, actor: Actor, now: datetime
-) -> dict[UUID, Found]:
+) -> dict[UUID, SecondLook]:
     """Look again at what was committed just now; when the database refuses, the sweep does it.
 
     So it does with what is too much for one call.
@@ -131,7 +131,7 @@ def _a_turn(sizes: Sequence[tuple[UUID, int]]) -> list[UUID]:
 @retried
 def look_again(
     workspace: Workspace, ids: Collection[UUID], *, actor: Actor, now: datetime
-) -> dict[UUID, Found]:
+) -> dict[UUID, SecondLook]:
     """Compare memories that are due with what the gate did not see; return what was found.
 
     As many statements for a hundred memories as for one, and none while claims are compared. What
@@ -140,7 +140,7 @@ def look_again(
     with in_workspace(workspace):
         neighbours = _unseen(workspace, ids, now=now)
     comparer = Comparer(CHARS_A_CALL)
-    judged: dict[Memory, list[examine.Judged]] = {}
+    judged: dict[Memory, list[examine.JudgedNeighbour]] = {}
     left: set[UUID] = set()
     for memory, near in neighbours.items():
         texts = examine.near_texts(near, workspace.config)
@@ -154,7 +154,7 @@ def look_again(
         return _file(workspace, set(ids) - left, judged, actor=actor, now=now)
 
 
-def with_found(result: Committed, all_found: Mapping[UUID, Found]) -> Committed:
+def add_second_look(result: Committed, all_found: Mapping[UUID, SecondLook]) -> Committed:
     """Return the answer to a commit with what a second look found."""
     found = all_found.get(result.memory.id) if result.memory is not None else None
     if found is None or result.outcome not in ("created", "suggested", "kept_apart"):
@@ -198,9 +198,9 @@ def _unseen(
 
 def _judge(
     workspace: Workspace, memory: Memory, near: Iterable[Row], comparer: Comparer
-) -> list[examine.Judged]:
+) -> list[examine.JudgedNeighbour]:
     """Return the neighbours that a memory repeats or contradicts."""
-    statement = examine.Statement(
+    statement = examine.NewStatement(
         memory.content, memory.content_hash, memory.scope, memory.project, memory.provenance
     )
     judged = examine.examine_among(statement, near, workspace.config, comparer)
@@ -210,11 +210,11 @@ def _judge(
 def _file(
     workspace: Workspace,
     ids: Collection[UUID],
-    judged: dict[Memory, list[examine.Judged]],
+    judged: dict[Memory, list[examine.JudgedNeighbour]],
     *,
     actor: Actor,
     now: datetime,
-) -> dict[UUID, Found]:
+) -> dict[UUID, SecondLook]:
     """Put to people what still holds, and take the marks away."""
     read = {one.memory for near in judged.values() for one in near} | set(judged)
     stored = {memory.id: memory for memory in lock({*ids, *(memory.id for memory in read)})}
@@ -237,12 +237,12 @@ def _file(
         actor=actor,
         now=now,
     )
-    found: dict[UUID, Found] = {}
+    found: dict[UUID, SecondLook] = {}
     for memory, one in pairs:
         if one.decision.outcome == "kept_apart":
-            found[memory.id] = Found("kept_apart", one)
+            found[memory.id] = SecondLook("kept_apart", one)
         elif pair_of(memory.id, one.memory.id) in suggested:
-            found.setdefault(memory.id, Found("suggested", one))
+            found.setdefault(memory.id, SecondLook("suggested", one))
     _note(found)
     apart = {memory_id for memory_id, one in found.items() if one.outcome == "kept_apart"}
     if apart:
@@ -265,7 +265,7 @@ def _is_as_read(stored: Memory | None, read: Memory) -> bool:
     return place == (read.scope, read.project, read.content_hash)
 
 
-def _note(found: dict[UUID, Found]) -> None:
+def _note(found: dict[UUID, SecondLook]) -> None:
     """Keep with each statement what became of it."""
     noted = list(Observation.objects.filter(memory__in=list(found), outcome="created"))
     for observation in noted:

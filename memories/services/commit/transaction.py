@@ -26,9 +26,9 @@ from memories.services.index.search_index import WordIndex, reindex_vectors
 from memories.services.index.statement_hashes import forgotten_memory, live_twins
 from memories.services.lifecycle.create import create
 from memories.services.lifecycle.links import Links
-from memories.services.lifecycle.states import hide, put_back
+from memories.services.lifecycle.states import hide, restore_fields
 from memories.services.locks import lock
-from memories.services.review.ask import ask
+from memories.services.review.ask import request_review
 from memories.services.review.trust import (
     ReviewNeededError,
     demand_all,
@@ -54,7 +54,7 @@ class Committed:
     review: UUID | None = None  # what waits for a person, when the outcome is `pending`
 
 
-class Run:
+class CommitTransaction:
     """One transaction's commits."""
 
     def __init__(
@@ -94,7 +94,9 @@ class Run:
                 self._demand(draft)
                 known = self._decide(draft, digest, vectors)
         except ReviewNeededError as needed:  # raised before anything was written
-            review = ask(self.workspace, needed, draft.as_json(), actor=self.actor, now=self.now)
+            review = request_review(
+                self.workspace, needed, draft.as_json(), actor=self.actor, now=self.now
+            )
             return Committed("pending", None, review=review.id)
         self.known.add(digest)
         return known
@@ -129,10 +131,10 @@ class Run:
     def _decide(self, draft: Draft, digest: str, vectors: np.ndarray | None) -> Committed:
         """Keep a statement, or what the gate makes of it."""
         if self.is_gated and vectors is not None and draft.supersedes is None:
-            return self._gated(draft, digest, vectors)
+            return self._pass_gate(draft, digest, vectors)
         return self._keep(draft, digest, vectors, gate.GateReport())
 
-    def _gated(self, draft: Draft, digest: str, vectors: np.ndarray) -> Committed:
+    def _pass_gate(self, draft: Draft, digest: str, vectors: np.ndarray) -> Committed:
         """Ask the gate; look again when the neighbour to merge into changed meanwhile."""
         for _ in range(LOOKS):
             report = self._examine(draft, digest, vectors)
@@ -145,15 +147,17 @@ class Run:
                 seen.updated_at,
             ):
                 statement = self._statement(draft, digest)
-                report = gate.spare_persons(report, statement, self.actor)
-                report = gate.spare_disputed(report)
+                report = gate.protect_decided(report, statement, self.actor)
+                report = gate.protect_disputed(report)
                 if report.outcome != "merged":
                     return self._keep(draft, digest, vectors, report)
                 return self._merge(stored, draft, vectors, report)
         return self._keep(draft, digest, vectors, gate.GateReport())
 
-    def _statement(self, draft: Draft, digest: str) -> gate.Statement:
-        return gate.Statement(draft.content, digest, draft.scope, draft.project, draft.provenance)
+    def _statement(self, draft: Draft, digest: str) -> gate.NewStatement:
+        return gate.NewStatement(
+            draft.content, digest, draft.scope, draft.project, draft.provenance
+        )
 
     def _examine(self, draft: Draft, digest: str, vectors: np.ndarray) -> gate.GateReport:
         return gate.examine(
@@ -177,7 +181,7 @@ class Run:
             self.suggest(memory, report.also)
         return Committed(report.outcome, memory, report, links=links)
 
-    def suggest(self, memory: Memory, known: Iterable[gate.Judged]) -> None:
+    def suggest(self, memory: Memory, known: Iterable[gate.JudgedNeighbour]) -> None:
         """Ask a person about neighbours that probably say the same."""
         for judged in known:
             suggest(
@@ -204,7 +208,7 @@ class Run:
         locked = lock([memory.id])[0]
         self._demand(draft, lambda: demand_leave(locked, actor=self.actor))
         replaced = self._to_replace(draft)
-        put_back(locked, {"forgotten_at": None}, actor=self.actor, now=self.now)
+        restore_fields(locked, {"forgotten_at": None}, actor=self.actor, now=self.now)
         if locked.state(self.now) != State.ACTIVE:
             return None
         if replaced is not None:

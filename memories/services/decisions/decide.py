@@ -24,9 +24,9 @@ from memories.services.commit import commit
 from memories.services.commit.draft import Draft
 from memories.services.index.statement_hashes import forgotten_wordings, lock_statements
 from memories.services.lifecycle.forget import restore
-from memories.services.lifecycle.revise import apply_revision, embedded, revision_of
+from memories.services.lifecycle.revise import apply_revision, embed_wording, revision_of
 from memories.services.lifecycle.states import hide
-from memories.services.review.ask import close, locked_with_memory, seen
+from memories.services.review.ask import close, fingerprint_of, lock_with_memory
 
 CHANGED = "What this is about has changed meanwhile; the request has lapsed."
 FORGOTTEN = "Exactly this was forgotten meanwhile; the request has lapsed."
@@ -58,11 +58,11 @@ def accept(
     """
     refuse_credentials({"note": note})
     with before_writing(workspace):
-        asked = _found(review_id)
+        asked = _find_review(review_id)
     ready = _prepare(asked, workspace)
     try:
         with in_workspace(workspace):
-            review, memory = _locked(review_id, ready.hashes)
+            review, memory = _lock_review(review_id, ready.hashes)
             if not _is_as_seen(review, memory, now):
                 raise LapsedError(CHANGED, [memory.id] if memory else [])
             if any(at >= review.created_at for at in forgotten_wordings(ready.hashes).values()):
@@ -85,22 +85,22 @@ def reject(
     """Leave everything as it is."""
     refuse_credentials({"note": note})
     with in_workspace(workspace):
-        review, _ = _locked(review_id)
+        review, _ = _lock_review(review_id)
         close([review], ReviewStatus.REJECTED, actor=actor, now=now, note=note)
         return review
 
 
-def _found(review_id: UUID) -> Review:
+def _find_review(review_id: UUID) -> Review:
     review = Review.objects.filter(pk=review_id).first()
     if review is None:
         raise MissingError("There is no such review.")
     return review
 
 
-def _locked(review_id: UUID, hashes: Sequence[str] = ()) -> tuple[Review, Memory | None]:
+def _lock_review(review_id: UUID, hashes: Sequence[str] = ()) -> tuple[Review, Memory | None]:
     """Return a waiting review with its memory; statements, memories and reviews lock in order."""
     lock_statements(hashes)
-    review, memory = locked_with_memory(review_id)
+    review, memory = lock_with_memory(review_id)
     if review.status != ReviewStatus.PENDING:
         raise StaleError(f"This review is {review.status} already.", cause=REVIEW_CLOSED)
     return review, memory
@@ -113,7 +113,7 @@ def _prepare(review: Review, workspace: Workspace) -> _Ready:
     if review.kind == ReviewKind.REVISE:
         changes = revision_of(fields)
         content = changes.get("content")
-        vectors = embedded(content, workspace.embedding_model)
+        vectors = embed_wording(content, workspace.embedding_model)
         return _Ready(None, changes, vectors, (content_hash(content),) if content else ())
     prepared = commit.prepare([Draft.from_json(fields)], workspace.embedding_model)
     return _Ready(prepared, hashes=prepared.hashes)
@@ -124,7 +124,7 @@ def _is_as_seen(review: Review, memory: Memory | None, now: datetime) -> bool:
         return True
     if review.kind == ReviewKind.SOURCE_FORGOTTEN:
         return memory.forgotten_at is None
-    return bool(review.request["seen"] == seen(memory, now))
+    return bool(review.request["seen"] == fingerprint_of(memory, now))
 
 
 def _perform(
@@ -165,7 +165,7 @@ def _lapse(workspace: Workspace, review_id: UUID, *, actor: Actor, now: datetime
     """Close a request that cannot be done any more, if it still waits."""
     with in_workspace(workspace):
         try:
-            review, _ = _locked(review_id)
+            review, _ = _lock_review(review_id)
         except RefusalError:
             return
         close([review], ReviewStatus.LAPSED, actor=actor, now=now)

@@ -25,7 +25,7 @@ from memories.services.causes import ALREADY_SUGGESTED, NOT_KEPT_APART, REVIEW_C
 from memories.services.gate.suggestions import in_status
 from memories.services.index.statement_hashes import forgotten_memory
 from memories.services.locks import lock
-from memories.services.review.ask import about, locked_with_memory, seen
+from memories.services.review.ask import fingerprint_of, lock_with_memory, subject_of
 
 
 def reopen_suggestion(
@@ -62,7 +62,7 @@ def reopen_suggestion(
 def reopen_review(workspace: Workspace, review_id: UUID, *, actor: Actor, now: datetime) -> Review:
     """Let a rejected request wait again; refused once its memory is not what it was then."""
     with in_workspace(workspace):
-        review, memory = locked_with_memory(review_id)
+        review, memory = lock_with_memory(review_id)
         if review.status != ReviewStatus.REJECTED:
             raise StaleError(f"This review is {review.status}.", cause=REVIEW_CLOSED)
         if memory is not None and not _is_as_asked(review, memory, now):
@@ -79,12 +79,12 @@ def reopen_review(workspace: Workspace, review_id: UUID, *, actor: Actor, now: d
         review.decided_at, review.decided_by, review.note = None, "", ""
         review.save(update_fields=["status", "decided_at", "decided_by", "note"])
         data = {"review": str(review.id), "kind": review.kind}
-        record("review.reopened", of=about(review), actor=actor, now=now, data=data)
+        record("review.reopened", of=subject_of(review), actor=actor, now=now, data=data)
         return review
 
 
 def _is_as_asked(review: Review, memory: Memory, now: datetime) -> bool:
     if review.kind != ReviewKind.SOURCE_FORGOTTEN:
-        return bool(review.request["seen"] == seen(memory, now))
+        return bool(review.request["seen"] == fingerprint_of(memory, now))
     gone = Memory.objects.filter(pk__in=review.request["sources"]).exclude(forgotten_at=None)
     return memory.forgotten_at is None and gone.exists()

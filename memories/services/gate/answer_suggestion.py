@@ -41,7 +41,7 @@ def reject(
 ) -> MergeSuggestion:
     """Keep two memories apart: these wordings are neither merged nor suggested again."""
     with in_workspace(workspace):
-        suggestion = _asked(suggestion_id)
+        suggestion = _read_suggestion(suggestion_id)
         lock([suggestion.memory_id, suggestion.other_id])
         suggestion = _answerable(suggestion_id, SuggestionStatus.REJECTED, now)
         if suggestion.status == SuggestionStatus.OPEN:
@@ -66,12 +66,12 @@ def accept(
     while people are asked which of the two holds: that conflict is answered first.
     """
     with before_writing(workspace):
-        suggestion = _asked(suggestion_id)
+        suggestion = _read_suggestion(suggestion_id)
         texts = {m.id: m.content for m in (suggestion.memory, suggestion.other)}
         digests = [suggestion.memory.content_hash, suggestion.other.content_hash]
     if keep is not None and keep not in texts:
         raise InvalidError("keep", "Name one of the two memories.")
-    vectors = _embedded(texts, workspace.embedding_model)
+    vectors = _embed_texts(texts, workspace.embedding_model)
     try:
         with in_workspace(workspace):
             lock_statements(digests)
@@ -96,7 +96,7 @@ def _demand_no_conflict(one: UUID, other: UUID) -> None:
         )
 
 
-def _asked(suggestion_id: UUID) -> MergeSuggestion:
+def _read_suggestion(suggestion_id: UUID) -> MergeSuggestion:
     both = MergeSuggestion.objects.select_related("memory", "other")
     suggestion = both.filter(pk=suggestion_id).first()
     if suggestion is None:
@@ -104,7 +104,7 @@ def _asked(suggestion_id: UUID) -> MergeSuggestion:
     return suggestion
 
 
-def _embedded(texts: dict[UUID, str], model: str) -> dict[UUID, Any]:
+def _embed_texts(texts: dict[UUID, str], model: str) -> dict[UUID, Any]:
     try:
         return dict(zip(texts, embed_first_windows(list(texts.values()), model), strict=True))
     except EmbeddingUnavailableError:
@@ -155,8 +155,8 @@ def _unite(
 ) -> None:
     """1. Keep what the newer one says. 2. Hide it. 3. Merge. 4. Gate the new wording again."""
     older, newer = sorted(locked, key=lambda memory: (memory.created_at, memory.id))
-    judged = _judged(suggestion, older, newer, keep)
-    observation = _observed(older, newer, now)
+    judged = _judge_pair(suggestion, older, newer, keep)
+    observation = _copy_observation(older, newer, now)
     because = {"reason": "merge", "suggestion": str(suggestion.id)}
     hide([newer], "superseded_at", actor=actor, now=now, successor=older, because=because)
     words = WordIndex()
@@ -223,7 +223,7 @@ class Merging:
     drops: tuple[str, ...]  # claims of the other that this wording does not make
 
 
-def foreseen(suggestion: MergeSuggestion) -> tuple[Merging, Merging]:
+def preview_merging(suggestion: MergeSuggestion) -> tuple[Merging, Merging]:
     """Return what accepting would drop, in the wording of the older memory and of the newer."""
     older, newer = sorted(
         (suggestion.memory, suggestion.other), key=lambda memory: (memory.created_at, memory.id)
@@ -235,9 +235,9 @@ def foreseen(suggestion: MergeSuggestion) -> tuple[Merging, Merging]:
     )
 
 
-def _judged(
+def _judge_pair(
     suggestion: MergeSuggestion, older: Memory, newer: Memory, keep: UUID | None
-) -> examine.Judged:
+) -> examine.JudgedNeighbour:
     weighed = _weigh(older, newer)
     survivor = weighed.survivor
     if keep is not None:
@@ -248,10 +248,10 @@ def _judged(
         comparison = replace(comparison, relation=cast(Any, suggestion.relation))
     reasons = (*suggestion.reasons, "a person merged them")
     decision = Decision("merged", survivor, reasons)
-    return examine.Judged(older, suggestion.similarity, comparison, decision)
+    return examine.JudgedNeighbour(older, suggestion.similarity, comparison, decision)
 
 
-def _observed(older: Memory, newer: Memory, now: datetime) -> Observation:
+def _copy_observation(older: Memory, newer: Memory, now: datetime) -> Observation:
     """Keep the newer memory's statement with the older one, as if it had been sent to it."""
     fields = fields_of(newer)
     return Observation.objects.create(
@@ -287,7 +287,7 @@ def _gate_again(
     workspace: Workspace, memory: Memory, vectors: Any, *, actor: Actor, now: datetime
 ) -> bool:
     """Look at a reworded survivor's neighbours: suggest, never merge; tell of contradictions."""
-    statement = examine.Statement(
+    statement = examine.NewStatement(
         memory.content, memory.content_hash, memory.scope, memory.project, memory.provenance
     )
     report = examine.examine(

@@ -19,7 +19,7 @@ from memories.core.objections import objection
 from memories.core.relations import Relation
 from memories.models import Memory, Provenance
 from memories.services.disputes import disputes_of
-from memories.services.gate.neighbours import Row, look_around
+from memories.services.gate.neighbours import Row, find_neighbours
 from memories.services.gate.suggestions import apart_from
 from memories.services.review.trust import is_persons_word, lacking_trust
 
@@ -29,7 +29,7 @@ _PROBABLY_KNOWN = frozenset(["merged", "suggested"])
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class NewStatement:
     """What the gate compares with its neighbours."""
 
     content: str
@@ -40,7 +40,7 @@ class Statement:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedNeighbour:
     """One neighbour beside the statement, and what the gate would do with the two alone."""
 
     memory: Memory
@@ -54,11 +54,11 @@ class GateReport:
     """What the gate saw and decided for one draft."""
 
     outcome: Outcome = "created"
-    best: Judged | None = None
+    best: JudgedNeighbour | None = None
     # All that lies near, of this place and of other scopes, whatever became of it.
     around: tuple[Row, ...] = ()
     # Other neighbours that probably say the same; a person is asked about them.
-    also: tuple[Judged, ...] = ()
+    also: tuple[JudgedNeighbour, ...] = ()
     is_triggered: bool = False  # some neighbour was near enough to be compared
     is_left_for_later: bool = False  # and this call had no room for it
     # How the statement relates to the neighbours that were compared, by their ids.
@@ -95,7 +95,7 @@ class GateReport:
 
 
 def examine(
-    statement: Statement,
+    statement: NewStatement,
     vectors: np.ndarray,
     model: str,
     config: WorkspaceSettings,
@@ -112,7 +112,7 @@ def examine(
     `corpus_size()`, for callers who know it. Where the `comparer` has no room left for all of its
     near neighbours, the statement is compared with none, and the report says so.
     """
-    found = look_around(
+    found = find_neighbours(
         vectors[0], model, NEIGHBOURS,
         scope=statement.scope, project=statement.project, now=now, size=size,
     )  # fmt: skip
@@ -121,8 +121,8 @@ def examine(
     comparer = comparer or Comparer()
     near = _near(here, config)
     if not comparer.has_room([memory.content for memory, _ in near], statement.content):
-        return _left_for_later(statement, near[0], around, config)
-    judged = _heed_persons(statement, _judge(statement, near, config, comparer), actor)
+        return _postpone(statement, near[0], around, config)
+    judged = _respect_decisions(statement, _judge(statement, near, config, comparer), actor)
     if not judged:
         return GateReport(around=around)
     best = min(judged, key=lambda one: _RANK[one.decision.outcome])
@@ -138,8 +138,8 @@ def examine(
     )
 
 
-def _left_for_later(
-    statement: Statement, nearest: Row, around: tuple[Row, ...], config: WorkspaceSettings
+def _postpone(
+    statement: NewStatement, nearest: Row, around: tuple[Row, ...], config: WorkspaceSettings
 ) -> GateReport:
     """Report on a statement that this call compares with nothing."""
     memory, cosine = nearest
@@ -147,7 +147,7 @@ def _left_for_later(
     decision = _decide(statement, memory, cosine, comparison, config, better="stored")
     is_left = NOT_HERE in decision.reasons
     return GateReport(
-        best=Judged(memory, cosine, comparison, decision),
+        best=JudgedNeighbour(memory, cosine, comparison, decision),
         around=around,
         is_triggered=is_left,
         is_left_for_later=is_left,
@@ -155,11 +155,11 @@ def _left_for_later(
 
 
 def examine_among(
-    statement: Statement,
+    statement: NewStatement,
     found: Iterable[Row],
     config: WorkspaceSettings,
     comparer: Comparer,
-) -> list[Judged]:
+) -> list[JudgedNeighbour]:
     """Compare a statement with given neighbours, nearest first, by what they say alone.
 
     Needs no database: what people have decided about the two is for the caller to ask.
@@ -167,7 +167,7 @@ def examine_among(
     return _judge(statement, _near(found, config), config, comparer)
 
 
-def spare_persons(report: GateReport, statement: Statement, actor: Actor) -> GateReport:
+def protect_decided(report: GateReport, statement: NewStatement, actor: Actor) -> GateReport:
     """Leave a memory as it is that a person has decided about since the gate looked.
 
     The caller has locked it. A verdict that keeps a memory writes nothing into its row.
@@ -175,11 +175,11 @@ def spare_persons(report: GateReport, statement: Statement, actor: Actor) -> Gat
     best = report.best
     if best is None or report.outcome != "merged" or not best.decision.folds:
         return report
-    spared = _spare_trusted(best, statement, actor)
+    spared = _protect_trusted(best, statement, actor)
     return replace(report, outcome=spared.decision.outcome, best=spared)
 
 
-def spare_disputed(report: GateReport) -> GateReport:
+def protect_disputed(report: GateReport) -> GateReport:
     """Take no side away of which people are asked whether it holds.
 
     What says the same as a disputed memory, which the caller has locked, is merged and leaves its
@@ -199,20 +199,20 @@ def spare_disputed(report: GateReport) -> GateReport:
     return replace(report, outcome=decision.outcome, best=judged)
 
 
-def foresee(
-    statement: Statement,
+def preview_decision(
+    statement: NewStatement,
     found: Iterable[Row],
     config: WorkspaceSettings,
     comparer: Comparer,
     *,
     actor: Actor,
-) -> Judged | None:
+) -> JudgedNeighbour | None:
     """Return the neighbour that would decide among given ones, nearest first, and how.
 
     Without what people have kept apart since: a replay tells that beside it.
     """
     judged = [
-        _spare_trusted(one, statement, actor) if one.decision.outcome == "merged" else one
+        _protect_trusted(one, statement, actor) if one.decision.outcome == "merged" else one
         for one in _judge(statement, _near(found, config), config, comparer)
     ]
     return min(judged, key=lambda one: _RANK[one.decision.outcome], default=None)
@@ -230,10 +230,10 @@ def _near(found: Iterable[Row], config: WorkspaceSettings) -> list[Row]:
 
 
 def _judge(
-    statement: Statement, near: Iterable[Row], config: WorkspaceSettings, comparer: Comparer
-) -> list[Judged]:
+    statement: NewStatement, near: Iterable[Row], config: WorkspaceSettings, comparer: Comparer
+) -> list[JudgedNeighbour]:
     """Judge what is near a statement."""
-    judged: list[Judged] = []
+    judged: list[JudgedNeighbour] = []
     for memory, cosine in near:
         comparison = comparer.compare(memory.content, statement.content)
         stored, incoming = comparer.read(memory.content), comparer.read(statement.content)
@@ -243,13 +243,13 @@ def _judge(
             better="stored" if better == "a" else "incoming",
         )  # fmt: skip
         if decision.outcome == "suggested" and comparison.relation == "different":
-            decision = _asked_of_people(decision, objection(stored, incoming))
-        judged.append(Judged(memory, cosine, comparison, decision))
+            decision = _leave_to_people(decision, objection(stored, incoming))
+        judged.append(JudgedNeighbour(memory, cosine, comparison, decision))
     return judged
 
 
 def _decide(
-    statement: Statement,
+    statement: NewStatement,
     memory: Memory,
     cosine: float,
     comparison: Comparison,
@@ -268,14 +268,16 @@ def _decide(
     )
 
 
-def _asked_of_people(decision: Decision, objection: str) -> Decision:
+def _leave_to_people(decision: Decision, objection: str) -> Decision:
     """Leave a pair that no rule could judge to people only when nothing speaks against it."""
     if not objection:
         return decision
     return Decision("created", "stored", (*decision.reasons, objection))
 
 
-def _heed_persons(statement: Statement, judged: list[Judged], actor: Actor) -> list[Judged]:
+def _respect_decisions(
+    statement: NewStatement, judged: list[JudgedNeighbour], actor: Actor
+) -> list[JudgedNeighbour]:
     """Leave apart what was split or rejected, and a trusted memory as it was put."""
     known = [one for one in judged if one.decision.outcome in _PROBABLY_KNOWN]
     if not known:
@@ -289,13 +291,15 @@ def _heed_persons(statement: Statement, judged: list[Judged], actor: Actor) -> l
             )
             heeded.append(replace(one, decision=decision))
         elif one.decision.outcome == "merged":
-            heeded.append(_spare_trusted(one, statement, actor))
+            heeded.append(_protect_trusted(one, statement, actor))
         else:
             heeded.append(one)
     return heeded
 
 
-def _spare_trusted(one: Judged, statement: Statement, actor: Actor) -> Judged:
+def _protect_trusted(
+    one: JudgedNeighbour, statement: NewStatement, actor: Actor
+) -> JudgedNeighbour:
     """Change by a merge no more than by a revision: a trusted memory stays, or a person is asked.
 
     What an agent says beside a more trusted class or a person's word only counts as a witness.

@@ -8,16 +8,16 @@ from engram.kernel.actors import Actor
 from engram.kernel.history import record
 from memories.core.merging import fold, witnessed
 from memories.models import Memory, Merge, Observation
-from memories.services.gate.examine import Judged
+from memories.services.gate.examine import JudgedNeighbour
 from memories.services.index.search_index import WordIndex
 from memories.services.index.statement_hashes import live_twins
-from memories.services.lifecycle.fields import fields_of, fields_sent, put_fields
+from memories.services.lifecycle.fields import fields_of, fields_sent, write_fields
 
 
 def merge_into(
     stored: Memory,
     observation: Observation,
-    judged: Judged,
+    judged: JudgedNeighbour,
     *,
     words: WordIndex,
     actor: Actor,
@@ -35,7 +35,7 @@ def merge_into(
         after = fold(before, fields_sent(observation), takes_wording=takes_wording)
         if before["expires_at"] and not after["expires_at"] and _has_lasting_twin(stored, now):
             after["expires_at"] = before["expires_at"]  # the twin says it for good
-        is_reworded = put_fields(
+        is_reworded = write_fields(
             stored, before, after, words=words, reason="merge", actor=actor, now=now
         )
     else:

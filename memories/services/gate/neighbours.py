@@ -52,7 +52,7 @@ Row = tuple[Memory, float]
 
 
 @dataclass(frozen=True, slots=True)
-class Around:
+class Neighbours:
     """Memories with their cosine, nearest first: of exactly one place, and of other scopes.
 
     `elsewhere` is of the same project and is empty where a workspace is too large to be scanned.
@@ -62,7 +62,7 @@ class Around:
     elsewhere: list[Row]
 
 
-def look_around(
+def find_neighbours(
     vector: np.ndarray,
     model: str,
     limit: int,
@@ -71,7 +71,7 @@ def look_around(
     project: str,
     now: datetime,
     size: int | None = None,
-) -> Around:
+) -> Neighbours:
     """Return at least the `limit` nearest live memories of a scope and project, if there are any.
 
     `size` is `corpus_size()`, for callers who know it.
@@ -81,18 +81,16 @@ def look_around(
     if size > search.EXACT_MAX:
         cosines = search.nearest(_place(now, scope, project), vector, model, limit, size=size)
     else:
-        here, elsewhere, is_all = _scanned(
-            vector, model, limit, scope=scope, project=project, now=now
-        )
+        here, elsewhere, is_all = _scan(vector, model, limit, scope=scope, project=project, now=now)
         if is_all or len(here) >= limit:
-            return Around(here, elsewhere)
+            return Neighbours(here, elsewhere)
         cosines = search.nearest_among(_place(now, scope, project), vector, model, limit)
     memories = Memory.objects.in_bulk(list(cosines))
     here = [(memories[memory_id], cosine) for memory_id, cosine in cosines.items()]
-    return Around(here, elsewhere)
+    return Neighbours(here, elsewhere)
 
 
-def _scanned(
+def _scan(
     vector: np.ndarray, model: str, limit: int, *, scope: str, project: str, now: datetime
 ) -> tuple[list[Row], list[Row], bool]:
     """Scan all vectors for the nearest; tell whether no other was there."""
@@ -105,7 +103,7 @@ def _scanned(
             ),
             condition.parameters
             | {
-                "vector": search.written(vector),
+                "vector": search.vector_literal(vector),
                 "workspace": current_workspace_id(),
                 "model": model,
                 "wanted": wanted,

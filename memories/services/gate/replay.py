@@ -38,7 +38,7 @@ Found = list[tuple[Memory, float]]
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class ChangedOutcome:
     """A commit that would have become something else."""
 
     observation: UUID
@@ -60,13 +60,13 @@ class GateReplay:
     as_set: Counter[str] = field(default_factory=Counter)
     as_asked: Counter[str] = field(default_factory=Counter)
     moves: Counter[tuple[str, str]] = field(default_factory=Counter)
-    examples: Sequence[Moved] = ()
+    examples: Sequence[ChangedOutcome] = ()
     merged_against_people: int = 0  # newly merged, though people keep the two apart
     unmerged_against_people: int = 0  # no longer merged, though people said they are the same
 
 
 @dataclass(slots=True)
-class Past:
+class PastCommits:
     """The commits of a period, newest first, each with what it is set against."""
 
     commits: int
@@ -76,7 +76,7 @@ class Past:
     comparer: Comparer = field(default_factory=lambda: Comparer(CHARS_COMPARED))
 
 
-def read_past(workspace: Workspace, *, since: datetime, until: datetime) -> Past:
+def read_commits(workspace: Workspace, *, since: datetime, until: datetime) -> PastCommits:
     """Read what a replay needs, within the caller's transaction."""
     commits = Observation.objects.filter(created_at__gte=since, created_at__lt=until)
     # A successor names what it replaces, and a revival or a repeat is no news: none meets the gate.
@@ -87,7 +87,7 @@ def read_past(workspace: Workspace, *, since: datetime, until: datetime) -> Past
     is_cut = len(rows) > COMMITS_READ
     rows = rows[:COMMITS_READ]
     store = _Store(workspace.embedding_model, rows, until)
-    return Past(
+    return PastCommits(
         commits=commits.exclude(outcome="absorbed").count(),
         replayed=[(row, store.neighbours(row)) for row in rows],
         keys=ApiKey.objects.in_bulk(),
@@ -95,7 +95,7 @@ def read_past(workspace: Workspace, *, since: datetime, until: datetime) -> Past
     )
 
 
-def compare_past(past: Past, *configs: WorkspaceSettings) -> None:
+def compare_commits(past: PastCommits, *configs: WorkspaceSettings) -> None:
     """Compare commits once for all these settings; hold no transaction meanwhile.
 
     What takes more characters than a replay compares is left out, the oldest commits first.
@@ -111,21 +111,27 @@ def compare_past(past: Past, *configs: WorkspaceSettings) -> None:
             past.comparer.compare(text, row.content)
 
 
-def replay_gate(past: Past, config: WorkspaceSettings, asked: WorkspaceSettings) -> GateReplay:
+def replay_gate(
+    past: PastCommits, config: WorkspaceSettings, changed_config: WorkspaceSettings
+) -> GateReplay:
     """Replay the gate over commits that are compared, within the caller's transaction."""
     done = GateReplay(commits=past.commits, is_cut=past.is_cut)
     is_same = (config.gate_policy, config.gate_threshold) == (
-        asked.gate_policy, asked.gate_threshold,
+        changed_config.gate_policy, changed_config.gate_threshold,
     )  # fmt: skip
     moved = []
     for row, found in past.replayed:
-        statement = examine.Statement(row.content, row.content_hash, *_place(row), row.provenance)
+        statement = examine.NewStatement(
+            row.content, row.content_hash, *_place(row), row.provenance
+        )
         actor = _actor(row, past.keys)
-        before = examine.foresee(statement, found, config, past.comparer, actor=actor)
+        before = examine.preview_decision(statement, found, config, past.comparer, actor=actor)
         after = (
             before
             if is_same
-            else examine.foresee(statement, found, asked, past.comparer, actor=actor)
+            else examine.preview_decision(
+                statement, found, changed_config, past.comparer, actor=actor
+            )
         )
         outcomes = (_outcome(before), _outcome(after))
         done.replayed += 1
@@ -135,11 +141,11 @@ def replay_gate(past: Past, config: WorkspaceSettings, asked: WorkspaceSettings)
             done.moves[outcomes] += 1
             decisive = before if outcomes[0] != "created" else after
             moved.append((row, decisive, outcomes))
-    _tell(done, moved)
+    _count_and_sample(done, moved)
     return done
 
 
-def _outcome(judged: examine.Judged | None) -> Outcome:
+def _outcome(judged: examine.JudgedNeighbour | None) -> Outcome:
     return judged.decision.outcome if judged else "created"
 
 
@@ -156,14 +162,14 @@ def _actor(row: Observation, known: dict[UUID, ApiKey]) -> Actor:
     return Actor(kind="key", id=str(row.key_id), label="", role=Role.AGENT)
 
 
-def _tell(
+def _count_and_sample(
     done: GateReplay,
-    moved: Sequence[tuple[Observation, examine.Judged | None, tuple[Outcome, Outcome]]],
+    moved: Sequence[tuple[Observation, examine.JudgedNeighbour | None, tuple[Outcome, Outcome]]],
 ) -> None:
     """Name examples, and count what people have said otherwise."""
-    said = _said([(row, one.memory) for row, one, _ in moved if one])
+    said = _read_answers([(row, one.memory) for row, one, _ in moved if one])
     told = [
-        Moved(
+        ChangedOutcome(
             observation=row.pk,
             memory=row.memory_id,
             nearest=one.memory.pk if one else None,
@@ -179,7 +185,7 @@ def _tell(
     done.examples = sorted(told, key=lambda m: not m.said)[:EXAMPLES]
 
 
-def _said(pairs: Sequence[tuple[Observation, Memory]]) -> dict[tuple[UUID, UUID], str]:
+def _read_answers(pairs: Sequence[tuple[Observation, Memory]]) -> dict[tuple[UUID, UUID], str]:
     """Return what people have said of statements beside memories, by both their ids."""
     wordings = {
         wordings_of(row.content_hash, memory.content_hash): (row.pk, memory.pk)
@@ -257,7 +263,7 @@ class _Store:
         found: dict[UUID, tuple[Memory, float]] = {}
         for index in np.argsort(-cosines, kind="stable"):
             memory = memories[index]
-            if memory.pk != row.memory_id and memory.pk not in found and _stood(memory, row):
+            if memory.pk != row.memory_id and memory.pk not in found and _was_live(memory, row):
                 found[memory.pk] = memory, float(cosines[index])
                 if len(found) == examine.NEIGHBOURS:
                     break
@@ -279,7 +285,7 @@ def _reading(memory: Memory, wording: str) -> Memory:
     return Memory(**{name: getattr(memory, name) for name in fields} | {"content": wording})
 
 
-def _stood(memory: Memory, row: Observation) -> bool:
+def _was_live(memory: Memory, row: Observation) -> bool:
     """Tell whether a memory was live when a commit came."""
     ends = (memory.superseded_at, memory.retired_at, memory.culled_at, memory.expires_at)
     return memory.created_at < row.created_at and all(

@@ -41,9 +41,9 @@ from memories.services.gate.suggestions import pair_of, wordings_of
 from memories.services.index.search_index import WordIndex, reindex_vectors
 from memories.services.index.statement_hashes import forgotten_memory, live_twins, lock_statements
 from memories.services.lifecycle.create import create
-from memories.services.lifecycle.fields import fields_of, fields_sent, put_fields
+from memories.services.lifecycle.fields import fields_of, fields_sent, write_fields
 from memories.services.lifecycle.links import Links
-from memories.services.lifecycle.states import put_back
+from memories.services.lifecycle.states import restore_fields
 from memories.services.locks import lock
 from memories.services.review.trust import by_persons, is_persons_word, lacking_trust, leads
 from memories.signals import memories_written
@@ -69,7 +69,7 @@ def split(
         merge = _merge_of(memory_id, observation_id)
         before = _undone(merge, merge.memory).fields["content"]
         texts = sorted({before, _statement(merge).content})
-    vectors = _embedded(texts, workspace.embedding_model)
+    vectors = _embed(texts, workspace.embedding_model)
     try:
         with in_workspace(workspace):
             lock_statements([content_hash(text) for text in texts])
@@ -78,7 +78,7 @@ def split(
         raise StaleError(AGAIN, cause=WRITTEN_MEANWHILE) from None
 
 
-def _embedded(texts: Sequence[str], model: str) -> Vectors:
+def _embed(texts: Sequence[str], model: str) -> Vectors:
     """Embed outside of any transaction; what cannot be embedded now is embedded later."""
     try:
         return dict(zip(texts, embed_first_windows(list(texts), model), strict=True))
@@ -150,7 +150,7 @@ def _split(
     survivor, absorbed = locked[memory_id], locked.get(absorbed_id) if absorbed_id else None
     _refuse(merge, survivor, absorbed, actor=actor, now=now)
     words = WordIndex()
-    undone = _put_survivor_back(
+    undone = _restore_survivor(
         merge, survivor, vectors, workspace, words=words, actor=actor, now=now
     )
     statement = _statement(merge)
@@ -162,7 +162,7 @@ def _split(
     merge.split_at = now
     merge.save(update_fields=["split_at"])
     _keep_apart(survivor, memory, merge, actor=actor, now=now)
-    _tell(merge, survivor, memory, undone, actor=actor, now=now)
+    _record_split(merge, survivor, memory, undone, actor=actor, now=now)
     words.write()
     ids = [survivor.id, memory.id]
     memories_written.send(Memory, workspace=workspace, memory_ids=ids, now=now)
@@ -215,7 +215,7 @@ def _leads(fields: Mapping[str, Any]) -> bool:
     return leads({"is_pinned": fields.get("pinned"), "kind": fields.get("kind")})
 
 
-def _put_survivor_back(
+def _restore_survivor(
     merge: Merge,
     survivor: Memory,
     vectors: Vectors,
@@ -232,7 +232,7 @@ def _put_survivor_back(
     for row, step in zip(later, undone.later, strict=True):
         row.before, row.after = dict(step.before), dict(step.after)
         row.save(update_fields=["before", "after"])
-    if put_fields(
+    if write_fields(
         survivor, current, undone.fields, words=words, reason="split", actor=actor, now=now
     ):
         reindex_vectors(survivor, vectors.get(survivor.content), workspace.embedding_model)
@@ -246,7 +246,7 @@ def _bring_back(absorbed: Memory, survivor: Memory, *, actor: Actor, now: dateti
         setattr(survivor, name, max(left, 0))
     survivor.save(update_fields=COUNTERS)
     before = {"superseded_at": None, "superseded_by_id": None}
-    put_back(absorbed, before, actor=actor, now=now, because={"reason": "split"})
+    restore_fields(absorbed, before, actor=actor, now=now, because={"reason": "split"})
     return absorbed
 
 
@@ -314,7 +314,7 @@ def _keep_apart(
     )
 
 
-def _tell(
+def _record_split(
     merge: Merge, survivor: Memory, memory: Memory, undone: Undone, *, actor: Actor, now: datetime
 ) -> None:
     observation = str(merge.observation_id)
@@ -334,12 +334,12 @@ def _tell(
         told = {
             "observation": observation,
             "from": str(survivor.id),
-            "said_by": _said_by(observation, survivor),
+            "said_by": _actor_kind_of(observation, survivor),
         }
         record("memory.separated", of=("memory", memory.id), actor=actor, now=now, data=told)
 
 
-def _said_by(observation: str, survivor: Memory) -> str:
+def _actor_kind_of(observation: str, survivor: Memory) -> str:
     """Return the kind of actor that committed a statement: `user` also for a reviewer's key.
 
     An empty text when nobody knows.

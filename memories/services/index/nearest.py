@@ -66,7 +66,7 @@ def nearest(
     """
     wanted = limit + max(limit // 2, SPARE)
     if (corpus_size() if size is None else size) <= EXACT_MAX:
-        near, is_all = _scanned(recallable, vector, model, wanted)
+        near, is_all = _scan(recallable, vector, model, wanted)
     else:
         near, is_all = _by_graph(recallable, vector, model, wanted), False
     if len(near) < limit and not is_all:  # the filters leave too few of the nearest
@@ -94,7 +94,7 @@ def corpus_size() -> int:
     return CorpusSize.objects.values_list("memories", flat=True).first() or 0
 
 
-def _scanned(
+def _scan(
     recallable: QuerySet[Memory], vector: np.ndarray, model: str, wanted: int
 ) -> tuple[dict[UUID, float], bool]:
     """Scan all vectors, then look the nearest up; tell whether these were all there are.
@@ -131,7 +131,7 @@ def _rows(
             condition.parameters
             | {
                 "workspace": current_workspace_id(),
-                "vector": written(vector),
+                "vector": vector_literal(vector),
                 "model": model,
                 "wanted": wanted,
             },
@@ -140,7 +140,7 @@ def _rows(
         return rows
 
 
-def written(vector: np.ndarray) -> str:
+def vector_literal(vector: np.ndarray) -> str:
     """Return a vector as pgvector reads it."""
     text: str = Vector(vector).to_text()
     return text

@@ -57,13 +57,13 @@ def embed_pending(
     healed = 0
     started = monotonic()
     with _alone_with(workspace) as hold:
-        while hold() and (waiting := _waiting(workspace, after)):
+        while hold() and (waiting := _next_pending(workspace, after)):
             for step in _steps(waiting):
                 if seconds is not None and monotonic() - started >= seconds:
                     _go_on_later(workspace, after)
                     return healed
                 try:
-                    windows = _read(step, workspace.embedding_model)
+                    windows = _embed_batch(step, workspace.embedding_model)
                 except EmbeddingUnavailableError:
                     return healed
                 healed += _write(workspace, step, windows)
@@ -109,7 +109,7 @@ def _give_back(name: str, holder: str) -> None:
         client().delete(name)
 
 
-def _waiting(workspace: Workspace, after: Place | None) -> list[Memory]:
+def _next_pending(workspace: Workspace, after: Place | None) -> list[Memory]:
     """Return the next waiting memories after a place in the order of waiting."""
     with in_workspace(workspace):
         due = Memory.objects.filter(is_embedding_due=True, forgotten_at=None)
@@ -132,7 +132,7 @@ def _steps(waiting: Sequence[Memory]) -> Iterator[list[Memory]]:
         yield step
 
 
-def _read(waiting: Sequence[Memory], model: str) -> dict[UUID, Windows]:
+def _embed_batch(waiting: Sequence[Memory], model: str) -> dict[UUID, Windows]:
     """Embed what can be embedded: when a step fails, its halves are tried by themselves.
 
     Raises `EmbeddingUnavailableError` when it is the provider that fails, not a text.
@@ -145,7 +145,7 @@ def _read(waiting: Sequence[Memory], model: str) -> dict[UUID, Windows]:
             log.warning("memory %s is still not embedded: %s", waiting[0].id, error)
             return {}
         middle = len(waiting) // 2
-        return _read(waiting[:middle], model) | _read(waiting[middle:], model)
+        return _embed_batch(waiting[:middle], model) | _embed_batch(waiting[middle:], model)
     return {memory.id: windows for memory, windows in zip(waiting, found, strict=True)}
 
 

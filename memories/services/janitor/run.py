@@ -26,12 +26,12 @@ from memories.models import JanitorAction, JanitorRun, Memory
 from memories.services.causes import RUN_UNDONE
 from memories.services.janitor.scan import (
     BATCH,
-    Finding,
+    JanitorFinding,
     Place,
+    apply_rules,
     batch_after,
     batches,
     candidates,
-    judged,
     place_of,
     rules_of,
 )
@@ -52,7 +52,7 @@ class Preview:
     demoted: int = 0
     culled: int = 0
     reported: int = 0
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[JanitorFinding] = field(default_factory=list)
     has_more: bool = False
 
 
@@ -72,7 +72,7 @@ def preview(
         start = _place_after(after)
         for batch in batches(rules, now):
             found.examined += len(batch)
-            for finding in judged(batch, rules, now):
+            for finding in apply_rules(batch, rules, now):
                 _count(found, finding.verdict.deed)
                 if start is None or place_of(finding.memory) > start:
                     if len(found.findings) < limit:
@@ -104,12 +104,14 @@ def run(
             if not batch:
                 break
             after = place_of(batch[-1])
-            findings = list(judged(lock([memory.id for memory in batch]), rules, now))
+            findings = list(apply_rules(lock([memory.id for memory in batch]), rules, now))
             _apply(done, findings, examined=len(batch), actor=actor, now=now)
         advance(len(batch))
     with in_workspace(workspace):
         done.refresh_from_db()
-        record("janitor.ran", of=("janitor_run", done.id), actor=actor, now=now, data=_told(done))
+        record(
+            "janitor.ran", of=("janitor_run", done.id), actor=actor, now=now, data=_event_data(done)
+        )
     return done
 
 
@@ -140,12 +142,12 @@ def count_candidates(workspace: Workspace, *, now: datetime) -> int:
 
 
 def _apply(
-    done: JanitorRun, findings: list[Finding], *, examined: int, actor: Actor, now: datetime
+    done: JanitorRun, findings: list[JanitorFinding], *, examined: int, actor: Actor, now: datetime
 ) -> None:
     """Do to locked memories what was found, and write down what it takes to undo it."""
     demoted = [f for f in findings if f.verdict.deed == Deed.DEMOTE]
     culled = [f.memory for f in findings if f.verdict.deed == Deed.CULL]
-    before = {f.memory.id: standing(f.memory) for f in findings}
+    before = {f.memory.id: fields_of(f.memory) for f in findings}
     _demote(demoted, now)
     record_unsent(
         "memory.demoted",
@@ -160,7 +162,7 @@ def _apply(
             memory=f.memory,
             verb=f.verdict.deed,
             before=before[f.memory.id],
-            after=standing(f.memory),
+            after=fields_of(f.memory),
             at=now,
         )
         for f in findings
@@ -178,7 +180,7 @@ def _apply(
         )
 
 
-def _demote(findings: list[Finding], now: datetime) -> None:
+def _demote(findings: list[JanitorFinding], now: datetime) -> None:
     """Lower the factors of locked memories, one statement for all that end at the same values."""
     alike = defaultdict(list)
     for finding in findings:
@@ -198,7 +200,7 @@ def _demote(findings: list[Finding], now: datetime) -> None:
         )
 
 
-def standing(memory: Memory) -> dict[str, Any]:
+def fields_of(memory: Memory) -> dict[str, Any]:
     """Return what the janitor may change of a memory, as JSON holds it."""
     values = {name: getattr(memory, name) for name in JANITOR_FIELDS}
     return {
@@ -223,7 +225,7 @@ def _place_after(memory_id: UUID | None) -> Place | None:
     return place_of(memory)
 
 
-def _told(done: JanitorRun) -> dict[str, Any]:
+def _event_data(done: JanitorRun) -> dict[str, Any]:
     return {
         name: getattr(done, name)
         for name in ("examined", "demoted", "culled", "reported", "may_cull")

@@ -20,7 +20,7 @@ Place = tuple[datetime, UUID]
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class JanitorFinding:
     """One memory and what is done about it."""
 
     memory: Memory
@@ -81,7 +81,7 @@ def batches(rules: Rules, now: datetime) -> Iterator[list[Memory]]:
         after = place_of(batch[-1])
 
 
-def judged(memories: list[Memory], rules: Rules, now: datetime) -> Iterator[Finding]:
+def apply_rules(memories: list[Memory], rules: Rules, now: datetime) -> Iterator[JanitorFinding]:
     """Yield what is done about each memory that something is done about, oldest first."""
     ids = [memory.id for memory in memories]
     pending = RecallRecord.objects.filter(memory_ids__overlap=ids)
@@ -115,4 +115,4 @@ def judged(memories: list[Memory], rules: Rules, now: datetime) -> Iterator[Find
         )
         verdict = judge(subject, rules, now)
         if verdict is not None:
-            yield Finding(memory, verdict)
+            yield JanitorFinding(memory, verdict)

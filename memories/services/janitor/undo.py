@@ -19,8 +19,8 @@ from engram.kernel.refusals import MissingError, StaleError
 from engram.kernel.tenancy import in_workspace
 from memories.models import JanitorAction, JanitorRun, Memory
 from memories.services.causes import SAME_STATEMENT
-from memories.services.janitor.run import standing
-from memories.services.lifecycle.states import put_back
+from memories.services.janitor.run import fields_of
+from memories.services.lifecycle.states import restore_fields
 from memories.services.locks import lock
 
 CHUNK = 500
@@ -96,7 +96,7 @@ def _undo(actions: QuerySet[JanitorAction], *, actor: Actor, now: datetime) -> i
     """Return the memories of standing actions to what they were; return how many."""
     rows = list(actions.select_for_update().order_by("memory_id"))
     memories = {memory.id: memory for memory in lock([row.memory_id for row in rows])}
-    changed = [r.memory_id for r in rows if standing(memories[r.memory_id]) != r.after]
+    changed = [r.memory_id for r in rows if fields_of(memories[r.memory_id]) != r.after]
     if changed:
         raise StaleError(
             "Memories have changed since.", changed[:NAMED_MAX], cause=CHANGED_MEANWHILE
@@ -107,7 +107,7 @@ def _undo(actions: QuerySet[JanitorAction], *, actor: Actor, now: datetime) -> i
         culled = {"culled_at": values.pop("culled_at")}
         if row.verb == JanitorAction.Verb.CULL:
             because = {"run": str(row.run_id), "undo": True}
-            put_back(memories[row.memory_id], culled, actor=actor, now=now, because=because)
+            restore_fields(memories[row.memory_id], culled, actor=actor, now=now, because=because)
         else:
             alike[tuple(values.items())].append(row.memory_id)
     for items, ids in alike.items():

@@ -82,7 +82,7 @@ def _moment(at: datetime | None) -> str | None:
     return at.astimezone(UTC).isoformat() if at else None
 
 
-def put_fields(
+def write_fields(
     memory: Memory,
     before: Mapping[str, Any],
     after: Mapping[str, Any],
@@ -120,19 +120,19 @@ def put_fields(
             "kind", "is_pinned", "metadata", "source", "expires_at", "revision", "updated_at",
         ]
     )  # fmt: skip
-    _put_tags(memory, set(before["tags"]), set(after["tags"]))
-    _put_sources(memory, set(before["derived_from"]), set(after["derived_from"]))
+    _write_tags(memory, set(before["tags"]), set(after["tags"]))
+    _write_sources(memory, set(before["derived_from"]), set(after["derived_from"]))
     return is_reworded
 
 
-def _put_tags(memory: Memory, before: set[str], after: set[str]) -> None:
+def _write_tags(memory: Memory, before: set[str], after: set[str]) -> None:
     if gone := before - after:
         MemoryTag.objects.filter(memory=memory, tag__in=gone).delete()
     if new := after - before:
         MemoryTag.objects.bulk_create(MemoryTag(memory=memory, tag=tag) for tag in sorted(new))
 
 
-def _put_sources(memory: Memory, before: set[str], after: set[str]) -> None:
+def _write_sources(memory: Memory, before: set[str], after: set[str]) -> None:
     """Write what a memory is derived from: never itself, nor what was erased meanwhile."""
     if gone := before - after:
         Derivation.objects.filter(derived=memory, source__in=[UUID(i) for i in gone]).delete()

@@ -20,9 +20,9 @@ from memories.models.memory import in_scope
 from memories.services.causes import SAME_STATEMENT
 from memories.services.index.nearest import nearest
 from memories.services.index.statement_hashes import SAID_AGAIN, lock_statements, refuse_twins
-from memories.services.lifecycle.states import absorbed_by, hide, put_back, survivor_ids
+from memories.services.lifecycle.states import hide, lock_absorbed, restore_fields, survivor_ids
 from memories.services.locks import lock
-from memories.services.review.ask import ask, ask_to_forget
+from memories.services.review.ask import request_forgetting, request_review
 from memories.services.review.trust import ReviewNeededError, demand_leave, keeps_from_forgetting
 
 # A query takes no more at a time: a weak one must not sweep a workspace away.
@@ -32,7 +32,7 @@ NOTHING_RELEVANT = "nothing is that relevant to the query"
 
 
 @dataclass(frozen=True, slots=True)
-class Meant:
+class ForgetMatches:
     """The memories that a query-forget means, nearest first, each with its cosine to the query.
 
     `reason` says why there are none.
@@ -59,7 +59,7 @@ class Restored:
     pending: dict[UUID, UUID]  # memory → review
 
 
-def meant(
+def match_query(
     workspace: Workspace,
     query: str,
     *,
@@ -68,7 +68,7 @@ def meant(
     scope: str = "",
     project: str = "",
     now: datetime,
-) -> Meant:
+) -> ForgetMatches:
     """Return what a query-forget means: live memories whose own cosine is high enough.
 
     No words, no neighbours, a cap. The least relevance is the workspace's unless given.
@@ -76,7 +76,7 @@ def meant(
     try:
         vector = embed_query(query, workspace.embedding_model)
     except EmbeddingUnavailableError:
-        return Meant(reason=NOT_EMBEDDABLE)
+        return ForgetMatches(reason=NOT_EMBEDDABLE)
     least = workspace.config.forget_min_relevance if min_relevance is None else min_relevance
     with in_workspace(workspace):
         recallable = Memory.objects.recallable(now)
@@ -89,9 +89,9 @@ def meant(
         near = nearest(recallable, vector, workspace.embedding_model, MEANT_MAX + 1)
     relevant = {memory_id: cosine for memory_id, cosine in near.items() if cosine >= least}
     if not relevant:
-        return Meant(reason=NOTHING_RELEVANT)
+        return ForgetMatches(reason=NOTHING_RELEVANT)
     most = dict(islice(relevant.items(), MEANT_MAX))
-    return Meant(most, is_capped=len(relevant) > MEANT_MAX)
+    return ForgetMatches(most, is_capped=len(relevant) > MEANT_MAX)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ def preview(workspace: Workspace, ids: Collection[UUID], *, actor: Actor) -> Pre
         named = [found[i] for i in wanted if i in found]
         kept = {one.memory.id for one in keeps_from_forgetting(named, actor=actor) if one.memory}
         going = [memory for memory in named if memory.id not in kept]
-        along = [m for m in absorbed_by(going) if m.forgotten_at is None and m.id not in kept]
+        along = [m for m in lock_absorbed(going) if m.forgotten_at is None and m.id not in kept]
         shown = {memory.id: memory for memory in (*named, *along)}
         return Preview(tuple(shown.values()), tuple(i for i in shown if i in kept))
 
@@ -126,7 +126,7 @@ def forget(
         wanted = {*ids, *survivor_ids(ids)}
         named = [memory for memory in lock(wanted) if memory.forgotten_at is None]
         needed = keeps_from_forgetting(named, actor=actor)
-        pending = ask_to_forget(needed, actor=actor, now=now)
+        pending = request_forgetting(needed, actor=actor, now=now)
         going = [memory for memory in named if memory.id not in pending]
         return Forgotten(tuple(hide(going, "forgotten_at", actor=actor, now=now)), pending)
 
@@ -146,14 +146,16 @@ def restore(
                 try:
                     demand_leave(memory, actor=actor)
                 except ReviewNeededError as needed:
-                    pending[memory.id] = ask(workspace, needed, {}, actor=actor, now=now).id
+                    pending[memory.id] = request_review(
+                        workspace, needed, {}, actor=actor, now=now
+                    ).id
                 else:
                     restored.append(memory)
             refuse_twins([memory for memory in restored if _would_live(memory, now)], now)
             back: dict[UUID, Memory] = {}
             for memory in restored:
                 if memory.id not in back:
-                    came = put_back(memory, {"forgotten_at": None}, actor=actor, now=now)
+                    came = restore_fields(memory, {"forgotten_at": None}, actor=actor, now=now)
                     back |= {one.id: one for one in came}
             return Restored(tuple(back.values()), pending)
     except IntegrityError:

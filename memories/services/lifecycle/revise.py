@@ -24,7 +24,7 @@ from memories.services.index.search_index import WordIndex, reindex_vectors
 from memories.services.index.statement_hashes import forgotten_memory, lock_statements
 from memories.services.lifecycle.fields import keep_revision
 from memories.services.locks import lock
-from memories.services.review.ask import ask, lapse_of
+from memories.services.review.ask import lapse_about, request_review
 from memories.services.review.trust import ReviewNeededError, demand_all, demand_pin, demand_trust
 from memories.signals import memories_written
 
@@ -58,7 +58,7 @@ def revise(
     for name, value in changes.items():
         for text in strings_in(value):
             refuse_credentials({name: text})
-    vectors = embedded(changes.get("content"), workspace.embedding_model)
+    vectors = embed_wording(changes.get("content"), workspace.embedding_model)
     try:
         with in_workspace(workspace):
             return _revise(workspace, memory_id, changes, vectors, actor=actor, now=now)
@@ -68,7 +68,7 @@ def revise(
         ) from None
 
 
-def embedded(content: str | None, model: str) -> Any:
+def embed_wording(content: str | None, model: str) -> Any:
     """Return the vectors of a wording without secrets; None when it cannot be embedded now."""
     if content is None:
         return None
@@ -99,7 +99,7 @@ def _revise(
             lambda: demand_pin(memory, changes, actor=actor),
         )
     except ReviewNeededError as needed:
-        return ask(workspace, needed, _kept(changes), actor=actor, now=now)
+        return request_review(workspace, needed, _as_json(changes), actor=actor, now=now)
     return apply_revision(workspace, memory, changes, vectors, actor=actor, now=now)
 
 
@@ -147,7 +147,7 @@ def apply_revision(
         now=now,
         data={"revision": memory.revision, "fields": sorted(changes)},
     )
-    lapse_of([memory.id], now=now)
+    lapse_about([memory.id], now=now)
     words.write()
     if is_reworded:
         memories_written.send(Memory, workspace=workspace, memory_ids=[memory.id], now=now)
@@ -169,7 +169,7 @@ def _changeable(memory_id: UUID, now: datetime) -> Memory:
     return memory
 
 
-def _kept(changes: Mapping[str, Any]) -> dict[str, Any]:
+def _as_json(changes: Mapping[str, Any]) -> dict[str, Any]:
     """Return changes as JSON can hold them."""
     return {
         name: value.isoformat() if isinstance(value, datetime) else value

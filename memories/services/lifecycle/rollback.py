@@ -25,17 +25,17 @@ from memories.services.index.search_index import WordIndex, reindex_vectors
 from memories.services.index.statement_hashes import lock_statements
 from memories.services.lifecycle.fields import keep_revision
 from memories.services.lifecycle.forget import Restored, restore
-from memories.services.lifecycle.states import hide, put_back
+from memories.services.lifecycle.states import hide, restore_fields
 from memories.services.lifecycle.withdraw import (
-    Rest,
+    Remainder,
     changed_by_others,
     is_said_elsewhere,
     merges_of,
-    put_rest,
-    rest_of_others,
-    rest_of_own,
+    remainder_of_others,
+    remainder_of_own,
     witnesses,
     wordings,
+    write_remainder,
 )
 from memories.services.locks import lock
 from memories.signals import memories_written
@@ -69,7 +69,7 @@ class Kept:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class RollbackPlan:
     """What rolling back would do."""
 
     newest: list[Memory]
@@ -102,7 +102,7 @@ class _Wording:
 
 
 @dataclass(frozen=True, slots=True)
-class _Fates:
+class _Outcomes:
     """What becomes of what a writer wrote.
 
     `shared` is what others stated too and stays as theirs; `spared` was reworded by others and
@@ -110,7 +110,7 @@ class _Fates:
     """
 
     forgotten: list[UUID]
-    shared: list[Rest]
+    shared: list[Remainder]
     spared: list[UUID]
 
     @property
@@ -125,16 +125,16 @@ class _Fates:
         return shared + [Kept(memory_id, REWORDED) for memory_id in self.spared]
 
 
-def preview(workspace: Workspace, writer: Writer, since: datetime) -> Plan:
+def preview(workspace: Workspace, writer: Writer, since: datetime) -> RollbackPlan:
     """Return what `roll_back` would do, changing nothing."""
     with in_workspace(workspace):
-        written = _written(writer, since)
-        fates = _fates(writer, since)
+        written = _created_by(writer, since)
+        fates = _find_outcomes(writer, since)
         kept = fates.kept
         reworded = {wording.memory_id for wording in _wordings(writer, since)}
         rests = _rests_of_others(fates, writer, since)
         reworded |= {r.memory.id for r in (*rests, *fates.shared) if r.is_reworded}
-        return Plan(
+        return RollbackPlan(
             newest=list(written.exclude(pk__in=[one.id for one in kept])[:SHOWN_MAX]),
             total=len(fates.forgotten),
             superseded=_superseded_by(fates).count(),
@@ -167,7 +167,7 @@ def _roll_back(
     because = {"rollback": str(rollback_id)}
     replaced, changed = _lock_all(writer, since)
     locked = {memory.id: memory for memory in lock(changed)}
-    fates = _fates(writer, since, locked)  # as they stand under the locks
+    fates = _find_outcomes(writer, since, locked)  # as they stand under the locks
     _part(fates, replaced, now)
     to_hide = [locked[i] for i in fates.forgotten]
     gone = hide(to_hide, "forgotten_at", actor=actor, now=now, because=because)
@@ -178,7 +178,7 @@ def _roll_back(
     )  # fmt: skip
     rests = [r for r in _rests_of_others(fates, writer, since) if r.memory.id in locked]
     for rest in (*fates.shared, *rests):
-        put_rest(
+        write_remainder(
             rest, workspace.embedding_model, words=words, actor=actor, now=now, because=because
         )
     reworded |= {rest.memory.id for rest in (*fates.shared, *rests) if rest.is_reworded}
@@ -209,7 +209,7 @@ def _roll_back(
 
 def _lock_all(writer: Writer, since: datetime) -> tuple[list[UUID], set[UUID]]:
     """Lock the statements of a rollback; return what is replaced, and all that is to be locked."""
-    fates = _fates(writer, since)
+    fates = _find_outcomes(writer, since)
     rests = [*fates.shared, *_rests_of_others(fates, writer, since)]
     changes = _wordings(writer, since)
     replaced = list(_superseded_by(fates).values_list("pk", flat=True))
@@ -247,23 +247,25 @@ def _objects(events: Any, type_: str) -> Sequence[str]:
     return list(events.filter(type=type_).values_list("object_id", flat=True))
 
 
-def _written(writer: Writer, since: datetime) -> MemoryQuerySet:
+def _created_by(writer: Writer, since: datetime) -> MemoryQuerySet:
     """Return what the writer created since and is not forgotten yet, newest first."""
     return Memory.objects.filter(created_at__gte=since, forgotten_at=None, **writer.names)
 
 
-def _fates(writer: Writer, since: datetime, locked: Collection[UUID] | None = None) -> _Fates:
+def _find_outcomes(
+    writer: Writer, since: datetime, locked: Collection[UUID] | None = None
+) -> _Outcomes:
     """Tell what becomes of what the writer wrote since (of the locked memories, if given)."""
-    written = _written(writer, since).order_by("pk")
+    written = _created_by(writer, since).order_by("pk")
     memories = [m for m in written if locked is None or m.id in locked]
     ids = [memory.id for memory in memories]
     others = witnesses(ids, writer.names)
     changed = changed_by_others(ids, writer.key_id)
-    fates = _Fates([], [], [])
+    fates = _Outcomes([], [], [])
     for memory in memories:
         by_hand = changed.get(memory.id, set())
         if said := others.get(memory.id):
-            rest = rest_of_own(memory, said, by_hand)
+            rest = remainder_of_own(memory, said, by_hand)
             if not rest.is_reworded or not is_said_elsewhere(memory, rest.after["content"]):
                 fates.shared.append(rest)
                 continue
@@ -274,17 +276,17 @@ def _fates(writer: Writer, since: datetime, locked: Collection[UUID] | None = No
     return fates
 
 
-def _rests_of_others(fates: _Fates, writer: Writer, since: datetime) -> list[Rest]:
+def _rests_of_others(fates: _Outcomes, writer: Writer, since: datetime) -> list[Remainder]:
     """Return the memories of others into which the writer merged since, without those merges."""
     written = {*fates.undone, *fates.spared}
     taken: dict[UUID, set[UUID]] = {}
     for merge in merges_of(written, since, writer.names):
         taken.setdefault(merge.memory_id, set()).add(merge.id)
     memories = Memory.objects.filter(pk__in=taken).order_by("pk")
-    return [rest_of_others(memory, taken[memory.id]) for memory in memories]
+    return [remainder_of_others(memory, taken[memory.id]) for memory in memories]
 
 
-def _part(fates: _Fates, replaced: Collection[UUID], now: datetime) -> None:
+def _part(fates: _Outcomes, replaced: Collection[UUID], now: datetime) -> None:
     """Give back to the memories of others what accepted merges made part of the writer's."""
     merges = Merge.objects.filter(
         memory__in=fates.undone, absorbed__in=replaced, split_at=None
@@ -295,7 +297,7 @@ def _part(fates: _Fates, replaced: Collection[UUID], now: datetime) -> None:
         merge.save(update_fields=["split_at"])
 
 
-def _superseded_by(fates: _Fates) -> MemoryQuerySet:
+def _superseded_by(fates: _Outcomes) -> MemoryQuerySet:
     """Return the memories of others that the writer's replace at present."""
     standing = Memory.objects.filter(LIVE, pk__in=fates.undone).order_by().values("pk")
     replaced = Memory.objects.filter(superseded_by__in=standing)
@@ -318,7 +320,7 @@ def _bring_back(
         )
         if memory.superseded_by_id is None or standing.exists():
             continue
-        put_back(
+        restore_fields(
             memory,
             {"superseded_at": None, "superseded_by_id": None},
             actor=actor,
@@ -344,7 +346,7 @@ def _wordings(writer: Writer, since: datetime) -> list[_Wording]:
         for event in told.filter(actor_kind="key", actor_id=str(writer.key_id)):
             numbers.setdefault(UUID(event.object_id), set()).add(event.data["revision"])
     others = Memory.objects.filter(pk__in=numbers.keys(), forgotten_at=None)
-    others = others.exclude(pk__in=_written(writer, since).order_by().values("pk"))
+    others = others.exclude(pk__in=_created_by(writer, since).order_by().values("pk"))
     found = []
     for memory in others.order_by("pk"):
         before = _before(memory, times.get(memory.id, set()), numbers.get(memory.id, set()))

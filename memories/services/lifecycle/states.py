@@ -21,8 +21,8 @@ from memories.services.locks import lock
 from memories.services.review.ask import (
     answered_about,
     flag_derived,
+    lapse_about,
     lapse_claims,
-    lapse_of,
     unflag_derived,
 )
 from memories.signals import memories_hidden, memories_revived
@@ -57,7 +57,7 @@ def _along_merges(ids: Collection[UUID], *, of: str, to: str) -> set[UUID]:
     return known - set(ids)
 
 
-def absorbed_by(memories: Iterable[Memory]) -> list[Memory]:
+def lock_absorbed(memories: Iterable[Memory]) -> list[Memory]:
     """Lock and return the memories of `absorbed_ids`."""
     return lock(absorbed_ids([memory.id for memory in memories]))
 
@@ -78,7 +78,7 @@ def hide(
     """
     if stamp == "forgotten_at":
         memories = list(memories)
-        memories += absorbed_by(memories)
+        memories += lock_absorbed(memories)
     stamped = [memory for memory in memories if getattr(memory, stamp) is None]
     for memory in stamped:
         setattr(memory, stamp, now)
@@ -96,7 +96,7 @@ def hide(
         MemoryVector.objects.filter(memory__in=stamped).update(is_live=False)
     if stamped:
         ids = [memory.id for memory in stamped]
-        lapse_of(ids, now=now, with_flags=stamp == "forgotten_at")
+        lapse_about(ids, now=now, with_flags=stamp == "forgotten_at")
         if stamp == "forgotten_at":
             statements = wordings_of(ids)
             forget_answers([*ids, *answered_about(statements)])
@@ -106,7 +106,7 @@ def hide(
     return stamped
 
 
-def put_back(
+def restore_fields(
     memory: Memory,
     before: dict[str, Any],
     *,
@@ -119,16 +119,16 @@ def put_back(
     Return what came back: the memory, and what was forgotten with it.
     """
     forgotten_at = memory.forgotten_at
-    _put_back(memory, before, actor=actor, now=now, because=because)
+    _restore_fields(memory, before, actor=actor, now=now, because=because)
     back = [memory]
     if forgotten_at is not None and memory.forgotten_at is None:
-        back += [one for one in absorbed_by(back) if one.forgotten_at == forgotten_at]
+        back += [one for one in lock_absorbed(back) if one.forgotten_at == forgotten_at]
     for absorbed in back[1:]:
-        _put_back(absorbed, {"forgotten_at": None}, actor=actor, now=now, because=because)
+        _restore_fields(absorbed, {"forgotten_at": None}, actor=actor, now=now, because=because)
     return back
 
 
-def _put_back(
+def _restore_fields(
     memory: Memory,
     before: dict[str, Any],
     *,
@@ -147,7 +147,7 @@ def _put_back(
     record(
         "memory.restored", of=("memory", memory.id), actor=actor, now=now, data=dict(because or {})
     )
-    lapse_of([memory.id], now=now)
+    lapse_about([memory.id], now=now)
     if "forgotten_at" in before and memory.forgotten_at is None:
         unflag_derived([memory.id], actor=actor, now=now)
         gone = Derivation.objects.filter(derived=memory).exclude(source__forgotten_at=None)

@@ -19,14 +19,14 @@ from memories.core.merging import Step, fold, without, witnessed
 from memories.models import Memory, Merge, Observation
 from memories.services.index.search_index import WordIndex, reindex_vectors
 from memories.services.index.statement_hashes import forgotten_memory
-from memories.services.lifecycle.fields import fields_of, fields_sent, put_fields
+from memories.services.lifecycle.fields import fields_of, fields_sent, write_fields
 from memories.services.review.trust import by_persons
 
 _FIELD = {"is_pinned": "pinned"}  # what a revision names otherwise than a merge does
 
 
 @dataclass(frozen=True, slots=True)
-class Rest:
+class Remainder:
     """A memory without a writer's statements; `first` of the others', if the writer's came first.
 
     `gone` are the merges that stand no more, `standing` the others, with other fields around them.
@@ -79,9 +79,9 @@ def merges_of(written: Collection[UUID], since: datetime, names: Mapping[str, An
     return list(found.order_by("memory_id", "created_at", "id"))
 
 
-def rest_of_others(memory: Memory, taken: Collection[UUID]) -> Rest:
+def remainder_of_others(memory: Memory, taken: Collection[UUID]) -> Remainder:
     """Return what stays of another's memory without some of its merges."""
-    rows, gone = _standing(memory), []
+    rows, gone = _merges_into(memory), []
     before = fields_of(memory)
     fields = before
     for row in [row for row in rows if row.id in taken]:
@@ -91,12 +91,16 @@ def rest_of_others(memory: Memory, taken: Collection[UUID]) -> Rest:
             later.before, later.after = dict(step.before), dict(step.after)
         fields = undone.fields
         gone.append(rows.pop(at))
-    return Rest(memory, before, _unless_taken(memory, before, fields), tuple(gone), tuple(rows))
+    return Remainder(
+        memory, before, _unless_taken(memory, before, fields), tuple(gone), tuple(rows)
+    )
 
 
-def rest_of_own(memory: Memory, others: Sequence[Observation], changed: Collection[str]) -> Rest:
+def remainder_of_own(
+    memory: Memory, others: Sequence[Observation], changed: Collection[str]
+) -> Remainder:
     """Return what a writer's memory holds by what others stated of it, `changed` fields spared."""
-    rows = {row.observation_id: row for row in _standing(memory)}
+    rows = {row.observation_id: row for row in _merges_into(memory)}
     before = fields_of(memory)
     fields = fields_sent(others[0])
     standing = []
@@ -111,7 +115,7 @@ def rest_of_own(memory: Memory, others: Sequence[Observation], changed: Collecti
     if memory.content_hash in {sent.content_hash for sent in others}:
         fields["content"] = before["content"]
     after = {name: before[name] if name in changed else value for name, value in fields.items()}
-    return Rest(memory, before, after, tuple(rows.values()), tuple(standing), others[0])
+    return Remainder(memory, before, after, tuple(rows.values()), tuple(standing), others[0])
 
 
 def is_said_elsewhere(memory: Memory, content: str) -> bool:
@@ -123,8 +127,8 @@ def is_said_elsewhere(memory: Memory, content: str) -> bool:
     return forgotten_memory(digest) is not None or same.exclude(pk=memory.pk).exists()
 
 
-def put_rest(
-    rest: Rest,
+def write_remainder(
+    rest: Remainder,
     model: str,
     *,
     words: WordIndex,
@@ -147,7 +151,7 @@ def put_rest(
     names = sorted(name for name, value in rest.after.items() if value != rest.before[name])
     if not names:
         return
-    if put_fields(
+    if write_fields(
         memory, rest.before, rest.after, words=words, reason="rollback", actor=actor, now=now
     ):
         reindex_vectors(memory, None, model)
@@ -155,7 +159,7 @@ def put_rest(
     record("memory.revised", of=("memory", memory.id), actor=actor, now=now, data=told)
 
 
-def _standing(memory: Memory) -> list[Merge]:
+def _merges_into(memory: Memory) -> list[Merge]:
     rows = Merge.objects.filter(memory=memory, split_at=None).select_related("observation")
     return list(rows.order_by("created_at", "id"))
 
@@ -174,6 +178,6 @@ def _unless_taken(
     return fields
 
 
-def wordings(rests: Iterable[Rest]) -> set[str]:
+def wordings(rests: Iterable[Remainder]) -> set[str]:
     """Return the hashes of the wordings that memories get."""
     return {content_hash(rest.after["content"]) for rest in rests if rest.is_reworded}

@@ -11,7 +11,7 @@ import numpy as np
 
 from engram.kernel.binary import binary_cursor
 from memories.core import bm25
-from memories.services.index.nearest import written
+from memories.services.index.nearest import vector_literal
 from memories.services.index.postings import Vocabulary, bm25_parameters, words_sql
 
 _FACTS = """
@@ -59,7 +59,7 @@ def facts_of(
             bm25_parameters(vocabulary, known)
             | {
                 "ids": list(ids),
-                "vector": None if vector is None else written(vector),
+                "vector": None if vector is None else vector_literal(vector),
                 "model": model,
             },
         )

@@ -23,7 +23,7 @@ from memories.core.text import terms
 from memories.models import Kind, Memory, MemoryQuerySet, Revision
 from memories.services.index.postings import vocabulary_of
 from memories.services.recall.facts import facts_of
-from memories.services.recall.pool import BREADTH, Pool, gather
+from memories.services.recall.pool import BREADTH, RecallPool, gather
 from memories.services.recall.query import Query, holds
 
 REVISED_READ = 500  # memories revised since, the latest first
@@ -31,7 +31,7 @@ EMBEDDED = 32  # of the reworded ones, those that share most with the query; the
 
 
 @dataclass(frozen=True, slots=True)
-class Former:
+class FormerWordings:
     """Memories as they read then; `windows` of those whose wording was another."""
 
     memories: dict[UUID, Memory] = field(default_factory=dict)
@@ -45,7 +45,7 @@ def unrevised(at: datetime) -> MemoryQuerySet:
     return Memory.objects.recallable_then(at).filter(~Exists(later))
 
 
-def former(workspace: Workspace, query: Query, reading: QueryReading | None) -> Former:
+def read_former(workspace: Workspace, query: Query, reading: QueryReading | None) -> FormerWordings:
     """Read what was revised since; embed what shares most with the query, in no transaction."""
     assert query.as_of is not None  # noqa: S101  callers ask of the past
     with in_workspace(workspace):
@@ -53,7 +53,7 @@ def former(workspace: Workspace, query: Query, reading: QueryReading | None) -> 
         present = dict(Memory.objects.filter(pk__in=found).values_list("pk", "content_hash"))
         reworded = frozenset(i for i, m in found.items() if m.content_hash != present[i])
         if reading is None:
-            return Former(found, reworded)
+            return FormerWordings(found, reworded)
         shares = _shares(query, [found[i] for i in reworded])
         near = _cosines(reworded, reading.vector, workspace.embedding_model)
     promising = sorted(reworded, key=lambda i: (-(shares.get(i, 0.0) + near.get(i, 0.0)), i))
@@ -63,8 +63,8 @@ def former(workspace: Workspace, query: Query, reading: QueryReading | None) -> 
             [found[i].content for i in chosen], workspace.embedding_model, limit=1
         )
     except EmbeddingUnavailableError:
-        return Former(found, reworded)
-    return Former(found, reworded, dict(zip(chosen, windows, strict=True)))
+        return FormerWordings(found, reworded)
+    return FormerWordings(found, reworded, dict(zip(chosen, windows, strict=True)))
 
 
 def gather_then(
@@ -72,10 +72,10 @@ def gather_then(
     query: Query,
     reading: QueryReading | None,
     model: str,
-    then: Former,
+    then: FormerWordings,
     *,
     always: Collection[UUID] = (),
-) -> Pool:
+) -> RecallPool:
     """Return the pool of then: an exact scan, and what was revised since by its old wording."""
     vector = None if reading is None else reading.vector
     pool = gather(
@@ -100,7 +100,7 @@ def gather_then(
     return pool
 
 
-def states_of(then: Former) -> dict[UUID, late.Bytes]:
+def states_of(then: FormerWordings) -> dict[UUID, late.Bytes]:
     """Return the token states of old wordings; none where the old wording was not embedded."""
     empty = np.empty((0, 0), dtype=np.int8)
     return {

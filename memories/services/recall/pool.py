@@ -17,7 +17,7 @@ from memories.services.index.postings import Vocabulary, by_words, vocabulary_of
 from memories.services.recall.facts import Facts, facts_of
 from memories.services.recall.turns import neighbours
 
-__all__ = ["BREADTH", "Pool", "gather", "nearest"]
+__all__ = ["BREADTH", "RecallPool", "gather", "nearest"]
 
 # So many by meaning, so many by words, and of both together so many whose neighbours come with
 # them; all that a caller wants, when that is more.
@@ -25,7 +25,7 @@ BREADTH = 60
 
 
 @dataclass(slots=True)
-class Pool:
+class RecallPool:
     """The memories that recall ranks; all maps are by memory id."""
 
     vocabulary: Vocabulary
@@ -53,13 +53,13 @@ def gather(
     *,
     breadth: int = BREADTH,
     is_present: bool = True,
-) -> Pool:
+) -> RecallPool:
     """Return the best by meaning, the best by words, their neighbours in the session, `always`.
 
     `is_present` is False when `recallable` holds memories that are hidden by now.
     """
     with by_index_in_order():
-        pool = Pool(vocabulary_of(query_terms))
+        pool = RecallPool(vocabulary_of(query_terms))
         near: Collection[UUID] = ()
         if vector is not None and is_present:
             size = pool.vocabulary.memories
@@ -74,7 +74,7 @@ def gather(
     return pool
 
 
-def _best(pool: Pool, *, has_vector: bool) -> Sequence[UUID]:
+def _best(pool: RecallPool, *, has_vector: bool) -> Sequence[UUID]:
     """Return the members by what they are worth on their own, best first."""
     scores = {
         i: first_score(
@@ -88,7 +88,7 @@ def _best(pool: Pool, *, has_vector: bool) -> Sequence[UUID]:
     return sorted(scores, key=lambda i: (-scores[i], i))
 
 
-def _place(pool: Pool, recallable: QuerySet[Memory], ids: Collection[UUID]) -> set[UUID]:
+def _place(pool: RecallPool, recallable: QuerySet[Memory], ids: Collection[UUID]) -> set[UUID]:
     """Learn what stands around memories in their sessions, and around that; return what is new."""
     around: set[UUID] = set()
     for memory_id, (before, after) in neighbours(recallable, ids).items():

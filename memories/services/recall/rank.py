@@ -21,7 +21,7 @@ from memories.core.text import terms
 from memories.models import Memory, MemoryVector
 from memories.services.recall import rerank
 from memories.services.recall.facts import Facts
-from memories.services.recall.pool import BREADTH, Pool
+from memories.services.recall.pool import BREADTH, RecallPool
 from memories.services.recall.query import Query, holds
 
 SECONDS_AN_HOUR = 3600.0
@@ -31,7 +31,7 @@ _SHOWN = [f.name for f in fields(Factors) if f.name not in {"id", "score"}]
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class RankRequest:
     """A query with what the model makes of it, and where and when it is asked."""
 
     query: Query
@@ -42,7 +42,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Past:
+class PastWordings:
     """Memories that read otherwise at the moment asked about, and their token states then."""
 
     memories: Mapping[UUID, Memory] = field(default_factory=dict)
@@ -50,7 +50,7 @@ class Past:
 
 
 @dataclass(frozen=True, slots=True)
-class Ranked:
+class RankedMemory:
     """One memory in its place."""
 
     id: UUID
@@ -58,7 +58,7 @@ class Ranked:
     cosine: float | None
     _factors: Factors[UUID]
     _diverse: DiverseItem[UUID]
-    _board: _Board
+    _board: _PoolRankings
 
     @property
     def explain(self) -> dict[str, Any]:
@@ -67,47 +67,47 @@ class Ranked:
 
 
 @dataclass(frozen=True, slots=True)
-class _Board:
+class _PoolRankings:
     """What the factors of a score are read against."""
 
-    pool: Pool
+    pool: RecallPool
     stage: str
     cosines: list[float]  # ascending
     words: list[float]
 
 
 def rank(
-    asked: Asked,
-    pool: Pool,
+    request: RankRequest,
+    pool: RecallPool,
     *,
     pinned: Collection[UUID] = (),
     always: Collection[UUID] = (),
-    past: Past | None = None,
-) -> list[Ranked]:
+    past: PastWordings | None = None,
+) -> list[RankedMemory]:
     """Return what is related of a pool, pins first, then by score.
 
     With the second stage only the best `BREADTH` remain, with the pins and with `always`; all that
     are asked for, when those are more.
     """
-    past = past or Past()
-    candidates = _candidates(asked, pool, past)
-    named = agents_named(asked.query.text, {c.agent for c in candidates if c.agent})
+    past = past or PastWordings()
+    candidates = _candidates(request, pool, past)
+    named = agents_named(request.query.text, {c.agent for c in candidates if c.agent})
 
     def fused(found: Sequence[Candidate[UUID]]) -> list[Factors[UUID]]:
         return fuse(
             found,
             named_agents=named,
-            has_vector=asked.reading is not None,
-            has_terms=bool(terms(asked.query.text)),
+            has_vector=request.reading is not None,
+            has_terms=bool(terms(request.query.text)),
         )
 
     kept = fused(candidates)
-    stage = _stage(asked)
-    if stage == rerank.ON and asked.reading is not None:
-        best = {f.id for f in kept[: max(BREADTH, asked.query.k)]} | set(pinned) | set(always)
+    stage = _stage(request)
+    if stage == rerank.ON and request.reading is not None:
+        best = {f.id for f in kept[: max(BREADTH, request.query.k)]} | set(pinned) | set(always)
         scores = rerank.late_scores(
-            asked.reading,
-            asked.model,
+            request.reading,
+            request.model,
             pool=pool,
             ids=best,
             besides=past.states,
@@ -116,11 +116,11 @@ def rank(
         kept = fused([replace(c, late=scores.get(c.id)) for c in candidates if c.id in best])
     lasting = {*pinned, *always}
     related = [f for f in kept if f.score > 0 or f.id in lasting]
-    diverse = _choose_diverse(related, asked)
+    diverse = _choose_diverse(related, request)
     by_id = {f.id: f for f in related}
-    board = _Board(pool, stage, sorted(pool.cosines.values()), sorted(pool.words.values()))
+    board = _PoolRankings(pool, stage, sorted(pool.cosines.values()), sorted(pool.words.values()))
     ranked = [
-        Ranked(
+        RankedMemory(
             d.id,
             d.score,
             pool.cosines.get(d.id),
@@ -133,16 +133,18 @@ def rank(
     return sorted(ranked, key=lambda one: (one.id not in pinned, -one.score))
 
 
-def _stage(asked: Asked) -> str:
-    wanted = asked.query.is_reranked
-    is_wanted = asked.config.rerank_enabled if wanted is None else wanted
-    return rerank.stage(asked.reading, asked.query.text, asked.model, is_wanted=is_wanted)
+def _stage(request: RankRequest) -> str:
+    wanted = request.query.is_reranked
+    is_wanted = request.config.rerank_enabled if wanted is None else wanted
+    return rerank.stage(request.reading, request.query.text, request.model, is_wanted=is_wanted)
 
 
-def _candidates(asked: Asked, pool: Pool, past: Past) -> list[Candidate[UUID]]:
+def _candidates(
+    request: RankRequest, pool: RecallPool, past: PastWordings
+) -> list[Candidate[UUID]]:
     found = []
     for row in _members(pool, past):
-        hours = (asked.now - row.observed_at).total_seconds() / SECONDS_AN_HOUR
+        hours = (request.now - row.observed_at).total_seconds() / SECONDS_AN_HOUR
         found.append(
             Candidate(
                 id=row.pk,
@@ -153,11 +155,11 @@ def _candidates(asked: Asked, pool: Pool, past: Past) -> list[Candidate[UUID]]:
                 agent=row.agent,
                 session=f"{row.key_id}:{row.session_key}" if row.session_key else "",
                 hour=-hours,
-                provenance_weight=asked.query.provenance_weight(row.provenance, asked.config),
+                provenance_weight=request.query.provenance_weight(row.provenance, request.config),
                 weight_factor=row.weight_factor,
                 confidence=row.confidence,
                 confidence_factor=row.confidence_factor,
-                freshness=1.0 if _is_held(row, asked.query) else freshness(hours / HOURS_A_DAY),
+                freshness=1.0 if _is_held(row, request.query) else freshness(hours / HOURS_A_DAY),
             )
         )
     return found
@@ -168,26 +170,30 @@ def _is_held(row: Facts | Memory, query: Query) -> bool:
     return row.is_pinned and holds(query, row.scope, row.project)
 
 
-def _members(pool: Pool, past: Past) -> list[Facts | Memory]:
+def _members(pool: RecallPool, past: PastWordings) -> list[Facts | Memory]:
     """Return what ranking needs of the memories, in the order of their ids."""
     return [past.memories.get(i) or pool.facts[i] for i in sorted(pool.ids)]
 
 
-def _choose_diverse(related: Sequence[Factors[UUID]], asked: Asked) -> list[DiverseItem[UUID]]:
+def _choose_diverse(
+    related: Sequence[Factors[UUID]], request: RankRequest
+) -> list[DiverseItem[UUID]]:
     """Lower what repeats something better placed; what lies far behind stays as it is."""
-    strength = asked.config.diversity
+    strength = request.config.diversity
     if not strength:
         return [DiverseItem(f.id, f.score, 1.0, None) for f in related]
     head, tail = related[:DIVERSE_MAX], related[DIVERSE_MAX:]
     rows = MemoryVector.objects.filter(
-        Among(F("memory_id"), [f.id for f in head]), model=asked.model, position=0
+        Among(F("memory_id"), [f.id for f in head]), model=request.model, position=0
     )
     vectors = dict(rows.values_list("memory_id", "embedding"))
     placed = choose_diverse({f.id: f.score for f in head}, vectors, strength=strength)
     return [*placed, *(DiverseItem(f.id, f.score, 1.0, None) for f in tail)]
 
 
-def _explain(factors: Factors[UUID], diverse: DiverseItem[UUID], board: _Board) -> dict[str, Any]:
+def _explain(
+    factors: Factors[UUID], diverse: DiverseItem[UUID], board: _PoolRankings
+) -> dict[str, Any]:
     pool = board.pool
     return {name: getattr(factors, name) for name in _SHOWN} | {
         "diversity": diverse.multiplier,

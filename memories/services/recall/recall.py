@@ -18,9 +18,9 @@ from memories.core.text import terms
 from memories.models import Memory, MemoryQuerySet, Provenance
 from memories.services.recall import past
 from memories.services.recall.log import note_recall
-from memories.services.recall.pool import BREADTH, Pool, gather
+from memories.services.recall.pool import BREADTH, RecallPool, gather
 from memories.services.recall.query import Query, holding, matching
-from memories.services.recall.rank import Asked, Past, Ranked, rank
+from memories.services.recall.rank import PastWordings, RankedMemory, RankRequest, rank
 
 PINNED_MAX = 20
 _TRUST = Case(*(When(provenance=one.value, then=Value(one.trust)) for one in Provenance))
@@ -33,11 +33,11 @@ NOTHING_ASKED = "nothing asked: the query holds nothing but punctuation"
 BELOW_MIN_SCORE = "below min_score: every memory that was found scores less"
 NOT_EMBEDDABLE = "query not embeddable: its meaning is unknown right now"
 
-__all__ = ["Answer", "Query", "Recalled", "matching", "ranking", "recall"]
+__all__ = ["Query", "RecallAnswer", "RecalledMemory", "matching", "ranking", "recall"]
 
 
 @dataclass(frozen=True, slots=True)
-class Recalled:
+class RecalledMemory:
     """One memory with its score; `explain` holds every factor (see `memories.core.fusion`)."""
 
     memory: Memory
@@ -47,14 +47,14 @@ class Recalled:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class RecallAnswer:
     """What was found, or why nothing was."""
 
-    results: tuple[Recalled, ...]
+    results: tuple[RecalledMemory, ...]
     reason: str = ""
 
 
-def recall(workspace: Workspace, query: Query, *, now: datetime) -> Answer:
+def recall(workspace: Workspace, query: Query, *, now: datetime) -> RecallAnswer:
     """Answer a query from what may be recalled, or could be at the moment asked about.
 
     1. Embed, outside of any transaction. 2. A pool by meaning and by words. 3. Fuse, read the best
@@ -64,20 +64,20 @@ def recall(workspace: Workspace, query: Query, *, now: datetime) -> Answer:
         return _recall(workspace, query, now=now)
 
 
-def _recall(workspace: Workspace, query: Query, *, now: datetime) -> Answer:
-    reading = read(query, workspace.embedding_model)
+def _recall(workspace: Workspace, query: Query, *, now: datetime) -> RecallAnswer:
+    reading = read_query_of(query, workspace.embedding_model)
     if reading is None and query.asks_something:
         telemetry.record_outage(
             "embedding", "embedding_unavailable",
             detail=workspace.embedding_model, now=now, workspace=workspace,
         )  # fmt: skip
-    then = None if query.as_of is None else past.former(workspace, query, reading)
+    then = None if query.as_of is None else past.read_former(workspace, query, reading)
     with in_workspace(workspace):
         ranked = ranking(workspace, query, reading, then, now=now)
         kept = [one for one in ranked if query.min_score is None or one.score >= query.min_score]
         best = kept[: query.k]
         if not best:
-            return Answer((), _reason(query, now, reading, had_any=bool(ranked)))
+            return RecallAnswer((), _reason(query, now, reading, had_any=bool(ranked)))
         memories = Memory.objects.in_bulk([one.id for one in best])
         if then is not None:
             memories |= {i: m for i, m in then.memories.items() if i in memories}
@@ -89,33 +89,35 @@ def _recall(workspace: Workspace, query: Query, *, now: datetime) -> Answer:
                 session_key=query.session_key,
                 now=now,
             )
-        return Answer(tuple(Recalled(memories[o.id], o.score, o.cosine, o.explain) for o in best))
+        return RecallAnswer(
+            tuple(RecalledMemory(memories[o.id], o.score, o.cosine, o.explain) for o in best)
+        )
 
 
 def ranking(
     workspace: Workspace,
     query: Query,
     reading: QueryReading | None,
-    then: past.Former | None = None,
+    then: past.FormerWordings | None = None,
     *,
     always: Collection[UUID] = (),
     now: datetime,
-) -> list[Ranked]:
+) -> list[RankedMemory]:
     """Return all that is related to a query, in order, and `always` whatever it is worth."""
     model = workspace.embedding_model
-    asked = Asked(query, reading, model, workspace.config, query.as_of or now)
+    asked = RankRequest(query, reading, model, workspace.config, query.as_of or now)
     if then is None:
         recallable = Memory.objects.recallable(now).filter(matching(query))
-        pinned = _pinned(recallable, query)
+        pinned = _leading_pins(recallable, query)
         pool = _pool(recallable, query, reading, model, [*pinned, *always])
         return rank(asked, pool, pinned=pinned, always=always)
     unrevised = past.unrevised(asked.now).filter(matching(query))
-    pinned = _pinned(unrevised, query)
+    pinned = _leading_pins(unrevised, query)
     pool = past.gather_then(unrevised, query, reading, model, then, always=pinned)
-    return rank(asked, pool, pinned=pinned, past=Past(then.memories, past.states_of(then)))
+    return rank(asked, pool, pinned=pinned, past=PastWordings(then.memories, past.states_of(then)))
 
 
-def read(query: Query, model: str) -> QueryReading | None:
+def read_query_of(query: Query, model: str) -> QueryReading | None:
     """Return what the model makes of a query; None when it cannot be had, or nothing is asked."""
     if not query.asks_something:
         return None
@@ -131,13 +133,13 @@ def _pool(
     reading: QueryReading | None,
     model: str,
     always: Collection[UUID],
-) -> Pool:
+) -> RecallPool:
     vector = None if reading is None else reading.vector
     breadth = max(BREADTH, query.k)
     return gather(recallable, vector, model, terms(query.text), always, breadth=breadth)
 
 
-def _pinned(recallable: QuerySet[Memory], query: Query) -> list[UUID]:
+def _leading_pins(recallable: QuerySet[Memory], query: Query) -> list[UUID]:
     """Return the pins that lead where the query looks: half of `k` at most, one at least.
 
     What a user stated comes before what agents call important, as at the start of a session.

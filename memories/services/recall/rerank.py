@@ -9,7 +9,7 @@ from engram.kernel.embedding import QueryReading, tells_tokens
 from memories.core import bm25, late
 from memories.core.text import terms
 from memories.services.index.tokens import tokens_of
-from memories.services.recall.pool import Pool
+from memories.services.recall.pool import RecallPool
 
 ON = "on"
 NOT_ASKED = "off"
@@ -30,7 +30,7 @@ def late_scores(
     reading: QueryReading,
     model: str,
     *,
-    pool: Pool,
+    pool: RecallPool,
     ids: Collection[UUID],
     besides: Mapping[UUID, late.Bytes],
 ) -> dict[UUID, float]:

@@ -10,8 +10,8 @@ from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, State
 from memories.services.recall.query import Query, in_places, in_project, of_kinds
-from memories.services.recall.rank import Ranked
-from memories.services.recall.recall import ranking, read
+from memories.services.recall.rank import RankedMemory
+from memories.services.recall.recall import ranking, read_query_of
 
 # Names for programs, and what they mean.
 CODES = {
@@ -37,7 +37,7 @@ _WHEN_HIDDEN = {
 
 
 @dataclass(frozen=True, slots=True)
-class Reason:
+class WhyNotReason:
     """One reason."""
 
     code: str
@@ -50,7 +50,7 @@ class WhyNot:
 
     memory: Memory
     state: State
-    reasons: tuple[Reason, ...]
+    reasons: tuple[WhyNotReason, ...]
     rank: int | None = None
     score: float | None = None
     cosine: float | None = None
@@ -65,7 +65,7 @@ class WhyNot:
 
 def why_not(workspace: Workspace, memory: Memory, query: Query, *, now: datetime) -> WhyNot:
     """Ask the query as recall does, and look where the memory went."""
-    reading = read(query, workspace.embedding_model)
+    reading = read_query_of(query, workspace.embedding_model)
     state = memory.state(now)
     with in_workspace(workspace):
         excluded = [*_of_state(memory, state), *_of_filters(memory, query)]
@@ -80,7 +80,7 @@ def why_not(workspace: Workspace, memory: Memory, query: Query, *, now: datetime
     return WhyNot(
         memory=memory,
         state=state,
-        reasons=tuple(reasons) or (Reason("returned", f"It is returned, in place {place}."),),
+        reasons=tuple(reasons) or (WhyNotReason("returned", f"It is returned, in place {place}."),),
         rank=place,
         score=own.score,
         cosine=own.cosine,
@@ -89,57 +89,57 @@ def why_not(workspace: Workspace, memory: Memory, query: Query, *, now: datetime
     )
 
 
-def _of_state(memory: Memory, state: State) -> list[Reason]:
+def _of_state(memory: Memory, state: State) -> list[WhyNotReason]:
     if state == State.ACTIVE:
         return []
     stamp = memory.expires_at if state == State.EXPIRED else getattr(memory, f"{state}_at")
     message = f"{_WHEN_HIDDEN[state]} on {stamp:%Y-%m-%d at %H:%M} UTC."
-    return [Reason("state", message)]
+    return [WhyNotReason("state", message)]
 
 
-def _of_filters(memory: Memory, query: Query) -> list[Reason]:
+def _of_filters(memory: Memory, query: Query) -> list[WhyNotReason]:
     """Name each filter that leaves the memory out."""
     row = Memory.objects.filter(pk=memory.pk)
     asked = (
-        ("scope", in_places(query), f"Its scope is {_named(memory.scope)}."),
-        ("project", in_project(query), f"Its project is {_named(memory.project)}."),
+        ("scope", in_places(query), f"Its scope is {_quote_path(memory.scope)}."),
+        ("project", in_project(query), f"Its project is {_quote_path(memory.project)}."),
         ("kinds", of_kinds(query), f"It is of the kind {memory.kind}."),
     )
     return [
-        Reason(code, f"{CODES[code]} {detail}")
+        WhyNotReason(code, f"{CODES[code]} {detail}")
         for code, condition, detail in asked
         if not row.filter(condition).exists()
     ]
 
 
 def _of_rank(
-    memory: Memory, query: Query, own: Ranked, place: int | None, others: list[Ranked]
-) -> list[Reason]:
+    memory: Memory, query: Query, own: RankedMemory, place: int | None, others: list[RankedMemory]
+) -> list[WhyNotReason]:
     """Say what keeps an active memory that no filter leaves out from being returned."""
     if not query.asks_something:
-        return [Reason("nothing_asked", CODES["nothing_asked"])]
+        return [WhyNotReason("nothing_asked", CODES["nothing_asked"])]
     found = []
     if own.score <= 0:
-        found.append(Reason("unrelated", CODES["unrelated"]))
+        found.append(WhyNotReason("unrelated", CODES["unrelated"]))
     elif query.min_score is not None and own.score < query.min_score:
         message = f"Its score of {own.score:.3f} is below {query.min_score:.3f}."
-        found.append(Reason("min_score", message))
+        found.append(WhyNotReason("min_score", message))
     elif place is None:
-        found.append(Reason("stage", CODES["stage"]))
+        found.append(WhyNotReason("stage", CODES["stage"]))
     elif place > query.k:
         needed = others[query.k - 1].score
         message = (
             f"{place - 1} others fit better: it scores {own.score:.3f}, "
             f"and place {query.k} has {needed:.3f}."
         )
-        found.append(Reason("rank", message))
+        found.append(WhyNotReason("rank", message))
     if found and memory.is_embedding_due:
         how = "Only its words count." if own.cosine is None else "Of its end only the words count."
-        found.append(Reason("not_embedded", f"{CODES['not_embedded']} {how}"))
+        found.append(WhyNotReason("not_embedded", f"{CODES['not_embedded']} {how}"))
     return found
 
 
-def _threshold(query: Query, others: list[Ranked]) -> float | None:
+def _threshold(query: Query, others: list[RankedMemory]) -> float | None:
     """Return the score that would have been enough: that of place k, or `min_score`."""
     needed = [others[query.k - 1].score] if len(others) >= query.k else []
     if query.min_score is not None:
@@ -147,5 +147,5 @@ def _threshold(query: Query, others: list[Ranked]) -> float | None:
     return max(needed, default=None)
 
 
-def _named(path: str) -> str:
+def _quote_path(path: str) -> str:
     return f"“{path}”" if path else "none"

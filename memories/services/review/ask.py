@@ -24,7 +24,7 @@ DERIVED_MAX = 1000
 REASON_MAX_CHARS = 300
 
 
-def ask(
+def request_review(
     workspace: Workspace,
     needed: ReviewNeededError,
     fields: Mapping[str, Any],
@@ -39,7 +39,7 @@ def ask(
     of this caller waits already.
     """
     memory = needed.memory
-    request = {"fields": dict(fields), "seen": _seen(memory, fields, now)}
+    request = {"fields": dict(fields), "seen": _fingerprint(memory, fields, now)}
     same = Review.objects.filter(
         memory=memory,
         kind=needed.kind,
@@ -75,7 +75,7 @@ def _refuse_too_many(workspace: Workspace, actor: Actor) -> None:
         )
 
 
-def ask_to_forget(
+def request_forgetting(
     needed: Sequence[ReviewNeededError], *, actor: Actor, now: datetime
 ) -> dict[UUID, UUID]:
     """Ask a reviewer about each locked memory, in a fixed number of queries: memory → review."""
@@ -90,8 +90,12 @@ def ask_to_forget(
     asked = {memory_id: pk for memory_id, pk in waiting.values_list("memory_id", "pk") if memory_id}
     new = {
         memory.id: _review(
-            ReviewKind.FORGET, memory.id, {"fields": {}, "seen": seen(memory, now)}, reason,
-            actor=actor, now=now,
+            ReviewKind.FORGET,
+            memory.id,
+            {"fields": {}, "seen": fingerprint_of(memory, now)},
+            reason,
+            actor=actor,
+            now=now,
         )
         for memory, reason in reasons.items()
         if memory.id not in asked
@@ -100,7 +104,7 @@ def ask_to_forget(
     return asked | {memory_id: review.id for memory_id, review in new.items()}
 
 
-def locked_with_memory(review_id: UUID) -> tuple[Review, Memory | None]:
+def lock_with_memory(review_id: UUID) -> tuple[Review, Memory | None]:
     """Lock and return a review and the memory that it is about, the memory first."""
     reviews = Review.objects.filter(pk=review_id)
     memory = Memory.objects.filter(pk__in=reviews.values("memory_id"))
@@ -111,16 +115,16 @@ def locked_with_memory(review_id: UUID) -> tuple[Review, Memory | None]:
     return review, locked
 
 
-def about(review: Review) -> tuple[str, UUID]:
+def subject_of(review: Review) -> tuple[str, UUID]:
     """Return what history says a review is about: its memory, or itself when there is none."""
     return ("memory", review.memory_id) if review.memory_id else ("review", review.id)
 
 
-def _seen(memory: Memory | None, fields: Mapping[str, Any], now: datetime) -> dict[str, Any]:
-    return seen(memory, now) if memory else {"statement": content_hash(fields["content"])}
+def _fingerprint(memory: Memory | None, fields: Mapping[str, Any], now: datetime) -> dict[str, Any]:
+    return fingerprint_of(memory, now) if memory else {"statement": content_hash(fields["content"])}
 
 
-def seen(memory: Memory, now: datetime) -> dict[str, Any]:
+def fingerprint_of(memory: Memory, now: datetime) -> dict[str, Any]:
     """Return what tells one state of a memory from another."""
     return {"revision": memory.revision, "state": str(memory.state(now))}
 
@@ -151,7 +155,7 @@ def _open(reviews: Sequence[Review], *, actor: Actor, now: datetime) -> None:
     """Write new reviews with their events."""
     events = [
         event(
-            "review.opened", of=about(review), actor=actor, now=now,
+            "review.opened", of=subject_of(review), actor=actor, now=now,
             data={"review": str(review.id), "kind": str(review.kind)},
         )
         for review in reviews
@@ -234,7 +238,7 @@ def _waiting_summaries(derived: Iterable[UUID]) -> Any:
     ).order_by("created_at", "pk")
 
 
-def lapse_of(memory_ids: Collection[UUID], *, now: datetime, with_flags: bool = False) -> None:
+def lapse_about(memory_ids: Collection[UUID], *, now: datetime, with_flags: bool = False) -> None:
     """Close the requests about memories that were hidden, brought back or changed.
 
     Whether a summary may stay (`with_flags`) is asked until the summary itself is forgotten.
@@ -281,7 +285,7 @@ def close(
         review.note = note
         review.result = result
         review.save(update_fields=["status", "decided_at", "decided_by", "note", "result"])
-        subjects = {about(review), *([("memory", result.id)] if result else [])}
+        subjects = {subject_of(review), *([("memory", result.id)] if result else [])}
         for of in sorted(subjects):
             record(
                 f"review.{status}",

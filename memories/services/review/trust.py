@@ -152,7 +152,7 @@ def persons_words(ids: Collection[UUID]) -> set[UUID]:
     was split from when a person said it there, whoever merged or split. The number of queries
     does not grow with the number of memories.
     """
-    parts = _merged_with(ids)
+    parts = _merge_partners(ids)
     decided = by_persons() | Q(type="memory.separated", data__said_by="user")
     of_parts = Event.objects.filter(object_id__in=[str(part) for part in parts])
     events = of_parts.filter(decided).order_by("seq")
@@ -160,7 +160,9 @@ def persons_words(ids: Collection[UUID]) -> set[UUID]:
     for object_id, type_ in events.values_list("object_id", "type"):
         for memory_id in parts[UUID(object_id)]:
             types[memory_id].append(type_)
-    return {memory_id for memory_id, its in types.items() if not _WILL.isdisjoint(_standing(its))}
+    return {
+        memory_id for memory_id, its in types.items() if not _WILL.isdisjoint(_types_in_force(its))
+    }
 
 
 def by_persons() -> Q:
@@ -170,7 +172,7 @@ def by_persons() -> Q:
     return Q(actor_kind="user") | Q(actor_kind="key", actor_id__in=ids)
 
 
-def _standing(types: list[str]) -> list[str]:
+def _types_in_force(types: list[str]) -> list[str]:
     """Return the types of events without the verdicts that were taken back."""
     if "memory.released" not in types:
         return types
@@ -178,7 +180,7 @@ def _standing(types: list[str]) -> list[str]:
     return [one for n, one in enumerate(types) if one != "memory.upheld" or n > last]
 
 
-def _merged_with(ids: Collection[UUID]) -> dict[UUID, set[UUID]]:
+def _merge_partners(ids: Collection[UUID]) -> dict[UUID, set[UUID]]:
     """Return memories and what was merged into them, however indirectly: part → the memories."""
     parts = {memory_id: {memory_id} for memory_id in ids}
     frontier = set(parts)

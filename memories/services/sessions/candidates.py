@@ -101,7 +101,7 @@ _HEADER_BYTES = 4  # of a vector in binary: its width, and two unused
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SessionPlace:
     """What a session is about: where constraints hold, and whose best are candidates."""
 
     project: str
@@ -111,7 +111,7 @@ class Place:
     model: str
 
 
-class Fact(NamedTuple):
+class CandidateMemory(NamedTuple):
     """A candidate as it stands now."""
 
     id: UUID
@@ -126,37 +126,37 @@ class Fact(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Candidates:
+class SessionCandidates:
     """The candidates in the baseline's order, and by the same order what else is known of each."""
 
-    facts: Sequence[Fact]
+    facts: Sequence[CandidateMemory]
     always: Sequence[Always]
     vectors: Sequence[NDArray[np.float32] | None]  # of the first window
     cosines: Sequence[float | None]  # of the nearest window
     constraints: Sequence[UUID]  # all that hold here, `CONSTRAINTS_READ` at most
 
 
-def candidates_of(place: Place, *, now: datetime) -> Candidates:
+def candidates_of(place: SessionPlace, *, now: datetime) -> SessionCandidates:
     """Return a session's candidates, kept from being erased until the transaction ends."""
     recallable = Memory.objects.recallable(now)
-    asked = _asked(place)
+    parameters = _parameters(place)
     with by_index_in_order():
-        ranked = _rows(_BEST, recallable, asked)
-        named = _rows(_ALWAYS, recallable, asked)
+        ranked = _rows(_BEST, recallable, parameters)
+        named = _rows(_ALWAYS, recallable, parameters)
         best = [memory_id for memory_id, *_ in ranked[:BEST]]
         near = _near(recallable, place, size=ranked[0][3] if ranked else 0)
         chosen = {*best, *near}
-        linked = [row[0] for row in _rows(_LINKED, recallable, asked | {"ids": list(chosen)})]
+        linked = [row[0] for row in _rows(_LINKED, recallable, parameters | {"ids": list(chosen)})]
         of_place = [i for i, is_here, *_ in ranked if is_here and i not in chosen][:PLACED_MAX]
         constraints = [i for i, must in named if must]
         always: dict[UUID, Always] = dict.fromkeys(constraints[:CONSTRAINTS_MAX], "constraint")
         always.update({i: "pin" for i, must in named if not must})
-        asked["ids"] = _capped(always, [*of_place, *linked], best, near)
-        facts = [Fact._make(row) for row in _rows(_FACTS, recallable, asked)]
-        windows = _windows(asked, place.vector)
+        parameters["ids"] = _cap(always, [*of_place, *linked], best, near)
+        facts = [CandidateMemory._make(row) for row in _rows(_FACTS, recallable, parameters)]
+        windows = _windows(parameters, place.vector)
     facts.sort(key=lambda f: (-standing(f.importance, f.observed_at, is_pinned=f.leads), f.id))
     vectors = [windows.get(fact.id, []) for fact in facts]
-    return Candidates(
+    return SessionCandidates(
         facts=facts,
         always=[always.get(fact.id, "") for fact in facts],
         vectors=[rows[0] if rows else None for rows in vectors],
@@ -167,12 +167,12 @@ def candidates_of(place: Place, *, now: datetime) -> Candidates:
 
 def constraints_at(project: str, scope: str, *, now: datetime) -> list[UUID]:
     """Return the constraints that hold in a place, `CONSTRAINTS_READ` at most, the first first."""
-    asked = _asked(Place(project, scope, "", None, "")) | {"pins": 0}
+    parameters = _parameters(SessionPlace(project, scope, "", None, "")) | {"pins": 0}
     with by_index_in_order():
-        return [i for i, _ in _rows(_ALWAYS, Memory.objects.recallable(now), asked)]
+        return [i for i, _ in _rows(_ALWAYS, Memory.objects.recallable(now), parameters)]
 
 
-def _asked(place: Place) -> dict[str, Any]:
+def _parameters(place: SessionPlace) -> dict[str, Any]:
     parts = place.scope.split("/") if place.scope else []
     return {
         "workspace": current_workspace_id(),
@@ -189,7 +189,7 @@ def _asked(place: Place) -> dict[str, Any]:
     }
 
 
-def _near(recallable: MemoryQuerySet, place: Place, *, size: int) -> Collection[UUID]:
+def _near(recallable: MemoryQuerySet, place: SessionPlace, *, size: int) -> Collection[UUID]:
     """Return the nearest to the context, or where it has no vector what shares its words."""
     if place.vector is not None:
         return nearest(recallable, place.vector, place.model, BEST, size=size)
@@ -197,7 +197,7 @@ def _near(recallable: MemoryQuerySet, place: Place, *, size: int) -> Collection[
     return by_words(recallable, vocabulary_of(words), BEST) if words else ()
 
 
-def _capped(
+def _cap(
     always: Iterable[UUID],
     structural: Sequence[UUID],
     best: Sequence[UUID],
@@ -209,23 +209,23 @@ def _capped(
     return list(found)[:POOL_MAX]
 
 
-def _rows(statement: str, recallable: MemoryQuerySet, asked: dict[str, Any]) -> list[Any]:
+def _rows(statement: str, recallable: MemoryQuerySet, parameters: dict[str, Any]) -> list[Any]:
     condition = condition_of(recallable)
     with binary_cursor() as cursor:
-        cursor.execute(statement.format(condition=condition.sql), condition.parameters | asked)
+        cursor.execute(statement.format(condition=condition.sql), condition.parameters | parameters)
         rows: list[Any] = cursor.fetchall()
         return rows
 
 
 def _windows(
-    asked: dict[str, Any], vector: NDArray[np.float32] | None
+    parameters: dict[str, Any], vector: NDArray[np.float32] | None
 ) -> dict[UUID, list[NDArray[np.float32]]]:
     """Return the vectors of memories, window by window; of one width, the context's if it has one.
 
     A vector of another width or with holes is as good as none.
     """
     with binary_cursor() as cursor:
-        cursor.execute(_VECTORS, asked)
+        cursor.execute(_VECTORS, parameters)
         written = cursor.fetchall()
     if not written:
         return {}

@@ -16,7 +16,7 @@ from engram.kernel.refusals import StaleError
 from engram.kernel.tenancy import in_workspace
 from memories.models import Session
 from memories.services.causes import OTHER_TRANSCRIPT
-from memories.services.sessions.prompts import locked_session, own_session
+from memories.services.sessions.prompts import lock_session, own_session
 from memories.signals import session_ended
 
 IDLE_FOR = timedelta(hours=24)
@@ -38,7 +38,7 @@ def end_session(
     """
     with in_workspace(workspace):
         session = (
-            locked_session(session_key) if actor.is_reviewer else own_session(session_key, actor)
+            lock_session(session_key) if actor.is_reviewer else own_session(session_key, actor)
         )
         digest = hashlib.sha256(transcript.encode()).hexdigest()
         if session.ended_at is not None and not session.is_abandoned:

@@ -17,7 +17,7 @@ from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.core.spelling import UNSEEN
 from memories.models import Session
-from memories.services.sessions.prompts import locked_session
+from memories.services.sessions.prompts import lock_session
 from memories.signals import session_erased
 
 # Texts are compared as `letters()` folds them, rows hold them as they were sent. Left out of a word
@@ -36,7 +36,7 @@ def delete_session(workspace: Workspace, session_key: str, *, actor: Actor, now:
     What it added to the counters of memories stays.
     """
     with in_workspace(workspace):
-        session = locked_session(session_key)
+        session = lock_session(session_key)
         told = {"records": session.candidates.count(), "prompts": session.prompt_count}
         record(
             "session.deleted",

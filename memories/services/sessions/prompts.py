@@ -22,7 +22,7 @@ from memories.core.hits import HITS_MAX, Match, asked_of, match_of
 from memories.core.text import terms
 from memories.models import Memory, Session, SessionCandidate
 from memories.services.causes import SESSION_ENDED, SESSION_OF_ANOTHER
-from memories.services.disputes import UNDISPUTED, Dispute, quoted_disputes
+from memories.services.disputes import UNDISPUTED, Dispute, disputes_with_quotes
 from memories.services.index.postings import GAIN, POSTINGS, bm25_parameters, vocabulary_of
 from memories.services.locks import lock
 
@@ -96,7 +96,7 @@ def prompt(
     with in_workspace(workspace):
         # Asked before anything is read or locked for a stranger; `open_session` asks again.
         refuse_strangers(
-            found_session(Session.objects.defer("transcript", "context"), session_key), actor
+            find_session(Session.objects.defer("transcript", "context"), session_key), actor
         )
         matched = _matches(text, now)
         # Memories before the session, as erasing does: the other way round the two deadlock.
@@ -122,7 +122,7 @@ def prompt(
         memories = Memory.objects.recallable(now).in_bulk(list(matched))
         rows = session.candidates.filter(memory__in=list(matched))
         records = {row.memory_id: row for row in rows}
-        disputes = quoted_disputes(list(memories), now=now)
+        disputes = disputes_with_quotes(list(memories), now=now)
         hits = [
             Hit(memories[i], how.score, records.get(i), disputes.get(i, UNDISPUTED))
             for i, how in matched.items()
@@ -141,17 +141,17 @@ def open_session(session_key: str, actor: Actor) -> Session:
 
 def own_session(session_key: str, actor: Actor) -> Session:
     """Lock and return a session that the caller started; others only look at it."""
-    session = locked_session(session_key)
+    session = lock_session(session_key)
     refuse_strangers(session, actor)
     return session
 
 
-def locked_session(session_key: str) -> Session:
+def lock_session(session_key: str) -> Session:
     """Lock and return a session."""
-    return found_session(Session.objects.select_for_update(no_key=True), session_key)
+    return find_session(Session.objects.select_for_update(no_key=True), session_key)
 
 
-def found_session(sessions: QuerySet[Session], session_key: str) -> Session:
+def find_session(sessions: QuerySet[Session], session_key: str) -> Session:
     """Return the session of that key among these, or raise `MissingError`."""
     session = sessions.filter(session_key=session_key).first()
     if session is None:

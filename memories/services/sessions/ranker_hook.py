@@ -1,8 +1,8 @@
 """The seam by which a learned ranker takes part in session start: `settings.ENGRAM_SESSION_RANKER`.
 
-The setting names a callable that takes what is `Asked` and returns an `Opinion`; empty means that
-there is none. Whatever goes wrong with it, the baseline's order serves: what it raises, and an
-opinion that is none (scores of other candidates, numbers out of range), is counted as a failure.
+The setting names a callable that takes a `RankerRequest` and returns a `RankerAnswer`; empty means
+that there is none. Whatever goes wrong with it, the baseline's order serves: an exception, scores
+of other candidates and numbers out of range are counted as failures.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class CandidateFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class RankerRequest:
     """A session that starts, and its candidates in the baseline's order."""
 
     workspace: Workspace
@@ -57,7 +57,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Opinion:
+class RankerAnswer:
     """What a ranker says: scores for all candidates, or none and why.
 
     `alpha` is the baseline's weight in [0, 1]; `signals` is the ranker's account of each
@@ -78,7 +78,7 @@ class Opinion:
 class SessionRanker(Protocol):
     """The callable that the setting names; called inside the workspace."""
 
-    def __call__(self, asked: Asked, /) -> Opinion:
+    def __call__(self, asked: RankerRequest, /) -> RankerAnswer:
         """Return what the ranker thinks of the candidates."""
 
 
@@ -87,34 +87,36 @@ def _ranker(name: str) -> SessionRanker:
     return cast("SessionRanker", import_string(name))
 
 
-def opinion_on(asked: Asked) -> Opinion:
+def ask_ranker(request: RankerRequest) -> RankerAnswer:
     """Return the learned ranker's opinion; whatever it raises is counted and means none."""
     name = settings.ENGRAM_SESSION_RANKER
     if not name:
-        return Opinion()
+        return RankerAnswer()
     try:
-        with in_workspace(asked.workspace):  # a savepoint: what fails in the database ends here
-            opinion = _ranker(name)(asked)
+        with in_workspace(request.workspace):  # a savepoint: what fails in the database ends here
+            answer = _ranker(name)(request)
     except Exception as error:  # noqa: BLE001  a session starts whatever a ranker does
-        return _none(asked, "predictor_crash", type(error).__name__, "crash")
-    if flaw := flaw_of(opinion, asked):
-        return _none(asked, "predictor_parse_error", flaw, "invalid")
-    return opinion
+        return _no_scores(request, "predictor_crash", type(error).__name__, "crash")
+    if flaw := find_flaw(answer, request):
+        return _no_scores(request, "predictor_parse_error", flaw, "invalid")
+    return answer
 
 
-def _none(asked: Asked, code: str, detail: str, reason: str) -> Opinion:
-    telemetry.record_error(STAGE, code, detail=detail, session_key=asked.session_key, now=asked.now)
-    return Opinion(no_opinion_reason=reason)
+def _no_scores(request: RankerRequest, code: str, detail: str, reason: str) -> RankerAnswer:
+    telemetry.record_error(
+        STAGE, code, detail=detail, session_key=request.session_key, now=request.now
+    )
+    return RankerAnswer(no_opinion_reason=reason)
 
 
-def flaw_of(opinion: Opinion, asked: Asked) -> str:
+def find_flaw(answer: RankerAnswer, request: RankerRequest) -> str:
     """Return what makes an opinion none, empty when nothing does."""
-    scores, signals, ids = opinion.scores, opinion.signals, [one.id for one in asked.candidates]
+    scores, signals, ids = answer.scores, answer.signals, [one.id for one in request.candidates]
     if scores and (len(scores) != len(ids) or not all(i in scores for i in ids)):
         return "scores of other candidates than were asked about"
     if not all(map(isfinite, scores.values())):
         return "a score that is no number"
-    if not (0 <= opinion.alpha <= 1 and 0 <= opinion.exploration_rate <= 1 and opinion.rrf_k > 0):
+    if not (0 <= answer.alpha <= 1 and 0 <= answer.exploration_rate <= 1 and answer.rrf_k > 0):
         return "a weight or a rate out of range"
     if signals and len({len(signals.get(i, ())) for i in ids}) > 1:
         return "signals of some candidates only"

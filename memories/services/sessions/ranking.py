@@ -15,12 +15,12 @@ from memories.core import injection
 from memories.core.baseline import age_days, effectiveness
 from memories.models import Provenance
 from memories.services.disputes import UNDISPUTED, Dispute
-from memories.services.sessions.candidates import Candidates, Fact
-from memories.services.sessions.ranker_hook import Asked, CandidateFacts, Opinion
+from memories.services.sessions.candidates import CandidateMemory, SessionCandidates
+from memories.services.sessions.ranker_hook import CandidateFacts, RankerAnswer, RankerRequest
 from memories.services.sessions.record import CandidateRow
 
 
-def facts_of(found: Candidates, now: datetime) -> list[CandidateFacts]:
+def facts_of(found: SessionCandidates, now: datetime) -> list[CandidateFacts]:
     """Return what a ranker may know of the candidates, in the baseline's order."""
     answer = []
     for fact, vector in zip(found.facts, found.vectors, strict=True):
@@ -40,10 +40,10 @@ def facts_of(found: Candidates, now: datetime) -> list[CandidateFacts]:
     return answer
 
 
-def ranked(
-    found: Candidates,
-    asked: Asked,
-    opinion: Opinion,
+def rank_candidates(
+    found: SessionCandidates,
+    request: RankerRequest,
+    answer: RankerAnswer,
     room: injection.Room,
     disputes: Mapping[UUID, Dispute],
     *,
@@ -54,8 +54,8 @@ def ranked(
     What the other side of a dispute says is told with a memory, and takes room like it.
     """
     ids = [fact.id for fact in found.facts]
-    scores = dict(enumerate(opinion.scores[i] for i in ids)) if opinion.scores else {}
-    signals = [opinion.signals.get(i, ()) for i in ids] if opinion.signals else [()] * len(ids)
+    scores = dict(enumerate(answer.scores[i] for i in ids)) if answer.scores else {}
+    signals = [answer.signals.get(i, ()) for i in ids] if answer.signals else [()] * len(ids)
     placed = injection.inject(
         [
             injection.Contender(
@@ -66,7 +66,7 @@ def ranked(
             )
             for place, (fact, always) in enumerate(zip(found.facts, found.always, strict=True))
         ],
-        injection.Opinion(scores, opinion.alpha, opinion.rrf_k, opinion.exploration_rate),
+        injection.Opinion(scores, answer.alpha, answer.rrf_k, answer.exploration_rate),
         {place: vector for place, vector in enumerate(found.vectors) if vector is not None},
         room,
         rng=rng,
@@ -75,7 +75,7 @@ def ranked(
         CandidateRow(
             memory_id=ids[one.id],
             source=one.source,
-            baseline_score=asked.candidates[one.id].baseline_score,
+            baseline_score=request.candidates[one.id].baseline_score,
             baseline_rank=one.baseline_rank,
             cosine=found.cosines[one.id],
             predictor_score=scores.get(one.id),
@@ -93,6 +93,6 @@ def ranked(
     ]
 
 
-def _precedence(fact: Fact) -> tuple[float, ...]:
+def _precedence(fact: CandidateMemory) -> tuple[float, ...]:
     """Return what orders constraints, and pins, among themselves: who said it, then importance."""
     return (-Provenance(fact.provenance).trust, -fact.importance)

@@ -14,7 +14,7 @@ from engram.kernel import telemetry
 from engram.kernel.binary import Packed, packing_cursor
 from engram.kernel.tenancy import current_workspace_id
 from memories.models import Session
-from memories.services.sessions.ranker_hook import Opinion
+from memories.services.sessions.ranker_hook import RankerAnswer
 
 # All in one statement of one plan. Numbers are sent packed, what is missing as NaN or 0; the
 # signals of a row are its part of one long array.
@@ -111,9 +111,9 @@ def is_known(session_key: str) -> bool:
 
 def sessions_before(caller: str, agent: str, at: datetime) -> Before:
     """Return when sessions began: the newest of all, and the caller's (and agent's) before `at`."""
-    asked: dict[str, Any] = {"caller": caller, "agent": agent, "at": at}
+    parameters: dict[str, Any] = {"caller": caller, "agent": agent, "at": at}
     with connection.cursor() as cursor:
-        cursor.execute(_BEFORE, asked | {"workspace": current_workspace_id()})
+        cursor.execute(_BEFORE, parameters | {"workspace": current_workspace_id()})
         return Before(*cursor.fetchone())
 
 
@@ -132,7 +132,7 @@ def record_candidates(session: Session, rows: Sequence[CandidateRow]) -> None:
         for kind, names in _PACKED.items()
         for name in names
     }
-    asked = {
+    parameters = {
         "workspace": current_workspace_id(),
         "session": session.id,
         "at": session.started_at,
@@ -141,17 +141,17 @@ def record_candidates(session: Session, rows: Sequence[CandidateRow]) -> None:
         "given": [row.memory_id for row in rows if row.was_injected],
     }
     with packing_cursor() as cursor:
-        cursor.execute(_RECORD, columns | packed | asked)
+        cursor.execute(_RECORD, columns | packed | parameters)
 
 
 CATEGORY = "predictor"
 
 
-def log_start(session: Session, rows: Sequence[CandidateRow], opinion: Opinion) -> None:
+def log_start(session: Session, rows: Sequence[CandidateRow], answer: RankerAnswer) -> None:
     """Tell what the start made of its candidates; nothing where no learned ranker takes part."""
-    if not opinion.phase:
+    if not answer.phase:
         return
-    key, scores = session.session_key, opinion.scores
+    key, scores = session.session_key, answer.scores
     injected = sum(row.was_injected for row in rows)
     attenuated = sum(row.diversity < 1 for row in rows)
 
@@ -166,8 +166,8 @@ def log_start(session: Session, rows: Sequence[CandidateRow], opinion: Opinion) 
                 session_key=key,
                 candidates=len(scores),
                 top_pick=max(scores, key=lambda memory_id: scores[memory_id]),
-                alpha=opinion.alpha,
-                model_version=opinion.model_version,
+                alpha=answer.alpha,
+                model_version=answer.model_version,
             )
         if attenuated:
             telemetry.log_event("diversity", CATEGORY, session_key=key, attenuated=attenuated)

@@ -32,16 +32,16 @@ from engram.kernel.tenancy import before_writing, in_workspace
 from memories.core import injection
 from memories.models import Memory, Session, SessionCandidate
 from memories.services.causes import SESSION_KEY_TAKEN
-from memories.services.disputes import UNDISPUTED, Dispute, quoted_disputes
+from memories.services.disputes import UNDISPUTED, Dispute, disputes_with_quotes
 from memories.services.sessions.candidates import (
-    Fact,
-    Place,
+    CandidateMemory,
+    SessionPlace,
     candidates_of,
     constraints_at,
 )
 from memories.services.sessions.offer import Offered, Started, decided_since
-from memories.services.sessions.ranker_hook import Asked, Opinion, opinion_on
-from memories.services.sessions.ranking import facts_of, ranked
+from memories.services.sessions.ranker_hook import RankerAnswer, RankerRequest, ask_ranker
+from memories.services.sessions.ranking import facts_of, rank_candidates
 from memories.services.sessions.record import (
     CandidateRow,
     is_known,
@@ -57,7 +57,7 @@ SECONDS_AN_HOUR = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
-class SessionWanted:
+class SessionRequest:
     """What a caller says of a session."""
 
     session_key: str
@@ -75,18 +75,18 @@ def session_rng(workspace: Workspace, session_key: str) -> Random:
 
 
 def start_session(
-    workspace: Workspace, wanted: SessionWanted, *, actor: Actor, now: datetime, rng: Random
+    workspace: Workspace, request: SessionRequest, *, actor: Actor, now: datetime, rng: Random
 ) -> Started:
     """Start a session, or answer what the one of this key was given, in its present wording."""
     began = perf_counter()
-    wanted = replace(wanted, agent=actor.agent_name(wanted.agent))
+    request = replace(request, agent=actor.agent_name(request.agent))
     names = ("session_key", "project", "scope", "agent")
-    refuse_credentials({name: getattr(wanted, name) for name in names})
-    wanted = replace(wanted, context=without_credentials(wanted.context)[0])
+    refuse_credentials({name: getattr(request, name) for name in names})
+    request = replace(request, context=without_credentials(request.context)[0])
     with before_writing(workspace):
-        is_new = not is_known(wanted.session_key)
-    vector = _embedded(workspace, wanted.context, now) if is_new else None
-    started = _start_once(workspace, wanted, vector, actor=actor, now=now, rng=rng)
+        is_new = not is_known(request.session_key)
+    vector = _embed_context(workspace, request.context, now) if is_new else None
+    started = _start_once(workspace, request, vector, actor=actor, now=now, rng=rng)
     if started.is_new:
         telemetry.observe(STAGE, perf_counter() - began, workspace)
     return started
@@ -95,7 +95,7 @@ def start_session(
 @retried
 def _start_once(
     workspace: Workspace,
-    wanted: SessionWanted,
+    request: SessionRequest,
     vector: NDArray[np.float32] | None,
     *,
     actor: Actor,
@@ -104,14 +104,14 @@ def _start_once(
 ) -> Started:
     """Start the session in one transaction, unless another caller has started it meanwhile."""
     with in_workspace(workspace):
-        one_at_a_time(f"session:{workspace.pk}:{wanted.session_key}")
-        if is_known(wanted.session_key):
-            return recorded(wanted.session_key, actor, now)
+        one_at_a_time(f"session:{workspace.pk}:{request.session_key}")
+        if is_known(request.session_key):
+            return read_started(request.session_key, actor, now)
         # A copy: done again it draws what it drew.
-        return _start(workspace, wanted, vector, actor=actor, now=now, rng=copy(rng))
+        return _start(workspace, request, vector, actor=actor, now=now, rng=copy(rng))
 
 
-def _embedded(workspace: Workspace, context: str, now: datetime) -> NDArray[np.float32] | None:
+def _embed_context(workspace: Workspace, context: str, now: datetime) -> NDArray[np.float32] | None:
     """Return the vector of the context; None when there is none to be had: words will do."""
     if not context.strip():
         return None
@@ -125,7 +125,7 @@ def _embedded(workspace: Workspace, context: str, now: datetime) -> NDArray[np.f
         return None
 
 
-def recorded(session_key: str, actor: Actor, now: datetime) -> Started:
+def read_started(session_key: str, actor: Actor, now: datetime) -> Started:
     """Return what a session was given, as it reads and is disputed now, without what is hidden.
 
     Raise `StaleError` for everybody but the caller that started it.
@@ -135,11 +135,9 @@ def recorded(session_key: str, actor: Actor, now: datetime) -> Started:
         raise StaleError(TAKEN, cause=SESSION_KEY_TAKEN)
     rows = list(session.candidates.filter(was_injected=True).order_by("rank"))
     memories = Memory.objects.recallable(now).in_bulk([row.memory_id for row in rows])
-    disputes = quoted_disputes(list(memories), now=now)
+    disputes = disputes_with_quotes(list(memories), now=now)
     offered = [
-        _offered(row, memories[row.memory_id], disputes)
-        for row in rows
-        if row.memory_id in memories
+        _offer(row, memories[row.memory_id], disputes) for row in rows if row.memory_id in memories
     ]
     before = sessions_before(session.caller, session.agent, session.started_at)
     decided = decided_since(before.own, session.started_at, now=now)
@@ -150,7 +148,7 @@ def recorded(session_key: str, actor: Actor, now: datetime) -> Started:
 
 def _start(
     workspace: Workspace,
-    wanted: SessionWanted,
+    request: SessionRequest,
     vector: NDArray[np.float32] | None,
     *,
     actor: Actor,
@@ -158,25 +156,25 @@ def _start(
     rng: Random,
 ) -> Started:
     model = workspace.embedding_model
-    place = Place(wanted.project, wanted.scope, wanted.context, vector, model)
+    place = SessionPlace(request.project, request.scope, request.context, vector, model)
     found = candidates_of(place, now=now)
-    before = sessions_before(actor.caller, wanted.agent, now)
+    before = sessions_before(actor.caller, request.agent, now)
     gap = _gap_hours(before.any, now)
-    asked = Asked(
+    asked = RankerRequest(
         workspace=workspace,
-        session_key=wanted.session_key,
+        session_key=request.session_key,
         context=vector,
         model=model,
-        project=wanted.project,
+        project=request.project,
         now=now,
         gap_hours=gap,
         candidates=facts_of(found, now),
     )
-    opinion = opinion_on(asked)
-    room = injection.Room(wanted.k, wanted.budget_chars)
-    disputes = quoted_disputes([fact.id for fact in found.facts], now=now)
-    rows = ranked(found, asked, opinion, room, disputes, rng=rng)
-    session = _session(wanted, vector, opinion, model=model, gap=gap, actor=actor, now=now)
+    answer = ask_ranker(asked)
+    room = injection.Room(request.k, request.budget_chars)
+    disputes = disputes_with_quotes([fact.id for fact in found.facts], now=now)
+    rows = rank_candidates(found, asked, answer, room, disputes, rng=rng)
+    session = _session(request, vector, answer, model=model, gap=gap, actor=actor, now=now)
     given = [row for row in rows if row.was_injected]
     told = event(
         "session.started",
@@ -189,18 +187,18 @@ def _start(
     insert([session, told])
     record_candidates(session, rows)
     send(told)
-    log_start(session, rows, opinion)
+    log_start(session, rows, answer)
     session_started.send(Session, session=session, now=now)
     facts = {fact.id: fact for fact in found.facts}
-    offered = [_offered(row, facts[row.memory_id], disputes) for row in given]
+    offered = [_offer(row, facts[row.memory_id], disputes) for row in given]
     known = {row.memory_id for row in given}
     left_out = [i for i in found.constraints if i not in known]
     return Started(session, offered, decided_since(before.own, now, now=now), left_out, is_new=True)
 
 
-def _offered(
+def _offer(
     row: CandidateRow | SessionCandidate,
-    memory: Fact | Memory,
+    memory: CandidateMemory | Memory,
     disputes: Mapping[UUID, Dispute],
 ) -> Offered:
     return Offered(
@@ -220,9 +218,9 @@ def _gap_hours(before: datetime | None, now: datetime) -> float | None:
 
 
 def _session(
-    wanted: SessionWanted,
+    request: SessionRequest,
     vector: NDArray[np.float32] | None,
-    opinion: Opinion,
+    answer: RankerAnswer,
     *,
     model: str,
     gap: float | None,
@@ -230,23 +228,23 @@ def _session(
     now: datetime,
 ) -> Session:
     return Session(
-        session_key=wanted.session_key,
-        project=wanted.project,
-        scope=wanted.scope,
-        agent=wanted.agent,
-        context=wanted.context,
+        session_key=request.session_key,
+        project=request.project,
+        scope=request.scope,
+        agent=request.agent,
+        context=request.context,
         context_embedding=vector,
         embedding_model=model,
         caller=actor.caller,
         key_id=actor.key_id,
-        k=wanted.k,
-        budget_chars=wanted.budget_chars,
+        k=request.k,
+        budget_chars=request.budget_chars,
         gap_hours=gap,
         started_at=now,
-        alpha=opinion.alpha,
-        phase=opinion.phase,
-        model_version=opinion.model_version,
-        has_opinion=bool(opinion.scores),
-        no_opinion_reason=opinion.no_opinion_reason,
-        status_line=opinion.status_line,
+        alpha=answer.alpha,
+        phase=answer.phase,
+        model_version=answer.model_version,
+        has_opinion=bool(answer.scores),
+        no_opinion_reason=answer.no_opinion_reason,
+        status_line=answer.status_line,
     )

@@ -20,7 +20,7 @@ from engram.kernel.planning import by_index
 from engram.kernel.refusals import MissingError, StaleError
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, SessionCandidate
-from memories.services.locks import hold_free
+from memories.services.locks import share_lock_free
 from predictor.core.calibration import CalibrationCandidate, draw, stratum_of
 from predictor.models import (
     CalibrationItem,
@@ -197,7 +197,7 @@ def _store_sample(
         for index, ((row, _), stratum) in enumerate(zip(judged, strata, strict=True))
     ]
     chosen = draw(items, size, rng)
-    held = hold_free([judged[index][0].memory_id for index in chosen])
+    held = share_lock_free([judged[index][0].memory_id for index in chosen])
     chosen = [index for index in chosen if judged[index][0].memory_id in held]
     if not chosen:
         return None

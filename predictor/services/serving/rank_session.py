@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from engram.kernel import telemetry
 from engram.kernel.actors import SYSTEM
 from engram.kernel.tenancy import in_workspace
-from memories.services.sessions.ranker_hook import STAGE, Asked, Opinion, flaw_of
+from memories.services.sessions.ranker_hook import STAGE, RankerAnswer, RankerRequest, find_flaw
 from predictor.core.checkpoint import CheckpointError
 from predictor.core.features import WidthError
 from predictor.core.governance import SERVING
@@ -70,22 +70,22 @@ class NoScoresError(Exception):
         self.reason = reason
 
 
-def rank_session(request: Asked) -> Opinion:
+def rank_session(request: RankerRequest) -> RankerAnswer:
     """Return what the workspace's ranker thinks of a starting session's candidates."""
     if request.workspace.config.predictor_mode == "off":
         served.held.let_go(request.workspace.pk, served=None)
-        return Opinion()
+        return RankerAnswer()
     try:
         with in_workspace(request.workspace):  # a savepoint: the session's transaction goes on
             found = _rank(request)
-            if flaw := flaw_of(found, request):
+            if flaw := find_flaw(found, request):
                 raise ScoreError(flaw)
             return found
     except Exception as error:  # noqa: BLE001  what fails here counts for the breaker too
-        return Opinion(no_opinion_reason=_count_failure(request, error))
+        return RankerAnswer(no_opinion_reason=_count_failure(request, error))
 
 
-def _rank(request: Asked) -> Opinion:
+def _rank(request: RankerRequest) -> RankerAnswer:
     state = serving_state()
     served.held.let_go(request.workspace.pk, served=state.served)
     is_off = breaker.is_open(state, request.now)
@@ -108,7 +108,7 @@ def _rank(request: Asked) -> Opinion:
     return replace(_answer(request, state, scores, reason, failures), signals=signals)
 
 
-def _scores(request: Asked, state: PredictorState, rows: Rows) -> dict[UUID, float]:
+def _scores(request: RankerRequest, state: PredictorState, rows: Rows) -> dict[UUID, float]:
     if state.served is None:
         raise NoScoresError(NO_MODEL)
     ends = perf_counter() + request.workspace.config.score_timeout_ms / 1000
@@ -121,7 +121,7 @@ def _scores(request: Asked, state: PredictorState, rows: Rows) -> dict[UUID, flo
         return _deadline.run(lambda: _score(request, model, rows), ends - perf_counter())
 
 
-def _score(request: Asked, model: ServedModel, rows: Rows) -> dict[UUID, float]:
+def _score(request: RankerRequest, model: ServedModel, rows: Rows) -> dict[UUID, float]:
     """Score the candidates: numbers only, for this runs in a thread of its own."""
     facts = request.candidates
     context = context_of(
@@ -146,7 +146,7 @@ def _score(request: Asked, model: ServedModel, rows: Rows) -> dict[UUID, float]:
     return {fact.id: float(score) for fact, score in zip(facts, scores, strict=True)}
 
 
-def _count_failure(request: Asked, error: Exception) -> str:
+def _count_failure(request: RankerRequest, error: Exception) -> str:
     """Have a failure counted when the session has started; return the session's reason.
 
     Not before: the session goes on to lock memories, and who settles one locks the state last.
@@ -161,7 +161,7 @@ def _count_failure(request: Asked, error: Exception) -> str:
     return reason
 
 
-def _account(request: Asked, code: str, detail: str) -> None:
+def _account(request: RankerRequest, code: str, detail: str) -> None:
     """Count a failure; a model that cannot be read is served no longer."""
     workspace, now = request.workspace, request.now
     with in_workspace(workspace):
@@ -185,17 +185,17 @@ def _account(request: Asked, code: str, detail: str) -> None:
 
 
 def _answer(
-    request: Asked,
+    request: RankerRequest,
     state: PredictorState,
     scores: Mapping[UUID, float],
     reason: str,
     failures: int,
-) -> Opinion:
+) -> RankerAnswer:
     config = request.workspace.config
     may_serve = config.predictor_mode == "on" and state.phase in SERVING and not failures
     alpha = state.alpha if may_serve and scores else 1.0
     has_model = state.served is not None and reason != OTHER_EMBEDDING
-    return Opinion(
+    return RankerAnswer(
         scores=scores,
         alpha=alpha,
         phase=state.phase,

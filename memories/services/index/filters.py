@@ -15,19 +15,19 @@ from memories.models import Memory, MemoryTag, Posting
 FEW = 2_000
 
 
-def holding_words(memories: QuerySet[Memory], words: Iterable[str]) -> QuerySet[Memory]:
+def with_words(memories: QuerySet[Memory], words: Iterable[str]) -> QuerySet[Memory]:
     """Keep memories that hold every one of the (stemmed) words."""
     for position, word in enumerate(words):
-        memories = _told_of(memories, Posting.objects.filter(term=word), f"holds_{position}")
+        memories = _in_rows(memories, Posting.objects.filter(term=word), f"holds_{position}")
     return memories
 
 
-def holding_tag(memories: QuerySet[Memory], tag: str) -> QuerySet[Memory]:
+def with_tag(memories: QuerySet[Memory], tag: str) -> QuerySet[Memory]:
     """Keep memories with the tag."""
-    return _told_of(memories, MemoryTag.objects.filter(tag=tag), "tagged")
+    return _in_rows(memories, MemoryTag.objects.filter(tag=tag), "tagged")
 
 
-def _told_of(memories: QuerySet[Memory], rows: QuerySet[Any], name: str) -> QuerySet[Memory]:
+def _in_rows(memories: QuerySet[Memory], rows: QuerySet[Any], name: str) -> QuerySet[Memory]:
     few = list(rows.order_by().values_list("memory_id", flat=True)[: FEW + 1])
     if len(few) <= FEW:
         return memories.filter(Among(F("pk"), few))
