@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import fields
 from datetime import datetime
 from typing import Any
 
 from rest_framework import serializers
 
 from conflicts.services.detection.quality import Judged, Quality
+from engram.kernel.answers import fields_of
 from engram.kernel.fields import Moment
-from memories.core.metrics import Interval
 from memories.serializers.gate import ShareSerializer
 
 
@@ -29,10 +29,10 @@ class QualityPeriodSerializer(serializers.Serializer[Any]):
         return {"since": since, "until": until}
 
 
+@fields_of(Judged)
 class JudgedSerializer(serializers.Serializer[Any]):
     """What people said to some of the cards."""
 
-    decided = serializers.IntegerField()
     confirmed = ShareSerializer(help_text="Any verdict but dismiss.")
     dismissed = ShareSerializer(help_text="Verdicts that the detector was wrong.")
     both_valid = serializers.IntegerField(
@@ -86,27 +86,14 @@ class QualitySerializer(JudgedSerializer):
 def present_quality(quality: Quality) -> dict[str, Any]:
     """Return the figures as callers see them."""
     shown = {
-        **_judged(quality.total),
-        "since": quality.since,
-        "until": quality.until,
-        "kinds": {name: _judged(judged) for name, judged in quality.kinds.items()},
-        "detectors": {name: _judged(judged) for name, judged in quality.detectors.items()},
-        "agents": [{"agent": name, **_judged(one)} for name, one in quality.agents.items()],
-        "months": [{"month": m.start, **_judged(m.judged)} for m in quality.months],
-        "undone": quality.undone,
-        "lapsed": quality.lapsed,
-        "waiting": quality.waiting,
+        **_fields_of(quality),
+        **_fields_of(quality.total),
+        "agents": [{"agent": name, **_fields_of(one)} for name, one in quality.agents.items()],
+        "months": [{"month": m.start, **_fields_of(m.judged)} for m in quality.months],
     }
     return dict(QualitySerializer(shown).data)
 
 
-def _judged(judged: Judged) -> dict[str, Any]:
-    return asdict(judged) | {
-        "confirmed": _share(judged.confirmed),
-        "dismissed": _share(judged.dismissed),
-    }
-
-
-def _share(interval: Interval) -> dict[str, Any]:
-    share = interval.mean if interval.n else None
-    return {"share": share, "low": interval.low, "high": interval.high, "n": interval.n}
+def _fields_of(found: Judged | Quality) -> dict[str, Any]:
+    """Return the fields of a dataclass, those within left as they are."""
+    return {one.name: getattr(found, one.name) for one in fields(found)}

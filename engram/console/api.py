@@ -151,7 +151,7 @@ class SettingsReplay(WorkspaceView):
         """Say what the last days would have looked like under other settings; change nothing."""
         body = validated(replay_shapes.ReplaySerializer, request).validated_data
         done = replay(self.workspace, body["settings"], days=body["days"], now=timezone.now())
-        return Response(replay_shapes.present_replay(done))
+        return Response(replay_shapes.ReplayAnswerSerializer(done).data)
 
 
 def healthz(request: HttpRequest) -> JsonResponse:

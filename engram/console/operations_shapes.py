@@ -7,8 +7,11 @@ from typing import Any, Final
 from rest_framework import serializers
 
 from engram.console.diagnostics.domain import DOMAINS, STATUSES
+from engram.console.timeline import Entry, Timeline
+from engram.kernel.answers import fields_of
 from engram.kernel.models import StageError
 from predictor.serializers.status import LastTrainingSerializer
+from predictor.services.status.slices import Slice
 
 WINDOWS: Final = {"1h": 1, "6h": 6, "24h": 24, "7d": 24 * 7, "30d": 24 * 30}
 
@@ -17,12 +20,9 @@ class _Shape(serializers.Serializer[Any]):
     """An answer."""
 
 
+@fields_of(Slice)
 class SliceSerializer(_Shape):
     """The success rate of the sessions of one place."""
-
-    name = serializers.CharField()
-    sessions = serializers.IntegerField()
-    success_rate = serializers.FloatField()
 
 
 class SlicesSerializer(_Shape):
@@ -178,27 +178,22 @@ class TimelineSessionSerializer(_Shape):
     ended_at = serializers.DateTimeField(allow_null=True)
 
 
+@fields_of(Entry)
 class EntrySerializer(_Shape):
     """One thing that happened."""
 
-    at = serializers.DateTimeField()
-    source = serializers.CharField()  # type: ignore[assignment]
-    event = serializers.CharField()
-    object = serializers.CharField()
-    actor = serializers.CharField()
     details = serializers.DictField()
     text = serializers.CharField(
         allow_null=True, help_text="The memory's, cut at 240 characters, if it may be recalled now."
     )
 
 
+@fields_of(Timeline)
 class TimelineSerializer(_Shape):
     """What happened in a session, oldest first."""
 
-    session_key = serializers.CharField()
     session = TimelineSessionSerializer(allow_null=True)
     entries = EntrySerializer(many=True)
-    is_truncated = serializers.BooleanField()
 
 
 class WorkerSerializer(_Shape):

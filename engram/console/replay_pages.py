@@ -133,7 +133,7 @@ def _told(done: Replay) -> dict[str, Any]:
     return {
         "outcomes": [(TITLES[name], gate.as_set[name], gate.as_asked[name]) for name in GATED],
         "moves": [
-            (n, TITLES[before], TITLES[after]) for (before, after), n in gate.moves.most_common()
+            (move.commits, TITLES[move.before], TITLES[move.after]) for move in gate.most_moves
         ],
         "examples": [
             ShownMove(

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from conflicts.models.card import ConflictKind
-from conflicts.services.detection.replay import DetectionReplay, Replay
+from conflicts.services.detection.replay import AlsoFound, Change, DetectionReplay, Replay
+from engram.kernel.answers import fields_of
 from engram.kernel.configuration import WorkspaceSettings
 from engram.kernel.fields import Whole
 from engram.kernel.openapi import changes_of
-from memories.services.gate.replay import GATED, GateReplay
+from memories.services.gate.replay import GATED, ChangedOutcome, GateReplay, OutcomeChange
 
 MAX_DAYS = 92
 
@@ -36,10 +36,10 @@ class ReplaySerializer(serializers.Serializer[Any]):
     days = Whole(min_value=1, max_value=MAX_DAYS, default=30)
 
 
+@fields_of(Change)
 class ChangeSerializer(serializers.Serializer[Any]):
     """One setting that would change."""
 
-    name = serializers.CharField()
     value = serializers.JSONField(help_text="As it is set now.")
     asked = serializers.JSONField()
 
@@ -53,21 +53,18 @@ class OutcomesSerializer(serializers.Serializer[Any]):
     kept_apart = serializers.IntegerField()
 
 
+@fields_of(OutcomeChange)
 class MoveSerializer(serializers.Serializer[Any]):
     """How many commits would become something else."""
 
     before = serializers.ChoiceField(GATED)
     after = serializers.ChoiceField(GATED)
-    commits = serializers.IntegerField()
 
 
+@fields_of(ChangedOutcome)
 class MovedSerializer(serializers.Serializer[Any]):
     """One commit that would become something else."""
 
-    observation = serializers.UUIDField()
-    memory = serializers.UUIDField()
-    nearest = serializers.UUIDField(allow_null=True)
-    similarity = serializers.FloatField(allow_null=True)
     before = serializers.ChoiceField(GATED)
     after = serializers.ChoiceField(GATED)
     said = serializers.ChoiceField(
@@ -75,6 +72,7 @@ class MovedSerializer(serializers.Serializer[Any]):
     )
 
 
+@fields_of(GateReplay)
 class GateReplaySerializer(serializers.Serializer[Any]):
     """What the gate would have done."""
 
@@ -86,7 +84,7 @@ class GateReplaySerializer(serializers.Serializer[Any]):
     is_cut = serializers.BooleanField(help_text="Whether there was more than a replay reads.")
     as_set = OutcomesSerializer(help_text="Under the settings that stand, replayed likewise.")
     as_asked = OutcomesSerializer()
-    moves = MoveSerializer(many=True)
+    moves = MoveSerializer(many=True, source="most_moves")
     examples = MovedSerializer(many=True, help_text="At most 50, those that people judged first.")
     merged_against_people = serializers.IntegerField(
         help_text="Newly merged, though people keep the two apart."
@@ -104,14 +102,14 @@ class KindCountsSerializer(serializers.Serializer[Any]):
     stale = serializers.IntegerField()
 
 
+@fields_of(AlsoFound)
 class AlsoFoundSerializer(serializers.Serializer[Any]):
     """What the rules would have asked in addition."""
 
     kind = serializers.ChoiceField(ConflictKind.choices)
-    memories = serializers.ListField(child=serializers.UUIDField())
-    confidence = serializers.FloatField()
 
 
+@fields_of(DetectionReplay)
 class DetectionReplaySerializer(serializers.Serializer[Any]):
     """Which cards would have come."""
 
@@ -125,88 +123,19 @@ class DetectionReplaySerializer(serializers.Serializer[Any]):
     confirmed_missed = serializers.ListField(
         child=serializers.UUIDField(), help_text="Confirmed cards that would have been missed."
     )
-    undecided_gone = serializers.ListField(child=serializers.UUIDField())
     came_back = serializers.ListField(
         child=serializers.UUIDField(), help_text="Cards that only the settings that stand refuse."
     )
     also = AlsoFoundSerializer(many=True, help_text="At most 50.")
-    also_count = serializers.IntegerField()
 
 
+@fields_of(Replay)
 class ReplayAnswerSerializer(serializers.Serializer[Any]):
     """A period under the settings that stand and under those asked about; nothing was changed."""
 
-    since = serializers.DateTimeField()
-    until = serializers.DateTimeField()
     changed = ChangeSerializer(many=True)
     not_followed = serializers.ListField(
         child=serializers.CharField(), help_text="Settings whose effect a replay does not follow."
     )
     gate = GateReplaySerializer()
     detection = DetectionReplaySerializer()
-
-
-def present_replay(done: Replay) -> dict[str, Any]:
-    """Return a replay as callers see it."""
-    shown = {
-        "since": done.since,
-        "until": done.until,
-        "changed": [
-            {"name": name, "value": value, "asked": asked}
-            for name, (value, asked) in done.changed.items()
-        ],
-        "not_followed": done.not_followed,
-        "gate": _gate(done.gate),
-        "detection": _detection(done.detection),
-    }
-    return dict(ReplayAnswerSerializer(shown).data)
-
-
-def _gate(gate: GateReplay) -> dict[str, Any]:
-    return {
-        "commits": gate.commits,
-        "replayed": gate.replayed,
-        "is_cut": gate.is_cut,
-        "as_set": _counts(gate.as_set, GATED),
-        "as_asked": _counts(gate.as_asked, GATED),
-        "moves": [
-            {"before": before, "after": after, "commits": n}
-            for (before, after), n in gate.moves.most_common()
-        ],
-        "examples": [
-            {
-                "observation": moved.observation,
-                "memory": moved.memory,
-                "nearest": moved.nearest,
-                "similarity": moved.similarity,
-                "before": moved.before,
-                "after": moved.after,
-                "said": moved.said or None,
-            }
-            for moved in gate.examples
-        ],
-        "merged_against_people": gate.merged_against_people,
-        "unmerged_against_people": gate.unmerged_against_people,
-    }
-
-
-def _detection(found: DetectionReplay) -> dict[str, Any]:
-    return {
-        "cards": found.cards,
-        "is_cut": found.is_cut,
-        "as_set": _counts(found.as_set, ConflictKind.values),
-        "as_asked": _counts(found.as_asked, ConflictKind.values),
-        "dismissed_spared": found.dismissed_spared,
-        "confirmed_missed": found.confirmed_missed,
-        "undecided_gone": found.undecided_gone,
-        "came_back": found.came_back,
-        "also": [
-            {"kind": one.kind, "memories": one.memories, "confidence": one.confidence}
-            for one in found.also
-        ],
-        "also_count": found.also_count,
-    }
-
-
-def _counts(counted: Mapping[str, int], names: Any) -> dict[str, int]:
-    return {name: counted.get(name, 0) for name in names}

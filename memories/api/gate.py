@@ -160,7 +160,9 @@ class GateMetrics(WorkspaceView):
     def get(self, request: Request) -> Response:
         """Return what the gate did, by week, with the false-merge rate and its interval."""
         since = self.asked()["since"]
-        return Response(shapes.present_metrics(metrics.measure(since=since, now=timezone.now())))
+        return Response(
+            shapes.GateMetricsSerializer(metrics.measure(since=since, now=timezone.now())).data
+        )
 
 
 class GateAudit(WorkspaceView, ListAPIView):  # type: ignore[type-arg]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -12,6 +11,7 @@ from django.utils import timezone
 from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
+from engram.kernel.answers import fields_of
 from engram.kernel.fields import AskedWhole, Flag, Id, Moment
 from memories.core.lengths import MAX_COMPARED_CHARS
 from memories.core.metrics import Interval
@@ -27,7 +27,7 @@ from memories.models import (
 from memories.serializers.memory import MemorySerializer, present
 from memories.services.disputes import disputes_of, shared_conflicts
 from memories.services.gate.answer_suggestion import preview_merging
-from memories.services.gate.metrics import GateMetrics
+from memories.services.gate.metrics import GateMetrics, Week
 from memories.services.gate.split import Split
 
 DEFAULT_WEEKS, MAX_WEEKS = 12, 260
@@ -296,56 +296,25 @@ class ShareSerializer(serializers.Serializer[Any]):
     high = serializers.FloatField()
     n = serializers.IntegerField()
 
+    def to_representation(self, found: Interval) -> dict[str, Any]:
+        """Return the interval as callers see it."""
+        share = found.mean if found.n else None
+        return {"share": share, "low": found.low, "high": found.high, "n": found.n}
 
+
+@fields_of(Week)
 class WeekSerializer(serializers.Serializer[Any]):
     """One week, from Monday (UTC)."""
 
-    start = serializers.DateField()
-    commits = serializers.IntegerField()
-    triggered = serializers.IntegerField()
-    merged = serializers.IntegerField()
-    kept_apart = serializers.IntegerField()
-    suggested = serializers.IntegerField()
-    duplicates = serializers.IntegerField()
-    redundant = serializers.IntegerField()
     returned = serializers.IntegerField(help_text="Memories that recalls returned.")
     noise = serializers.IntegerField(help_text="Those of them below the noise score.")
 
 
+@fields_of(GateMetrics)
 class GateMetricsSerializer(serializers.Serializer[Any]):
     """How the gate does."""
 
-    since = serializers.DateTimeField()
-    until = serializers.DateTimeField()
-    commits = serializers.IntegerField()
     trigger_rate = ShareSerializer(help_text="Commits with a neighbour near enough to compare.")
-    merged = serializers.IntegerField()
-    kept_apart = serializers.IntegerField()
-    suggested = serializers.IntegerField()
-    duplicates = serializers.IntegerField()
-    splits = serializers.IntegerField()
-    suggestions_open = serializers.IntegerField()
-    suggestions_accepted = serializers.IntegerField()
-    suggestions_rejected = serializers.IntegerField()
-    redundant_a_week = serializers.FloatField()
     noise_share = ShareSerializer(help_text="Recalled memories below the noise score.")
     false_merge_rate = ShareSerializer(help_text="Merges judged wrong or split, of those judged.")
-    judged_wrong = serializers.IntegerField()
     weeks = WeekSerializer(many=True)
-
-
-def present_metrics(metrics: GateMetrics) -> dict[str, Any]:
-    """Return the figures as callers see them."""
-    shown = asdict(metrics)
-    for name in ("trigger_rate", "noise_share", "false_merge_rate"):
-        shown[name] = _share(getattr(metrics, name))
-    return dict(GateMetricsSerializer(shown).data)
-
-
-def _share(interval: Interval) -> dict[str, Any]:
-    return {
-        "share": interval.mean if interval.n else None,
-        "low": interval.low,
-        "high": interval.high,
-        "n": interval.n,
-    }

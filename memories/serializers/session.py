@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
@@ -289,15 +290,7 @@ def present_started(started: Started) -> dict[str, Any]:
         ],
         "constraints_left_out": list(started.left_out),
         "status_line": started.session.status_line,
-        "decided_since": [
-            {
-                "conflict": one.conflict,
-                "question": one.question,
-                "verdict": one.verdict,
-                "outcome": one.outcome,
-            }
-            for one in started.decided
-        ],
+        "decided_since": [asdict(one) for one in started.decided],
         "text": started.text,
     }
 

@@ -3,32 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import Any
 
 from rest_framework import serializers
 
-from engram.kernel.configuration import WorkspaceSettings
-from predictor.core.governance import Phase
+from engram.kernel.answers import fields_of
+from predictor.core.governance import Governor, Phase
 from predictor.models import ModelVersion
-from predictor.services.status.status import THRESHOLDS, PredictorStatus
+from predictor.services.status.status import Breaker, NextTraining, PredictorStatus
 
 MODES = ("off", "collect", "on")
-SETTINGS = (
-    "train_interval_sessions",
-    "min_training_sessions",
-    "score_timeout_ms",
-    "disable_threshold",
-    "rrf_k",
-    "exploration_rate",
-    "drift_reset_window",
-)
 
 
-class EvidenceSerializer(serializers.Serializer[Any]):
+class EvidenceSerializer(serializers.Serializer[Governor]):
     """What the margins of late say, discounted by age."""
 
-    mean_margin = serializers.FloatField()
+    mean_margin = serializers.FloatField(source="margins.mean")
     z = serializers.FloatField(help_text="Standard errors by which the mean lies above 0.")
     n_eff = serializers.FloatField(help_text="How many comparisons of equal weight it is worth.")
     drift_sum = serializers.FloatField(help_text="Above the drift limit influence is lost.")
@@ -36,12 +26,12 @@ class EvidenceSerializer(serializers.Serializer[Any]):
     active_sessions = serializers.IntegerField()
 
 
-class LiteralSerializer(serializers.Serializer[Any]):
+class LiteralSerializer(serializers.Serializer[Governor]):
     """What the source document's own rules would give; they serve nothing."""
 
-    alpha = serializers.FloatField()
-    success_rate = serializers.FloatField()
-    resets = serializers.IntegerField()
+    alpha = serializers.FloatField(source="literal_alpha")
+    success_rate = serializers.FloatField(source="literal.success_rate")
+    resets = serializers.IntegerField(source="literal.resets")
 
 
 class ServedModelSerializer(serializers.ModelSerializer[ModelVersion]):
@@ -72,14 +62,11 @@ class ServedModelSerializer(serializers.ModelSerializer[ModelVersion]):
         return bool(self.context["is_fitting"])
 
 
+@fields_of(NextTraining)
 class NextTrainingSerializer(serializers.Serializer[Any]):
     """What the next training waits for."""
 
-    is_running = serializers.BooleanField()
-    due_since = serializers.DateTimeField(allow_null=True)
     reason = serializers.CharField(allow_blank=True)
-    missing_sessions = serializers.IntegerField(allow_null=True)
-    says = serializers.CharField()
 
 
 class LastTrainingSerializer(serializers.Serializer[Any]):
@@ -93,13 +80,11 @@ class LastTrainingSerializer(serializers.Serializer[Any]):
     error = serializers.CharField(allow_blank=True)
 
 
+@fields_of(Breaker)
 class BreakerSerializer(serializers.Serializer[Any]):
     """Whether failures have switched scoring off."""
 
-    is_open = serializers.BooleanField()
-    until = serializers.DateTimeField(allow_null=True)
     failures = serializers.IntegerField(help_text="Those within an hour that count.")
-    threshold = serializers.IntegerField()
 
 
 class ThresholdsSerializer(serializers.Serializer[Any]):
@@ -127,21 +112,25 @@ class PredictorSettingsSerializer(serializers.Serializer[Any]):
 class PredictorStatusSerializer(serializers.Serializer[Any]):
     """Where the predictor stands."""
 
-    mode = serializers.ChoiceField(MODES)
-    phase = serializers.ChoiceField([phase.value for phase in Phase])
-    alpha = serializers.FloatField(help_text="The baseline's weight as earned.")
+    mode = serializers.ChoiceField(MODES, source="config.predictor_mode")
+    phase = serializers.ChoiceField([phase.value for phase in Phase], source="governor.phase.value")
+    alpha = serializers.FloatField(
+        source="governor.alpha", help_text="The baseline's weight as earned."
+    )
     alpha_served = serializers.FloatField(help_text="The baseline's weight in the next session.")
     reason = serializers.CharField(help_text="Why, in words.")
     status_line = serializers.CharField(allow_blank=True)
-    success_rate = serializers.FloatField(help_text="Of late; it begins at 0.5.")
-    comparisons = serializers.IntegerField(help_text="How many the success rate is made of.")
-    literal = LiteralSerializer()
-    evidence = EvidenceSerializer()
-    scored_sessions = serializers.IntegerField()
-    label_count = serializers.IntegerField(
-        help_text="Labelled pairs of session and memory that can be learned from."
+    success_rate = serializers.FloatField(
+        source="governor.success_rate", help_text="Of late; it begins at 0.5."
     )
-    drift_resets = serializers.IntegerField()
+    comparisons = serializers.IntegerField(help_text="How many the success rate is made of.")
+    literal = LiteralSerializer(source="governor")
+    evidence = EvidenceSerializer(source="governor")
+    scored_sessions = serializers.IntegerField(source="governor.scored_sessions")
+    label_count = serializers.IntegerField(
+        source="labels", help_text="Labelled pairs of session and memory that can be learned from."
+    )
+    drift_resets = serializers.IntegerField(source="governor.drift_resets")
     model = ServedModelSerializer(allow_null=True)
     trained_at = serializers.DateTimeField(
         allow_null=True, help_text="When the model was trained; null when it came from a file."
@@ -155,7 +144,7 @@ class PredictorStatusSerializer(serializers.Serializer[Any]):
     next_training = NextTrainingSerializer()
     breaker = BreakerSerializer()
     thresholds = ThresholdsSerializer()
-    settings = PredictorSettingsSerializer()
+    settings = PredictorSettingsSerializer(source="config")
 
 
 class PredictorResetSerializer(PredictorStatusSerializer):
@@ -178,43 +167,5 @@ def reset_detail(shown: Mapping[str, Any]) -> str:
 
 def present_status(found: PredictorStatus) -> dict[str, Any]:
     """Return the standing as callers see it."""
-    governor = found.governor
-    shown = {
-        "mode": found.config.predictor_mode,
-        "phase": governor.phase.value,
-        "alpha": governor.alpha,
-        "alpha_served": found.alpha_served,
-        "reason": found.reason,
-        "status_line": found.status_line,
-        "success_rate": governor.success_rate,
-        "comparisons": found.comparisons,
-        "literal": {
-            "alpha": governor.literal_alpha,
-            "success_rate": governor.literal.success_rate,
-            "resets": governor.literal.resets,
-        },
-        "evidence": {
-            "mean_margin": governor.margins.mean,
-            "z": governor.z,
-            "n_eff": governor.n_eff,
-            "drift_sum": governor.drift_sum,
-            "out_of_sample": governor.out_of_sample,
-            "active_sessions": governor.active_sessions,
-        },
-        "scored_sessions": governor.scored_sessions,
-        "label_count": found.labels,
-        "drift_resets": governor.drift_resets,
-        "model": found.model,
-        "trained_at": found.trained_at,
-        "fully_trained_at": found.fully_trained_at,
-        "last_training": found.last_training,
-        "next_training": asdict(found.next_training),
-        "breaker": asdict(found.breaker),
-        "thresholds": THRESHOLDS,
-        "settings": _settings(found.config),
-    }
-    return dict(PredictorStatusSerializer(shown, context={"is_fitting": found.is_fitting}).data)
-
-
-def _settings(config: WorkspaceSettings) -> dict[str, Any]:
-    return {name: getattr(config, name) for name in SETTINGS}
+    shown = PredictorStatusSerializer(found, context={"is_fitting": found.is_fitting})
+    return dict(shown.data)

@@ -7,6 +7,7 @@ from typing import Any
 
 from rest_framework import serializers
 
+from engram.kernel.answers import fields_of
 from engram.kernel.fields import AskedWhole
 from predictor.core.governance import DRIFT_LIMIT
 from predictor.models import Comparison, Training
@@ -82,15 +83,10 @@ class DriftPointSerializer(serializers.Serializer[Any]):
     is_literal_reset = serializers.BooleanField()
 
 
+@fields_of(DriftWindow)
 class JudgeWindowSerializer(serializers.Serializer[Any]):
     """A week of the judge: mean relevance of memories under 7 and over 30 days old."""
 
-    since = serializers.DateTimeField()
-    until = serializers.DateTimeField()
-    young = serializers.FloatField(allow_null=True)
-    old = serializers.FloatField(allow_null=True)
-    young_count = serializers.IntegerField()
-    old_count = serializers.IntegerField()
     drift = serializers.FloatField(allow_null=True, help_text="Young minus old.")
 
 

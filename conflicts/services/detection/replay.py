@@ -70,12 +70,21 @@ class DetectionReplay:
 
 
 @dataclass(frozen=True, slots=True)
+class Change:
+    """One setting that would change."""
+
+    name: str
+    value: Any  # as it is set now
+    asked: Any
+
+
+@dataclass(frozen=True, slots=True)
 class Replay:
     """A period under the settings that stand and under those asked about."""
 
     since: datetime
     until: datetime
-    changed: dict[str, tuple[Any, Any]]
+    changed: tuple[Change, ...]
     not_followed: tuple[str, ...]
     gate: GateReplay
     detection: DetectionReplay
@@ -86,7 +95,7 @@ def replay(workspace: Workspace, changes: Mapping[str, Any], *, days: int, now: 
     stood = workspace.config
     asked = settings_with(workspace.settings, changes)
     before, after = stood.model_dump(), asked.model_dump()
-    changed = {name: (before[name], after[name]) for name in after if before[name] != after[name]}
+    changed = [Change(n, before[n], after[n]) for n in after if before[n] != after[n]]
     since = now - timedelta(days=days)
     with in_workspace(workspace), _read_only():
         past = read_commits(workspace, since=since, until=now)
@@ -95,8 +104,8 @@ def replay(workspace: Workspace, changes: Mapping[str, Any], *, days: int, now: 
         return Replay(
             since=since,
             until=now,
-            changed=changed,
-            not_followed=tuple(sorted(changed.keys() - FOLLOWED)),
+            changed=tuple(changed),
+            not_followed=tuple(sorted({one.name for one in changed} - FOLLOWED)),
             gate=replay_gate(past, stood, asked),
             detection=_replay_detection(workspace, stood, asked, since=since, until=now),
         )

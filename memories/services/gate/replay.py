@@ -47,7 +47,16 @@ class ChangedOutcome:
     similarity: float | None
     before: Outcome
     after: Outcome
-    said: str = ""  # what people have said of the two since: apart, same
+    said: str | None = None  # what people have said of the two since: apart, same
+
+
+@dataclass(frozen=True, slots=True)
+class OutcomeChange:
+    """How many commits would become something else."""
+
+    before: str
+    after: str
+    commits: int
 
 
 @dataclass(slots=True)
@@ -63,6 +72,11 @@ class GateReplay:
     examples: Sequence[ChangedOutcome] = ()
     merged_against_people: int = 0  # newly merged, though people keep the two apart
     unmerged_against_people: int = 0  # no longer merged, though people said they are the same
+
+    @property
+    def most_moves(self) -> list[OutcomeChange]:
+        """Return the moves, the most frequent first."""
+        return [OutcomeChange(before, after, n) for (before, after), n in self.moves.most_common()]
 
 
 @dataclass(slots=True)
@@ -176,7 +190,7 @@ def _count_and_sample(
             similarity=one.similarity if one else None,
             before=outcomes[0],
             after=outcomes[1],
-            said=said.get((row.pk, one.memory.pk), "") if one else "",
+            said=said.get((row.pk, one.memory.pk)) if one else None,
         )
         for row, one, outcomes in moved
     ]

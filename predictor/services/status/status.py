@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -82,6 +83,7 @@ class PredictorStatus:
     next_training: NextTraining
     breaker: Breaker
     status_line: str
+    thresholds: Mapping[str, float] = field(default_factory=lambda: THRESHOLDS)
 
 
 def read_status(workspace: Workspace, *, now: datetime) -> PredictorStatus:

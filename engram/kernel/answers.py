@@ -1,0 +1,60 @@
+"""Serializers of answers whose fields are those of a dataclass that a service returns.
+
+A field that needs words, another name or another shape is declared as ever; the others follow from
+the annotations. `djangorestframework-dataclasses` would do the same for bodies as well, but marks
+each field with a default as one that may be missing, which no field of an answer is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import fields
+from datetime import date, datetime
+from types import NoneType
+from typing import Any, Final, TypeVar, get_args, get_origin, get_type_hints
+from uuid import UUID
+
+from rest_framework import serializers
+
+Shape = TypeVar("Shape", bound=serializers.Serializer[Any])
+PLAIN: Final[Mapping[Any, type[serializers.Field[Any, Any, Any, Any]]]] = {
+    bool: serializers.BooleanField,
+    int: serializers.IntegerField,
+    float: serializers.FloatField,
+    str: serializers.CharField,
+    UUID: serializers.UUIDField,
+    date: serializers.DateField,
+    datetime: serializers.DateTimeField,
+}
+
+
+def fields_of(source: type, *, omit: Collection[str] = ()) -> Callable[[type[Shape]], type[Shape]]:
+    """Declare on a serializer the fields of a dataclass that it does not declare itself.
+
+    They stand in the order of the dataclass, before any further ones.
+    """
+
+    def declare(shape: type[Shape]) -> type[Shape]:
+        declared: dict[str, Any] = shape._declared_fields
+        hints = get_type_hints(source)
+        names = [one.name for one in fields(source) if one.name not in omit]
+        own = {name: declared.get(name) or field_for(hints[name]) for name in names}
+        shape._declared_fields = own | declared
+        return shape
+
+    return declare
+
+
+def field_for(hint: Any) -> serializers.Field[Any, Any, Any, Any]:
+    """Return the field that shows a value of a type; `TypeError` for what needs a declared one."""
+    arguments = [one for one in get_args(hint) if one is not Ellipsis]
+    if NoneType in arguments:
+        (inner,) = [one for one in arguments if one is not NoneType]
+        return PLAIN[inner](allow_null=True)
+    if hint in PLAIN:
+        return PLAIN[hint]()
+    if get_origin(hint) in {list, tuple, Sequence} and len(arguments) == 1:
+        return serializers.ListField(child=field_for(arguments[0]))
+    if get_origin(hint) is dict and arguments[0] is str:
+        return serializers.DictField(child=field_for(arguments[1]))
+    raise TypeError(f"{hint} has no field of its own: declare one")
