@@ -12,7 +12,7 @@ from conflicts.core.cues import Cue
 from conflicts.core.rules import is_comparable, is_less_trusted, is_real
 from conflicts.core.statements import Statement
 from conflicts.core.timeline import Timeline
-from conflicts.core.words import named_stems
+from conflicts.core.topic_words import named_stems
 from memories.core import claims
 from memories.core.exclusions import excluding_ways
 from memories.core.frames import other_filler, other_name, people

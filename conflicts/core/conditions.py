@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from conflicts.core.statements import Statement
-from conflicts.core.words import tokens
+from conflicts.core.topic_words import tokens
 from memories.core.lexicon import concept_of
 
 _OF_DEGREE: Final = (

@@ -11,6 +11,8 @@ from enum import Enum
 from functools import lru_cache
 from typing import Final
 
+from memories.core.calendar_words import MONTH_PATTERN, WEEKDAY_PATTERN
+
 
 class Cue(Enum):
     """What a sentence does to the state of the world."""
@@ -29,9 +31,10 @@ class Cue(Enum):
     PROGRESS = "progress"  # a step of something under way
 
 
-_MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
-_WEEKDAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?"
-_DATE = rf"(?:{_WEEKDAY}|\d{{1,2}}\.?\s{_MONTH}|{_MONTH}\s\d{{1,2}}|\d{{4}}-\d{{2}}|{_MONTH})"
+_DATE = (
+    rf"(?:{WEEKDAY_PATTERN}|\d{{1,2}}\.?\s{MONTH_PATTERN}|{MONTH_PATTERN}\s\d{{1,2}}|"
+    rf"\d{{4}}-\d{{2}}|{MONTH_PATTERN})"
+)
 _SOON = r"(?:today|tomorrow|tonight|now(?:\son)?|(?:here|then)\son|this|(?:the\s)?(?:next|first))"
 
 _PATTERNS: Final[dict[Cue, str]] = {

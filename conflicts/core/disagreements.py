@@ -12,9 +12,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from conflicts.core.statements import Statement
-from conflicts.core.words import stems, tokens
+from conflicts.core.topic_words import stems, tokens
 from memories.core.claims import Claim, Quantity
 from memories.core.lexicon import KINDS, concept_of, opposites_of
+from memories.core.number_words import ORDINALS
 
 MEASURE_COSINE: Final = 0.70
 DATE_COSINE: Final = 0.65
@@ -60,7 +61,6 @@ _MONTH_DAY: Final = re.compile(
     r"(?:the|each|every|a)\s(?P<period>month|quarter|year)\b",
     re.IGNORECASE,
 )
-_ORDINALS: Final = {"first": "1", "second": "2", "third": "3"}
 _NOTICES: Final = frozenset(
     map(
         concept_of,
@@ -337,8 +337,12 @@ def _differing_month_day(a: Statement, b: Statement) -> str:
     mine, theirs = (_MONTH_DAY.findall(s.fact.content) for s in (a, b))
     if len(mine) != 1 or len(theirs) != 1 or mine[0][1].lower() != theirs[0][1].lower():
         return ""
-    left, right = (_ORDINALS.get(d.lower(), d.lower().rstrip("stndrh")) for d, _ in mine + theirs)
+    left, right = (_day_of_month(day.lower()) for day, _ in mine + theirs)
     return f"day {left} against day {right}" if left != right else ""
+
+
+def _day_of_month(day: str) -> str:
+    return str(ORDINALS[day]) if day in ORDINALS else day.rstrip("stndrh")
 
 
 def _day(date: str) -> str:

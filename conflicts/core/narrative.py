@@ -16,7 +16,7 @@ from typing import Final
 from conflicts.core.facts import Fact, Finding, FindingKind, Severity
 from conflicts.core.forgetting import count_tokens
 from conflicts.core.questions import ask_ambiguity, ask_reversal, ask_stale
-from conflicts.core.words import stems, tokens
+from conflicts.core.topic_words import stems, tokens
 from memories.core.quoting import quoted, visible
 
 # Changes whenever the words below do: runs say by which prompt they were asked.

@@ -16,7 +16,7 @@ from conflicts.core.disagreements import denied_words
 from conflicts.core.rules import is_comparable, scope_words
 from conflicts.core.statements import Statement
 from conflicts.core.timeline import Timeline
-from conflicts.core.words import MEASURES, stems
+from conflicts.core.topic_words import MEASURES, stems
 from memories.core.alignment import kinds_of
 from memories.core.lexicon import opposites_of
 

@@ -9,7 +9,8 @@ from typing import Final
 from conflicts.core.cues import Cue
 from conflicts.core.facts import Fact
 from conflicts.core.statements import Statement
-from conflicts.core.words import stems
+from conflicts.core.topic_words import stems
+from memories.core.calendar_words import MONTHS, SEASONS, WEEKDAYS
 from memories.core.gate import PROVENANCE_RANK
 
 _SCOPE_JOINT: Final = re.compile(r"[:/]")
@@ -129,9 +130,7 @@ _RULE: Final = re.compile(r"(?:if|when|whenever)\b", re.IGNORECASE)
 _PERIOD: Final = re.compile(
     r"^(?:(?:at\sthe\s)?end\sof|in|for|by|during|from|on|until|kw|week|since)?\s?"
     r"(?P<period>(?:week|kw|cw|q|sprint|round|day|visit|version|v)\s?\d+(?:\.\d+)*|"
-    r"(?:january|february|march|april|may|june|july|august|september|october|november|december|"
-    r"monday|tuesday|wednesday|thursday|friday|saturday|sunday|"
-    r"spring|summer|autumn|winter)s?(?:\s\d{4})?|\d{4})\b",
+    rf"(?:{'|'.join((*MONTHS, *WEEKDAYS, *SEASONS))})s?(?:\s\d{{4}})?|\d{{4}})\b",
     re.IGNORECASE,
 )
 

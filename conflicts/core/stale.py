@@ -12,7 +12,7 @@ from conflicts.core.cues import Cue, enclosed_by
 from conflicts.core.rules import is_comparable, scope_words
 from conflicts.core.statements import Statement
 from conflicts.core.timeline import Timeline
-from conflicts.core.words import stems
+from conflicts.core.topic_words import stems
 
 MIN_THING_WEIGHT: Final = 0.8
 MIN_COSINE: Final = 0.25

@@ -10,7 +10,7 @@ from typing import Final
 from conflicts.core.cues import Cue, cues
 from conflicts.core.facts import Fact
 from conflicts.core.qualifiers import qualifiers
-from conflicts.core.words import names, stems
+from conflicts.core.topic_words import names, stems
 from memories.core import claims
 
 LEAD_IN_STEMS: Final = 2

@@ -24,7 +24,7 @@ from conflicts.core.facts import Fact
 from conflicts.core.labels import is_sentence, name_other_things, slots_of
 from conflicts.core.rules import other_entity, other_member
 from conflicts.core.statements import Statement, read
-from conflicts.core.words import MEASURES, stems
+from conflicts.core.topic_words import MEASURES, stems
 from memories.core.lexicon import is_product
 from memories.core.reading import read_cached
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from conflicts.core.cues import Cue, cues
 from conflicts.core.facts import DetectiveSettings, Fact
 from conflicts.core.statements import Statement, read
-from conflicts.core.words import stems
+from conflicts.core.topic_words import stems
 from memories.core.spelling import collapse
 
 PRIOR_FACTS: Final = 16.0

@@ -14,13 +14,13 @@ from typing import Literal
 
 from memories.core.alignment import Pair
 from memories.core.cases import Case, Verdict, moves, names, places, roles, verbs_differ
+from memories.core.claim_types import Claim, Term
 from memories.core.clauses import is_participle
 from memories.core.contradictions import DIRECTED, different
 from memories.core.details import are_harmless
+from memories.core.function_words import TELLING_PREPOSITIONS
 from memories.core.lexicon import SYMMETRIC, is_product
-from memories.core.statements import Claim, Term
 from memories.core.unread import NEGATION
-from memories.core.vocabulary import TELLING_PREPOSITIONS
 from memories.core.word_order import RUNNING, tells_otherwise
 
 # Prepositions that may stand for each other before the same word.

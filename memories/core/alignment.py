@@ -8,15 +8,16 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from memories.core import dates, measures
+from memories.core.calendar_words import WORKDAYS
+from memories.core.claim_types import Claim, Term
 from memories.core.lexicon import KINDS, concept_of, opposites_of
-from memories.core.statements import Claim, Term
-from memories.core.words import stem
+from memories.core.tokeniser import stem
 
 _PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 _GLUED_VERSION = re.compile(r"-?v?(?<!\d)\d++$")
 _MAX_KEPT = 64  # characters of a key that is worth keeping what is known of it
 _LOOK = 8  # repetitions of one word that are looked at, so that cost stays linear
-_OPEN_DAYS = {"weekend": {"saturday", "sunday"}, "weekday": set(dates.WORKDAYS)}
+_OPEN_DAYS = {"weekend": {"saturday", "sunday"}, "weekday": set(WORKDAYS)}
 
 
 @dataclass(frozen=True, slots=True)

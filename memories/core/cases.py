@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from memories.core.alignment import Alignment, Pair, align, weigh
+from memories.core.claim_types import Claim, Term
+from memories.core.function_words import ADDITIVES
 from memories.core.lexicon import EXCLUSIVE_SUBJECT, concept_of, interchangeable
-from memories.core.statements import Claim, Term
-from memories.core.vocabulary import ADDITIVES
-from memories.core.words import stem
+from memories.core.tokeniser import stem
 
 Relation = Literal["same", "refines", "contradicts", "different"]
 

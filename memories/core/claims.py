@@ -2,12 +2,12 @@
 
 The one place that decides by rule whether two memories say the same: the gate at commit, the
 drift check and the detective all ask here. `read` takes a text apart once, `compare` sets two
-readings side by side. The parts live in sibling modules: `spelling` and `symbols`
-(characters, units), `words` (tokens), `clauses` (verbs), `numerals`, `quantities`, `dates` and
-`values` (numbers, dates, versions), `terms` (words with their place),
-`transitions`, `modality`, `vocabulary`, `lexicon`, `meanings` and `kinds` (meaning), `alignment`
-and `cases` (two claims side by side), `contradictions`, `agreements` and `relations` (the rules),
-`exclusions` (phrases that exclude each other, for texts of other wording).
+readings side by side. The parts live in sibling modules: `spelling` and `symbols` (characters,
+units), `tokeniser`, `clauses` (verbs), `numerals`, `quantities`, `dates` and `values` (numbers,
+dates, versions), `terms` (words with their place), `transitions`, `modality`, `function_words`,
+`calendar_words`, `number_words` and `vocabulary` (words by kind), `lexicon`, `meanings` and `kinds`
+(meaning), `alignment` and `cases` (two claims side by side), `contradictions`, `agreements` and
+`relations` (the rules), `exclusions` (phrases that exclude each other, for texts of other wording).
 
 Words in `Claim.words`, `Claim.subject` and `Transition` are concepts: stemmed, and synonyms
 folded onto one key ("erased" and "deleted" are both "delet").
@@ -19,12 +19,12 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from memories.core.claim_types import Claim, Modality, Reading, Term, Transition
 from memories.core.details import contrasts
 from memories.core.measures import Quantity
 from memories.core.reading import read, read_cached, why_too_long
 from memories.core.relations import Relation, Verdict, relate
 from memories.core.spelling import same_letters
-from memories.core.statements import Claim, Modality, Reading, Term, Transition
 from memories.core.word_order import texts_tell_otherwise
 
 __all__ = ["Claim", "Comparison", "Modality", "Quantity", "Reading", "Relation", "Term",

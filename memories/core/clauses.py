@@ -9,27 +9,30 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memories.core.units import NUMBER_WORDS
-from memories.core.vocabulary import (
+from memories.core.function_words import (
     AUXILIARIES,
     DETERMINERS,
-    IRREGULAR_PAST,
+    FORMS_OF_BE,
     PREPOSITIONS,
     PRONOUNS,
+)
+from memories.core.number_words import NUMBER_WORDS
+from memories.core.tokeniser import Token
+from memories.core.vocabulary import (
+    IRREGULAR_PAST,
     VERBS,
     is_noun_of_verb,
     is_verb_form,
     lemma,
     phrase_at,
 )
-from memories.core.words import Token
 
 _RELATIVES = frozenset(["which", "who", "whom", "whose", "where"])
 _SUBORDINATORS = frozenset(
     ["if", "when", "unless", "while", "because", "since", "after", "before", "until", "once",
      "although", "though", "whereas", "as", "so", "till", "whenever", "that"]
 )  # fmt: skip
-_BE = frozenset(["is", "are", "was", "were", "be", "been", "being", "get", "gets", "got"])
+_BE = FORMS_OF_BE | {"get", "gets", "got"}
 _CLAUSE_OPENERS = frozenset(["if", "when", "unless", "because", "whenever", "although", "that"])
 _ADJUNCT_OPENERS = frozenset(
     ["in", "on", "at", "during", "for", "since", "after", "before", "by", "from", "until", "with",

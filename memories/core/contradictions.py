@@ -22,6 +22,8 @@ from memories.core.cases import (
     subject_is_firm,
     verbs_differ,
 )
+from memories.core.claim_types import Term
+from memories.core.function_words import EXCLUSIVES, PREPOSITIONS
 from memories.core.lexicon import (
     EXCLUSIVE_OBJECT,
     FUNCTIONAL,
@@ -31,8 +33,6 @@ from memories.core.lexicon import (
     SYMMETRIC,
     interchangeable,
 )
-from memories.core.statements import Term
-from memories.core.vocabulary import EXCLUSIVES, PREPOSITIONS
 
 _OPPOSED_PREPOSITIONS = {
     "before": "after", "after": "before", "above": "below", "below": "above", "inside": "outside",

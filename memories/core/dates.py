@@ -10,26 +10,22 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from memories.core.words import Token
+from memories.core.calendar_words import MONTH_SPELLINGS, WEEKDAY_SPELLINGS
+from memories.core.tokeniser import Token
 
 _MONTHS = {
     name: number
-    for number, names in enumerate(
-        ["january jan", "february feb", "march mar", "april apr", "may", "june jun", "july jul",
-         "august aug", "september sep sept", "october oct", "november nov", "december dec"], 1)
-    for name in names.split()
-}  # fmt: skip
+    for number, spellings in enumerate(MONTH_SPELLINGS, 1)
+    for name in spellings.split()
+}
 _AMBIGUOUS_MONTHS = frozenset(["may", "march", "mar", "jan", "dec", "sep", "oct"])
 _WEEKDAYS = {
-    name: names.split()[0]
-    for names in (
-        "monday mondays mon", "tuesday tuesdays tue tues", "wednesday wednesdays wed weds",
-        "thursday thursdays thu thur thurs", "friday fridays fri", "saturday saturdays sat",
-        "sunday sundays sun", "weekend weekends", "weekday weekdays workday workdays",
+    name: spellings.split()[0]
+    for spellings in (
+        *WEEKDAY_SPELLINGS, "weekend weekends", "weekday weekdays workday workdays",
     )
-    for name in names.split()
+    for name in spellings.split()
 }  # fmt: skip
-WORKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday")
 _AMBIGUOUS_WEEKDAYS = frozenset(["mon", "sat", "sun", "wed", "fri", "thu", "tue"])
 # Hours to add to reach UTC.
 _ZONES = {

@@ -11,10 +11,11 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from memories.core.calendar_words import FESTIVALS, MONTHS, SEASONS, WEEKDAYS
 from memories.core.cases import HEADINGS, LIMITERS
+from memories.core.claim_types import Claim, Term
 from memories.core.lexicon import is_product
-from memories.core.statements import Claim, Term
-from memories.core.words import stems
+from memories.core.tokeniser import stems
 
 # Modifiers of a subject that point to the usual one of its kind. As written, because "optional" has
 # the stem of "option".
@@ -34,12 +35,7 @@ _LIMITING_UNITS: Final = frozenset(["s", "percent"])
 _IDENTIFIER: Final = re.compile(r"\d|[_./\\@]|[a-z][A-Z]")
 _PROPER_NAME: Final = re.compile(r"[A-Z][a-z]+(?:-[A-Z][a-z]+)*")
 # Names of times: "by Easter" is a date, not a person.
-_TIMES: Final = stems(
-    "january february march april may june july august september october november december monday"
-    " tuesday wednesday thursday friday saturday sunday spring summer autumn fall winter easter"
-    " christmas advent lent pentecost whitsun ramadan eid diwali hanukkah passover purim carnival"
-    " thanksgiving halloween midsummer"
-)
+_TIMES: Final = stems(" ".join((*MONTHS, *WEEKDAYS, *SEASONS, "fall", *FESTIVALS)))
 _CONTRAST: Final = re.compile(
     r"\b(?:but|however|although|though|except|excepting|excluding|unless|yet|otherwise|whereas|"
     r"until|till|since|only|instead|if|when|whenever|while)\b",

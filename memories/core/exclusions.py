@@ -11,7 +11,8 @@ import re
 from functools import lru_cache
 from typing import Final
 
-from memories.core.words import stem
+from memories.core.function_words import NEGATORS
+from memories.core.tokeniser import stem
 
 _FAMILIES: Final[dict[str, tuple[str, str]]] = {
     "kept or discarded": (
@@ -60,7 +61,7 @@ _COMPILED: Final = {
 
 
 _PIECE: Final = re.compile(r"[^.;,:!?]+")
-_DENIES: Final = re.compile(r"\b(?:not|no|never|nothing|none|nobody|neither|nor|cannot)\b", re.I)
+_DENIES: Final = re.compile(rf"\b(?:{'|'.join(sorted(NEGATORS))}|cannot)\b", re.I)
 
 
 def _affirmed(text: str) -> str:

@@ -12,12 +12,9 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Final
 
+from memories.core.calendar_words import DAYS_OF_WEEKS, MONTHS
+from memories.core.function_words import NEGATORS, words_of
 from memories.core.lexicon import concept_of, is_product
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
 
 _WHO: Final[dict[str, str]] = {
     "who approves": (
@@ -63,7 +60,7 @@ _PEOPLE: Final = (
     " tutor uncle vet veterinarian vicar volunteer waiter waitress warden watchman wife yourself"
     " everybody anyone anybody nobody team squad"
 )
-_ROLES: Final = frozenset(map(concept_of, _words(_PEOPLE))) - {concept_of("approve")}
+_ROLES: Final = frozenset(map(concept_of, words_of(_PEOPLE))) - {concept_of("approve")}
 _GROUP: Final = re.compile(
     r"\b([a-z][\w-]{2,30})\s(?:team|squad|desk|crew|department|unit)\b", re.I
 )
@@ -71,20 +68,18 @@ _GROUP: Final = re.compile(
 _AUTHORS: Final = frozenset({"author", "authors"})  # whose stem is that of "authorise"
 _VAGUE: Final = frozenset(
     concept_of(word)
-    for word in _words("team squad member staff everybody anyone anybody head chief")
+    for word in words_of("team squad member staff everybody anyone anybody head chief")
 )
 _ASKING: Final = frozenset(
     concept_of(word)
-    for word in _words("client customer patient student tenant child children member")
+    for word in words_of("client customer patient student tenant child children member")
 )
-_SELDOM: Final = frozenset(map(concept_of, _words("the our your their his her whole own")))
-_NO_NAMES: Final = _words(
-    "monday tuesday wednesday thursday friday saturday sunday mondays fridays january february"
-    " march april may june july august september october november december christmas easter i"
-    " eur usd gb mb kb tb utc cet cest am pm db api id ids url pdf csv json xml html sql http"
+_SELDOM: Final = frozenset(map(concept_of, words_of("the our your their his her whole own")))
+_NO_NAMES: Final = words_of(
+    "i eur usd gb mb kb tb utc cet cest am pm db api id ids url pdf csv json xml html sql http"
     " https ui ux it pr prs ci cd qa os cpu gpu ram sla slo faq vat hr ok tv"
-)
-_EVERYDAY: Final = _words(
+).union(MONTHS, DAYS_OF_WEEKS, ("christmas", "easter"))
+_EVERYDAY: Final = words_of(
     "go rest make swift spring bun rust dart ruby c linear teams drone express echo fly arch fish"
     " chef sequential integer slack shortcut helm puppet salt sublime ant"
 )
@@ -92,8 +87,8 @@ _TITLE: Final = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|Prof|Herr|Frau|Familie|Old)\b\.?\
 _CLAUSE: Final = re.compile(r"(?<=[.!?;:,])\s|\s-\s|\s(?:and|but|then|while)\s|\n+")
 _WORD: Final = re.compile(r"[A-Za-z][\w-]{0,40}")
 _DENIED: Final = re.compile(
-    r"\b(?:not|no|never|nobody|none|without|neither|nor|cannot|can't|don't|doesn't|isn't|aren't|"
-    r"instead\sof|rather\sthan|leave\s\w+\s\w+\salone)\b",
+    rf"\b(?:{'|'.join(sorted(NEGATORS - {'nothing'}))}|without|cannot|can't|don't|doesn't|isn't|"
+    r"aren't|instead\sof|rather\sthan|leave\s\w+\s\w+\salone)\b",
     re.IGNORECASE,
 )
 _NAME: Final = re.compile(

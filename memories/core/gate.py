@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from memories.core.claims import Claim, Comparison, Reading
+from memories.core.function_words import POINTERS
 
 Side = Literal["stored", "incoming"]
 Outcome = Literal["created", "merged", "kept_apart", "suggested"]
@@ -28,9 +29,7 @@ _HEDGES = frozenset(
      "appears", "think", "guess", "believe", "might", "could", "supposedly", "reportedly", "kind",
      "sort", "usually", "generally", "often", "sometimes", "unsure", "unclear"]
 )  # fmt: skip
-_POINTERS = frozenset(
-    ["it", "this", "that", "they", "these", "those", "he", "she", "there", "its", "their", "same"]
-)
+_POINTERS = POINTERS | {"there", "their", "same"}
 
 
 @dataclass(frozen=True, slots=True)

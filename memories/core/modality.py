@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from memories.core.claim_types import Modality
 from memories.core.clauses import Clause
-from memories.core.statements import Modality
-from memories.core.vocabulary import AUXILIARIES, DETERMINERS, PREPOSITIONS, lemma
-from memories.core.words import stems
+from memories.core.function_words import AUXILIARIES, DETERMINERS, FORMS_OF_BE, PREPOSITIONS
+from memories.core.tokeniser import stems
+from memories.core.vocabulary import lemma
 
 # Cues of one or more words, tried in this order; a fact shows none of them.
 _CUES: tuple[tuple[Modality, tuple[str, ...]], ...] = (
@@ -44,7 +45,7 @@ _REPORTING = frozenset(
     ["said", "says", "claimed", "claims", "argues", "argued", "thinks", "thought", "believes",
      "believed", "mentioned", "guesses", "heard", "told"]
 )  # fmt: skip
-_BE = frozenset(["is", "are", "be", "been", "was", "were", "get", "gets"])
+_BE = FORMS_OF_BE - {"being"} | {"get", "gets"}
 
 
 def modality_of(clause: Clause, sentence: str) -> Modality:

@@ -5,14 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from memories.core.units import (
-    CURRENCIES,
-    MAGNITUDES,
-    NUMBER_WORDS,
-    TIME_SECONDS,
-    magnitude_of,
-)
-from memories.core.words import Token
+from memories.core.number_words import MAGNITUDES, NUMBER_WORDS
+from memories.core.tokeniser import Token
+from memories.core.units import CURRENCIES, TIME_SECONDS, magnitude_of
 
 # "$300 K" are no kelvin, "5m EUR" no minutes.
 _OF_MONEY = {"K": "k", "m": "M"}

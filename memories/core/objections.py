@@ -13,20 +13,21 @@ from itertools import dropwhile, islice, takewhile
 from typing import Final
 
 from memories.core.alignment import kinds_of
+from memories.core.claim_types import Reading, Term
 from memories.core.exclusions import excluding_ways
 from memories.core.frames import other_name
-from memories.core.lexicon import GRADED, concept_of, opposites_of
-from memories.core.spelling import collapse, normalise
-from memories.core.statements import Reading, Term
-from memories.core.vocabulary import (
+from memories.core.function_words import (
     AUXILIARIES,
     CONJUNCTIONS,
     DETERMINERS,
     FILLERS,
+    NEGATORS,
     PREPOSITIONS,
     PRONOUNS,
 )
-from memories.core.words import Token, tokenise
+from memories.core.lexicon import GRADED, concept_of, opposites_of
+from memories.core.spelling import collapse, normalise
+from memories.core.tokeniser import Token, tokenise
 
 
 def _words(text: str) -> list[str]:
@@ -36,9 +37,7 @@ def _words(text: str) -> list[str]:
 _RUN: Final = 5  # words in a row that two tellings of one fact share by chance at most
 _OPENING: Final = 3  # the same, for the words that open both
 _DENIED: Final = 3  # content words behind a negation that it may deny
-_NEGATORS: Final = frozenset(
-    ["not", "never", "no", "none", "nobody", "nothing", "neither", "nor", "without", "nil"]
-)
+_NEGATORS: Final = NEGATORS | {"without", "nil"}
 _ADVERBS: Final = frozenset(["not", "never", "neither", "nor"])
 _BETWEEN: Final = PREPOSITIONS | CONJUNCTIONS | DETERMINERS | {"once"}
 _BOUNDING: Final = frozenset(

@@ -9,8 +9,8 @@ import re
 from functools import lru_cache
 from typing import Final
 
+from memories.core.function_words import DETERMINERS, PREPOSITIONS, PRONOUNS
 from memories.core.lexicon import concept_of
-from memories.core.vocabulary import DETERMINERS, PREPOSITIONS, PRONOUNS
 
 _BEFORE: Final = r"(?<![\w'-])(?P<before>(?:[\w'-]++\s){1,4}?)"
 _AFTER: Final = r"(?:the\s|our\s|its\s|their\s)?(?P<after>[\w-]+(?:\s[\w-]+)?)"

@@ -10,17 +10,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
+from memories.core.function_words import DETERMINERS, PREPOSITIONS, PRONOUNS
 from memories.core.measures import Bound, Quantity
+from memories.core.number_words import FREQUENCIES, NUMBER_WORDS
 from memories.core.numerals import has_half, magnitude_at, number_at
-from memories.core.units import (
-    CURRENCIES,
-    FREQUENCIES,
-    NUMBER_WORDS,
-    TIME_SECONDS,
-    unit_of,
-)
-from memories.core.vocabulary import DETERMINERS, PREPOSITIONS, PRONOUNS
-from memories.core.words import Token
+from memories.core.tokeniser import Token
+from memories.core.units import CURRENCIES, TIME_SECONDS, unit_of
 
 _BOUND_PHRASES: dict[Bound, str] = {
     "most": "at most|up to|no more than|not more than|no longer than|not longer than|within"

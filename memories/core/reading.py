@@ -9,29 +9,29 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Literal
 
+from memories.core.claim_types import Claim, Reading, Term, Transition
 from memories.core.clauses import Clause, fold_phrases, split
-from memories.core.lexicon import concept_of
-from memories.core.modality import modality_of
-from memories.core.spelling import collapse, normalise
-from memories.core.statements import Claim, Reading, Term, Transition
-from memories.core.terms import read_terms
-from memories.core.transitions import Change, change_in
-from memories.core.vocabulary import (
+from memories.core.function_words import (
     ADDITIVES,
     DETERMINERS,
-    IRREGULAR_PAST,
     OPERATORS,
+    POINTERS,
     PREPOSITIONS,
     RESTRICTORS,
 )
-from memories.core.words import Token, count_pieces, sentences, tokenise
+from memories.core.lexicon import concept_of
+from memories.core.modality import modality_of
+from memories.core.spelling import collapse, normalise
+from memories.core.terms import read_terms
+from memories.core.tokeniser import Token, count_pieces, sentences, tokenise
+from memories.core.transitions import Change, change_in
+from memories.core.vocabulary import IRREGULAR_PAST
 
 # Words and signs of a text that rules read. Prose of 8,000 characters has about 1,700; what has
 # more at the greatest length of a memory is a table, a log or a dump, and no few statements.
 MAX_PIECES = 2000
 _MAX_TOKENS = 120  # of one sentence: longer ones (pasted dumps) are cut into stretches
 CARRIED_WEIGHT = 0.5
-_POINTERS = frozenset(["it", "they", "this", "that", "these", "those", "he", "she", "its"])
 _PAST_AUXILIARIES = frozenset(["was", "were", "did"])
 _PRESENT = frozenset(["is", "are", "do", "does", "must", "may", "can", "should", "shall"])
 _LINKS = DETERMINERS | PREPOSITIONS
@@ -94,7 +94,7 @@ def _claim(clause: Clause, sentence: str, previous: Claim | None) -> Claim:
     change = change_in(clause)
     parsed = read_terms(clause, change)
     terms = parsed.terms
-    if previous is not None and clause.tokens[0].lower in _POINTERS:
+    if previous is not None and clause.tokens[0].lower in POINTERS:
         terms = _carried(previous, terms) + terms
     lowers = [token.lower for token in clause.tokens]
     text = sentence[clause.tokens[0].start : clause.tokens[-1].end]

@@ -18,8 +18,8 @@ from memories.core.cases import (
     names,
     on_topic,
 )
+from memories.core.claim_types import Claim
 from memories.core.contradictions import RULES, different
-from memories.core.statements import Claim
 
 __all__ = ["Relation", "Verdict", "relate"]
 

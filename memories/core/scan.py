@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from memories.core.claim_types import Region, Term, TermKind
 from memories.core.clauses import Clause
+from memories.core.function_words import TELLING_PREPOSITIONS
 from memories.core.measures import Quantity
-from memories.core.statements import Region, Term, TermKind
 from memories.core.transitions import Change
-from memories.core.vocabulary import TELLING_PREPOSITIONS
 
 LIGHT_WEIGHT = 0.4  # of words too general to differ by
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from memories.core.number_words import NUMBER_WORDS
 from memories.core.symbols import fold, folded_symbol
-from memories.core.units import NUMBER_WORDS
 
 # Characters that nobody sees: the default-ignorable ones of Unicode.
 UNSEEN = (

@@ -5,30 +5,28 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
+from memories.core.claim_types import Region, Term, TermKind
 from memories.core.clauses import Clause, skip_leading_adjunct
-from memories.core.lexicon import CONVERSES, concept_of
-from memories.core.scan import LIGHT_WEIGHT, Scan
-from memories.core.statements import Region, Term, TermKind
-from memories.core.transitions import CHANGING, Change
-from memories.core.units import NAME_SUFFIXES, ORDINALS
-from memories.core.unread import unread
-from memories.core.values import ORDINAL, SILENT, is_name, opens_value, read_value, read_version
-from memories.core.vocabulary import (
+from memories.core.function_words import (
     AUXILIARIES,
     CONJUNCTIONS,
     FILLERS,
-    INFINITIVE_VERBS,
-    LIGHT_VERBS,
+    NEGATORS,
     PREPOSITIONS,
     RESTRICTORS,
-    VERBS,
-    lemma,
 )
-from memories.core.words import Token
+from memories.core.lexicon import CONVERSES, concept_of
+from memories.core.number_words import ORDINALS
+from memories.core.scan import LIGHT_WEIGHT, Scan
+from memories.core.tokeniser import Token
+from memories.core.transitions import CHANGING, Change
+from memories.core.units import NAME_SUFFIXES
+from memories.core.unread import unread
+from memories.core.values import ORDINAL, SILENT, is_name, opens_value, read_value, read_version
+from memories.core.vocabulary import INFINITIVE_VERBS, LIGHT_VERBS, VERBS, lemma
 
 _CONDITIONS = frozenset(["if", "when", "unless", "while", "whenever", "during", "except", "once"])
 _REASONS = frozenset(["because", "so", "which", "who", "whose", "although", "though", "("])
-_NEGATORS = frozenset(["not", "never", "no", "none", "nobody", "nothing", "neither", "nor"])
 _NEGATIVE_VERBS = frozenset(["avoid", "lack"])
 _VERSION = re.compile(r"^v\.?(\d++(?:\.\d++)*+)$")
 _SCOPE_PREPOSITIONS = frozenset(["for", "in", "on", "at", "per", "across", "of", "within"])
@@ -116,7 +114,7 @@ def _step(scan: Scan, index: int) -> int:
         return value_end
     if token.kind == "symbol":
         return _symbol(scan, index)
-    return _negator(scan, index) if token.lower in _NEGATORS else _word(scan, index)
+    return _negator(scan, index) if token.lower in NEGATORS else _word(scan, index)
 
 
 def _auxiliary(scan: Scan, index: int) -> int:

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 
-from memories.core.words import stem
+from memories.core.tokeniser import stem
 
 ANALYSER_VERSION = 2
 MAX_TERM_CHARS = 64

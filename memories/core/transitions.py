@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from memories.core.claim_types import TransitionKind
 from memories.core.clauses import Clause
+from memories.core.function_words import PREPOSITIONS
 from memories.core.quantities import bound_at
-from memories.core.statements import TransitionKind
-from memories.core.vocabulary import IRREGULAR_PAST, PREPOSITIONS, lemma
-from memories.core.words import Token, stems
+from memories.core.tokeniser import Token, stems
+from memories.core.vocabulary import IRREGULAR_PAST, lemma
 
 _SWITCH = stems(
     "move migrate switch change convert transition port shift go upgrade downgrade rename swap"

@@ -1,7 +1,8 @@
-"""Units of measure and number words, each with its base unit and factor."""
+"""Units of measure, each with its base unit and factor."""
 
 from __future__ import annotations
 
+from memories.core.number_words import MAGNITUDES
 from memories.core.symbols import POWERS, PREFIXES, SYMBOLS, symbol_of
 
 _TIME = {
@@ -97,27 +98,6 @@ NAME_SUFFIXES = {
     "bytes": "byte", "kb": "kB", "mb": "MB", "gb": "GB", "kib": "KiB", "mib": "MiB",
     "gib": "GiB", "percent": "%", "pct": "%", "usd": "usd", "eur": "eur", "cm": "cm", "mm": "mm",
     "kg": "kg",
-}  # fmt: skip
-MAGNITUDES = {
-    "thousand": 1e3, "mio": 1e6, "million": 1e6, "bn": 1e9, "billion": 1e9, "hundred": 1e2,
-    "dozen": 12.0, "trillion": 1e12,
-}  # fmt: skip
-NUMBER_WORDS: dict[str, float] = {
-    "zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7,
-    "eight": 8, "nine": 9, "ten": 10, "eleven": 11, "twelve": 12, "thirteen": 13,
-    "fourteen": 14, "fifteen": 15, "sixteen": 16, "seventeen": 17, "eighteen": 18,
-    "nineteen": 19, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60,
-    "seventy": 70, "eighty": 80, "ninety": 90, "half": 0.5,
-}  # fmt: skip
-FREQUENCIES: dict[str, float] = {
-    "hourly": 1 / 3600, "daily": 1 / 86400, "nightly": 1 / 86400, "weekly": 1 / 604800,
-    "fortnightly": 1 / 1209600, "biweekly": 1 / 1209600, "monthly": 1 / 2629746,
-    "quarterly": 1 / 7889238, "yearly": 1 / 31556952, "annually": 1 / 31556952,
-    "annual": 1 / 31556952,
-}  # fmt: skip
-ORDINALS = {
-    "first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7,
-    "eighth": 8, "ninth": 9, "tenth": 10, "eleventh": 11, "twelfth": 12,
 }  # fmt: skip
 
 

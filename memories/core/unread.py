@@ -9,19 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from memories.core.vocabulary import AUXILIARIES, PREPOSITIONS
-from memories.core.words import Token
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
+from memories.core.function_words import AUXILIARIES, NEGATORS, PREPOSITIONS, words_of
+from memories.core.tokeniser import Token
 
 # Prepositions and modals are told apart beside the words that they lead to.
 _HARMLESS: Final = (
     AUXILIARIES
     | PREPOSITIONS
-    | _words(
+    | words_of(
         "a an the this that these those my your his her its our their i we you he she it they me"
         " us him them itself themselves ourselves myself himself herself yourself there one ones"
         " who whom whose which what where when while whenever how such own people"
@@ -31,9 +26,9 @@ _HARMLESS: Final = (
         " ever e.g i.e yes okay ok nowadays overall entirely completely fully directly properly"
         " explicitly officially throughout altogether"
     )
-) - _words("unlike unless")
+) - words_of("unlike unless")
 # They change nothing, but "not always" and "not entirely" leave room for what "not" denies.
-_WHOLLY: Final = _words(
+_WHOLLY: Final = words_of(
     "always overall entirely completely fully altogether throughout really very simply directly"
     " properly explicitly officially"
 )
@@ -41,11 +36,11 @@ _HARMLESS_SYMBOLS: Final = frozenset(".,;:()[]{}'\"-\u2013\u2014/&!?=|\u2026\u00
 _ALIKE: Final = {
     word: name
     for name, words in {
-        "not": "not never no none nobody nothing neither avoid avoids avoided avoiding lack lacks"
-        " lacked lacking",
-        "all": "every each all any everyone everybody everything anyone anybody anything",
+        "not": NEGATORS - {"nor"}
+        | words_of("avoid avoids avoided avoiding lack lacks lacked lacking"),
+        "all": words_of("every each all any everyone everybody everything anyone anybody anything"),
     }.items()
-    for word in words.split()
+    for word in words
 }
 NEGATION: Final = "not"
 

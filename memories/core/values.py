@@ -9,18 +9,13 @@ from dataclasses import replace
 from memories.core import measures, quantities
 from memories.core.dates import OPENERS as DATE_OPENERS
 from memories.core.dates import date_at, dimension
+from memories.core.function_words import AUXILIARIES, DETERMINERS, PREPOSITIONS, PRONOUNS
 from memories.core.lexicon import concept_of, is_product
+from memories.core.number_words import NUMBER_WORDS
 from memories.core.scan import LIGHT_WEIGHT, Scan
-from memories.core.units import NUMBER_WORDS, TIME_SECONDS
-from memories.core.vocabulary import (
-    AUXILIARIES,
-    DETERMINERS,
-    LABEL_NOUNS,
-    PREPOSITIONS,
-    PRONOUNS,
-    lemma,
-)
-from memories.core.words import Token
+from memories.core.tokeniser import Token
+from memories.core.units import TIME_SECONDS
+from memories.core.vocabulary import LABEL_NOUNS, lemma
 
 ORDINAL = re.compile(r"^(\d++)(?:st|nd|rd|th)$")
 SILENT = DETERMINERS | PRONOUNS | AUXILIARIES | {"not"}

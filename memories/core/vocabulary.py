@@ -1,61 +1,15 @@
-"""Function words, verbs and phrases of English: the grammar that the rules lean on.
+"""Verbs, irregular forms and phrases of English: the grammar that the rules lean on.
 
-Closed classes, general on purpose: no word is here because of one text.
+General on purpose: no word is here because of one text.
 """
 
 from __future__ import annotations
 
 from functools import lru_cache
 
+from memories.core.function_words import words_of
 from memories.core.kinds import PRODUCT_NAMES
-from memories.core.words import stem, stems
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-DETERMINERS = _words(
-    "a an the this that these those our my your his her its their every each any some all both"
-    " no another such which whose what either neither"
-)
-PRONOUNS = _words(
-    "i we you he she it they me us him them who whom one ones someone somebody everyone"
-    " everybody anyone anybody people itself themselves ourselves there nobody nothing none"
-    " something anything everything myself himself herself yourself"
-)
-AUXILIARIES = _words(
-    "is are was were be been being am has have had having do does did will would shall should"
-    " can could may might must need needs ought gets get got"
-)
-PREPOSITIONS = _words(
-    "of in on at for by with from to into onto via through over under above below between within"
-    " without before after during since until till per as than against about around across along"
-    " behind beside near inside outside towards toward upon off instead except besides despite"
-    " like unlike out up down back"
-)
-# Prepositions that change what is said; "in", "on", "at", "of" often do not.
-TELLING_PREPOSITIONS = _words(
-    "off out up down under over behind before after above below outside without against until since"
-    " except near like unlike than toward towards about"
-)
-CONJUNCTIONS = _words("and or but nor so yet because although though while whereas if when unless")
-# Words that carry no claim of their own; leaving them out loses nothing.
-FILLERS = _words(
-    "very really quite simply actually basically currently now today here"
-    " also too already still then thus therefore hence however please note well as so such"
-    " own itself again else nowhere rather fairly pretty always ever e.g i.e etc vs yes okay ok"
-    " nowadays overall entirely completely fully directly properly explicitly officially"
-    " throughout altogether"
-) | _words("that this these those which who whom whose what there here where how")
-# Adverbs that restrict or widen; they are content for `same`, never silently dropped.
-RESTRICTORS = _words("only solely exclusively except unless partly partially mostly mainly"
-                     " sometimes occasionally often rarely seldom almost nearly temporarily"
-                     " provisionally half just even usually generally")  # fmt: skip
-ADDITIVES = _words("also too additionally besides another both along plus alongside furthermore")
-# Words that change of how many, or under which condition, a statement holds.
-OPERATORS = _words("unless except some several most many few half or either neither")
-EXCLUSIVES = _words("only solely exclusively just sole")
+from memories.core.tokeniser import stem, stems
 
 # Verbs so general that a difference between two of them is no difference.
 LIGHT_VERBS = stems(
@@ -185,7 +139,7 @@ _IRREGULAR = {
 # Words whose stem is that of another word: "container" is no form of "contain".
 _FIXED = {
     plural: word
-    for word in _words(
+    for word in words_of(
         "container customer setting meeting building string past custom trainee intern server"
         " number news physics ethics drawer counter banking filing wedding ceiling"
     )
@@ -207,7 +161,7 @@ LABEL_NOUNS = stems(
     " tenant customer client account invoice store shop branch plant warehouse tower hall desk"
 ) | {"building"}  # as written: a "build" is another thing
 _MAX_LEMMA = 40
-IRREGULAR_PAST = _words(
+IRREGULAR_PAST = words_of(
     "ate became began begun bought broke broken brought built came caught chose chosen cost "
     "cut dealt did done drank driven drove eaten fallen fed fell felt found froze frozen gave "
     "given gone got gotten grew grown had held hid hidden hit kept knew known led left lent "
@@ -217,7 +171,7 @@ IRREGULAR_PAST = _words(
     "wrote "
 )
 
-_VERB_FORMS = IRREGULAR_PAST | _words(
+_VERB_FORMS = IRREGULAR_PAST | words_of(
     "goes has does lives leaves dying lying stored stores storing cancelled cancelling labelled"
     " analysed analyse organise organised synchronise synchronised synchronize synchronized synced"
     " syncs syncing done purchases"

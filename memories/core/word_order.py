@@ -14,12 +14,12 @@ from typing import Final
 
 from memories.core.alignment import Pair
 from memories.core.cases import Case
+from memories.core.claim_types import Claim, Term
+from memories.core.function_words import FORMS_OF_BE, NEGATORS, PREPOSITIONS
 from memories.core.lexicon import concept_of, is_product
 from memories.core.spelling import normalise
-from memories.core.statements import Claim, Term
 from memories.core.symbols import symbol_of
-from memories.core.vocabulary import PREPOSITIONS
-from memories.core.words import tokenise
+from memories.core.tokeniser import tokenise
 
 _MAX_PAIRS: Final = 40  # matched words that are looked at for exchanged places
 _MAX_MOVED: Final = 400  # words of a text in which a moved phrase is looked for
@@ -29,13 +29,10 @@ _SUBORDINATE: Final = re.compile(
     re.IGNORECASE,
 )
 _EXACT_KINDS: Final = frozenset(["name", "label", "quantity", "version", "date"])
-_NEGATORS: Final = frozenset(
-    ["not", "never", "no", "none", "nobody", "nothing", "neither", "without", "cannot"]
+_NEGATORS: Final = NEGATORS - {"nor"} | {"without", "cannot"}
+_UNDENIED: Final = FORMS_OF_BE - {"being"} | frozenset(
+    ["do", "does", "did", "a", "an", "the", "to", "any", "yet"]
 )
-_UNDENIED: Final = frozenset(
-    ["be", "is", "are", "was", "were", "been", "do", "does", "did", "a", "an", "the", "to", "any",
-     "yet"]
-)  # fmt: skip
 # What a claim must have as often as the other: each changes who acts, or what is meant.
 _COUNTED: Final = tuple(
     re.compile(pattern, re.IGNORECASE)

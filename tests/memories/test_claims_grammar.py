@@ -8,7 +8,7 @@ from memories.core.claims import read
 from memories.core.clauses import fold_phrases, split
 from memories.core.lexicon import OPPOSITES, concept_of, opposed
 from memories.core.spelling import normalise, same_letters
-from memories.core.words import sentences, tokenise
+from memories.core.tokeniser import sentences, tokenise
 
 
 def verbs(text: str) -> list[str]:

@@ -10,7 +10,7 @@ from memories.core import dates, measures
 from memories.core.claims import compare, read
 from memories.core.measures import Quantity
 from memories.core.spelling import normalise
-from memories.core.words import tokenise
+from memories.core.tokeniser import tokenise
 
 
 def only_quantity(text: str) -> tuple[float, str]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from memories.core.calendar_words import DAYS_OF_WEEKS, MONTHS
+from memories.core.function_words import words_of
 from memories.core.lexicon import concept_of
 
 _SENTENCE = re.compile(r"(?<=[.!?;])\s|\n")
@@ -16,12 +18,8 @@ _POSSESSIVE = re.compile(r"['’]s?$")
 _LETTER_NAME = re.compile(r"\b(?:[A-Z]{1}|[A-Z]\d+)\b")
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
 # Words that say nothing about what a memory is about.
-_STOP = _words(
+_STOP = words_of(
     "a about after all already also an and any anybody anything are as at be because been"
     " before being between both but by can come comes day days did do does doing done each"
     " eight every everybody everything five for four from get gets go goes had has"
@@ -35,14 +33,10 @@ _STOP = _words(
     " which while who whoever whom why will with within without would year years yesterday"
     " yet you your yours"
 )
-_CALENDAR = _words(
-    "mondays tuesdays wednesdays thursdays fridays saturdays sundays monday tuesday wednesday"
-    " thursday friday saturday sunday january february march april may june july august september"
-    " october november december christmas easter"
-)
+_CALENDAR = frozenset((*MONTHS, *DAYS_OF_WEEKS, "christmas", "easter"))
 _UNITS = frozenset({"kb", "mb", "gb", "tb", "kib", "mib", "gib", "eur", "usd", "chf", "gbp", "utc"})
 # "Ten minutes" measure, the minutes of a meeting do not.
-_TIMES = _words("second seconds minute minutes hour hours")
+_TIMES = words_of("second seconds minute minutes hour hours")
 _COUNTS = re.compile(
     r"\d\S*|an?|per|every|each|half|few|one|two|three|four|five|six|ten|fifteen|twenty|thirty", re.I
 )

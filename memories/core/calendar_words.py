@@ -1,0 +1,30 @@
+"""Words of the calendar: months, weekdays, seasons, festivals."""
+
+from __future__ import annotations
+
+from typing import Final
+
+# In order, each with its other spellings behind it.
+MONTH_SPELLINGS: Final = (
+    "january jan", "february feb", "march mar", "april apr", "may", "june jun", "july jul",
+    "august aug", "september sep sept", "october oct", "november nov", "december dec",
+)  # fmt: skip
+WEEKDAY_SPELLINGS: Final = (
+    "monday mondays mon", "tuesday tuesdays tue tues", "wednesday wednesdays wed weds",
+    "thursday thursdays thu thur thurs", "friday fridays fri", "saturday saturdays sat",
+    "sunday sundays sun",
+)  # fmt: skip
+
+MONTHS: Final = tuple(spellings.split()[0] for spellings in MONTH_SPELLINGS)
+WEEKDAYS: Final = tuple(spellings.split()[0] for spellings in WEEKDAY_SPELLINGS)
+WORKDAYS: Final = WEEKDAYS[:5]
+DAYS_OF_WEEKS: Final = (*WEEKDAYS, *(f"{day}s" for day in WEEKDAYS))
+SEASONS: Final = ("spring", "summer", "autumn", "winter")
+FESTIVALS: Final = (
+    "easter", "christmas", "advent", "lent", "pentecost", "whitsun", "ramadan", "eid", "diwali",
+    "hanukkah", "passover", "purim", "carnival", "thanksgiving", "halloween", "midsummer",
+)  # fmt: skip
+
+# As parts of patterns, to be read without regard to case.
+MONTH_PATTERN: Final = rf"(?:{'|'.join(month[:3] for month in MONTHS)})[a-z]*\.?"
+WEEKDAY_PATTERN: Final = rf"(?:{'|'.join(WEEKDAYS)})s?"
