@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from conflicts.models.card import ConflictKind, ConflictStatus, Severity
 from conflicts.models.decision import Verdict
-from conflicts.services.cards.queue import ALL, Wanted
+from conflicts.services.cards.queue import ALL, CardFilter
 
 MORNING = time(8)
 LATER = timedelta(hours=3)
@@ -100,11 +100,11 @@ class QueueForm(forms.Form):
     scope = forms.CharField(max_length=300, required=False)
     mine = forms.BooleanField(required=False)
 
-    def wanted(self, *, default_status: str, user_id: int | None) -> Wanted:
+    def wanted(self, *, default_status: str, user_id: int | None) -> CardFilter:
         """Return the valid filters; a wrong one counts as not given."""
         self.is_valid()
         fields = self.cleaned_data
-        return Wanted(
+        return CardFilter(
             status=fields.get("status") or default_status,
             kind=fields.get("kind", ""),
             severity=fields.get("severity", ""),

@@ -56,7 +56,7 @@ def _filters(request: HttpRequest) -> dict[str, str]:
     return {name: request.GET[name] for name in FILTERS if request.GET.get(name)}
 
 
-def _asked_card(request: HttpRequest, name: str = "card") -> Conflict | None:
+def _card_in_address(request: HttpRequest, name: str = "card") -> Conflict | None:
     """Return the card that the address names, if there is one."""
     asked = row_id(request.GET.get(name, ""))
     if asked is None:
@@ -87,7 +87,7 @@ def triage(request: HttpRequest) -> HttpResponse:
         default_status=ConflictStatus.OPEN, user_id=staff_of(request).actor.user_id
     )
     waiting = queue.cards(wanted)
-    card = _asked_card(request) or waiting.select_related("assignee").first()
+    card = _card_in_address(request) or waiting.select_related("assignee").first()
     filters = _filters(request)
     context: dict[str, Any] = {
         "form": form,
@@ -101,7 +101,7 @@ def triage(request: HttpRequest) -> HttpResponse:
         "view": None,
     }
     if card is not None:
-        place = queue.place(waiting, card)
+        place = queue.position_of(waiting, card)
         context |= card_context(
             request,
             card,
@@ -125,7 +125,7 @@ def _at(filters: dict[str, str], card_id: UUID | None) -> str:
 
 def _done(request: HttpRequest) -> dict[str, Any] | None:
     """Return the decision that was just made, for the undo bar."""
-    card = _asked_card(request, "done")
+    card = _card_in_address(request, "done")
     if card is None:
         return None
     if card.status == ConflictStatus.SNOOZED and card.snoozed_until:
@@ -184,7 +184,7 @@ def decide(request: HttpRequest, conflict_id: UUID) -> HttpResponse:
     members = list(card.members.values_list("memory_id", flat=True))
     form = DecisionForm(request.POST, choices=members)
     if not form.is_valid():
-        return _refused(request, card, _errors(form), 422)
+        return _show_refusal(request, card, _errors(form), 422)
     asked = form.cleaned_data
     try:
         resolve(
@@ -200,13 +200,13 @@ def decide(request: HttpRequest, conflict_id: UUID) -> HttpResponse:
             now=timezone.now(),
         )
     except StaleError as error:
-        return _refused(request, card, error.detail, 409)
+        return _show_refusal(request, card, error.detail, 409)
     except RefusalError as error:
-        return _refused(request, card, getattr(error, "message", error.detail), 422)
+        return _show_refusal(request, card, getattr(error, "message", error.detail), 422)
     return redirect(_with_done(way_back(request, _permalink(card)), card))
 
 
-def _refused(request: HttpRequest, card: Conflict, detail: str, status: int) -> HttpResponse:
+def _show_refusal(request: HttpRequest, card: Conflict, detail: str, status: int) -> HttpResponse:
     """Show the card as it is now, with why it was refused and everything that was typed."""
     card.refresh_from_db()
     return _one(
@@ -256,20 +256,20 @@ def take_back(request: HttpRequest, conflict_id: UUID) -> HttpResponse:
     try:
         undoing(staff.workspace, card.pk, actor=staff.actor, now=timezone.now())
     except RefusalError as error:
-        return _refused(request, card, error.detail, 409)
+        return _show_refusal(request, card, error.detail, 409)
     messages.success(request, "Taken back: the question is open again.")
     return redirect(way_back(request, _permalink(card)))
 
 
 @form_target
 @member_page()
-def put_off(request: HttpRequest, conflict_id: UUID) -> HttpResponse:
+def snooze_card(request: HttpRequest, conflict_id: UUID) -> HttpResponse:
     """Snooze a card."""
     card = _card(conflict_id)
     staff = staff_of(request)
     form = SnoozeForm(request.POST)
     if not form.is_valid():
-        return _refused(request, card, _errors(form), 422)
+        return _show_refusal(request, card, _errors(form), 422)
     try:
         snooze.snooze(
             staff.workspace,
@@ -279,7 +279,7 @@ def put_off(request: HttpRequest, conflict_id: UUID) -> HttpResponse:
             now=timezone.now(),
         )
     except RefusalError as error:
-        return _refused(request, card, error.detail, 409)
+        return _show_refusal(request, card, error.detail, 409)
     return redirect(_with_done(way_back(request, _permalink(card)), card))
 
 
@@ -295,7 +295,7 @@ def assign(request: HttpRequest, conflict_id: UUID) -> HttpResponse:
             staff.workspace, card.pk, username=username, actor=staff.actor, now=timezone.now()
         )
     except RefusalError as error:
-        return _refused(request, card, getattr(error, "message", error.detail), 422)
+        return _show_refusal(request, card, getattr(error, "message", error.detail), 422)
     return redirect(way_back(request, _permalink(card)))
 
 
@@ -307,7 +307,7 @@ def comment(request: HttpRequest, conflict_id: UUID) -> HttpResponse:
     staff = staff_of(request)
     form = CommentForm(request.POST)
     if not form.is_valid():
-        return _refused(request, card, _errors(form), 422)
+        return _show_refusal(request, card, _errors(form), 422)
     discuss.comment(
         staff.workspace,
         card.pk,

@@ -19,7 +19,7 @@ from django.conf import settings  # noqa: E402
 from django.urls import get_resolver  # noqa: E402
 
 from engram.console.routing import websocket_application  # noqa: E402
-from engram.kernel import pulse  # noqa: E402
+from engram.kernel import heartbeat  # noqa: E402
 from engram.kernel.alive import Alive  # noqa: E402
 from engram.kernel.body_limit import BodyLimit  # noqa: E402
 from engram.kernel.embedding import (  # noqa: E402
@@ -35,7 +35,7 @@ async def lifespan(scope: Any, receive: Any, send: Any) -> None:
     """Let the process tell of itself for the last time: no `atexit` runs when a signal ends it."""
     while (await receive())["type"] != "lifespan.shutdown":
         await send({"type": "lifespan.startup.complete"})
-    await asyncio.to_thread(pulse.end)
+    await asyncio.to_thread(heartbeat.end)
     await send({"type": "lifespan.shutdown.complete"})
 
 
@@ -64,5 +64,5 @@ application = TrustedProxies(protocols, trusted=settings.ENGRAM_TRUSTED_PROXIES)
 
 # A thread that computes gives way this often: the event loop waits for one turn of each of them.
 sys.setswitchinterval(0.001)
-pulse.begin("web")
+heartbeat.begin("web")
 Thread(target=load, name="model", daemon=True).start()

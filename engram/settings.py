@@ -181,7 +181,7 @@ AXES_FAILURE_LIMIT = 5
 AXES_COOLOFF_TIME = timedelta(minutes=15)
 AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
 AXES_RESET_ON_SUCCESS = True
-AXES_LOCKOUT_CALLABLE = "engram.kernel.sign_in.locked_out"
+AXES_LOCKOUT_CALLABLE = "engram.kernel.sign_in.answer_lockout"
 AXES_USERNAME_CALLABLE = "engram.kernel.sign_in.name_of"
 AXES_CLIENT_IP_CALLABLE = "engram.kernel.sign_in.address_of"
 AXES_DISABLE_ACCESS_LOG = True  # who signed in when is kept nowhere

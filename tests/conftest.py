@@ -12,7 +12,7 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.test import Client, override_settings
 
-from engram.kernel import keys, latency, pulse
+from engram.kernel import heartbeat, keys, latency
 from engram.kernel.actors import SYSTEM, Claims
 from engram.kernel.models import Membership, Provenance, Role, Workspace
 from tests.template_database import use_template
@@ -113,8 +113,8 @@ def quick_passwords() -> Iterator[None]:
 def no_uses_of_other_tests(monkeypatch: pytest.MonkeyPatch) -> None:
     """Begin with no request counted: what another test left would be written in this one."""
     monkeypatch.setattr(keys, "uses", keys.UseCounter())
-    monkeypatch.setattr(latency, "waiting", latency.Waiting())
-    monkeypatch.setattr(pulse, "tally", pulse.Tally())
+    monkeypatch.setattr(latency, "waiting", latency.PendingLatencies())
+    monkeypatch.setattr(heartbeat, "tally", heartbeat.ProcessCounters())
 
 
 @pytest.fixture

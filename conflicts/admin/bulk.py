@@ -17,7 +17,14 @@ from conflicts.forms import SnoozeForm
 from conflicts.models import Conflict
 from conflicts.models.decision import Verdict
 from conflicts.services.verdicts import bulk
-from conflicts.services.verdicts.bulk import Assign, Decide, Deed, Plan, PutOff, Seen
+from conflicts.services.verdicts.bulk import (
+    BulkAssign,
+    BulkDecide,
+    BulkPlan,
+    BulkSnooze,
+    Deed,
+    SeenCard,
+)
 from engram.kernel.literals import MAX_BIGINT, whole_number
 from engram.kernel.models import Membership
 from engram.kernel.pages import staff_of
@@ -40,7 +47,7 @@ class WrongChoiceError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class ConfirmingPage:
     """What the confirming page of an action says."""
 
     title: str
@@ -50,23 +57,23 @@ class Asking:
 
 
 ASKINGS = {
-    "resolve": Asking(
+    "resolve": ConfirmingPage(
         "Decide {n} conflicts?",
         "Every card is decided by itself and can be undone by itself.",
         "Decide", "{n} conflicts decided.",
     ),
-    "dismiss": Asking(
+    "dismiss": ConfirmingPage(
         "Dismiss {n} conflicts?",
         "Their memories stay as they are, and the detective does not ask about these pairs again "
         "unless a statement changes. Each can be undone by itself.",
         "Dismiss", "{n} conflicts dismissed.",
     ),
-    "snooze": Asking(
+    "snooze": ConfirmingPage(
         "Put {n} conflicts off?",
         "They leave the queue and come back by themselves; their memories stay disputed.",
         "Put off", "{n} conflicts put off.",
     ),
-    "assign": Asking(
+    "assign": ConfirmingPage(
         "Assign {n} conflicts?", "Nothing else about them changes.",
         "Assign", "{n} conflicts assigned.",
     ),
@@ -80,7 +87,7 @@ def run(
     wrong = ""
     if request.POST.get("confirmed") == "yes":
         try:
-            deed = _deed(request, verb)
+            deed = _read_deed(request, verb)
         except WrongChoiceError as error:
             wrong = str(error)
         else:
@@ -91,7 +98,7 @@ def run(
 
 def _do(request: HttpRequest, verb: str, rows: QuerySet[Conflict], deed: Deed) -> None:
     staff = staff_of(request)
-    seen = _seen(request.POST.get("seen", ""))
+    seen = _read_seen(request.POST.get("seen", ""))
     mine = set(rows.filter(pk__in=list(seen)).values_list("pk", flat=True))
     counted = {pk: one for pk, one in seen.items() if pk in mine}
     done = bulk.carry_out(staff.workspace, counted, deed, actor=staff.actor, now=timezone.now())
@@ -115,7 +122,7 @@ def _ask(
 ) -> HttpResponse:
     staff = staff_of(request)
     now = timezone.now()
-    cards, left = bulk.chosen(rows)
+    cards, left = bulk.choose_cards(rows)
     options = _options(verb, cards, left, now)
     shown = max((option.plan for option in options), key=lambda plan: len(plan.touched))
     possible = {card.pk: bulk.seen_of(card, now) for o in options for card in o.plan.touched}
@@ -125,7 +132,7 @@ def _ask(
         "verb": verb,
         "plan": shown,
         "options": options if verb == "resolve" else [],
-        "skipped": _skipped(options, names),
+        "skipped": _list_skipped(options, names),
         "named": names(shown.touched[:NAMED]),
         "more": max(len(shown.touched) - NAMED, 0),
         "left": left,
@@ -140,7 +147,7 @@ def _ask(
     return TemplateResponse(request, "admin/conflicts/conflict/bulk.html", context)
 
 
-def _skipped(
+def _list_skipped(
     options: Sequence[Option], names: Any
 ) -> list[tuple[str, int, list[tuple[str, str]], int]]:
     """Say what is passed over: first by every choice, then by each; title, count, rows, more."""
@@ -173,7 +180,7 @@ class Option:
     value: str
     label: str
     effect: str
-    plan: Plan
+    plan: BulkPlan
 
 
 def _options(verb: str, cards: list[Conflict], left: int, now: Any) -> list[Option]:
@@ -183,26 +190,26 @@ def _options(verb: str, cards: list[Conflict], left: int, now: Any) -> list[Opti
             for verdict, plan in bulk.counts(cards, left=left, now=now)
         ]
     deeds: Mapping[str, Deed] = {
-        "dismiss": Decide(Verdict.DISMISS),
-        "snooze": PutOff(now),
-        "assign": Assign("\0"),  # to nobody of the members: whom, is chosen on the page
+        "dismiss": BulkDecide(Verdict.DISMISS),
+        "snooze": BulkSnooze(now),
+        "assign": BulkAssign("\0"),  # to nobody of the members: whom, is chosen on the page
     }
     return [Option("", "", "", bulk.plan(cards, deeds[verb], left=left, now=now))]
 
 
-def _deed(request: HttpRequest, verb: str) -> Deed:
+def _read_deed(request: HttpRequest, verb: str) -> Deed:
     if verb == "dismiss":
-        return Decide(Verdict.DISMISS, _note(request))
+        return BulkDecide(Verdict.DISMISS, _note(request))
     if verb == "resolve":
         verdict = request.POST.get("verdict", "")
         if verdict not in bulk.VERDICTS:
             raise WrongChoiceError("Choose one of the answers.")
-        return Decide(verdict, _note(request))
+        return BulkDecide(verdict, _note(request))
     if verb == "snooze":
         form = SnoozeForm(request.POST)
         if not form.is_valid():
             raise WrongChoiceError("Choose a day after today.")
-        return PutOff(form.cleaned_data["moment"])
+        return BulkSnooze(form.cleaned_data["moment"])
     username = request.POST.get("assignee")
     if username is None:
         raise WrongChoiceError("Choose a member, or nobody.")
@@ -210,14 +217,14 @@ def _deed(request: HttpRequest, verb: str) -> Deed:
     members = Membership.objects.filter(workspace=staff.workspace, user__username=username)
     if username and not members.exists():
         raise WrongChoiceError("Nobody of that name belongs to this workspace.")
-    return Assign(username or None)
+    return BulkAssign(username or None)
 
 
 def _note(request: HttpRequest) -> str:
     return request.POST.get("note", "").replace("\0", "").strip()[:2000]
 
 
-def _seen(text: str) -> dict[UUID, Seen]:
+def _read_seen(text: str) -> dict[UUID, SeenCard]:
     """Return what was shown of the cards that were counted; what is none of ours is left out."""
     found = {}
     for part in text.split(",")[: bulk.AT_ONCE]:
@@ -225,7 +232,7 @@ def _seen(text: str) -> dict[UUID, Seen]:
         version, _, listing = rest.partition(":")
         try:
             number = whole_number(version, least=0, most=MAX_BIGINT)
-            found[UUID(pk)] = Seen(number, listing)
+            found[UUID(pk)] = SeenCard(number, listing)
         except ValueError:
             continue
     return found

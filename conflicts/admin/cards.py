@@ -114,7 +114,7 @@ class ConflictAdmin(RoleAdmin):
         term = search_term.replace("\0", "").strip()
         if not term:
             return queryset, False
-        found = queue.cards(queue.Wanted(status=queue.ALL, text=term)).order_by().values("pk")
+        found = queue.cards(queue.CardFilter(status=queue.ALL, text=term)).order_by().values("pk")
         return queryset.filter(pk__in=found), False
 
     def change_view(

@@ -20,7 +20,7 @@ from conflicts.services.cards.comparing import with_comparisons
 from conflicts.services.reports import report
 from conflicts.services.verdicts.resolve import resolve
 from conflicts.services.verdicts.undo import undo
-from engram.kernel.api import WorkspaceView, validated
+from engram.kernel.api import WorkspaceView, validate_body
 from engram.kernel.models import Role
 from engram.kernel.refusals import MissingError
 
@@ -69,7 +69,7 @@ class ConflictCollection(ConflictAnswer, ListAPIView):  # type: ignore[type-arg]
         202: kept, because few reports of this key were confirmed; a card is opened when somebody
         else says the same.
         """
-        body = validated(shapes.ReportSerializer, request).validated_data
+        body = validate_body(shapes.ReportSerializer, request).validated_data
         reported = report.report(
             self.workspace,
             body["memory_ids"],
@@ -103,7 +103,7 @@ class ConflictResolve(ConflictAnswer):
         `consequences` of `GET /conflicts/{id}` list before what each verdict would change; with
         its `listing` in the body, a verdict that would change anything else is refused (409).
         """
-        body = validated(shapes.VerdictSerializer, request).validated_data
+        body = validate_body(shapes.VerdictSerializer, request).validated_data
         resolve(
             self.workspace,
             conflict_id,
@@ -135,7 +135,7 @@ class ConflictSnooze(ConflictAnswer):
     @extend_schema(request=shapes.SnoozeSerializer, responses=shapes.ConflictDetailSerializer)
     def post(self, request: Request, conflict_id: UUID) -> Response:
         """Hide a card from the queue until a time."""
-        until = validated(shapes.SnoozeSerializer, request).validated_data["until"]
+        until = validate_body(shapes.SnoozeSerializer, request).validated_data["until"]
         snooze.snooze(
             self.workspace, conflict_id, until=until, actor=self.actor, now=timezone.now()
         )
@@ -148,7 +148,7 @@ class ConflictAssign(ConflictAnswer):
     @extend_schema(request=shapes.AssignSerializer, responses=shapes.ConflictDetailSerializer)
     def post(self, request: Request, conflict_id: UUID) -> Response:
         """Give a card to a member, or to nobody."""
-        username = validated(shapes.AssignSerializer, request).validated_data["assignee"]
+        username = validate_body(shapes.AssignSerializer, request).validated_data["assignee"]
         discuss.assign(
             self.workspace, conflict_id, username=username, actor=self.actor, now=timezone.now()
         )
@@ -163,7 +163,7 @@ class ConflictComments(ConflictAnswer):
     )
     def post(self, request: Request, conflict_id: UUID) -> Response:
         """Add a comment."""
-        text = validated(shapes.CommentBodySerializer, request).validated_data["text"]
+        text = validate_body(shapes.CommentBodySerializer, request).validated_data["text"]
         discuss.comment(
             self.workspace, conflict_id, text=text, actor=self.actor, now=timezone.now()
         )

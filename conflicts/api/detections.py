@@ -15,7 +15,7 @@ from conflicts import serializers as shapes
 from conflicts.models import DetectionRun
 from conflicts.services.detection import quality
 from conflicts.services.due import queue
-from engram.kernel.api import WorkspaceView, validated
+from engram.kernel.api import WorkspaceView, validate_body
 from engram.kernel.causes import NOT_ALLOWED
 from engram.kernel.models import Role
 from engram.kernel.refusals import ForbiddenError, MissingError
@@ -46,7 +46,7 @@ class Detect(WorkspaceView):
     @extend_schema(request=shapes.DetectSerializer, responses={202: shapes.DetectAnswerSerializer})
     def post(self, request: Request) -> Response:
         """Queue a run over one memory or, for reviewers and up, over the whole story."""
-        memory_id = validated(shapes.DetectSerializer, request).validated_data["memory_id"]
+        memory_id = validate_body(shapes.DetectSerializer, request).validated_data["memory_id"]
         if memory_id is None and not self.actor.role.includes(Role.REVIEWER):
             raise ForbiddenError(
                 "Reading the whole story again needs the role reviewer.", cause=NOT_ALLOWED

@@ -11,7 +11,7 @@ from rest_framework.response import Response
 
 from conflicts import serializers as shapes
 from conflicts.services.reports.judge import judge
-from engram.kernel.api import WorkspaceView, validated
+from engram.kernel.api import WorkspaceView, validate_body
 from engram.kernel.models import Role
 
 
@@ -27,7 +27,7 @@ class MemoryRelations(WorkspaceView):
         A contradiction joins or opens a card, `same` and `refines` suggest a merge, `different` is
         remembered. No memory changes by it; a later answer by the same key replaces this one.
         """
-        body = validated(shapes.RelationSerializer, request).validated_data
+        body = validate_body(shapes.RelationSerializer, request).validated_data
         judged = judge(
             self.workspace,
             memory_id,

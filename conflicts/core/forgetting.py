@@ -54,7 +54,7 @@ def keep_rate(age: timedelta, conflicts: int = 0) -> float:
     return min(1.0, rate * 2.0 ** min(conflicts, 16))
 
 
-def tell(
+def sample_to_budget(
     facts: Sequence[Fact],
     *,
     now: datetime,

@@ -13,8 +13,13 @@ from conflicts.core.comparisons import Comparisons
 from conflicts.models import Conflict, ConflictMember, Decision
 from conflicts.models.card import WAITING, ConflictKind, ConflictStatus, Severity
 from conflicts.models.decision import Verdict
-from conflicts.services.cards.consequences import Asked, asked_by, consequences, listing_of
-from conflicts.services.cards.show import WITHHELD, closed_because, remarks, shown_note
+from conflicts.services.cards.consequences import (
+    CardQuestion,
+    consequences,
+    listing_of,
+    question_of,
+)
+from conflicts.services.cards.show import WITHHELD, closing_reason, readable_note, remarks
 from engram.kernel.refusals import InvalidError
 from memories.models import State
 
@@ -141,7 +146,7 @@ def present_one(card: Conflict, known: Comparisons | None = None) -> dict[str, A
     shape = present([card])[0]
     members = list(card.members.all())
     live = [m.memory for m in members if m.memory.state() == "active"]
-    asked = asked_by(card, members, live, known)
+    asked = question_of(card, members, live, known)
     is_waiting = card.status in WAITING
     shape |= {
         "aside": sorted(str(memory_id) for memory_id in asked.aside),
@@ -151,7 +156,7 @@ def present_one(card: Conflict, known: Comparisons | None = None) -> dict[str, A
     return shape
 
 
-def _consequence(asked: Asked, verdict: Verdict) -> dict[str, Any]:
+def _consequence(asked: CardQuestion, verdict: Verdict) -> dict[str, Any]:
     shape = {
         "verdict": str(verdict), "is_possible": True, "needs_keep": False,
         "kept": [], "superseded": [], "superseded_by": None, "retired": [], "reason": "",
@@ -226,7 +231,7 @@ def _resolution(card: Conflict, *, is_withheld: bool) -> dict[str, Any] | None:
             "verdict": decision.verdict,
             "kept": [UUID(kept) for kept in decision.kept],
             "answer_memory": decision.answer_id,
-            "note": shown_note(decision.note, is_withheld=is_withheld),
+            "note": readable_note(decision.note, is_withheld=is_withheld),
             "decided_by": decision.decided_by,
             "decided_at": decision.decided_at,
         }
@@ -235,7 +240,7 @@ def _resolution(card: Conflict, *, is_withheld: bool) -> dict[str, Any] | None:
             "verdict": None,
             "kept": [],
             "answer_memory": None,
-            "note": closed_because(card),
+            "note": closing_reason(card),
             "decided_by": "engram",
             "decided_at": card.updated_at,
         }

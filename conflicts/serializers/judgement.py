@@ -8,7 +8,7 @@ from rest_framework import serializers
 
 from conflicts.models import JudgedRelation
 from conflicts.serializers.card import ConflictDetailSerializer
-from conflicts.services.reports.judge import DETAIL, Judged
+from conflicts.services.reports.judge import DETAIL, RecordedRelation
 from engram.kernel.fields import Id, Text
 
 
@@ -48,7 +48,7 @@ class ReportKeptSerializer(serializers.Serializer[Any]):
     outcome = serializers.ChoiceField(["kept"])
 
 
-def present_judged(judged: Judged) -> dict[str, Any]:
+def present_judged(judged: RecordedRelation) -> dict[str, Any]:
     """Return an answer as its caller sees it."""
     told = judged.judgement
     return dict(

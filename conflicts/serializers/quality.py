@@ -8,7 +8,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from conflicts.services.detection.quality import Judged, Quality
+from conflicts.services.detection.quality import Quality, VerdictCounts
 from engram.kernel.answers import fields_of
 from engram.kernel.fields import Moment
 from memories.serializers.gate import ShareSerializer
@@ -29,7 +29,7 @@ class QualityPeriodSerializer(serializers.Serializer[Any]):
         return {"since": since, "until": until}
 
 
-@fields_of(Judged)
+@fields_of(VerdictCounts)
 class JudgedSerializer(serializers.Serializer[Any]):
     """What people said to some of the cards."""
 
@@ -94,6 +94,6 @@ def present_quality(quality: Quality) -> dict[str, Any]:
     return dict(QualitySerializer(shown).data)
 
 
-def _fields_of(found: Judged | Quality) -> dict[str, Any]:
+def _fields_of(found: VerdictCounts | Quality) -> dict[str, Any]:
     """Return the fields of a dataclass, those within left as they are."""
     return {one.name: getattr(found, one.name) for one in fields(found)}

@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
 
-from conflicts.services.reports.report import Reported, correct, report
+from conflicts.services.reports.report import ReportOutcome, correct, report
 from engram.kernel.collisions import AGAIN, is_collision
 from engram.kernel.pages import staff_of
 from engram.kernel.refusals import RefusalError
@@ -44,7 +44,7 @@ def report_contradiction(
             partial(report, staff.workspace, ids, note=_note(request, 2000), actor=staff.actor),
         )
         return None
-    return shown.confirmed(
+    return shown.confirm(
         request,
         rows,
         question="Do these {n} memories contradict each other?",
@@ -74,7 +74,7 @@ def report_wrong(
     asked = request.POST.copy()  # an empty answer is asked again
     asked.pop("confirmed", None)
     request.POST = asked  # type: ignore[assignment]
-    return shown.confirmed(
+    return shown.confirm(
         request,
         rows,
         question="What is right instead?",
@@ -92,7 +92,7 @@ def _note(request: HttpRequest, most: int) -> str:
     return request.POST.get("note", "").replace("\0", "").strip()[:most]
 
 
-def _tell(request: HttpRequest, work: Callable[..., Reported]) -> None:
+def _tell(request: HttpRequest, work: Callable[..., ReportOutcome]) -> None:
     """Report, and say what became of it."""
     try:
         told = work(now=timezone.now())

@@ -19,7 +19,7 @@ from engram.console import replay_shapes
 from engram.console import serializers as shapes
 from engram.console.wording import WORDS
 from engram.kernel import keys
-from engram.kernel.api import WorkspaceView, validated
+from engram.kernel.api import WorkspaceView, validate_body
 from engram.kernel.configuration import WorkspaceSettings
 from engram.kernel.filters import MomentFilter, StrictFilterSet
 from engram.kernel.models import ApiKey, Event, Role
@@ -45,7 +45,7 @@ class KeyCollection(WorkspaceView, ListAPIView):  # type: ignore[type-arg]
     @extend_schema(request=shapes.NewKeySerializer, responses={201: shapes.IssuedKeySerializer})
     def post(self, request: Request) -> Response:
         """Make a key; the answer is the only place where it is shown."""
-        body = validated(shapes.NewKeySerializer, request).validated_data
+        body = validate_body(shapes.NewKeySerializer, request).validated_data
         name, role, expires_at = (body.pop(field) for field in ("name", "role", "expires_at"))
         key, token = keys.issue(
             self.workspace,
@@ -149,7 +149,7 @@ class SettingsReplay(WorkspaceView):
     )
     def post(self, request: Request) -> Response:
         """Say what the last days would have looked like under other settings; change nothing."""
-        body = validated(replay_shapes.ReplaySerializer, request).validated_data
+        body = validate_body(replay_shapes.ReplaySerializer, request).validated_data
         done = replay(self.workspace, body["settings"], days=body["days"], now=timezone.now())
         return Response(replay_shapes.ReplayAnswerSerializer(done).data)
 

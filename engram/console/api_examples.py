@@ -18,7 +18,7 @@ _NO_WORD = re.compile(r"\W+")
 Call = dict[str, Any]
 
 
-def recorded() -> list[Call]:
+def load_examples() -> list[Call]:
     """Return the recorded calls."""
     calls: list[Call] = json.loads(FILE.read_text(encoding="utf-8"))
     return calls
@@ -26,7 +26,7 @@ def recorded() -> list[Call]:
 
 def add_examples(result: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
     """Show what was sent and answered beside what may be (a hook of the generator)."""
-    for call in recorded():
+    for call in load_examples():
         method, _, path = call["operation"].partition(" ")
         operation = result["paths"][BASE + path][method.lower()]
         if call["status"] < 400 and "body" in call:

@@ -66,7 +66,9 @@ def _since(period: str, now: datetime) -> datetime | None:
     return None if period == "all" else now - timedelta(days=int(period))
 
 
-def _agents(found: quality.Quality, workspace: Workspace) -> list[tuple[str, quality.Judged, str]]:
+def _agents(
+    found: quality.Quality, workspace: Workspace
+) -> list[tuple[str, quality.VerdictCounts, str]]:
     """Return the agents with the verdicts of the period, and what they judged so far in words."""
     records = {one.agent: one for one in agent_records(workspace)}
     nothing = quality.share_out({})
@@ -85,10 +87,10 @@ def _record_words(record: AgentRecord | None) -> str:
 
 def _row(run: DetectionRun) -> dict[str, Any]:
     tone = {"failed": "bad", "done": "good"}.get(run.status, "accent")
-    return {"run": run, "tone": tone, "told": [part for part in _told(run) if part]}
+    return {"run": run, "tone": tone, "told": [part for part in _describe_run(run) if part]}
 
 
-def _told(run: DetectionRun) -> list[str]:
+def _describe_run(run: DetectionRun) -> list[str]:
     """Say what a run did beyond reading, in short phrases."""
     return [
         f"{run.opened} opened" if run.opened else "",

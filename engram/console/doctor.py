@@ -53,7 +53,7 @@ REMEDIES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class CheckResult:
     """The outcome of one check."""
 
     name: str
@@ -62,7 +62,7 @@ class Finding:
     remedy: str = ""
 
 
-def examine() -> Iterator[Finding]:
+def examine() -> Iterator[CheckResult]:
     """Check everything, from the ground up; what stands on something broken is not checked."""
     yield python_version()
     home = home_folder(settings.ENGRAM_HOME)
@@ -84,15 +84,15 @@ def examine() -> Iterator[Finding]:
     yield port(os.environ.get("ENGRAM_HOST", "127.0.0.1"), settings.ENGRAM_PORT)
 
 
-def python_version() -> Finding:
+def python_version() -> CheckResult:
     """Check the interpreter."""
     version = sys.version.split()[0]
     if (3, 11) <= sys.version_info[:2] <= (3, 12):
-        return Finding("python", "ok", version)
-    return Finding("python", "fail", version, "use Python 3.11 or 3.12: rm -r .venv; make up")
+        return CheckResult("python", "ok", version)
+    return CheckResult("python", "fail", version, "use Python 3.11 or 3.12: rm -r .venv; make up")
 
 
-def home_folder(home: Path) -> Finding:
+def home_folder(home: Path) -> CheckResult:
     """Check that ENGRAM_HOME can be written to."""
     try:
         make_home(home)
@@ -100,43 +100,47 @@ def home_folder(home: Path) -> Finding:
         probe.write_text("")
         probe.unlink()
     except (embedded.EmbeddedServicesError, OSError) as error:
-        return Finding("home", "fail", str(error), "set ENGRAM_HOME to a folder of your own")
-    return Finding("home", "ok", str(home))
+        return CheckResult("home", "fail", str(error), "set ENGRAM_HOME to a folder of your own")
+    return CheckResult("home", "ok", str(home))
 
 
-def free_space(home: Path) -> Finding:
+def free_space(home: Path) -> CheckResult:
     """Check the disk below ENGRAM_HOME."""
     free = shutil.disk_usage(home).free
     detail = f"{free / 1024**3:.1f} GB free below {home}"
     if free < FAIL_FREE_BYTES:
-        return Finding("disk", "fail", detail, "free some space: PostgreSQL stops when it is full")
+        return CheckResult(
+            "disk", "fail", detail, "free some space: PostgreSQL stops when it is full"
+        )
     if free < WARN_FREE_BYTES:
-        return Finding("disk", "warn", detail, "free some space soon")
-    return Finding("disk", "ok", detail)
+        return CheckResult("disk", "warn", detail, "free some space soon")
+    return CheckResult("disk", "ok", detail)
 
 
-def postgres_binaries() -> Finding:
+def postgres_binaries() -> CheckResult:
     """Check the embedded PostgreSQL, where it is used."""
     if not _is_embedded("postgres"):
-        return Finding("postgres", "ok", "DATABASE_URL names a server")
+        return CheckResult("postgres", "ok", "DATABASE_URL names a server")
     try:
-        return Finding("postgres", "ok", _version_of(find_wheel() / "bin" / "postgres"))
+        return CheckResult("postgres", "ok", _version_of(find_wheel() / "bin" / "postgres"))
     except (embedded.EmbeddedServicesError, OSError, subprocess.SubprocessError) as error:
-        return Finding("postgres", "fail", str(error), "rm .venv/installed-*; make up")
+        return CheckResult("postgres", "fail", str(error), "rm .venv/installed-*; make up")
 
 
-def redis_binaries() -> Finding:
+def redis_binaries() -> CheckResult:
     """Check the embedded Redis, where it is used."""
     if not _is_embedded("redis"):
-        return Finding("redis", "ok", "BROKER_URL names a server")
+        return CheckResult("redis", "ok", "BROKER_URL names a server")
     try:
         version = _version_of(find_program())
     except (embedded.EmbeddedServicesError, OSError, subprocess.SubprocessError) as error:
-        return Finding("redis", "fail", str(error), "apt-get install redis-server, or BROKER_URL")
+        return CheckResult(
+            "redis", "fail", str(error), "apt-get install redis-server, or BROKER_URL"
+        )
     number = version.partition("v=")[2].split(" ")[0]
     if number and tuple(int(part) for part in number.split(".")[:2]) < OLDEST_REDIS:
-        return Finding("redis", "fail", version, "Redis 5 or newer is needed")
-    return Finding("redis", "ok", version.partition(" sha=")[0])
+        return CheckResult("redis", "fail", version, "Redis 5 or newer is needed")
+    return CheckResult("redis", "ok", version.partition(" sha=")[0])
 
 
 def _is_embedded(name: str) -> bool:
@@ -151,39 +155,39 @@ def _version_of(program: Path) -> str:
     return done.stdout.strip()
 
 
-def services_start() -> Finding:
+def services_start() -> CheckResult:
     """Check that what no variable names can be started."""
     try:
         embedded.export_environment()
     except embedded.EmbeddedServicesError as error:
         logs = settings.ENGRAM_HOME / "logs"
-        return Finding("services", "fail", str(error), f"see {logs}")
+        return CheckResult("services", "fail", str(error), f"see {logs}")
     held = embedded.held_services()
-    return Finding("services", "ok", f"embedded: {', '.join(sorted(held)) or 'none needed'}")
+    return CheckResult("services", "ok", f"embedded: {', '.join(sorted(held)) or 'none needed'}")
 
 
-def user(home: Path) -> Finding:
+def user(home: Path) -> CheckResult:
     """Check that `up` started by root can give web, worker and beat a user without its rights."""
     account = choose_account(home, os.environ, embedded.held_services())
     if account.why_root:
         detail = f"started by root, web, worker and beat run as root: {account.why_root}"
-        return Finding("user", "warn", detail, REMEDY)
+        return CheckResult("user", "warn", detail, REMEDY)
     if account.user:
         detail = f"started by root, web, worker and beat run as user id {account.user.uid}"
-        return Finding("user", "ok", detail)
-    return Finding("user", "ok", f"everything runs as you, user id {os.geteuid()}")
+        return CheckResult("user", "ok", detail)
+    return CheckResult("user", "ok", f"everything runs as you, user id {os.geteuid()}")
 
 
-def server_findings() -> Iterator[Finding]:
+def server_findings() -> Iterator[CheckResult]:
     """Check the database, then what is in it, the broker and the worker."""
     try:
         with connect() as connection:
             row = connection.execute("SELECT version(), clock_timestamp()").fetchone()
     except psycopg.Error as error:
-        yield Finding("database", "fail", _first_line(error), REMEDIES["database"])
+        yield CheckResult("database", "fail", _first_line(error), REMEDIES["database"])
         return
     version, clock = row if row else ("", datetime.now(UTC))
-    yield Finding("database", "ok", str(version).partition(" on ")[0])
+    yield CheckResult("database", "ok", str(version).partition(" on ")[0])
     yield clock_difference(clock, datetime.now(UTC))
     for check in readiness():
         name = check["name"]
@@ -191,7 +195,7 @@ def server_findings() -> Iterator[Finding]:
             continue
         level: Level = "ok" if check["ok"] else "fail"
         detail = check["detail"] or WELL.get(name, "")
-        yield Finding(name, level, detail, "" if check["ok"] else REMEDIES.get(name, ""))
+        yield CheckResult(name, level, detail, "" if check["ok"] else REMEDIES.get(name, ""))
         if name == "migrations" and check["ok"]:
             yield detection()
             yield vector_indexes()
@@ -208,16 +212,18 @@ def connect() -> psycopg.Connection[Any]:
     return psycopg.connect(**{"connect_timeout": CONNECT_SECONDS, **parameters})
 
 
-def clock_difference(theirs: datetime, ours: datetime) -> Finding:
+def clock_difference(theirs: datetime, ours: datetime) -> CheckResult:
     """Check that the database and we agree about the time."""
     seconds = abs((ours - theirs).total_seconds())
     detail = f"{seconds:.1f} s between the database and here"
     if seconds > MAX_CLOCK_DIFFERENCE_SECONDS:
-        return Finding("clock", "fail", detail, "set both clocks by NTP: stories are told in order")
-    return Finding("clock", "ok", detail)
+        return CheckResult(
+            "clock", "fail", detail, "set both clocks by NTP: stories are told in order"
+        )
+    return CheckResult("clock", "ok", detail)
 
 
-def detection() -> Finding:
+def detection() -> CheckResult:
     """Check that the detective could read every memory."""
     from conflicts.services.detection import backlog
     from engram.kernel.models import Workspace
@@ -229,13 +235,13 @@ def detection() -> Finding:
             if count := backlog.set_aside().count():
                 kept[workspace.slug] = count
     if not kept:
-        return Finding("detection", "ok", "no memory was set aside")
+        return CheckResult("detection", "ok", "no memory was set aside")
     detail = ", ".join(f"{count} set aside in {slug}" for slug, count in sorted(kept.items()))
     remedy = "see the runs that failed and the worker's log, then manage.py detect --workspace W"
-    return Finding("detection", "warn", detail, remedy)
+    return CheckResult("detection", "warn", detail, remedy)
 
 
-def predictor() -> Finding:
+def predictor() -> CheckResult:
     """Check that the learned ranking is switched off nowhere because it failed."""
     from engram.kernel.models import Workspace
     from engram.kernel.tenancy import in_workspace
@@ -251,36 +257,36 @@ def predictor() -> Finding:
         if breaker.is_open(state, now):
             disabled.append(workspace.slug)
     if not disabled:
-        return Finding("predictor", "ok", f"{served} workspaces have a trained model")
+        return CheckResult("predictor", "ok", f"{served} workspaces have a trained model")
     detail = f"scoring failed too often in {', '.join(sorted(disabled))}: the baseline serves"
     remedy = "see GET /analytics/errors?stage=predictor_score; it is tried again within an hour"
-    return Finding("predictor", "warn", detail, f"{remedy}, or POST /predictor/enable")
+    return CheckResult("predictor", "warn", detail, f"{remedy}, or POST /predictor/enable")
 
 
-def demo() -> Finding:
+def demo() -> CheckResult:
     """Check that a production is not open to the demo's user and keys."""
     from engram.console.demo import ways_in
 
     found = ways_in()
     if not settings.IS_PRODUCTION or not found:
-        return Finding("demo", "ok", ", ".join(found) or "none")
+        return CheckResult("demo", "ok", ", ".join(found) or "none")
     detail = f"this production can be entered by the demo: {', '.join(found)}"
-    return Finding("demo", "fail", detail, "manage.py remove_demo")
+    return CheckResult("demo", "fail", detail, "manage.py remove_demo")
 
 
-def processes() -> Finding:
+def processes() -> CheckResult:
     """Tell which processes were heard of within a minute."""
-    from engram.kernel import pulse
+    from engram.kernel import heartbeat
 
-    alive = sorted(pulse.kind_of(row) for row in pulse.heard(datetime.now(UTC)))
+    alive = sorted(heartbeat.kind_of(row) for row in heartbeat.recent_processes(datetime.now(UTC)))
     if "worker" in alive and "beat" not in alive:
         remedy = "celery --app engram.celery beat, exactly one"
-        return Finding("processes", "warn", "the scheduler of sweeps is silent", remedy)
+        return CheckResult("processes", "warn", "the scheduler of sweeps is silent", remedy)
     counted = ", ".join(f"{alive.count(kind)} {kind}" for kind in sorted(set(alive)))
-    return Finding("processes", "ok", counted or "none tells of itself")
+    return CheckResult("processes", "ok", counted or "none tells of itself")
 
 
-def vector_indexes() -> Finding:
+def vector_indexes() -> CheckResult:
     """Check that the nearest vectors are found by an index, for every model in use."""
     from engram.kernel.models import Workspace
     from memories.services.index.search_index import has_vector_index, width_in_use
@@ -291,47 +297,49 @@ def vector_indexes() -> Finding:
         if width is not None and not has_vector_index(workspace.embedding_model, width):
             missing.add(workspace.embedding_model)
     if not missing:
-        return Finding("vectors", "ok", "an index for every model in use")
+        return CheckResult("vectors", "ok", "an index for every model in use")
     detail = f"no index over the vectors of {', '.join(sorted(missing))}: large searches are slow"
     remedy = "start the worker, which makes it within a minute or two of work"
-    return Finding("vectors", "warn", detail, remedy)
+    return CheckResult("vectors", "warn", detail, remedy)
 
 
-def worker() -> Finding:
+def worker() -> CheckResult:
     """Check that a worker answers."""
     from engram.celery import app
 
     try:
         answers = app.control.ping(timeout=PING_SECONDS)
     except Exception as error:  # noqa: BLE001 (kombu raises whatever its transport raises)
-        return Finding("worker", "fail", _first_line(error), REMEDIES["broker"])
+        return CheckResult("worker", "fail", _first_line(error), REMEDIES["broker"])
     if answers:
-        return Finding("worker", "ok", ", ".join(sorted(name for row in answers for name in row)))
+        return CheckResult(
+            "worker", "ok", ", ".join(sorted(name for row in answers for name in row))
+        )
     must_run = settings.IS_PRODUCTION or running_supervisor(settings.ENGRAM_HOME) is not None
     remedy = "make up runs one; by hand: celery --app engram.celery worker"
-    return Finding("worker", "fail" if must_run else "warn", "no worker answers", remedy)
+    return CheckResult("worker", "fail" if must_run else "warn", "no worker answers", remedy)
 
 
-def static_files() -> Finding:
+def static_files() -> CheckResult:
     """Check that styles and scripts are collected and current."""
     from engram.console.static_files import are_collected
 
     if are_collected():
-        return Finding("static", "ok", str(settings.STATIC_ROOT))
-    return Finding("static", "warn", "not collected or out of date", "manage.py up --prepare")
+        return CheckResult("static", "ok", str(settings.STATIC_ROOT))
+    return CheckResult("static", "warn", "not collected or out of date", "manage.py up --prepare")
 
 
-def proxies() -> Finding:
+def proxies() -> CheckResult:
     """Check that a production knows who may say that a request came by https."""
     named = settings.ENGRAM_TRUSTED_PROXIES
     if named or not settings.SECURE_SSL_REDIRECT:
-        return Finding("proxies", "ok", f"believed: {', '.join(named) or 'none'}")
+        return CheckResult("proxies", "ok", f"believed: {', '.join(named) or 'none'}")
     detail = "http is sent to https, and no proxy may say that a request came by https"
     remedy = "ENGRAM_TRUSTED_PROXIES=the proxy's address, or ENGRAM_SSL_REDIRECT=0"
-    return Finding("proxies", "warn", detail, remedy)
+    return CheckResult("proxies", "warn", detail, remedy)
 
 
-def embedding_model() -> Finding:
+def embedding_model() -> CheckResult:
     """Check that text becomes vectors, by every model that a workspace compares."""
     from engram.kernel import embedding
 
@@ -344,10 +352,10 @@ def embedding_model() -> Finding:
             remedy = (
                 "rm .venv/installed-*; make up; or correct EMBEDDING_PROVIDER and its variables"
             )
-            return Finding("embedding", "fail", str(error), remedy)
+            return CheckResult("embedding", "fail", str(error), remedy)
         milliseconds = (time.perf_counter() - started) * 1000
         details.append(f"{model}, {vectors.shape[1]} dimensions, {milliseconds:.0f} ms")
-    return Finding("embedding", "ok", "; ".join(details))
+    return CheckResult("embedding", "ok", "; ".join(details))
 
 
 def _models_in_use() -> list[str]:
@@ -361,20 +369,22 @@ def _models_in_use() -> list[str]:
         return []
 
 
-def language_model() -> Finding:
+def language_model() -> CheckResult:
     """Tell whether a language model may be asked; everything works without one."""
     from engram.kernel import llm
 
     name = llm.model_name()
     if name:
-        return Finding("model", "ok", f"{name} reads stories and judges sessions")
-    return Finding("model", "ok", "none is configured: rules read, and sessions are judged offline")
+        return CheckResult("model", "ok", f"{name} reads stories and judges sessions")
+    return CheckResult(
+        "model", "ok", "none is configured: rules read, and sessions are judged offline"
+    )
 
 
-def port(host: str, number: int) -> Finding:
+def port(host: str, number: int) -> CheckResult:
     """Check that the port is ours or free."""
     if running := running_supervisor(settings.ENGRAM_HOME):
-        return Finding("port", "ok", f"Engram runs: {running}")
+        return CheckResult("port", "ok", f"Engram runs: {running}")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -382,8 +392,8 @@ def port(host: str, number: int) -> Finding:
             probe.bind((host, number))
         except OSError as error:
             remedy = "stop what uses it, or set ENGRAM_PORT"
-            return Finding("port", "warn", f"{host}:{number}: {error.strerror}", remedy)
-    return Finding("port", "ok", f"{host}:{number} is free")
+            return CheckResult("port", "warn", f"{host}:{number}: {error.strerror}", remedy)
+    return CheckResult("port", "ok", f"{host}:{number} is free")
 
 
 def _first_line(error: Exception) -> str:
@@ -391,12 +401,12 @@ def _first_line(error: Exception) -> str:
     return without_passwords(lines[0]) if lines else type(error).__name__
 
 
-def as_json(findings: list[Finding]) -> str:
+def as_json(findings: list[CheckResult]) -> str:
     """Return the findings for programs."""
     return json.dumps([asdict(finding) for finding in findings], indent=1)
 
 
-def as_lines(findings: list[Finding], paint: Callable[[str, Level], str]) -> Iterator[str]:
+def as_lines(findings: list[CheckResult], paint: Callable[[str, Level], str]) -> Iterator[str]:
     """Return the findings for people."""
     for finding in findings:
         yield f"{paint(f'{finding.level:<5}', finding.level)} {finding.name:<13} {finding.detail}"

@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from conflicts.models import Conflict
 from conflicts.services.cards.queue import withheld
-from engram.console.wording import glyph_for, is_told, words_for
+from engram.console.wording import glyph_for, is_shown, words_for
 from engram.kernel.models import Event
 from memories.models import Memory
 
@@ -40,7 +40,7 @@ def as_message(event: Event) -> dict[str, Any]:
 
 def latest(limit: int) -> list[dict[str, Any]]:
     """Return the newest events worth telling, newest first, with their texts."""
-    rows = [event for event in Event.objects.all()[: limit * 4] if is_told(event.type)]
+    rows = [event for event in Event.objects.all()[: limit * 4] if is_shown(event.type)]
     return with_texts([as_message(event) for event in rows[:limit]])
 
 
@@ -132,7 +132,7 @@ def _display(
         found = memories.get(data["object"], {})
     elif kind.startswith("conflict."):
         found = cards.get(data["object"], {})
-    if is_told(kind):
+    if is_shown(kind):
         found = {**found, "words": words_for(kind, data), "glyph": glyph_for(kind)}
         if url := _link(kind, data["object"]):
             found["url"] = url

@@ -44,9 +44,9 @@ def gate(request: HttpRequest) -> HttpResponse:
             "is_wide": year is not None,
             "weeks_back": WEEKS,
             "policy": staff_of(request).workspace.config.gate_policy,
-            "suggestions": [_suggested(row) for row in suggestions[:SHOWN]],
+            "suggestions": [_show_suggestions(row) for row in suggestions[:SHOWN]],
             "suggestions_total": suggestions.count(),
-            "merges": [_merged(row) for row in merges[:SHOWN]],
+            "merges": [_show_merges(row) for row in merges[:SHOWN]],
             "merges_total": merges.count(),
             "may_decide": has_role(request, Role.REVIEWER),
         },
@@ -63,7 +63,7 @@ def _has_decided(metrics: gate_metrics.GateMetrics) -> bool:
     return bool(metrics.merged or metrics.kept_apart)
 
 
-def _suggested(row: MergeSuggestion) -> dict[str, Any]:
+def _show_suggestions(row: MergeSuggestion) -> dict[str, Any]:
     older, newer = sorted((row.memory, row.other), key=lambda m: (m.created_at, m.id))
     difference = word_diff(older.content, newer.content)
     of_older, of_newer = answer_suggestion.preview_merging(row)
@@ -76,7 +76,7 @@ def _suggested(row: MergeSuggestion) -> dict[str, Any]:
     }
 
 
-def _merged(row: Merge) -> dict[str, Any]:
+def _show_merges(row: Merge) -> dict[str, Any]:
     statement = row.observation.content if row.observation else ""
     difference = word_diff(row.before["content"], statement)
     return {

@@ -1,8 +1,9 @@
 """Figures for Prometheus, of the whole installation and of nobody in particular.
 
-They are read from the rows in which every process tells of itself (`engram.kernel.pulse`), so that
-whichever web process answers knows of all, on every machine; they are at most five seconds old. A
-process is a label: its counters begin at nothing when it does. No workspace, key or text is named.
+They are read from the rows that every process writes about itself (`engram.kernel.heartbeat`), so
+that whichever web process answers knows of all, on every machine; they are at most five seconds
+old. A process is a label: its counters begin at nothing when it does. No workspace, key or text
+is named.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from redis.exceptions import RedisError
 
 from conflicts.models import DetectionLease, NarrativeLease
 from engram.console.health import readiness
-from engram.kernel import latency, pulse
+from engram.kernel import heartbeat, latency
 from engram.kernel.broker import client
 from engram.kernel.models import WorkerPulse, Workspace
 from engram.kernel.tenancy import in_workspace
@@ -55,11 +56,11 @@ class Figures(Collector):
 
     def collect(self) -> Iterator[Metric]:
         """Yield every family."""
-        rows = pulse.heard(self._now)
+        rows = heartbeat.recent_processes(self._now)
         yield from _processes(rows, self._now)
         yield from _work(rows)
         yield _stages(rows)
-        yield from _waiting(self._now)
+        yield from _waiting_metrics(self._now)
         yield _ready()
 
 
@@ -74,7 +75,7 @@ def _processes(rows: list[WorkerPulse], now: datetime) -> Iterator[Metric]:
         "engram_process_silent_seconds", "Since it was heard of.", labels=labels
     )
     for row in rows:
-        who = [row.name, pulse.kind_of(row)]
+        who = [row.name, heartbeat.kind_of(row)]
         up.add_metric(who, 1)
         busy.add_metric(who, int(row.is_busy))
         started.add_metric(who, row.started_at.timestamp())
@@ -111,11 +112,11 @@ def _stages(rows: list[WorkerPulse]) -> Metric:
     )
     for row in rows:
         for stage, ran in row.counts.get("stages", {}).items():
-            found.add_metric([row.name, stage], _cumulated(ran["buckets"]), ran["seconds"])
+            found.add_metric([row.name, stage], _cumulate(ran["buckets"]), ran["seconds"])
     return found
 
 
-def _cumulated(buckets: Mapping[str, int]) -> list[tuple[str, float]]:
+def _cumulate(buckets: Mapping[str, int]) -> list[tuple[str, float]]:
     """Return Prometheus's buckets of ours: how many took at most so long."""
     counts = [0] * (len(BOUNDS) + 1)
     for bucket, count in buckets.items():
@@ -127,7 +128,7 @@ def _cumulated(buckets: Mapping[str, int]) -> list[tuple[str, float]]:
     return told
 
 
-def _waiting(now: datetime) -> Iterator[Metric]:
+def _waiting_metrics(now: datetime) -> Iterator[Metric]:
     workspaces = GaugeMetricFamily(
         "engram_due_workspaces", "Workspaces with something to be done.", labels=["queue"]
     )

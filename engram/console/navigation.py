@@ -16,7 +16,7 @@ from engram.kernel.models import Role
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class NavItem:
     """One entry: its route, our line icon, and the admin's symbol of the same meaning."""
 
     title: str
@@ -29,7 +29,7 @@ class Place:
     is_for_superusers: bool = False
 
 
-def _waiting(request: HttpRequest, place: Place) -> int | None:
+def _count_waiting(request: HttpRequest, place: NavItem) -> int | None:
     """Return how much waits for a person at a place, None where nothing is counted."""
     if not place.waits:
         return None
@@ -39,44 +39,48 @@ def _waiting(request: HttpRequest, place: Place) -> int | None:
     return tallies[place.waits].count if place.waits in tallies else 0
 
 
-PLACES: tuple[tuple[str, tuple[Place, ...]], ...] = (
+PLACES: tuple[tuple[str, tuple[NavItem, ...]], ...] = (
     (
         "",
         (
-            Place("Dashboard", "console:dashboard", "dashboard", "dashboard"),
-            Place("Inbox", "console:inbox", "triage", "inbox", waits="inbox"),
-            Place("Triage", "console:triage", "conflicts", "rule", waits="conflicts"),
+            NavItem("Dashboard", "console:dashboard", "dashboard", "dashboard"),
+            NavItem("Inbox", "console:inbox", "triage", "inbox", waits="inbox"),
+            NavItem("Triage", "console:triage", "conflicts", "rule", waits="conflicts"),
         ),
     ),
     (
         "Knowledge",
         (
-            Place("Memories", "admin:memories_memory_changelist", "memories", "layers"),
-            Place(
+            NavItem("Memories", "admin:memories_memory_changelist", "memories", "layers"),
+            NavItem(
                 "Conflicts", "console:conflicts", "conflicts", "call_split",
                 also="/admin/conflicts/conflict/",
             ),
-            Place(
+            NavItem(
                 "Reviews", "admin:memories_review_changelist", "talk", "how_to_reg",
                 needs=Role.AGENT, waits="reviews",
             ),
-            Place("Gate", "console:gate", "merge", "merge"),
-            Place(
+            NavItem("Gate", "console:gate", "merge", "merge"),
+            NavItem(
                 "Detective", "console:detective", "runs", "radar",
                 also="/admin/conflicts/detectionrun/",
             ),
-            Place("Janitor", "admin:memories_janitorrun_changelist", "broom", "cleaning_services"),
-            Place("History", "admin:kernel_event_changelist", "events", "history"),
+            NavItem(
+                "Janitor", "admin:memories_janitorrun_changelist", "broom", "cleaning_services"
+            ),
+            NavItem("History", "admin:kernel_event_changelist", "events", "history"),
         ),
     ),
     (
         "Learning",
         (
-            Place("Sessions", "admin:memories_session_changelist", "session", "forum"),
-            Place("Judgements", "admin:predictor_judgement_changelist", "judge", "gavel"),
-            Place("Comparisons", "admin:predictor_comparison_changelist", "ranker", "balance"),
-            Place("Trainings", "admin:predictor_training_changelist", "training", "model_training"),
-            Place(
+            NavItem("Sessions", "admin:memories_session_changelist", "session", "forum"),
+            NavItem("Judgements", "admin:predictor_judgement_changelist", "judge", "gavel"),
+            NavItem("Comparisons", "admin:predictor_comparison_changelist", "ranker", "balance"),
+            NavItem(
+                "Trainings", "admin:predictor_training_changelist", "training", "model_training"
+            ),
+            NavItem(
                 "Model versions", "admin:predictor_modelversion_changelist", "model",
                 "deployed_code",
             ),
@@ -85,30 +89,30 @@ PLACES: tuple[tuple[str, tuple[Place, ...]], ...] = (
     (
         "Workspace",
         (
-            Place("Keys", "admin:kernel_apikey_changelist", "keys", "key", needs=Role.ADMIN),
-            Place(
+            NavItem("Keys", "admin:kernel_apikey_changelist", "keys", "key", needs=Role.ADMIN),
+            NavItem(
                 "Members", "admin:kernel_membership_changelist", "people", "group",
                 needs=Role.ADMIN,
             ),
-            Place(
+            NavItem(
                 "Invitations", "admin:kernel_invitation_changelist", "people", "mail",
                 needs=Role.ADMIN,
             ),
-            Place("Workspaces", "admin:kernel_workspace_changelist", "workspaces", "domain"),
-            Place(
+            NavItem("Workspaces", "admin:kernel_workspace_changelist", "workspaces", "domain"),
+            NavItem(
                 "Users", "admin:auth_user_changelist", "people", "person", is_for_superusers=True
             ),
-            Place(
+            NavItem(
                 "Failed sign-ins", "admin:axes_accessattempt_changelist", "leave", "lock",
                 is_for_superusers=True,
             ),
-            Place("API docs", "console:api-docs", "docs", "description"),
+            NavItem("API docs", "console:api-docs", "docs", "description"),
         ),
     ),
 )  # fmt: skip
 
 
-def _is_shown(request: HttpRequest, place: Place) -> bool:
+def _is_shown(request: HttpRequest, place: NavItem) -> bool:
     staff: StaffWorkspace | None = getattr(request, "staff_workspace", None)
     if place.is_for_superusers:
         return request.user.is_superuser
@@ -124,7 +128,7 @@ def console_sidebar(request: HttpRequest) -> list[dict[str, Any]]:
                 "title": place.title,
                 "link": reverse(place.route),
                 "icon": place.icon,
-                "count": _waiting(request, place),
+                "count": _count_waiting(request, place),
                 "waits": place.waits,
                 "is_current": _is_current(request, place),
             }
@@ -136,7 +140,7 @@ def console_sidebar(request: HttpRequest) -> list[dict[str, Any]]:
     return groups
 
 
-def _is_current(request: HttpRequest, place: Place) -> bool:
+def _is_current(request: HttpRequest, place: NavItem) -> bool:
     link = reverse(place.route)
     prefixes = tuple(prefix for prefix in (link, place.also) if prefix not in {"", "/"})
     return request.path == link or request.path.startswith(prefixes)
@@ -157,7 +161,7 @@ def admin_sidebar(request: HttpRequest) -> list[dict[str, Any]]:
                 "link": link,
                 "active": _is_current(request, place),
             }
-            if count := _waiting(request, place):
+            if count := _count_waiting(request, place):
                 item |= {"badge": str(count), "badge_variant": "primary"}
             items.append(item)
         if items:

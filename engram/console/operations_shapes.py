@@ -7,7 +7,7 @@ from typing import Any, Final
 from rest_framework import serializers
 
 from engram.console.diagnostics.domain import DOMAINS, STATUSES
-from engram.console.timeline import Entry, Timeline
+from engram.console.timeline import SessionTimeline, TimelineEntry
 from engram.kernel.answers import fields_of
 from engram.kernel.models import StageError
 from predictor.serializers.status import LastTrainingSerializer
@@ -178,7 +178,7 @@ class TimelineSessionSerializer(_Shape):
     ended_at = serializers.DateTimeField(allow_null=True)
 
 
-@fields_of(Entry)
+@fields_of(TimelineEntry)
 class EntrySerializer(_Shape):
     """One thing that happened."""
 
@@ -188,7 +188,7 @@ class EntrySerializer(_Shape):
     )
 
 
-@fields_of(Timeline)
+@fields_of(SessionTimeline)
 class TimelineSerializer(_Shape):
     """What happened in a session, oldest first."""
 

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_POST, require_safe
 from engram.console import feed
 from engram.console.demo import telling_in
 from engram.console.overview import overview
-from engram.kernel.chosen import choose
+from engram.kernel.chosen import choose_workspace
 from engram.kernel.models import Role
 from engram.kernel.pages import has_role, member_page, staff_of
 
@@ -75,7 +75,7 @@ def switch(request: HttpRequest) -> HttpResponse:
     asked = request.POST.get("workspace", "")
     for workspace in staff.choices if staff is not None else ():
         if str(workspace.pk) == asked:
-            choose(request, workspace, timezone.now())
+            choose_workspace(request, workspace, timezone.now())
     return redirect("console:dashboard")
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from engram.kernel import pulse
+from engram.kernel import heartbeat
 from engram.kernel.models import WorkerTally, Workspace
 from memories.services.sessions.ranker_hook import STAGE
 from predictor.core.governance import SERVING
@@ -51,7 +51,7 @@ def pipeline(workspace: Workspace, *, now: datetime, tells_names: bool) -> Pipel
     A name tells the machine and the process id; without `tells_names` processes are numbered by
     what they do.
     """
-    rows = pulse.heard(now, within=LISTED)
+    rows = heartbeat.recent_processes(now, within=LISTED)
     numbers: Counter[str] = Counter()
     tallies: dict[str, dict[str, WorkerTally]] = defaultdict(dict)
     for tally in WorkerTally.objects.filter(worker__in=[row.name for row in rows]):
@@ -61,7 +61,7 @@ def pipeline(workspace: Workspace, *, now: datetime, tells_names: bool) -> Pipel
     for row in rows:
         own = tallies[row.name]
         scored, trained = own.get(STAGE), own.get(TRAIN_STAGE)
-        kind = pulse.kind_of(row)
+        kind = heartbeat.kind_of(row)
         numbers[kind] += 1
         workers.append(
             Worker(
@@ -70,7 +70,7 @@ def pipeline(workspace: Workspace, *, now: datetime, tells_names: bool) -> Pipel
                 started_at=row.started_at,
                 heard_at=row.beat_at,
                 uptime_seconds=max((now - row.started_at).total_seconds(), 0.0),
-                is_running=pulse.is_alive(row, now),
+                is_running=heartbeat.is_alive(row, now),
                 model_ready=is_ready,
                 scores=scored.count if scored else 0,
                 trainings=trained.count if trained else 0,

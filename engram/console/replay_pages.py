@@ -121,11 +121,11 @@ def _page(
         "policies": POLICIES,
     }
     if done is not None:
-        context |= _told(done)
+        context |= _context_of(done)
     return render(request, "console/replay.html", context, status=status)
 
 
-def _told(done: Replay) -> dict[str, Any]:
+def _context_of(done: Replay) -> dict[str, Any]:
     gate, found = done.gate, done.detection
     ids = {i for moved in gate.examples for i in (moved.memory, moved.nearest) if i}
     ids |= {i for one in found.also for i in one.memories}

@@ -29,7 +29,7 @@ MEMORY: Final = "memory."
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class TimelineEntry:
     """One thing that happened; `text` is a memory's that may be recalled now."""
 
     at: datetime
@@ -42,16 +42,16 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Timeline:
+class SessionTimeline:
     """A session's entries, oldest first; `session` is None when only others name the key."""
 
     session_key: str
     session: Session | None
-    entries: Sequence[Entry]
+    entries: Sequence[TimelineEntry]
     is_truncated: bool
 
 
-def timeline(session_key: str, *, now: datetime, shows_details: bool) -> Timeline:
+def timeline(session_key: str, *, now: datetime, shows_details: bool) -> SessionTimeline:
     """Return what happened in a session of the workspace being served.
 
     Nothing of one that had the key before and was deleted, but that it was; nor what others than
@@ -79,14 +79,19 @@ def timeline(session_key: str, *, now: datetime, shows_details: bool) -> Timelin
     failed = _errors(errors, shows_details=shows_details)
     entries = [*_history(events, now), *_cards(events), *failed]
     if session is not None:
-        entries += [*_ranking(session), *_judging(session), *_compared(session), *_trained(session)]
+        entries += [
+            *_ranking(session),
+            *_judging(session),
+            *_comparison_entries(session),
+            *_training_entries(session),
+        ]
     if session is None and not entries:
         raise MissingError("There is no such session.")
     entries.sort(key=lambda entry: entry.at)
-    return Timeline(session_key, session, entries, is_truncated)
+    return SessionTimeline(session_key, session, entries, is_truncated)
 
 
-def _history(events: Sequence[Event], now: datetime) -> Iterator[Entry]:
+def _history(events: Sequence[Event], now: datetime) -> Iterator[TimelineEntry]:
     memory_ids = {event.object_id for event in events if event.type.startswith(MEMORY)}
     readable = Memory.objects.recallable(now).filter(pk__in=memory_ids)
     texts = {str(pk): text for pk, text in readable.values_list("pk", "content")}
@@ -95,7 +100,7 @@ def _history(events: Sequence[Event], now: datetime) -> Iterator[Entry]:
         if event.type in TOLD_BY_ROWS:
             continue
         source, _, name = event.type.partition(".")
-        yield Entry(
+        yield TimelineEntry(
             at=event.at,
             source=_source_of(source),
             event=name,
@@ -119,23 +124,25 @@ def _short(text: str | None) -> str | None:
     return line if len(line) <= TEXT_MAX_CHARS else f"{line[: TEXT_MAX_CHARS - 1]}…"
 
 
-def _cards(events: Iterable[Event]) -> Iterator[Entry]:
+def _cards(events: Iterable[Event]) -> Iterator[TimelineEntry]:
     """Tell of the cards that were opened about the session's own memories."""
     committed = (event for event in events if event.type == "memory.committed")
     memories = {UUID(event.object_id) for event in committed}
     cards = Conflict.objects.filter(members__memory__in=memories).order_by("created_at").distinct()
     for card in cards.values("id", "kind", "status", "severity", "created_at")[:OTHERS_MAX]:
         details = {name: card[name] for name in ("kind", "status", "severity")}
-        yield Entry(card["created_at"], "conflict", "opened", details, object=str(card["id"]))
+        yield TimelineEntry(
+            card["created_at"], "conflict", "opened", details, object=str(card["id"])
+        )
 
 
-def _errors(errors: QuerySet[StageError], *, shows_details: bool) -> Iterator[Entry]:
+def _errors(errors: QuerySet[StageError], *, shows_details: bool) -> Iterator[TimelineEntry]:
     for row in errors[:OTHERS_MAX]:
         details = {"stage": row.stage, "detail": row.detail if shows_details else ""}
-        yield Entry(row.at, "error", row.code, details)
+        yield TimelineEntry(row.at, "error", row.code, details)
 
 
-def _ranking(session: Session) -> Iterator[Entry]:
+def _ranking(session: Session) -> Iterator[TimelineEntry]:
     """Tell what the start made of the candidates, and what prompts matched."""
     rows = SessionCandidate.objects.filter(session=session).order_by()
     pool = ~Q(source=CandidateSource.FTS_ONLY)
@@ -152,8 +159,10 @@ def _ranking(session: Session) -> Iterator[Entry]:
     best = rows.filter(predictor_rank=1).values_list("memory_id", flat=True).first()
     at = session.started_at
 
-    def told(event: str, moment: datetime, *names: str, **more: Any) -> Entry:
-        return Entry(moment, "predictor", event, {name: counts[name] for name in names} | more)
+    def told(event: str, moment: datetime, *names: str, **more: Any) -> TimelineEntry:
+        return TimelineEntry(
+            moment, "predictor", event, {name: counts[name] for name in names} | more
+        )
 
     yield told("prefilter", at, "candidates", "injected")
     yield told(
@@ -180,12 +189,12 @@ def _ranking(session: Session) -> Iterator[Entry]:
         )
 
 
-def _judging(session: Session) -> Iterator[Entry]:
+def _judging(session: Session) -> Iterator[TimelineEntry]:
     judgement = Judgement.objects.filter(session=session).first()
     if judgement is None:
         return
     if judgement.status != JudgeStatus.SKIPPED:
-        yield Entry(judgement.due_since, "job", "judging_due", object=str(judgement.id))
+        yield TimelineEntry(judgement.due_since, "job", "judging_due", object=str(judgement.id))
     details = {
         "status": judgement.status,
         "attempts": judgement.attempts,
@@ -201,7 +210,7 @@ def _judging(session: Session) -> Iterator[Entry]:
     if judgement.judged_at is not None:
         is_done = judgement.status == JudgeStatus.DONE
         event = "judged" if is_done else f"judging_{judgement.status}"
-        yield Entry(judgement.judged_at, "judge", event, details, object=str(judgement.id))
+        yield TimelineEntry(judgement.judged_at, "judge", event, details, object=str(judgement.id))
 
 
 _COMPARED: Final = (
@@ -210,15 +219,15 @@ _COMPARED: Final = (
 )  # fmt: skip
 
 
-def _compared(session: Session) -> Iterator[Entry]:
+def _comparison_entries(session: Session) -> Iterator[TimelineEntry]:
     row = Comparison.objects.filter(session=session).first()
     if row is None:
         return
     details = {name: getattr(row, name) for name in _COMPARED}
-    yield Entry(row.created_at, "predictor", "comparison", details, object=str(row.id))
+    yield TimelineEntry(row.created_at, "predictor", "comparison", details, object=str(row.id))
     if row.is_drift_reset:
         details = {"success_rate": row.success_rate, "alpha": row.alpha, "phase": row.phase}
-        yield Entry(row.created_at, "predictor", "drift_reset", details, object=str(row.id))
+        yield TimelineEntry(row.created_at, "predictor", "drift_reset", details, object=str(row.id))
 
 
 _TRAINED: Final = (
@@ -226,11 +235,11 @@ _TRAINED: Final = (
 )  # fmt: skip
 
 
-def _trained(session: Session) -> Iterator[Entry]:
+def _training_entries(session: Session) -> Iterator[TimelineEntry]:
     """Tell of the trainings that learned from the session."""
     learned: list[UUID] = [session.id]
     rows = Training.objects.filter(trained_session_ids__contains=learned).order_by("started_at")
     for row in rows.values("id", "started_at", "finished_at", *_TRAINED)[:OTHERS_MAX]:
         details = {name: row[name] for name in _TRAINED}
         at = row["finished_at"] or row["started_at"]
-        yield Entry(at, "predictor", "trained", details, object=str(row["id"]))
+        yield TimelineEntry(at, "predictor", "trained", details, object=str(row["id"]))

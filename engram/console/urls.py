@@ -50,7 +50,11 @@ urlpatterns = [
         name="conflict-resolve",
     ),
     path("console/conflicts/<uuid:conflict_id>/undo/", conflicts.take_back, name="conflict-undo"),
-    path("console/conflicts/<uuid:conflict_id>/snooze/", conflicts.put_off, name="conflict-snooze"),
+    path(
+        "console/conflicts/<uuid:conflict_id>/snooze/",
+        conflicts.snooze_card,
+        name="conflict-snooze",
+    ),
     path("console/conflicts/<uuid:conflict_id>/assign/", conflicts.assign, name="conflict-assign"),
     path(
         "console/conflicts/<uuid:conflict_id>/comment/",

@@ -125,7 +125,7 @@ GLYPHS: Final[dict[str, tuple[str, str]]] = {
 }
 
 
-def is_told(event_type: str) -> bool:
+def is_shown(event_type: str) -> bool:
     """Tell whether people want to read of an event by itself."""
     return event_type not in UNTOLD
 

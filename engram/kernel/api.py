@@ -21,8 +21,8 @@ from engram.kernel import idempotency, queries
 from engram.kernel.actors import Actor
 from engram.kernel.authentication import Caller
 from engram.kernel.body_limit import BODY_BYTES, BODY_VALUES
-from engram.kernel.fields import tell_choices, unknown_names
-from engram.kernel.idempotency import Answer, Ask
+from engram.kernel.fields import name_choices, unknown_names
+from engram.kernel.idempotency import IdempotentWrite, StoredAnswer
 from engram.kernel.models import Role, Workspace
 from engram.kernel.problems import CONTENT_TYPE
 from engram.kernel.queries import UNKNOWN_TOLD
@@ -123,7 +123,7 @@ class WorkspaceView(APIView):
         """Return the query as `query_shape` demands, or raise a validation error."""
         assert self.query_shape is not None  # noqa: S101  a view that asks says for what
         query = self.query_shape(data=self.request.query_params.dict())
-        tell_choices(query)
+        name_choices(query)
         query.is_valid(raise_exception=True)
         fields: dict[str, Any] = query.validated_data
         return fields
@@ -142,11 +142,11 @@ class WorkspaceView(APIView):
         def run(request: Request, *args: Any, **kwargs: Any) -> Response:
             fresh: list[Response] = []
 
-            def work() -> Answer:
+            def work() -> StoredAnswer:
                 response: Response = method(request, *args, **kwargs)
                 fresh.append(response)
                 text = JSONRenderer().render(response.data).decode() if self.keeps_answers else None
-                return Answer(response.status_code, text)
+                return StoredAnswer(response.status_code, text)
 
             known = idempotency.once(self._ask(request), work, is_joint=self.joins)
             if known is None:
@@ -161,21 +161,21 @@ class WorkspaceView(APIView):
 
         return run
 
-    def _ask(self, request: Request) -> Ask:
-        return Ask(
+    def _ask(self, request: Request) -> IdempotentWrite:
+        return IdempotentWrite(
             workspace=self.workspace,
             caller=self.actor.caller,
-            key=idempotency.checked_key(request.headers[idempotency.HEADER]),
+            key=idempotency.validate_key(request.headers[idempotency.HEADER]),
             path=request.path,
             digest=idempotency.digest_of(request.path, request.data),
             now=timezone.now(),
         )
 
 
-def validated(shape: type[Serializer[Any]], request: Request) -> Serializer[Any]:
+def validate_body(shape: type[Serializer[Any]], request: Request) -> Serializer[Any]:
     """Return the body as the shape demands; a name that it does not know is an error."""
     serializer = shape(data=request.data)
-    tell_choices(serializer)
+    name_choices(serializer)
     if unknown := list(islice(unknown_names(serializer, request.data), UNKNOWN_TOLD)):
         raise ValidationError(dict.fromkeys(unknown, "There is no such field."))
     serializer.is_valid(raise_exception=True)

@@ -19,6 +19,6 @@ class KernelConfig(AppConfig):
 
     def ready(self) -> None:
         """Let Celery's processes tell of themselves, and sign-ins find the last workspace."""
-        from engram.kernel import chosen, pulse  # noqa: F401  the first listens by itself
+        from engram.kernel import chosen, heartbeat  # noqa: F401  the first listens by itself
 
-        pulse.listen()
+        heartbeat.connect_signals()

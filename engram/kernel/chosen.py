@@ -14,7 +14,7 @@ from engram.kernel.middleware import SESSION_SLOT
 from engram.kernel.models import Membership, Workspace
 
 
-def choose(request: HttpRequest, workspace: Workspace, now: datetime) -> None:
+def choose_workspace(request: HttpRequest, workspace: Workspace, now: datetime) -> None:
     """Look at one of the person's own workspaces from now on."""
     request.session[SESSION_SLOT] = str(workspace.pk)
     Membership.objects.filter(user=request.user.pk, workspace=workspace).update(chosen_at=now)

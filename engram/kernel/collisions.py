@@ -37,7 +37,7 @@ def is_collision(error: DatabaseError) -> bool:
     return is_deadlock(error) or _state(error) in {_SERIALIZATION, *_TAKEN_OR_GONE}
 
 
-def retried(work: Callable[P, R]) -> Callable[P, R]:
+def retry_on_collision(work: Callable[P, R]) -> Callable[P, R]:
     """Do the work of one transaction again when another writer was faster; refuse it after a few.
 
     Within an outer transaction only its own savepoint is undone, with the locks taken in there.

@@ -113,7 +113,7 @@ HIDDEN = "[removed: {}]"
 
 def credential_in(text: str) -> str | None:
     """Name the obvious credential that a text carries, or return None."""
-    return next((name for _begin, _end, name in _found(readable(text).text)), None)
+    return next((name for _begin, _end, name in _find(readable(text).text)), None)
 
 
 def refuse_credentials(texts: Mapping[str, str | None]) -> None:
@@ -131,7 +131,7 @@ def without_credentials(text: str) -> tuple[str, int]:
     """
     as_read = readable(text)
     hidden: list[tuple[int, int, str]] = []
-    for begin, end, name in sorted(_found(as_read.text)):
+    for begin, end, name in sorted(_find(as_read.text)):
         first, after = as_read.begins[begin], as_read.ends[end - 1]
         if hidden and first < hidden[-1][1]:
             hidden[-1] = (hidden[-1][0], max(after, hidden[-1][1]), hidden[-1][2])
@@ -159,7 +159,7 @@ def strings_in(value: object) -> Iterator[str]:
             yield from strings_in(inner)
 
 
-def _found(text: str) -> Iterator[tuple[int, int, str]]:
+def _find(text: str) -> Iterator[tuple[int, int, str]]:
     """Yield where a credential begins and ends, and what it is."""
     for name, shape in _SHAPES:
         for match in shape.finditer(text):

@@ -128,7 +128,7 @@ def embed_windows(
     answers = []
     for position, windows in enumerate(pieces):
         vectors = np.concatenate([heads[position], tails[position]])
-        known = None if tokens is None else _joined(tokens[position])
+        known = None if tokens is None else _join(tokens[position])
         unread = len(windows) - len(wanted[position])
         answers.append(Windows.of(vectors, known, unread=unread))
     return answers
@@ -371,7 +371,7 @@ def _read_all(
     return vectors, [[next(parts) for _ in windows] for windows in texts]
 
 
-def _joined(parts: Sequence[Tokens]) -> Tokens:
+def _join(parts: Sequence[Tokens]) -> Tokens:
     """Return the tokens of a text's windows as one, as far as they are kept."""
     states = np.concatenate([part.states for part in parts])[:TOKENS_KEPT]
     words = tuple(word for part in parts for word in part.words)[:TOKENS_KEPT]

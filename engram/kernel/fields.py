@@ -160,15 +160,15 @@ def one_of(words: Iterable[object]) -> str:
     return f"Must be one of: {', '.join(str(word) for word in words if word != '')}."
 
 
-def tell_choices(shape: Any) -> None:
+def name_choices(shape: Any) -> None:
     """Have the fields that take one of a few words name them where they refuse another."""
     if isinstance(shape, serializers.Serializer):
         for field in shape.fields.values():
-            tell_choices(field)
+            name_choices(field)
     elif isinstance(shape, serializers.ChoiceField):
         shape.error_messages["invalid_choice"] = one_of(shape.choices)
     elif (child := getattr(shape, "child", None)) is not None:
-        tell_choices(child)
+        name_choices(child)
 
 
 def unknown_names(shape: Any, value: Any, path: str = "") -> Iterator[str]:

@@ -38,7 +38,7 @@ _UUID = re.compile(r"\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b")
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class StoredAnswer:
     """What a write answers: JSON as it is sent, None when it must not be kept."""
 
     status: int
@@ -46,7 +46,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class IdempotentWrite:
     """One write that a caller may send again, named by a key of their own."""
 
     workspace: Workspace
@@ -60,12 +60,12 @@ class Ask:
 class _AnsweredError(Exception):
     """The write was done before."""
 
-    def __init__(self, answer: Answer):
+    def __init__(self, answer: StoredAnswer):
         super().__init__(answer.status)
         self.answer = answer
 
 
-def checked_key(key: str) -> str:
+def validate_key(key: str) -> str:
     """Return a sane key, or refuse it."""
     if _KEY.fullmatch(key) is None:
         raise InvalidError(HEADER, "Must be 1 to 255 visible ASCII characters.")
@@ -78,7 +78,9 @@ def digest_of(path: str, body: Any) -> str:
     return hashlib.sha256(canonical.encode()).hexdigest()
 
 
-def once(ask: Ask, work: Callable[[], Answer], *, is_joint: bool = True) -> Answer | None:
+def once(
+    ask: IdempotentWrite, work: Callable[[], StoredAnswer], *, is_joint: bool = True
+) -> StoredAnswer | None:
     """Return the first answer to a write that was done; else do it, keep its answer, return None.
 
     Two callers at once: the second waits for the first and gets its answer. What raises is not
@@ -112,13 +114,13 @@ def once(ask: Ask, work: Callable[[], Answer], *, is_joint: bool = True) -> Answ
     return None
 
 
-def _claim(ask: Ask) -> None:
+def _claim(ask: IdempotentWrite) -> None:
     """Let one transaction at a time work under a key; the others find its answer."""
     one_at_a_time(f"answer:{ask.workspace.pk}:{ask.caller}:{ask.key}")
     _raise_known(ask)
 
 
-def _raise_known(ask: Ask) -> None:
+def _raise_known(ask: IdempotentWrite) -> None:
     """Raise the kept answer to the same write; refuse another one under the same key."""
     known = IdempotentAnswer.objects.filter(caller=ask.caller, key=ask.key).first()
     if known is None:
@@ -130,17 +132,17 @@ def _raise_known(ask: Ask) -> None:
         raise StaleError(
             f"This {HEADER} was used for another request within 24 hours.", cause=KEY_REUSED
         )
-    raise _AnsweredError(Answer(known.status, known.body))
+    raise _AnsweredError(StoredAnswer(known.status, known.body))
 
 
-def _keep_first(ask: Ask, answer: Answer) -> None:
+def _keep_first(ask: IdempotentWrite, answer: StoredAnswer) -> None:
     """Keep the answer of work that is done, or raise the one that was kept meanwhile."""
     with in_workspace(ask.workspace):
         _claim(ask)
         _keep(ask, answer)
 
 
-def _keep(ask: Ask, answer: Answer) -> None:
+def _keep(ask: IdempotentWrite, answer: StoredAnswer) -> None:
     row = IdempotentAnswer.objects.create(
         caller=ask.caller,
         key=ask.key,

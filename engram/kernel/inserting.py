@@ -23,7 +23,7 @@ def insert(rows: Iterable[Model]) -> None:
         return
     with connection.cursor() as cursor:
         # Bound row by row: what is longer or has more parameters is parsed anew every time.
-        cursor.execute("; ".join(_bound(group, cursor.mogrify) for group in groups))
+        cursor.execute("; ".join(_bind_rows(group, cursor.mogrify) for group in groups))
         for position, group in enumerate(groups):
             if position:
                 cursor.nextset()
@@ -33,7 +33,7 @@ def insert(rows: Iterable[Model]) -> None:
                 row._state.adding = False
 
 
-def _bound(group: Sequence[Model], bind: Callable[[str, Sequence[Any]], str]) -> str:
+def _bind_rows(group: Sequence[Model], bind: Callable[[str, Sequence[Any]], str]) -> str:
     fields, head, one, returning = _shape(type(group[0]))
     rows = []
     for row in group:

@@ -2,7 +2,7 @@
 
 A histogram has buckets whose edges grow by a tenth, from 10 µs to twelve minutes; a percentile is
 the middle of its bucket, at most 5 % off what it would be of the times themselves. Counting costs
-microseconds and no query; `write` is called by the thread of `engram.kernel.pulse` and when a
+microseconds and no query; `write` is called by the thread of `engram.kernel.heartbeat` and when a
 process ends. A transaction that fails drops what it held, so that nothing is ever counted twice:
 one interval is lost at most, as it is when a process is killed.
 """
@@ -63,7 +63,7 @@ def percentile(counts: Sequence[int], share: float) -> float | None:
     return seconds_of(BUCKETS - 1)
 
 
-def added(histograms: Iterable[Sequence[int]]) -> list[int]:
+def add_histograms(histograms: Iterable[Sequence[int]]) -> list[int]:
     """Return the sum of histograms."""
     total = [0] * BUCKETS
     for counts in histograms:
@@ -73,7 +73,7 @@ def added(histograms: Iterable[Sequence[int]]) -> list[int]:
 
 
 @dataclass(slots=True)
-class Heap:
+class LatencyHistogram:
     """Durations that were counted and not written yet."""
 
     counts: dict[int, int] = field(default_factory=lambda: defaultdict(int))
@@ -95,7 +95,7 @@ class Heap:
 Key = tuple[UUID, str, int]  # workspace, stage, hour since the epoch
 
 
-class Waiting:
+class PendingLatencies:
     """The durations of this process that wait to be written; safe in threads and forks."""
 
     def __init__(self) -> None:
@@ -104,7 +104,7 @@ class Waiting:
     def begin_anew(self) -> None:
         """Leave to the parent of a fork what it has counted: it writes that itself."""
         self._lock = threading.Lock()
-        self._heaps: dict[Key, Heap] = {}
+        self._heaps: dict[Key, LatencyHistogram] = {}
 
     def add(self, workspace_id: UUID, stage: str, seconds: float) -> None:
         """Count one run of a stage."""
@@ -113,17 +113,17 @@ class Waiting:
         with self._lock:
             heap = self._heaps.get(key)
             if heap is None:
-                heap = self._heaps[key] = Heap()
+                heap = self._heaps[key] = LatencyHistogram()
             heap.add(seconds, at)
 
-    def take(self) -> Mapping[Key, Heap]:
+    def take(self) -> Mapping[Key, LatencyHistogram]:
         """Return what waits, and begin anew."""
         with self._lock:
             taken, self._heaps = self._heaps, {}
         return taken
 
 
-waiting = Waiting()
+waiting = PendingLatencies()
 os.register_at_fork(after_in_child=waiting.begin_anew)
 
 
@@ -132,7 +132,7 @@ def write(worker: str) -> None:
 
     What was counted of workspaces that are gone, as evaluations leave them, is nobody's.
     """
-    by_workspace: dict[UUID, list[tuple[Key, Heap]]] = defaultdict(list)
+    by_workspace: dict[UUID, list[tuple[Key, LatencyHistogram]]] = defaultdict(list)
     for key, heap in sorted(waiting.take().items(), key=lambda row: row[0]):
         by_workspace[key[0]].append((key, heap))
     for workspace_id, rows in by_workspace.items():
@@ -177,7 +177,7 @@ _ADD_TALLY = f"""
 """  # noqa: S608
 
 
-def _add_hours(rows: Iterable[tuple[Key, Heap]]) -> None:
+def _add_hours(rows: Iterable[tuple[Key, LatencyHistogram]]) -> None:
     with connection.cursor() as cursor:
         for (workspace_id, stage, hour), heap in rows:
             at = datetime.fromtimestamp(hour * HOUR, UTC)
@@ -186,7 +186,7 @@ def _add_hours(rows: Iterable[tuple[Key, Heap]]) -> None:
             )
 
 
-def _add_tallies(rows: Iterable[tuple[Key, Heap]], worker: str) -> None:
+def _add_tallies(rows: Iterable[tuple[Key, LatencyHistogram]], worker: str) -> None:
     with connection.cursor() as cursor:
         for (workspace_id, stage, _), heap in rows:
             at = datetime.fromtimestamp(heap.last_at, UTC)
@@ -225,12 +225,12 @@ def latencies(stages: Iterable[str], *, since: datetime) -> dict[str, Latency]:
         )
     }
     return {
-        stage: _summed(stage, added(histograms[stage]), seconds[stage], last.get(stage))
+        stage: _summarise(stage, add_histograms(histograms[stage]), seconds[stage], last.get(stage))
         for stage in dict.fromkeys([*stages, *sorted(histograms)])
     }
 
 
-def _summed(
+def _summarise(
     stage: str, counts: Sequence[int], total: float, last: tuple[float, datetime] | None
 ) -> Latency:
     count = sum(counts)

@@ -96,7 +96,7 @@ class MalformedError(ModelError):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer(Generic[T]):
+class ModelAnswer(Generic[T]):
     """What a model answered, and what that took."""
 
     value: T
@@ -112,7 +112,7 @@ def model_name() -> str:
     return str(options["model"] or "") if has_endpoint else ""
 
 
-def estimated_tokens(text: str) -> int:
+def estimate_tokens(text: str) -> int:
     """Return an upper-side estimate of a text's tokens."""
     return math.ceil(len(text.encode("utf-8", "replace")) / BYTES_PER_TOKEN)
 
@@ -132,7 +132,7 @@ def highest_cost_usd(messages: Sequence[Message], max_output_tokens: int) -> flo
     An attempt that breaks off after the endpoint has read it may cost more; the account then shows
     what was estimated for it.
     """
-    asked = _estimated_input(messages)
+    asked = _estimate_input(messages)
     both = Usage(2 * asked + max_output_tokens + REPAIR_QUOTE_CHARS, 2 * max_output_tokens)
     return cost_usd(both, model_name())
 
@@ -144,7 +144,7 @@ def ask(
     escape: Callable[[str], str],
     max_output_tokens: int = 2048,
     sleep: Callable[[float], object] = time.sleep,
-) -> Answer[T]:
+) -> ModelAnswer[T]:
     """Ask for JSON of a shape; an answer that does not fit is told why, once.
 
     It is sent back for that, and may repeat what the messages quote: `escape` escapes it.
@@ -159,18 +159,16 @@ def ask(
         raise RejectedError("no model is configured")
     question = _Question(endpoint(), model, shape, max_output_tokens, sleep)
     try:
-        value = _answered(question, messages, escape)
+        value = _answer(question, messages, escape)
     except ModelError:
         raise
     except Exception as odd:  # noqa: BLE001  an endpoint may answer anything: that is an outage
         what = f"{model} answered oddly: {type(odd).__name__}"
         raise UnavailableError(what, question.used) from None
-    return Answer(value, model, question.used, cost_usd(question.used, model))
+    return ModelAnswer(value, model, question.used, cost_usd(question.used, model))
 
 
-def _answered(
-    question: _Question[T], messages: Sequence[Message], escape: Callable[[str], str]
-) -> T:
+def _answer(question: _Question[T], messages: Sequence[Message], escape: Callable[[str], str]) -> T:
     text, shape = question.put(messages), question.shape
     try:
         return _read(text, shape)
@@ -239,14 +237,14 @@ class _Question(Generic[T]):
                 return self.endpoint.post(body, seconds=self._seconds_left())
             except APIStatusError as error:
                 if not self._gave_up_parameter(error, body):
-                    raise self._judged(error) from None
+                    raise self._classify(error) from None
             except (APIConnectionError, httpx2.HTTPError, TimeoutError) as error:
                 # Once it was sent it may have been read, and be paid for though nothing came back.
                 if not never_sent(error):
-                    self.used += Usage(_estimated_input(messages), 0, 1)
+                    self.used += Usage(_estimate_input(messages), 0, 1)
                 raise _TransientError(type(error).__name__) from None
             except (OpenAIError, ValueError, RecursionError) as error:
-                self.used += Usage(_estimated_input(messages), 0, 1)
+                self.used += Usage(_estimate_input(messages), 0, 1)
                 raise _TransientError(type(error).__name__) from None
 
     def _seconds_left(self) -> float:
@@ -287,7 +285,7 @@ class _Question(Generic[T]):
         self.endpoint.note_unknown(self.model, wanted)
         return True
 
-    def _judged(self, error: Any) -> Exception:
+    def _classify(self, error: Any) -> Exception:
         status = error.status_code
         if status in {408, 409, 425, 429} or status >= 500:
             return _TransientError(f"status {status}", retry_after(error.response.headers))
@@ -302,7 +300,7 @@ class _Question(Generic[T]):
             if not isinstance(text, str):
                 raise TypeError
         except (KeyError, IndexError, TypeError, AttributeError):
-            self.used += Usage(_estimated_input(messages), 0, 1)
+            self.used += Usage(_estimate_input(messages), 0, 1)
             raise _TransientError("what it answered is no completion") from None
         self.used += _usage(answer.get("usage"), messages, text)
         if refusal or choice.get("finish_reason") == "content_filter":
@@ -310,8 +308,8 @@ class _Question(Generic[T]):
         return text.encode("utf-8", "replace").decode()  # half a character fits no message
 
 
-def _estimated_input(messages: Sequence[Message]) -> int:
-    return sum(estimated_tokens(m["content"]) + MESSAGE_TOKENS for m in messages)
+def _estimate_input(messages: Sequence[Message]) -> int:
+    return sum(estimate_tokens(m["content"]) + MESSAGE_TOKENS for m in messages)
 
 
 def _usage(said: Any, messages: Sequence[Message], text: str) -> Usage:
@@ -320,7 +318,7 @@ def _usage(said: Any, messages: Sequence[Message], text: str) -> Usage:
     asked, answered = counts.get("prompt_tokens"), counts.get("completion_tokens")
     if _is_count(asked) and _is_count(answered):
         return Usage(asked, answered, 1)
-    return Usage(_estimated_input(messages), estimated_tokens(text), 1)
+    return Usage(_estimate_input(messages), estimate_tokens(text), 1)
 
 
 def _is_count(said: Any) -> TypeGuard[int]:
@@ -345,7 +343,7 @@ def _read(text: str, shape: type[T]) -> T:
             continue
     if len(fitting) == 1:
         return fitting[0]
-    raise _UnfitError(_described(first))
+    raise _UnfitError(_describe(first))
 
 
 def _objects(text: str) -> list[str]:
@@ -366,7 +364,7 @@ def _objects(text: str) -> list[str]:
     return found
 
 
-def _described(error: ValidationError) -> str:
+def _describe(error: ValidationError) -> str:
     parts = [
         f"{'.'.join(str(part) for part in row['loc']) or 'the answer'}: {row['msg']}"
         for row in error.errors(include_input=False, include_url=False)[:ERRORS_TOLD]

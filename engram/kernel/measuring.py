@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponse
 
-from engram.kernel import pulse
+from engram.kernel import heartbeat
 
 METHODS = frozenset({"GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"})
 
@@ -22,5 +22,5 @@ class CountingMiddleware:
         response = self.get_response(request)
         # A method is the caller's to choose: what we do not know is one name, not thousands.
         method = request.method if request.method in METHODS else "OTHER"
-        pulse.tally.answered(str(method), response.status_code)
+        heartbeat.tally.answered(str(method), response.status_code)
         return response

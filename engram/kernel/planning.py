@@ -54,7 +54,7 @@ class Among(Lookup):
 
 
 @contextmanager
-def _planned(settings: dict[str, str]) -> Iterator[None]:
+def _with_settings(settings: dict[str, str]) -> Iterator[None]:
     """Apply settings within the block, and give those before it back; one round trip each."""
     standing = _standing.get()
     if settings.items() <= standing.items():
@@ -62,14 +62,14 @@ def _planned(settings: dict[str, str]) -> Iterator[None]:
         return
     token = _standing.set({**standing, **settings})
     try:
-        with _applied(settings):
+        with _apply(settings):
             yield
     finally:
         _standing.reset(token)
 
 
 @contextmanager
-def _applied(settings: dict[str, str]) -> Iterator[None]:
+def _apply(settings: dict[str, str]) -> Iterator[None]:
     with connection.cursor() as cursor:
         columns = ", ".join(["current_setting(%s, true), set_config(%s, %s, true)"] * len(settings))
         cursor.execute(
@@ -88,40 +88,40 @@ def _applied(settings: dict[str, str]) -> Iterator[None]:
 @contextmanager
 def no_longer_than(seconds: float) -> Iterator[None]:
     """Cancel any statement within the block that takes longer, a millisecond at least."""
-    with _planned({"statement_timeout": f"{max(1, int(seconds * 1000))}ms"}):
+    with _with_settings({"statement_timeout": f"{max(1, int(seconds * 1000))}ms"}):
         yield
 
 
 @contextmanager
 def without_nested_loops() -> Iterator[None]:
     """Join by hash within the block: 1 ms instead of 243 for a memory's neighbours among 1,000."""
-    with _planned({"enable_nestloop": "off"}):
+    with _with_settings({"enable_nestloop": "off"}):
         yield
 
 
 @contextmanager
 def by_index() -> Iterator[None]:
     """Look every row up by an index within the block, whatever the statistics say."""
-    with _planned(_BY_INDEX):
+    with _with_settings(_BY_INDEX):
         yield
 
 
 @contextmanager
 def in_index_order() -> Iterator[None]:
     """Read rows in the order of an index (nearest first, by HNSW) instead of sorting them."""
-    with _planned(_IN_ORDER):
+    with _with_settings(_IN_ORDER):
         yield
 
 
 @contextmanager
 def by_index_in_order() -> Iterator[None]:
     """Do both: what recall does all the way."""
-    with _planned(_BY_INDEX | _IN_ORDER):
+    with _with_settings(_BY_INDEX | _IN_ORDER):
         yield
 
 
 @contextmanager
 def by_index_sorted() -> Iterator[None]:
     """Look every row up by an index and sort what was found, within a block that would not."""
-    with _planned(_BY_INDEX | _AS_EVER):
+    with _with_settings(_BY_INDEX | _AS_EVER):
         yield

@@ -113,7 +113,7 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response | N
     )
 
 
-def refused(error: RefusalError) -> Response:
+def answer_refusal(error: RefusalError) -> Response:
     """Return the answer to what a service refused, for a view that must not raise it."""
     answer = exception_handler(error, {})
     assert answer is not None  # noqa: S101  every refusal has an answer

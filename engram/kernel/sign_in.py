@@ -127,7 +127,7 @@ def name_of(request: HttpRequest, credentials: Any = None) -> str:
     return f"unknown {mark[:16]}"
 
 
-def locked_out(
+def answer_lockout(
     request: HttpRequest, original_response: Any = None, credentials: Any = None
 ) -> HttpResponse:
     """Answer somebody who failed too often: the sign-in page, and how long to wait.

@@ -43,7 +43,7 @@ class AccessAttemptAdmin(ReadOnlyAdmin):
     @action(description="Unlock", permissions=["act"])
     def unlock(self, request: HttpRequest, rows: QuerySet[AccessAttempt]) -> HttpResponse | None:
         """Forget failures, so that signing in is possible at once."""
-        return self.confirmed(
+        return self.confirm(
             request,
             rows,
             question="Unlock {n} sign-ins?",

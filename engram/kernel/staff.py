@@ -25,7 +25,7 @@ UNBROKEN = "\u00a0"
 Work = Callable[[QuerySet[Any]], int]
 
 
-def shown_moment(moment: datetime) -> str:
+def format_moment(moment: datetime) -> str:
     """Return a time briefly, in the pages' time zone."""
     return f"{timezone.localtime(moment):%-d %b %Y, %H:%M}"
 
@@ -36,7 +36,7 @@ def moment_column(field: str, title: str) -> Callable[[Any, Any], str]:
     @admin.display(description=title, ordering=field)
     def shown(self: Any, row: Any) -> str:
         moment = getattr(row, field)
-        return "" if moment is None else shown_moment(moment).replace(" ", UNBROKEN, 2)
+        return "" if moment is None else format_moment(moment).replace(" ", UNBROKEN, 2)
 
     return shown
 
@@ -162,7 +162,7 @@ class RoleAdmin(OwnFiltersOnly, ModelAdmin):  # type: ignore[misc]
         """Return what a row is called in questions; a text only as far as its page shows it."""
         return str(row)
 
-    def confirmed(
+    def confirm(
         self,
         request: HttpRequest,
         rows: QuerySet[Any],

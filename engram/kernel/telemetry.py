@@ -18,7 +18,7 @@ import structlog
 from django.db import Error, connection, transaction
 from django.db.transaction import TransactionManagementError
 
-from engram.kernel import latency, pulse
+from engram.kernel import heartbeat, latency
 from engram.kernel.models import StageError, Workspace
 from engram.kernel.refusals import RefusalError
 from engram.kernel.tenancy import current_workspace_id, has_workspace, in_workspace
@@ -72,7 +72,7 @@ def record_error(
     transaction: one that is going to be rolled back takes it along, so note its failure after it;
     the line is written at once in any case. Only the newest 500 rows stay. Never raises.
     """
-    pulse.tally.failed(stage, code)
+    heartbeat.tally.failed(stage, code)
     category, event = ("predictor", code.removeprefix("predictor_"))
     if not stage.startswith("predictor"):
         category, event = stage, code
@@ -150,7 +150,7 @@ def observe(stage: str, seconds: float, workspace: Workspace | UUID | None = Non
     Costs microseconds and no query: what is counted is written by and by, see `kernel.latency`.
     """
     latency.waiting.add(_id_of(workspace), stage, seconds)
-    pulse.tally.stage_ran(stage, seconds)
+    heartbeat.tally.stage_ran(stage, seconds)
 
 
 @contextmanager

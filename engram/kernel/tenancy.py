@@ -48,7 +48,7 @@ def has_workspace() -> bool:
     return _current.get() is not None
 
 
-def tell_database(name: str, value: str) -> None:
+def set_database_variable(name: str, value: str) -> None:
     """Set a transaction-local setting that the policies read."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT set_config(%s, %s, true)", [name, value])
@@ -102,14 +102,14 @@ def _outermost(workspace_id: UUID) -> Iterator[None]:
     """Open the transaction and tell the database whom it serves."""
     is_within_another = connection.in_atomic_block
     with transaction.atomic():
-        tell_database("engram.workspace", str(workspace_id))
+        set_database_variable("engram.workspace", str(workspace_id))
         token = _current.set(workspace_id)
         try:
             yield
         finally:
             _current.reset(token)
         if is_within_another:  # the setting would outlive this block (a test's transaction, say)
-            tell_database("engram.workspace", "")
+            set_database_variable("engram.workspace", "")
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,7 +98,7 @@ def claim_home(home: Path) -> IO[str]:
     except OSError as error:
         raise CannotStartError(f"{_lock_path(home)}: {error.strerror}") from None
     deadline = time.monotonic() + GLANCE_SECONDS
-    while running := _said_by_owner(lock):
+    while running := _read_owner(lock):
         if time.monotonic() < deadline:
             time.sleep(0.05)
             continue
@@ -112,7 +112,7 @@ def running_supervisor(home: Path) -> str | None:
     """Return what the supervisor of a home says about itself, if one runs."""
     try:
         with _lock_path(home).open("r+") as lock:
-            return _said_by_owner(lock)
+            return _read_owner(lock)
     except FileNotFoundError:
         return None
 
@@ -121,7 +121,7 @@ def _lock_path(home: Path) -> Path:
     return home / "up.lock"
 
 
-def _said_by_owner(lock: IO[str]) -> str | None:
+def _read_owner(lock: IO[str]) -> str | None:
     """Lock the file; when another process has it, return what it wrote there."""
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

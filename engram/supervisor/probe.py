@@ -72,11 +72,11 @@ def failed_checks(body: bytes) -> str:
     """Return the checks that /readyz found wanting, in one line."""
     try:
         checks = json.loads(body)["checks"]
-        return "; ".join(_said(check) for check in checks if not check["ok"])
+        return "; ".join(_describe(check) for check in checks if not check["ok"])
     except (ValueError, KeyError, TypeError):
         return body.decode(errors="replace").strip()[:200]
 
 
-def _said(check: dict[str, str]) -> str:
+def _describe(check: dict[str, str]) -> str:
     """Return a check's name, and what is wrong where we are told; else the web's log tells."""
     return f"{check['name']}: {check['detail']}" if "detail" in check else check["name"]

@@ -149,7 +149,7 @@ class JanitorRunAdmin(RoleAdmin):
                 ),
             )
 
-        return self.confirmed(
+        return self.confirm(
             request,
             rows.filter(undone_at=None),
             question="Undo {n} runs of the janitor?",

@@ -211,7 +211,7 @@ class MemoryAdmin(RoleAdmin):
             done = forget.forget(staff.workspace, ids, actor=staff.actor, now=timezone.now())
             return len(done.memories)
 
-        return self.confirmed(
+        return self.confirm(
             request,
             rows.filter(forgotten_at=None),
             question="Forget {n} memories?",
@@ -236,7 +236,7 @@ class MemoryAdmin(RoleAdmin):
                 return 0
             return len(done.memories)
 
-        return self.confirmed(
+        return self.confirm(
             request,
             rows.exclude(forgotten_at=None),
             question="Bring {n} forgotten memories back?",

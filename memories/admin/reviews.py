@@ -147,7 +147,7 @@ class ReviewAdmin(RoleAdmin):
     @action(description="Accept", permissions=["act"])
     def accept(self, request: HttpRequest, rows: QuerySet[Review]) -> HttpResponse | None:
         """Do what was asked."""
-        return self.confirmed(
+        return self.confirm(
             request,
             rows.filter(status=ReviewStatus.PENDING),
             question="Accept {n} requests?",
@@ -162,7 +162,7 @@ class ReviewAdmin(RoleAdmin):
     @action(description="Reject", permissions=["act"])
     def reject(self, request: HttpRequest, rows: QuerySet[Review]) -> HttpResponse | None:
         """Leave everything as it is."""
-        return self.confirmed(
+        return self.confirm(
             request,
             rows.filter(status=ReviewStatus.PENDING),
             question="Reject {n} requests?",

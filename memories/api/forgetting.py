@@ -12,7 +12,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from engram.kernel.api import WorkspaceView, validated
+from engram.kernel.api import WorkspaceView, validate_body
 from engram.kernel.models import Role
 from engram.kernel.tenancy import in_workspace
 from memories import serializers as shapes
@@ -32,7 +32,7 @@ class Forget(WorkspaceView):
         What a person said, or decided about, an agent only asks to forget: it is `pending`, and
         the answer 202 when all of it is.
         """
-        asked = validated(shapes.ForgetSerializer, request).validated_data
+        asked = validate_body(shapes.ForgetSerializer, request).validated_data
         now = timezone.now()
         told: dict[str, Any] = {}
         relevance: Mapping[UUID, float] = {}
@@ -89,7 +89,7 @@ class Restore(WorkspaceView):
     )
     def post(self, request: Request) -> Response:
         """Bring forgotten memories back; 202 when all of them wait for a person."""
-        asked = validated(shapes.RestoreSerializer, request).validated_data
+        asked = validate_body(shapes.RestoreSerializer, request).validated_data
         now = timezone.now()
         if "rollback" in asked:
             restored = rollback.undo(self.workspace, asked["rollback"], actor=self.actor, now=now)
@@ -113,7 +113,7 @@ class Rollback(WorkspaceView):
     @extend_schema(request=shapes.RollbackSerializer, responses=shapes.RollbackAnswerSerializer)
     def post(self, request: Request) -> Response:
         """Preview, or with `confirm` forget, all that a writer wrote since a time."""
-        asked = validated(shapes.RollbackSerializer, request).validated_data
+        asked = validate_body(shapes.RollbackSerializer, request).validated_data
         writer = rollback.Writer(asked["agent"], asked["session_key"], asked["key_id"])
         now = timezone.now()
         if not asked["confirm"]:

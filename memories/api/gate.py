@@ -13,7 +13,7 @@ from rest_framework.generics import ListAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from engram.kernel.api import WorkspaceView, validated
+from engram.kernel.api import WorkspaceView, validate_body
 from engram.kernel.filters import StateFilter, StrictFilterSet
 from engram.kernel.models import Role
 from engram.kernel.pagination import ById
@@ -39,7 +39,7 @@ class MemorySplit(WorkspaceView):
         on. A merge that a reviewer accepted or judged, or that is in a person's memory, is split by
         reviewers only.
         """
-        body = validated(shapes.SplitSerializer, request).validated_data
+        body = validate_body(shapes.SplitSerializer, request).validated_data
         done = split(
             self.workspace,
             memory_id,
@@ -132,7 +132,7 @@ class AcceptSuggestion(SuggestionAnswer):
         one of the two was changed or hidden meanwhile, and while an open conflict, which is named,
         asks which of the two holds.
         """
-        keep = validated(shapes.AcceptSerializer, request).validated_data["keep"]
+        keep = validate_body(shapes.AcceptSerializer, request).validated_data["keep"]
         answer_suggestion.accept(
             self.workspace, suggestion_id, keep=keep, actor=self.actor, now=timezone.now()
         )
@@ -191,7 +191,7 @@ class GateAuditAnswer(WorkspaceView):
     @extend_schema(request=shapes.AuditSerializer, responses=shapes.MergeSerializer)
     def post(self, request: Request, merge_id: UUID) -> Response:
         """Note whether a merge was right; `split` also takes a wrong one apart."""
-        body = validated(shapes.AuditSerializer, request).validated_data
+        body = validate_body(shapes.AuditSerializer, request).validated_data
         audit(
             self.workspace,
             merge_id,

@@ -12,7 +12,7 @@ from rest_framework.generics import ListAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from engram.kernel.api import WorkspaceView, validated
+from engram.kernel.api import WorkspaceView, validate_body
 from engram.kernel.models import Role
 from engram.kernel.pagination import ById, NewestFirst
 from engram.kernel.refusals import MissingError
@@ -72,7 +72,7 @@ class JanitorRuns(WorkspaceView, ListAPIView):  # type: ignore[type-arg]
     )
     def post(self, request: Request) -> Response:
         """Run now: demote what nobody needs, with `cull` hide it; `dry_run` answers a preview."""
-        body = validated(shapes.JanitorRequestSerializer, request).validated_data
+        body = validate_body(shapes.JanitorRequestSerializer, request).validated_data
         now, limit = timezone.now(), NewestFirst.page_size
         if body["dry_run"]:
             found = preview(self.workspace, now=now, may_cull=body["cull"], limit=limit)

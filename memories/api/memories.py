@@ -11,7 +11,7 @@ from rest_framework.generics import ListAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from engram.kernel.api import WorkspaceView, validated
+from engram.kernel.api import WorkspaceView, validate_body
 from engram.kernel.models import Role
 from engram.kernel.pagination import NewestEventFirst
 from engram.kernel.refusals import MissingError
@@ -59,7 +59,7 @@ class MemoryCollection(WorkspaceView, ListAPIView):  # type: ignore[type-arg]
     )
     def post(self, request: Request) -> Response:
         """Commit one memory."""
-        body: Any = validated(shapes.DraftSerializer, request)
+        body: Any = validate_body(shapes.DraftSerializer, request)
         self.charge([body.validated_data["content"]])
         result = commit(self.workspace, body.as_draft(), actor=self.actor, now=timezone.now())
         if result.review is not None:
@@ -85,7 +85,7 @@ class MemoryBatch(MemoryCollection):
     @extend_schema(request=shapes.BatchSerializer, responses={201: shapes.BatchAnswerSerializer})
     def post(self, request: Request) -> Response:
         """Commit up to 500 memories, all or nothing; answers in order."""
-        body = validated(shapes.BatchSerializer, request)
+        body = validate_body(shapes.BatchSerializer, request)
         drafts = [shapes.draft_of(fields) for fields in body.validated_data["memories"]]
         self.charge(draft.content for draft in drafts)
         results = commit_all(self.workspace, drafts, actor=self.actor, now=timezone.now())
@@ -113,7 +113,7 @@ class MemoryDetail(WorkspaceView):
     )
     def patch(self, request: Request, memory_id: UUID) -> Response:
         """Change a memory: a new revision, the old wording stays in its history."""
-        body = validated(shapes.RevisionSerializer, request)
+        body = validate_body(shapes.RevisionSerializer, request)
         self.charge([body.validated_data.get("content", "")])
         memory = revise(
             self.workspace, memory_id, body.validated_data, actor=self.actor, now=timezone.now()

@@ -11,7 +11,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from engram.kernel.api import WorkspaceView, validated
+from engram.kernel.api import WorkspaceView, validate_body
 from engram.kernel.refusals import MissingError
 from engram.kernel.tenancy import in_workspace
 from memories import serializers as shapes
@@ -30,7 +30,7 @@ class Recall(WorkspaceView):
     def post(self, request: Request) -> Response:
         """Return the memories that answer a query, best first."""
         started = perf_counter()
-        sent = validated(shapes.RecallSerializer, request).validated_data
+        sent = validate_body(shapes.RecallSerializer, request).validated_data
         query = Query(
             text=sent["query"],
             k=sent["k"],

@@ -14,10 +14,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from engram.kernel.actors import Actor
-from engram.kernel.api import WorkspaceView, validated
+from engram.kernel.api import WorkspaceView, validate_body
 from engram.kernel.filters import StateFilter, StrictFilterSet
 from engram.kernel.models import Role
-from engram.kernel.problems import refused
+from engram.kernel.problems import answer_refusal
 from engram.kernel.refusals import MissingError
 from engram.kernel.tenancy import in_workspace
 from memories import serializers as shapes
@@ -94,7 +94,7 @@ class _Answer(WorkspaceView):
     verb: Any = None
 
     def answer(self, request: Request, review_id: UUID) -> Response:
-        note = validated(shapes.AnswerSerializer, request).validated_data["note"]
+        note = validate_body(shapes.AnswerSerializer, request).validated_data["note"]
         now = timezone.now()
         try:
             review = type(self).verb(
@@ -103,7 +103,7 @@ class _Answer(WorkspaceView):
         except decide.LapsedError as lapsed:
             # Answered, not raised: of what raises under an Idempotency-Key nothing stays, and the
             # request has to stay lapsed.
-            return refused(lapsed)
+            return answer_refusal(lapsed)
         with in_workspace(self.workspace):
             shown = Review.objects.select_related("memory", "result").get(pk=review.pk)
             return Response(shapes.present_reviews([shown])[0])

@@ -12,7 +12,7 @@ from rest_framework.generics import ListAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from engram.kernel.api import WorkspaceView, validated
+from engram.kernel.api import WorkspaceView, validate_body
 from engram.kernel.filters import MomentFilter, StateFilter, StrictFilterSet
 from engram.kernel.models import Role
 from engram.kernel.pagination import NewestFirst
@@ -86,7 +86,7 @@ class Sessions(WorkspaceView, ListAPIView):  # type: ignore[type-arg]
         409 when somebody else started a session of this key.
         """
         began = perf_counter()
-        sent = validated(shapes.SessionWantedSerializer, request).validated_data
+        sent = validate_body(shapes.SessionWantedSerializer, request).validated_data
         self.charge([sent["context"]])
         started = start_session(
             self.workspace,
@@ -132,7 +132,7 @@ class SessionPrompts(WorkspaceView):
 
         403 when another key started the session.
         """
-        sent = validated(shapes.PromptSerializer, request).validated_data
+        sent = validate_body(shapes.PromptSerializer, request).validated_data
         self.charge([sent["prompt"]])
         found = prompt(
             self.workspace, session_key, sent["prompt"], actor=self.actor, now=timezone.now()
@@ -153,7 +153,7 @@ class SessionFeedback(WorkspaceView):
 
         403 when another key started the session.
         """
-        sent = validated(shapes.FeedbackSerializer, request).validated_data
+        sent = validate_body(shapes.FeedbackSerializer, request).validated_data
         row = give_feedback(
             self.workspace, session_key, sent["memory_id"], sent["value"],
             actor=self.actor, now=timezone.now(),
@@ -176,7 +176,7 @@ class SessionEnd(WorkspaceView):
 
         403 when another key started it, unless the caller is a reviewer.
         """
-        sent = validated(shapes.EndSerializer, request).validated_data
+        sent = validate_body(shapes.EndSerializer, request).validated_data
         self.charge([sent["transcript"]], chars_a_write=TRANSCRIPT_CHARS_A_WRITE)
         session = end_session(
             self.workspace, session_key, sent["transcript"], actor=self.actor, now=timezone.now()

@@ -13,7 +13,7 @@ from itertools import combinations
 from typing import Literal
 
 from memories.core.alignment import Pair
-from memories.core.cases import Case, Verdict, moves, names, places, roles, verbs_differ
+from memories.core.cases import Case, CaseReading, moves, names, places, roles, verbs_differ
 from memories.core.claim_types import Claim, Term
 from memories.core.clauses import is_participle
 from memories.core.contradictions import DIRECTED, different
@@ -50,7 +50,7 @@ _RECURRENCE = re.compile(
 )
 
 
-def agreement(case: Case) -> Verdict:
+def agreement(case: Case) -> CaseReading:
     """`same` when nothing is left, `refines` when one side only says more."""
     if reason := _why_unsure(case):
         return different(reason)
@@ -60,7 +60,7 @@ def agreement(case: Case) -> Verdict:
     rest_b = [term for term in found.left_b if _counts(term) and term.key not in idle]
     finer = {pair.reason for pair in found.finer}
     if not rest_a and not rest_b and not finer:
-        return Verdict("same", ("every word has its match",), 0.7 if found.opposed else 0.95)
+        return CaseReading("same", ("every word has its match",), 0.7 if found.opposed else 0.95)
     if reason := _why_no_refinement(case, rest_a, rest_b):
         return different(reason)
     if not rest_a and finer <= {"b"} and are_harmless(rest_b, case.b):
@@ -128,9 +128,9 @@ def _idle(pairs: Sequence[Pair]) -> frozenset[str]:
     return frozenset(idle)
 
 
-def _refinement(rest: Sequence[Term], side: Literal["a", "b"]) -> Verdict:
+def _refinement(rest: Sequence[Term], side: Literal["a", "b"]) -> CaseReading:
     reason = f"adds {names(rest)}" if rest else "says the value more exactly"
-    return Verdict("refines", (reason,), 0.8, side)
+    return CaseReading("refines", (reason,), 0.8, side)
 
 
 def _why_unsure(case: Case) -> str:

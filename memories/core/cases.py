@@ -45,7 +45,7 @@ _COMPOUND = re.compile(r"\b[a-z]{1,30}(?:-[a-z]{1,30}){1,4}\b")
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class CaseReading:
     """The relation of two claims; `finer` names the side that says more in `refines`."""
 
     relation: Relation

@@ -23,7 +23,7 @@ from memories.core.claim_types import Claim, Modality, Reading, Term, Transition
 from memories.core.details import contrasts
 from memories.core.measures import Quantity
 from memories.core.reading import read, read_cached, why_too_long
-from memories.core.relations import Relation, Verdict, relate
+from memories.core.relations import CaseReading, Relation, relate
 from memories.core.spelling import same_letters
 from memories.core.word_order import texts_tell_otherwise
 
@@ -154,7 +154,7 @@ def _compare(a: Reading, b: Reading) -> Comparison:
     return replace(found, likeness=_likeness(a, b)) if found.relation == "different" else found
 
 
-def _verdicts(a: Reading, b: Reading) -> dict[tuple[int, int], Verdict] | None:
+def _verdicts(a: Reading, b: Reading) -> dict[tuple[int, int], CaseReading] | None:
     """Verdicts of the claims that are set side by side; None when that is too much to compare."""
     pairs = _pairs(a, b)
     if sum(len(a.claims[i].terms) * len(b.claims[j].terms) for i, j in pairs) > MAX_WORD_PAIRS:
@@ -170,7 +170,7 @@ def _likeness(a: Reading, b: Reading) -> float:
     return max(0.0, share - _LENGTH_DISCOUNT * max(0, shorter - _SHORT))
 
 
-def _answer(verdict: Verdict, pair: tuple[int, int]) -> Comparison:
+def _answer(verdict: CaseReading, pair: tuple[int, int]) -> Comparison:
     return Comparison(verdict.relation, verdict.reasons, verdict.confidence, verdict.finer, pair)
 
 
@@ -213,10 +213,10 @@ def _nearest(a: Reading, b: Reading) -> list[list[int]]:
 
 
 def _agreement(
-    a: Reading, b: Reading, verdicts: dict[tuple[int, int], Verdict]
+    a: Reading, b: Reading, verdicts: dict[tuple[int, int], CaseReading]
 ) -> Comparison:  # fmt: skip
     """`same` or `refines` only when every claim of one text is held by the other."""
-    best: dict[tuple[str, int], Verdict] = {}
+    best: dict[tuple[str, int], CaseReading] = {}
     pairs: dict[tuple[str, int], tuple[int, int]] = {}
     rank = {"same": 2, "refines": 1, "different": 0, "contradicts": 0}
     for pair, verdict in verdicts.items():
@@ -244,11 +244,11 @@ def _agreement(
     return Comparison("different", (reason,), 0.4, None, None)
 
 
-def _is_matched(verdict: Verdict | None) -> bool:
+def _is_matched(verdict: CaseReading | None) -> bool:
     return verdict is not None and verdict.relation in ("same", "refines")
 
 
-def _held(best: dict[tuple[str, int], Verdict], side: str, count: int) -> str:
+def _held(best: dict[tuple[str, int], CaseReading], side: str, count: int) -> str:
     """Whether every claim of a side is matched ("same") or at least refined by the other."""
     if not count:
         return ""
@@ -264,10 +264,10 @@ def _held(best: dict[tuple[str, int], Verdict], side: str, count: int) -> str:
 
 
 def _decisive(
-    best: dict[tuple[str, int], Verdict],
+    best: dict[tuple[str, int], CaseReading],
     pairs: dict[tuple[str, int], tuple[int, int]],
-    verdicts: dict[tuple[int, int], Verdict],
-) -> tuple[Verdict, tuple[int, int]]:
+    verdicts: dict[tuple[int, int], CaseReading],
+) -> tuple[CaseReading, tuple[int, int]]:
     for place in sorted(best):
         if best[place].relation == "refines":
             return best[place], pairs[place]

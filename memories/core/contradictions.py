@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from memories.core.alignment import Pair
 from memories.core.cases import (
     Case,
-    Verdict,
+    CaseReading,
     is_agent_slot,
     is_exact,
     is_one_slot,
@@ -46,12 +46,12 @@ DIRECTED = frozenset(["from", "to", "into", "onto", "before", "after", "above", 
 _MAX_PAIRS = 40  # shared words that are looked at for exchanged roles
 
 
-def different(*reasons: str, confidence: float = 0.4) -> Verdict:
+def different(*reasons: str, confidence: float = 0.4) -> CaseReading:
     """A verdict of two statements that the rules will not set against each other."""
-    return Verdict("different", reasons, confidence)
+    return CaseReading("different", reasons, confidence)
 
 
-def denial(case: Case) -> Verdict | None:
+def denial(case: Case) -> CaseReading | None:
     """One side states what the other denies: "S3" against "not S3", "moved away from S3"."""
     for pair in case.found.same:
         if pair.a.is_denied == pair.b.is_denied or pair.a.weight < 1:
@@ -64,7 +64,7 @@ def denial(case: Case) -> Verdict | None:
         narrow = narrows(stating, in_subject=not subject_is_firm(case))
         if is_alone and not narrow and _shares_another(case, pair):
             confidence = 0.8 if is_exact(case) else 0.65
-            return Verdict("contradicts", (f"one side denies {denied.text}",), confidence)
+            return CaseReading("contradicts", (f"one side denies {denied.text}",), confidence)
         return different(f"only one side denies {denied.text}")
     return None
 
@@ -76,7 +76,7 @@ def _shares_another(case: Case, besides: Pair) -> bool:
     )
 
 
-def swap(case: Case) -> Verdict | None:
+def swap(case: Case) -> CaseReading | None:
     """The same words in exchanged roles: "A calls B" and "B calls A", "from A to B" reversed."""
     pairs = [pair for pair in case.found.same if not pair.a.is_verb and pair.a.weight == 1]
     pairs = pairs[:_MAX_PAIRS]
@@ -88,7 +88,7 @@ def swap(case: Case) -> Verdict | None:
                 continue
             if case.both_left or _OPPOSED_PREPOSITIONS.get(first.a.prep) == second.b.prep:
                 return None
-            return Verdict(
+            return CaseReading(
                 "contradicts", (f"other direction: {first.a.prep} {first.a.text}",), 0.8
             )  # fmt: skip
     return _exchanged_roles(case, pairs)
@@ -104,7 +104,7 @@ def _exchanged_prepositions(first: Pair, second: Pair) -> bool:
     )
 
 
-def _exchanged_roles(case: Case, pairs: Sequence[Pair]) -> Verdict | None:
+def _exchanged_roles(case: Case, pairs: Sequence[Pair]) -> CaseReading | None:
     if not case.a.verb or case.a.verb != case.b.verb or case.a.verb in SYMMETRIC:
         return None
     found = moves(pairs, roles(case.a), roles(case.b))
@@ -115,10 +115,10 @@ def _exchanged_roles(case: Case, pairs: Sequence[Pair]) -> Verdict | None:
     verb_weight = next((term.weight for term in case.a.terms if term.is_verb), 0)
     if case.both_left or verb_weight < 1 or case.parity_differs:
         return different("the same words in other roles")
-    return Verdict("contradicts", ("the same words in exchanged roles",), 0.7)
+    return CaseReading("contradicts", ("the same words in exchanged roles",), 0.7)
 
 
-def value(case: Case) -> Verdict | None:
+def value(case: Case) -> CaseReading | None:
     """One number, date, version or member of a kind differs while the rest is said alike."""
     clashes = [pair for pair in case.found.clashes if pair.a.region != "aside"]
     if not clashes:
@@ -128,7 +128,7 @@ def value(case: Case) -> Verdict | None:
         # Words may be other names of one thing; other numbers never say the same.
         is_number = all(pair.a.kind not in ("word", "name") for pair in clashes)
         return different(*reasons, doubt, confidence=0.5 if is_number else 0.4)
-    return Verdict("contradicts", reasons, 0.9 if is_exact(case) else 0.7)
+    return CaseReading("contradicts", reasons, 0.9 if is_exact(case) else 0.7)
 
 
 def _doubt_about(case: Case, clashes: Sequence[Pair]) -> str:
@@ -166,7 +166,7 @@ def _excludes(case: Case, clashes: Sequence[Pair]) -> bool:
     return not (case.a.verb in INCLUSIVE or case.b.verb in INCLUSIVE)
 
 
-def opposition(case: Case) -> Verdict | None:
+def opposition(case: Case) -> CaseReading | None:
     """Antonyms: one pair (or none and a negation) decides; two pairs are beyond the rules."""
     pairs = case.found.opposed + _opposed_prepositions(case)
     if not pairs:
@@ -180,7 +180,7 @@ def opposition(case: Case) -> Verdict | None:
         return None  # "not allowed" is "forbidden": left to agreement
     if not is_one_slot(case) or case.is_additive or _until_differs(case):
         return different(*reasons, "but something else differs too")
-    return Verdict("contradicts", reasons, 0.85 if is_exact(case) else 0.65)
+    return CaseReading("contradicts", reasons, 0.85 if is_exact(case) else 0.65)
 
 
 def _until_differs(case: Case) -> bool:
@@ -206,7 +206,7 @@ def _opposed_prepositions(case: Case) -> list[Pair]:
     return []
 
 
-def negation(case: Case) -> Verdict | None:
+def negation(case: Case) -> CaseReading | None:
     """One side is negated, and the negated side is the more general one."""
     if not case.parity_differs or case.found.opposed:
         return None
@@ -219,10 +219,10 @@ def negation(case: Case) -> Verdict | None:
         return different("one side is negated", "of another subject")
     if case.found.loose or case.found.clashes:
         return different("one side is negated", "with other values")
-    return Verdict("contradicts", ("one side is negated",), 0.85)
+    return CaseReading("contradicts", ("one side is negated",), 0.85)
 
 
-def filler(case: Case) -> Verdict | None:
+def filler(case: Case) -> CaseReading | None:
     """Same frame, other filler, in a slot that holds one: "hosted in Oslo", "status is open"."""
     if case.parity_differs or case.is_additive or verbs_differ(case):
         return None
@@ -234,7 +234,7 @@ def filler(case: Case) -> Verdict | None:
     reason = f"{why}: {names(case.left_a)} vs {names(case.left_b)}"
     are_names = all(term.kind == "name" for term in case.left_a + case.left_b)
     # Two plain nouns may be two words for one thing ("road", "path").
-    return Verdict("contradicts", (reason,), 0.65 if are_names else 0.5)
+    return CaseReading("contradicts", (reason,), 0.65 if are_names else 0.5)
 
 
 def _is_one_filler_each(case: Case) -> bool:
@@ -249,7 +249,7 @@ def _is_one_filler_each(case: Case) -> bool:
     return len({term.prep for term in terms}) == 1 and _shares_subject(case)
 
 
-def _left_behind(case: Case) -> Verdict | None:
+def _left_behind(case: Case) -> CaseReading | None:
     """ "Lives in Madrid" against "moved to Lisbon": a named place, and a change to another."""
     for moved, stating, left in ((case.a, case.b, case.left_b), (case.b, case.a, case.left_a)):
         change = moved.transition
@@ -261,7 +261,7 @@ def _left_behind(case: Case) -> Verdict | None:
             for term in named
         )
         if are_places and _shares_subject(case):
-            return Verdict("contradicts", (f"{change.text} away from {names(named)}",), 0.6)
+            return CaseReading("contradicts", (f"{change.text} away from {names(named)}",), 0.6)
     return None
 
 
@@ -293,7 +293,7 @@ def _are_fillers(case: Case) -> bool:
     return are_names or max(len(case.left_a), len(case.left_b)) <= 2
 
 
-def agent(case: Case) -> Verdict | None:
+def agent(case: Case) -> CaseReading | None:
     """Two name themselves as the one who owns, decides or pays."""
     if not is_agent_slot(case) or case.parity_differs or case.is_additive:
         return None
@@ -305,7 +305,7 @@ def agent(case: Case) -> Verdict | None:
     if has_other or not _shares_object(case) or max(len(left), len(right)) > 3:
         return different("another subject and another object", confidence=0.6)
     described = f"{names(left)} vs {names(right)}" if left and right else clashing[0].reason
-    return Verdict("contradicts", (f"another subject: {described}",), 0.7)
+    return CaseReading("contradicts", (f"another subject: {described}",), 0.7)
 
 
 def _in_subject(terms: Sequence[Term]) -> list[Term]:
@@ -319,6 +319,6 @@ def _shares_object(case: Case) -> bool:
     )
 
 
-RULES: tuple[Callable[[Case], Verdict | None], ...] = (
+RULES: tuple[Callable[[Case], CaseReading | None], ...] = (
     denial, swap, value, opposition, negation, filler, agent,
 )  # fmt: skip

@@ -44,7 +44,7 @@ class Match(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class PromptTerms:
     """What of a prompt can make a match.
 
     Parameters
@@ -59,7 +59,9 @@ class Asked:
     telling: str
 
 
-def asked_of(terms: Sequence[str], frequencies: Mapping[str, int], memories: int) -> Asked:
+def prompt_terms(
+    terms: Sequence[str], frequencies: Mapping[str, int], memories: int
+) -> PromptTerms:
     """Return what of a prompt can make a match; ``terms`` come rarest first.
 
     Parameters
@@ -72,7 +74,7 @@ def asked_of(terms: Sequence[str], frequencies: Mapping[str, int], memories: int
     words = frozenset(term for term in rare if term[0].isalpha())
     most = max(1.0, min(TELLING_MOST, TELLING_SHARE * memories))
     telling = [word for word in words if frequencies[word] <= most]
-    return Asked(tuple(rare), words, telling[0] if len(telling) == 1 else "")
+    return PromptTerms(tuple(rare), words, telling[0] if len(telling) == 1 else "")
 
 
 def rare_terms(terms: Sequence[str], frequencies: Mapping[str, int], memories: int) -> list[str]:
@@ -81,7 +83,7 @@ def rare_terms(terms: Sequence[str], frequencies: Mapping[str, int], memories: i
     return [term for term in terms if 0 < frequencies.get(term, 0) <= most][:TERMS_MAX]
 
 
-def match_of(asked: Asked, shared: Collection[str], length: int) -> Match | None:
+def match_of(asked: PromptTerms, shared: Collection[str], length: int) -> Match | None:
     """Return how a prompt matches a memory of ``length`` index terms; None: it does not.
 
     ``shared`` are the distinct terms of ``asked.terms`` that stand in the memory.

@@ -98,7 +98,7 @@ class Subject:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class JanitorVerdict:
     """What is done about one memory and why, with the factors afterwards."""
 
     deed: Deed
@@ -107,7 +107,7 @@ class Verdict:
     confidence_factor: float
 
 
-def judge(subject: Subject, rules: Rules, now: datetime) -> Verdict | None:
+def judge(subject: Subject, rules: Rules, now: datetime) -> JanitorVerdict | None:
     """Return what is done about a live memory; None when there is nothing to say of it."""
     if subject.uses > 0 or not rules.is_due(subject.provenance, subject.since, now):
         return None
@@ -118,7 +118,7 @@ def judge(subject: Subject, rules: Rules, now: datetime) -> Verdict | None:
     return _next_step(subject, rules)
 
 
-def _next_step(subject: Subject, rules: Rules) -> Verdict:
+def _next_step(subject: Subject, rules: Rules) -> JanitorVerdict:
     """Return the demotion that is due, or the cull after enough of them."""
     if rules.may_cull and subject.demotion_count >= DEMOTIONS_BEFORE_CULL:
         if subject.is_disputed:  # hiding it would take the question away from who answers it
@@ -128,7 +128,7 @@ def _next_step(subject: Subject, rules: Rules) -> Verdict:
     confidence = _lowered(subject.confidence_factor, CONFIDENCE_STEP)
     if (weight, confidence) == (subject.weight_factor, subject.confidence_factor):
         return _unchanged(subject, Deed.REPORT, Reason.AT_FLOOR)
-    return Verdict(Deed.DEMOTE, Reason.UNUSED, weight, confidence)
+    return JanitorVerdict(Deed.DEMOTE, Reason.UNUSED, weight, confidence)
 
 
 def _spared(subject: Subject) -> Reason | None:
@@ -140,8 +140,8 @@ def _spared(subject: Subject) -> Reason | None:
     return Reason.USER_STATED if subject.provenance == "user_stated" else None
 
 
-def _unchanged(subject: Subject, deed: Deed, reason: Reason) -> Verdict:
-    return Verdict(deed, reason, subject.weight_factor, subject.confidence_factor)
+def _unchanged(subject: Subject, deed: Deed, reason: Reason) -> JanitorVerdict:
+    return JanitorVerdict(deed, reason, subject.weight_factor, subject.confidence_factor)
 
 
 def _lowered(factor: float, step: float) -> float:

@@ -11,8 +11,8 @@ from memories.core.agreements import agreement, spots
 from memories.core.alignment import Pair
 from memories.core.cases import (
     Case,
+    CaseReading,
     Relation,
-    Verdict,
     is_agent_slot,
     lay_out,
     names,
@@ -21,13 +21,13 @@ from memories.core.cases import (
 from memories.core.claim_types import Claim
 from memories.core.contradictions import RULES, different
 
-__all__ = ["Relation", "Verdict", "relate"]
+__all__ = ["CaseReading", "Relation", "relate"]
 
 # Leads to a time or place that another of them may replace; "" stands for "during" and "when".
 _WITHIN = frozenset(["", "in", "on", "at", "for", "of", "within", "every"])
 
 
-def relate(a: Claim, b: Claim) -> Verdict:
+def relate(a: Claim, b: Claim) -> CaseReading:
     """Decide how two claims stand to each other.
 
     Returns

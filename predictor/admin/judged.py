@@ -11,7 +11,7 @@ from django.utils import timezone
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from unfold.decorators import display
 
-from engram.kernel.staff import moment_column, shown_moment
+from engram.kernel.staff import format_moment, moment_column
 from predictor.admin.detail import DetailedAdmin
 from predictor.admin.inspected import comparison_detail, judgement_detail
 from predictor.models import Comparison, Judgement, Outcome
@@ -93,7 +93,7 @@ class JudgementAdmin(OfSessionAdmin):
 
     def title_of(self, row: Judgement) -> str:
         """Name the session, and when it was judged or fell due."""
-        at = shown_moment(row.judged_at or row.due_since)
+        at = format_moment(row.judged_at or row.due_since)
         return f"Judgement of {row.session.session_key}, {at}"
 
     def detail_of(self, row: Judgement) -> dict[str, Any]:
@@ -141,7 +141,7 @@ class ComparisonAdmin(OfSessionAdmin):
 
     def title_of(self, row: Comparison) -> str:
         """Name the session, and when its rankings were compared."""
-        return f"Comparison of {row.session.session_key}, {shown_moment(row.created_at)}"
+        return f"Comparison of {row.session.session_key}, {format_moment(row.created_at)}"
 
     def detail_of(self, row: Comparison) -> dict[str, Any]:
         """Return both rankings, and what they did to the evidence."""

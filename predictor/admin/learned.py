@@ -10,7 +10,7 @@ from django.http import HttpRequest
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from unfold.decorators import display
 
-from engram.kernel.staff import moment_column, shown_moment
+from engram.kernel.staff import format_moment, moment_column
 from predictor.admin.detail import DetailedAdmin
 from predictor.admin.judged import figure_column
 from predictor.models import ModelVersion, Training
@@ -68,7 +68,7 @@ class TrainingAdmin(DetailedAdmin):
 
     def title_of(self, row: Training) -> str:
         """Name the training by when it began."""
-        return f"Training of {shown_moment(row.started_at)}"
+        return f"Training of {format_moment(row.started_at)}"
 
     def detail_of(self, row: Training) -> dict[str, Any]:
         """Return its gates, each with the words it ended with, and the version it made."""
@@ -118,7 +118,7 @@ class ModelVersionAdmin(DetailedAdmin):
 
     def title_of(self, row: ModelVersion) -> str:
         """Name the version, and when it was made."""
-        return f"{row}, {shown_moment(row.created_at)}"
+        return f"{row}, {format_moment(row.created_at)}"
 
     def detail_of(self, row: ModelVersion) -> dict[str, Any]:
         """Return the training that made it, if it was learned here."""

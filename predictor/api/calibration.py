@@ -11,7 +11,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from engram.kernel.api import WorkspaceView, validated
+from engram.kernel.api import WorkspaceView, validate_body
 from engram.kernel.models import Role
 from engram.kernel.tenancy import in_workspace
 from predictor.serializers import calibration as shapes
@@ -53,7 +53,7 @@ class CalibrationSample(WorkspaceView):
 
         200 with what waits while some of the sample before still does; 409 when nothing is left.
         """
-        size: int = validated(shapes.SampleWantedSerializer, request).validated_data["size"]
+        size: int = validate_body(shapes.SampleWantedSerializer, request).validated_data["size"]
         is_drawn = calibrate.sample(
             self.workspace,
             size,
@@ -81,7 +81,7 @@ class CalibrationLabel(WorkspaceView):
         The answer tells what the judge had said, so an item that was labelled again no longer
         counts in the figures. 409 when session or memory changed meanwhile.
         """
-        sent = validated(shapes.LabelSerializer, request).validated_data
+        sent = validate_body(shapes.LabelSerializer, request).validated_data
         now = timezone.now()
         item = calibrate.label_item(
             self.workspace, calibration_id, sent.get("label"), actor=self.actor, now=now

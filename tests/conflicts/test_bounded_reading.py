@@ -162,7 +162,7 @@ def test_a_deed_for_many_cards_compares_so_many_characters_altogether(
     monkeypatch.setattr(bulk, "MAX_CHARS", 2000)
     with in_workspace(tenant.workspace):
         cards = list(Conflict.objects.all())
-        planned = bulk.plan(cards, bulk.Decide("no"), left=0, now=timezone.now())
+        planned = bulk.plan(cards, bulk.BulkDecide("no"), left=0, now=timezone.now())
     assert len(cards) == len(planned.passed) == len(names)
     told = [one.reason.split(":")[0] for one in planned.passed]
     assert told.count("The other sides are too long to compare") == 2

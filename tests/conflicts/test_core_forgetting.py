@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conflicts.core.facts import Fact
-from conflicts.core.forgetting import content_tokens, count_tokens, keep_rate, tell
+from conflicts.core.forgetting import content_tokens, count_tokens, keep_rate, sample_to_budget
 
 NOW = datetime(2025, 6, 1, 12, 0, tzinfo=UTC)
 
@@ -53,7 +53,7 @@ def test_keep_rate_falls_with_age_and_doubles_with_conflicts(
 def test_story_within_budget_forgets_nothing(lengths: list[int], seed: int) -> None:
     facts = [fact(i, hours=i * 50, length=length) for i, length in enumerate(lengths)]
     total = sum(map(content_tokens, facts))
-    told = tell(facts, now=NOW, rng=random.Random(seed), budget_tokens=total)
+    told = sample_to_budget(facts, now=NOW, rng=random.Random(seed), budget_tokens=total)
     assert told.forgotten == ()
     assert list(told.kept) == sorted(facts, key=lambda f: (f.observed_at, f.id))
 
@@ -64,26 +64,28 @@ def test_story_keeps_the_protected_and_two_at_least(
 ) -> None:
     facts = [fact(i, hours=i * 50, length=length) for i, length in enumerate(lengths)]
     always = {f.id for f in facts[::7]}
-    told = tell(facts, now=NOW, rng=random.Random(seed), always=always, budget_tokens=0)
+    told = sample_to_budget(facts, now=NOW, rng=random.Random(seed), always=always, budget_tokens=0)
     kept = {f.id for f in told.kept}
     assert always <= kept
     assert len(kept) >= min(2, len(facts))
     assert sorted(f.id for f in (*told.kept, *told.forgotten)) == [f.id for f in facts]
     shuffle.shuffle(facts)
-    again = tell(facts, now=NOW, rng=random.Random(seed), always=always, budget_tokens=0)
+    again = sample_to_budget(
+        facts, now=NOW, rng=random.Random(seed), always=always, budget_tokens=0
+    )
     assert again == told
 
 
 def test_forgetting_follows_the_curve() -> None:
     facts = [fact(i, hours=(1, 100, 1000)[i % 3]) for i in range(9000)]
-    kept = tell(facts, now=NOW, rng=random.Random(7), budget_tokens=10).kept
+    kept = sample_to_budget(facts, now=NOW, rng=random.Random(7), budget_tokens=10).kept
     counts = [sum(int(f.id[1:]) % 3 == kind for f in kept) / 3000 for kind in range(3)]
     assert counts == pytest.approx([0.30, 0.15, 0.07], abs=0.03)
 
 
 def test_previous_conflicts_protect_a_fact() -> None:
     facts = [fact(i, hours=1000) for i in range(50)]
-    told = tell(
+    told = sample_to_budget(
         facts, now=NOW, rng=random.Random(1), budget_tokens=0, conflicts={f.id: 4 for f in facts}
     )
     assert len(told.kept) == 50
@@ -95,8 +97,8 @@ def test_a_new_trigger_does_not_shift_the_luck_of_others(
 ) -> None:
     facts = [fact(i, hours=i * 50, length=length) for i, length in enumerate(lengths)]
     always = {f.id for f in facts[chosen : chosen + 1]}
-    plain = tell(facts, now=NOW, rng=random.Random(seed), budget_tokens=0)
-    told = tell(facts, now=NOW, rng=random.Random(seed), budget_tokens=0, always=always)
+    plain = sample_to_budget(facts, now=NOW, rng=random.Random(seed), budget_tokens=0)
+    told = sample_to_budget(facts, now=NOW, rng=random.Random(seed), budget_tokens=0, always=always)
     if len(plain.kept) > 2:
         assert {f.id for f in told.kept} == {f.id for f in plain.kept} | always
 
@@ -108,6 +110,8 @@ def test_tokens_are_estimated_to_the_upper_side(text: str) -> None:
 
 def test_the_budget_counts_what_a_fact_takes_where_it_is_read() -> None:
     facts = [fact(i, hours=1000) for i in range(40)]
-    whole = tell(facts, now=NOW, rng=random.Random(1), budget_tokens=400)
-    thinned = tell(facts, now=NOW, rng=random.Random(1), budget_tokens=400, size=lambda _: 11)
+    whole = sample_to_budget(facts, now=NOW, rng=random.Random(1), budget_tokens=400)
+    thinned = sample_to_budget(
+        facts, now=NOW, rng=random.Random(1), budget_tokens=400, size=lambda _: 11
+    )
     assert (len(whole.forgotten), len(thinned.forgotten) > 20) == (0, True)

@@ -122,7 +122,7 @@ def test_no_is_refused_when_nothing_that_says_so_is_active(tenant: Tenant) -> No
     with in_workspace(tenant.workspace):
         row = Conflict.objects.get(pk=card["id"])
         view = show.show(row, now=later)
-        [passed] = bulk.plan([row], bulk.Decide("no"), left=0, now=later).passed
+        [passed] = bulk.plan([row], bulk.BulkDecide("no"), left=0, now=later).passed
     told = {o.verdict: (o.is_possible, o.effect) for o in view.outcomes}
     assert told["no"] == (False, passed.reason)
     assert card_of(tenant, card)["status"] == "open"

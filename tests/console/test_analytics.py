@@ -13,7 +13,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from engram.kernel import latency, pulse, telemetry
+from engram.kernel import heartbeat, latency, telemetry
 from engram.kernel.models import LatencyHour, StageError
 from engram.kernel.tenancy import in_workspace
 from tests.conftest import NOW, Tenant
@@ -142,8 +142,8 @@ def test_a_nul_in_a_filter_is_no_server_error(tenant: Tenant) -> None:
 def beat(name: str, *, seconds_ago: float = 0, minutes_up: float = 10) -> None:
     now = timezone.now()
     started_at = now - timedelta(minutes=minutes_up)
-    pulse.beat(
-        pulse.tally.row(name, started_at=started_at, now=now - timedelta(seconds=seconds_ago))
+    heartbeat.beat(
+        heartbeat.tally.row(name, started_at=started_at, now=now - timedelta(seconds=seconds_ago))
     )
 
 

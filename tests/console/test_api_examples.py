@@ -16,7 +16,7 @@ import pytest
 from drf_spectacular.generators import SchemaGenerator
 from jsonschema import Draft202012Validator, FormatChecker
 
-from engram.console.api_examples import FILE, recorded
+from engram.console.api_examples import FILE, load_examples
 from engram.kernel.causes import CAUSES
 from tests.console.examples.recorder import Call
 from tests.console.examples.story import record
@@ -49,7 +49,7 @@ def test_the_same_calls_have_the_same_answers(db: None, document: dict[str, Any]
     if IS_RECORDING:
         text = json.dumps(calls, indent=1, ensure_ascii=False)
         FILE.write_text(f"{text}\n", encoding="utf-8")
-    for now, then in zip(calls, recorded(), strict=True):
+    for now, then in zip(calls, load_examples(), strict=True):
         assert outline(now) == outline(then), "changed: run `make examples` and read the difference"
 
 
@@ -119,7 +119,7 @@ def test_every_example_is_as_described(document: dict[str, Any]) -> None:
 def test_a_wrong_example_is_found(document: dict[str, Any]) -> None:
     components = as_json_schema(document["components"], is_closed=True)
     schema = {"$ref": "#/components/schemas/Memory", "components": components}
-    [memory] = [c["response"] for c in recorded() if c["summary"] == "One memory"]
+    [memory] = [c["response"] for c in load_examples() if c["summary"] == "One memory"]
     is_valid = Draft202012Validator(schema, format_checker=FormatChecker()).is_valid
     assert is_valid(memory)
     for wrong in ({"id": "seven"}, {"state": "odd"}, {"content": None}, {"added": 1}):
@@ -128,7 +128,7 @@ def test_a_wrong_example_is_found(document: dict[str, Any]) -> None:
 
 
 def test_some_problems_are_shown() -> None:
-    refused: list[Call] = [call for call in recorded() if call["status"] >= 400]
+    refused: list[Call] = [call for call in load_examples() if call["status"] >= 400]
     assert {call["status"] for call in refused} == {401, 403, 404, 409, 422}
     for call in refused:
         name = call["response"]["type"].removeprefix("/problems/")

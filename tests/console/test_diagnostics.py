@@ -14,7 +14,7 @@ from django.utils import timezone
 from conflicts.models import DetectionDue, DetectionRun
 from engram.console.diagnostics.domain import DOMAINS, status_of
 from engram.console.diagnostics.predictor import Signs, score
-from engram.kernel import latency, pulse, telemetry
+from engram.kernel import heartbeat, latency, telemetry
 from engram.kernel.actors import SYSTEM
 from engram.kernel.services import change_settings
 from engram.kernel.tenancy import in_workspace
@@ -64,7 +64,7 @@ def test_the_predictors_health_is_as_the_source_document_says(
 def alive(*kinds: str) -> None:
     now = timezone.now()
     for kind in kinds:
-        pulse.beat(pulse.tally.row(f"{kind}@here/1", started_at=now, now=now))
+        heartbeat.beat(heartbeat.tally.row(f"{kind}@here/1", started_at=now, now=now))
 
 
 def configure(tenant: Tenant, **changes: Any) -> None:

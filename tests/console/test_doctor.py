@@ -14,7 +14,7 @@ import pytest
 from django.db import connection
 
 from engram.console import doctor
-from engram.kernel import pulse
+from engram.kernel import heartbeat
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, MemoryVector
@@ -97,8 +97,8 @@ def test_unreachable_broker_is_named_with_a_remedy(home: Path) -> None:
 
 def test_lines_name_the_remedy_of_what_is_wrong_only() -> None:
     findings = [
-        doctor.Finding("home", "ok", "/srv/engram", "unused"),
-        doctor.Finding("disk", "warn", "1.0 GB free", "free some space soon"),
+        doctor.CheckResult("home", "ok", "/srv/engram", "unused"),
+        doctor.CheckResult("disk", "warn", "1.0 GB free", "free some space soon"),
     ]
     lines = [line for f in findings for line in doctor.as_lines([f], lambda text, level: text)]
     assert lines == [
@@ -189,10 +189,10 @@ def test_a_silent_scheduler_is_told() -> None:
     now = datetime.now(UTC)
     assert doctor.processes().detail == "none tells of itself"
     for name in ("worker@here/1", "worker@here/2", "web@here/3"):
-        pulse.beat(pulse.tally.row(name, started_at=now, now=now))
+        heartbeat.beat(heartbeat.tally.row(name, started_at=now, now=now))
     found = doctor.processes()
     assert (found.level, found.detail) == ("warn", "the scheduler of sweeps is silent")
-    pulse.beat(pulse.tally.row("beat@here/4", started_at=now, now=now))
+    heartbeat.beat(heartbeat.tally.row("beat@here/4", started_at=now, now=now))
     assert doctor.processes().detail == "1 beat, 1 web, 2 worker"
 
 

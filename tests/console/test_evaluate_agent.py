@@ -6,7 +6,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from conflicts.models import JudgedRelation
-from engram.console.evaluation.agent import Told, score
+from engram.console.evaluation.agent import StoryCards, score
 from engram.console.evaluation.stories import StoryRow
 from engram.kernel.models import Workspace
 
@@ -61,7 +61,7 @@ def test_questions_are_counted_by_commit():
     nothing = [{"id": row.id, "conflicts": []} for row in rows]
     asked = {"fact": "f3", "other": "f1", "relation": JudgedRelation.DIFFERENT, "outcome": "noted"}
 
-    found = score(rows, nothing, [Told([], [asked] * 3), Told()], seed=0)
+    found = score(rows, nothing, [StoryCards([], [asked] * 3), StoryCards()], seed=0)
 
     assert found.figures["questions_per_commit"].value.mean == 0.5
     assert found.figures["questions_per_commit"].is_lower_better

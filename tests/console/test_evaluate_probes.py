@@ -10,7 +10,7 @@ from engram.console.evaluation import weights
 from engram.console.evaluation.baseline import regressions
 from engram.console.evaluation.outcome import report
 from engram.console.evaluation.probes import PROBES, ProbeRow, read, score
-from engram.console.evaluation.weights import Asked, Scored, choose, compare, grid
+from engram.console.evaluation.weights import ProbePool, ScoredMemory, choose, compare, grid
 from engram.kernel.models import Event, Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, RecallRecord
@@ -105,24 +105,26 @@ USER, SUMMARY, OWN = "user_stated", "episode_summary", "assistant_derived"
 
 
 def asked(number, gold, *pool):
-    return Asked(
-        str(number), (gold,), tuple(Scored(name, value, kind, False) for name, value, kind in pool)
+    return ProbePool(
+        str(number),
+        (gold,),
+        tuple(ScoredMemory(name, value, kind, False) for name, value, kind in pool),
     )
 
 
 def test_weights_order_the_same_pool_anew():
-    probe = Asked(
+    probe = ProbePool(
         "1",
         ("u",),
         (
-            Scored("a", 1.0, OWN, False),
-            Scored("u", 0.95, USER, False),
-            Scored("odd", 0.97, "unheard of", False),  # weighs as little as the least
-            Scored("pin", 0.1, OWN, True),
+            ScoredMemory("a", 1.0, OWN, False),
+            ScoredMemory("u", 0.95, USER, False),
+            ScoredMemory("odd", 0.97, "unheard of", False),  # weighs as little as the least
+            ScoredMemory("pin", 0.1, OWN, True),
         ),
     )
-    assert probe.ranked((1, 1, 1)) == ["pin", "a", "odd", "u"]
-    assert probe.ranked((1, 0.9, 0.9)) == ["pin", "u", "a", "odd"]
+    assert probe.rank_labels((1, 1, 1)) == ["pin", "a", "odd", "u"]
+    assert probe.rank_labels((1, 0.9, 0.9)) == ["pin", "u", "a", "odd"]
 
 
 def test_weights_that_help_are_found_and_win_surely():

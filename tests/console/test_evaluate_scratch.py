@@ -5,7 +5,7 @@ from django.db import connection
 from engram.console.evaluation.scratch import (
     commit_rows,
     refresh_statistics,
-    rolled_back,
+    roll_back,
     scratch_workspace,
 )
 from engram.kernel.models import Workspace
@@ -40,7 +40,7 @@ def test_statistics_do_not_wait_for_somebody_else(db):
     with other.cursor() as cursor:
         cursor.execute("LOCK TABLE memories_memory IN SHARE UPDATE EXCLUSIVE MODE")
     try:
-        with rolled_back():
+        with roll_back():
             refresh_statistics()
             assert Workspace.objects.count() == 0  # the transaction goes on
     finally:

@@ -23,7 +23,7 @@ from engram.console.inbox.conflicts import Conflicts
 from engram.console.inbox.put_off import put_off
 from engram.console.inbox.registry import SOURCES
 from engram.console.inbox.reviews import Reviews
-from engram.console.inbox.source import Action, Done, Mark, Source, Wanted
+from engram.console.inbox.source import Action, Done, InboxFilter, Mark, Source
 from engram.console.models import PutOff
 from engram.kernel.actors import SYSTEM, Actor
 from engram.kernel.models import Event, Workspace
@@ -297,7 +297,7 @@ class Bells(Source):
         found: QuerySet[Any] = bells.annotate(urgency=urgency, since=F("created_at"))
         return found
 
-    def waiting(self, wanted: Wanted, now: datetime) -> QuerySet[Any]:
+    def waiting(self, wanted: InboxFilter, now: datetime) -> QuerySet[Any]:
         """Return the bells that hang still."""
         return self.rows().exclude(pk__in=self.rung)
 
@@ -399,7 +399,7 @@ def test_sources_share_what_they_tell_the_planner_when_they_are_counted(tenant: 
     assert [source.name for source in alone] == ["suggestions", "calibration"]
     for sources, settings in ((SOURCES, 2), (alone, 2), ([Conflicts(), Reviews()], 0)):
         assert told(partial(queue.tallies, sources, now)) == settings
-        assert told(partial(queue.place, sources, Wanted(), mark, now)) == settings
+        assert told(partial(queue.place, sources, InboxFilter(), mark, now)) == settings
 
 
 def test_one_item_or_many_take_the_same_queries(tenant: Tenant, member: Member) -> None:

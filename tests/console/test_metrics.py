@@ -17,7 +17,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from conflicts.models import DetectionLease
 from engram.console.metrics import BOUNDS
 from engram.console.metrics_api import may_read
-from engram.kernel import pulse, telemetry
+from engram.kernel import heartbeat, telemetry
 from engram.kernel.proxies import TrustedProxies
 from engram.kernel.tenancy import in_workspace
 from memories.models import Session
@@ -45,7 +45,7 @@ def value(text: str, name: str, **labels: str) -> float | None:
 
 def beat(name: str, *, seconds_ago: float = 0) -> None:
     now = timezone.now() - timedelta(seconds=seconds_ago)
-    pulse.beat(pulse.tally.row(name, started_at=now - timedelta(minutes=1), now=now))
+    heartbeat.beat(heartbeat.tally.row(name, started_at=now - timedelta(minutes=1), now=now))
 
 
 def test_the_figures_of_every_process_are_told(tenant: Tenant, neighbour: Tenant) -> None:
@@ -53,11 +53,11 @@ def test_the_figures_of_every_process_are_told(tenant: Tenant, neighbour: Tenant
         telemetry.observe("recall", seconds, tenant.workspace)
     with in_workspace(neighbour.workspace):
         telemetry.record_error("detect", "detect_failed", now=timezone.now())
-    pulse.tally.task_began()
-    pulse.tally.task_ended("conflicts.detect", "done", 0.1)
+    heartbeat.tally.task_began()
+    heartbeat.tally.task_ended("conflicts.detect", "done", 0.1)
     tenant.reader.get("memories")
     beat("web@here/1")
-    pulse.tally.begin_anew()
+    heartbeat.tally.begin_anew()
     beat("worker@there/2")
     beat("worker@there/3", seconds_ago=61)
     text = read().content.decode()

@@ -16,8 +16,8 @@ from django.utils import timezone
 
 from engram.kernel.idempotency import (
     KEPT_FOR,
-    Answer,
-    Ask,
+    IdempotentWrite,
+    StoredAnswer,
     drop_old_answers,
     forget_answers,
     once,
@@ -252,25 +252,27 @@ def test_blocks_of_one_transaction_last_together_or_not_at_all(db: None) -> None
 def test_work_that_is_not_joint_keeps_its_own_transactions_and_the_first_answer(
     tenant: Tenant,
 ) -> None:
-    ask = Ask(tenant.workspace, "key:1", "long", "/api/v1/janitor/runs", "d", timezone.now())
+    ask = IdempotentWrite(
+        tenant.workspace, "key:1", "long", "/api/v1/janitor/runs", "d", timezone.now()
+    )
 
     def write(name: str) -> None:
         with in_workspace(tenant.workspace):
             ApiKey.objects.create(name=name, digest=name, prefix="egr_")
 
-    def half() -> Answer:
+    def half() -> StoredAnswer:
         write("first")
         raise ZeroDivisionError
 
-    def slower() -> Answer:
+    def slower() -> StoredAnswer:
         write("second")
-        assert once(ask, lambda: Answer(201, "faster"), is_joint=False) is None
-        return Answer(201, "slower")
+        assert once(ask, lambda: StoredAnswer(201, "faster"), is_joint=False) is None
+        return StoredAnswer(201, "slower")
 
     with pytest.raises(ZeroDivisionError):
         once(ask, half, is_joint=False)
-    assert once(ask, slower, is_joint=False) == Answer(201, "faster")
-    assert once(ask, half, is_joint=False) == Answer(201, "faster")
+    assert once(ask, slower, is_joint=False) == StoredAnswer(201, "faster")
+    assert once(ask, half, is_joint=False) == StoredAnswer(201, "faster")
     with in_workspace(tenant.workspace):
         named = ApiKey.objects.filter(name__in=["first", "second"])
         assert sorted(named.values_list("name", flat=True)) == ["first", "second"]

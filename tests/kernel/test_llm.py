@@ -245,7 +245,7 @@ def test_a_call_that_broke_off_after_it_was_sent_may_be_paid_for(server, setting
     with pytest.raises(UnavailableError) as late:
         ask(MESSAGES, Counted, sleep=lambda _: None)
 
-    asked = sum(llm.estimated_tokens(m["content"]) + 8 for m in MESSAGES)
+    asked = sum(llm.estimate_tokens(m["content"]) + 8 for m in MESSAGES)
     assert late.value.usage == Usage(3 * asked, 0, 3)
 
 
@@ -362,7 +362,7 @@ def test_usage_that_is_not_told_is_estimated(server, usage):
 
     used = ask(MESSAGES, Counted).usage
 
-    assert used == Usage(sum(llm.estimated_tokens(m["content"]) + 8 for m in MESSAGES), 4, 1)
+    assert used == Usage(sum(llm.estimate_tokens(m["content"]) + 8 for m in MESSAGES), 4, 1)
 
 
 def test_prices_are_by_family_and_unknown_models_count_by_the_default(settings):

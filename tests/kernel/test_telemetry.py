@@ -15,7 +15,7 @@ from django.test.utils import CaptureQueriesContext
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from engram.kernel import latency, pulse, telemetry
+from engram.kernel import heartbeat, latency, telemetry
 from engram.kernel.models import LatencyHour, StageError, WorkerPulse, WorkerTally, Workspace
 from engram.kernel.refusals import StaleError
 from engram.kernel.tenancy import WorkspaceNotSetError, in_workspace
@@ -300,12 +300,12 @@ def test_only_plain_values_and_short_texts_are_logged(
 @pytest.mark.django_db
 def test_a_pulse_is_one_row_a_process(tenant: Tenant) -> None:
     telemetry.observe("commit", 0.25, tenant.workspace)
-    pulse.tally.task_began()
-    pulse.tally.task_began()
-    pulse.tally.task_ended("conflicts.detect", "done", 2.0)
-    pulse.tally.failed("judge", "judge_failed")
+    heartbeat.tally.task_began()
+    heartbeat.tally.task_began()
+    heartbeat.tally.task_ended("conflicts.detect", "done", 2.0)
+    heartbeat.tally.failed("judge", "judge_failed")
     for at in (NOW, NOW + timedelta(seconds=5)):
-        pulse.beat(pulse.tally.row(ME, started_at=NOW, now=at))
+        heartbeat.beat(heartbeat.tally.row(ME, started_at=NOW, now=at))
     row = WorkerPulse.objects.get()
     assert (row.is_busy, row.last_ms, row.beat_at) == (True, 2000.0, NOW + timedelta(seconds=5))
     assert row.counts == {
@@ -320,10 +320,10 @@ def test_a_pulse_is_one_row_a_process(tenant: Tenant) -> None:
 
 @pytest.mark.django_db
 def test_a_silent_process_is_dead_after_a_minute_and_forgotten_after_a_day() -> None:
-    pulse.beat(pulse.tally.row(ME, started_at=NOW, now=NOW))
-    assert [row.name for row in pulse.heard(NOW + timedelta(seconds=60))] == [ME]
-    assert pulse.heard(NOW + timedelta(seconds=61)) == []
-    pulse.beat(pulse.tally.row("web@here/2", started_at=NOW, now=NOW + timedelta(days=2)))
+    heartbeat.beat(heartbeat.tally.row(ME, started_at=NOW, now=NOW))
+    assert [row.name for row in heartbeat.recent_processes(NOW + timedelta(seconds=60))] == [ME]
+    assert heartbeat.recent_processes(NOW + timedelta(seconds=61)) == []
+    heartbeat.beat(heartbeat.tally.row("web@here/2", started_at=NOW, now=NOW + timedelta(days=2)))
     assert [row.name for row in WorkerPulse.objects.all()] == ["web@here/2"]
 
 

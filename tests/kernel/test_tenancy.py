@@ -14,7 +14,7 @@ from engram.kernel.tenancy import (
     WorkspaceModel,
     WorkspaceNotSetError,
     in_workspace,
-    tell_database,
+    set_database_variable,
 )
 from tests.conftest import NOW, Tenant
 
@@ -134,7 +134,7 @@ def test_a_failed_block_leaves_no_workspace_behind(tenant: Tenant) -> None:
 
 def test_a_digest_reveals_the_one_key_that_it_belongs_to(tenant: Tenant, neighbour: Tenant) -> None:
     with transaction.atomic():
-        tell_database("engram.key_digest", "0" * 64)
+        set_database_variable("engram.key_digest", "0" * 64)
         with connection.cursor() as cursor:
             cursor.execute("SELECT count(*) FROM kernel_apikey")
             assert cursor.fetchone() == (0,)

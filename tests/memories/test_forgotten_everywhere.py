@@ -10,7 +10,7 @@ from django.test import Client
 from django.utils import timezone
 
 from conflicts.services.detection.detect import detect_due
-from conflicts.services.detection.story import story_ids, tell
+from conflicts.services.detection.story import load_facts, story_ids
 from engram.console import feed
 from engram.kernel.models import Event
 from engram.kernel.tenancy import in_workspace
@@ -116,7 +116,7 @@ def test_the_detective_and_the_live_feed_do_not_tell_it(tenant: Tenant) -> None:
     now = timezone.now()
     with in_workspace(tenant.workspace):
         ids = story_ids([], tenant.workspace.embedding_model, now)
-        told = tell(ids, tenant.workspace.embedding_model)
+        told = load_facts(ids, tenant.workspace.embedding_model)
         messages, _ = feed.since(0)
         assert CANARY not in str(told.facts)
         assert CANARY not in str(feed.latest(100)) + str(messages)

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 from django.db import DatabaseError, OperationalError, connection, transaction
 
-from engram.kernel.collisions import AGAIN, ATTEMPTS, retried
+from engram.kernel.collisions import AGAIN, ATTEMPTS, retry_on_collision
 from engram.kernel.locks import one_at_a_time
 from engram.kernel.models import Event, Workspace
 from engram.kernel.refusals import StaleError
-from engram.kernel.tenancy import in_workspace, tell_database
+from engram.kernel.tenancy import in_workspace, set_database_variable
 from memories.models import Memory, Session, SessionCandidate
 from memories.services.sessions.end import end_session
 from memories.services.sessions.prompts import prompt
@@ -82,7 +82,7 @@ def ask_for_short(then: Callable[[], Any]) -> None:
     while time.monotonic() < until:
         try:
             with transaction.atomic():
-                tell_database("lock_timeout", "600ms")
+                set_database_variable("lock_timeout", "600ms")
                 then()
                 return
         except OperationalError as error:
@@ -157,7 +157,7 @@ def failing(state: str, calls: list[int]) -> None:
 def test_who_meets_others_every_time_is_refused_after_a_few(db: None, state: str) -> None:
     calls: list[int] = []
     with pytest.raises(StaleError, match=AGAIN):
-        retried(failing)(state, calls)
+        retry_on_collision(failing)(state, calls)
     assert len(calls) == ATTEMPTS
 
 
@@ -165,5 +165,5 @@ def test_who_meets_others_every_time_is_refused_after_a_few(db: None, state: str
 def test_mistakes_of_ours_are_made_once(db: None, state: str) -> None:
     calls: list[int] = []
     with pytest.raises(DatabaseError):
-        retried(failing)(state, calls)
+        retry_on_collision(failing)(state, calls)
     assert len(calls) == 1

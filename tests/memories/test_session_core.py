@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from memories.core.baseline import age_days, effectiveness, standing
 from memories.core.briefing import DECIDED, NOTES, Note, briefing
-from memories.core.hits import Asked, Match, asked_of, match_of, rare_terms
+from memories.core.hits import Match, PromptTerms, match_of, prompt_terms, rare_terms
 from memories.core.injection import Contender, Opinion, Placed, Room, inject
 from memories.core.quoting import quoted_line, visible
 from tests.conftest import NOW
@@ -199,10 +199,10 @@ def test_rare_terms_are_those_of_few_memories() -> None:
 SEVERAL, SINGLE = Match.SEVERAL, Match.SINGLE
 
 
-def asks(prompt: str, memories: int, **frequencies: int) -> Asked:
+def asks(prompt: str, memories: int, **frequencies: int) -> PromptTerms:
     """Return what a prompt of these terms asks; a term stands in one memory unless it says so."""
     held = {term: frequencies.get(term, 1) for term in prompt.split()}
-    return asked_of(sorted(held, key=lambda term: (held[term], term)), held, memories)
+    return prompt_terms(sorted(held, key=lambda term: (held[term], term)), held, memories)
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from predictor.core import rpc_frames
 from predictor.core.rpc_model import RpcModel
 from predictor.core.scorer import Scorer
 from predictor.core.types import SIGNALS
-from predictor.management.commands.predictor_rpc import Desk
+from predictor.management.commands.predictor_rpc import RpcServer
 from predictor.models import CanarySession, Label, ModelVersion, PredictorState, Training
 from tests.conftest import Tenant, build_tenant
 from tests.predictor.judged import build_world
@@ -76,7 +76,7 @@ def frame(method: str, params: Any = None, *, request_id: Any = 1) -> bytes:
     return json.dumps(told | ({} if params is None else {"params": params})).encode()
 
 
-def ask(desk: Desk, method: str, params: Any = None) -> Any:
+def ask(desk: RpcServer, method: str, params: Any = None) -> Any:
     answer = json.loads(desk.answer(frame(method, params)))
     assert (answer["jsonrpc"], answer["id"]) == ("2.0", 1)
     assert len(answer) == 3
@@ -84,11 +84,11 @@ def ask(desk: Desk, method: str, params: Any = None) -> Any:
 
 
 @pytest.fixture
-def desk() -> Desk:
-    return Desk(RpcModel())
+def desk() -> RpcServer:
+    return RpcServer(RpcModel())
 
 
-def test_scores_come_in_the_order_of_the_ids(desk: Desk) -> None:
+def test_scores_come_in_the_order_of_the_ids(desk: RpcServer) -> None:
     told = ask(desk, "score", scored())
 
     assert [one["id"] for one in told["scores"]] == ["m0", "m1", "m2", "m3"]
@@ -103,12 +103,12 @@ def test_scores_come_in_the_order_of_the_ids(desk: Desk) -> None:
     )
 
 
-def test_no_candidates_have_no_scores(desk: Desk) -> None:
+def test_no_candidates_have_no_scores(desk: RpcServer) -> None:
     empty = scored(0, candidate_features=[], log_effectiveness=[])
     assert ask(desk, "score", empty)["scores"] == []
 
 
-def test_training_makes_the_model_ready_and_changes_scores(desk: Desk) -> None:
+def test_training_makes_the_model_ready_and_changes_scores(desk: RpcServer) -> None:
     before = ask(desk, "score", scored())
     told = ask(desk, "train", trained())
     after = ask(desk, "score", scored())
@@ -127,7 +127,7 @@ def test_training_makes_the_model_ready_and_changes_scores(desk: Desk) -> None:
     }
 
 
-def test_status_before_anything(desk: Desk) -> None:
+def test_status_before_anything(desk: RpcServer) -> None:
     assert ask(desk, "status", {}) == {
         "trained": False,
         "training_sessions": 0,
@@ -137,7 +137,7 @@ def test_status_before_anything(desk: Desk) -> None:
     }
 
 
-def test_flat_sessions_are_skipped_and_teach_nothing(desk: Desk) -> None:
+def test_flat_sessions_are_skipped_and_teach_nothing(desk: RpcServer) -> None:
     flat = session(4, labels=[0.5] * 4, confidence=1)
     told = ask(desk, "train", {"sessions": [flat]})
 
@@ -148,7 +148,7 @@ def test_flat_sessions_are_skipped_and_teach_nothing(desk: Desk) -> None:
 def test_the_same_frames_make_the_same_bytes(tmp_path: Path) -> None:
     made = []
     for name in ("a", "b"):
-        desk = Desk(RpcModel(seed=4))
+        desk = RpcServer(RpcModel(seed=4))
         ask(desk, "train", trained())
         told = ask(desk, "save_checkpoint", {"path": str(tmp_path / name)})
         raw = (tmp_path / name).read_bytes()
@@ -161,7 +161,7 @@ def test_the_same_frames_make_the_same_bytes(tmp_path: Path) -> None:
 
 def test_sessions_sent_bit_by_bit_teach_what_they_teach_together() -> None:
     sessions = trained(12)["sessions"]
-    at_once, bit_by_bit = Desk(RpcModel()), Desk(RpcModel())
+    at_once, bit_by_bit = RpcServer(RpcModel()), RpcServer(RpcModel())
     ask(at_once, "train", {"sessions": sessions})
     for part in (sessions[:5], sessions[:8], sessions[5:]):
         told = ask(bit_by_bit, "train", {"sessions": part})
@@ -173,7 +173,9 @@ def test_sessions_sent_bit_by_bit_teach_what_they_teach_together() -> None:
     assert ask(bit_by_bit, "status")["training_sessions"] == 12
 
 
-def test_a_checkpoint_is_written_over_nothing_but_a_checkpoint(desk: Desk, tmp_path: Path) -> None:
+def test_a_checkpoint_is_written_over_nothing_but_a_checkpoint(
+    desk: RpcServer, tmp_path: Path
+) -> None:
     precious = tmp_path / "precious"
     precious.write_text("mine")
     link = tmp_path / "link"
@@ -218,7 +220,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("code", "line", "field"), WRONG)
-def test_a_wrong_frame_is_answered_with_its_code(desk: Desk, code, line, field) -> None:
+def test_a_wrong_frame_is_answered_with_its_code(desk: RpcServer, code, line, field) -> None:
     error = json.loads(desk.answer(line))["error"]
 
     assert error["code"] == code
@@ -266,7 +268,7 @@ SPOILT = [
 
 
 @pytest.mark.parametrize(("field", "others"), SPOILT)
-def test_a_wrong_value_is_refused_by_its_name(desk: Desk, field: str, others) -> None:
+def test_a_wrong_value_is_refused_by_its_name(desk: RpcServer, field: str, others) -> None:
     error = ask(desk, "score", spoilt(**others))
 
     assert (error["code"], error["message"].split(":")[0]) == (-32602, field)
@@ -331,11 +333,11 @@ RANGED = [
 
 
 @pytest.mark.parametrize(("others", "message"), RANGED)
-def test_a_refusal_says_what_would_be_taken(desk: Desk, others: Any, message: str) -> None:
+def test_a_refusal_says_what_would_be_taken(desk: RpcServer, others: Any, message: str) -> None:
     assert ask(desk, "score", spoilt(**others)) == {"code": -32602, "message": message}
 
 
-def test_a_small_frame_cannot_ask_for_more_memory_than_there_is(desk: Desk) -> None:
+def test_a_small_frame_cannot_ask_for_more_memory_than_there_is(desk: RpcServer) -> None:
     wide = {"context_embedding": [0.5] * 16_384, "candidate_embeddings": [None] * 10_000}
     told = ask(desk, "score", spoilt(**wide))
     assert told["message"] == "candidate_embeddings: 10000 of width 16384 are too many"
@@ -347,7 +349,7 @@ def test_a_small_frame_cannot_ask_for_more_memory_than_there_is(desk: Desk) -> N
     assert "scores" in ask(desk, "score", scored())
 
 
-def test_methods_and_digits_that_there_are_not_are_told(desk: Desk) -> None:
+def test_methods_and_digits_that_there_are_not_are_told(desk: RpcServer) -> None:
     assert ask(desk, "scores")["message"] == (
         "method: there is no 'scores', but score, train, train_from_db, status, save_checkpoint"
     )
@@ -358,7 +360,7 @@ def test_methods_and_digits_that_there_are_not_are_told(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("path", ["a\0b", "folder/\ud800", 5, None])
-def test_a_path_that_no_system_has_is_refused(desk: Desk, path: Any) -> None:
+def test_a_path_that_no_system_has_is_refused(desk: RpcServer, path: Any) -> None:
     assert ask(desk, "save_checkpoint", {"path": path})["message"] == (
         "path: must be a string, not empty, of printable characters"
     )
@@ -376,7 +378,7 @@ def test_a_path_that_no_system_has_is_refused(desk: Desk, path: Any) -> None:
         ("sessions[0].candidate_features[3]", {"candidate_features": [[0] * 12] * 3 + [[0]]}),
     ],
 )
-def test_a_wrong_session_is_refused_by_its_place(desk: Desk, field: str, others) -> None:
+def test_a_wrong_session_is_refused_by_its_place(desk: RpcServer, field: str, others) -> None:
     one = session(4, labels=[0.1, 0.2, 0.3, 0.9], confidence=0.9) | others
     error = ask(desk, "train", {"sessions": [one]})
 
@@ -384,7 +386,7 @@ def test_a_wrong_session_is_refused_by_its_place(desk: Desk, field: str, others)
     assert not ask(desk, "status")["trained"]
 
 
-def test_trainings_refuse_what_is_no_list_and_odd_epochs(desk: Desk) -> None:
+def test_trainings_refuse_what_is_no_list_and_odd_epochs(desk: RpcServer) -> None:
     for params, field in (
         ({}, "sessions"),
         ({"sessions": []}, "sessions"),
@@ -397,7 +399,7 @@ def test_trainings_refuse_what_is_no_list_and_odd_epochs(desk: Desk) -> None:
         assert (error["code"], error["message"].split(":")[0]) == (-32602, field)
 
 
-def test_another_width_than_the_models_is_refused(desk: Desk) -> None:
+def test_another_width_than_the_models_is_refused(desk: RpcServer) -> None:
     ask(desk, "train", trained())
     other = scored()
     other["context_embedding"] = other["context_embedding"][:-1]
@@ -406,7 +408,7 @@ def test_another_width_than_the_models_is_refused(desk: Desk) -> None:
     assert ask(desk, "score", other)["message"].startswith("context_embedding: has 7 numbers")
 
 
-def test_texts_are_sent_for_all_or_for_those_without_vector(desk: Desk) -> None:
+def test_texts_are_sent_for_all_or_for_those_without_vector(desk: RpcServer) -> None:
     ask(desk, "train", trained())
     rows = [*vectors(2), None, None]
     whole = ask(
@@ -418,7 +420,7 @@ def test_texts_are_sent_for_all_or_for_those_without_vector(desk: Desk) -> None:
     assert ask(desk, "score", scored(candidate_embeddings=rows))["model_ready"]
 
 
-def test_a_notification_gets_no_answer_but_has_its_effect(desk: Desk, tmp_path: Path) -> None:
+def test_a_notification_gets_no_answer_but_has_its_effect(desk: RpcServer, tmp_path: Path) -> None:
     def notify(method: str, params: Any) -> bytes:
         return json.dumps({"jsonrpc": "2.0", "method": method, "params": params}).encode()
 
@@ -430,7 +432,7 @@ def test_a_notification_gets_no_answer_but_has_its_effect(desk: Desk, tmp_path: 
     assert desk.answer(b"\n") == b""
 
 
-def test_a_line_too_long_is_read_past(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_line_too_long_is_read_past(desk: RpcServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rpc_frames, "MAX_LINE_BYTES", 200)
     sent = io.BytesIO(b"x" * 5000 + b"\n" + frame("status") + b"\n" + b"y" * 201)
     answers = io.BytesIO()
@@ -460,7 +462,7 @@ METHODS = ["score", "train", "status", "save_checkpoint", "train_from_db", "else
 @settings(max_examples=200, deadline=None)
 @given(st.binary(max_size=200))
 def test_any_bytes_get_one_error(line: bytes) -> None:
-    answer = Desk(RpcModel()).answer(line)
+    answer = RpcServer(RpcModel()).answer(line)
     assert not answer or json.loads(answer)["error"]["code"] in {-32700, -32600}
 
 
@@ -475,7 +477,7 @@ def test_a_spoilt_frame_is_answered_and_names_a_field(method: str, changes) -> N
         params["sessions"][1] |= {k: v for k, v in changes.items() if k in params["sessions"][1]}
         changes = {k: v for k, v in changes.items() if k not in params["sessions"][1]}
     line = frame(method, params | changes)
-    answer = json.loads(Desk(RpcModel()).answer(line))
+    answer = json.loads(RpcServer(RpcModel()).answer(line))
 
     if "error" in answer:
         assert answer["error"]["code"] in {-32601, -32602}
@@ -535,7 +537,7 @@ def test_weights_that_cannot_be_read_are_a_cold_start(tmp_path: Path) -> None:  
 
 
 @pytest.mark.django_db
-def test_training_from_rows_only_reads(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_training_from_rows_only_reads(desk: RpcServer, monkeypatch: pytest.MonkeyPatch) -> None:
     tenant = build_tenant("acme")
     for params, field in (
         ({}, "workspace"),

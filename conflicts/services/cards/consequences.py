@@ -19,7 +19,7 @@ from memories.models import Memory
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class CardQuestion:
     """What a card asks about now.
 
     `live` are its members that agents recall, in the order of the story; `aside` those of them that
@@ -54,12 +54,12 @@ class Consequences:
         return max(self.kept, key=lambda m: (m.observed_at, m.created_at, m.id), default=None)
 
 
-def asked_by(
+def question_of(
     card: Conflict,
     members: Iterable[ConflictMember],
     live: Collection[Memory],
     known: Comparisons | None = None,
-) -> Asked:
+) -> CardQuestion:
     """Return what a card asks about, given its members and which of their memories live.
 
     Who holds locks hands in look-ups as `known`; without them claims are compared at once.
@@ -71,7 +71,7 @@ def asked_by(
     ordered = [by_id[m.memory_id] for m in present]
     for_yes = [m for m in ordered if m.id in says_yes]
     asked = answering(ordered, note_of, for_yes, is_other=known.are_of_other_subjects)
-    return Asked(
+    return CardQuestion(
         live=tuple(ordered),
         says_yes=says_yes,
         aside=frozenset(m.id for m in ordered if m not in asked),
@@ -80,14 +80,14 @@ def asked_by(
     )
 
 
-def look_ahead(asked: Asked) -> None:
+def compare_members(asked: CardQuestion) -> None:
     """Ask all that a listing of the verdicts needs to know, so that it is compared before."""
     for verdict in Verdict:
         with suppress(InvalidError):
             consequences(asked, verdict, [])
 
 
-def listing_of(card: Conflict, asked: Asked) -> str:
+def listing_of(card: Conflict, asked: CardQuestion) -> str:
     """Return a fingerprint of what every verdict would do now: it changes when any of that does."""
     parts = [f"{card.version}", f"{asked.is_by_rules}"]
     for memory in asked.live:
@@ -96,7 +96,7 @@ def listing_of(card: Conflict, asked: Asked) -> str:
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
 
 
-def consequences(asked: Asked, verdict: str, keep: Sequence[UUID]) -> Consequences:
+def consequences(asked: CardQuestion, verdict: str, keep: Sequence[UUID]) -> Consequences:
     """Say what a verdict would do; raise `InvalidError` when it is unclear."""
     named = set(keep)
     live = asked.members
@@ -114,7 +114,7 @@ def consequences(asked: Asked, verdict: str, keep: Sequence[UUID]) -> Consequenc
     if verdict == Verdict.NONE_VALID:
         return Consequences(kept=(), retired=live, aside=aside)
     if verdict == Verdict.NO:
-        return _denied(asked, live, named, aside)
+        return _answer_no(asked, live, named, aside)
     survivors = asked.says_yes if verdict == Verdict.YES else named
     kept = tuple(m for m in live if m.id in survivors)
     if not kept:
@@ -122,7 +122,7 @@ def consequences(asked: Asked, verdict: str, keep: Sequence[UUID]) -> Consequenc
     return Consequences(kept, tuple(m for m in live if m not in kept), aside=aside)
 
 
-def why_unclear(asked: Asked, rest: Sequence[Memory]) -> str:
+def why_unclear(asked: CardQuestion, rest: Sequence[Memory]) -> str:
     """Say why the memories that a no leaves must be named; empty when one value remains."""
     if len({memory.content_hash for memory in rest}) < 2:
         return ""
@@ -131,8 +131,8 @@ def why_unclear(asked: Asked, rest: Sequence[Memory]) -> str:
     return "More than one value would remain" if _disagree(rest, asked) else ""
 
 
-def _denied(
-    asked: Asked, live: Sequence[Memory], named: set[UUID], aside: tuple[Memory, ...]
+def _answer_no(
+    asked: CardQuestion, live: Sequence[Memory], named: set[UUID], aside: tuple[Memory, ...]
 ) -> Consequences:
     """Retire what says yes; of the rest what is named stays, or all where one value remains."""
     retired = tuple(m for m in live if m.id in asked.says_yes)
@@ -147,7 +147,7 @@ def _denied(
     return Consequences(kept, tuple(m for m in rest if m not in kept), retired, aside)
 
 
-def _disagree(memories: Sequence[Memory], asked: Asked) -> bool:
+def _disagree(memories: Sequence[Memory], asked: CardQuestion) -> bool:
     """Tell whether two of the memories could not both be true."""
     # All pairs are asked, so that what is not known yet is compared at once.
     found = [

@@ -6,7 +6,7 @@ from datetime import datetime
 from uuid import UUID
 
 from conflicts.models import Conflict, ConflictComment
-from conflicts.services.cards.lookup import locked_conflict
+from conflicts.services.cards.lookup import lock_card
 from engram.kernel.actors import Actor
 from engram.kernel.credentials import refuse_credentials
 from engram.kernel.history import record
@@ -20,7 +20,7 @@ def assign(
 ) -> Conflict:
     """Give a card to a member of the workspace, or to nobody."""
     with in_workspace(workspace):
-        conflict = locked_conflict(conflict_id)
+        conflict = lock_card(conflict_id)
         member = None
         if username is not None:
             memberships = Membership.objects.filter(workspace=workspace).select_related("user")
@@ -46,7 +46,7 @@ def comment(
     """Add a comment to a card."""
     refuse_credentials({"text": text})
     with in_workspace(workspace):
-        conflict = locked_conflict(conflict_id)
+        conflict = lock_card(conflict_id)
         add_comment(conflict, text, actor=actor, now=now)
         return conflict
 

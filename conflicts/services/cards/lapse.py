@@ -33,7 +33,7 @@ def note_hidden(sender: Any, *, memory_ids: Sequence[UUID], now: datetime, **_: 
     forgotten = set(hidden.exclude(forgotten_at=None).order_by().values_list("pk", flat=True))
     own = ConflictMember.objects.filter(memory__in=memory_ids)
     waiting = Q(status__in=WAITING, pk__in=own.values("conflict_id"))
-    for card in locked_cards(waiting | Q(pk__in=_ever_about(forgotten))):
+    for card in lock_cards(waiting | Q(pk__in=_ever_about(forgotten))):
         held = set(card.members.values_list("memory_id", flat=True))
         if left := forgotten - held:
             _withhold(card, left)
@@ -44,7 +44,7 @@ def note_hidden(sender: Any, *, memory_ids: Sequence[UUID], now: datetime, **_: 
 
 def note_revived(sender: Any, *, memory_ids: Sequence[UUID], now: datetime, **_: Any) -> None:
     """Open lapsed cards again whose memories are back, unless another card asks by now."""
-    for card in locked_cards(Q(is_lapsed=True), memory_ids):
+    for card in lock_cards(Q(is_lapsed=True), memory_ids):
         live = {m.lineage for m in live_members(card, now)}
         if not card.pairs.filter(lineage_low__in=live, lineage_high__in=live).exists():
             continue
@@ -69,11 +69,11 @@ def lapse_expired(now: datetime) -> None:
     """Close the waiting cards of the workspace whose memories have expired meanwhile."""
     live = Q(members__memory__in=Memory.objects.recallable(now))
     lapsed = Conflict.objects.filter(status__in=WAITING).annotate(n=Count("members", filter=live))
-    for card in locked_cards(Q(status__in=WAITING, pk__in=lapsed.filter(n__lt=2).values("pk"))):
+    for card in lock_cards(Q(status__in=WAITING, pk__in=lapsed.filter(n__lt=2).values("pk"))):
         _narrow(card, now=now)
 
 
-def locked_cards(wanted: Q, memory_ids: Collection[UUID] | None = None) -> Iterable[Conflict]:
+def lock_cards(wanted: Q, memory_ids: Collection[UUID] | None = None) -> Iterable[Conflict]:
     """Return the cards, of these memories if given, locked in the order of their ids."""
     cards = Conflict.objects.filter(wanted)
     if memory_ids is not None:

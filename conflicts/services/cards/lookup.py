@@ -11,7 +11,7 @@ from memories.models import Memory
 from memories.services.locks import lock
 
 
-def locked_conflict(conflict_id: UUID) -> Conflict:
+def lock_card(conflict_id: UUID) -> Conflict:
     """Return the card, locked until the transaction ends."""
     conflict = Conflict.objects.select_for_update().filter(pk=conflict_id).first()
     if conflict is None:
@@ -19,7 +19,7 @@ def locked_conflict(conflict_id: UUID) -> Conflict:
     return conflict
 
 
-def locked_with_members(
+def lock_with_members(
     conflict_id: UUID,
 ) -> tuple[Conflict, list[ConflictMember], dict[UUID, Memory]]:
     """Return the card, its members and their memories by id, locked until the transaction ends.
@@ -28,7 +28,7 @@ def locked_with_members(
     """
     seen = ConflictMember.objects.filter(conflict=conflict_id).values_list("memory_id", flat=True)
     memories = {memory.id: memory for memory in lock(set(seen))}
-    conflict = locked_conflict(conflict_id)
+    conflict = lock_card(conflict_id)
     members = list(conflict.members.all())
     if any(member.memory_id not in memories for member in members):
         raise StaleError("A memory has joined this conflict meanwhile.", cause=CHANGED_MEANWHILE)

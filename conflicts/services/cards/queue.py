@@ -19,7 +19,7 @@ URGENCY = {Severity.HIGH: 0, Severity.MEDIUM: 1, Severity.LOW: 2}
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class CardFilter:
     """Which cards a person wants to see; empty means any."""
 
     status: str = ConflictStatus.OPEN
@@ -31,7 +31,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class QueuePosition:
     """Where a card stands in the queue (`position` counts from 1)."""
 
     total: int
@@ -40,7 +40,7 @@ class Place:
     next_id: UUID | None
 
 
-def cards(wanted: Wanted) -> QuerySet[Conflict]:
+def cards(wanted: CardFilter) -> QuerySet[Conflict]:
     """Return the wanted cards, the most urgent first, of these the longest-waiting first."""
     found = Conflict.objects.all()
     if wanted.status != ALL:
@@ -73,7 +73,7 @@ def _with(memories: QuerySet[Memory]) -> Any:
     return ConflictMember.objects.filter(memory__in=memories).values("conflict_id")
 
 
-def place(queue: QuerySet[Conflict], card: Conflict) -> Place:
+def position_of(queue: QuerySet[Conflict], card: Conflict) -> QueuePosition:
     """Say where a card stands, or would stand if it has left the queue meanwhile."""
     rank = URGENCY.get(Severity(card.severity), len(URGENCY))
     same = Q(urgency=rank)
@@ -88,7 +88,7 @@ def place(queue: QuerySet[Conflict], card: Conflict) -> Place:
         | (same & Q(created_at=card.created_at, pk__gt=card.pk))
     )
     counted = queue.order_by().aggregate(total=Count("pk"), before=Count("pk", filter=before))
-    return Place(
+    return QueuePosition(
         total=counted["total"],
         position=counted["before"] + 1,
         previous_id=queue.filter(before).reverse().values_list("pk", flat=True).first(),

@@ -19,7 +19,7 @@ from conflicts.core.identity import Placement
 from conflicts.models import Conflict, ConflictMember, ConflictPair, JudgedRelation
 from conflicts.models.card import WAITING, LapseReason
 from conflicts.services.cards.decided import wordings
-from conflicts.services.cards.lapse import lapse, locked_cards
+from conflicts.services.cards.lapse import lapse, lock_cards
 from conflicts.services.cards.question import ask_anew, ask_finding, live_members, save_question
 from conflicts.services.due import note_written
 from memories.models import Memory, State
@@ -35,7 +35,7 @@ def note_reworded(
 ) -> None:
     """Ask no longer about words that are gone. No card asks about what was just created."""
     stood_before = [memory_id for memory_id in memory_ids if memory_id not in created]
-    for card in locked_cards(Q(status__in=WAITING), stood_before) if stood_before else ():
+    for card in lock_cards(Q(status__in=WAITING), stood_before) if stood_before else ():
         members = list(card.members.select_related("memory"))
         before = wordings(members)
         changed = [

@@ -18,11 +18,11 @@ from conflicts.models import Conflict, ConflictComment, ConflictMember, Decision
 from conflicts.models.card import ConflictStatus
 from conflicts.models.decision import Verdict
 from conflicts.services.cards.consequences import (
-    Asked,
+    CardQuestion,
     Consequences,
-    asked_by,
     consequences,
     listing_of,
+    question_of,
     why_unclear,
 )
 from conflicts.services.cards.finders import Finder, finders
@@ -48,7 +48,7 @@ ASKED = (
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class ShownStatement:
     """A memory in the order of the story; a forgotten one keeps its place, not its text."""
 
     number: int
@@ -71,7 +71,7 @@ class Statement:
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class StatementDifference:
     """Two statements by their numbers, and the words in which they differ."""
 
     one: int
@@ -80,7 +80,7 @@ class Compared:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class VerdictPreview:
     """One verdict and what it would do, said before it is chosen.
 
     `fates` tell what would become of each statement, by its number.
@@ -113,16 +113,16 @@ class CardView:
     card: Conflict
     question: str
     reasoning: str
-    statements: tuple[Statement, ...]
+    statements: tuple[ShownStatement, ...]
     difference: WordDiff | None
     compared: tuple[int, int] | None
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[VerdictPreview, ...]
     standing: Decision | None
     decisions: tuple[Decision, ...] = ()
     comments: tuple[Remark, ...] = ()
     events: tuple[Event, ...] = field(default=())
     finders: tuple[Finder, ...] = ()
-    further: tuple[Compared, ...] = ()
+    further: tuple[StatementDifference, ...] = ()
     arc: Arc | None = None
     listing: str = ""  # fingerprint of the outcomes
 
@@ -134,7 +134,7 @@ class CardView:
     @property
     def closed_because(self) -> str:
         """Say why the card was closed without a verdict, where it was."""
-        return closed_because(self.card)
+        return closing_reason(self.card)
 
     @property
     def last_seq(self) -> int:
@@ -148,7 +148,7 @@ def show(card: Conflict, *, now: datetime) -> CardView:
     states = {member.pk: member.memory.state(now) for member in members}
     is_withheld = State.FORGOTTEN in states.values()
     compared, difference = _difference(members, states)
-    asked = asked_by(card, members, [m.memory for m in members if states[m.pk] == State.ACTIVE])
+    asked = question_of(card, members, [m.memory for m in members if states[m.pk] == State.ACTIVE])
     statements = tuple(
         _statement(
             number,
@@ -162,7 +162,7 @@ def show(card: Conflict, *, now: datetime) -> CardView:
     )
     decisions = tuple(card.decisions.select_related("answer"))
     for decision in decisions:
-        decision.note = shown_note(decision.note, is_withheld=is_withheld)  # for this view only
+        decision.note = readable_note(decision.note, is_withheld=is_withheld)  # for this view only
     events = tuple(Event.objects.filter(object_id=str(card.pk))[:HISTORY_ROWS])
     return CardView(
         card=card,
@@ -183,7 +183,7 @@ def show(card: Conflict, *, now: datetime) -> CardView:
     )
 
 
-def closed_because(card: Conflict) -> str:
+def closing_reason(card: Conflict) -> str:
     """Say why a card was closed without a verdict; empty when it was not."""
     if not card.is_lapsed:
         return ""
@@ -197,7 +197,7 @@ def remarks(comments: Iterable[ConflictComment], *, is_withheld: bool) -> tuple[
     )
 
 
-def shown_note(note: str, *, is_withheld: bool) -> str:
+def readable_note(note: str, *, is_withheld: bool) -> str:
     """Return the note of a decision as far as it may be shown."""
     return NOT_SHOWN if note and is_withheld else note
 
@@ -244,8 +244,8 @@ def _difference(
 
 
 def _further(
-    statements: Sequence[Statement], compared: tuple[int, int] | None
-) -> tuple[Compared, ...]:
+    statements: Sequence[ShownStatement], compared: tuple[int, int] | None
+) -> tuple[StatementDifference, ...]:
     """Compare each statement with the next, where they are alike enough to tell something."""
     found = []
     shown = [statement for statement in statements if not statement.is_withheld]
@@ -254,7 +254,7 @@ def _further(
             continue
         difference = word_diff(one.memory.content, other.memory.content)
         if difference.likeness >= LIKE_ENOUGH:
-            found.append(Compared(one.number, other.number, difference))
+            found.append(StatementDifference(one.number, other.number, difference))
     return tuple(found)
 
 
@@ -266,13 +266,13 @@ def _statement(
     compared: tuple[int, int] | None,
     difference: WordDiff | None,
     is_aside: bool,
-) -> Statement:
+) -> ShownStatement:
     spans: tuple[Span, ...] = (Span("same", member.memory.content),)
     if state == State.FORGOTTEN:
         spans = ()
     elif compared and difference and difference.likeness >= LIKE_ENOUGH and number in compared:
         spans = difference.before if number == compared[0] else difference.after
-    return Statement(
+    return ShownStatement(
         number=number,
         memory=member.memory,
         state=state,
@@ -283,14 +283,16 @@ def _statement(
     )
 
 
-def outcomes(statements: Sequence[Statement], asked: Asked, suggested: str) -> tuple[Outcome, ...]:
+def outcomes(
+    statements: Sequence[ShownStatement], asked: CardQuestion, suggested: str
+) -> tuple[VerdictPreview, ...]:
     """Say for each verdict what it would do to the live statements."""
     numbers = {s.memory.id: s.number for s in statements}
     found = []
     for key, (verdict, label, tone) in enumerate(ASKED, start=1):
         effect, asks_for, is_possible, fates = _effect(verdict, asked, numbers)
         found.append(
-            Outcome(
+            VerdictPreview(
                 key=key,
                 verdict=verdict.value,
                 label=label,
@@ -306,7 +308,7 @@ def outcomes(statements: Sequence[Statement], asked: Asked, suggested: str) -> t
 
 
 def _effect(
-    verdict: Verdict, asked: Asked, numbers: dict[Any, int]
+    verdict: Verdict, asked: CardQuestion, numbers: dict[Any, int]
 ) -> tuple[str, str, bool, dict[int, str]]:
     """Return the sentence, what must be named too (`keep` or nothing), if it can be, the fates."""
     says_yes = {memory.id for memory in asked.members if memory.id in asked.says_yes}
@@ -325,7 +327,7 @@ def _effect(
             return "No memory that says so is active any more.", "", False, {}
         rest = [memory for memory in asked.members if memory.id not in says_yes]
         return (
-            f"{_named(says_yes, numbers)} {_is_or_are(says_yes)} retired. "
+            f"{_describe(says_yes, numbers)} {_is_or_are(says_yes)} retired. "
             f"{why_unclear(asked, rest)}: tick those that are true." + _aside(asked.aside, numbers),
             "keep",
             True,
@@ -339,7 +341,7 @@ def _aside(ids: Collection[UUID], numbers: dict[Any, int]) -> str:
     if not ids:
         return ""
     verb = "speaks" if len(ids) == 1 else "speak"
-    return f" {_named(ids, numbers)} {verb} of something else and {_stays(ids)} as before."
+    return f" {_describe(ids, numbers)} {verb} of something else and {_stays(ids)} as before."
 
 
 def _stays(ids: Collection[UUID]) -> str:
@@ -360,20 +362,20 @@ def _sentence(verdict: Verdict, plan: Consequences, numbers: dict[Any, int]) -> 
     parts = []
     if plan.kept:
         kept = [m.id for m in plan.kept]
-        parts.append(f"{_named(kept, numbers)} {_stays(kept)}.")
+        parts.append(f"{_describe(kept, numbers)} {_stays(kept)}.")
     if plan.superseded and plan.successor:
         gone = [m.id for m in plan.superseded]
         by = numbers[plan.successor.id]
-        parts.append(f"{_named(gone, numbers)} {_is_or_are(gone)} superseded by #{by}.")
+        parts.append(f"{_describe(gone, numbers)} {_is_or_are(gone)} superseded by #{by}.")
     if plan.retired:
         gone = [m.id for m in plan.retired]
-        parts.append(f"{_named(gone, numbers)} {_is_or_are(gone)} retired.")
+        parts.append(f"{_describe(gone, numbers)} {_is_or_are(gone)} retired.")
     if verdict == Verdict.NONE_VALID:
         parts.append("Your answer below, if you give one, replaces them.")
     return " ".join(parts) + _aside([m.id for m in plan.aside], numbers)
 
 
-def _named(ids: Any, numbers: dict[Any, int]) -> str:
+def _describe(ids: Any, numbers: dict[Any, int]) -> str:
     ordered = sorted(numbers[i] for i in ids)
     return (
         " and ".join(f"#{n}" for n in ordered)

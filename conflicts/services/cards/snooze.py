@@ -8,7 +8,7 @@ from uuid import UUID
 from conflicts.models import Conflict
 from conflicts.models.card import ConflictStatus
 from conflicts.services.cards.lapse import lapse_expired
-from conflicts.services.cards.lookup import locked_conflict
+from conflicts.services.cards.lookup import lock_card
 from conflicts.services.causes import ALREADY_DECIDED
 from engram.kernel.actors import SYSTEM, Actor
 from engram.kernel.causes import NOT_PUT_OFF
@@ -25,7 +25,7 @@ def snooze(
     if until <= now:
         raise InvalidError("until", "Must be in the future.")
     with in_workspace(workspace):
-        conflict = locked_conflict(conflict_id)
+        conflict = lock_card(conflict_id)
         if conflict.status not in {ConflictStatus.OPEN, ConflictStatus.SNOOZED}:
             raise StaleError("This conflict is decided already.", cause=ALREADY_DECIDED)
         conflict.status = ConflictStatus.SNOOZED
@@ -67,7 +67,7 @@ def _save(conflict: Conflict, now: datetime) -> None:
 def wake(workspace: Workspace, conflict_id: UUID, *, actor: Actor, now: datetime) -> Conflict:
     """Open a snoozed card again."""
     with in_workspace(workspace):
-        conflict = locked_conflict(conflict_id)
+        conflict = lock_card(conflict_id)
         if conflict.status != ConflictStatus.SNOOZED:
             raise StaleError("This conflict is not put off any more.", cause=NOT_PUT_OFF)
         conflict.status = ConflictStatus.OPEN

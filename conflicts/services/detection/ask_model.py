@@ -17,8 +17,8 @@ from conflicts.core.narrative import MAX_FINDINGS, Reported, messages, taken
 from engram.kernel import llm, spend
 from engram.kernel.lease import Renewal
 from engram.kernel.llm import (
-    Answer,
     Message,
+    ModelAnswer,
     ModelError,
     RejectedError,
     UnavailableError,
@@ -75,7 +75,7 @@ def reading_of(lines: int) -> type[Reading]:
 
 
 @dataclass(slots=True)
-class Asked:
+class ModelRun:
     """What came of a story's batches."""
 
     findings: list[Finding] = field(default_factory=list)
@@ -105,7 +105,7 @@ def ask_model(
     renew: Renewal,
     charge: Callable[[Usage, float], None],
     now: datetime,
-) -> Asked | None:
+) -> ModelRun | None:
     """Ask about every batch; None when the day's cap has no room for all of them.
 
     No connection, no lock and no transaction is held while the model thinks; `renew` is called
@@ -125,7 +125,7 @@ def ask_model(
     reserved = spend.reserve(workspace, sum(highest), now=now)
     if reserved is None:
         return None
-    asked = Asked()
+    asked = ModelRun()
     sent: set[int] = set()
     answered: set[int] = set()
     try:
@@ -153,7 +153,7 @@ def _answers(
     sent: set[int],
     *,
     renew: Renewal,
-) -> Iterator[tuple[int, Answer[Reading] | ModelError]]:
+) -> Iterator[tuple[int, ModelAnswer[Reading] | ModelError]]:
     """Yield each question's answer as it comes, and note which were sent.
 
     After an outage no more are sent: who asks for a pause has it. What does not come back in time
@@ -163,7 +163,7 @@ def _answers(
     gives_up_at += GRACE_SECONDS
     pool = ThreadPoolExecutor(CALLS_AT_ONCE, thread_name_prefix="narrative")
     queued = list(range(len(told)))[::-1]
-    calls: dict[Future[Answer[Reading] | ModelError], int] = {}
+    calls: dict[Future[ModelAnswer[Reading] | ModelError], int] = {}
     try:
         while queued or calls:
             while queued and len(calls) < CALLS_AT_ONCE:
@@ -184,7 +184,7 @@ def _answers(
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _ask(told: Sequence[Message], shape: type[Reading]) -> Answer[Reading] | ModelError:
+def _ask(told: Sequence[Message], shape: type[Reading]) -> ModelAnswer[Reading] | ModelError:
     """Ask in a thread that knows no workspace and no database."""
     try:
         return llm.ask(told, shape, escape=escaped, max_output_tokens=MAX_OUTPUT_TOKENS)
@@ -196,7 +196,9 @@ def _rounds(calls: int) -> int:
     return -(-calls // CALLS_AT_ONCE)
 
 
-def _take(asked: Asked, batch: Sequence[Fact], answer: Answer[Reading] | ModelError) -> None:
+def _take(
+    asked: ModelRun, batch: Sequence[Fact], answer: ModelAnswer[Reading] | ModelError
+) -> None:
     """Count what an answer took, and keep of it what names memories that were offered."""
     asked.usage += answer.usage
     if isinstance(answer, ModelError):

@@ -18,7 +18,7 @@ from conflicts.services.cards.file import file_findings
 from conflicts.services.cards.reworded import settle_reworded, with_reworded
 from conflicts.services.detection import backlog
 from conflicts.services.detection.narrative import hand_on
-from conflicts.services.detection.story import is_short, story_ids, tell
+from conflicts.services.detection.story import is_short, load_facts, story_ids
 from conflicts.services.due import DETECT_TASK
 from engram.kernel import lease, telemetry
 from engram.kernel.jobs import wake
@@ -138,7 +138,7 @@ def _fill(
         ids = story_ids(triggers, workspace.embedding_model, now)
     renew()
     with in_workspace(workspace), without_nested_loops():
-        story = tell(ids, workspace.embedding_model)
+        story = load_facts(ids, workspace.embedding_model)
     renew()
     found = find(
         story.facts, story.vectors, now=now, triggers=story.facts_of(triggers),

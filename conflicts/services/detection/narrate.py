@@ -16,7 +16,7 @@ from django.db.models import Count
 from conflicts.core.batches import cut
 from conflicts.core.comparisons import Comparisons
 from conflicts.core.facts import Fact, Finding
-from conflicts.core.forgetting import tell as thin
+from conflicts.core.forgetting import sample_to_budget as thin
 from conflicts.core.narrative import PROMPT_VERSION, line_tokens
 from conflicts.models import (
     Awaits,
@@ -30,10 +30,10 @@ from conflicts.models.card import ConflictStatus
 from conflicts.services.cards.comparing import with_comparisons
 from conflicts.services.cards.file import file_findings
 from conflicts.services.detection import backlog
-from conflicts.services.detection.ask_model import Asked, BeyondCapError, ask_model
+from conflicts.services.detection.ask_model import BeyondCapError, ModelRun, ask_model
 from conflicts.services.detection.detect import Clock
 from conflicts.services.detection.narrative import NARRATE_TASK, drop_waiting, is_on
-from conflicts.services.detection.story import Telling, story_ids, tell
+from conflicts.services.detection.story import Story, load_facts, story_ids
 from engram.kernel import lease, llm, spend, telemetry
 from engram.kernel.jobs import wake
 from engram.kernel.lease import Renewal, TakenOverError, lease_of, renewing
@@ -164,7 +164,7 @@ def _read(
         return
     run.dropped, run.batches = asked.dropped, len(batches) - asked.unsent
     if run.facts_forgotten:
-        run.survivors = _shown(story, [batches[i] for i in sorted(asked.read)])
+        run.survivors = _memories_of(story, [batches[i] for i in sorted(asked.read)])
     renew()
     findings = [finding for raw in asked.findings if (finding := story.in_memories(raw))]
 
@@ -181,10 +181,10 @@ def _read(
 
     with_comparisons(workspace, file)
     if asked.errors:
-        _fail(workspace, run, due, _gravest(asked), now=clock())
+        _fail(workspace, run, due, _longest_outage(asked), now=clock())
 
 
-def _to_read_again(findings: Sequence[Finding], story: Telling, *, now: datetime) -> set[UUID]:
+def _to_read_again(findings: Sequence[Finding], story: Story, *, now: datetime) -> set[UUID]:
     """Return the memories of findings that were not filed: one of them has gone or was reworded.
 
     Within the transaction that filed, which holds locks on all of them.
@@ -196,13 +196,13 @@ def _to_read_again(findings: Sequence[Finding], story: Telling, *, now: datetime
     return {pk for ids in named if not ids <= as_read for pk in ids}
 
 
-def _gravest(asked: Asked) -> ModelError:
+def _longest_outage(asked: ModelRun) -> ModelError:
     """Return the error that says most about when to try again: who is away for longest."""
     away = [error for error in asked.errors if isinstance(error, UnavailableError | RejectedError)]
-    return max(away, key=_asked_pause, default=asked.errors[0])
+    return max(away, key=_pause_of, default=asked.errors[0])
 
 
-def _asked_pause(error: Exception) -> timedelta:
+def _pause_of(error: Exception) -> timedelta:
     said = getattr(error, "retry_after_seconds", None) or 0.0
     longest = backlog.LONGEST_ASKED_PAUSE
     return timedelta(seconds=min(said, longest.total_seconds()))
@@ -225,19 +225,19 @@ def _fail(
         if not isinstance(error, UnavailableError | RejectedError | TakenOverError):
             backlog.note_failure([run.id], now=now, awaits=Awaits.MODEL)
             return
-        pause = max(backlog.pause(max(row.attempts for row in due)), _asked_pause(error))
+        pause = max(backlog.pause(max(row.attempts for row in due)), _pause_of(error))
         backlog.put_off(run, until=now + pause, has_failed=True)
         backlog.join_pause(now)
 
 
 def _story(
     workspace: Workspace, run: DetectionRun, triggers: Collection[UUID], *, now: datetime
-) -> tuple[Telling, list[tuple[Fact, ...]]]:
+) -> tuple[Story, list[tuple[Fact, ...]]]:
     """Return the story and the batches in which the model reads it; the run says what was left."""
     with in_workspace(workspace), without_nested_loops():
         ids = story_ids(triggers, workspace.embedding_model, now)
     with in_workspace(workspace), without_nested_loops():
-        story = tell(ids, workspace.embedding_model)
+        story = load_facts(ids, workspace.embedding_model)
         in_cards = _in_cards(ids)
         open_ids = _in_open_cards(ids)
     budget = workspace.config.story_budget_tokens
@@ -257,14 +257,14 @@ def _story(
     return story, batches
 
 
-def _shown(story: Telling, batches: Sequence[Sequence[Fact]]) -> list[UUID]:
+def _memories_of(story: Story, batches: Sequence[Sequence[Fact]]) -> list[UUID]:
     """Return the memories of batches, each once, in the order of the story."""
     shown = {fact.id for batch in batches for fact in batch}
     facts = [fact.id for fact in story.facts if fact.id in shown]
     return list(dict.fromkeys(UUID(story.memory_of[i]) for i in facts))
 
 
-def _threads(story: Telling, triggers: Collection[str]) -> list[list[str]]:
+def _threads(story: Story, triggers: Collection[str]) -> list[list[str]]:
     """Return each trigger with its nearest neighbours by meaning, the trigger first."""
     threads = []
     for i, fact in enumerate(story.facts):

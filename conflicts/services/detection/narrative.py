@@ -14,7 +14,7 @@ from conflicts.core.narrative import may_disagree
 from conflicts.models import Awaits, DetectionDue, DetectionRun, NarrativeLease
 from conflicts.models.detection import Narrative
 from conflicts.services.detection import backlog
-from conflicts.services.detection.story import Telling
+from conflicts.services.detection.story import Story
 from engram.kernel import llm, spend
 from engram.kernel.jobs import wake
 from engram.kernel.lease import lease_of, note_due
@@ -79,7 +79,7 @@ def _why_off(workspace: Workspace) -> Literal["", "no_key", "setting"]:
 
 
 def hand_on(
-    workspace: Workspace, due: Sequence[DetectionDue], story: Telling, *, now: datetime
+    workspace: Workspace, due: Sequence[DetectionDue], story: Story, *, now: datetime
 ) -> Narrative:
     """Let what the rules have read, within the caller's transaction, wait for the model or go.
 
@@ -105,7 +105,7 @@ def drop_waiting(workspace: Workspace) -> None:
         NarrativeLease.objects.filter(workspace=workspace, holder=None).update(due_at=None)
 
 
-def _for_model(triggers: Collection[UUID], story: Telling) -> set[UUID]:
+def _for_model(triggers: Collection[UUID], story: Story) -> set[UUID]:
     told = [fact for fact in story.facts if UUID(story.memory_of[fact.id]) in triggers]
     candidates = {UUID(story.memory_of[f.id]) for f in told if may_disagree(f, story.facts)}
     return candidates - _explicit(candidates)

@@ -30,7 +30,7 @@ AGENT_VERDICTS_READ: Final = 2000
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class VerdictCounts:
     """What people said to some of the cards."""
 
     decided: int
@@ -44,7 +44,7 @@ class Month:
     """The verdicts of one month (UTC)."""
 
     start: date
-    judged: Judged
+    judged: VerdictCounts
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +53,10 @@ class Quality:
 
     since: datetime | None
     until: datetime
-    total: Judged
-    kinds: dict[str, Judged]
-    detectors: dict[str, Judged]
-    agents: dict[str, Judged]  # of those who reported or judged, who is asked most first
+    total: VerdictCounts
+    kinds: dict[str, VerdictCounts]
+    detectors: dict[str, VerdictCounts]
+    agents: dict[str, VerdictCounts]  # of those who reported or judged, who is asked most first
     months: tuple[Month, ...]
     undone: int  # verdicts of the period that were taken back
     lapsed: int  # cards of the period that went away before anybody answered
@@ -84,7 +84,7 @@ def measure(*, since: datetime | None, until: datetime) -> Quality:
     return Quality(
         since=since,
         until=until,
-        total=_judged(rows),
+        total=_count(rows),
         kinds=_by(rows, ConflictKind.values, lambda row: [row.kind]),
         detectors=_by(rows, DETECTORS, lambda row: row.detectors),
         agents=_agents(decisions),
@@ -106,7 +106,7 @@ def _rows(decisions: QuerySet[Decision]) -> list[_Row]:
     return [_Row(*row) for row in counted]
 
 
-def _agents(decisions: QuerySet[Decision]) -> dict[str, Judged]:
+def _agents(decisions: QuerySet[Decision]) -> dict[str, VerdictCounts]:
     """Judge each agent by the newest verdicts on cards that it judged or reported."""
     standing = decisions.filter(undone_at=None, conflict__detected_by__contains=["agent"])
     newest = standing.order_by("-decided_at")[:AGENT_VERDICTS_READ]
@@ -130,17 +130,17 @@ def _agents(decisions: QuerySet[Decision]) -> dict[str, Judged]:
     return dict(sorted(counted.items(), key=lambda row: (-row[1].decided, row[0])))
 
 
-def _judged(rows: Iterable[_Row]) -> Judged:
+def _count(rows: Iterable[_Row]) -> VerdictCounts:
     verdicts: Counter[str] = Counter()
     for row in rows:
         verdicts[row.verdict] += row.n
     return share_out(verdicts)
 
 
-def share_out(verdicts: Mapping[str, int]) -> Judged:
+def share_out(verdicts: Mapping[str, int]) -> VerdictCounts:
     """Share verdicts out: how many of each there are."""
     decided, dismissed = sum(verdicts.values()), verdicts.get(Verdict.DISMISS, 0)
-    return Judged(
+    return VerdictCounts(
         decided=decided,
         confirmed=wilson(decided - dismissed, decided),
         dismissed=wilson(dismissed, decided),
@@ -150,8 +150,8 @@ def share_out(verdicts: Mapping[str, int]) -> Judged:
 
 def _by(
     rows: list[_Row], names: Iterable[str], names_of: Callable[[_Row], Iterable[str]]
-) -> dict[str, Judged]:
-    return {name: _judged(row for row in rows if name in names_of(row)) for name in names}
+) -> dict[str, VerdictCounts]:
+    return {name: _count(row for row in rows if name in names_of(row)) for name in names}
 
 
 def _months(rows: list[_Row]) -> Iterator[Month]:
@@ -161,5 +161,5 @@ def _months(rows: list[_Row]) -> Iterator[Month]:
         return
     start = starts[0]
     while start <= starts[-1]:
-        yield Month(start, _judged(row for row in rows if row.month.date() == start))
+        yield Month(start, _count(row for row in rows if row.month.date() == start))
         start = date(start.year + start.month // 12, start.month % 12 + 1, 1)

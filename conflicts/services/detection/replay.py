@@ -25,7 +25,7 @@ from conflicts.core.detective import detect as find
 from conflicts.core.facts import Finding
 from conflicts.models import Conflict, ConflictPair, Decision
 from conflicts.models.decision import Verdict
-from conflicts.services.detection.story import is_short, story_ids, tell
+from conflicts.services.detection.story import is_short, load_facts, story_ids
 from engram.kernel.configuration import WorkspaceSettings
 from engram.kernel.models import Workspace
 from engram.kernel.planning import without_nested_loops
@@ -142,7 +142,7 @@ def _replay_detection(
         done.as_set[card.kind] += came
         done.as_asked[card.kind] += would
         if came and not would:
-            _gone(done, card, verdicts.get(card.pk))
+            _count_gone(done, card, verdicts.get(card.pk))
         elif would and not came:
             done.came_back.append(card.pk)
     is_wider = asked.detection_min_confidence < stood.detection_min_confidence
@@ -159,7 +159,7 @@ def _comes(card: Conflict, config: WorkspaceSettings) -> bool:
     return is_by_people or (config.detection_enabled and (is_sure or not is_by_rules))
 
 
-def _gone(done: DetectionReplay, card: Conflict, verdict: str | None) -> None:
+def _count_gone(done: DetectionReplay, card: Conflict, verdict: str | None) -> None:
     if verdict is None:
         done.undecided_gone.append(card.pk)
     elif verdict == Verdict.DISMISS:
@@ -185,7 +185,7 @@ def _find_more(
     triggers = triggers[:most]
     with without_nested_loops():
         ids = story_ids(set(triggers), workspace.embedding_model, until)
-        story = tell(ids, workspace.embedding_model)
+        story = load_facts(ids, workspace.embedding_model)
     raw = find(
         story.facts, story.vectors, now=until, triggers=story.facts_of(triggers),
         settings=DetectiveSettings(min_confidence=asked.detection_min_confidence),

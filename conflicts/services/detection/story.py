@@ -98,7 +98,7 @@ def _sharing_rare_words(triggers: Collection[UUID]) -> set[UUID]:
 
 
 @dataclass(frozen=True, slots=True)
-class Telling:
+class Story:
     """The facts that a run reads, oldest first, with their unit vectors (n, dim).
 
     A memory that was stated again later stands in the story at both times; `memory_of` names the
@@ -123,23 +123,23 @@ class Telling:
         return replace(finding, fact_ids=ids, yes_keeps=keeps) if len(ids) > 1 else None
 
 
-def tell(ids: Sequence[UUID], model: str) -> Telling:
+def load_facts(ids: Sequence[UUID], model: str) -> Story:
     """Read memories as the facts of a story."""
     memories = list(Memory.objects.filter(pk__in=ids).order_by("observed_at", "created_at", "pk"))
-    again = _stated_again(ids)
+    again = _later_statements(ids)
     facts = [_as_fact(memory) for memory in memories]
     memory_of = {fact.id: fact.id for fact in facts}
     for fact in list(facts):
         if (observation := again.get(UUID(fact.id))) is not None:
-            restated = _restated(fact, observation)
+            restated = _restate(fact, observation)
             facts.append(restated)
             memory_of[restated.id] = fact.id
     facts.sort(key=lambda fact: fact.observed_at)
     revisions = {memory.id: memory.revision for memory in memories}
-    return Telling(facts, _vectors(facts, memory_of, model), memory_of, revisions)
+    return Story(facts, _vectors(facts, memory_of, model), memory_of, revisions)
 
 
-def _stated_again(ids: Sequence[UUID]) -> dict[UUID, Observation]:
+def _later_statements(ids: Sequence[UUID]) -> dict[UUID, Observation]:
     """Return the latest later statement of each memory: an exact one, or one merged into it.
 
     A then B then A again is no news to the gate (A is known), but it is to the story.
@@ -152,7 +152,7 @@ def _stated_again(ids: Sequence[UUID]) -> dict[UUID, Observation]:
     return {row.memory_id: row for row in later.order_by("observed_at", "created_at")}
 
 
-def _restated(fact: Fact, observation: Observation) -> Fact:
+def _restate(fact: Fact, observation: Observation) -> Fact:
     return replace(
         fact,
         id=f"{fact.id}@{observation.pk}",

@@ -13,8 +13,8 @@ from conflicts.models.card import WAITING
 from conflicts.services.cards.comparing import with_comparisons
 from conflicts.services.cards.file import one_filer
 from conflicts.services.reports import judgements
-from conflicts.services.reports.company import card_of
-from conflicts.services.reports.records import demand_leave, note_said, record_of
+from conflicts.services.reports.records import demand_leave, record_judgement, record_of
+from conflicts.services.reports.related import card_of
 from conflicts.services.reports.report import file_report, gather
 from engram.kernel.actors import Actor
 from engram.kernel.credentials import refuse_credentials
@@ -41,7 +41,7 @@ DETAIL = {
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class RecordedRelation:
     """An answer that was kept, and what followed: a key of `DETAIL`."""
 
     judgement: Judgement
@@ -64,14 +64,14 @@ def judge(
     reason: str,
     actor: Actor,
     now: datetime,
-) -> Judged:
+) -> RecordedRelation:
     """Keep how a memory relates to another, and put to people what follows from it.
 
     A later answer of the same caller replaces the earlier one; a card stays, people close it.
     """
     refuse_credentials({"reason": reason})
 
-    def keep(known: Comparisons) -> Judged:
+    def keep(known: Comparisons) -> RecordedRelation:
         is_against = relation == JudgedRelation.CONTRADICTS
         if is_against:
             one_filer()  # before every other lock, as everywhere
@@ -88,20 +88,20 @@ def judge(
         judgement = judgements.keep(
             memory, other, relation, reason=reason, weight=own.weight, actor=actor, now=now
         )
-        note_said(memory, other, relation, actor=actor, now=now)
+        record_judgement(memory, other, relation, actor=actor, now=now)
         if is_against:
             reported = file_report(gathered, known, reason=reason, record=own, actor=actor, now=now)
-            return Judged(judgement, reported.outcome, reported.card)
+            return RecordedRelation(judgement, reported.outcome, reported.card)
         card = card_of(memory, other)
         if relation == JudgedRelation.DIFFERENT or not _is_one_place(memory, other):
-            return Judged(judgement, "noted", card)
+            return RecordedRelation(judgement, "noted", card)
         if card is not None and card.status in WAITING:
-            return Judged(judgement, "disputed", card)
+            return RecordedRelation(judgement, "disputed", card)
         suggestion = suggest(
             other, memory, relation=relation, detected_by="person" if actor.is_person else "agent",
             reasons=[f"{actor.label} says so"], actor=actor, now=now,
         )  # fmt: skip
-        return Judged(judgement, "suggested" if suggestion else "apart", card, suggestion)
+        return RecordedRelation(judgement, "suggested" if suggestion else "apart", card, suggestion)
 
     return with_comparisons(workspace, keep)
 

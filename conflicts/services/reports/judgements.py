@@ -21,11 +21,11 @@ def of_pair(memory: Memory, other: Memory) -> QuerySet[Judgement]:
 def of_words(memory: Memory, other: Memory) -> QuerySet[Judgement]:
     """Return the judgements of two memories that were made about what both say now."""
     said = of_pair(memory, other)
-    changed = _changed_at(memory, other)
+    changed = _last_change(memory, other)
     return said if changed is None else said.filter(created_at__gte=changed)
 
 
-def _changed_at(memory: Memory, other: Memory) -> datetime | None:
+def _last_change(memory: Memory, other: Memory) -> datetime | None:
     """Return when one of two memories last came to say what it says; None when both always did."""
     now = Q(memory=memory, content=memory.content) | Q(memory=other, content=other.content)
     before = Revision.objects.filter(memory__in=[memory, other]).exclude(now)

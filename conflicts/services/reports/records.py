@@ -107,7 +107,7 @@ def demand_leave(actor: Actor, config: WorkspaceSettings, *, now: datetime) -> N
             raise LimitError(f"This key judged {most} relations within an hour.", wait=left)
 
 
-def note_said(
+def record_judgement(
     memory: Memory, other: Memory, relation: str, *, pairs: int = 1, actor: Actor, now: datetime
 ) -> None:
     """Write into history that somebody judged: an answer that is given again counts again."""

@@ -16,14 +16,19 @@ from conflicts.core.records import Record
 from conflicts.core.subjects import by_subject, note_of, share_nothing
 from conflicts.models import Conflict, JudgedRelation
 from conflicts.services.cards.comparing import with_comparisons
-from conflicts.services.cards.consequences import asked_by, look_ahead
+from conflicts.services.cards.consequences import compare_members, question_of
 from conflicts.services.cards.discuss import add_comment
 from conflicts.services.cards.file import file_findings, one_filer
 from conflicts.services.cards.question import live_members
 from conflicts.services.causes import ALREADY_DECIDED, SEVERAL_QUESTIONS
 from conflicts.services.reports import judgements
-from conflicts.services.reports.company import card_of, company_of, vectors_of, waiting_card
-from conflicts.services.reports.records import demand_leave, is_seconded, note_said, record_of
+from conflicts.services.reports.records import (
+    demand_leave,
+    is_seconded,
+    record_judgement,
+    record_of,
+)
+from conflicts.services.reports.related import card_of, open_card_of, related_members, vectors_of
 from engram.kernel.actors import Actor
 from engram.kernel.causes import CHANGED_MEANWHILE
 from engram.kernel.credentials import refuse_credentials
@@ -42,7 +47,7 @@ ONE_QUESTION = "a conflict asks one question; report each by itself."
 
 
 @dataclass(frozen=True, slots=True)
-class Reported:
+class ReportOutcome:
     """What became of a report: a card was opened, has grown or knew it; people decided before.
 
     `kept`: it opens no card until somebody else says the same; `card` is None.
@@ -59,17 +64,17 @@ def report(
     note: str,
     actor: Actor,
     now: datetime,
-) -> Reported:
+) -> ReportOutcome:
     """Join an open card about these memories, or open one; raise when people decided before."""
     refuse_credentials({"note": note})
 
-    def file(known: Comparisons) -> Reported:
+    def file(known: Comparisons) -> ReportOutcome:
         one_filer()
         demand_leave(actor, workspace.config, now=now)
         reported = _report(workspace, memory_ids, known, note=note, actor=actor, now=now)
         if reported.card is not None:  # which the answer shows
             live = live_members(reported.card, now)
-            look_ahead(asked_by(reported.card, live, [m.memory for m in live], known))
+            compare_members(question_of(reported.card, live, [m.memory for m in live], known))
         return reported
 
     return with_comparisons(workspace, file)
@@ -83,9 +88,9 @@ def _report(
     note: str,
     actor: Actor,
     now: datetime,
-) -> Reported:
+) -> ReportOutcome:
     """Report within the transaction of the only filer, who has leave to."""
-    named = _named(memory_ids, known, model=workspace.embedding_model, now=now)
+    named = _read_live(memory_ids, known, model=workspace.embedding_model, now=now)
     gathered = gather(named, known, model=workspace.embedding_model, now=now)
     before, newest = gathered.pair
     record = record_of(actor)
@@ -94,7 +99,7 @@ def _report(
             newest, before, JudgedRelation.CONTRADICTS,
             reason=note[:REASON_MAX_CHARS], weight=record.weight, actor=actor, now=now,
         )  # fmt: skip
-        note_said(
+        record_judgement(
             newest, before, JudgedRelation.CONTRADICTS,
             pairs=comb(len(set(memory_ids)), 2), actor=actor, now=now,
         )  # fmt: skip
@@ -112,7 +117,7 @@ def _report(
 
 def correct(
     workspace: Workspace, memory_id: UUID, *, right: str, actor: Actor, now: datetime
-) -> Reported:
+) -> ReportOutcome:
     """Report that a memory is wrong: what is right is committed beside it, and a card asks.
 
     The memory stays until somebody decides; the correction is `user_stated` when a person acts.
@@ -123,7 +128,7 @@ def correct(
     draft = Draft(content=right, scope=wrong.scope, project=wrong.project, provenance=said)
     prepared = commit.prepare([draft], workspace.embedding_model)
 
-    def file(known: Comparisons) -> Reported:
+    def file(known: Comparisons) -> ReportOutcome:
         one_filer()
         demand_leave(actor, workspace.config, now=now)
         [result] = commit.write(workspace, prepared, actor=actor, now=now, is_gated=False)
@@ -143,7 +148,7 @@ def correct(
 
 
 @dataclass(frozen=True, slots=True)
-class Gathered:
+class ReportedMemories:
     """The locked memories of a report in the story's order, and the pair that it names newest."""
 
     memories: tuple[Memory, ...]
@@ -151,7 +156,7 @@ class Gathered:
     is_asked: bool  # a card asks about the pair
 
 
-def _named(
+def _read_live(
     memory_ids: Sequence[UUID], known: Comparisons, *, model: str, now: datetime
 ) -> list[Memory]:
     """Return the live memories; refuse what is none."""
@@ -209,7 +214,9 @@ def _in_story(memory: Memory) -> tuple[datetime, datetime, UUID]:
     return memory.observed_at, memory.created_at, memory.id
 
 
-def gather(named: Sequence[Memory], known: Comparisons, *, model: str, now: datetime) -> Gathered:
+def gather(
+    named: Sequence[Memory], known: Comparisons, *, model: str, now: datetime
+) -> ReportedMemories:
     """Lock what a report is about, and what a card about the same matter asks about, at once.
 
     One lock in the order of ids: memories that join later would be locked out of it. Raises
@@ -217,9 +224,9 @@ def gather(named: Sequence[Memory], known: Comparisons, *, model: str, now: date
     """
     ordered = sorted(named, key=_in_story)
     before, newest = ordered[-2:]
-    is_asked = waiting_card(newest, before) is not None
+    is_asked = open_card_of(newest, before) is not None
     if not is_asked and len(ordered) == 2:
-        company = company_of(newest, before, known, model=model, now=now)
+        company = related_members(newest, before, known, model=model, now=now)
         ordered = sorted({*ordered, *company}, key=_in_story)
     live = {m.id: m for m in lock({m.id for m in ordered}) if m.state(now) == State.ACTIVE}
     kept = [live[m.id] for m in ordered if m.id in live and live[m.id].revision == m.revision]
@@ -227,18 +234,18 @@ def gather(named: Sequence[Memory], known: Comparisons, *, model: str, now: date
         raise StaleError(
             "One of these memories changed meanwhile; read them again.", cause=CHANGED_MEANWHILE
         )
-    return Gathered(tuple(kept), (live[before.id], live[newest.id]), is_asked)
+    return ReportedMemories(tuple(kept), (live[before.id], live[newest.id]), is_asked)
 
 
 def file_report(
-    gathered: Gathered,
+    gathered: ReportedMemories,
     known: Comparisons,
     *,
     reason: str,
     record: Record,
     actor: Actor,
     now: datetime,
-) -> Reported:
+) -> ReportOutcome:
     """File a report about locked memories within the transaction of the only filer.
 
     1. Without a card that asks about the pair, somebody must vouch. 2. File. 3. Tell the card how
@@ -247,7 +254,7 @@ def file_report(
     before, newest = gathered.pair
     is_vouched = actor.is_person or record.may_open
     if not (gathered.is_asked or is_vouched or is_seconded(newest, before, actor)):
-        return Reported("kept", None)
+        return ReportOutcome("kept", None)
     filed = file_findings(
         [_finding(gathered.memories, known, reason, record, actor)],
         known,
@@ -257,10 +264,10 @@ def file_report(
         is_reported=True,
     )
     if not filed.cards:
-        return Reported("decided", card_of(newest, before))
+        return ReportOutcome("decided", card_of(newest, before))
     card = Conflict.objects.get(pk=filed.cards[0])
     judgements.link(card, newest, before)
-    return Reported("opened" if filed.opened else "joined" if filed.joined else "known", card)
+    return ReportOutcome("opened" if filed.opened else "joined" if filed.joined else "known", card)
 
 
 def _finding(

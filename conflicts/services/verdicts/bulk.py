@@ -19,7 +19,12 @@ from conflicts.models import Conflict
 from conflicts.models.card import WAITING
 from conflicts.models.decision import Verdict
 from conflicts.services.cards import discuss, snooze
-from conflicts.services.cards.consequences import Asked, asked_by, consequences, listing_of
+from conflicts.services.cards.consequences import (
+    CardQuestion,
+    consequences,
+    listing_of,
+    question_of,
+)
 from conflicts.services.cards.queue import URGENCY
 from conflicts.services.verdicts.resolve import resolve
 from engram.kernel.actors import Actor
@@ -38,7 +43,7 @@ VERDICTS: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Decide:
+class BulkDecide:
     """Give a verdict."""
 
     verdict: str
@@ -46,24 +51,24 @@ class Decide:
 
 
 @dataclass(frozen=True, slots=True)
-class PutOff:
+class BulkSnooze:
     """Snooze until a time."""
 
     until: datetime
 
 
 @dataclass(frozen=True, slots=True)
-class Assign:
+class BulkAssign:
     """Give to a member, or to nobody."""
 
     username: str | None
 
 
-Deed = Decide | PutOff | Assign
+Deed = BulkDecide | BulkSnooze | BulkAssign
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class SeenCard:
     """The version of a card that somebody was shown, and what verdicts would have done then."""
 
     version: int
@@ -71,7 +76,7 @@ class Seen:
 
 
 @dataclass(frozen=True, slots=True)
-class Passed:
+class SkippedCard:
     """A card that is passed over, and why."""
 
     card: Conflict
@@ -79,15 +84,15 @@ class Passed:
 
 
 @dataclass(slots=True)
-class Plan:
+class BulkPlan:
     """What a deed would touch and what it would pass over."""
 
     touched: list[Conflict] = field(default_factory=list)
-    passed: list[Passed] = field(default_factory=list)
+    passed: list[SkippedCard] = field(default_factory=list)
     left: int = 0  # cards beyond those that are done at once
 
 
-def chosen(cards: QuerySet[Conflict]) -> tuple[list[Conflict], int]:
+def choose_cards(cards: QuerySet[Conflict]) -> tuple[list[Conflict], int]:
     """Return the cards that a deed takes at once, and how many are left.
 
     The waiting come first, the most urgent and longest-waiting of them before the others.
@@ -101,15 +106,15 @@ def chosen(cards: QuerySet[Conflict]) -> tuple[list[Conflict], int]:
     return taken, total - len(taken)
 
 
-def plan(cards: Sequence[Conflict], deed: Deed, *, left: int, now: datetime) -> Plan:
+def plan(cards: Sequence[Conflict], deed: Deed, *, left: int, now: datetime) -> BulkPlan:
     """Say which cards a deed would touch; the same number of queries for 1 and for 200."""
-    found = Plan(left=left)
+    found = BulkPlan(left=left)
     known = Comparisons(allowance=MAX_CHARS)
     prefetch_related_objects(list(cards), "members__memory")
     for card in cards:
         reason = _why_not(card, deed, known, now)
         if reason:
-            found.passed.append(Passed(card, reason))
+            found.passed.append(SkippedCard(card, reason))
         else:
             found.touched.append(card)
     return found
@@ -117,14 +122,14 @@ def plan(cards: Sequence[Conflict], deed: Deed, *, left: int, now: datetime) -> 
 
 def carry_out(
     workspace: Workspace,
-    seen: Mapping[UUID, Seen],
+    seen: Mapping[UUID, SeenCard],
     deed: Deed,
     *,
     actor: Actor,
     now: datetime,
-) -> Plan:
+) -> BulkPlan:
     """Do a deed to the cards that were counted, by their versions of then."""
-    done = Plan()
+    done = BulkPlan()
     ids = sorted(seen)[:AT_ONCE]  # in one order everywhere: two at once cannot deadlock
     with in_workspace(workspace):
         found = Conflict.objects.in_bulk(ids)
@@ -137,21 +142,21 @@ def carry_out(
                 raise StaleError("It was changed or decided meanwhile.", cause=CHANGED_MEANWHILE)
             _do(workspace, card, deed, seen[pk], actor=actor, now=now)
         except RefusalError as error:
-            done.passed.append(Passed(card, getattr(error, "message", error.detail)))
+            done.passed.append(SkippedCard(card, getattr(error, "message", error.detail)))
         else:
             done.touched.append(card)
     return done
 
 
 def _do(
-    workspace: Workspace, card: Conflict, deed: Deed, seen: Seen, *, actor: Actor, now: datetime
+    workspace: Workspace, card: Conflict, deed: Deed, seen: SeenCard, *, actor: Actor, now: datetime
 ) -> None:
-    if isinstance(deed, Decide):
+    if isinstance(deed, BulkDecide):
         resolve(
             workspace, card.pk, verdict=deed.verdict, note=deed.note,
             version=seen.version, listing=seen.listing, actor=actor, now=now,
         )  # fmt: skip
-    elif isinstance(deed, PutOff):
+    elif isinstance(deed, BulkSnooze):
         snooze.snooze(workspace, card.pk, until=deed.until, actor=actor, now=now)
     else:
         discuss.assign(workspace, card.pk, username=deed.username, actor=actor, now=now)
@@ -161,30 +166,32 @@ def _why_not(card: Conflict, deed: Deed, known: Comparisons, now: datetime) -> s
     """Say why a deed passes a card over; empty when it does not."""
     if card.status not in WAITING:
         return "Closed by itself already." if card.is_lapsed else "Decided already."
-    if isinstance(deed, PutOff):
+    if isinstance(deed, BulkSnooze):
         return ""
-    if isinstance(deed, Assign):
+    if isinstance(deed, BulkAssign):
         holder = card.assignee.get_username() if card.assignee else None
         return "It is so already." if holder == deed.username else ""
     try:
-        consequences(_asked(card, now, known), deed.verdict, [])
+        consequences(_question(card, now, known), deed.verdict, [])
     except InvalidError as error:
         return error.message
     return ""
 
 
-def _asked(card: Conflict, now: datetime, known: Comparisons | None = None) -> Asked:
+def _question(card: Conflict, now: datetime, known: Comparisons | None = None) -> CardQuestion:
     members = list(card.members.all())
     live = [m.memory for m in members if m.memory.state(now) == "active"]
-    return asked_by(card, members, live, known)
+    return question_of(card, members, live, known)
 
 
-def seen_of(card: Conflict, now: datetime) -> Seen:
+def seen_of(card: Conflict, now: datetime) -> SeenCard:
     """Return what is shown of a card when a deed is asked about."""
-    return Seen(card.version, listing_of(card, _asked(card, now)))
+    return SeenCard(card.version, listing_of(card, _question(card, now)))
 
 
-def counts(cards: Iterable[Conflict], *, left: int, now: datetime) -> list[tuple[Verdict, Plan]]:
+def counts(
+    cards: Iterable[Conflict], *, left: int, now: datetime
+) -> list[tuple[Verdict, BulkPlan]]:
     """Say for each verdict what it would touch."""
     taken = list(cards)
-    return [(verdict, plan(taken, Decide(verdict), left=left, now=now)) for verdict in VERDICTS]
+    return [(verdict, plan(taken, BulkDecide(verdict), left=left, now=now)) for verdict in VERDICTS]

@@ -12,8 +12,13 @@ from conflicts.models import Conflict, ConflictMember, Decision
 from conflicts.models.card import ConflictStatus
 from conflicts.models.decision import Verdict
 from conflicts.services.cards.comparing import with_comparisons
-from conflicts.services.cards.consequences import Asked, asked_by, consequences, listing_of
-from conflicts.services.cards.lookup import locked_with_members
+from conflicts.services.cards.consequences import (
+    CardQuestion,
+    consequences,
+    listing_of,
+    question_of,
+)
+from conflicts.services.cards.lookup import lock_with_members
 from conflicts.services.causes import ALREADY_DECIDED, STALE_LISTING, STALE_VERSION
 from conflicts.services.due import note_written
 from engram.kernel.actors import Actor
@@ -85,10 +90,10 @@ def _decide(
     """Carry out a verdict within the caller's transaction; claims are only looked up."""
     if answer:
         lock_statements([content_hash(answer)])
-    conflict, members, locked = locked_with_members(conflict_id)
+    conflict, members, locked = lock_with_members(conflict_id)
     _check_open(conflict, version)
     recalled = [memory for memory in locked.values() if memory.state(now) == "active"]
-    asked = asked_by(conflict, members, recalled, known)
+    asked = question_of(conflict, members, recalled, known)
     _check_listing(conflict, asked, listing)
     plan = consequences(asked, verdict, keep)
     known.demand_known()
@@ -161,7 +166,7 @@ def _check_open(conflict: Conflict, version: int | None) -> None:
         )
 
 
-def _check_listing(conflict: Conflict, asked: Asked, listing: str) -> None:
+def _check_listing(conflict: Conflict, asked: CardQuestion, listing: str) -> None:
     """Refuse a verdict whose consequences are other ones by now than the caller was shown."""
     if listing and listing != listing_of(conflict, asked):
         raise StaleError(

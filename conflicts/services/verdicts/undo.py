@@ -10,7 +10,7 @@ from django.db import IntegrityError
 
 from conflicts.models import Conflict, Decision
 from conflicts.models.card import ConflictStatus
-from conflicts.services.cards.lookup import locked_conflict
+from conflicts.services.cards.lookup import lock_card
 from conflicts.services.causes import MEMBERS_CHANGED
 from conflicts.services.verdicts.resolve import UPHOLDING
 from engram.kernel.actors import Actor
@@ -41,13 +41,13 @@ def _undo(conflict_id: UUID, *, actor: Actor, now: datetime) -> Conflict:
     standing = Decision.objects.filter(conflict=conflict_id, undone_at=None)
     decision = standing.first()
     if decision is None:
-        locked_conflict(conflict_id)  # missing is said otherwise
+        lock_card(conflict_id)  # missing is said otherwise
         raise StaleError("There is no decision to undo.", cause=NOTHING_TO_UNDO)
     effects = {UUID(effect["memory"]): effect for effect in decision.effects}
     lock_statements(effect["content_hash"] for effect in decision.effects)
     answer_ids = [decision.answer_id] if decision.answer_id else []
     memories = {memory.id: memory for memory in lock([*effects, *answer_ids])}
-    conflict = locked_conflict(conflict_id)
+    conflict = lock_card(conflict_id)
     if standing.first() != decision:
         raise StaleError("The decision was taken back meanwhile.", cause=NOTHING_TO_UNDO)
     changed = [

@@ -15,7 +15,7 @@ from conflicts.services.detection import runs as run_figures
 from engram.console.diagnostics.domain import Domain
 from engram.console.health import broker_check
 from engram.embedded.places import read_record
-from engram.kernel import embedding, llm, pulse
+from engram.kernel import embedding, heartbeat, llm
 from engram.kernel.models import ModelSpend, StageError, Workspace
 from memories.models import Memory, Session
 from memories.services.gate import metrics as gate_service
@@ -39,7 +39,7 @@ LEAST_JUDGED = 5  # merges, before their share says anything
 
 def processes(now: datetime) -> Counter[str]:
     """Count the living processes by what they do."""
-    return Counter(pulse.kind_of(row) for row in pulse.heard(now))
+    return Counter(heartbeat.kind_of(row) for row in heartbeat.recent_processes(now))
 
 
 def gate_metrics(now: datetime) -> GateMetrics:

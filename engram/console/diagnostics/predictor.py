@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from engram.console.diagnostics.domain import Domain
-from engram.kernel import latency, pulse
+from engram.kernel import heartbeat, latency
 from engram.kernel.models import Workspace
 from memories.services.sessions.ranker_hook import STAGE
 from predictor.core.calibration import FLAG_ERROR
@@ -70,10 +70,10 @@ def predictor(workspace: Workspace, *, now: datetime) -> Domain:
     config = workspace.config
     state = state_of()
     speed = latency.latencies([STAGE], since=now - HOUR)[STAGE]
-    processes = pulse.heard(now)
+    processes = heartbeat.recent_processes(now)
     drift = judge_drift(now, windows=DRIFT_WINDOWS)
     signs = Signs(
-        is_worker_alive=any(pulse.kind_of(row) == "worker" for row in processes),
+        is_worker_alive=any(heartbeat.kind_of(row) == "worker" for row in processes),
         is_disabled=breaker.is_open(state, now),
         is_serving=state.phase in SERVING,
         success_rate=state.success_rate,

@@ -31,7 +31,7 @@ from memories.services.commit.draft import Draft
 
 
 @dataclass(slots=True)
-class Told:
+class StoryCards:
     """A story as the agent told it: the cards, and what it was asked on the way."""
 
     conflicts: list[dict[str, Any]] = field(default_factory=list)
@@ -44,14 +44,14 @@ def run(path: Path, *, seed: int, advance: Callable[[int], object]) -> Outcome:
     alone, told = [], []
     for story in stories:
         alone.append({"id": story.id, "conflicts": rules.find(story)})
-        told.append(tell(story))
+        told.append(commit_story(story))
         advance(1)
     return score(stories, alone, told, seed=seed)
 
 
-def tell(story: StoryRow) -> Told:
+def commit_story(story: StoryRow) -> StoryCards:
     """Commit a story fact by fact, answer what is asked, and return what people would see."""
-    told = Told()
+    told = StoryCards()
     with scratch_workspace() as workspace:
         facts: dict[UUID, list[str]] = defaultdict(list)
         for fact in story.facts:
@@ -95,7 +95,7 @@ def _answer(
 def score(
     stories: Sequence[StoryRow],
     alone: Sequence[Mapping[str, Any]],
-    told: Sequence[Told],
+    told: Sequence[StoryCards],
     *,
     seed: int,
 ) -> Outcome:

@@ -37,7 +37,7 @@ def read_rows(path: Path, row_type: type[AnyRow]) -> list[AnyRow]:
                         raise ValueError("a NUL character, which no memory can hold")
                     rows.append(row_type.model_validate_json(line))
                 except ValueError as error:
-                    problems.append(f"{path.name}, line {number}: {_told(error)}")
+                    problems.append(f"{path.name}, line {number}: {_describe(error)}")
                     if len(problems) >= MAX_PROBLEMS:
                         problems.append("and perhaps more")
                         break
@@ -58,7 +58,7 @@ def refuse_repeated_ids(path: Path, ids: list[str]) -> None:
         raise InputError(f"{path.name}: these ids stand more than once: {', '.join(repeated[:5])}")
 
 
-def _told(error: ValueError) -> str:
+def _describe(error: ValueError) -> str:
     if not isinstance(error, ValidationError):
         return str(error)
     first = error.errors()[0]

@@ -58,12 +58,14 @@ def write_predictions(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
 def table(outcome: Outcome) -> str:
     """Return the figures and details as aligned text."""
     width = max((len(name) for name in outcome.figures), default=0)
-    lines = [f"{name:<{width}}  {_shown(figure.value)}" for name, figure in outcome.figures.items()]
+    lines = [
+        f"{name:<{width}}  {_format(figure.value)}" for name, figure in outcome.figures.items()
+    ]
     lines += [f"{name}: {_detail(value)}" for name, value in outcome.details.items()]
     return "\n".join(lines)
 
 
-def _shown(value: Interval) -> str:
+def _format(value: Interval) -> str:
     return f"{value.mean:6.3f}  [{value.low:.3f}, {value.high:.3f}]  n = {value.n}"
 
 

@@ -17,7 +17,7 @@ from pydantic import Field
 
 from engram.console.evaluation.lines import Row, read_rows, refuse_repeated_ids
 from engram.console.evaluation.outcome import Figure, Outcome
-from engram.console.evaluation.scratch import commit_rows, rolled_back, scratch_workspace
+from engram.console.evaluation.scratch import commit_rows, roll_back, scratch_workspace
 from engram.kernel.models import Workspace
 from memories.core.metrics import Interval, wilson
 from memories.services.commit.commit import Committed
@@ -52,7 +52,7 @@ def run(path: Path, *, seed: int, advance: Callable[[int], object]) -> Outcome:
     predictions = []
     with scratch_workspace() as workspace:
         for pair in pairs:
-            with rolled_back():
+            with roll_back():
                 predictions.append(_row(pair, _commit_both(workspace, pair)))
             advance(1)
     return score(pairs, predictions)

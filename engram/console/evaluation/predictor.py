@@ -72,7 +72,7 @@ class Extent:
     def steps(self) -> int:
         """Count what the progress bar is told."""
         fits = len(WORLDS) * len(MAKERS) * len(self.checkpoints)
-        return self.seeds * (fits + len(_governed()))
+        return self.seeds * (fits + len(_governed_rankers()))
 
 
 def run(extent: Extent, *, seed: int, advance: Callable[[int], object]) -> Outcome:
@@ -94,7 +94,7 @@ def run(extent: Extent, *, seed: int, advance: Callable[[int], object]) -> Outco
         ]
         figures |= _curve_figures(world, found, rng)
     lives: dict[str, list[list[Step]]] = defaultdict(list)
-    for name, fixed in _governed().items():
+    for name, fixed in _governed_rankers().items():
         for user in extent.worlds:
             plan = REPORT[GOVERNED_WORLD]
             lives[name].append(govern(plan, user, sessions=extent.sessions, fixed=fixed))
@@ -106,12 +106,12 @@ def run(extent: Extent, *, seed: int, advance: Callable[[int], object]) -> Outco
         "sessions": extent.sessions,
         "tests a user": curves.TESTS,
         "recipe": asdict(Recipe()),
-        "left cold start": {name: _left(steps) for name, steps in lives.items()},
+        "left cold start": {name: _influence_starts(steps) for name, steps in lives.items()},
     }
     return Outcome("predictor", figures, rows, details)
 
 
-def _governed() -> dict[str, FixedRanker | None]:
+def _governed_rankers() -> dict[str, FixedRanker | None]:
     chance = rankers.Random(0)
 
     def by_chance(session: SimulatedSession) -> Any:
@@ -152,7 +152,7 @@ def _governed_figures(
     return figures
 
 
-def _left(users: Sequence[Sequence[Step]]) -> str:
+def _influence_starts(users: Sequence[Sequence[Step]]) -> str:
     """Tell in which session each user's predictor first had influence."""
     first = [next((n for n, s in enumerate(steps, 1) if s.alpha < 1), None) for steps in users]
     return " ".join("never" if n is None else str(n) for n in first)

@@ -59,7 +59,7 @@ class ProbeRow(Row):
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ProbeWorkspace:
     """The story in a workspace: which memory each label became, and each memory's first label."""
 
     workspace: Workspace
@@ -89,7 +89,7 @@ def run(path: Path, *, seed: int, advance: Callable[[int], object]) -> Outcome:
     """Tell the story, ask every probe, and measure what came back."""
     probes, steps = read(path), read_story()
     predictions = []
-    with told(path, probes, steps, advance=advance) as story:
+    with load_story(path, probes, steps, advance=advance) as story:
         for probe in probes:
             predictions.append(
                 {
@@ -118,13 +118,13 @@ def size(path: Path) -> int:
 
 
 @contextmanager
-def told(
+def load_story(
     path: Path,
     probes: Sequence[ProbeRow],
     steps: list[AnyStep],
     *,
     advance: Callable[[int], object],
-) -> Iterator[Told]:
+) -> Iterator[ProbeWorkspace]:
     """Tell the story in a scratch workspace; refuse probes that name what is not in it."""
     named = {label for probe in probes for label in (*probe.gold, *probe.forbidden)}
     _refuse(path, named - {step.label for step in steps if isinstance(step, CommitStep)})
@@ -136,7 +136,7 @@ def told(
         names: dict[UUID, str] = {}
         for label, memory in memories.items():
             names.setdefault(memory, label)
-        yield Told(workspace, memories, names)
+        yield ProbeWorkspace(workspace, memories, names)
 
 
 def _refuse(path: Path, unknown: set[str]) -> None:

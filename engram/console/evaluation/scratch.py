@@ -26,7 +26,7 @@ EVALUATOR = Actor(kind="system", id="", label="evaluate", role=Role.ADMIN)
 
 
 @contextmanager
-def rolled_back() -> Iterator[None]:
+def roll_back() -> Iterator[None]:
     """Undo everything that the block writes; nests as a savepoint."""
     with transaction.atomic():
         try:
@@ -38,7 +38,7 @@ def rolled_back() -> Iterator[None]:
 @contextmanager
 def scratch_workspace() -> Iterator[Workspace]:
     """Yield an empty workspace with default settings, gone afterwards."""
-    with rolled_back():
+    with roll_back():
         slug = f"evaluate-{uuid4().hex[:12]}"
         yield Workspace.objects.create(slug=slug, name="Evaluation")
 

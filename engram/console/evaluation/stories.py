@@ -131,7 +131,7 @@ def cards(
         ]
 
 
-def matched(predicted: Sequence[Sequence[str]], expected: Sequence[Sequence[str]]) -> int:
+def count_matches(predicted: Sequence[Sequence[str]], expected: Sequence[Sequence[str]]) -> int:
     """How many pairs of a predicted and an expected conflict there are at most.
 
     They match when the prediction names at least two of the expected facts and at most one other;
@@ -164,7 +164,7 @@ def score(
 ) -> Outcome:
     """Precision and recall over conflicts, and how many coherent stories were flagged."""
     found = {row["id"]: [c["fact_ids"] for c in row["conflicts"]] for row in predictions}
-    hits = {s.id: matched(found[s.id], [c.fact_ids for c in s.expected]) for s in stories}
+    hits = {s.id: count_matches(found[s.id], [c.fact_ids for c in s.expected]) for s in stories}
     coherent = [bool(found[s.id]) for s in stories if not s.expected]
 
     def ratio(parts: Sequence[float], wholes: Sequence[float]) -> Interval:

@@ -21,7 +21,7 @@ import numpy as np
 
 from engram.console.demo.story import read_story
 from engram.console.evaluation.outcome import Figure, Outcome
-from engram.console.evaluation.probes import MEASURES, ProbeRow, Told, read, told
+from engram.console.evaluation.probes import MEASURES, ProbeRow, ProbeWorkspace, load_story, read
 from engram.kernel.configuration import WorkspaceSettings
 from memories.core.metrics import bootstrap, bootstrap_difference
 from memories.models import Provenance
@@ -35,7 +35,7 @@ ALL_ONES: Weights = (1.0, 1.0, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
-class Scored:
+class ScoredMemory:
     """A memory in a probe's pool, with its score before provenance is weighed."""
 
     label: str
@@ -45,14 +45,14 @@ class Scored:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ProbePool:
     """A probe with its whole pool."""
 
     id: str
     gold: tuple[str, ...]
-    pool: tuple[Scored, ...]
+    pool: tuple[ScoredMemory, ...]
 
-    def ranked(self, weights: Weights) -> list[str]:
+    def rank_labels(self, weights: Weights) -> list[str]:
         """Return the labels of the pool under other weights, best first."""
         by_class = dict(zip(Provenance.values, weights, strict=True))
         order = sorted(
@@ -69,7 +69,7 @@ def run(path: Path, *, seed: int, advance: Callable[[int], object]) -> Outcome:
     """Score every pool once, weigh it by every setting, and compare."""
     probes = read(path)
     asked = []
-    with told(path, probes, read_story(), advance=advance) as story:
+    with load_story(path, probes, read_story(), advance=advance) as story:
         for probe in probes:
             if probe.gold:
                 asked.append(_ask(story, probe))
@@ -89,7 +89,7 @@ def defaults() -> Weights:
     return user, summary, own
 
 
-def compare(asked: Sequence[Asked], *, seed: int) -> Outcome:
+def compare(asked: Sequence[ProbePool], *, seed: int) -> Outcome:
     """Find the best setting and tell it, the defaults and all ones apart, with intervals."""
     ours = defaults()
     settings = sorted({*grid(), ours}, reverse=True)
@@ -112,15 +112,15 @@ def compare(asked: Sequence[Asked], *, seed: int) -> Outcome:
             )
             figures[f"{name}, best over {other}"] = Figure(gain)
     details: dict[str, Any] = {
-        "best": _told(best),
-        "defaults": _told(ours),
+        "best": _format_weights(best),
+        "defaults": _format_weights(ours),
         "settings": len(settings),
         "as good as the best": sum(means[weights] == means[best] for weights in settings),
         "verdict": _verdict(figures, has_won=means[best] != means[ours]),
-        "grid": {_told(weights): means[weights] for weights in settings},
+        "grid": {_format_weights(weights): means[weights] for weights in settings},
     }
     predictions = [
-        {"id": probe.id, "weights": what, "ranked": probe.ranked(weights)[:RANKED_MAX]}
+        {"id": probe.id, "weights": what, "ranked": probe.rank_labels(weights)[:RANKED_MAX]}
         for what, weights in named.items()
         for probe in asked
     ]
@@ -134,13 +134,13 @@ def choose(means: Mapping[Weights, Mapping[str, float]]) -> Weights:
     return max(allowed, key=lambda w: (means[w]["p@3"], means[w]["mrr"], sum(w), w))
 
 
-def _ask(story: Told, probe: ProbeRow) -> Asked:
+def _ask(story: ProbeWorkspace, probe: ProbeRow) -> ProbePool:
     config = story.workspace.config
-    return Asked(
+    return ProbePool(
         probe.id,
         tuple(story.name(label) for label in probe.gold),
         tuple(
-            Scored(
+            ScoredMemory(
                 story.names[result.memory.id],
                 result.score / config.provenance_weight(result.memory.provenance),
                 result.memory.provenance,
@@ -151,8 +151,8 @@ def _ask(story: Told, probe: ProbeRow) -> Asked:
     )
 
 
-def _values(asked: Sequence[Asked], weights: Weights) -> dict[str, list[float]]:
-    ranked = [(probe.ranked(weights), probe.gold) for probe in asked]
+def _values(asked: Sequence[ProbePool], weights: Weights) -> dict[str, list[float]]:
+    ranked = [(probe.rank_labels(weights), probe.gold) for probe in asked]
     return {name: [measure(*pair) for pair in ranked] for name, measure in MEASURES.items()}
 
 
@@ -163,5 +163,5 @@ def _verdict(figures: Mapping[str, Figure], *, has_won: bool) -> str:
     return "the best beats the defaults" if is_sure else "the defaults stand: no sure gain"
 
 
-def _told(weights: Weights) -> str:
+def _format_weights(weights: Weights) -> str:
     return "/".join(f"{weight:g}" for weight in weights)

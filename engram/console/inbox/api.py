@@ -16,7 +16,7 @@ from rest_framework.response import Response
 
 from engram.console.inbox import queue
 from engram.console.inbox.registry import SOURCES, sources_for
-from engram.console.inbox.source import SEVERITIES, Entry, Mark, Wanted
+from engram.console.inbox.source import SEVERITIES, InboxEntry, InboxFilter, Mark
 from engram.kernel.api import WorkspaceView
 from engram.kernel.fields import AskedWhole
 from engram.kernel.literals import moment, whole_number
@@ -74,7 +74,10 @@ class InboxPages(NewestFirst):
         return _position(_place(position))
 
     def answer(
-        self, request: Request, limit: int, entries: Callable[[Mark | None, int, bool], list[Entry]]
+        self,
+        request: Request,
+        limit: int,
+        entries: Callable[[Mark | None, int, bool], list[InboxEntry]],
     ) -> dict[str, Any]:
         """Return a page of `entries(place, limit, is_back)`, which lists the nearest first."""
         cursor = self.decode_cursor(request) if request.query_params.get("cursor") else None
@@ -92,7 +95,7 @@ class InboxPages(NewestFirst):
             "previous": self._link(rows[0], is_back=True) if rows and has_previous else None,
         }
 
-    def _link(self, entry: Entry, *, is_back: bool) -> str:
+    def _link(self, entry: InboxEntry, *, is_back: bool) -> str:
         position: Any = _position(entry.mark)  # the stubs know numbers only
         return str(self.encode_cursor(Cursor(0, is_back, position)))
 
@@ -125,9 +128,9 @@ class Inbox(WorkspaceView):
         sources = sources_for(self.actor.role)
         if query["source"] not in {"", *(source.name for source in sources)}:
             raise ValidationError({"source": "There is no such source."})
-        wanted = Wanted(source=query["source"], severity=query["severity"])
+        wanted = InboxFilter(source=query["source"], severity=query["severity"])
 
-        def entries(place: Mark | None, limit: int, is_back: bool) -> list[Entry]:
+        def entries(place: Mark | None, limit: int, is_back: bool) -> list[InboxEntry]:
             return queue.entries(sources, wanted, now, mark=place, limit=limit, is_back=is_back)
 
         page = InboxPages().answer(request, query["limit"], entries)
@@ -151,7 +154,7 @@ class Inbox(WorkspaceView):
         )
 
 
-def _shape(entry: Entry) -> dict[str, Any]:
+def _shape(entry: InboxEntry) -> dict[str, Any]:
     return {
         "source": entry.mark.source,
         "id": entry.mark.id,

@@ -13,7 +13,7 @@ from django.db.models.fields import DateTimeField
 from django.http import HttpRequest
 
 from conflicts.core.questions import quote
-from engram.console.inbox.source import SEVERITIES, Action, Done, Source, Wanted
+from engram.console.inbox.source import SEVERITIES, Action, Done, InboxFilter, Source
 from engram.kernel.actors import Actor
 from engram.kernel.models import Role, Workspace
 from engram.kernel.planning import by_index_sorted
@@ -53,15 +53,15 @@ class Calibration(Source):
     settled_by = ("calibration.labelled",)
     reads_by_index = True
 
-    def planned(self, *, is_ordered: bool) -> AbstractContextManager[None]:
+    def plan_query(self, *, is_ordered: bool) -> AbstractContextManager[None]:
         """Look both up by their ids; the planner would read the whole workspace."""
-        return by_index_sorted() if is_ordered else super().planned(is_ordered=False)
+        return by_index_sorted() if is_ordered else super().plan_query(is_ordered=False)
 
     def rows(self) -> QuerySet[Any]:
         """Return all items."""
-        return self._annotated(CalibrationItem.objects.all())
+        return self._annotate(CalibrationItem.objects.all())
 
-    def waiting(self, wanted: Wanted, now: datetime) -> QuerySet[Any]:
+    def waiting(self, wanted: InboxFilter, now: datetime) -> QuerySet[Any]:
         """Return those nobody has labelled that can still be read as the judge read them."""
         found = calibrate.waiting_items(now)
         if wanted.assignee_id is not None or wanted.severity not in {"", SEVERITIES[URGENCY]}:
@@ -72,9 +72,9 @@ class Calibration(Source):
         if wanted.text:
             told = Q(memory__content__icontains=wanted.text)
             found = found.filter(told | Q(session__session_key__icontains=wanted.text))
-        return self._annotated(found)
+        return self._annotate(found)
 
-    def _annotated(self, found: QuerySet[Any]) -> QuerySet[Any]:
+    def _annotate(self, found: QuerySet[Any]) -> QuerySet[Any]:
         """Mark items so that a sample's keep the order in which they were drawn."""
         place = ExpressionWrapper(
             F("sample__drawn_at") + F("position") * Value(timedelta(microseconds=1)),
@@ -87,7 +87,7 @@ class Calibration(Source):
 
     def titles(self, rows: Sequence[Any]) -> Mapping[UUID, tuple[str, str]]:
         """Return what is asked, and about which memory where it may be quoted."""
-        return {row.pk: ("calibration", f"Was {_quoted(row)} of use?") for row in rows}
+        return {row.pk: ("calibration", f"Was {_quote(row)} of use?") for row in rows}
 
     def context(self, request: HttpRequest, row: Any, now: datetime) -> dict[str, Any]:
         """Return what the judge read and, beside a person's label only, what it said."""
@@ -144,7 +144,7 @@ class Calibration(Source):
         calibrate.unlabel_item(workspace, item_id, actor=actor, now=now)
 
 
-def _quoted(row: Any) -> str:
+def _quote(row: Any) -> str:
     if row.memory.forgotten_at is not None:
         return "a memory"
     return quote(row.memory.content, QUOTED)

@@ -16,7 +16,7 @@ from conflicts.pages import card_context
 from conflicts.services.cards import queue, show
 from conflicts.services.cards.snooze import wake
 from conflicts.services.verdicts.undo import undo
-from engram.console.inbox.source import Done, Source, Wanted
+from engram.console.inbox.source import Done, InboxFilter, Source
 from engram.kernel.actors import Actor
 from engram.kernel.models import Workspace
 
@@ -35,12 +35,12 @@ class Conflicts(Source):
 
     def rows(self) -> QuerySet[Any]:
         """Return all cards."""
-        return self._annotated(queue.Wanted(status=queue.ALL))
+        return self._annotate(queue.CardFilter(status=queue.ALL))
 
-    def waiting(self, wanted: Wanted, now: datetime) -> QuerySet[Any]:
+    def waiting(self, wanted: InboxFilter, now: datetime) -> QuerySet[Any]:
         """Return the open cards that are wanted."""
-        return self._annotated(
-            queue.Wanted(
+        return self._annotate(
+            queue.CardFilter(
                 severity=wanted.severity,
                 scope=wanted.scope,
                 text=wanted.text,
@@ -48,7 +48,7 @@ class Conflicts(Source):
             )
         )
 
-    def _annotated(self, wanted: queue.Wanted) -> QuerySet[Any]:
+    def _annotate(self, wanted: queue.CardFilter) -> QuerySet[Any]:
         return queue.cards(wanted).annotate(since=F("created_at")).select_related("assignee")
 
     def titles(self, rows: Sequence[Any]) -> Mapping[UUID, tuple[str, str]]:

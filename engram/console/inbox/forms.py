@@ -7,7 +7,7 @@ from uuid import UUID
 
 from django import forms
 
-from engram.console.inbox.source import SEVERITIES, Wanted
+from engram.console.inbox.source import SEVERITIES, InboxFilter
 from engram.kernel.literals import row_id
 
 FILTERS = ("source", "severity", "scope", "q", "mine")
@@ -25,12 +25,12 @@ class InboxForm(forms.Form):
     q = forms.CharField(max_length=200, required=False)
     mine = forms.BooleanField(required=False)
 
-    def wanted(self, *, known: set[str], user_id: int | None) -> Wanted:
+    def wanted(self, *, known: set[str], user_id: int | None) -> InboxFilter:
         """Return the valid filters."""
         self.is_valid()
         fields: dict[str, Any] = self.cleaned_data
         source = fields.get("source", "")
-        return Wanted(
+        return InboxFilter(
             source=source if source in known else "",
             severity=fields.get("severity", ""),
             scope=fields.get("scope", ""),

@@ -22,7 +22,7 @@ from engram.console.inbox import queue
 from engram.console.inbox.forms import FILTERS, ActionForm, InboxForm, named_item
 from engram.console.inbox.put_off import put_off, put_off_until, take_up
 from engram.console.inbox.registry import source_named, sources_for
-from engram.console.inbox.source import Done, Entry, Source, Wanted
+from engram.console.inbox.source import Done, InboxEntry, InboxFilter, Source
 from engram.kernel.pages import View, has_role, member_page, staff_of, way_back
 from engram.kernel.refusals import RefusalError, StaleError
 
@@ -35,7 +35,7 @@ class Chosen:
 
     source: Source
     row: Any
-    entry: Entry
+    entry: InboxEntry
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Queue:
     """What a member looks at: the sources of their role, through the filters of the address."""
 
     sources: list[Source]
-    wanted: Wanted
+    wanted: InboxFilter
     filters: dict[str, str]
 
 
@@ -89,11 +89,11 @@ def _inbox(
     wanted = form.wanted(known={source.name for source in sources}, user_id=staff.actor.user_id)
     filters = {name: here[name] for name in FILTERS if here.get(name)}
     tallies = queue.tallies_for(request)
-    chosen = _asked_item(here.get("item", ""), sources)
+    chosen = _item_in_address(here.get("item", ""), sources)
     mark = chosen.entry.mark if chosen else None
     following = queue.entries(sources, wanted, now, mark=mark, limit=NEXT_SHOWN + 1)
     if chosen is None and following:
-        chosen = _asked_item(following[0].key, sources)
+        chosen = _item_in_address(following[0].key, sources)
         following = following[1:]
     context: dict[str, Any] = {
         "form": form,
@@ -116,7 +116,7 @@ def _inbox(
 
 
 def _item_context(
-    request: HttpRequest, chosen: Chosen, looked_at: Queue, following: list[Entry]
+    request: HttpRequest, chosen: Chosen, looked_at: Queue, following: list[InboxEntry]
 ) -> dict[str, Any]:
     now = timezone.now()
     mark, filters = chosen.entry.mark, looked_at.filters
@@ -144,19 +144,19 @@ def _item_context(
     }
 
 
-def _address(filters: dict[str, str], entry: Entry | None) -> str:
+def _address(filters: dict[str, str], entry: InboxEntry | None) -> str:
     query = {**filters, **({"item": entry.key} if entry else {})}
     return reverse("console:inbox") + (f"?{urlencode(query)}" if query else "")
 
 
-def _asked_item(text: str, sources: list[Source]) -> Chosen | None:
+def _item_in_address(text: str, sources: list[Source]) -> Chosen | None:
     """Return the item that the address names, if there is one that the member may see."""
     named = named_item(text)
     source = next((s for s in sources if named and s.name == named[0]), None)
     if named is None or source is None:
         return None
     row = source.rows().filter(pk=named[1]).first()
-    return Chosen(source, row, source.told([row])[0]) if row is not None else None
+    return Chosen(source, row, source.as_entries([row])[0]) if row is not None else None
 
 
 def _done(request: HttpRequest, asked: str, sources: list[Source]) -> dict[str, Any] | None:
@@ -191,7 +191,7 @@ def act(request: HttpRequest, source: Source, item: UUID) -> HttpResponse:
     """Carry out an answer; what cannot be done is said beside what was typed."""
     form = ActionForm(request.POST)
     if not form.is_valid():
-        return _refused(request, source, item, "Choose one of the answers.", 422)
+        return _show_refusal(request, source, item, "Choose one of the answers.", 422)
     staff = staff_of(request)
     asked = form.cleaned_data
     try:
@@ -204,7 +204,7 @@ def act(request: HttpRequest, source: Source, item: UUID) -> HttpResponse:
             now=timezone.now(),
         )
     except RefusalError as error:
-        return _refused(request, source, item, _said(error), _status_of(error))
+        return _show_refusal(request, source, item, _said(error), _status_of(error))
     return redirect(_with_done(request, source, item))
 
 
@@ -215,7 +215,7 @@ def snooze(request: HttpRequest, source: Source, item: UUID) -> HttpResponse:
     form = SnoozeForm(request.POST)
     if not form.is_valid():
         said = " ".join(str(message) for errors in form.errors.values() for message in errors)
-        return _refused(request, source, item, said, 422)
+        return _show_refusal(request, source, item, said, 422)
     if source.has_own_snooze:
         raise Http404
     staff = staff_of(request)
@@ -242,7 +242,7 @@ def take_back(request: HttpRequest, source: Source, item: UUID) -> HttpResponse:
         else:
             source.undo(staff.workspace, item, actor=staff.actor, now=now)
     except RefusalError as error:
-        return _refused(request, source, item, _said(error), 409)
+        return _show_refusal(request, source, item, _said(error), 409)
     messages.success(request, "Taken back.")
     return redirect(way_back(request, reverse("console:inbox")))
 
@@ -256,7 +256,7 @@ def counts(request: HttpRequest) -> HttpResponse:
     return JsonResponse({"inbox": sum(by_source.values()), **by_source})
 
 
-def _refused(
+def _show_refusal(
     request: HttpRequest, source: Source, item: UUID, detail: str, status: int
 ) -> HttpResponse:
     """Show the item as it is now, with why it was refused and everything that was typed."""

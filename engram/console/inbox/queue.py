@@ -13,7 +13,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from engram.console.inbox.registry import sources_for
-from engram.console.inbox.source import Entry, Mark, Source, Tally, Wanted
+from engram.console.inbox.source import InboxEntry, InboxFilter, Mark, Source, WaitingCount
 from engram.kernel.planning import by_index
 from engram.kernel.tenancy import has_workspace
 
@@ -21,49 +21,53 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class QueuePosition:
     """Where an item stands in the queue (`position` counts from 1)."""
 
     total: int
     position: int
 
 
-def asked(sources: Sequence[Source], wanted: Wanted) -> list[Source]:
+def read_item(sources: Sequence[Source], wanted: InboxFilter) -> list[Source]:
     """Return the sources that a filter leaves."""
     return [source for source in sources if wanted.source in {"", source.name}]
 
 
 def entries(
     sources: Sequence[Source],
-    wanted: Wanted,
+    wanted: InboxFilter,
     now: datetime,
     *,
     mark: Mark | None = None,
     limit: int,
     is_back: bool = False,
-) -> list[Entry]:
+) -> list[InboxEntry]:
     """Return what comes next after a place in the queue (or before it, the nearest first)."""
     runs = [
         source.entries(wanted, now, mark=mark, limit=limit, is_back=is_back)
-        for source in asked(sources, wanted)
+        for source in read_item(sources, wanted)
     ]
     merged = heapq.merge(*runs, key=lambda entry: entry.mark, reverse=is_back)
     return list(islice(merged, limit))
 
 
-def place(sources: Sequence[Source], wanted: Wanted, mark: Mark, now: datetime) -> Place:
+def place(
+    sources: Sequence[Source], wanted: InboxFilter, mark: Mark, now: datetime
+) -> QueuePosition:
     """Say where an item stands, or would stand if it has left the queue meanwhile."""
-    found = _counted(asked(sources, wanted), lambda source: source.before(wanted, mark, now))
+    found = _count(read_item(sources, wanted), lambda source: source.before(wanted, mark, now))
     counted = found.values()
-    return Place(sum(total for total, _ in counted), 1 + sum(before for _, before in counted))
+    return QueuePosition(
+        sum(total for total, _ in counted), 1 + sum(before for _, before in counted)
+    )
 
 
-def tallies(sources: Sequence[Source], now: datetime) -> dict[str, Tally]:
+def tallies(sources: Sequence[Source], now: datetime) -> dict[str, WaitingCount]:
     """Return how much of each source waits, and since when."""
-    return _counted(sources, lambda source: source.tally(Wanted(), now))
+    return _count(sources, lambda source: source.tally(InboxFilter(), now))
 
 
-def _counted(sources: Sequence[Source], count: Callable[[Source], T]) -> dict[str, T]:
+def _count(sources: Sequence[Source], count: Callable[[Source], T]) -> dict[str, T]:
     """Count in each source; those that are read by index tell the planner once for all."""
     counted = {s.name: count(s) for s in sources if not s.reads_by_index}
     if len(counted) < len(sources):
@@ -72,13 +76,13 @@ def _counted(sources: Sequence[Source], count: Callable[[Source], T]) -> dict[st
     return counted
 
 
-def tallies_for(request: HttpRequest) -> dict[str, Tally]:
+def tallies_for(request: HttpRequest) -> dict[str, WaitingCount]:
     """Return what the signed-in member sees waiting; counted once a request."""
-    known: dict[str, Tally] | None = getattr(request, "inbox_tallies", None)
+    known: dict[str, WaitingCount] | None = getattr(request, "inbox_tallies", None)
     if known is not None:
         return known
     staff = getattr(request, "staff_workspace", None)
-    found: dict[str, Tally] = {}
+    found: dict[str, WaitingCount] = {}
     if staff is not None and has_workspace():
         found = tallies(sources_for(staff.actor.role), timezone.now())
     request.inbox_tallies = found  # type: ignore[attr-defined]

@@ -12,7 +12,7 @@ from django.http import HttpRequest
 
 from conflicts.core.questions import quote
 from conflicts.core.wording import word_diff
-from engram.console.inbox.source import SEVERITIES, Action, Done, Source, Wanted
+from engram.console.inbox.source import SEVERITIES, Action, Done, InboxFilter, Source
 from engram.kernel.actors import Actor
 from engram.kernel.causes import NOT_UNDONE_HERE
 from engram.kernel.models import Role, Workspace
@@ -59,9 +59,9 @@ class Reviews(Source):
 
     def rows(self) -> QuerySet[Any]:
         """Return all reviews."""
-        return self._annotated(Review.objects.all())
+        return self._annotate(Review.objects.all())
 
-    def waiting(self, wanted: Wanted, now: datetime) -> QuerySet[Any]:
+    def waiting(self, wanted: InboxFilter, now: datetime) -> QuerySet[Any]:
         """Return the pending ones that are wanted."""
         found = Review.objects.filter(status=ReviewStatus.PENDING)
         grave = Q(kind=ReviewKind.SOURCE_FORGOTTEN)
@@ -80,9 +80,9 @@ class Reviews(Source):
                 Q(memory__forgotten_at=None, memory__content__icontains=wanted.text)
                 | _shown_claims(found, Q(request__fields__content__icontains=wanted.text))
             )
-        return self._annotated(found)
+        return self._annotate(found)
 
-    def _annotated(self, found: QuerySet[Any]) -> QuerySet[Any]:
+    def _annotate(self, found: QuerySet[Any]) -> QuerySet[Any]:
         urgency = Case(
             When(kind=ReviewKind.SOURCE_FORGOTTEN, then=Value(GRAVE)),
             default=Value(OTHER),

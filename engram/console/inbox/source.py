@@ -24,7 +24,7 @@ SEVERITIES = ("high", "medium", "low")  # an item's urgency is the place in this
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class InboxFilter:
     """Which items somebody wants to see; empty means any."""
 
     source: str = ""
@@ -44,7 +44,7 @@ class Mark(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class InboxEntry:
     """One waiting item in a word or two; `title` shows nothing that was forgotten."""
 
     mark: Mark
@@ -63,7 +63,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class WaitingCount:
     """How much of a source waits, and since when."""
 
     count: int = 0
@@ -110,7 +110,7 @@ class Source(ABC):
         """Return all items ever, annotated with `urgency` (0 is high) and `since`."""
 
     @abstractmethod
-    def waiting(self, wanted: Wanted, now: datetime) -> QuerySet[Any]:
+    def waiting(self, wanted: InboxFilter, now: datetime) -> QuerySet[Any]:
         """Return those of them that wait and are wanted."""
 
     @abstractmethod
@@ -146,14 +146,14 @@ class Source(ABC):
         """Take back what was decided; raise a refusal when it cannot be."""
         raise StaleError("This cannot be taken back here.", cause=NOT_UNDONE_HERE)
 
-    def planned(self, *, is_ordered: bool) -> AbstractContextManager[None]:
+    def plan_query(self, *, is_ordered: bool) -> AbstractContextManager[None]:
         """Tell the planner how to read what waits, where it would not guess; `is_ordered`: a few
         of it, first come first."""
         return by_index() if self.reads_by_index else nullcontext()
 
     # What all sources share
 
-    def standing(self, wanted: Wanted, now: datetime) -> QuerySet[Any]:
+    def due_now(self, wanted: InboxFilter, now: datetime) -> QuerySet[Any]:
         """Return what waits and is not put off."""
         found = self.waiting(wanted, now)
         if self.has_own_snooze:
@@ -161,35 +161,41 @@ class Source(ABC):
         put_off = PutOff.objects.filter(source=self.name, until__gt=now)
         return found.exclude(pk__in=put_off.values("item"))
 
-    def tally(self, wanted: Wanted, now: datetime) -> Tally:
+    def tally(self, wanted: InboxFilter, now: datetime) -> WaitingCount:
         """Count what waits."""
-        found = self.standing(wanted, now).order_by()
-        with self.planned(is_ordered=False):
-            return Tally(**found.aggregate(count=Count("pk"), oldest=Min("since")))
+        found = self.due_now(wanted, now).order_by()
+        with self.plan_query(is_ordered=False):
+            return WaitingCount(**found.aggregate(count=Count("pk"), oldest=Min("since")))
 
-    def before(self, wanted: Wanted, mark: Mark, now: datetime) -> tuple[int, int]:
+    def before(self, wanted: InboxFilter, mark: Mark, now: datetime) -> tuple[int, int]:
         """Return how many wait, and how many of them before a place in the queue."""
-        found = self.standing(wanted, now).order_by()
+        found = self.due_now(wanted, now).order_by()
         before = Count("pk", filter=self._beyond(mark, is_back=True))
-        with self.planned(is_ordered=False):
+        with self.plan_query(is_ordered=False):
             counted = found.aggregate(total=Count("pk"), before=before)
         return counted["total"], counted["before"]
 
     def entries(
-        self, wanted: Wanted, now: datetime, *, mark: Mark | None, limit: int, is_back: bool = False
-    ) -> list[Entry]:
+        self,
+        wanted: InboxFilter,
+        now: datetime,
+        *,
+        mark: Mark | None,
+        limit: int,
+        is_back: bool = False,
+    ) -> list[InboxEntry]:
         """Return what comes next after a place in the queue (or before it, the nearest first)."""
-        found = self.standing(wanted, now).order_by("urgency", "since", "pk")
+        found = self.due_now(wanted, now).order_by("urgency", "since", "pk")
         if mark is not None:
             found = found.filter(self._beyond(mark, is_back=is_back))
-        with self.planned(is_ordered=True):
+        with self.plan_query(is_ordered=True):
             rows = list(found.reverse()[:limit] if is_back else found[:limit])
-        return self.told(rows)
+        return self.as_entries(rows)
 
-    def told(self, rows: Sequence[Any]) -> list[Entry]:
+    def as_entries(self, rows: Sequence[Any]) -> list[InboxEntry]:
         """Return items as the queue lists them."""
         titles = self.titles(rows) if rows else {}
-        return [Entry(self.mark_of(row), *titles[row.pk]) for row in rows]
+        return [InboxEntry(self.mark_of(row), *titles[row.pk]) for row in rows]
 
     def mark_of(self, row: Any) -> Mark:
         """Return where an item stands."""

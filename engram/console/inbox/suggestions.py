@@ -14,7 +14,7 @@ from django.http import HttpRequest
 from conflicts.core.questions import quote
 from conflicts.core.wording import word_diff
 from conflicts.services.reports.report import report
-from engram.console.inbox.source import SEVERITIES, Action, Done, Source, Wanted
+from engram.console.inbox.source import SEVERITIES, Action, Done, InboxFilter, Source
 from engram.kernel.actors import Actor
 from engram.kernel.models import Workspace
 from engram.kernel.planning import by_index_in_order
@@ -50,28 +50,28 @@ class Suggestions(Source):
     )  # fmt: skip
     reads_by_index = True
 
-    def planned(self, *, is_ordered: bool) -> AbstractContextManager[None]:
+    def plan_query(self, *, is_ordered: bool) -> AbstractContextManager[None]:
         """Look both memories up by their ids; the planner would read the whole workspace."""
-        return by_index_in_order() if is_ordered else super().planned(is_ordered=False)
+        return by_index_in_order() if is_ordered else super().plan_query(is_ordered=False)
 
     def rows(self) -> QuerySet[Any]:
         """Return all suggestions."""
-        return self._annotated(MergeSuggestion.objects.all())
+        return self._annotate(MergeSuggestion.objects.all())
 
-    def waiting(self, wanted: Wanted, now: datetime) -> QuerySet[Any]:
+    def waiting(self, wanted: InboxFilter, now: datetime) -> QuerySet[Any]:
         """Return the open ones whose memories are as they were."""
         found = in_status(SuggestionStatus.OPEN, now)
         if wanted.assignee_id is not None or wanted.severity not in {"", SEVERITIES[URGENCY]}:
-            return self._annotated(found.none())
+            return self._annotate(found.none())
         if wanted.scope:
             inside = Memory.objects.filter(in_scope(wanted.scope.strip("/")))
             found = found.filter(memory__in=inside)
         if wanted.text:
             told = Q(memory__content__icontains=wanted.text)
             found = found.filter(told | Q(other__content__icontains=wanted.text))
-        return self._annotated(found)
+        return self._annotate(found)
 
-    def _annotated(self, found: QuerySet[Any]) -> QuerySet[Any]:
+    def _annotate(self, found: QuerySet[Any]) -> QuerySet[Any]:
         urgency = Value(URGENCY, output_field=IntegerField())
         both = found.select_related("memory", "other")
         marked: QuerySet[Any] = both.annotate(urgency=urgency, since=F("created_at"))
@@ -94,9 +94,9 @@ class Suggestions(Source):
         older, newer = _by_age(row)
         is_shown = older.forgotten_at is None and newer.forgotten_at is None
         difference = word_diff(older.content, newer.content) if is_shown else None
-        of_older, of_newer = _foreseen(row)
+        of_older, of_newer = _preview(row)
         conflicts = shared_conflicts(older.pk, newer.pk)
-        title, settled = _settled(row, conflicts, now)
+        title, settled = _explain_closed(row, conflicts, now)
         is_open_question = row.relation == Relation.DIFFERENT
         return {
             "suggestion": row,
@@ -126,7 +126,7 @@ class Suggestions(Source):
         """Return the answers, while both memories are as they were."""
         if not in_status(SuggestionStatus.OPEN, now).filter(pk=row.pk).exists():
             return ()
-        of_older, of_newer = _foreseen(row)
+        of_older, of_newer = _preview(row)
         kept, best = ("#2", of_newer) if of_newer.is_default else ("#1", of_older)
         united = "One memory from now on, under the id of #1;"
         return (
@@ -194,7 +194,7 @@ class Suggestions(Source):
             return Done("Kept apart.", "The two are suggested again.")
         if row is not None and row.status == SuggestionStatus.ACCEPTED:
             undo = "Both are memories of their own again; the gate keeps them apart from now on."
-            return Done("Merged.", undo if _standing_merge(row) else "")
+            return Done("Merged.", undo if _merge_in_force(row) else "")
         return None
 
     def undo(self, workspace: Workspace, item_id: UUID, *, actor: Actor, now: datetime) -> None:
@@ -203,13 +203,15 @@ class Suggestions(Source):
         if row is None or row.status != SuggestionStatus.ACCEPTED:
             reopen_suggestion(workspace, item_id, actor=actor, now=now)
             return
-        merge = _standing_merge(row)
+        merge = _merge_in_force(row)
         if merge is None or merge.observation_id is None:
             raise StaleError("This merge was taken apart already.", cause=MERGE_SPLIT)
         split(workspace, merge.memory_id, merge.observation_id, actor=actor, now=now)
 
 
-def _settled(row: MergeSuggestion, conflicts: Sequence[UUID], now: datetime) -> tuple[str, str]:
+def _explain_closed(
+    row: MergeSuggestion, conflicts: Sequence[UUID], now: datetime
+) -> tuple[str, str]:
     """Say why nobody is asked about the two: a heading and a sentence."""
     by = f" by {row.decided_by}" if row.decided_by else ""
     if row.status == SuggestionStatus.ACCEPTED:
@@ -221,7 +223,7 @@ def _settled(row: MergeSuggestion, conflicts: Sequence[UUID], now: datetime) -> 
     return "Withdrawn", WITHDRAWN
 
 
-def _foreseen(row: Any) -> tuple[answer_suggestion.Merging, answer_suggestion.Merging]:
+def _preview(row: Any) -> tuple[answer_suggestion.Merging, answer_suggestion.Merging]:
     """Return what a merge would drop in either wording; a row's claims are compared once."""
     if not hasattr(row, "foreseen"):
         row.foreseen = answer_suggestion.preview_merging(row)
@@ -243,7 +245,7 @@ def _by_age(row: MergeSuggestion) -> tuple[Memory, Memory]:
     return older, newer
 
 
-def _standing_merge(row: MergeSuggestion) -> Merge | None:
+def _merge_in_force(row: MergeSuggestion) -> Merge | None:
     """Return the merge that accepting a suggestion made, unless it was taken apart since."""
     pair = [row.memory_id, row.other_id]
     made = Merge.objects.filter(memory__in=pair, absorbed__in=pair, split_at=None)

@@ -129,7 +129,7 @@ class InvitationAdmin(BoundAdmin):
             return sum(invitations.revoke(one, actor=staff.actor, now=now) for one in chosen)
 
         still_open = {"accepted_at": None, "declined_at": None, "revoked_at": None}
-        return self.confirmed(
+        return self.confirm(
             request,
             rows.filter(**still_open, expires_at__gt=now),
             question="Revoke {n} invitations?",

@@ -171,7 +171,7 @@ class ApiKeyAdmin(RoleAdmin):
             now = timezone.now()
             return sum(keys.revoke(key, actor=staff.actor, now=now) for key in chosen)
 
-        return self.confirmed(
+        return self.confirm(
             request,
             rows.filter(revoked_at=None),
             question="Revoke {n} keys?",

@@ -14,7 +14,7 @@ from django.db import connection
 
 from engram.kernel import telemetry
 from engram.kernel.actors import Actor
-from engram.kernel.collisions import retried
+from engram.kernel.collisions import retry_on_collision
 from engram.kernel.credentials import refuse_credentials
 from engram.kernel.embedding import EmbeddingUnavailableError, embed_first_windows
 from engram.kernel.jobs import wake
@@ -144,7 +144,7 @@ class _Written(NamedTuple):
     left_for_later: list[UUID]  # compared with nothing
 
 
-@retried
+@retry_on_collision
 def _write(
     workspace: Workspace,
     prepared: Prepared,

@@ -27,7 +27,7 @@ from django.db import Error, connection
 from django.db.models.functions import Length
 
 from engram.kernel.actors import SYSTEM, Actor
-from engram.kernel.collisions import retried
+from engram.kernel.collisions import retry_on_collision
 from engram.kernel.conditions import condition_of
 from engram.kernel.jobs import wake
 from engram.kernel.models import Workspace
@@ -128,7 +128,7 @@ def _a_turn(sizes: Sequence[tuple[UUID, int]]) -> list[UUID]:
     return room or [sizes[0][0]]
 
 
-@retried
+@retry_on_collision
 def look_again(
     workspace: Workspace, ids: Collection[UUID], *, actor: Actor, now: datetime
 ) -> dict[UUID, SecondLook]:

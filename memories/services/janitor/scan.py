@@ -10,7 +10,7 @@ from uuid import UUID
 from django.db.models import Max, Q, QuerySet
 
 from engram.kernel.models import Workspace
-from memories.core.janitor import Rules, Subject, Verdict, judge
+from memories.core.janitor import JanitorVerdict, Rules, Subject, judge
 from memories.models import JanitorAction, Kind, Memory, Provenance, RecallRecord, State
 from memories.services.disputes import disputes_of
 
@@ -24,7 +24,7 @@ class JanitorFinding:
     """One memory and what is done about it."""
 
     memory: Memory
-    verdict: Verdict
+    verdict: JanitorVerdict
 
 
 def rules_of(workspace: Workspace, may_cull: bool | None) -> Rules:

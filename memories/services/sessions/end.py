@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from django.db.models import Q
 
 from engram.kernel.actors import SYSTEM, Actor
-from engram.kernel.collisions import retried
+from engram.kernel.collisions import retry_on_collision
 from engram.kernel.credentials import without_credentials
 from engram.kernel.history import record
 from engram.kernel.models import Workspace
@@ -24,7 +24,7 @@ CLOSED_A_TURN = 500
 NOTHING_SAID = hashlib.sha256(b"").hexdigest()
 
 
-@retried
+@retry_on_collision
 def end_session(
     workspace: Workspace, session_key: str, transcript: str, *, actor: Actor, now: datetime
 ) -> Session:

@@ -6,7 +6,7 @@ from datetime import datetime
 from uuid import UUID
 
 from engram.kernel.actors import Actor
-from engram.kernel.collisions import retried
+from engram.kernel.collisions import retry_on_collision
 from engram.kernel.models import Workspace
 from engram.kernel.refusals import MissingError, StaleError
 from engram.kernel.tenancy import in_workspace
@@ -15,7 +15,7 @@ from memories.services.causes import SESSION_JUDGED
 from memories.services.sessions.prompts import own_session
 
 
-@retried
+@retry_on_collision
 def give_feedback(
     workspace: Workspace,
     session_key: str,

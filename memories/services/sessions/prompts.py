@@ -13,12 +13,12 @@ from django.db.models import QuerySet
 
 from engram.kernel.actors import Actor
 from engram.kernel.binary import binary_cursor
-from engram.kernel.collisions import retried
+from engram.kernel.collisions import retry_on_collision
 from engram.kernel.history import record
 from engram.kernel.models import Workspace
 from engram.kernel.refusals import ForbiddenError, MissingError, StaleError
 from engram.kernel.tenancy import current_workspace_id, in_workspace
-from memories.core.hits import HITS_MAX, Match, asked_of, match_of
+from memories.core.hits import HITS_MAX, Match, match_of, prompt_terms
 from memories.core.text import terms
 from memories.models import Memory, Session, SessionCandidate
 from memories.services.causes import SESSION_ENDED, SESSION_OF_ANOTHER
@@ -88,7 +88,7 @@ class Prompted:
     is_counted: bool
 
 
-@retried
+@retry_on_collision
 def prompt(
     workspace: Workspace, session_key: str, text: str, *, actor: Actor, now: datetime
 ) -> Prompted:
@@ -168,7 +168,7 @@ def refuse_strangers(session: Session, actor: Actor) -> None:
 def _matches(text: str, now: datetime) -> dict[UUID, _Matched]:
     """Return the recallable memories that a prompt matches, the best by BM25 first."""
     vocabulary = vocabulary_of(terms(text))
-    asked = asked_of(vocabulary.terms, vocabulary.frequencies, vocabulary.memories)
+    asked = prompt_terms(vocabulary.terms, vocabulary.frequencies, vocabulary.memories)
     if not asked.words:
         return {}
     limits = {"words": list(asked.words), "postings": POSTINGS_A_TERM, "limit": READ_MAX}

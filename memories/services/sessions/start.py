@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from engram.kernel import telemetry
 from engram.kernel.actors import Actor
-from engram.kernel.collisions import retried
+from engram.kernel.collisions import retry_on_collision
 from engram.kernel.credentials import refuse_credentials, without_credentials
 from engram.kernel.embedding import EmbeddingUnavailableError, embed_query
 from engram.kernel.history import event, send
@@ -92,7 +92,7 @@ def start_session(
     return started
 
 
-@retried
+@retry_on_collision
 def _start_once(
     workspace: Workspace,
     request: SessionRequest,

@@ -59,7 +59,7 @@ class Command(BaseCommand):
             self._loaded(options["checkpoint"], options["base_weights"]), seed=options["seed"]
         )
         with _frames_only() as answers:
-            Desk(model).serve(sys.stdin.buffer, answers)
+            RpcServer(model).serve(sys.stdin.buffer, answers)
 
     def _loaded(self, checkpoint: Path | None, base: Path | None) -> Scorer | None:
         """Return the first model that can be read; none is a cold start."""
@@ -75,7 +75,7 @@ class Command(BaseCommand):
         return None
 
 
-class Desk:
+class RpcServer:
     """Takes one frame after the other; none of them ends it."""
 
     def __init__(self, model: RpcModel):

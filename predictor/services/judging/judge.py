@@ -15,7 +15,7 @@ from traceback import format_tb
 from uuid import UUID
 
 from engram.kernel import llm, telemetry
-from engram.kernel.collisions import retried
+from engram.kernel.collisions import retry_on_collision
 from engram.kernel.llm import ModelError, UnavailableError, Usage
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
@@ -117,7 +117,7 @@ def _judge(workspace: Workspace, judgement: Judgement, *, clock: Clock, may_ask:
         )
         assert judgement.holder is not None  # noqa: S101  `take` has set it
         # What a model said is not asked for again because another writer was faster.
-        settled = retried(settle)(
+        settled = retry_on_collision(settle)(
             workspace, judgement.session_id, judgement.holder, verdict, now=clock()
         )
         return settled is not None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from conflicts.services.detection.detect import detect_due
-from engram.kernel import latency, pulse, telemetry
+from engram.kernel import heartbeat, latency, telemetry
 from tests.console.examples.recorder import PAUSE
 from tests.console.examples.story import Story
 
@@ -46,8 +46,8 @@ def _settings(story: Story) -> None:
 def _figures(story: Story) -> None:
     send, now = story.send, story.clock.now()
     detect_due(story.workspace(), clock=story.clock.now)
-    latency.waiting = latency.Waiting()
-    pulse.tally = pulse.Tally()
+    latency.waiting = latency.PendingLatencies()
+    heartbeat.tally = heartbeat.ProcessCounters()
     for seconds in (0.010, 0.012, 0.200):
         telemetry.observe("recall", seconds, story.tenant.workspace)
     latency.write("web@here/1")
@@ -70,7 +70,7 @@ def _beat(story: Story) -> None:
     """Let each process be heard of in the moment of the next call."""
     now = story.clock.now() + PAUSE
     for name in ("web@here/1", "worker@here/2", "beat@here/3"):
-        pulse.beat(pulse.tally.row(name, started_at=now - timedelta(hours=1), now=now))
+        heartbeat.beat(heartbeat.tally.row(name, started_at=now - timedelta(hours=1), now=now))
 
 
 def _janitor(story: Story) -> None:

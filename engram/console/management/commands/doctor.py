@@ -8,7 +8,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from engram.console.doctor import Finding, Level, as_json, as_lines, examine
+from engram.console.doctor import CheckResult, Level, as_json, as_lines, examine
 
 
 class Command(BaseCommand):
@@ -23,7 +23,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Examine and print."""
-        findings: list[Finding] = []
+        findings: list[CheckResult] = []
         for finding in examine():
             findings.append(finding)
             if not options["json"]:

@@ -28,13 +28,13 @@ def card_of(memory: Memory, other: Memory) -> Conflict | None:
     return covering.conflict if covering else None
 
 
-def waiting_card(memory: Memory, other: Memory) -> Conflict | None:
+def open_card_of(memory: Memory, other: Memory) -> Conflict | None:
     """Return the card that asks about the pair now."""
     card = card_of(memory, other)
     return card if card is not None and card.status in WAITING else None
 
 
-def company_of(
+def related_members(
     memory: Memory, other: Memory, known: Comparisons, *, model: str, now: datetime
 ) -> list[Memory]:
     """Return the live members of a waiting card about one of two memories and the other's matter.

@@ -33,7 +33,7 @@ GONE_AFTER = timedelta(seconds=60)
 FORGOTTEN_AFTER = timedelta(days=1)
 
 
-class Tally:
+class ProcessCounters:
     """What this process has done since it began, over all workspaces; never what it was about."""
 
     def __init__(self) -> None:
@@ -46,7 +46,7 @@ class Tally:
         self._tasks: dict[str, Counter[str]] = defaultdict(Counter)
         self._errors: Counter[str] = Counter()
         self._requests: Counter[str] = Counter()
-        self._stages: dict[str, latency.Heap] = defaultdict(latency.Heap)
+        self._stages: dict[str, latency.LatencyHistogram] = defaultdict(latency.LatencyHistogram)
         self._last_seconds: float | None = None
 
     def task_began(self) -> None:
@@ -98,10 +98,10 @@ class Tally:
             )
 
 
-tally = Tally()
+tally = ProcessCounters()
 
 
-class Pulse:
+class Heartbeat:
     """The thread of a process that serves or works."""
 
     def __init__(self) -> None:
@@ -199,7 +199,7 @@ def beat(row: WorkerPulse) -> None:
     WorkerPulse.objects.filter(beat_at__lt=row.beat_at - FORGOTTEN_AFTER).delete()
 
 
-def heard(now: datetime, within: timedelta = GONE_AFTER) -> list[WorkerPulse]:
+def recent_processes(now: datetime, within: timedelta = GONE_AFTER) -> list[WorkerPulse]:
     """Return the processes that were heard of lately, by name."""
     return list(WorkerPulse.objects.filter(beat_at__gte=now - within).order_by("name"))
 
@@ -239,13 +239,13 @@ def _after_fork() -> None:
     _pulse.forget()
 
 
-_pulse = Pulse()
+_pulse = Heartbeat()
 os.register_at_fork(after_in_child=_after_fork)
 atexit.register(_write_latencies)
 atexit.register(end)  # the last one registered runs first
 
 
-def listen() -> None:
+def connect_signals() -> None:
     """Hear from Celery when a worker's process begins, works and ends."""
     from celery import signals
 
@@ -254,8 +254,8 @@ def listen() -> None:
     signals.beat_init.connect(_beat_began, weak=False)
     signals.task_prerun.connect(_task_began, weak=False)
     signals.task_postrun.connect(_task_ended, weak=False)
-    signals.worker_process_shutdown.connect(_ended, weak=False)
-    signals.worker_shutdown.connect(_ended, weak=False)
+    signals.worker_process_shutdown.connect(_on_exit, weak=False)
+    signals.worker_shutdown.connect(_on_exit, weak=False)
 
 
 _began: dict[str, float] = {}
@@ -286,5 +286,5 @@ def _task_ended(task_id: str, task: Any, state: str | None = None, **_: Any) -> 
     tally.task_ended(task.name, "done" if state == "SUCCESS" else "failed", seconds)
 
 
-def _ended(**_: Any) -> None:
+def _on_exit(**_: Any) -> None:
     end()
