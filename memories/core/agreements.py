@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from itertools import combinations
 from typing import Literal
 
 from memories.core.alignment import Pair
@@ -40,7 +39,6 @@ _PERSONS = {
                   "he him his himself", "she her hers herself", "they them their theirs")
     for word in words.split()
 }  # fmt: skip
-_MAX_NAMES = 12  # shared names that are looked at for exchanged places
 _WORD = re.compile(r"\w+")
 _ONE = re.compile(r"\bone\b", re.IGNORECASE)
 # "Every second Monday" and "twice monthly" say how often, not more of the same.
@@ -223,44 +221,6 @@ def _pointed_number_differs(case: Case) -> bool:
     )
 
 
-def _names_exchanged(case: Case) -> bool:
-    """True when two names changed places and no verb was found that tells their roles.
-
-    Neighbours may change places: "German and English" is "English and German".
-    """
-    is_bare = not case.a.verb and not case.b.verb
-    named = [
-        pair
-        for pair in case.found.same
-        if pair.a.kind in ("word", "name") and (is_bare or "name" in (pair.a.kind, pair.b.kind))
-    ]
-    found = spots(case, named[:_MAX_NAMES])
-    return any(
-        b_second < b_first
-        and (a_second - a_first > 1 or b_first - b_second > 1 or region != other_region)
-        for (a_first, b_first, region), (a_second, b_second, other_region) in combinations(found, 2)
-    )
-
-
-def spots(case: Case, pairs: Sequence[Pair]) -> list[tuple[int, int, str]]:
-    """Where the two terms of each pair stand among the terms of their claims, by the first."""
-    at_a = {id(term): index for index, term in enumerate(case.a.terms)}
-    at_b = {id(term): index for index, term in enumerate(case.b.terms)}
-    return sorted((at_a[id(pair.a)], at_b[id(pair.b)], pair.a.region) for pair in pairs)
-
-
-def _items_exchanged(case: Case) -> bool:
-    """True when words of one phrase changed places: "by ping first and by rank second"."""
-    if case.a.verb != case.b.verb or case.a.agent_prep != case.b.agent_prep:
-        return False
-    led = [p for p in case.found.same if p.a.region == p.b.region == "predicate" and p.a.prep]
-    found = spots(case, [p for p in led if p.a.prep == p.b.prep][:_MAX_NAMES])
-    return any(
-        b_second < b_first and (a_second - a_first > 1 or b_first - b_second > 1)
-        for (a_first, b_first, _), (a_second, b_second, _) in combinations(found, 2)
-    )
-
-
 def _lead_differs(case: Case, pair: Pair) -> bool:
     """True when other prepositions lead to a word, and they do not stand for each other."""
     led = {pair.a.prep, pair.b.prep}
@@ -304,11 +264,9 @@ def _plays_other_part(pair: Pair) -> bool:
 
 def _order_differs(case: Case) -> bool:
     """True when roles or telling prepositions moved and no passive or converse explains it."""
-    if any(_lead_differs(case, pair) for pair in case.found.same) or _items_exchanged(case):
+    if any(_lead_differs(case, pair) for pair in case.found.same):
         return True
-    if not case.a.verb or not case.b.verb:
-        return _names_exchanged(case)
-    if case.a.verb in SYMMETRIC:
+    if not case.a.verb or not case.b.verb or case.a.verb in SYMMETRIC:
         return False
     is_one_verb = case.a.verb == case.b.verb
     read_roles = roles if is_one_verb else places

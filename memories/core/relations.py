@@ -7,7 +7,9 @@ What no rule can judge is `different`: precision before reach.
 
 from __future__ import annotations
 
-from memories.core.agreements import agreement, spots
+from collections.abc import Sequence
+
+from memories.core.agreements import agreement
 from memories.core.alignment import Pair
 from memories.core.cases import (
     Case,
@@ -109,7 +111,14 @@ def _substituted(case: Case) -> str:
     pairs = case.found.same
     if any((p.a.region, p.a.prep) != (p.b.region, p.b.prep) for p in pairs) or len(pairs) < 3:
         return ""
-    follows = [b for _, b, _ in spots(case, pairs)]
+    follows = [b for _, b in sorted(_positions(case, pairs))]
     if follows != sorted(follows):
         return ""
     return f"one sentence of two things: {names(left_a)} vs {names(left_b)}"
+
+
+def _positions(case: Case, pairs: Sequence[Pair]) -> list[tuple[int, int]]:
+    """Return where the two terms of each pair stand among the terms of their claims."""
+    at_a = {id(term): index for index, term in enumerate(case.a.terms)}
+    at_b = {id(term): index for index, term in enumerate(case.b.terms)}
+    return [(at_a[id(pair.a)], at_b[id(pair.b)]) for pair in pairs]
