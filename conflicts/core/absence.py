@@ -20,7 +20,7 @@ _LEFT_OUT: Final = re.compile(
 )
 
 
-def absent(statement: Statement) -> frozenset[str]:
+def absent_stems(statement: Statement) -> frozenset[str]:
     """Return the stems of what a text says is not there."""
     found: set[str] = set()
     for clause in statement.clauses:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from conflicts.core import disagreements
-from conflicts.core.absence import absent
+from conflicts.core.absence import absent_stems
 from conflicts.core.conditions import are_day_parts, are_parted
 from conflicts.core.cues import Cue
 from conflicts.core.rules import is_comparable, is_less_trusted, is_real
@@ -14,7 +14,7 @@ from conflicts.core.statements import Statement
 from conflicts.core.timeline import Timeline
 from conflicts.core.topic_words import named_stems
 from memories.core import claims
-from memories.core.exclusions import excluding_ways
+from memories.core.exclusions import find_exclusion
 from memories.core.frames import other_filler, other_name, people
 from memories.core.precedence import other_winner
 
@@ -105,7 +105,7 @@ def _compared(
         return None
     if _NEGATED in verdict.reasons and are_parted(a, b):
         return None
-    if verdict.reasons[0].startswith(_DENIED) and absent(a) & absent(b):
+    if verdict.reasons[0].startswith(_DENIED) and absent_stems(a) & absent_stems(b):
         return None  # the other denies it, too: "excludes VAT" and "is without VAT"
     clash = Clash(older, newer, verdict.reasons, min(0.95, verdict.confidence))
     is_near = timeline.cosine(older, newer) >= PLAIN_COSINE
@@ -176,7 +176,7 @@ def _excluding(timeline: Timeline, older: int, newer: int, *, kinds_exclude: boo
         return None
     if nearness < MIN_NEARNESS or shared < MIN_WAYS_WEIGHT:
         return None
-    ways = "" if a.values & b.values else excluding_ways(a.fact.content, b.fact.content)
+    ways = "" if a.values & b.values else find_exclusion(a.fact.content, b.fact.content)
     if ways:
         return Clash(older, newer, (ways,), OPPOSITE_STRENGTH)
     kinds = disagreements.other_kinds(a, b) if kinds_exclude else ""
@@ -201,7 +201,7 @@ def _opposite(timeline: Timeline, older: int, newer: int) -> Clash | None:
     mine, theirs = people(a.fact.content), people(b.fact.content)
     if mine and theirs and mine.isdisjoint(theirs):
         return None  # what one may not do another may
-    if absent(a) & absent(b):
+    if absent_stems(a) & absent_stems(b):
         return None
     denied = disagreements.denied_words(a, b)
     if timeline.overlap(denied) >= disagreements.MIN_DENIED_WEIGHT:

@@ -14,7 +14,7 @@ from conflicts.core.reversals import Arc
 from conflicts.core.severity import severity_of
 from conflicts.core.stale import Ending
 from conflicts.core.states import State
-from conflicts.core.subjects import Note, by_subject
+from conflicts.core.subjects import Note, group_by_subject
 from conflicts.core.timeline import Timeline
 
 STATE_CONFIDENCE: Final = 0.9
@@ -112,7 +112,9 @@ def split_by_subject(
     ``notes`` hold what each fact says. A finding about one thing is returned as it is; the parts
     of another ask anew, because its question may quote what belongs to another part.
     """
-    groups = by_subject(finding.fact_ids, notes.__getitem__, is_other=known.are_of_other_subjects)
+    groups = group_by_subject(
+        finding.fact_ids, notes.__getitem__, is_other=known.are_of_other_subjects
+    )
     if len(groups) < 2:
         return [finding]
     return [part for group in groups if (part := _part(finding, group, notes, known))]

@@ -17,7 +17,7 @@ from conflicts.core.facts import Fact, Finding, FindingKind, Severity
 from conflicts.core.forgetting import count_tokens
 from conflicts.core.questions import ask_ambiguity, ask_reversal, ask_stale
 from conflicts.core.topic_words import stems, tokens
-from memories.core.quoting import quoted, visible
+from memories.core.quoting import quote_fields, visible
 
 # Changes whenever the words below do: runs say by which prompt they were asked.
 PROMPT_VERSION: Final = "2026-11.3"
@@ -122,7 +122,7 @@ def line(number: int, fact: Fact) -> str:
         "talk": fact.session_key,
         "says": fact.content,
     }
-    return f"{number} {quoted({k: v for k, v in told.items() if v})}"
+    return f"{number} {quote_fields({k: v for k, v in told.items() if v})}"
 
 
 def line_tokens(fact: Fact) -> int:
@@ -148,7 +148,7 @@ def may_disagree(fact: Fact, others: Sequence[Fact]) -> bool:
     )
 
 
-def taken(reported: Reported, facts: Sequence[Fact]) -> Finding | None:
+def accept_finding(reported: Reported, facts: Sequence[Fact]) -> Finding | None:
     """Return a report as a finding about the facts that were offered; None when it names others.
 
     ``facts`` are the batch in the order of its numbers. A report is dropped when a number is

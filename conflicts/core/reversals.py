@@ -89,7 +89,7 @@ def _is_changed(timeline: Timeline, earlier: int, change: int) -> bool:
     if _keeps_figures(old, turn) or _leaves_other_value(old, turn):
         return False
     cosine = timeline.cosine(earlier, change)
-    told = turn.told_with(*_CHANGES) - MEASURES
+    told = turn.stems_with_cue(*_CHANGES) - MEASURES
     shared = timeline.weigh(old.stems & told, old, turn)
     if _dimensions(old) & _dimensions(turn) and cosine >= MIN_CHANGE_COSINE:
         return shared >= MIN_MEASURED_WEIGHT
@@ -164,7 +164,9 @@ def _is_in_place(timeline: Timeline, old: Statement, turn: Statement, new: State
 
 def _left(turn: Statement) -> frozenset[str]:
     """Words that a change says were left, and names that it says are gone."""
-    gone = turn.told_with(Cue.END) & turn.names if turn.has(Cue.SUCCESSOR) else frozenset[str]()
+    gone = (
+        turn.stems_with_cue(Cue.END) & turn.names if turn.has(Cue.SUCCESSOR) else frozenset[str]()
+    )
     return turn.left_words | gone
 
 
@@ -202,7 +204,7 @@ def _is_one_slot(timeline: Timeline, old: Statement, turn: Statement, new: State
     changed, restated = old.names & turn.stems, old.names & new.stems
     if changed and restated and changed.isdisjoint(restated):
         return False
-    told = turn.told_with(*_CHANGES) - scope_words(old.fact)
+    told = turn.stems_with_cue(*_CHANGES) - scope_words(old.fact)
     named = timeline.weigh(old.stems & new.stems & told, old, new) >= MIN_NAMED_WEIGHT
     names_old = named or bool(_dimensions(old) & _dimensions(turn))
     if not turn.has(Cue.SWITCH) and not names_old:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from conflicts.core.absence import absent
+from conflicts.core.absence import absent_stems
 from conflicts.core.cues import Cue, enclosed_by
 from conflicts.core.rules import is_comparable, scope_words
 from conflicts.core.statements import Statement
@@ -58,10 +58,14 @@ def find_ending(timeline: Timeline, leaning: int, end: int) -> Ending | None:
         return None
     if not is_comparable(old, gone) or _is_other_number(old, gone):
         return None
-    thing = (old.stems & gone.told_with(Cue.END)) - scope_words(old.fact) - frozenset(old.order[:1])
+    thing = (
+        (old.stems & gone.stems_with_cue(Cue.END))
+        - scope_words(old.fact)
+        - frozenset(old.order[:1])
+    )
     named = thing & (old.names | gone.names)
     weight = timeline.overlap(thing)
-    if thing & absent(old) or not _is_thing(timeline, gone, thing, named, cosine):
+    if thing & absent_stems(old) or not _is_thing(timeline, gone, thing, named, cosine):
         return None
     if weight < MIN_THING_WEIGHT or _is_replaced(timeline, leaning, end, thing):
         return None

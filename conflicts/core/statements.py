@@ -91,7 +91,7 @@ class Statement:
         found = (claim.transition.old for claim in self.reading.claims if claim.transition)
         return frozenset[str]().union(*found)
 
-    def told_with(self, *wanted: Cue) -> frozenset[str]:
+    def stems_with_cue(self, *wanted: Cue) -> frozenset[str]:
         """Stems of the clauses that carry one of the cues, and of those they point back to."""
         found: set[str] = set()
         for i, clause in enumerate(self.clauses):

@@ -94,7 +94,7 @@ def share_nothing(a: Note, b: Note, cosine: float) -> bool:
     return mine.isdisjoint(theirs) and cosine < MIN_RELATED_COSINE
 
 
-def by_subject(
+def group_by_subject(
     members: Sequence[T], note: Callable[[T], Note], *, is_other: IsOther = are_of_other_subjects
 ) -> list[list[T]]:
     """Group members by what they speak of, in their order.
@@ -170,7 +170,7 @@ def _is_bare(text: str) -> bool:
     return bool(_DETERMINER.match(text)) or len(subject) > 1 or subject[0].text.endswith("s")
 
 
-def answering(
+def select_answering(
     members: Sequence[T],
     note: Callable[[T], Note],
     for_yes: Sequence[T],
@@ -185,7 +185,7 @@ def answering(
     """
     if len(members) < 3:
         return list(members)
-    groups = by_subject(members, note, is_other=is_other)
+    groups = group_by_subject(members, note, is_other=is_other)
     named = for_yes[-1] if for_yes else members[-1]
     asked = _group_of(named, groups)
     if any(one not in for_yes and one is not named for one in asked):

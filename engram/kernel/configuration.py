@@ -39,7 +39,10 @@ class WorkspaceSettings(BaseModel):
         True, description="Whether recall compares token by token in a second stage."
     )
     diversity: float = Field(
-        0.0, ge=0, le=1.0, description="How strongly recall damps memories that repeat one above."
+        0.0,
+        ge=0,
+        le=1.0,
+        description="How strongly recall lowers what repeats one above; 1: as at session start.",
     )
     janitor_enabled: bool = Field(True, description="Whether the weekly janitor runs.")
     janitor_culls: bool = Field(

@@ -17,10 +17,10 @@ from memories.core.claim_types import Claim, Term
 from memories.core.clauses import is_participle
 from memories.core.contradictions import DIRECTED, different
 from memories.core.details import are_harmless
-from memories.core.function_words import TELLING_PREPOSITIONS
+from memories.core.function_words import MEANINGFUL_PREPOSITIONS
 from memories.core.lexicon import SYMMETRIC, is_product
 from memories.core.unread import NEGATION
-from memories.core.word_order import RUNNING, tells_otherwise
+from memories.core.word_order import RUNNING, difference_of_claims
 
 # Prepositions that may stand for each other before the same word.
 _ALIKE_PREPOSITIONS = tuple(
@@ -143,7 +143,7 @@ def _why_unsure(case: Case) -> str:
         return "one has it done by another"
     if words := _unanswered(case):
         return f"only one side says {words}"
-    return _other_places(case) or _other_terms(case) or tells_otherwise(case)
+    return _other_places(case) or _other_terms(case) or difference_of_claims(case)
 
 
 def _other_places(case: Case) -> str:
@@ -229,7 +229,7 @@ def _lead_differs(case: Case, pair: Pair) -> bool:
     in_predicate = pair.a.region == pair.b.region == "predicate"
     if led == {"from", ""} and in_predicate and case.a.verb == case.b.verb:
         return True
-    if led <= DIRECTED or led & TELLING_PREPOSITIONS:
+    if led <= DIRECTED or led & MEANINGFUL_PREPOSITIONS:
         return True
     if is_product(pair.a.key) and led <= RUNNING:
         return False

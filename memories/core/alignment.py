@@ -343,7 +343,7 @@ def _value_clash(a: Term, b: Term, found: Alignment) -> str:
         return f"version differs: {a.text} vs {b.text}"
     pair = _quantities(a, b, found)
     if pair and measures.conflict(_bounded(pair[0], found.keys_a), _bounded(pair[1], found.keys_b)):
-        return f"number differs: {measures.worded(pair[0])} vs {measures.worded(pair[1])}"
+        return f"number differs: {measures.describe(pair[0])} vs {measures.describe(pair[1])}"
     return ""
 
 

@@ -25,7 +25,7 @@ from memories.core.measures import Quantity
 from memories.core.reading import read, read_cached, why_too_long
 from memories.core.relations import CaseReading, Relation, relate
 from memories.core.spelling import same_letters
-from memories.core.word_order import texts_tell_otherwise
+from memories.core.word_order import difference_of_texts
 
 __all__ = ["Claim", "Comparison", "Modality", "Quantity", "Reading", "Relation", "Term",
            "Transition", "compare", "missing", "read", "relate", "why_too_long"]  # fmt: skip
@@ -86,7 +86,7 @@ def compare(a: Reading | str, b: Reading | str) -> Comparison:
     if same_letters(left.text, right.text):
         return Comparison("same", ("the texts are equal",), 1.0, None, (0, 0))
     if reason := left.too_long or right.too_long:
-        return not_compared(reason)
+        return leave_uncompared(reason)
     if right.text < left.text:  # one order inside, so that the answer cannot depend on it
         return _flip(_compare(right, left), left, right)
     return _compare(left, right)
@@ -131,7 +131,7 @@ def _flip(found: Comparison, left: Reading, right: Reading) -> Comparison:
     )
 
 
-def not_compared(reason: str) -> Comparison:
+def leave_uncompared(reason: str) -> Comparison:
     """Answer for texts that nobody compared: never alike, so that nothing merges unread."""
     return Comparison("different", (f"{TOO_LONG}: {reason}",), 0.0, None, None, likeness=0.0)
 
@@ -139,7 +139,7 @@ def not_compared(reason: str) -> Comparison:
 def _compare(a: Reading, b: Reading) -> Comparison:
     verdicts = _verdicts(a, b)
     if verdicts is None:
-        return not_compared(f"more than {MAX_WORD_PAIRS:,} pairs of words")
+        return leave_uncompared(f"more than {MAX_WORD_PAIRS:,} pairs of words")
     against = [
         (verdict.confidence, pair)
         for pair, verdict in verdicts.items()
@@ -149,7 +149,7 @@ def _compare(a: Reading, b: Reading) -> Comparison:
         _, pair = max(against, key=lambda item: (item[0], -item[1][0], -item[1][1]))
         return _answer(verdicts[pair], pair)
     found = _agreement(a, b, verdicts)
-    if found.relation != "different" and (reason := texts_tell_otherwise(a.text, b.text)):
+    if found.relation != "different" and (reason := difference_of_texts(a.text, b.text)):
         found = Comparison("different", (reason,), 0.4, None, found.pair)
     return replace(found, likeness=_likeness(a, b)) if found.relation == "different" else found
 

@@ -8,7 +8,7 @@ from memories.core.spelling import letters
 from memories.core.symbols import CAPITAL
 
 
-def normalised(content: str) -> str:
+def normalise_quote(content: str) -> str:
     """Return a text as searches for quotes of it compare it, however it is spaced and cased.
 
     Without what tells units apart: a wording that begins with a unit may be quoted behind a number.

@@ -87,7 +87,7 @@ def _matches(pattern: re.Pattern[str], text: str) -> frozenset[str]:
     return frozenset(stem(match[0].lower()) for match in pattern.finditer(text))
 
 
-def excluding_ways(a: str, b: str) -> str:
+def find_exclusion(a: str, b: str) -> str:
     """Return the family in which two texts take opposite sides, "" when there is none.
 
     What both say is their matter and speaks for neither side.

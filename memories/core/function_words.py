@@ -31,7 +31,7 @@ PREPOSITIONS = words_of(
     " like unlike out up down back"
 )
 # Prepositions that change what is said; "in", "on", "at", "of" often do not.
-TELLING_PREPOSITIONS = words_of(
+MEANINGFUL_PREPOSITIONS = words_of(
     "off out up down under over behind before after above below outside without against until since"
     " except near like unlike than toward towards about"
 )

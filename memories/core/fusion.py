@@ -123,7 +123,7 @@ def fuse(
 
     Parameters
     ----------
-    named_agents : agents the query names (`agents_named`); empty when it names none.
+    named_agents : agents the query names (`find_named_agents`); empty when it names none.
     has_vector, has_terms : whether the query could be embedded, and has index terms.
     """
     weights = weights or _CHOSEN
@@ -201,7 +201,7 @@ def rrf(
     return dict(sorted(fused.items(), key=lambda item: -item[1]))
 
 
-def agents_named(query: str, agents: Iterable[str]) -> frozenset[str]:
+def find_named_agents(query: str, agents: Iterable[str]) -> frozenset[str]:
     """Which of ``agents`` the query names.
 
     All words of the name must stand in the query. A name of a single word might be an ordinary

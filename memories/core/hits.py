@@ -83,7 +83,7 @@ def rare_terms(terms: Sequence[str], frequencies: Mapping[str, int], memories: i
     return [term for term in terms if 0 < frequencies.get(term, 0) <= most][:TERMS_MAX]
 
 
-def match_of(asked: PromptTerms, shared: Collection[str], length: int) -> Match | None:
+def match_prompt(asked: PromptTerms, shared: Collection[str], length: int) -> Match | None:
     """Return how a prompt matches a memory of ``length`` index terms; None: it does not.
 
     ``shared`` are the distinct terms of ``asked.terms`` that stand in the memory.

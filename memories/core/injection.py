@@ -3,7 +3,7 @@
 1. Constraints stand first, then pins, both in an order of their own, then the others by fused and
    diversified score.
 2. Constraints and pins take at most half of the `k` places (one at least), constraints whatever
-   the budget says, pins when it has room. The others take the rest, skipping those that do not
+   the budget says, pins when there is room. The others take the rest, skipping those that do not
    fit; places that are free then go to the constraints and pins left over, as far as they fit.
 3. Exploration: with the given probability the lowest of the others gives its place to the
    candidate left out on which the rankings disagree most, among those for which there is room.
@@ -42,7 +42,7 @@ class Contender(NamedTuple, Generic[Id]):
 
 
 @dataclass(frozen=True, slots=True)
-class Opinion(Generic[Id]):
+class LearnedScores(Generic[Id]):
     """The learned ranking: scores of all candidates or none, `alpha` the baseline's weight."""
 
     scores: Mapping[Id, float]
@@ -52,7 +52,7 @@ class Opinion(Generic[Id]):
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
+class InjectionBudget:
     """How many memories a session wants, and how many characters they may have together."""
 
     k: int
@@ -94,9 +94,9 @@ class Placed(NamedTuple, Generic[Id]):
 
 def inject(
     contenders: Sequence[Contender[Id]],
-    opinion: Opinion[Id],
+    learned: LearnedScores[Id],
     vectors: Mapping[Id, NDArray[np.float32]],
-    room: Room,
+    budget: InjectionBudget,
     *,
     rng: Random,
 ) -> list[Placed[Id]]:
@@ -108,28 +108,28 @@ def inject(
     vectors : unit vectors (dim,); a candidate without one repeats nothing.
     rng : drawn from only when there are scores and a rate.
     """
-    placed = _order(contenders, opinion, vectors, room.k)
+    placed = _order(contenders, learned, vectors, budget.k)
     chars = {one.id: one.chars for one in contenders}
-    placed, left = _give(placed, chars, room)
-    may_explore = opinion.scores and opinion.exploration_rate > 0
-    if may_explore and rng.random() < opinion.exploration_rate:
+    placed, left = _give(placed, chars, budget)
+    may_explore = learned.scores and learned.exploration_rate > 0
+    if may_explore and rng.random() < learned.exploration_rate:
         return _explore(placed, chars, left)
     return placed
 
 
 def _order(
     contenders: Sequence[Contender[Id]],
-    opinion: Opinion[Id],
+    learned: LearnedScores[Id],
     vectors: Mapping[Id, NDArray[np.float32]],
     k: int,
 ) -> list[Placed[Id]]:
     baseline = [one.id for one in contenders]
     always = {one.id: one.always for one in contenders}
     ranks_b = {i: rank for rank, i in enumerate(baseline, 1)}
-    predicted = sorted(baseline, key=lambda i: -opinion.scores[i]) if opinion.scores else []
+    predicted = sorted(baseline, key=lambda i: -learned.scores[i]) if learned.scores else []
     ranks_p = {i: rank for rank, i in enumerate(predicted, 1)}
-    alpha = opinion.alpha if predicted else 1.0
-    fused = rrf(baseline, predicted, alpha=alpha, k=opinion.rrf_k)
+    alpha = learned.alpha if predicted else 1.0
+    fused = rrf(baseline, predicted, alpha=alpha, k=learned.rrf_k)
     # Above the others; among themselves by precedence, so that no ranking decides which pin is one
     # too many.
     leading = sorted((one for one in contenders if one.always), key=lambda one: one.precedence)
@@ -160,10 +160,10 @@ def _source(baseline_rank: int, predictor_rank: int | None, k: int) -> Source:
 
 
 def _give(
-    placed: Sequence[Placed[Id]], chars: Mapping[Id, int], room: Room
+    placed: Sequence[Placed[Id]], chars: Mapping[Id, int], budget: InjectionBudget
 ) -> tuple[list[Placed[Id]], int]:
     """Mark what is given; return how many characters are left (below 0: constraints took more)."""
-    left = room.chars
+    left = budget.chars
     given: set[Id] = set()
 
     def give(some: Iterable[Placed[Id]], most: int, *, whatever_budget: bool = False) -> None:
@@ -175,9 +175,9 @@ def _give(
                 left -= chars[one.id]
 
     leading = [one for one in placed if one.always]
-    give(leading, room.places_of_leading, whatever_budget=True)
-    give((one for one in placed if not one.always), room.k)
-    give(leading, room.k)
+    give(leading, budget.places_of_leading, whatever_budget=True)
+    give((one for one in placed if not one.always), budget.k)
+    give(leading, budget.k)
     return [one._replace(is_injected=one.id in given) for one in placed], left
 
 

@@ -106,11 +106,6 @@ def _opposites_of(key: str) -> frozenset[str]:
 _kept_opposites_of = lru_cache(maxsize=16384)(_opposites_of)
 
 
-def opposed(a: str, b: str) -> bool:
-    """True when two concepts exclude each other."""
-    return b in opposites_of(a)
-
-
 def is_product(concept_: str) -> bool:
     """True for names of software and formats ("postgres", "json")."""
     return concept_ in _PRODUCTS

@@ -163,7 +163,7 @@ def _span(quantity: Quantity) -> tuple[float, float]:
     }[quantity.bound]
 
 
-def worded(quantity: Quantity) -> str:
+def describe(quantity: Quantity) -> str:
     """A quantity as a reason names it, with its bound."""
     if quantity.bound == "exact":
         return quantity.text

@@ -46,7 +46,7 @@ def fold(stored: Fields, incoming: Fields, *, takes_wording: bool) -> dict[str, 
     }
 
 
-def witnessed(stored: Fields) -> dict[str, Any]:
+def keep_as_witness(stored: Fields) -> dict[str, Any]:
     """Return the fields of a memory after a statement was merged that changes nothing of it."""
     return {**stored, "folded": False}
 
@@ -86,7 +86,7 @@ class Step:
 
     @property
     def folds(self) -> bool:
-        """Tell whether the statement's fields went into the memory (else see `witnessed`)."""
+        """Tell whether the statement's fields went into the memory (else see `keep_as_witness`)."""
         return bool(self.after.get("folded", True))
 
 
@@ -114,7 +114,7 @@ def without(step: Step, later: Sequence[Step], current: Fields) -> Undone:
         before = dict(fields)
         if following.folds:
             fields = fold(before, following.incoming, takes_wording=following.takes_wording)
-        after = dict(fields) if following.folds else witnessed(fields)
+        after = dict(fields) if following.folds else keep_as_witness(fields)
         replayed.append(Step(before, following.incoming, after))
         held = following.after
     kept |= _take_changes(fields, held, current)

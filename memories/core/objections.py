@@ -14,7 +14,7 @@ from typing import Final
 
 from memories.core.alignment import kinds_of
 from memories.core.claim_types import Reading, Term
-from memories.core.exclusions import excluding_ways
+from memories.core.exclusions import find_exclusion
 from memories.core.frames import other_name
 from memories.core.function_words import (
     AUXILIARIES,
@@ -103,7 +103,7 @@ def objection(a: Reading, b: Reading) -> str:
         or _denied(other, one)
         or _opposed(a, b)
         or _alternative(one, other)
-        or excluding_ways(one, other)
+        or find_exclusion(one, other)
         or other_name(one, other)
     )
 

@@ -37,7 +37,7 @@ def _shown(character: str) -> str:
     return " " if category in {"Cc", "Cs", "Co", "Cn", "Zl", "Zp"} else character
 
 
-def quoted(fields: Mapping[str, str]) -> str:
+def quote_fields(fields: Mapping[str, str]) -> str:
     """Return fields as one line of JSON that nothing in them can end, leave or turn into a token.
 
     The beginnings of chat-template tokens and links are written as JSON escapes, after what hides
@@ -47,8 +47,8 @@ def quoted(fields: Mapping[str, str]) -> str:
     return without_tokens(written)
 
 
-def quoted_line(text: str) -> str:
-    """Return a text as one JSON string, escaped like `quoted()`; runs of white space are one."""
+def quote_line(text: str) -> str:
+    """Return a text as one JSON string, escaped as by `quote_fields()`, with single blanks."""
     return without_tokens(json.dumps(" ".join(visible(text).split()), ensure_ascii=False))
 
 
@@ -57,6 +57,6 @@ def without_tokens(json_text: str) -> str:
     return _TEMPLATE.sub(lambda match: f"\\u{ord(match[0]):04x}", json_text)
 
 
-def escaped(text: str) -> str:
+def escape(text: str) -> str:
     """Return any text without what cannot be seen, and with chat-template tokens escaped."""
     return without_tokens(visible(text))

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from memories.core.claim_types import Region, Term, TermKind
 from memories.core.clauses import Clause
-from memories.core.function_words import TELLING_PREPOSITIONS
+from memories.core.function_words import MEANINGFUL_PREPOSITIONS
 from memories.core.measures import Quantity
 from memories.core.transitions import Change
 
@@ -52,6 +52,6 @@ class Scan:
 
     def lead_by(self, prep: str, at: int) -> None:
         """Take up a preposition ("": none); a telling one that led to no word stays as a word."""
-        if not self.led and (self.prep in TELLING_PREPOSITIONS or self.prep in ("from", "to")):
+        if not self.led and (self.prep in MEANINGFUL_PREPOSITIONS or self.prep in ("from", "to")):
             self._append(self.prep, self.prep, "word", at=at)
         self.prep, self.led, self.is_universal = prep, not prep, False

@@ -57,13 +57,13 @@ _CONDITIONAL: Final = frozenset(["if", "when", "whenever", "unless", "while", "u
 _MOVABLE: Final = (PREPOSITIONS | _CONDITIONAL) - {"to", "of"}
 
 
-def tells_otherwise(case: Case) -> str:
+def difference_of_claims(case: Case) -> str:
     """A reason why two aligned claims say different things by the same words, "" for none."""
-    if _order_tells(case):
+    if _is_reordered(case):
         return "the same words in another order"
-    if _denies_otherwise(case):
+    if _denies_another(case):
         return "each denies another word"
-    if _led_otherwise(case):
+    if _is_led_by_another(case):
         return "another preposition behind the verb"
     for pattern in _COUNTED:
         if len(pattern.findall(case.a.text)) != len(pattern.findall(case.b.text)):
@@ -71,7 +71,7 @@ def tells_otherwise(case: Case) -> str:
     return "another form of a verb" if _form_differs(case.a.text, case.b.text) else ""
 
 
-def texts_tell_otherwise(a: str, b: str) -> str:
+def difference_of_texts(a: str, b: str) -> str:
     """The same for whole texts: their words in another order, or marks that no claim holds."""
     left, right = normalise(a), normalise(b)
     if _is_rearranged(_words(left), _words(right)):
@@ -83,7 +83,7 @@ def texts_tell_otherwise(a: str, b: str) -> str:
     return "units of another case" if _units_differ(left, right) else ""
 
 
-def _order_tells(case: Case) -> bool:
+def _is_reordered(case: Case) -> bool:
     """True when two matched words changed places and no known form of the sentence explains it."""
     at_a = {id(term): index for index, term in enumerate(case.a.terms)}
     at_b = {id(term): index for index, term in enumerate(case.b.terms)}
@@ -121,7 +121,7 @@ def _may_move(case: Case, first: Pair, second: Pair) -> bool:
     return not (case.a.verb and case.b.verb) and not is_exact
 
 
-def _denies_otherwise(case: Case) -> bool:
+def _denies_another(case: Case) -> bool:
     """True when both deny, and the next word behind the negation is another one."""
     if case.found.opposed:
         return False
@@ -141,7 +141,7 @@ def _denied(text: str) -> list[str]:
     return sorted(found)
 
 
-def _led_otherwise(case: Case) -> bool:
+def _is_led_by_another(case: Case) -> bool:
     """True for "left Ben" beside "left with Ben": what follows the same verb is led otherwise."""
     if not case.a.verb or case.a.verb != case.b.verb:
         return False

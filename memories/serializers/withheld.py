@@ -8,7 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from engram.kernel.credentials import strings_in
-from memories.core.content import content_hash, normalised
+from memories.core.content import content_hash, normalise_quote
 from memories.models import Review, ReviewStatus
 from memories.services.index.statement_hashes import forgotten_wordings
 
@@ -71,7 +71,7 @@ def _visible(review: Review, is_forgotten_wording: bool) -> VisibleParts:
         return VisibleParts(is_withheld=False, fields=fields, note=review.note)
     if review.status != ReviewStatus.PENDING:
         return VisibleParts(is_withheld=True, fields={}, note="")
-    wording = normalised(str(fields.get("content") or ""))
-    if is_forgotten_wording or (memory is not None and normalised(memory.content) in wording):
+    wording = normalise_quote(str(fields.get("content") or ""))
+    if is_forgotten_wording or (memory is not None and normalise_quote(memory.content) in wording):
         fields = {name: value for name, value in fields.items() if name in WITHOUT_TEXT}
     return VisibleParts(is_withheld=True, fields=fields, note=review.note)

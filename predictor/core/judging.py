@@ -12,7 +12,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
-from memories.core.quoting import quoted
+from memories.core.quoting import quote_fields
 from memories.core.text import terms
 
 Id = TypeVar("Id", bound=Hashable)
@@ -88,9 +88,10 @@ def shuffle_pool(ids: Sequence[Id], rng: random.Random) -> list[Id]:
 def build_messages(notes: Sequence[str], transcript: str) -> list[dict[str, str]]:
     """Return what a model is told of the notes, numbered from 1, and of the transcript's end."""
     lines = [
-        f"{number} {quoted({'says': cut(note)})}" for number, note in enumerate(notes, start=1)
+        f"{number} {quote_fields({'says': cut(note)})}"
+        for number, note in enumerate(notes, start=1)
     ]
-    told = "\n".join([*lines, quoted({"conversation": tail(transcript)})])
+    told = "\n".join([*lines, quote_fields({"conversation": tail(transcript)})])
     return [{"role": "system", "content": INSTRUCTIONS}, {"role": "user", "content": told}]
 
 

@@ -18,9 +18,9 @@ from predictor.core.rpc_params import (
     NATIVE,
     SHARED,
     check_labels,
-    described,
     identifiers,
-    labelled,
+    read_frame,
+    read_labelled_session,
 )
 from predictor.core.rpc_values import check_names, whole, wrong
 from predictor.core.scorer import ScoreError, Scorer, TrainingReport
@@ -54,7 +54,7 @@ class RpcModel:
     def score(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """Score candidates; before any training by cosine and effectiveness."""
         check_names(params, SHARED)
-        context, candidates = described(params, width=self._width)
+        context, candidates = read_frame(params, width=self._width)
         ids = identifiers(params, len(candidates))
         check_labels(params, len(candidates))
         scorer = self.scorer or self._new_scorer(candidates.embeddings.shape[1])
@@ -79,7 +79,7 @@ class RpcModel:
         useful: dict[bytes, LabelledSession] = {}
         used, size, width = 0, 0, self._width
         for position, one in enumerate(sent):
-            session = labelled(one, width=width, path=f"sessions[{position}]")
+            session = read_labelled_session(one, width=width, path=f"sessions[{position}]")
             width = width or session.candidates.embeddings.shape[1]
             size += session.candidates.embeddings.size
             if size > MAX_NUMBERS:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from predictor.core.features import LEAST_EFFECTIVENESS, project_slot, token_buckets
-from predictor.core.rpc_values import check_names, listed, number, numbers_of, told_as, wrong
+from predictor.core.rpc_values import check_names, number, numbers_of, read_list, told_as, wrong
 from predictor.core.types import PROJECT_SLOTS, SIGNALS, Candidates, Context, LabelledSession
 
 MAX_WIDTH = 16_384
@@ -38,7 +38,7 @@ SHARED = frozenset(
 CLOCK = {"hour": 24.0, "weekday": 7.0, "month": 12.0}
 
 
-def described(
+def read_frame(
     params: Mapping[str, Any], *, width: int | None, path: str = ""
 ) -> tuple[Context, Candidates]:
     """Return the session and candidates of a frame.
@@ -48,7 +48,7 @@ def described(
     width : of the model's embeddings; None when there is no model yet.
     path : what stands before the names of fields in messages, such as ``sessions[3].``.
     """
-    rows = listed(params, "candidate_embeddings", path)
+    rows = read_list(params, "candidate_embeddings", path)
     context = params.get("context_embedding")
     width = width or _width_of(context, rows, path)
     embedding = None if context is None else _vector(context, f"{path}context_embedding", width)
@@ -71,13 +71,13 @@ def described(
     )
 
 
-def labelled(params: Any, *, width: int | None, path: str) -> LabelledSession:
+def read_labelled_session(params: Any, *, width: int | None, path: str) -> LabelledSession:
     """Return a session of a `train` frame."""
     if not isinstance(params, dict):
         raise wrong(path, "must be an object")
     path += "."
     check_names(params, SHARED, path)
-    context, candidates = described(params, width=width, path=path)
+    context, candidates = read_frame(params, width=width, path=path)
     n = len(candidates)
     if params.get("candidate_ids") is not None:
         identifiers(params, n, path)
@@ -95,7 +95,7 @@ def check_labels(params: Mapping[str, Any], n: int) -> None:
 
 def identifiers(params: Mapping[str, Any], n: int, path: str = "") -> list[str]:
     """Return the n candidate ids, each once."""
-    ids, field = listed(params, "candidate_ids", path), f"{path}candidate_ids"
+    ids, field = read_list(params, "candidate_ids", path), f"{path}candidate_ids"
     if len(ids) != n:
         raise wrong(field, f"has {len(ids)} ids, must have one for each of {n} candidates")
     seen: set[str] = set()
@@ -146,7 +146,7 @@ def _texts(params: Mapping[str, Any], is_embedded: NDArray[np.bool_], path: str)
 
 
 def _features(params: Mapping[str, Any], n: int, path: str) -> NDArray[np.float32]:
-    rows = listed(params, "candidate_features", path)
+    rows = read_list(params, "candidate_features", path)
     if len(rows) != n:
         said = f"has {len(rows)} rows, must have one for each of {n} candidates"
         raise wrong(f"{path}candidate_features", said)

@@ -49,7 +49,7 @@ def whole(params: Mapping[str, Any], name: str, *, low: int, high: int) -> int |
     return value
 
 
-def listed(params: Mapping[str, Any], name: str, path: str) -> list[Any]:
+def read_list(params: Mapping[str, Any], name: str, path: str) -> list[Any]:
     """Return a list with an entry for each candidate."""
     value = params.get(name)
     if not isinstance(value, list):

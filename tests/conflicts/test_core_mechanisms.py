@@ -7,7 +7,7 @@ import pytest
 from conflicts.core.cues import Cue, cues
 from conflicts.core.detective import detect
 from memories.core import claims
-from memories.core.exclusions import excluding_ways
+from memories.core.exclusions import find_exclusion
 from tests.conflicts.test_core_detective import NOW, similar, story, summary
 
 
@@ -191,8 +191,8 @@ def test_two_sources_that_each_win_are_an_ambiguity() -> None:
 
 
 def test_what_both_texts_say_is_no_side_of_theirs() -> None:
-    assert excluding_ways("Deleting a shelf wipes it.", "After deleting a shelf we restore it.")
-    assert excluding_ways("Deleting a shelf wipes it.", "Deleting a shelf destroys it.") == ""
+    assert find_exclusion("Deleting a shelf wipes it.", "After deleting a shelf we restore it.")
+    assert find_exclusion("Deleting a shelf wipes it.", "Deleting a shelf destroys it.") == ""
     kept, gone = "Call notes are retained for 14 days.", "Call notes are deleted after 14 days."
     assert kinds(kept, gone) == []
 

@@ -15,11 +15,11 @@ from conflicts.core.facts import Fact
 from conflicts.core.narrative import (
     INSTRUCTIONS,
     Reported,
+    accept_finding,
     is_askable,
     line,
     may_disagree,
     messages,
-    taken,
 )
 from memories.core.quoting import visible
 
@@ -70,7 +70,7 @@ def test_no_memory_can_leave_its_line(content: str, agent: str, session: str) ->
 
 
 def test_a_good_report_becomes_a_finding_in_the_order_of_the_story() -> None:
-    finding = taken(replace(GOOD, facts=(3, 1, 2), yes=(3, 1)), FACTS)
+    finding = accept_finding(replace(GOOD, facts=(3, 1, 2), yes=(3, 1)), FACTS)
     assert finding is not None
     assert (finding.kind, finding.fact_ids, finding.yes_keeps) == (
         "reversal",
@@ -98,16 +98,16 @@ def test_a_good_report_becomes_a_finding_in_the_order_of_the_story() -> None:
 def test_unknown_and_doubled_numbers_drop_the_report(
     facts: tuple[int, ...], yes: tuple[int, ...]
 ) -> None:
-    assert taken(replace(GOOD, facts=facts, yes=yes), FACTS) is None
+    assert accept_finding(replace(GOOD, facts=facts, yes=yes), FACTS) is None
 
 
 def test_versions_of_one_memory_and_lines_of_one_talk_are_no_conflict() -> None:
     """Pitfall 25: revisions, explicit successors and one session are no matter for a model."""
     versions = [replace(f, lineage="one") for f in FACTS]
-    assert taken(GOOD, versions) is None
+    assert accept_finding(GOOD, versions) is None
     talk = [replace(f, session_key="s-1") for f in FACTS]
-    assert taken(GOOD, talk) is None
-    assert taken(GOOD, [replace(FACTS[0], session_key="s-2"), *talk[1:]]) is not None
+    assert accept_finding(GOOD, talk) is None
+    assert accept_finding(GOOD, [replace(FACTS[0], session_key="s-2"), *talk[1:]]) is not None
     assert not may_disagree(talk[0], talk)
     assert not may_disagree(versions[0], versions)
     assert may_disagree(FACTS[0], FACTS)
@@ -135,7 +135,7 @@ def test_versions_of_one_memory_and_lines_of_one_talk_are_no_conflict() -> None:
 )
 def test_what_is_no_question_about_the_facts_is_put_in_our_words(question: str) -> None:
     assert not is_askable(question, FACTS)
-    finding = taken(replace(GOOD, question=question), FACTS)
+    finding = accept_finding(replace(GOOD, question=question), FACTS)
     assert finding is not None
     assert finding.question == (
         "Does “The wiki is a MediaWiki” hold, although “The wiki moved to BookStack” was announced "
@@ -145,7 +145,7 @@ def test_what_is_no_question_about_the_facts_is_put_in_our_words(question: str) 
 
 def test_words_of_the_model_are_one_line_without_hidden_characters() -> None:
     odd = replace(GOOD, question="Does the wiki\n run on\u202e MediaWiki?")
-    finding = taken(odd, FACTS)
+    finding = accept_finding(odd, FACTS)
     assert finding is not None
     assert finding.question == "Does the wiki run on MediaWiki?"
 
@@ -153,7 +153,7 @@ def test_words_of_the_model_are_one_line_without_hidden_characters() -> None:
 def test_the_reasoning_is_ours_and_says_who_found_it() -> None:
     """Pitfall 39: a model that quotes a third memory quotes it to nobody."""
     for kind in ("reversal", "ambiguity", "stale"):
-        finding = taken(replace(GOOD, kind=kind), FACTS)
+        finding = accept_finding(replace(GOOD, kind=kind), FACTS)
         assert finding is not None
         assert finding.reasoning.startswith("The narrative pass read ")
 
@@ -167,7 +167,7 @@ def test_the_reasoning_is_ours_and_says_who_found_it() -> None:
     ],
 )
 def test_a_question_in_the_words_of_the_facts_is_kept(question: str) -> None:
-    finding = taken(replace(GOOD, question=question), FACTS)
+    finding = accept_finding(replace(GOOD, question=question), FACTS)
     assert finding is not None
     assert finding.question == question
 
@@ -180,7 +180,9 @@ def test_a_question_in_the_words_of_the_facts_is_kept(question: str) -> None:
 def test_whatever_is_answered_only_offered_facts_are_named(
     facts: list[int], yes: list[int], question: str
 ) -> None:
-    finding = taken(replace(GOOD, facts=tuple(facts), yes=tuple(yes), question=question), FACTS)
+    finding = accept_finding(
+        replace(GOOD, facts=tuple(facts), yes=tuple(yes), question=question), FACTS
+    )
     if finding is not None:
         assert set(finding.fact_ids) <= {f.id for f in FACTS}
         assert len(finding.fact_ids) >= 2

@@ -15,7 +15,7 @@ from conflicts.core.qualifiers import qualifiers
 from conflicts.core.severity import severity_of
 from conflicts.core.states import state_of
 from conflicts.core.timeline import Timeline, conversations
-from memories.core.exclusions import excluding_ways
+from memories.core.exclusions import find_exclusion
 from tests.conflicts.test_core_detective import NOW, START, blind, similar, story, summary
 
 
@@ -90,8 +90,8 @@ def test_state_is_not_read_into_other_texts(text: str) -> None:
     ],
 )
 def test_ways_exclude_each_other_both_ways(a: str, b: str, way: str) -> None:
-    assert excluding_ways(a, b) == way
-    assert excluding_ways(b, a) == way
+    assert find_exclusion(a, b) == way
+    assert find_exclusion(b, a) == way
 
 
 def test_region_codes_are_no_pronouns() -> None:

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from conflicts.core.detective import detect
 from conflicts.core.facts import Fact
-from conflicts.core.subjects import Note, answering, are_of_other_subjects, by_subject
+from conflicts.core.subjects import Note, are_of_other_subjects, group_by_subject, select_answering
 from conflicts.services.detection.detect import detect_due
 from engram.kernel.embedding import embed_windows
 from memories.core.claims import compare
@@ -87,7 +87,7 @@ def test_a_verdict_on_a_mixed_card_is_about_the_thing_that_is_named(form: str, k
     notes = {key: Note(text) for key, text in tell(form, kind).items()}
     for (thing, _), named in notes.items():
         own = {note for (other, _), note in notes.items() if other == thing}
-        assert set(answering(list(notes.values()), lambda note: note, [named])) == own
+        assert set(select_answering(list(notes.values()), lambda note: note, [named])) == own
 
 
 def vector(text: str) -> Any:
@@ -136,7 +136,7 @@ def test_what_may_be_the_answer_is_no_name_of_the_thing(one: str, other: str) ->
 
 def test_what_may_belong_to_several_things_is_a_group_by_itself() -> None:
     texts = ["Tank of Etna: 10", "Tank of Ural: 10", "Tank of Ural: 20", "It is 10 litres, I think"]
-    groups = by_subject(texts, Note)
+    groups = group_by_subject(texts, Note)
     assert groups == [[texts[0]], texts[1:3], [texts[3]]]
 
 

@@ -22,7 +22,7 @@ from conflicts.core.comparisons import Comparisons
 from conflicts.core.detective import detect
 from conflicts.core.facts import Fact, Finding
 from conflicts.core.identity import OpenCard, place
-from conflicts.core.subjects import Note, answering, are_of_other_subjects
+from conflicts.core.subjects import Note, are_of_other_subjects, select_answering
 from conflicts.models import Conflict, ConflictMember, ConflictPair
 from conflicts.services.cards.file import file_findings
 from conflicts.services.detection.detect import detect_due
@@ -180,11 +180,11 @@ def test_a_verdict_is_about_the_subject_that_the_question_names() -> None:
     etna = [Note(f"Tank of Etna holds {v} litres") for v in (10, 20)]
     ural = [Note(f"Tank of Ural holds {v} litres") for v in (10, 20)]
     mixed = [etna[0], ural[0], etna[1], ural[1]]
-    assert answering(mixed, lambda note: note, [ural[1]]) == ural
-    assert answering(mixed, lambda note: note, [etna[1]]) == etna
+    assert select_answering(mixed, lambda note: note, [ural[1]]) == ural
+    assert select_answering(mixed, lambda note: note, [etna[1]]) == etna
     # Two that somebody put against each other are the question, whatever they speak of.
-    assert answering([etna[0], ural[1]], lambda note: note, [ural[1]]) == [etna[0], ural[1]]
-    assert answering([etna[0], etna[0], ural[1]], lambda note: note, [ural[1]]) == [
+    assert select_answering([etna[0], ural[1]], lambda note: note, [ural[1]]) == [etna[0], ural[1]]
+    assert select_answering([etna[0], etna[0], ural[1]], lambda note: note, [ural[1]]) == [
         etna[0], etna[0], ural[1],
     ]  # fmt: skip
 

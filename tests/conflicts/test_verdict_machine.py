@@ -29,7 +29,7 @@ from hypothesis.stateful import (
 
 from conflicts.core.comparisons import Comparisons
 from conflicts.core.facts import Finding
-from conflicts.core.subjects import answering, note_of
+from conflicts.core.subjects import note_of, select_answering
 from conflicts.models import Conflict, ConflictMember, ConflictPair, Decision
 from conflicts.models.card import ConflictStatus
 from conflicts.services.cards.file import file_findings
@@ -172,7 +172,7 @@ class Verdicts(Lifecycle):
         )
         assert sorted(done.kept) == sorted(map(str, kept))
 
-    def answering(self, members: list[ConflictMember]) -> list[UUID]:
+    def select_answering(self, members: list[ConflictMember]) -> list[UUID]:
         """Return the live members that a verdict may change, by the word of `core.subjects`."""
         rows = self.rows()
         live = [
@@ -180,7 +180,9 @@ class Verdicts(Lifecycle):
             if self.known[m.memory_id].state(self.now) == "active"
         ]  # fmt: skip
         says_yes = {m.memory_id for m in members if m.says_yes}
-        return [m.id for m in answering(live, note_of, [m for m in live if m.id in says_yes])]
+        return [
+            m.id for m in select_answering(live, note_of, [m for m in live if m.id in says_yes])
+        ]
 
     def is_unclear(
         self, verdict: str, live: list[UUID], says_yes: set[UUID], named: set[UUID]

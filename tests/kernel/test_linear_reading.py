@@ -19,9 +19,9 @@ from conflicts.core.questions import ask_ambiguity
 from conflicts.core.wording import word_diff
 from engram.kernel.credentials import credential_in, without_credentials
 from memories.core.claims import compare, read, why_too_long
-from memories.core.content import normalised
+from memories.core.content import normalise_quote
 from memories.core.objections import objection
-from memories.core.quoting import quoted_line
+from memories.core.quoting import quote_line
 from memories.core.text import terms
 from predictor.core.features import token_buckets
 from predictor.core.offline_judge import JudgedNote, Rarity, judge, pieces, spoken_text
@@ -79,11 +79,11 @@ ENTRIES: dict[str, Callable[[str, str], object]] = {
     ),
     "credential_in": lambda a, _: credential_in(a),
     "without_credentials": lambda a, _: without_credentials(a),
-    "normalised": lambda a, _: normalised(a),
+    "normalised": lambda a, _: normalise_quote(a),
     "terms": lambda a, _: terms(a),
     "token_buckets": lambda a, _: token_buckets(a),
     "judge": lambda a, _: judged(a),
-    "quoted_line": lambda a, _: quoted_line(a),
+    "quoted_line": lambda a, _: quote_line(a),
     "question": ask_ambiguity,
     "word_diff": word_diff,
 }

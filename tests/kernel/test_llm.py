@@ -25,10 +25,10 @@ from engram.kernel.llm import (
     highest_cost_usd,
     model_name,
 )
-from memories.core.quoting import escaped
+from memories.core.quoting import escape
 from tests.model_server import Answer, ModelServer, completion
 
-ask = partial(llm.ask, escape=escaped)
+ask = partial(llm.ask, escape=escape)
 
 MESSAGES = [
     {"role": "system", "content": "Count."},

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from memories.core.fusion import (
     Candidate,
     FusionWeights,
-    agents_named,
+    find_named_agents,
     freshness,
     fuse,
 )
@@ -194,7 +194,7 @@ def test_other_candidates_change_no_score(found, others):
     ],
 )
 def test_agents_are_named_by_all_their_words(query, named):
-    assert agents_named(query, ["Caroline", "Tim", "deploy-agent", "build", "", "--"]) == named
+    assert find_named_agents(query, ["Caroline", "Tim", "deploy-agent", "build", "", "--"]) == named
 
 
 def test_freshness_halves_the_way_to_its_floor_each_year():

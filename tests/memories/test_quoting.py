@@ -12,7 +12,7 @@ import pytest
 from conflicts.core import narrative
 from conflicts.core.facts import Fact
 from memories.core.briefing import Note, briefing
-from memories.core.quoting import quoted, visible
+from memories.core.quoting import quote_fields, visible
 from predictor.core import judging
 
 TOKENS = [
@@ -60,7 +60,7 @@ def test_what_nobody_sees_is_dropped_from_a_prompt(character: str) -> None:
 
 def test_quoted_text_still_says_the_same() -> None:
     text = 'He wrote "a < b" [1] and [INST],\nthen "\\u003c" in 東京 ✓.'
-    line = quoted({"says": text})
+    line = quote_fields({"says": text})
     assert "\n" not in line
     assert json.loads(line) == {"says": text}
     assert visible("a\x00b\u2028c\x85d") == "a b c d"

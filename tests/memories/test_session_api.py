@@ -19,7 +19,7 @@ from django.utils import timezone
 from engram.kernel.models import Event
 from engram.kernel.tenancy import in_workspace
 from memories.core.briefing import DECIDED, NOTES
-from memories.core.content import normalised
+from memories.core.content import normalise_quote
 from memories.models import Memory, Session, SessionCandidate
 from memories.services.sessions.end import close_idle
 from memories.services.sessions.erase import HIDING, plain_pieces
@@ -405,10 +405,10 @@ def test_a_plain_piece_is_in_every_text_that_folds_so() -> None:
         text = f"abo{chr(code)}itur"
         if hides.search(text):  # every row that holds such a character is read
             continue
-        for piece in plain_pieces(normalised(text)):
+        for piece in plain_pieces(normalise_quote(text)):
             assert piece in text, text
     for text in ("It is 5 Mb", "It is 5 mW", "up to 3 mHz", "a 2 kb 1"):
-        assert all(piece in text.lower() for piece in plain_pieces(normalised(text))), text
+        assert all(piece in text.lower() for piece in plain_pieces(normalise_quote(text))), text
     assert plain_pieces("the monthly vouchers") == ["the", "monthly", "voucher"]
 
 

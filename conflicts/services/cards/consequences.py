@@ -10,7 +10,7 @@ from itertools import combinations
 from uuid import UUID
 
 from conflicts.core.comparisons import Comparisons
-from conflicts.core.subjects import answering, note_of
+from conflicts.core.subjects import note_of, select_answering
 from conflicts.models import Conflict, ConflictMember
 from conflicts.models.decision import Verdict
 from conflicts.services.causes import KEEP_NEEDED
@@ -70,7 +70,7 @@ def question_of(
     says_yes = frozenset(m.memory_id for m in present if m.says_yes)
     ordered = [by_id[m.memory_id] for m in present]
     for_yes = [m for m in ordered if m.id in says_yes]
-    asked = answering(ordered, note_of, for_yes, is_other=known.are_of_other_subjects)
+    asked = select_answering(ordered, note_of, for_yes, is_other=known.are_of_other_subjects)
     return CardQuestion(
         live=tuple(ordered),
         says_yes=says_yes,

@@ -16,7 +16,7 @@ from conflicts.services.cards.successors import follow
 from engram.kernel.actors import SYSTEM
 from engram.kernel.history import record
 from engram.kernel.models import Event
-from memories.core.content import normalised
+from memories.core.content import normalise_quote
 from memories.models import Memory
 from memories.services.index.statement_hashes import texts_of
 
@@ -102,12 +102,12 @@ def _withhold(card: Conflict, forgotten: Collection[UUID]) -> None:
     """Take what quotes any wording of forgotten memories out of a card that is without them."""
     about = Q(memory__in=forgotten) | Q(other__in=forgotten)
     card.judgements.filter(about).exclude(reason="").update(reason=TAKEN_OUT)
-    wordings_gone = {normalised(text) for text in texts_of(forgotten)}
+    wordings_gone = {normalise_quote(text) for text in texts_of(forgotten)}
     for rows, name in (
         (card.judgements, "reason"), (card.comments, "text"), (card.decisions, "note"),
     ):  # fmt: skip
         for row in rows.exclude(**{name: TAKEN_OUT}):
-            said = normalised(getattr(row, name))
+            said = normalise_quote(getattr(row, name))
             if any(w == said or (len(w) >= QUOTE_CHARS and w in said) for w in wordings_gone):
                 setattr(row, name, TAKEN_OUT)
                 row.save(update_fields=[name])

@@ -9,10 +9,10 @@ from uuid import UUID
 from conflicts.core.comparisons import Comparisons
 from conflicts.core.facts import Finding
 from conflicts.core.questions import ask_ambiguity
-from conflicts.core.subjects import answering, note_of
+from conflicts.core.subjects import note_of, select_answering
 from conflicts.models import Conflict, ConflictMember
 from conflicts.models.card import ConflictKind
-from memories.core.content import normalised
+from memories.core.content import normalise_quote
 from memories.models import State
 
 QUESTION_MAX_CHARS = 400
@@ -49,7 +49,7 @@ def ask_anew(card: Conflict, *, now: datetime, known: Comparisons | None = None)
     )
     same = {m.pk for m in live if _is_for_yes(m, named, known)}
     is_other = known.are_of_other_subjects if known else lambda a, b: False
-    asked = answering(live, lambda m: note_of(m.memory), [named], is_other=is_other)
+    asked = select_answering(live, lambda m: note_of(m.memory), [named], is_other=is_other)
     others = [m for m in asked if m.pk not in same] or [m for m in live if m != named]
     card.kind = ConflictKind.AMBIGUITY
     card.question = ask_ambiguity(named.memory.content, others[-1].memory.content)
@@ -68,7 +68,7 @@ def _is_for_yes(member: ConflictMember, named: ConflictMember, known: Comparison
     if known is not None:
         return known.says_the_same(mine, claim)
     is_as_it_was = member.says_yes and not member.is_reworded
-    return is_as_it_was or normalised(mine) == normalised(claim)
+    return is_as_it_was or normalise_quote(mine) == normalise_quote(claim)
 
 
 def save_question(card: Conflict, *others: str, now: datetime) -> None:

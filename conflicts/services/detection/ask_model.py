@@ -13,7 +13,7 @@ from django.conf import settings
 from pydantic import BaseModel, ConfigDict, model_validator
 
 from conflicts.core.facts import Fact, Finding
-from conflicts.core.narrative import MAX_FINDINGS, Reported, messages, taken
+from conflicts.core.narrative import MAX_FINDINGS, Reported, accept_finding, messages
 from engram.kernel import llm, spend
 from engram.kernel.lease import Renewal
 from engram.kernel.llm import (
@@ -26,7 +26,7 @@ from engram.kernel.llm import (
 )
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import release_connection
-from memories.core.quoting import escaped
+from memories.core.quoting import escape
 
 MAX_OUTPUT_TOKENS = 4096
 CALLS_AT_ONCE = 4
@@ -187,7 +187,7 @@ def _answers(
 def _ask(told: Sequence[Message], shape: type[Reading]) -> ModelAnswer[Reading] | ModelError:
     """Ask in a thread that knows no workspace and no database."""
     try:
-        return llm.ask(told, shape, escape=escaped, max_output_tokens=MAX_OUTPUT_TOKENS)
+        return llm.ask(told, shape, escape=escape, max_output_tokens=MAX_OUTPUT_TOKENS)
     except ModelError as error:
         return error
 
@@ -209,7 +209,7 @@ def _take(
     reported = answer.value.findings
     asked.dropped += max(0, len(reported) - MAX_FINDINGS)
     for one in reported[:MAX_FINDINGS]:
-        finding = taken(
+        finding = accept_finding(
             Reported(
                 kind=one.kind,
                 facts=tuple(one.facts),

@@ -13,7 +13,7 @@ from conflicts.core.comparisons import Comparisons
 from conflicts.core.facts import Finding, FindingKind
 from conflicts.core.questions import ask_ambiguity, ask_reversal
 from conflicts.core.records import Record
-from conflicts.core.subjects import by_subject, note_of, share_nothing
+from conflicts.core.subjects import group_by_subject, note_of, share_nothing
 from conflicts.models import Conflict, JudgedRelation
 from conflicts.services.cards.comparing import with_comparisons
 from conflicts.services.cards.consequences import compare_members, question_of
@@ -172,7 +172,7 @@ def _read_live(
 
 def _demand_one_subject(named: Sequence[Memory], known: Comparisons) -> None:
     """Refuse several questions in one report."""
-    subjects = by_subject(named, note_of, is_other=known.are_of_other_subjects)
+    subjects = group_by_subject(named, note_of, is_other=known.are_of_other_subjects)
     if len(subjects) > 1:
         other = subjects[1][0]
         raise InvalidError(

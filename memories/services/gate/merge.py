@@ -6,7 +6,7 @@ from datetime import datetime
 
 from engram.kernel.actors import Actor
 from engram.kernel.history import record
-from memories.core.merging import fold, witnessed
+from memories.core.merging import fold, keep_as_witness
 from memories.models import Memory, Merge, Observation
 from memories.services.gate.examine import JudgedNeighbour
 from memories.services.index.search_index import WordIndex
@@ -39,7 +39,7 @@ def merge_into(
             stored, before, after, words=words, reason="merge", actor=actor, now=now
         )
     else:
-        after = witnessed(before)
+        after = keep_as_witness(before)
     Merge.objects.create(
         memory=stored,
         observation=observation,

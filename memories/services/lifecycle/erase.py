@@ -17,7 +17,7 @@ from engram.kernel.idempotency import forget_answers, forget_quotes
 from engram.kernel.models import Event, Workspace
 from engram.kernel.refusals import MissingError
 from engram.kernel.tenancy import current_workspace_id, in_workspace
-from memories.core.content import content_hash, normalised
+from memories.core.content import content_hash, normalise_quote
 from memories.core.text import terms
 from memories.models import (
     Memory,
@@ -52,7 +52,7 @@ class _Words:
         A short wording ("Yes.") is only found where it stands alone.
         """
         if isinstance(value, str):
-            text = normalised(value)
+            text = normalise_quote(value)
             return text in self.texts or any(
                 len(wording) >= QUOTE_CHARS and wording in text for wording in self.texts
             )
@@ -118,7 +118,7 @@ def _words_of(memories: Collection[Memory]) -> _Words:
         texts |= set(model.objects.filter(memory__in=memories).values_list("content", flat=True))
     return _Words(
         frozenset(content_hash(text) for text in texts),
-        frozenset(normalised(text) for text in texts),
+        frozenset(normalise_quote(text) for text in texts),
     )
 
 

@@ -15,7 +15,7 @@ from engram.kernel.actors import Actor
 from engram.kernel.history import record
 from engram.kernel.models import Event
 from memories.core.content import content_hash
-from memories.core.merging import Step, fold, without, witnessed
+from memories.core.merging import Step, fold, keep_as_witness, without
 from memories.models import Memory, Merge, Observation
 from memories.services.index.search_index import WordIndex, reindex_vectors
 from memories.services.index.statement_hashes import forgotten_memory
@@ -110,7 +110,7 @@ def remainder_of_own(
         step, row.before = _step(row), dict(fields)
         if step.folds:
             fields = fold(fields, step.incoming, takes_wording=step.takes_wording)
-        row.after = dict(fields) if step.folds else witnessed(fields)
+        row.after = dict(fields) if step.folds else keep_as_witness(fields)
         standing.append(row)
     if memory.content_hash in {sent.content_hash for sent in others}:
         fields["content"] = before["content"]

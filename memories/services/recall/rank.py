@@ -16,7 +16,7 @@ from engram.kernel.embedding import QueryReading
 from engram.kernel.planning import Among
 from memories.core import late
 from memories.core.diversity import DiverseItem, choose_diverse
-from memories.core.fusion import Candidate, Factors, agents_named, freshness, fuse
+from memories.core.fusion import Candidate, Factors, find_named_agents, freshness, fuse
 from memories.core.text import terms
 from memories.models import Memory, MemoryVector
 from memories.services.recall import rerank
@@ -91,7 +91,7 @@ def rank(
     """
     past = past or PastWordings()
     candidates = _candidates(request, pool, past)
-    named = agents_named(request.query.text, {c.agent for c in candidates if c.agent})
+    named = find_named_agents(request.query.text, {c.agent for c in candidates if c.agent})
 
     def fused(found: Sequence[Candidate[UUID]]) -> list[Factors[UUID]]:
         return fuse(

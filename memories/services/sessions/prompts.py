@@ -18,7 +18,7 @@ from engram.kernel.history import record
 from engram.kernel.models import Workspace
 from engram.kernel.refusals import ForbiddenError, MissingError, StaleError
 from engram.kernel.tenancy import current_workspace_id, in_workspace
-from memories.core.hits import HITS_MAX, Match, match_of, prompt_terms
+from memories.core.hits import HITS_MAX, Match, match_prompt, prompt_terms
 from memories.core.text import terms
 from memories.models import Memory, Session, SessionCandidate
 from memories.services.causes import SESSION_ENDED, SESSION_OF_ANOTHER
@@ -178,7 +178,7 @@ def _matches(text: str, now: datetime) -> dict[UUID, _Matched]:
     matched = {
         memory_id: _Matched(score, by)
         for memory_id, shared, length, score in rows
-        if (by := match_of(asked, shared, length)) is not None
+        if (by := match_prompt(asked, shared, length)) is not None
     }
     readable = Memory.objects.recallable(now).filter(pk__in=list(matched))
     allowed = set(readable.values_list("pk", flat=True))

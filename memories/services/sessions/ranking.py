@@ -44,7 +44,7 @@ def rank_candidates(
     found: SessionCandidates,
     request: RankerRequest,
     answer: RankerAnswer,
-    room: injection.Room,
+    room: injection.InjectionBudget,
     disputes: Mapping[UUID, Dispute],
     *,
     rng: Random,
@@ -66,7 +66,7 @@ def rank_candidates(
             )
             for place, (fact, always) in enumerate(zip(found.facts, found.always, strict=True))
         ],
-        injection.Opinion(scores, answer.alpha, answer.rrf_k, answer.exploration_rate),
+        injection.LearnedScores(scores, answer.alpha, answer.rrf_k, answer.exploration_rate),
         {place: vector for place, vector in enumerate(found.vectors) if vector is not None},
         room,
         rng=rng,

@@ -171,7 +171,7 @@ def _start(
         candidates=facts_of(found, now),
     )
     answer = ask_ranker(asked)
-    room = injection.Room(request.k, request.budget_chars)
+    room = injection.InjectionBudget(request.k, request.budget_chars)
     disputes = disputes_with_quotes([fact.id for fact in found.facts], now=now)
     rows = rank_candidates(found, asked, answer, room, disputes, rng=rng)
     session = _session(request, vector, answer, model=model, gap=gap, actor=actor, now=now)

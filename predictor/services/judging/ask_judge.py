@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, model_validator
 from engram.kernel import llm, spend
 from engram.kernel.llm import ModelError, Usage
 from engram.kernel.models import Workspace
-from memories.core.quoting import escaped, visible
+from memories.core.quoting import escape, visible
 from predictor.core.judging import (
     MAX_NOVEL,
     PROMPT_VERSION,
@@ -100,7 +100,7 @@ def ask_judge(workspace: Workspace, pool: JudgingPool, *, now: datetime) -> Judg
         raise CappedError
     usage, cost_usd = Usage(), reserved.usd
     try:
-        answer = llm.ask(messages, shape_for(len(pool.ids)), escape=escaped, max_output_tokens=most)
+        answer = llm.ask(messages, shape_for(len(pool.ids)), escape=escape, max_output_tokens=most)
         usage, cost_usd = answer.usage, answer.cost_usd
     except ModelError as error:
         usage, cost_usd = error.usage, llm.cost_usd(error.usage, llm.model_name())
