@@ -8,7 +8,7 @@ export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: up test check bench fuzz examples lock evaluate clean help venv dev-venv bench-venv browser
+.PHONY: up test check bench fuzz examples demo-record lock evaluate clean help venv dev-venv bench-venv browser
 
 up: venv ## run database, broker, web, worker, scheduler and demo (ENGRAM_PORT, ENGRAM_DEMO=0)
 	@$(PYTHON) manage.py up $(ARGS)
@@ -42,6 +42,9 @@ fuzz: dev-venv ## call the API with everything that its description allows, and 
 
 examples: dev-venv ## record the examples of the API's description anew
 	@ENGRAM_RECORD_EXAMPLES=1 $(PYTHON) -m pytest tests/console/test_api_examples.py -q $(ARGS)
+
+demo-record: dev-venv ## record the demo's story anew, after a change of the story, tables or rules
+	@$(PYTHON) manage.py record_demo $(ARGS)
 
 evaluate: venv ## measure quality on files: make evaluate ARGS="--histories FILE"
 	@$(PYTHON) manage.py evaluate $(ARGS)

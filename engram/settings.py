@@ -350,7 +350,6 @@ _SWEEPS = {
     "conflicts.wake_snoozed": 60.0,
     "kernel.drop_old_answers": 3600.0,
     "kernel.drop_old_latencies": 3600.0,
-    "console.tell_stories": 10.0,
     "predictor.sweep_training": 60.0,
     "predictor.sweep_judging": 10.0,
 }

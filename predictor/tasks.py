@@ -14,7 +14,6 @@ from predictor.services.judging.due import JUDGE_BY_MODEL_TASK, JUDGE_TASK
 from predictor.services.judging.judge import judge_turn
 from predictor.services.training import turn
 from predictor.services.training.due import TRAIN_TASK
-from predictor.signals import may_work
 
 SWEEP_TRAINING_TASK = "predictor.sweep_training"
 # Then the next workspace has its turn; a judgement that has begun is ended.
@@ -24,8 +23,6 @@ SECONDS_A_TURN = 10.0
 @shared_task(name=TRAIN_TASK)
 def train_workspace(workspace_id: str) -> None:
     """Train a workspace if that is due and no other training computes; then let the next one."""
-    if not may_work(UUID(workspace_id)):
-        return
     rng = np.random.default_rng()
     if turn.train_turn(UUID(workspace_id), clock=timezone.now, rng=rng) is not None:
         wake(SWEEP_TRAINING_TASK)
@@ -41,15 +38,13 @@ def sweep_training() -> None:
 @shared_task(name=JUDGE_TASK)
 def judge_workspace(workspace_id: str) -> None:
     """Judge what is due in a workspace where no model judges."""
-    if may_work(UUID(workspace_id)):
-        judge_turn(UUID(workspace_id), clock=timezone.now, seconds=SECONDS_A_TURN, may_ask=False)
+    judge_turn(UUID(workspace_id), clock=timezone.now, seconds=SECONDS_A_TURN, may_ask=False)
 
 
 @shared_task(name=JUDGE_BY_MODEL_TASK)
 def judge_workspace_by_model(workspace_id: str) -> None:
     """Let the model judge what is due in a workspace."""
-    if may_work(UUID(workspace_id)):
-        judge_turn(UUID(workspace_id), clock=timezone.now, seconds=SECONDS_A_TURN, may_ask=True)
+    judge_turn(UUID(workspace_id), clock=timezone.now, seconds=SECONDS_A_TURN, may_ask=True)
 
 
 @shared_task(name="predictor.sweep_judging")

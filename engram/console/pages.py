@@ -11,7 +11,6 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
 from engram.console import feed
-from engram.console.demo import telling_in
 from engram.console.overview import overview
 from engram.kernel.chosen import choose_workspace
 from engram.kernel.models import Role
@@ -58,14 +57,8 @@ def numbers(request: HttpRequest) -> HttpResponse:
         "spark_line": now.sparkline.line,
         "spark_area": now.sparkline.area,
         "spark_peak": now.sparkline.peak,
-        "story": _story(request),
     }
     return JsonResponse(body)
-
-
-def _story(request: HttpRequest) -> dict[str, int] | None:
-    telling = telling_in(staff_of(request).workspace)
-    return {"told": telling.told, "steps": telling.steps} if telling else None
 
 
 @require_POST

@@ -104,18 +104,7 @@ async function refresh() {
   document.querySelector("[data-spark-area]").setAttribute("d", numbers.spark_area);
   const last = document.querySelector("[data-last-run]");
   last.dataset.lastRun = numbers.last_run_at ?? "";
-  showStory(numbers.story);
   showAges();
-}
-
-// The demo's story: how far it is, until it is told.
-function showStory(story) {
-  const notice = document.querySelector("[data-story]");
-  if (!notice) return;
-  notice.hidden = !story;
-  if (!story) return;
-  notice.querySelector("[data-story-told]").textContent = story.told;
-  notice.querySelector("progress").value = story.told;
 }
 
 function showAges() {

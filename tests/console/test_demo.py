@@ -1,57 +1,92 @@
-"""The demo's story, told through the real services."""
+"""The demo's story, loaded from its recording: what it shows, and that life goes on from it."""
 
-import json
+from __future__ import annotations
+
 from collections import Counter
 from datetime import timedelta
+from typing import Any
 
 import pytest
+from django.test import Client
 
-from conflicts.models import DetectionDue
-from engram.console.demo.sessions import SessionStep
-from engram.console.demo.story import STORY, CommitStep, ReviseStep, read_demo, read_story
-from engram.console.demo.telling import begin, go_on
-from engram.kernel.models import Event
+from conflicts.models import Conflict, DetectionDue, DetectionRun
+from conflicts.services import due as detection_due
+from conflicts.services.detection.detect import detect_due
+from engram.console.demo.loading import load
+from engram.console.demo.sessions import SESSIONS
+from engram.console.demo.story import ReviseStep, read_story
+from engram.console.overview import overview
+from engram.kernel import keys
+from engram.kernel.actors import SYSTEM
+from engram.kernel.models import Event, Role, Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.models import (
     Derivation,
     Memory,
+    MemoryTokens,
+    MemoryVector,
     Observation,
+    RecallDay,
     RecallRecord,
     Review,
     Revision,
     Session,
     State,
 )
+from memories.services.index import reembed
 from predictor.models import CalibrationItem, Comparison, Judgement, Training
-from tests.conftest import NOW
+from predictor.services.judging import due as judging_due
+from predictor.services.judging.judge import judge_due
+from predictor.services.training import turn
+from tests.conftest import NOW, Caller, Tenant
+
+
+def empty_workspace(slug: str = "demo") -> Workspace:
+    patient = {"predictor_mode": "on", "score_timeout_ms": 10_000}
+    return Workspace.objects.create(slug=slug, name=slug, settings=patient)
 
 
 @pytest.fixture
-def short(tmp_path):
-    """Return a function that writes a story of a few steps."""
-
-    def write(*steps):
-        path = tmp_path / "story.jsonl"
-        path.write_text("".join(json.dumps(step) + "\n" for step in steps))
-        return path
-
-    return write
+def demo(db: None) -> Workspace:
+    """Return a workspace with the story, which ended at NOW."""
+    workspace = empty_workspace()
+    assert load(workspace, NOW)
+    return workspace
 
 
-def tell(workspace, path=STORY):
-    """Have a story told to its end."""
-    begin(workspace, NOW, path=path)
-    go_on(workspace, clock=lambda: NOW, path=path)
+def caller(workspace: Workspace, role: Role) -> Caller:
+    _, token = keys.issue(workspace, name=role, role=role, actor=SYSTEM, now=NOW)
+    return Caller(token, Client())
 
 
-def commit(days_ago, content, **more):
-    return {"do": "commit", "days_ago": days_ago, "content": content, **more}
+def test_story_shows_every_state_and_outcome(demo: Workspace, neighbour: Tenant) -> None:
+    with in_workspace(demo):
+        states = Counter(memory.state(NOW) for memory in Memory.objects.all())
+        outcomes = set(Observation.objects.values_list("outcome", flat=True))
+        types = set(Event.objects.values_list("type", flat=True))
+        oldest = Memory.objects.order_by("created_at")[0]
+        assert set(states) >= {State.ACTIVE, State.FORGOTTEN, State.SUPERSEDED, State.EXPIRED}
+        assert states[State.ACTIVE] > 200
+        assert outcomes >= {"created", "merged", "suggested", "kept_apart"}
+        assert types >= {"memory.suppressed", "memory.restored", "memory.revised"}
+        assert Revision.objects.filter(reason="revise").count() == sum(
+            isinstance(step, ReviseStep) for step in read_story()
+        )
+        assert Derivation.objects.count() > 20
+        assert Memory.objects.filter(is_pinned=True, kind="constraint").count() >= 4
+        assert sum(RecallDay.objects.values_list("recalls", flat=True)) >= 25
+        assert set(Review.objects.values_list("kind", flat=True)) == {
+            "supersede",
+            "source_forgotten",
+        }
+        assert oldest.created_at < NOW - timedelta(days=260)
+    with in_workspace(neighbour.workspace):
+        assert (Memory.objects.count(), Session.objects.count()) == (0, 0)
 
 
-def look_at_sessions(tenant):
-    """The ranker of the story earns influence, loses it and earns it again, as people can see."""
-    with in_workspace(tenant.workspace):
-        sessions = sum(isinstance(step, SessionStep) for step in read_demo())
+def test_ranker_of_the_story_earns_influence_loses_it_and_earns_it_again(demo: Workspace) -> None:
+    with in_workspace(demo):
+        sessions = len(read_story(SESSIONS))
         assert Session.objects.exclude(ended_at=None).count() == sessions > 80
         assert set(Comparison.objects.values_list("outcome", flat=True)) >= {"win", "loss", "void"}
         assert set(Training.objects.values_list("status", flat=True)) >= {"promoted", "rejected"}
@@ -59,75 +94,89 @@ def look_at_sessions(tenant):
         assert Comparison.objects.filter(phase="ramp", alpha__lt=1).exists()
         assert CalibrationItem.objects.filter(labelled_at=None).count() >= 20
         judged = Judgement.objects.earliest("judged_at")
-        assert judged.judged_at < NOW - timedelta(days=100)  # at its own time, not at the teller's
+        assert judged.judged_at is not None
+        assert judged.judged_at < NOW - timedelta(days=100)
         assert set(Judgement.objects.values_list("kind", flat=True)) == {"offline"}
 
 
-def test_story_shows_every_state_and_outcome(tenant, neighbour, caplog):
-    tenant.workspace.settings = {"predictor_mode": "on"}
-    tenant.workspace.save()
-    tell(tenant.workspace)
-    assert not [line for line in caplog.messages if "leaves step" in line]
-    look_at_sessions(tenant)
+def test_detective_has_read_everything_and_finds_nothing_new(demo: Workspace) -> None:
+    with in_workspace(demo):
+        run = DetectionRun.objects.get()
+        assert run.trigger_count == Memory.objects.recallable(NOW).count()
+        assert (run.created_at, run.status) == (NOW, "done")
+        assert run.lag_seconds == 0  # the story is not said to be months late
+        assert run.opened == Conflict.objects.filter(status="open").count() > 0
+        assert DetectionDue.objects.count() == 0
+    later = NOW + timedelta(minutes=5)
+    assert detection_due.queue(demo, None, now=later) == run.trigger_count
+    (again,) = detect_due(demo, clock=lambda: later)
+    assert (again.status, again.opened, again.joined) == ("done", 0, 0)
+    with in_workspace(demo):
+        assert Conflict.objects.filter(status="open").count() == run.opened
 
-    with in_workspace(tenant.workspace):
-        states = Counter(memory.state(NOW) for memory in Memory.objects.all())
-        outcomes = set(Observation.objects.values_list("outcome", flat=True))
-        told = set(Event.objects.values_list("type", flat=True))
-        oldest = Memory.objects.order_by("created_at")[0]
-        assert set(states) >= {State.ACTIVE, State.FORGOTTEN, State.SUPERSEDED, State.EXPIRED}
-        assert states[State.ACTIVE] > 200
-        assert outcomes >= {"created", "merged", "suggested", "kept_apart"}
-        assert told >= {"memory.suppressed", "memory.restored", "memory.revised"}
-        assert Revision.objects.filter(reason="revise").count() == sum(
-            isinstance(step, ReviseStep) for step in read_story()
+
+def test_nothing_of_the_story_waits_for_a_worker(demo: Workspace) -> None:
+    later = NOW + timedelta(minutes=1)
+    assert judging_due.overlooked(later) == []
+    assert turn.overlooked(later) == []
+    with in_workspace(demo):
+        assert not RecallRecord.objects.exists()
+        assert not Memory.objects.filter(is_embedding_due=True).exists()
+        model = demo.embedding_model
+        assert reembed.without_vectors(model).count() == 0
+        read = MemoryTokens.objects.filter(model=model).values("memory")
+        assert not Memory.objects.exclude(pk__in=read).exists()
+
+
+def test_dashboard_counts_what_the_story_left(demo: Workspace) -> None:
+    with in_workspace(demo):
+        shown = overview(NOW)
+        assert shown.memories == Memory.objects.recallable(NOW).count()
+        assert shown.open_conflicts == Conflict.objects.filter(status="open").count()
+        assert (shown.queue_depth, shown.is_empty) == (0, False)
+        assert (
+            shown.commits_today == Observation.objects.filter(created_at__date=NOW.date()).count()
         )
-        assert Derivation.objects.count() > 20
-        assert Memory.objects.filter(is_pinned=True, kind="constraint").count() >= 4
-        assert RecallRecord.objects.count() >= 25
-        assert set(Review.objects.values_list("kind", flat=True)) == {
-            "supersede",
-            "source_forgotten",
-        }
-        assert oldest.created_at < NOW - timedelta(days=260)
-        # The detective reads it all at once, and is not said to be months late.
-        assert DetectionDue.objects.count() == Memory.objects.recallable(NOW).count()
-        assert DetectionDue.objects.order_by("since")[0].since > NOW - timedelta(hours=1)
-    with in_workspace(neighbour.workspace):
-        assert (Memory.objects.count(), Session.objects.count()) == (0, 0)
 
 
-def test_transcripts_of_the_story_can_be_judged_and_keys_are_said_once():
-    steps = [step for step in read_demo() if isinstance(step, SessionStep)]
-    assert min(len(step.transcript) for step in steps) >= 500
-    assert len({step.key for step in steps}) == len(steps)
-    assert not any(isinstance(step, SessionStep) for step in read_story())
-
-
-def test_steps_happen_at_their_own_time(tenant, short):
-    path = short(
-        commit(9, "The gate opens at six.", label="gate", expires_in_days=4),
-        commit(9, "The kiosk sells tickets.", label="kiosk"),
-        {"do": "revise", "days_ago": 5, "of": "kiosk", "by": "ines", "changes": {"scope": "port"}},
-        {"do": "forget", "days_ago": 1, "of": ["kiosk"], "by": "ines"},
+def test_agents_go_on_from_the_story(demo: Workspace) -> None:
+    agent, reader = caller(demo, Role.AGENT), caller(demo, Role.READER)
+    (first, *_) = agent.post(
+        "memories/recall", {"query": "How are webhooks of the booking API signed?", "k": 3}
+    ).json()["results"]
+    assert "webhook" in first["memory"]["content"].lower()
+    with in_workspace(demo):
+        scored, version = Comparison.objects.count(), demo_state(demo)["model_version"]
+    started = agent.post(
+        "sessions", {"session_key": "live", "context": "How are webhooks signed?", "k": 5}
     )
-    tell(tenant.workspace, path)
+    assert started.status_code == 201
+    agent.post("sessions/live/prompts", {"prompt": "How are webhooks of the booking API signed?"})
+    talk = "User: How are webhooks signed?\nAgent: As noted: " + first["memory"]["content"]
+    assert agent.post("sessions/live/end", {"transcript": f"{talk}\n" * 8}).status_code == 202
+    with in_workspace(demo):
+        ended_at = Session.objects.get(session_key="live").ended_at
+    assert ended_at is not None
+    assert len(judge_due(demo, clock=lambda: ended_at + timedelta(minutes=1))) == 1
+    with in_workspace(demo):
+        compared = Comparison.objects.get(session__session_key="live")
+        assert (Comparison.objects.count(), compared.model_version) == (scored + 1, version)
+    assert reader.get("predictor/audit/live").json()["judgement"]["reasoning"] != ""
 
-    with in_workspace(tenant.workspace):
-        gate, kiosk = Memory.objects.order_by("observed_at")
-        assert gate.observed_at == NOW - timedelta(days=9)
-        assert gate.expires_at == NOW - timedelta(days=5)
-        assert kiosk.observed_at == NOW - timedelta(days=9) + timedelta(minutes=7)
-        assert kiosk.forgotten_at == NOW - timedelta(days=1)
-        revision = Revision.objects.get(memory=kiosk)
-        assert (revision.created_at, revision.actor_label) == (NOW - timedelta(days=5), "ines")
+
+def demo_state(demo: Workspace) -> dict[str, Any]:
+    found = caller(demo, Role.READER).get("predictor/status").json()
+    return {"model_version": found["model"]["version"] if found.get("model") else None}
 
 
-def test_shipped_story_is_in_time_order_and_names_nobody_twice():
-    steps = read_story()
-    labels = [step.label for step in steps if isinstance(step, CommitStep)]
-    ages = [step.days_ago for step in steps]
-    assert ages == sorted(ages, reverse=True)
-    assert "" not in labels
-    assert len(labels) == len(set(labels))
-    assert len(steps) > 300
+def test_another_embedding_model_reads_the_story_anew(db: None, settings: Any) -> None:
+    other = {"provider": "openai", "model": "other", "base_url": "http://127.0.0.1:9/v1"}
+    workspace = empty_workspace()
+    settings.ENGRAM_EMBEDDING = other
+    assert load(workspace, NOW)
+    assert (workspace.embedding_model, workspace.embedding_changed_at) == ("other", NOW)
+    with in_workspace(workspace):
+        assert not MemoryVector.objects.exists()
+        assert not MemoryTokens.objects.exists()
+        waiting = Memory.objects.filter(is_embedding_due=True).count()
+        assert waiting == Memory.objects.count() > 200

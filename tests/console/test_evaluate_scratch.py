@@ -2,7 +2,7 @@
 
 from django.db import connection
 
-from engram.console.evaluation.scratch import (
+from engram.console.scratch import (
     commit_rows,
     refresh_statistics,
     roll_back,

@@ -24,7 +24,6 @@ REGISTRIES = {
     "kernel.Invitation",
     "conflicts.DetectionLease",
     "conflicts.NarrativeLease",
-    "console.Telling",
 }
 
 

@@ -1,6 +1,7 @@
-"""The demo workspace: nine months of a software team, told through the real services.
+"""The demo workspace: nine months of a software team, as the services recorded them.
 
-Everything that the pages show of it (cards, runs, history) is made by the product itself.
+`manage.py record_demo` plays the story through the services and writes down what it left; making
+the demo loads that recording with all times shifted, so that the story ends now.
 """
 
 from __future__ import annotations
@@ -18,9 +19,7 @@ from django.contrib.auth.models import User
 from django.core.exceptions import ImproperlyConfigured
 from django.utils import timezone
 
-from engram.console.demo.story import TELLER
-from engram.console.demo.telling import begin, progress
-from engram.console.models import Telling
+from engram.console.demo.loading import load
 from engram.kernel import keys
 from engram.kernel.actors import SYSTEM
 from engram.kernel.models import ApiKey, Membership, Role, Workspace
@@ -31,14 +30,14 @@ USERNAME = "demo"
 
 
 def demo_file() -> Path:
-    """Return the path of the file that tells the demo's user and keys."""
+    """Return the path of the file that holds the demo's user and keys."""
     return Path(settings.ENGRAM_HOME) / "demo.json"
 
 
 def ensure_demo(now: datetime | None = None) -> Path:
-    """Create the demo workspace once; make new credentials when their file is gone.
+    """Create the demo workspace with its story once; make new credentials when their file is gone.
 
-    The credentials are there at once; a worker tells the story.
+    What people have changed in it since stays.
     """
     if settings.IS_PRODUCTION:
         raise ImproperlyConfigured("a production has no demo: ENGRAM_ENV=production")
@@ -46,12 +45,12 @@ def ensure_demo(now: datetime | None = None) -> Path:
     # Its sessions show what a learned ranker does: there it may gain influence.
     defaults = {"name": "Harbour team", "settings": {"predictor_mode": "on"}}
     workspace, _ = Workspace.objects.get_or_create(slug=SLUG, defaults=defaults)
+    load(workspace, moment)
     path = demo_file()
     if not _is_valid(path):
         _write_privately(path, _credentials(workspace, moment))
     else:
         _write_privately(path, json.loads(path.read_text()) | {"url": _url()})
-    begin(workspace, moment)
     return path
 
 
@@ -68,7 +67,7 @@ def ways_in() -> list[str]:
 def shut_out(now: datetime) -> list[str]:
     """Remove the demo's user, revoke its keys and delete their file; return what there was.
 
-    What was told in its workspace stays, and nobody but a superuser can enter it.
+    What its workspace holds stays, and nobody but a superuser can enter it.
     """
     found = ways_in()
     for key in _keys():
@@ -97,13 +96,8 @@ def _keys() -> list[ApiKey]:
         return list(live)
 
 
-def telling_in(workspace: Workspace) -> Telling | None:
-    """Return how far the demo's story is, if it is being told in this workspace."""
-    return progress(workspace) if workspace.slug == SLUG else None
-
-
 def _is_valid(path: Path) -> bool:
-    """Tell whether the file's keys still open something."""
+    """Return whether the file's keys still open something."""
     try:
         stored = json.loads(path.read_text())
         return keys.find(stored["api_key"]) is not None
@@ -129,7 +123,7 @@ def _credentials(workspace: Workspace, now: datetime) -> dict[str, Any]:
             workspace,
             name=f"demo {role}",
             role=role,
-            actor=TELLER,
+            actor=SYSTEM,
             now=now,
             is_exempt_from_throttle=True,
         )[1]

@@ -1,15 +1,11 @@
 """The sessions of the demo's team: each with its prompts, its transcript and what came of it.
 
 A session of the story is judged and learned from when it ended, by the services that do so in the
-worker; the judge is the one that needs no model, so that a story costs nobody money. Each of its
-calls is a transaction, as it is for everybody: within one of all of them locks would be taken in an
-order that nobody else keeps. Whoever is killed between them is followed by another who makes them
-all again; those that were made change nothing then.
+worker.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
 from random import Random
@@ -19,9 +15,7 @@ import numpy as np
 
 from engram.console.demo.steps import Labels, Step
 from engram.kernel.actors import Actor
-from engram.kernel.causes import CHANGED_MEANWHILE
 from engram.kernel.models import Role, Workspace
-from engram.kernel.refusals import StaleError
 from engram.kernel.tenancy import in_workspace
 from memories.models import Session
 from memories.services.sessions.end import end_session
@@ -49,53 +43,27 @@ class SessionStep(Step):
     transcript: str
 
 
-def hold(
-    workspace: Workspace,
-    step: SessionStep,
-    labels: Labels,
-    at: datetime,
-    *,
-    beat: Callable[[], object] = lambda: None,
-) -> None:
-    """Hold a session, have it judged, and train the ranker where that became due.
-
-    Done again it goes on where it was left. `beat` is called between the calls.
-    """
+def hold_session(workspace: Workspace, step: SessionStep, labels: Labels, at: datetime) -> None:
+    """Hold a session, have it judged, and train the ranker where that became due."""
     agent = Actor(kind="system", id=step.agent, label=step.agent, role=Role.AGENT)
     wanted = SessionRequest(step.key, project=step.project, agent=step.agent, context=step.context)
     session = start_session(workspace, wanted, actor=agent, now=at, rng=Random(step.key)).session
-    if session.started_at != at:
-        raise StaleError("Somebody else has held a session of this key.", cause=CHANGED_MEANWHILE)
+    _send_prompts(workspace, step, session, labels, agent)
     ended_at = at + (len(step.prompts) + 1) * BETWEEN_PROMPTS
-    if session.ended_at is None:
-        _talk(workspace, step, session, labels, agent, beat=beat)
-        end_session(workspace, step.key, step.transcript, actor=agent, now=ended_at)
-    beat()
+    end_session(workspace, step.key, step.transcript, actor=agent, now=ended_at)
     judged_at = ended_at + JUDGED_AFTER
-    judge_due(workspace, clock=lambda: judged_at, may_ask=False, only=session.pk)
-    beat()
-    train_due(
-        workspace,
-        clock=lambda: judged_at,
-        rng=np.random.default_rng(list(step.key.encode())),
-        alive=lambda _: beat(),
-    )
+    judge_due(workspace, clock=lambda: judged_at)
+    rng = np.random.default_rng(list(step.key.encode()))
+    train_due(workspace, clock=lambda: judged_at, rng=rng)
 
 
-def _talk(
-    workspace: Workspace,
-    step: SessionStep,
-    session: Session,
-    labels: Labels,
-    agent: Actor,
-    *,
-    beat: Callable[[], object],
+def _send_prompts(
+    workspace: Workspace, step: SessionStep, session: Session, labels: Labels, agent: Actor
 ) -> None:
-    """Say the prompts of an open session, and what its memories were worth."""
+    """Send the prompts of an open session, and the feedback on memories that it considered."""
     at = session.started_at
     for text in step.prompts:
         at += BETWEEN_PROMPTS
-        beat()
         prompt(workspace, step.key, text, actor=agent, now=at)
     with in_workspace(workspace):
         considered = set(session.candidates.values_list("memory", flat=True))

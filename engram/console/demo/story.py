@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from copy import copy
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -16,7 +15,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, TypeAdapter
 
-from engram.console.demo.sessions import SESSIONS, SessionStep, hold
+from engram.console.demo.sessions import SESSIONS, SessionStep, hold_session
 from engram.console.demo.steps import Labels, Step
 from engram.kernel.actors import Actor, Claims
 from engram.kernel.models import Provenance, Role, Workspace
@@ -29,7 +28,6 @@ from memories.services.recall.recall import Query, recall
 STORY = Path(__file__).with_name("story.jsonl")
 # The agents of the story pass on what the team's people said, and pin what these want pinned.
 PASSES_ON = Claims(Provenance.USER_STATED, may_pin=True)
-TELLER = Actor(kind="system", id="", label="demo", role=Role.ADMIN)
 PAUSE = timedelta(minutes=7)  # between steps of one day
 
 
@@ -90,21 +88,17 @@ class RecallStep(Step):
 
 
 AnyStep = CommitStep | ReviseStep | ForgetStep | RecallStep | SessionStep
-TimedStep = tuple[AnyStep, datetime]
-_STEP: TypeAdapter[AnyStep] = TypeAdapter(Annotated[AnyStep, Field(discriminator="do")])
+STEP: TypeAdapter[AnyStep] = TypeAdapter(Annotated[AnyStep, Field(discriminator="do")])
 
 
 def read_story(path: Path = STORY) -> list[AnyStep]:
     """Read the steps of a story."""
-    return [_STEP.validate_json(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    return [STEP.validate_json(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-def read_demo(path: Path = STORY) -> list[AnyStep]:
-    """Read what a workspace is told: the story, and between its steps the sessions."""
-    steps = read_story(path)
-    if path == STORY:
-        steps += read_story(SESSIONS)
-    return sorted(steps, key=lambda step: -step.days_ago)
+def read_all_steps() -> list[AnyStep]:
+    """Read the shipped story with its sessions, in time order."""
+    return sorted([*read_story(), *read_story(SESSIONS)], key=lambda step: -step.days_ago)
 
 
 def embed_story(workspace: Workspace, steps: list[AnyStep]) -> list[Prepared]:
@@ -120,7 +114,7 @@ def embed_story(workspace: Workspace, steps: list[AnyStep]) -> list[Prepared]:
     ]
 
 
-def tell(
+def play(
     workspace: Workspace,
     steps: list[AnyStep],
     embedded: list[Prepared],
@@ -131,46 +125,37 @@ def tell(
     """Take every step at its time; return the memory that each label became."""
     labels: Labels = {}
     unused = iter(embedded)
-    for step in timed(steps, now):
-        take(workspace, step, unused, labels)
+    for step, at in timed(steps, now):
+        _take(workspace, step, at, unused, labels)
         advance(1)
     return labels
 
 
-def timed(steps: list[AnyStep], now: datetime) -> list[TimedStep]:
-    """Return the steps with their times."""
-    told: Counter[float] = Counter()
+def timed(steps: list[AnyStep], now: datetime) -> list[tuple[AnyStep, datetime]]:
+    """Return the steps with their times; those of one moment follow each other with pauses."""
+    taken: Counter[float] = Counter()
     times = []
     for step in steps:
-        at = now - timedelta(days=step.days_ago) + told[step.days_ago] * PAUSE
+        at = now - timedelta(days=step.days_ago) + taken[step.days_ago] * PAUSE
         times.append((step, at))
-        told[step.days_ago] += 1
+        taken[step.days_ago] += 1
     return times
 
 
-def take(
+def _take(
     workspace: Workspace,
-    timed_step: TimedStep,
+    step: AnyStep,
+    at: datetime,
     embedded: Iterator[Prepared],
     labels: Labels,
-    beat: Callable[[], object] = lambda: None,
 ) -> None:
-    """Take one step; a commit takes the next of what was embedded.
-
-    `beat` is called now and then while a session is held.
-
-    The detective is not woken: it would take the months for the time that it made people wait.
-    """
-    step, at = timed_step
-    quiet = copy(workspace)
-    quiet.settings = workspace.settings | {"detection_enabled": False}
-    quiet.__dict__.pop("config", None)
+    """Take one step; a commit takes the next of what was embedded."""
     if isinstance(step, CommitStep):
-        _commit(quiet, step, next(embedded), labels, at)
+        _commit(workspace, step, next(embedded), labels, at)
     elif isinstance(step, SessionStep):
-        hold(quiet, step, labels, at, beat=beat)
+        hold_session(workspace, step, labels, at)
     else:
-        _act(quiet, step, labels, at)
+        _act(workspace, step, labels, at)
 
 
 def _commit(

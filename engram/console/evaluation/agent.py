@@ -22,8 +22,8 @@ from conflicts.models import JudgedRelation
 from conflicts.services.reports.judge import judge
 from engram.console.evaluation import stories as rules
 from engram.console.evaluation.outcome import Figure, Outcome
-from engram.console.evaluation.scratch import EVALUATOR, commit_rows, scratch_workspace
 from engram.console.evaluation.stories import StoryRow
+from engram.console.scratch import EVALUATOR, commit_rows, scratch_workspace
 from engram.kernel.models import Workspace
 from memories.core.metrics import bootstrap_ratio
 from memories.models import Memory

@@ -19,8 +19,8 @@ from pydantic import AwareDatetime, Field
 
 from engram.console.evaluation.lines import Row, read_rows, refuse_repeated_ids
 from engram.console.evaluation.outcome import Figure, Outcome
-from engram.console.evaluation.scratch import commit_rows, scratch_workspace
 from engram.console.evaluation.stories import cards
+from engram.console.scratch import commit_rows, scratch_workspace
 from memories.core.metrics import wilson
 from memories.services.commit.draft import Draft
 

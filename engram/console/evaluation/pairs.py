@@ -17,7 +17,7 @@ from pydantic import Field
 
 from engram.console.evaluation.lines import Row, read_rows, refuse_repeated_ids
 from engram.console.evaluation.outcome import Figure, Outcome
-from engram.console.evaluation.scratch import commit_rows, roll_back, scratch_workspace
+from engram.console.scratch import commit_rows, roll_back, scratch_workspace
 from engram.kernel.models import Workspace
 from memories.core.metrics import Interval, wilson
 from memories.services.commit.commit import Committed

@@ -1,6 +1,6 @@
 """`--probes [FILE]`: does recall find what a team needs, in the demo's story?
 
-The story (corrections, open contradictions, forgotten and expired memories) is told anew in a
+The story (corrections, open contradictions, forgotten and expired memories) is played anew in a
 scratch workspace, then every question is asked. A memory goes by the first label that became it.
 p@1 and p@3 are the shares of probes with an answer among the first one or three; what must not be
 returned at all (`forbidden`) is counted wherever it stands. What is pinned where a probe looks
@@ -20,10 +20,10 @@ from uuid import UUID
 import numpy as np
 from pydantic import Field, model_validator
 
-from engram.console.demo.story import STORY, AnyStep, CommitStep, embed_story, read_story, tell
+from engram.console.demo.story import STORY, AnyStep, CommitStep, embed_story, play, read_story
 from engram.console.evaluation.lines import InputError, Row, read_rows, refuse_repeated_ids
 from engram.console.evaluation.outcome import Figure, Outcome
-from engram.console.evaluation.scratch import refresh_statistics, scratch_workspace
+from engram.console.scratch import refresh_statistics, scratch_workspace
 from engram.kernel.models import Workspace
 from memories.core.metrics import Interval, bootstrap, reciprocal_rank
 from memories.services.recall.recall import Query, RecalledMemory, recall
@@ -125,12 +125,12 @@ def load_story(
     *,
     advance: Callable[[int], object],
 ) -> Iterator[ProbeWorkspace]:
-    """Tell the story in a scratch workspace; refuse probes that name what is not in it."""
+    """Play the story in a scratch workspace; refuse probes that name what is not in it."""
     named = {label for probe in probes for label in (*probe.gold, *probe.forbidden)}
     _refuse(path, named - {step.label for step in steps if isinstance(step, CommitStep)})
-    with scratch_workspace() as workspace:
+    with scratch_workspace(detection_enabled=False) as workspace:
         embedded = embed_story(workspace, steps)
-        memories = tell(workspace, steps, embedded, now=NOW, advance=advance)
+        memories = play(workspace, steps, embedded, now=NOW, advance=advance)
         _refuse(path, named - set(memories))  # what was suppressed has no memory
         refresh_statistics()
         names: dict[UUID, str] = {}

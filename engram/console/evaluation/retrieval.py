@@ -17,7 +17,7 @@ from pydantic import Field, field_validator, model_validator
 
 from engram.console.evaluation.lines import InputError, Row, read_rows, refuse_repeated_ids
 from engram.console.evaluation.outcome import Figure, Outcome
-from engram.console.evaluation.scratch import commit_rows, refresh_statistics, scratch_workspace
+from engram.console.scratch import commit_rows, refresh_statistics, scratch_workspace
 from engram.kernel.models import Workspace
 from memories.core.metrics import bootstrap, ndcg_at, precision_at, recall_at, reciprocal_rank
 from memories.services.commit.draft import Draft

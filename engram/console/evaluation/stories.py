@@ -23,7 +23,7 @@ from conflicts.services.detection.detect import detect_due
 from conflicts.services.detection.narrate import narrate_due
 from engram.console.evaluation.lines import InputError, Row, read_rows, refuse_repeated_ids
 from engram.console.evaluation.outcome import Figure, Outcome
-from engram.console.evaluation.scratch import commit_rows, scratch_workspace
+from engram.console.scratch import commit_rows, scratch_workspace
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.core.metrics import Interval, bootstrap_ratio, wilson

@@ -11,12 +11,9 @@ from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from engram.console.demo import telling_in
 from engram.console.icons import PATHS
-from engram.console.models import Telling
 from engram.console.navigation import console_sidebar
 from engram.console.wording import words_for
-from engram.kernel.middleware import StaffWorkspace
 from engram.kernel.models import Event
 from memories.models import Provenance
 
@@ -41,13 +38,6 @@ def sidebar(context: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the groups of the sidebar."""
     request: HttpRequest = context["request"]
     return console_sidebar(request)
-
-
-@register.simple_tag(takes_context=True)
-def story_being_told(context: dict[str, Any]) -> Telling | None:
-    """Return how far the demo's story is, while it is being told in the workspace shown."""
-    staff: StaffWorkspace | None = getattr(context["request"], "staff_workspace", None)
-    return telling_in(staff.workspace) if staff else None
 
 
 @register.filter

@@ -21,7 +21,6 @@ from predictor.core.judging import is_judgeable
 from predictor.models import Judgement, JudgeStatus
 from predictor.services.heartbeat import living
 from predictor.services.state import lock_state
-from predictor.signals import may_work
 
 JUDGE_TASK = "predictor.judge_workspace"
 JUDGE_BY_MODEL_TASK = "predictor.judge_workspace_by_model"
@@ -100,19 +99,16 @@ def beat(judgement: Judgement, now: datetime) -> None:
         held.update(heartbeat_at=now)
 
 
-def take(workspace: Workspace, now: datetime, *, only: UUID | None = None) -> Judgement | None:
+def take(workspace: Workspace, now: datetime) -> Judgement | None:
     """Take the session that ended first, if nobody judges here and it may be judged now.
 
-    One that was begun too often is given up, and the next is taken. Who asks for one session has
-    kept all others out (`predictor.signals`): whoever held it is dead.
+    One that was begun too often is given up, and the next is taken.
     """
     with in_workspace(workspace):
         lock_state(now)  # two that take at the same time
-        if only is None and due().filter(_held(now)).exists():
+        if due().filter(_held(now)).exists():
             return None
         line = due().select_related("session").defer("session__transcript", "session__context")
-        if only is not None:
-            line = line.filter(session=only)
         while (judgement := line.first()) is not None:
             if _has_to_wait(workspace, judgement, now):
                 return None
@@ -223,8 +219,6 @@ def overlooked(now: datetime) -> list[Workspace]:
     """Return the workspaces where a session could be judged and nobody is at it, oldest first."""
     waiting: dict[UUID, tuple[datetime, Workspace]] = {}
     for workspace in Workspace.objects.all():
-        if not may_work(workspace.pk):
-            continue
         with in_workspace(workspace):
             first = due().first()
             if first is None or due().filter(_held(now)).exists():

@@ -59,12 +59,8 @@ def judge_due(
     *,
     clock: Clock,
     seconds: float | None = None,
-    may_ask: bool = True,
-    only: UUID | None = None,
 ) -> list[UUID]:
-    """Judge and settle what is due, or `only` one session; return the sessions that were settled.
-
-    A model is asked where one is configured, unless the caller says that it may not.
+    """Judge and settle what is due; return the sessions that were settled.
 
     After `seconds` the rest is left to a later wake-up, so that other workspaces have their turn.
     Nothing when another is at it, or when the first in line has to wait.
@@ -76,11 +72,11 @@ def judge_due(
         if workspace.config.predictor_mode == "off":
             due.drop_due(workspace)
             return settled
-        judgement = due.take(workspace, clock(), only=only)
+        judgement = due.take(workspace, clock())
         if judgement is None:
             return settled
         try:
-            is_settled = _judge(workspace, judgement, clock=clock, may_ask=may_ask)
+            is_settled = _judge(workspace, judgement, clock=clock)
         except _LaterError as later:
             _put_off(judgement, later.error, now=clock())
             return settled
@@ -96,7 +92,7 @@ def judge_due(
     return settled
 
 
-def _judge(workspace: Workspace, judgement: Judgement, *, clock: Clock, may_ask: bool) -> bool:
+def _judge(workspace: Workspace, judgement: Judgement, *, clock: Clock) -> bool:
     """Judge one session and settle it; False when there was nothing to judge, or it was lost."""
     with (
         telemetry.timed(due.STAGE, workspace),
@@ -109,7 +105,7 @@ def _judge(workspace: Workspace, judgement: Judgement, *, clock: Clock, may_ask:
         if not pool.ids:
             due.skip(judgement, due.NO_MEMORIES, now=clock())
             return False
-        asks = may_ask and due.is_by_model(workspace)
+        asks = due.is_by_model(workspace)
         verdict = (
             _ask(workspace, judgement, pool, clock=clock)
             if asks

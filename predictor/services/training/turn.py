@@ -16,7 +16,6 @@ from predictor.services.training import slot, unlearn
 from predictor.services.training.claim import close_abandoned, is_free
 from predictor.services.training.due import ERASED, REEMBEDDED, UPGRADED, note_training_due
 from predictor.services.training.train import Clock, train_due
-from predictor.signals import may_work
 
 
 def train_turn(workspace_id: UUID, *, clock: Clock, rng: np.random.Generator) -> Training | None:
@@ -35,8 +34,6 @@ def overlooked(now: datetime) -> list[UUID]:
     """Return the workspaces that wait to be trained and that nobody trains, the longest first."""
     waiting = {}
     for workspace in Workspace.objects.all():
-        if not may_work(workspace.pk):
-            continue
         with in_workspace(workspace):
             since = _look(workspace, now)
         if since is not None:

@@ -14,7 +14,6 @@ from django.core.management.base import BaseCommand, CommandError
 from engram import supervisor
 from engram.console import static_files
 from engram.console.demo import ensure_demo
-from engram.console.demo.telling import unfinished
 from engram.console.doctor import connect
 from engram.console.health import without_passwords
 
@@ -52,6 +51,4 @@ class Command(BaseCommand):
             self.stdout.write("static files collected")
         if not (options["no_demo"] or settings.IS_PRODUCTION):
             ensure_demo()
-            if unfinished():
-                self.stdout.write("the worker tells the demo's story; it takes a minute or two")
         sys.stdout.flush()

@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
+from typing import Any
 from uuid import uuid4
 
 from django.db import OperationalError, connection, transaction
+from django.db.models import Model
 
 from engram.kernel.actors import Actor
 from engram.kernel.models import Role, Workspace
@@ -21,7 +23,7 @@ from memories.services.commit.commit import Committed, commit_all
 from memories.services.commit.draft import Draft
 from memories.services.index.pending import embed_pending
 
-ANALYZED = [model._meta.db_table for model in (Memory, MemoryVector, Posting, TermCount)]
+ANALYZED = (Memory, MemoryVector, Posting, TermCount)
 EVALUATOR = Actor(kind="system", id="", label="evaluate", role=Role.ADMIN)
 
 
@@ -36,14 +38,14 @@ def roll_back() -> Iterator[None]:
 
 
 @contextmanager
-def scratch_workspace() -> Iterator[Workspace]:
-    """Yield an empty workspace with default settings, gone afterwards."""
+def scratch_workspace(**settings: Any) -> Iterator[Workspace]:
+    """Yield an empty workspace with default settings but for those given, gone afterwards."""
     with roll_back():
         slug = f"evaluate-{uuid4().hex[:12]}"
-        yield Workspace.objects.create(slug=slug, name="Evaluation")
+        yield Workspace.objects.create(slug=slug, name="Evaluation", settings=settings)
 
 
-def refresh_statistics() -> None:
+def refresh_statistics(models: Sequence[type[Model]] = ANALYZED) -> None:
     """Tell the planner of the rows that only this transaction sees; without it, it guesses badly.
 
     ANALYZE keeps others from analysing the same tables until the transaction ends: when somebody
@@ -53,8 +55,8 @@ def refresh_statistics() -> None:
     try:
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute("SET LOCAL lock_timeout = '200ms'")
-            for table in ANALYZED:
-                cursor.execute(f"ANALYZE {connection.ops.quote_name(table)}")
+            for model in models:
+                cursor.execute(f"ANALYZE {connection.ops.quote_name(model._meta.db_table)}")
             cursor.execute("SET LOCAL lock_timeout TO DEFAULT")
     except OperationalError:
         return

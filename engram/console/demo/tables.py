@@ -1,0 +1,54 @@
+"""Which tables of a workspace a recording holds, and the ids of its rows.
+
+Of an id the first half stays, which keeps ids in their order; the second half stands for the
+workspace, and is `ID_TAIL` in a recording. The workspace's own id is `WORKSPACE_ID` there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from typing import Any
+from uuid import UUID
+
+from django.apps import apps
+from django.db.models import Field
+
+from engram.kernel.models import Workspace
+from engram.kernel.tenancy import WorkspaceModel
+
+ID_TAIL = "-8000-000000000000"
+WORKSPACE_ID = "00000000-0000-0000-0000-000000000000"
+ANY_ID = re.compile(r"\b([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4})-[0-9a-f]{4}-[0-9a-f]{12}\b")
+
+# Tables of a workspace that no recording holds, and why.
+LEFT_OUT = {
+    "kernel.ApiKey": "made anew for each workspace",
+    "kernel.Membership": "made anew for each workspace",
+    "kernel.Invitation": "belongs to people",
+    "kernel.IdempotentAnswer": "answers to callers, kept for a day",
+    "kernel.AnsweredThing": "answers to callers, kept for a day",
+    "kernel.LatencyHour": "measured on one machine",
+    "kernel.WorkerTally": "measured on one machine",
+    "conflicts.DetectionLease": "says who works right now",
+    "conflicts.NarrativeLease": "says who works right now",
+}
+
+
+def recorded_models() -> list[type[WorkspaceModel]]:
+    """Return the models of all tables that a recording holds, by name."""
+    found = [model for model in apps.get_models() if issubclass(model, WorkspaceModel)]
+    kept = [model for model in found if model._meta.label not in LEFT_OUT]
+    return sorted(kept, key=lambda model: model._meta.label)
+
+
+def columns(model: type[WorkspaceModel]) -> list[Field[Any, Any]]:
+    """Return the columns to record: all but the workspace and keys that the database counts up."""
+    given = model._meta.auto_field, model._meta.get_field("workspace")
+    return [field for field in model._meta.local_concrete_fields if field not in given]
+
+
+def id_tail(workspace: Workspace) -> str:
+    """Return the second half that all ids have which a workspace takes from a recording."""
+    made = UUID(bytes=hashlib.sha256(workspace.pk.bytes).digest()[:16], version=4)
+    return str(made)[18:]

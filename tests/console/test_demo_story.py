@@ -1,0 +1,106 @@
+"""The demo's story as it is played through the services, to be recorded and evaluated."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from django.db.models import Sum
+
+from engram.console.demo.sessions import (
+    BETWEEN_PROMPTS,
+    JUDGED_AFTER,
+    SESSIONS,
+    SessionStep,
+)
+from engram.console.demo.story import (
+    STEP,
+    CommitStep,
+    embed_story,
+    play,
+    read_all_steps,
+    read_story,
+)
+from engram.kernel.tenancy import in_workspace
+from memories.models import Memory, Revision, Session
+from predictor.models import Comparison, Judgement
+from tests.conftest import NOW, Tenant
+
+DOG = "Biscuit is the dog of the office."
+PROMPTS = ["Is Biscuit the dog of the office?", "Where does Biscuit sleep at noon?"]
+TALK = (
+    "User: Who is the dog of the office?\nAgent: Biscuit is the dog of the office, and sleeps "
+    "under the desk at noon.\nUser: Thank you, that is what I wanted to know about the dog.\n"
+) * 5
+BEGAN = NOW - timedelta(days=4)
+ENDED = BEGAN + 3 * BETWEEN_PROMPTS
+
+
+def commit(days_ago: float, content: str, **more: Any) -> dict[str, Any]:
+    return {"do": "commit", "days_ago": days_ago, "content": content, **more}
+
+
+def play_steps(tenant: Tenant, *steps: dict[str, Any]) -> None:
+    read = [STEP.validate_python(step) for step in steps]
+    play(tenant.workspace, read, embed_story(tenant.workspace, read), now=NOW)
+
+
+def test_steps_happen_at_their_own_time(tenant: Tenant) -> None:
+    play_steps(
+        tenant,
+        commit(9, "The gate opens at six.", label="gate", expires_in_days=4),
+        commit(9, "The kiosk sells tickets.", label="kiosk"),
+        {"do": "revise", "days_ago": 5, "of": "kiosk", "by": "ines", "changes": {"scope": "port"}},
+        {"do": "forget", "days_ago": 1, "of": ["kiosk"], "by": "ines"},
+    )
+    with in_workspace(tenant.workspace):
+        gate, kiosk = Memory.objects.order_by("observed_at")
+        assert gate.observed_at == NOW - timedelta(days=9)
+        assert gate.expires_at == NOW - timedelta(days=5)
+        assert kiosk.observed_at == NOW - timedelta(days=9) + timedelta(minutes=7)
+        assert kiosk.forgotten_at == NOW - timedelta(days=1)
+        revision = Revision.objects.get(memory=kiosk)
+        assert (revision.created_at, revision.actor_label) == (NOW - timedelta(days=5), "ines")
+
+
+def test_session_of_the_story_leaves_what_a_session_leaves(tenant: Tenant) -> None:
+    tenant.workspace.settings = {"predictor_mode": "on"}
+    tenant.workspace.save()
+    play_steps(
+        tenant,
+        commit(9, DOG, label="dog"),
+        commit(9, "Biscuit sleeps under the desk at noon."),
+        commit(9, "Invoices are sent on the first of a month."),
+        {
+            "do": "session", "days_ago": 4, "key": "dogs", "agent": "forge",
+            "context": "Who is the dog of the office?", "prompts": PROMPTS,
+            "feedback": {"dog": 1.0}, "transcript": TALK,
+        },
+    )  # fmt: skip
+    with in_workspace(tenant.workspace):
+        session, judged = Session.objects.get(), Judgement.objects.get()
+        times = (session.started_at, session.ended_at, session.judged_at)
+        assert times == (BEGAN, ENDED, ENDED + JUDGED_AFTER)
+        assert (judged.status, judged.judged_at) == ("done", ENDED + JUDGED_AFTER)
+        feedback = list(session.candidates.values_list("feedback", flat=True))
+        assert (session.prompt_count, feedback.count(1.0)) == (2, 1)
+        assert Comparison.objects.count() == 1
+        assert Memory.objects.aggregate(all=Sum("hit_count"))["all"] > 0
+
+
+def test_transcripts_of_the_story_can_be_judged_and_keys_stand_once() -> None:
+    steps = [step for step in read_all_steps() if isinstance(step, SessionStep)]
+    assert steps == read_story(SESSIONS)
+    assert min(len(step.transcript) for step in steps) >= 500
+    assert len({step.key for step in steps}) == len(steps)
+    assert not any(isinstance(step, SessionStep) for step in read_story())
+
+
+def test_shipped_story_is_in_time_order_and_names_nobody_twice() -> None:
+    steps = read_story()
+    labels = [step.label for step in steps if isinstance(step, CommitStep)]
+    ages = [step.days_ago for step in steps]
+    assert ages == sorted(ages, reverse=True)
+    assert "" not in labels
+    assert len(labels) == len(set(labels))
+    assert len(steps) > 300
