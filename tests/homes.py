@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+# How long what comes soon is waited for. Only what hangs takes as long, however busy the machine.
+PATIENCE_SECONDS = 300
 SOURCE = Path(__file__).resolve().parent.parent
 ENVIRONMENT = {
     key: value
@@ -26,7 +28,7 @@ def throw_away(home: Path) -> Iterator[Path]:
     try:
         yield home
     finally:
-        assert eventually(lambda: not processes_of(home), seconds=15), processes_of(home)
+        assert eventually(lambda: not processes_of(home)), processes_of(home)
         for folder in {home, *_recorded(home)}:
             shutil.rmtree(folder, ignore_errors=True)
 
@@ -63,7 +65,7 @@ def pids(home: Path, pattern: str) -> set[int]:
     return {pid for pid, command in processes_of(home).items() if re.search(pattern, command)}
 
 
-def eventually(condition: Callable[[], object], seconds: float = 10) -> bool:
+def eventually(condition: Callable[[], object], seconds: float = PATIENCE_SECONDS) -> bool:
     """Wait until the condition holds."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:

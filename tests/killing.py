@@ -10,6 +10,7 @@ import sys
 from django.db import connection
 
 from tests.conftest import Tenant
+from tests.homes import PATIENCE_SECONDS
 
 _WORKER = """
 import importlib, os, signal, sys
@@ -47,7 +48,7 @@ def kill_at(tenant: Tenant, task: str, module: str, name: str, when: str) -> Non
         check=False,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE_SECONDS,
         env=os.environ | {"DJANGO_SETTINGS_MODULE": "engram.settings"},
     )
     assert died.returncode == -signal.SIGKILL, died.stderr

@@ -24,7 +24,7 @@ LOCK = 4_107_301  # one process at a time makes templates
 
 def use_template() -> None:
     """Have the test database copied from the template, which is made when there is none."""
-    name = PREFIX + _digest()
+    name = PREFIX + digest_of_migrations()
     url = settings.DATABASE_URL
     with psycopg.connect(url, autocommit=True) as server:
         server.execute("SELECT pg_advisory_lock(%s)", [LOCK])
@@ -34,7 +34,7 @@ def use_template() -> None:
     connection.settings_dict["TEST"]["TEMPLATE"] = name
 
 
-def _digest() -> str:
+def digest_of_migrations() -> str:
     """Return a digest of all migrations, and of the code that some of them run."""
     files = [Path(tenancy.__file__)]
     for app in apps.get_app_configs():

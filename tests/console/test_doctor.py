@@ -21,7 +21,7 @@ from memories.models import Memory, MemoryVector
 from memories.services.index.search_index import _index_name, ensure_index_in_use
 from predictor.models import PredictorState
 from tests.conftest import build_tenant
-from tests.homes import ENVIRONMENT, SOURCE, throw_away
+from tests.homes import ENVIRONMENT, PATIENCE_SECONDS, SOURCE, throw_away
 
 NOW = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)
 
@@ -40,7 +40,7 @@ def examine(home: Path, **environment: str) -> tuple[int, dict[str, dict[str, st
         env={**ENVIRONMENT, "ENGRAM_HOME": str(home), **environment},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE_SECONDS,
         check=False,
     )
     assert done.stdout, done.stderr

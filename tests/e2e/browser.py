@@ -9,7 +9,11 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+
+from tests.homes import PATIENCE_SECONDS
+
+expect.set_options(timeout=PATIENCE_SECONDS * 1000)
 
 FLAGS = [
     "--no-sandbox",
@@ -88,7 +92,7 @@ class Person:
         self.context: BrowserContext = browser.new_context(
             base_url=url, viewport=options.pop("viewport", WIDE), **options
         )
-        self.context.set_default_timeout(10_000)
+        self.context.set_default_timeout(PATIENCE_SECONDS * 1000)
         self.complaints: list[str] = []
         self.page: Page = self.context.new_page()
         self.page.on("console", self._hear)

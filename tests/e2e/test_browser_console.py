@@ -17,7 +17,8 @@ from playwright.sync_api import Browser, Page, expect
 from tests.e2e.browser import LOWEST_CONTRAST, NARROW, PASSWORD, Person, chromium
 from tests.e2e.test_spine import Service
 from tests.e2e.test_up import Up, run_manage
-from tests.homes import ENVIRONMENT, SOURCE, eventually, processes_of, throw_away
+from tests.homes import ENVIRONMENT, PATIENCE_SECONDS, SOURCE, eventually, processes_of, throw_away
+from tests.prepared_home import prepare
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("up")]
 
@@ -35,7 +36,7 @@ def browser() -> Iterator[Browser]:
 def service(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     home = Path(tmp_path_factory.mktemp("browser")) / "home"
     with throw_away(home):
-        up = Up(home)
+        up = Up(prepare(home))
         try:
             up.wait_until_ready()
             subprocess.run(
@@ -49,7 +50,7 @@ def service(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Itera
                 },
                 check=True,
                 capture_output=True,
-                timeout=60,
+                timeout=PATIENCE_SECONDS,
             )
             run_manage(home, "create_workspace", "acme", "--admin", "maria")
             tokens = {}
@@ -94,7 +95,7 @@ def contradict(service: Service, subject: str) -> tuple[str, str, str]:
         new[:] = [card["id"] for card in service.open_cards() if card["id"] not in known]
         return bool(new)
 
-    assert eventually(arrived, 30)
+    assert eventually(arrived)
     return ids[0], ids[1], new[0]
 
 
@@ -195,7 +196,7 @@ def test_what_arrives_is_counted_and_nothing_moves(
     before = shown(page)
     page.get_by_label("Note for the record").fill("half a thought")
     contradict(service, f"{subject}two")
-    expect(page.get_by_role("button", name="1 new")).to_be_visible(timeout=20_000)
+    expect(page.get_by_role("button", name="1 new")).to_be_visible()
     expect(page.get_by_label("Note for the record")).to_have_value("half a thought")
     assert shown(page) == before
     page.get_by_role("button", name="1 new").click()
@@ -209,7 +210,7 @@ def test_card_that_somebody_else_decided_says_so(
     page = visit().sign_in("maria", f"/console/conflicts/{card}/")
     expect(page.locator("[data-pulse]")).to_have_text("live")
     service.call("reviewer", f"conflicts/{card}/resolve", {"verdict": "both_valid"})
-    expect(page.get_by_text("Somebody else has just decided")).to_be_visible(timeout=20_000)
+    expect(page.get_by_text("Somebody else has just decided")).to_be_visible()
     page.get_by_label("Note for the record").fill("my reasons")
     page.get_by_role("button", name="Not a conflict").click()
     expect(page.get_by_role("alert").first).to_contain_text("this card has moved on")
@@ -254,11 +255,9 @@ def test_dashboard_reconnects_and_catches_up(service: Service, visit: Visit, sub
     for pid in web:
         os.kill(pid, signal.SIGKILL)
     expect(page.locator("[data-pulse]")).to_contain_text("not connected")
-    assert eventually(service.up.answers, 30)
+    assert eventually(service.up.answers)
     service.call("agent", "memories", {"content": f"The {subject} roof is slate."})
-    expect(page.locator("[data-feed]")).to_contain_text(
-        f"The {subject} roof is slate.", timeout=30_000
-    )
+    expect(page.locator("[data-feed]")).to_contain_text(f"The {subject} roof is slate.")
     expect(page.locator("[data-pulse]")).to_have_text("live")
     told = page.locator("[data-feed] li[data-seq]")
     seqs = [row.get_attribute("data-seq") for row in told.all()]

@@ -119,7 +119,7 @@ def draw(service: Service) -> list[str]:  # noqa: F811
     for number in range(3):
         work(service, number)
     compared = "predictor/comparisons?limit=1"
-    assert eventually(lambda: service.call("agent", compared)[1]["count"] == 3, 90)
+    assert eventually(lambda: service.call("agent", compared)[1]["count"] == 3)
     status, drawn = service.call("reviewer", "predictor/calibration/sample", {"size": 20})
     assert status == 201
     return [memory["id"] for session in drawn["sessions"] for memory in session["memories"]]
@@ -172,7 +172,7 @@ def test_arrivals_of_any_kind_are_counted_and_nothing_moves(
     page.get_by_label("Note for the record").fill("half a thought")
     suggest(service, f"{subject}two")
     ask_for_review(service, f"{subject}three")
-    expect(page.get_by_role("button", name="2 new · show")).to_be_visible(timeout=20_000)
+    expect(page.get_by_role("button", name="2 new · show")).to_be_visible()
     expect(page.get_by_label("Note for the record")).to_have_value("half a thought")
     badge = page.locator(".side [data-count=reviews]")
     expect(badge).to_have_text(str(count(service, "reviews")))
@@ -192,7 +192,7 @@ def test_an_answer_that_came_too_late_is_refused_kindly(
     page = visit().sign_in("maria", f"{INBOX}?item=reviews:{review}")
     expect(page.locator("[data-pulse]")).to_have_text("live")
     service.call("reviewer", f"reviews/{review}/reject", {})
-    expect(page.get_by_text("Somebody else has just decided")).to_be_visible(timeout=20_000)
+    expect(page.get_by_text("Somebody else has just decided")).to_be_visible()
     page.get_by_label("Note for the record").fill("my reasons")
     page.get_by_role("button", name="Accept").click()
     alert = page.get_by_role("alert").first

@@ -17,7 +17,8 @@ import pytest
 from websockets.sync.client import ClientConnection, connect
 
 from tests.e2e.test_up import Up, run_manage
-from tests.homes import eventually, pids, throw_away
+from tests.homes import PATIENCE_SECONDS, eventually, pids, throw_away
+from tests.prepared_home import prepare
 
 pytestmark = pytest.mark.xdist_group("up")
 LOW = {"content": "The API rate limit is 1000 requests per second.", "scope": "auth"}
@@ -46,7 +47,7 @@ class Service:
             method=method,
         )
         try:
-            with urllib.request.urlopen(request, timeout=30) as answer:
+            with urllib.request.urlopen(request, timeout=PATIENCE_SECONDS) as answer:
                 return answer.status, json.load(answer)
         except urllib.error.HTTPError as error:
             with error:
@@ -65,21 +66,21 @@ class Service:
         return found
 
 
-def wait_for(live: ClientConnection, type_: str, seconds: float = 30) -> dict[str, Any]:
+def wait_for(live: ClientConnection, type_: str) -> dict[str, Any]:
     """Read the live stream until an event of the type comes."""
-    deadline = time.monotonic() + seconds
+    deadline = time.monotonic() + PATIENCE_SECONDS
     while (left := deadline - time.monotonic()) > 0:
         event: dict[str, Any] = json.loads(live.recv(timeout=left))
         if event["type"] == type_:
             return event
-    raise AssertionError(f"no {type_} within {seconds} s")
+    raise AssertionError(f"no {type_} within {PATIENCE_SECONDS} s")
 
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     home = Path(tmp_path_factory.mktemp("spine")) / "a home"
     with throw_away(home):
-        up = Up(home)
+        up = Up(prepare(home))
         try:
             up.wait_until_ready()
             run_manage(home, "create_workspace", "acme")
@@ -134,7 +135,7 @@ def test_a_commit_while_the_broker_hangs_is_answered_and_read_later(service: Ser
     finally:
         for pid in redis:
             os.kill(pid, signal.SIGCONT)
-    assert eventually(lambda: any("gate" in c["question"] for c in service.open_cards()), 60)
+    assert eventually(lambda: any("gate" in c["question"] for c in service.open_cards()))
 
 
 def test_a_commit_while_the_worker_is_dead_is_read_later(service: Service) -> None:
@@ -143,7 +144,7 @@ def test_a_commit_while_the_worker_is_dead_is_read_later(service: Service) -> No
         os.kill(pid, signal.SIGKILL)
     for content in ("The kiln heats to 900 degrees.", "The kiln heats to 1200 degrees."):
         assert service.call("agent", "memories", {"content": content, "scope": "kiln"})[0] == 201
-    assert eventually(lambda: any("kiln" in c["question"] for c in service.open_cards()), 60)
+    assert eventually(lambda: any("kiln" in c["question"] for c in service.open_cards()))
 
 
 def test_a_dead_database_is_a_503_and_nothing_is_half_written(service: Service) -> None:
@@ -152,7 +153,7 @@ def test_a_dead_database_is_a_503_and_nothing_is_half_written(service: Service) 
     for pid in pids(home, r"bin/postgres -D"):
         os.kill(pid, signal.SIGKILL)
     statuses = []
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE_SECONDS
     number = 0
     while time.monotonic() < deadline and not (statuses and statuses[-1] == 201):
         number += 1
@@ -219,20 +220,20 @@ def test_a_predictor_learns_from_sessions_and_takes_part_in_the_next(service: Se
     assert service.call("agent", "memories/batch", {"memories": drafts})[0] == 201
     with service.watch() as live:
         keys = [work(service, number) for number in range(9)]
-        trained = wait_for(live, "training.finished", seconds=60)
+        trained = wait_for(live, "training.finished")
     assert trained["data"]["status"] == "promoted"
 
     def stands() -> dict[str, Any]:
         found: dict[str, Any] = service.call("agent", "predictor/status")[1]
         return found
 
-    assert eventually(lambda: stands()["scored_sessions"] == 9, 60), stands()
+    assert eventually(lambda: stands()["scored_sessions"] == 9), stands()
     assert (stands()["phase"], stands()["alpha"]) == ("warming", 1.0)
 
     latest = work(service, 9)
     _, rows = service.call("agent", "predictor/comparisons?limit=50")
     assert eventually(
-        lambda: service.call("agent", "predictor/comparisons?limit=50")[1]["count"] == 10, 60
+        lambda: service.call("agent", "predictor/comparisons?limit=50")[1]["count"] == 10
     ), rows
     _, audit = service.call("reviewer", f"predictor/audit/{quote(latest, safe='')}")
     assert audit["session"]["model_version"] == 1

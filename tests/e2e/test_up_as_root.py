@@ -18,9 +18,18 @@ from pathlib import Path
 import pytest
 
 from engram.embedded.privileges import can_access
-from tests.e2e.test_up import BEAT, POSTGRES, START_SECONDS, WEB, WORKER, Up
-from tests.homes import ENVIRONMENT, SOURCE, eventually, pids, processes_of, throw_away
+from tests.e2e.test_up import BEAT, POSTGRES, WEB, WORKER, Up
+from tests.homes import (
+    ENVIRONMENT,
+    PATIENCE_SECONDS,
+    SOURCE,
+    eventually,
+    pids,
+    processes_of,
+    throw_away,
+)
 from tests.kernel.test_embedded import Holder
+from tests.prepared_home import prepare
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root has rights to give up")
 
@@ -74,7 +83,7 @@ def python(folder: Path) -> Python:
 def start(home: Path, python: Python, *wrapper: str, port: int = 0, **environment: str) -> Up:
     variables = {**python.variables, **environment}
     up = Up(home, command=[*wrapper, python.program], port=port, **variables)
-    return up.wait_until_ready(2 * START_SECONDS)  # a new home: database, migrations, static files
+    return up.wait_until_ready()
 
 
 def manage(home: Path, python: Python, *arguments: str) -> str:
@@ -84,7 +93,7 @@ def manage(home: Path, python: Python, *arguments: str) -> str:
         env={**ENVIRONMENT, **python.variables, "ENGRAM_HOME": str(home)},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE_SECONDS,
         check=False,
     )
     assert done.stdout, done.stderr
@@ -92,7 +101,9 @@ def manage(home: Path, python: Python, *arguments: str) -> str:
 
 
 def request(up: Up, method: str, path: str, key: str = "", body: object = None) -> tuple[int, str]:
-    connection = http.client.HTTPConnection(up.url.removeprefix("http://"), timeout=30)
+    connection = http.client.HTTPConnection(
+        up.url.removeprefix("http://"), timeout=PATIENCE_SECONDS
+    )
     headers = {"Content-Type": "application/json", "Authorization": f"Bearer {key}"}
     connection.request(method, path, json.dumps(body) if body else None, headers if key else {})
     answer = connection.getresponse()
@@ -207,8 +218,8 @@ def test_what_root_makes_later_is_handed_over_at_the_next_start(up: Up) -> None:
     for pattern in (WEB, BEAT):
         before = pids(up.home, pattern)
         os.kill(min(before), signal.SIGKILL)
-        assert eventually(lambda p=pattern, b=before: pids(up.home, p) - b, START_SECONDS)
-    assert eventually(up.answers, START_SECONDS), up.lines[-20:]
+        assert eventually(lambda p=pattern, b=before: pids(up.home, p) - b)
+    assert eventually(up.answers), up.lines[-20:]
     assert request(up, "GET", "/static/admin/css/base.css")[0] == 200
     for pid in application_processes(up.home):
         assert rights_of(pid) == rights_without_root(uid)
@@ -226,7 +237,7 @@ def test_killed_supervisor_leaves_nobody_and_the_next_start_continues(
     again = start(up.home, python)
     assert {rights_of(pid)["Uid"][0] for pid in application_processes(up.home)} == {str(uid)}
     assert again.end_with(signal.SIGTERM) == 0
-    assert eventually(lambda: processes_of(up.home) == {}, seconds=1), processes_of(up.home)
+    assert eventually(lambda: processes_of(up.home) == {}), processes_of(up.home)
     assert again.printed("Traceback") == []
 
 
@@ -238,7 +249,7 @@ def test_container_with_servers_of_its_own_and_a_read_only_checkout(
     if is_allowed.returncode:
         pytest.skip("no file system may be mounted here")
     with throw_away(folder / "servers") as servers, throw_away(folder / "container") as home:
-        holder = Holder(servers)
+        holder = Holder(prepare(servers))
         run = Path(json.loads((servers / "services.json").read_text())["run"])
         for path, mode in (
             (run, 0o711),
@@ -259,7 +270,7 @@ def test_container_with_servers_of_its_own_and_a_read_only_checkout(
 def test_root_stays_where_its_user_cannot_go_and_says_so(tmp_path: Path, python: Python) -> None:
     tmp_path.chmod(0o700)
     with throw_away(tmp_path / "home") as home:
-        up = start(home, python)
+        up = start(prepare(home), python)
         assert {rights_of(pid)["Uid"][0] for pid in application_processes(home)} == {"0"}
         assert len(up.printed("WARNING: web, worker and beat run as root: user id ")) == 1
         assert up.printed("ENGRAM_HOME where every user may read them, such as /opt or /srv")

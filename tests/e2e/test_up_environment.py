@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.homes import SOURCE
+from tests.homes import PATIENCE_SECONDS, SOURCE
 
 # Passes for a Python 3.11 whose packager left out the venv module.
 PYTHON_WITHOUT_VENV = """#!/bin/sh
@@ -46,7 +46,7 @@ def run(folder: Path, *command: str, **environment: str) -> "subprocess.Complete
         env={**os.environ, **environment},
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=PATIENCE_SECONDS,
         check=False,
     )
 

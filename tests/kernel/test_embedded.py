@@ -16,7 +16,7 @@ import redis
 
 from engram.embedded import redis_client_url
 from engram.embedded.memory import memory_mb, shared_buffers_mb
-from tests.homes import eventually, pids, processes_of, start_python, throw_away
+from tests.homes import PATIENCE_SECONDS, eventually, pids, processes_of, start_python, throw_away
 
 POSTGRES, REDIS, KEEPER = r"bin/postgres -D", r"redis-server", r"-m engram\.embedded"
 
@@ -45,7 +45,7 @@ class Holder:
         self.database_url, self.broker_url = line.split()
 
     def leave(self) -> None:
-        self.process.communicate("", timeout=15)
+        self.process.communicate("", timeout=PATIENCE_SECONDS)
         assert self.process.returncode == 0
 
     def kill(self) -> None:
@@ -125,7 +125,7 @@ def test_last_holder_out_stops_everything(home: Path, holder: Holder) -> None:
     holder.leave()
     assert second.answers()
     second.leave()
-    assert eventually(lambda: processes_of(home) == {}, seconds=1)
+    assert eventually(lambda: processes_of(home) == {})
 
 
 def test_two_holders_at_once_share_one_set_of_servers(fresh_home: Path) -> None:
@@ -134,8 +134,8 @@ def test_two_holders_at_once_share_one_set_of_servers(fresh_home: Path) -> None:
     assert len(lines) == 1
     assert len(pids(fresh_home, KEEPER)) == 1
     for process in processes:
-        process.communicate("", timeout=15)
-    assert eventually(lambda: processes_of(fresh_home) == {}, seconds=1)
+        process.communicate("", timeout=PATIENCE_SECONDS)
+    assert eventually(lambda: processes_of(fresh_home) == {})
 
 
 def test_killed_starter_leaves_services_to_the_other_holder(home: Path, holder: Holder) -> None:
@@ -143,7 +143,7 @@ def test_killed_starter_leaves_services_to_the_other_holder(home: Path, holder: 
     holder.kill()
     assert second.answers()
     second.leave()
-    assert eventually(lambda: processes_of(home) == {}, seconds=1)
+    assert eventually(lambda: processes_of(home) == {})
 
 
 def test_killed_last_holder_leaves_no_process(home: Path, holder: Holder) -> None:
@@ -159,7 +159,7 @@ def test_killed_keeper_leaves_no_process_and_the_next_one_starts(
     assert second.answers()
     holder.kill()
     second.leave()
-    assert eventually(lambda: processes_of(home) == {}, seconds=1)
+    assert eventually(lambda: processes_of(home) == {})
 
 
 def test_killed_servers_come_back_with_what_was_committed(home: Path, holder: Holder) -> None:
@@ -217,7 +217,7 @@ def test_home_that_is_no_folder_is_refused_with_a_clear_message(tmp_path: Path) 
     blocked = tmp_path / "file"
     blocked.write_text("")
     process = start_python(HOLD, blocked)
-    output, _ = process.communicate(timeout=15)
+    output, _ = process.communicate(timeout=PATIENCE_SECONDS)
     assert output.splitlines()[-1] == (
         f"engram.embedded.privileges.EmbeddedServicesError: {blocked} is not a folder that you may "
         "write to: choose another ENGRAM_HOME."
@@ -230,7 +230,7 @@ def test_variables_of_the_caller_win(fresh_home: Path) -> None:
         "print(os.environ['DATABASE_URL'], os.environ['BROKER_URL'])"
     )
     process = start_python(code, fresh_home, DATABASE_URL="postgres://elsewhere/db")
-    output, _ = process.communicate(timeout=30)
+    output, _ = process.communicate(timeout=PATIENCE_SECONDS)
     run = json.loads((fresh_home / "services.json").read_text())["run"]
     assert output == f"postgres://elsewhere/db redis+socket://{run}/redis.sock\n"
     assert not Path(
@@ -240,7 +240,7 @@ def test_variables_of_the_caller_win(fresh_home: Path) -> None:
 
 def test_commands_without_services_start_none(fresh_home: Path) -> None:
     process = start_python(MANAGE_VERSION, fresh_home)
-    output, _ = process.communicate(timeout=30)
+    output, _ = process.communicate(timeout=PATIENCE_SECONDS)
     assert output == f"{django.__version__}\n"
     assert not (fresh_home / "services.json").exists()
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from engram.kernel.proxies import TrustedProxies
-from tests.homes import ENVIRONMENT, SOURCE
+from tests.homes import ENVIRONMENT, PATIENCE_SECONDS, SOURCE
 
 PROXY, CLIENT = "10.0.0.1", "203.0.113.9"
 
@@ -129,12 +129,12 @@ def web() -> Iterator[Callable[[str], int]]:
     yield start
     for process, listener in running:
         process.terminate()
-        process.wait(timeout=20)
+        process.wait(timeout=PATIENCE_SECONDS)
         listener.close()
 
 
 def location(port: int, **headers: str) -> str:
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_SECONDS)
     connection.request("GET", "/", headers={"Host": "engram.example.com", **headers})
     try:
         return str(connection.getresponse().getheader("Location"))
@@ -158,7 +158,7 @@ def test_mistyped_proxy_stops_the_process() -> None:
             env={**ENVIRONMENT, "ENGRAM_TRUSTED_PROXIES": trusted},
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=PATIENCE_SECONDS,
             check=False,
         )
         assert done.returncode == 1

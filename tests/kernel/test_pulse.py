@@ -15,7 +15,7 @@ from django.db import connection
 from engram.kernel.models import LatencyHour, WorkerPulse, WorkerTally
 from engram.kernel.tenancy import in_workspace
 from tests.conftest import Tenant, build_tenant
-from tests.homes import eventually
+from tests.homes import PATIENCE_SECONDS, eventually
 
 BEGIN = """
 import os, sys, time
@@ -49,7 +49,7 @@ def process(code: str, tenant: Tenant) -> Iterator[subprocess.Popen[str]]:
         yield started
     finally:
         started.kill()
-        started.communicate(timeout=20)
+        started.communicate(timeout=PATIENCE_SECONDS)
 
 
 def names() -> set[str]:
@@ -78,10 +78,10 @@ time.sleep(60)
         name = running.stdout.readline().strip()
         assert name.startswith("worker@")
         assert name.endswith(f"/{running.pid}")
-        assert eventually(lambda: names() == {name}, seconds=20)
-        assert eventually(lambda: counts(tenant) == {"commit": 1}, seconds=20)
+        assert eventually(lambda: names() == {name})
+        assert eventually(lambda: counts(tenant) == {"commit": 1})
         os.kill(running.pid, signal.SIGKILL)
-        running.wait(timeout=10)
+        running.wait(timeout=PATIENCE_SECONDS)
         assert names() == {name}  # it could not take its row away: silence tells
 
 
@@ -92,7 +92,7 @@ time.sleep(1)
 telemetry.observe("commit", 0.1, workspace)
 """
     with process(code, tenant) as running:
-        running.communicate(timeout=60)
+        running.communicate(timeout=PATIENCE_SECONDS)
         assert running.returncode == 0
     assert counts(tenant) == {"commit": 1}
     assert names() == set()
@@ -100,7 +100,7 @@ telemetry.observe("commit", 0.1, workspace)
 
 def test_a_command_writes_what_it_counted_when_it_ends(tenant: Tenant) -> None:
     with process('telemetry.observe("predictor_train", 0.1, workspace)', tenant) as running:
-        running.communicate(timeout=60)
+        running.communicate(timeout=PATIENCE_SECONDS)
     assert counts(tenant) == {"predictor_train": 1}
     assert names() == set()
 
@@ -117,7 +117,7 @@ if child:
 os._exit(0)
 """
     with process(code, tenant) as running:
-        running.communicate(timeout=60)
+        running.communicate(timeout=PATIENCE_SECONDS)
         parent = running.pid
     assert counts(tenant) == {"commit": 3}
     own = {name.rpartition("/")[2]: count for name, count in tallies(tenant).items()}
@@ -135,9 +135,9 @@ config = uvicorn.Config(application, port=0, log_level="warning")
 uvicorn.Server(config).run()
 """
     with process(code, tenant) as running:
-        assert eventually(lambda: len(names()) == 1, seconds=30)
+        assert eventually(lambda: len(names()) == 1)
         assert next(iter(names())).startswith("web@")
         running.send_signal(signal.SIGTERM)
-        running.wait(timeout=20)
+        running.wait(timeout=PATIENCE_SECONDS)
     assert counts(tenant) == {"recall": 1}
     assert names() == set()

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import psycopg
 import pytest
 
-from tests.homes import SOURCE
+from tests.homes import PATIENCE_SECONDS, SOURCE
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def test_a_command_without_tables_names_the_way_out(empty_database_url: str) -> 
         env={**os.environ, "DATABASE_URL": empty_database_url},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE_SECONDS,
         check=False,
     )
     assert done.returncode == 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.conftest import Tenant
+from tests.homes import PATIENCE_SECONDS
 from tests.kernel.test_pulse import process, tenant
 
 __all__ = ["tenant"]
@@ -36,7 +37,7 @@ def test_a_web_process_has_the_local_model_in_memory_unasked(
     tenant: Tenant, options: dict[str, str], loaded: str
 ) -> None:
     with process(CODE.replace("{options}", repr(options)), tenant) as running:
-        said, _ = running.communicate(timeout=120)
+        said, _ = running.communicate(timeout=PATIENCE_SECONDS)
     assert (said.strip(), running.returncode) == (loaded, 0)
 
 
@@ -70,6 +71,6 @@ print(gc.get_freeze_count() > 50_000, sys.getswitchinterval())
 
 def test_a_web_process_is_alive_without_a_thread_and_stops_for_no_garbage(tenant: Tenant) -> None:
     with process(ALIVE, tenant) as running:
-        said, _ = running.communicate(timeout=120)
+        said, _ = running.communicate(timeout=PATIENCE_SECONDS)
     alive, quick = said.splitlines()[-2:]
     assert (alive, quick) == ('200 {"status": "ok"}', "True 0.001")

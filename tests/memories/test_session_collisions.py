@@ -22,9 +22,9 @@ from memories.services.sessions.end import end_session
 from memories.services.sessions.prompts import prompt
 from memories.services.sessions.start import SessionRequest, start_session
 from tests.conftest import NOW, Tenant, build_tenant
+from tests.homes import PATIENCE_SECONDS
 from tests.memories.session_world import AGENT, begin, remember
 
-PATIENCE_SECONDS = 30
 LOCK_NOT_AVAILABLE = "55P03"
 LATER = NOW + timedelta(minutes=5)
 DOG = "Biscuit is the dog of the office."

@@ -36,6 +36,7 @@ from predictor.services.state import lock_state, state_of
 from predictor.services.training.claim import TakenOverError
 from predictor.services.training.train import train_due
 from tests.conftest import build_tenant
+from tests.homes import PATIENCE_SECONDS
 from tests.model_server import ModelServer
 from tests.predictor.judged import OFFERED, World, build_world
 from tests.predictor.judged_sessions import begin, commit_story, end, judge_all, judgement_of
@@ -43,7 +44,6 @@ from tests.predictor.test_judge import says
 from tests.predictor.test_train import LATER, due
 
 SESSIONS = 30
-PATIENCE_SECONDS = 60
 
 
 @pytest.fixture

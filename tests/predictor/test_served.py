@@ -21,9 +21,8 @@ from predictor.services.serving.deadline import Deadline
 from predictor.services.serving.rank_session import rank_session
 from predictor.services.serving.served import ModelCache
 from tests.conftest import Tenant, build_tenant
+from tests.homes import PATIENCE_SECONDS
 from tests.predictor.serving import asked, configure, promote, state
-
-PATIENCE_SECONDS = 60
 
 
 @pytest.fixture
