@@ -1,6 +1,6 @@
 """How often are the rules of influence wrong?
 
-    PYTHONPATH=. python benchmarks/governance.py [RUNS] [FILE.json]
+    BENCH_SIZE=full PYTHONPATH=. python benchmarks/governance.py [RUNS] [FILE.json]
 
 Streams of margins are drawn from a normal distribution (cut to [-1, 1]): ten sessions before the
 first training, then 290 with a mean and a deviation, or 100 and then 60 after a fall from 0.12 to
@@ -11,6 +11,7 @@ run gained in the mean: the margin times the ranker's share of influence.
 """
 
 import json
+import os
 import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -22,6 +23,7 @@ import numpy as np
 
 from predictor.core.governance import EXIT_Z, MIN_OUT_OF_SAMPLE, Governor, SessionOutcome
 
+RUNS, HELD_RUNS = (2000, 10) if os.environ.get("BENCH_SIZE", "full") == "full" else (40, 1)
 COLD = 10  # sessions before the first training
 SESSIONS, BEFORE, AFTER = 290, 90, 60
 FALLEN = -0.15
@@ -221,10 +223,10 @@ def row_of(name: str, run: Callable[[np.ndarray], Ran], deviation: float, stream
 
 def main() -> None:
     """Print the tables, and write them when asked to."""
-    runs = int(sys.argv[1]) if len(sys.argv) > 1 else 2000
+    runs = int(sys.argv[1]) if len(sys.argv) > 1 else RUNS
     for stream in STREAMS:
         for mean, deviation in ((0.0, 0.25), (0.05, 0.35), (-0.15, 0.25)):
-            held(drawn(mean, deviation, (10, SESSIONS), 1, stream))
+            held(drawn(mean, deviation, (HELD_RUNS, SESSIONS), 1, stream))
     sets = [(rules.name, partial(governed, rules=rules)) for rules in RULES]
     result = [
         row_of(name, run, deviation, stream, runs)
