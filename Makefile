@@ -13,8 +13,8 @@ export OPENBLAS_NUM_THREADS := 1
 up: venv ## run database, broker, web, worker, scheduler and demo (ENGRAM_PORT, ENGRAM_DEMO=0)
 	@$(PYTHON) manage.py up $(ARGS)
 
-test: dev-venv browser ## run all tests
-	@$(PYTHON) -m pytest -n $(TEST_PROCESSES) --dist loadfile $(ARGS)
+test: dev-venv browser ## run all tests, or some: make test ARGS=tests/memories
+	@$(PYTHON) -m pytest -n $(TEST_PROCESSES) --dist worksteal $(ARGS)
 
 check: dev-venv ## formatting, lint, types, imports, dependencies, migrations, deployment settings
 	$(PYTHON) -m ruff format --check .
@@ -37,8 +37,9 @@ bench: bench-venv ## run every benchmark (BENCH_SIZE=toy or full)
 	  BENCH_SIZE=$(BENCH_SIZE) PYTHONPATH=. $(PYTHON) "$$script" || exit 1; \
 	done
 
-fuzz: dev-venv ## call the API with everything that its description allows, and more
-	@ENGRAM_FUZZ_EXAMPLES=$(or $(ENGRAM_FUZZ_EXAMPLES),200) $(PYTHON) -m pytest tests/fuzz -n $(TEST_PROCESSES) $(ARGS)
+fuzz: dev-venv ## look for examples that break a property, among many and other ones each time
+	@ENGRAM_FUZZ_EXAMPLES=$(or $(ENGRAM_FUZZ_EXAMPLES),1000) $(PYTHON) -m pytest -n $(TEST_PROCESSES) \
+	  --dist worksteal -m "hypothesis or searches" $(ARGS)
 
 examples: dev-venv ## record the examples of the API's description anew
 	@ENGRAM_RECORD_EXAMPLES=1 $(PYTHON) -m pytest tests/console/test_api_examples.py -q $(ARGS)
@@ -72,6 +73,9 @@ venv:
 
 dev-venv:
 	@.ci/venv requirements.txt requirements-dev.txt
+
+# Benchmarks, as tests, start many processes: each would compile all modules again.
+bench: export PYTHONDONTWRITEBYTECODE :=
 
 # Only benchmarks compare with what this project does not use.
 bench-venv:

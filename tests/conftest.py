@@ -15,6 +15,7 @@ from django.test import Client, override_settings
 from engram.kernel import heartbeat, keys, latency
 from engram.kernel.actors import SYSTEM, Claims
 from engram.kernel.models import Membership, Provenance, Role, Workspace
+from tests import properties  # noqa: F401  how many examples property tests draw
 from tests.template_database import use_template
 
 NOW = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)

@@ -15,7 +15,7 @@ FACTOR = 4
 MOST_GROWTH = 9.0
 LEAST_SECONDS = 50e-6  # less is measured too roughly to be a base
 CUT_GROWTH = 40.0  # what takes longer is not waited for
-CUT_SECONDS = 5.0  # of processor time, for the shorter length
+CUT_SECONDS = 2.0  # of processor time, for the shorter length
 ATTEMPTS = 5
 
 

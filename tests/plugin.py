@@ -6,15 +6,31 @@ names; what a killed run left is dropped by the next.
 """
 
 import os
+import re
+import sys
 from pathlib import Path
 
 import psycopg
+import pytest
 
 from engram import embedded
 from engram.embedded.places import make_home
 from engram.embedded.postgres import NO_FSYNC_FILE
 
 PREFIX = "test_engram_"
+# What is end to end, kills processes or needs large tables runs after all others.
+SECOND_STAGE = re.compile(
+    r"/e2e/|/test_(?:killed_\w+|judge_killed|plans|session_plans|scale|embedded|pulse)\.py"
+)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests of the second stage, and put them last."""
+    for item in items:
+        if SECOND_STAGE.search(str(item.path)):
+            item.add_marker("second_stage")
+    items.sort(key=lambda item: item.get_closest_marker("second_stage") is not None)
 
 
 def _drop_left_databases(url: str) -> None:
@@ -29,6 +45,9 @@ def _drop_left_databases(url: str) -> None:
                 connection.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
 
 
+# Tests start hundreds of processes: each would compile all modules again.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 # No test asks anybody's model.
 for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "EMBEDDING_PROVIDER", "ENGRAM_MODEL"):
     os.environ.pop(name, None)

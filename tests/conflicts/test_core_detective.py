@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from conflicts.core.detective import Fact, Finding, detect
@@ -205,7 +205,6 @@ _TEXTS = st.sampled_from(
 )
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(_TEXTS, max_size=9), st.randoms(use_true_random=False))
 def test_order_of_input_does_not_matter(texts: list[str], rng: random.Random) -> None:
     facts = story(*texts)
@@ -216,7 +215,6 @@ def test_order_of_input_does_not_matter(texts: list[str], rng: random.Random) ->
     assert shuffled == detect(facts, vectors, now=NOW)
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(_TEXTS, max_size=9))
 def test_findings_are_well_formed(texts: list[str]) -> None:
     facts = story(*texts)
@@ -235,7 +233,6 @@ def test_findings_are_well_formed(texts: list[str]) -> None:
         assert "\n" not in finding.question
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(st.text(max_size=200), max_size=6))
 def test_any_text_can_be_read(texts: list[str]) -> None:
     facts = story(*texts)

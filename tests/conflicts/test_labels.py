@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from django.conf import settings as django_settings
+from django.conf import settings
 from django.utils import timezone
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from conflicts.core.detective import detect
@@ -92,11 +92,10 @@ def test_a_verdict_on_a_mixed_card_is_about_the_thing_that_is_named(form: str, k
 
 def vector(text: str) -> Any:
     if text not in _vectors:
-        _vectors[text] = embed_windows([text], str(django_settings.ENGRAM_EMBEDDING["model"]))[0][0]
+        _vectors[text] = embed_windows([text], str(settings.ENGRAM_EMBEDDING["model"]))[0][0]
     return _vectors[text]
 
 
-@settings(max_examples=60, deadline=None)
 @given(of=st.sampled_from(EVERY), things=st.integers(2, 3), data=st.data())
 def test_each_thing_is_asked_about_by_itself(
     of: tuple[str, str], things: int, data: st.DataObject

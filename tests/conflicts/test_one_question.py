@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from django.conf import settings as django_settings
+from django.conf import settings
 from django.utils import timezone
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from conflicts.core.comparisons import Comparisons
@@ -66,7 +66,7 @@ _vectors: dict[str, Any] = {}
 
 def vector(text: str) -> Any:
     if text not in _vectors:
-        _vectors[text] = embed_windows([text], str(django_settings.ENGRAM_EMBEDDING["model"]))[0][0]
+        _vectors[text] = embed_windows([text], str(settings.ENGRAM_EMBEDDING["model"]))[0][0]
     return _vectors[text]
 
 
@@ -123,7 +123,6 @@ def read_in_turns(facts: Sequence[Fact], turns: Sequence[int]) -> list[set[str]]
     return cards
 
 
-@settings(max_examples=120, deadline=None)
 @given(tale=tales())
 def test_interleaved_stories_of_n_subjects_are_n_cards(
     tale: tuple[list[tuple[str, str, str]], list[int]],

@@ -16,7 +16,6 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     initialize,
@@ -24,7 +23,6 @@ from hypothesis.stateful import (
     multiple,
     precondition,
     rule,
-    run_state_machine_as_test,
 )
 
 from conflicts.core.comparisons import Comparisons
@@ -44,6 +42,7 @@ from memories.core.content import content_hash
 from memories.models import Memory, MemoryVector, Observation
 from memories.services.lifecycle.states import LIFECYCLE_FIELDS
 from tests.memories.test_lifecycle_machine import SERVICES, Known, Lifecycle, Said
+from tests.properties import run_machine
 
 VERDICTS = ["yes", "no", "keep", "both_valid", "none_valid", "dismiss"]
 # An answer of a person's own is about nothing else that is said here.
@@ -367,19 +366,10 @@ class Verdicts(Lifecycle):
                 assert not any(known.is_forgotten for known in asked)
 
 
+@pytest.mark.searches
 @pytest.mark.usefixtures("db")
 def test_every_order_of_verdicts_agrees_with_the_model() -> None:
-    run_state_machine_as_test(
-        Verdicts,
-        settings=settings(
-            max_examples=10,
-            stateful_step_count=20,
-            deadline=None,
-            derandomize=True,
-            phases=[Phase.generate],  # unshrunk: each step is a round trip to the database
-            suppress_health_check=list(HealthCheck),
-        ),
-    )
+    run_machine(Verdicts)
 
 
 @pytest.mark.usefixtures("db")

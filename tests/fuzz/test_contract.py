@@ -1,25 +1,19 @@
-"""Calls every operation with all that its description allows, and more: no 5xx, no surprise.
-
-`ENGRAM_FUZZ_EXAMPLES` sets how many examples an operation gets: a few in the test suite, many in
-`make fuzz`.
-"""
+"""Calls every operation with all that its description allows, and more: no 5xx, no surprise."""
 
 from __future__ import annotations
 
-import os
 import re
 from typing import Any
 
 import pytest
 import schemathesis
 from django.core.wsgi import get_wsgi_application
-from hypothesis import HealthCheck, Phase, settings
 from schemathesis.generation import GenerationMode
 from schemathesis.specs.openapi.checks import ignored_auth, positive_data_acceptance
 
 from tests.conftest import Tenant
+from tests.properties import calls
 
-EXAMPLES = int(os.environ.get("ENGRAM_FUZZ_EXAMPLES", "4"))
 # What "unauthenticated" calls answer is tested route by route in tests/kernel/test_routes.py. That
 # valid calls are taken is checked below: 422 is right when only the clock or the store can tell.
 LEFT_TO_OTHER_TESTS = [ignored_auth, positive_data_acceptance]
@@ -66,15 +60,10 @@ schema = schemathesis.openapi.from_wsgi("/api/v1/schema/?format=json", get_wsgi_
 schema.config.generation.update(allow_x00=False)  # refused with 400, which no schema can say
 
 
+@pytest.mark.searches
 @pytest.mark.django_db(transaction=True)
 @schema.parametrize()
-@settings(
-    max_examples=EXAMPLES,
-    deadline=None,
-    derandomize="ENGRAM_FUZZ_EXAMPLES" not in os.environ,
-    phases=[Phase.explicit, Phase.generate],
-    suppress_health_check=list(HealthCheck),
-)
+@calls()
 def test_every_operation_keeps_its_contract(case: Any, tenant: Tenant) -> None:
     response = case.call(headers={"Authorization": f"Bearer {tenant.admin.token}"})
     case.validate_response(response, excluded_checks=LEFT_TO_OTHER_TESTS)

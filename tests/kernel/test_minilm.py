@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from engram.kernel.minilm import DIMENSION, MAX_TOKENS, MiniLM, map_tensors, model_directory
@@ -125,7 +125,6 @@ def test_windows_of_a_long_text_overlap_and_lose_nothing(model):
     assert list(seen) == words
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(st.text(max_size=40), max_size=120).map(" ".join))
 def test_windows_cover_every_text_in_order(model, text):
     spans = model.window_spans(text)

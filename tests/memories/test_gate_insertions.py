@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memories.core.claims import compare
@@ -41,7 +41,6 @@ def test_every_insertion_finds_its_place() -> None:
     assert all(any(changed(base, name) for base in BASES) for name in INSERTIONS)
 
 
-@settings(max_examples=600, derandomize=True)
 @given(st.sampled_from(BASES), st.sampled_from(sorted(INSERTIONS)), BEFORE, st.data())
 def test_an_insertion_that_changes_a_sentence_keeps_it_apart(
     base: str, name: str, before: str, data: st.DataObject

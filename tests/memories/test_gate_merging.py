@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import reduce
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memories.core.merging import Step, fold, without
@@ -43,7 +43,6 @@ def merged(first: dict[str, Any], rest: list[tuple[dict[str, Any], bool]]) -> li
     return steps
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(statements(), MERGED, st.data())
 def test_without_is_the_fold_of_the_others(
     first: dict[str, Any], rest: list[tuple[dict[str, Any], bool]], data: Any

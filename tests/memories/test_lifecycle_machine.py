@@ -15,7 +15,6 @@ from itertools import count
 from uuid import UUID
 
 import pytest
-from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     Bundle,
@@ -26,7 +25,6 @@ from hypothesis.stateful import (
     multiple,
     precondition,
     rule,
-    run_state_machine_as_test,
 )
 
 from engram.kernel.actors import SYSTEM
@@ -40,6 +38,7 @@ from memories.services.commit.draft import Draft
 from memories.services.gate.split import split
 from memories.services.lifecycle import forget
 from tests.conftest import NOW
+from tests.properties import run_machine
 
 SERVICES = ["Billing", "Search", "Gateway", "Mailer"]
 VALUES = [3, 7]
@@ -332,15 +331,7 @@ class Lifecycle(RuleBasedStateMachine):
         assert worded == set(self.known)
 
 
+@pytest.mark.searches
 @pytest.mark.usefixtures("db")
 def test_every_order_of_verbs_agrees_with_the_model() -> None:
-    run_state_machine_as_test(  # type: ignore[no-untyped-call]
-        Lifecycle,
-        settings=settings(
-            max_examples=30,
-            stateful_step_count=20,
-            deadline=None,
-            derandomize=True,
-            suppress_health_check=list(HealthCheck),
-        ),
-    )
+    run_machine(Lifecycle)

@@ -6,6 +6,7 @@ import json
 import re
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from itertools import chain
 from threading import Barrier
 from typing import Any
 from urllib.parse import quote
@@ -401,7 +402,8 @@ def test_erasing_finds_what_folding_makes_one(tenant: Tenant, content: str, quot
 
 def test_a_plain_piece_is_in_every_text_that_folds_so() -> None:
     hides = re.compile(HIDING)
-    for code in range(0x80, 0x110000):
+    # Planes 4 to 13 hold no character, and 15 and 16 none that has a meaning.
+    for code in chain(range(0x80, 0x40000), range(0xE0000, 0xF0000)):
         text = f"abo{chr(code)}itur"
         if hides.search(text):  # every row that holds such a character is read
             continue

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from django.db import connection
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from engram.kernel.models import Event
@@ -26,6 +26,7 @@ from predictor.core.types import SIGNALS
 from predictor.management.commands.predictor_rpc import RpcServer
 from predictor.models import CanarySession, Label, ModelVersion, PredictorState, Training
 from tests.conftest import Tenant, build_tenant
+from tests.homes import PATIENCE_SECONDS
 from tests.predictor.judged import build_world
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -459,14 +460,12 @@ FIELDS = [*scored(), "injected", "candidate_texts", "sessions", "labels", "confi
 METHODS = ["score", "train", "status", "save_checkpoint", "train_from_db", "else"]
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.binary(max_size=200))
 def test_any_bytes_get_one_error(line: bytes) -> None:
     answer = RpcServer(RpcModel()).answer(line)
     assert not answer or json.loads(answer)["error"]["code"] in {-32700, -32600}
 
 
-@settings(max_examples=300, deadline=None)
 @given(
     st.sampled_from(["score", "train", "status", "else"]),
     st.dictionaries(st.sampled_from(FIELDS) | st.text(max_size=5), json_values, max_size=4),
@@ -499,7 +498,7 @@ def run(lines: list[bytes], home: Path, *arguments: str, **variables: str) -> tu
         capture_output=True,
         cwd=ROOT,
         env=environment,
-        timeout=120,
+        timeout=PATIENCE_SECONDS,
         check=True,
     )
     return [json.loads(line) for line in done.stdout.splitlines()], done.stderr.decode()

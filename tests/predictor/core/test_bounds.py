@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from predictor.core import basis
@@ -134,7 +134,6 @@ def test_a_project_slot_that_is_none_is_refused(scorer, rng, slot):
 
 
 @given(text=st.text(), data=st.data())
-@settings(max_examples=50, deadline=None)
 def test_any_text_is_scored(text, data):
     rng = np.random.default_rng(1)
     scorer = Scorer.initial(None, unit(rng.standard_normal((5, NATIVE))), rng=rng)

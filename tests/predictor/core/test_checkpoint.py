@@ -7,7 +7,7 @@ import struct
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from predictor.core.checkpoint import (
@@ -137,7 +137,6 @@ def test_a_negative_deviation_is_refused(raw):
 
 
 @given(st.binary(max_size=300))
-@settings(max_examples=200)
 def test_any_bytes_are_refused_and_nothing_else_happens(junk):
     for candidate in (junk, MAGIC + junk, MAGIC + struct.pack("<III", 2, 0, len(junk)) + junk):
         with pytest.raises(CheckpointError):
@@ -145,7 +144,6 @@ def test_any_bytes_are_refused_and_nothing_else_happens(junk):
 
 
 @given(data=st.data())
-@settings(max_examples=60, deadline=None)
 def test_a_damaged_checkpoint_is_refused_or_reads_as_it_stands(raw, data):
     at = data.draw(st.integers(0, min(400, len(raw)) - 1))
     byte = data.draw(st.integers(0, 255))
