@@ -13,16 +13,13 @@ from numpy.typing import NDArray
 from predictor.core.features import WidthError
 from predictor.core.recipe import is_useful
 from predictor.core.rpc_params import (
-    MAX_EPOCHS,
     MAX_NUMBERS,
     NATIVE,
-    SHARED,
-    check_labels,
-    identifiers,
-    read_frame,
-    read_labelled_session,
+    LabelledParams,
+    ScoreParams,
+    TrainParams,
 )
-from predictor.core.rpc_values import check_names, whole, wrong
+from predictor.core.rpc_values import Params, wrong
 from predictor.core.scorer import ScoreError, Scorer, TrainingReport
 from predictor.core.types import LabelledSession
 from predictor.core.weights import DIMENSION
@@ -53,16 +50,15 @@ class RpcModel:
 
     def score(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """Score candidates; before any training by cosine and effectiveness."""
-        check_names(params, SHARED)
-        context, candidates = read_frame(params, width=self._width)
-        ids = identifiers(params, len(candidates))
-        check_labels(params, len(candidates))
+        sent = ScoreParams.read(params, width=self._width)
+        candidates = sent.candidates
         scorer = self.scorer or self._new_scorer(candidates.embeddings.shape[1])
         try:
-            scores = scorer.score(context, candidates)
+            scores = scorer.score(sent.context, candidates)
         except (WidthError, ScoreError) as error:
             raise wrong("params", str(error)) from None
-        told = [{"id": i, "score": float(s)} for i, s in zip(ids, scores, strict=True)]
+        by_id = zip(sent.candidate_ids, scores, strict=True)
+        told = [{"id": one, "score": float(score)} for one, score in by_id]
         return {"scores": told, "model_version": self.version, "model_ready": self.is_ready}
 
     def train(self, params: Mapping[str, Any], *, clock: Callable[[], datetime]) -> dict[str, Any]:
@@ -71,15 +67,12 @@ class RpcModel:
         All of them are learned anew from where the process began, each once however often it was
         sent: learning a few more on top of what was learned is measurably worse.
         """
-        check_names(params, frozenset({"sessions", "epochs"}))
-        sent = params.get("sessions")
-        if not isinstance(sent, list) or not sent:
-            raise wrong("sessions", "must be a list of at least one session")
-        epochs = whole(params, "epochs", low=1, high=MAX_EPOCHS)
+        asked = TrainParams.read(params)
+        sent = asked.sessions
         useful: dict[bytes, LabelledSession] = {}
         used, size, width = 0, 0, self._width
         for position, one in enumerate(sent):
-            session = read_labelled_session(one, width=width, path=f"sessions[{position}]")
+            session = LabelledParams.read(one, path=f"sessions[{position}].", width=width).session
             width = width or session.candidates.embeddings.shape[1]
             size += session.candidates.embeddings.size
             if size > MAX_NUMBERS:
@@ -89,7 +82,7 @@ class RpcModel:
                 useful[_digest(session)] = session
         known = {i: old for i, old in self._sessions.items() if i not in useful} | useful
         known = dict(list(known.items())[-max(REMEMBERED, len(useful)) :])
-        report = self._fit(list(known.values()), epochs, width or NATIVE) if used else NOTHING
+        report = self._fit(list(known.values()), asked.epochs, width or NATIVE) if used else NOTHING
         if used:
             self._sessions = known
             self.training_sessions = len(known)
@@ -118,7 +111,7 @@ class RpcModel:
 
     def status(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """Tell what the model is."""
-        check_names(params, frozenset())
+        Params.read(params)
         return {
             "trained": self.is_ready,
             "training_sessions": self.training_sessions,

@@ -1,17 +1,24 @@
-"""What the frames of `predictor_rpc` carry, checked field by field and made into arrays."""
+"""What the frames of `predictor_rpc` carry: checked field by field, in this order, and made arrays.
+
+Fields are validated in the order in which they stand: the later ones read how many candidates
+there are, and how wide, from the earlier ones (`info.data`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import PlainValidator, ValidationInfo
 
 from predictor.core.features import LEAST_EFFECTIVENESS, project_slot, token_buckets
-from predictor.core.rpc_values import check_names, number, numbers_of, read_list, told_as, wrong
+from predictor.core.rpc_values import Params, WrongValueError, number, numbers_of, shown_as, whole
 from predictor.core.types import PROJECT_SLOTS, SIGNALS, Candidates, Context, LabelledSession
 
+Vector = NDArray[np.float32]
+
+MAX_CANDIDATES = 100_000
 MAX_WIDTH = 16_384
 MAX_EPOCHS = 1_000
 MAX_NUMBERS = 1 << 27  # of all embeddings of a frame: a null takes as many as the others
@@ -20,184 +27,22 @@ MAX_NUMBERS = 1 << 27  # of all embeddings of a frame: a null takes as many as t
 EMBEDDING_MAX = 1e6
 NATIVE = 384  # where no vector of a frame tells the width, and there is no model yet
 
-# What describes a session and its candidates, in `score` as in `train`.
-SHARED = frozenset(
-    {
-        "context_embedding",
-        "candidate_ids",
-        "candidate_embeddings",
-        "candidate_texts",
-        "candidate_features",
-        "log_effectiveness",
-        "injected",
-        "signals",
-        "labels",
-        "confidence",
-    }
-)
-CLOCK = {"hour": 24.0, "weekday": 7.0, "month": 12.0}
+
+def _listed(value: Any) -> list[Any]:
+    """Return a list with an entry for each candidate."""
+    if not isinstance(value, list):
+        raise WrongValueError("must be a list")
+    if len(value) > MAX_CANDIDATES:
+        raise WrongValueError(f"has {len(value)} entries, must not have more than {MAX_CANDIDATES}")
+    return value
 
 
-def read_frame(
-    params: Mapping[str, Any], *, width: int | None, path: str = ""
-) -> tuple[Context, Candidates]:
-    """Return the session and candidates of a frame.
-
-    Parameters
-    ----------
-    width : of the model's embeddings; None when there is no model yet.
-    path : what stands before the names of fields in messages, such as ``sessions[3].``.
-    """
-    rows = read_list(params, "candidate_embeddings", path)
-    context = params.get("context_embedding")
-    width = width or _width_of(context, rows, path)
-    embedding = None if context is None else _vector(context, f"{path}context_embedding", width)
-    is_embedded = np.array([row is not None for row in rows], dtype=bool)
-    if len(rows) * width > MAX_NUMBERS:
-        raise wrong(f"{path}candidate_embeddings", f"{len(rows)} of width {width} are too many")
-    embeddings = np.zeros((len(rows), width), dtype=np.float32)
-    for i in np.flatnonzero(is_embedded):
-        embeddings[i] = _vector(rows[i], f"{path}candidate_embeddings[{i}]", width)
-    return (
-        _context(params.get("signals"), embedding, path),
-        Candidates(
-            embeddings=embeddings,
-            is_embedded=is_embedded,
-            token_buckets=[token_buckets(text) for text in _texts(params, is_embedded, path)],
-            signals=_features(params, len(rows), path),
-            log_effectiveness=_effectiveness(params, len(rows), path),
-            is_injected=_injected(params, len(rows), path),
-        ),
-    )
+def _count(info: ValidationInfo) -> int:
+    """Return how many candidates there are; 0 after a wrong field, which is told of first."""
+    return len(info.data.get("candidate_embeddings", ((), ()))[1])
 
 
-def read_labelled_session(params: Any, *, width: int | None, path: str) -> LabelledSession:
-    """Return a session of a `train` frame."""
-    if not isinstance(params, dict):
-        raise wrong(path, "must be an object")
-    path += "."
-    check_names(params, SHARED, path)
-    context, candidates = read_frame(params, width=width, path=path)
-    n = len(candidates)
-    if params.get("candidate_ids") is not None:
-        identifiers(params, n, path)
-    labels, confidence = _labels(params, n, path), _confidence(params, path)
-    return LabelledSession(context, candidates, labels, confidence)
-
-
-def check_labels(params: Mapping[str, Any], n: int) -> None:
-    """Refuse wrong labels where they may be sent along but are not read."""
-    if params.get("labels") is not None:
-        _labels(params, n, "")
-    if params.get("confidence") is not None:
-        _confidence(params, "")
-
-
-def identifiers(params: Mapping[str, Any], n: int, path: str = "") -> list[str]:
-    """Return the n candidate ids, each once."""
-    ids, field = read_list(params, "candidate_ids", path), f"{path}candidate_ids"
-    if len(ids) != n:
-        raise wrong(field, f"has {len(ids)} ids, must have one for each of {n} candidates")
-    seen: set[str] = set()
-    for place, one in enumerate(ids):
-        if not isinstance(one, str):
-            raise wrong(field, f"must hold strings; [{place}] is {told_as(one)}")
-        if one in seen:
-            raise wrong(field, f"must hold each id once; [{place}] is {told_as(one)} again")
-        seen.add(one)
-    return ids
-
-
-def _vector(value: Any, field: str, width: int) -> NDArray[np.float32]:
-    return numbers_of(value, field, length=width, low=-EMBEDDING_MAX, high=EMBEDDING_MAX)
-
-
-def _width_of(context: Any, rows: Sequence[Any], path: str) -> int:
-    """Return how long the first vector is; the others are held against it."""
-    first = next((v for v in (context, *rows) if v is not None), None)
-    if first is None:
-        return NATIVE
-    if isinstance(first, list) and 1 <= len(first) <= MAX_WIDTH:
-        return len(first)
-    field = f"candidate_embeddings[{rows.index(first)}]" if context is None else "context_embedding"
-    raise wrong(f"{path}{field}", f"must be a list of 1 to {MAX_WIDTH} numbers")
-
-
-def _texts(params: Mapping[str, Any], is_embedded: NDArray[np.bool_], path: str) -> list[str]:
-    """Return a text a candidate; they are sent for all, or for those without embedding alone."""
-    sent = params.get("candidate_texts")
-    n, without = len(is_embedded), int((~is_embedded).sum())
-    if sent is None:
-        return [""] * n
-    field = f"{path}candidate_texts"
-    if not isinstance(sent, list):
-        raise wrong(field, "must be a list")
-    if not all(text is None or isinstance(text, str) for text in sent):
-        raise wrong(field, "must hold strings and nulls")
-    if len(sent) == n:
-        return [text or "" for text in sent]
-    if len(sent) != without:
-        those = f"one for each of the {without} without embedding, or of all {n} candidates"
-        raise wrong(field, f"has {len(sent)} texts, must have {those}")
-    texts = [""] * n
-    for i, text in zip(np.flatnonzero(~is_embedded), sent, strict=True):
-        texts[i] = text or ""
-    return texts
-
-
-def _features(params: Mapping[str, Any], n: int, path: str) -> NDArray[np.float32]:
-    rows = read_list(params, "candidate_features", path)
-    if len(rows) != n:
-        said = f"has {len(rows)} rows, must have one for each of {n} candidates"
-        raise wrong(f"{path}candidate_features", said)
-    features = np.empty((n, len(SIGNALS)), dtype=np.float32)
-    for i, row in enumerate(rows):
-        features[i] = numbers_of(row, f"{path}candidate_features[{i}]", length=len(SIGNALS))
-    return features
-
-
-def _labels(params: Mapping[str, Any], n: int, path: str) -> NDArray[np.float32]:
-    return numbers_of(params.get("labels"), f"{path}labels", length=n, low=-1, high=1)
-
-
-def _confidence(params: Mapping[str, Any], path: str) -> float:
-    return number(params, "confidence", path=path, low=0, high=1)
-
-
-def _effectiveness(params: Mapping[str, Any], n: int, path: str) -> NDArray[np.float32]:
-    """Return what was sent, or that of a memory of which nothing is known, the same for all."""
-    sent = params.get("log_effectiveness")
-    if sent is None:
-        return np.full(n, np.log(LEAST_EFFECTIVENESS), dtype=np.float32)
-    return numbers_of(sent, f"{path}log_effectiveness", length=n)
-
-
-def _injected(params: Mapping[str, Any], n: int, path: str) -> NDArray[np.bool_] | None:
-    sent = params.get("injected")
-    if sent is None:
-        return None
-    is_sound = isinstance(sent, list) and len(sent) == n
-    if not is_sound or not all(type(v) in {bool, int} and v in (0, 1) for v in sent):
-        raise wrong(f"{path}injected", f"must be a list of {n} times true or false")
-    return np.array(sent, dtype=bool)
-
-
-def _context(sent: Any, embedding: NDArray[np.float32] | None, path: str) -> Context:
-    path += "signals"
-    if not isinstance(sent, dict):
-        raise wrong(path, "must be an object")
-    path += "."
-    check_names(sent, frozenset({*CLOCK, "session_gap_hours", "project"}), path)
-    clock = {
-        name: number(sent, name, path=path, low=0, high=period) for name, period in CLOCK.items()
-    }
-    gap = 0.0
-    if sent.get("session_gap_hours") is not None:
-        gap = number(sent, "session_gap_hours", path=path, low=0, high=1e9)
-    return Context(embedding, _slot(sent.get("project"), path), **clock, gap_hours=gap)
-
-
-def _slot(project: Any, path: str) -> int | None:
+def _slot(project: Any) -> int | None:
     """Return the slot of a project's name; the slot itself is taken as well."""
     if project is None:
         return None
@@ -205,4 +50,182 @@ def _slot(project: Any, path: str) -> int | None:
         return project_slot(project)
     if type(project) is int and 0 <= project < PROJECT_SLOTS:
         return project
-    raise wrong(f"{path}project", "must be a name, a slot from 0 to 31, or null")
+    raise WrongValueError("must be a name, a slot from 0 to 31, or null")
+
+
+def _vector(value: Any, width: int, at: str = "") -> Vector:
+    return numbers_of(value, length=width, low=-EMBEDDING_MAX, high=EMBEDDING_MAX, at=at)
+
+
+def _width(first: Any, at: str = "") -> int:
+    """Return how long the first vector is; the others are held against it."""
+    if isinstance(first, list) and 1 <= len(first) <= MAX_WIDTH:
+        return len(first)
+    raise WrongValueError(f"must be a list of 1 to {MAX_WIDTH} numbers", at)
+
+
+def _context_embedding(value: Any, info: ValidationInfo) -> Vector | None:
+    return None if value is None else _vector(value, info.context or _width(value))
+
+
+def _embeddings(value: Any, info: ValidationInfo) -> tuple[Vector, NDArray[np.bool_]]:
+    """Return the embeddings (n, width), zero where there is none, and where there is one (n,)."""
+    rows, context = _listed(value), info.data.get("context_embedding")
+    is_embedded = np.array([row is not None for row in rows], dtype=bool)
+    width = info.context or (len(context) if context is not None else None)
+    if width is None:
+        first = next(iter(np.flatnonzero(is_embedded)), None)
+        width = NATIVE if first is None else _width(rows[first], f"[{first}]")
+    if len(rows) * width > MAX_NUMBERS:
+        raise WrongValueError(f"{len(rows)} of width {width} are too many")
+    embeddings = np.zeros((len(rows), width), dtype=np.float32)
+    for i in np.flatnonzero(is_embedded):
+        embeddings[i] = _vector(rows[i], width, f"[{i}]")
+    return embeddings, is_embedded
+
+
+def _ids(value: Any, info: ValidationInfo) -> list[str]:
+    """Return an id a candidate, each once."""
+    ids, n = _listed(value), _count(info)
+    if len(ids) != n:
+        raise WrongValueError(f"has {len(ids)} ids, must have one for each of {n} candidates")
+    seen: set[str] = set()
+    for place, one in enumerate(ids):
+        if not isinstance(one, str):
+            raise WrongValueError(f"must hold strings; [{place}] is {shown_as(one)}")
+        if one in seen:
+            raise WrongValueError(f"must hold each id once; [{place}] is {shown_as(one)} again")
+        seen.add(one)
+    return ids
+
+
+def _texts(value: Any, info: ValidationInfo) -> list[str]:
+    """Return a text a candidate; they are sent for all, or for those without embedding alone."""
+    n = _count(info)
+    if value is None:
+        return [""] * n
+    if not isinstance(value, list):
+        raise WrongValueError("must be a list")
+    if not all(text is None or isinstance(text, str) for text in value):
+        raise WrongValueError("must hold strings and nulls")
+    if len(value) == n:
+        return [text or "" for text in value]
+    without = np.flatnonzero(~info.data["candidate_embeddings"][1]) if n else np.empty(0, int)
+    if len(value) != len(without):
+        those = f"one for each of the {len(without)} without embedding, or of all {n} candidates"
+        raise WrongValueError(f"has {len(value)} texts, must have {those}")
+    texts = [""] * n
+    for i, text in zip(without, value, strict=True):
+        texts[i] = text or ""
+    return texts
+
+
+def _features(value: Any, info: ValidationInfo) -> Vector:
+    rows, n = _listed(value), _count(info)
+    if len(rows) != n:
+        raise WrongValueError(f"has {len(rows)} rows, must have one for each of {n} candidates")
+    features = np.empty((n, len(SIGNALS)), dtype=np.float32)
+    for i, row in enumerate(rows):
+        features[i] = numbers_of(row, length=len(SIGNALS), at=f"[{i}]")
+    return features
+
+
+def _effectiveness(value: Any, info: ValidationInfo) -> Vector:
+    """Return what was sent, or that of a memory of which nothing is known, the same for all."""
+    if value is None:
+        return np.full(_count(info), np.log(LEAST_EFFECTIVENESS), dtype=np.float32)
+    return numbers_of(value, length=_count(info))
+
+
+def _injected(value: Any, info: ValidationInfo) -> NDArray[np.bool_] | None:
+    if value is None:
+        return None
+    is_sound = isinstance(value, list) and len(value) == _count(info)
+    if not is_sound or not all(type(v) in {bool, int} and v in (0, 1) for v in value):
+        raise WrongValueError(f"must be a list of {_count(info)} times true or false")
+    return np.array(value, dtype=bool)
+
+
+def _labels(value: Any, info: ValidationInfo) -> Vector:
+    return numbers_of(value, length=_count(info), low=-1, high=1)
+
+
+def _or_null(validate: Any) -> PlainValidator:
+    return PlainValidator(lambda value, info: None if value is None else validate(value, info))
+
+
+class SignalsParams(Params):
+    """When and where a session takes place."""
+
+    hour: Annotated[float, number(0, 24)] = None  # type: ignore[assignment]  # null is refused
+    weekday: Annotated[float, number(0, 7)] = None  # type: ignore[assignment]
+    month: Annotated[float, number(0, 12)] = None  # type: ignore[assignment]
+    session_gap_hours: Annotated[float | None, number(0, 1e9, is_optional=True)] = None
+    project: Annotated[int | None, PlainValidator(_slot)] = None
+
+
+class SessionParams(Params):
+    """A session and its candidates, in `score` as in `train`."""
+
+    context_embedding: Annotated[Vector | None, PlainValidator(_context_embedding)] = None
+    candidate_embeddings: Annotated[Any, PlainValidator(_embeddings)] = None
+    candidate_ids: Annotated[list[str] | None, _or_null(_ids)] = None
+    candidate_texts: Annotated[Any, PlainValidator(_texts)] = None
+    candidate_features: Annotated[Any, PlainValidator(_features)] = None
+    log_effectiveness: Annotated[Any, PlainValidator(_effectiveness)] = None
+    injected: Annotated[Any, PlainValidator(_injected)] = None
+    signals: Annotated[Any, PlainValidator(lambda v: SignalsParams.read(v, path="signals."))] = None
+    labels: Annotated[Vector | None, _or_null(_labels)] = None
+    confidence: Annotated[float | None, number(0, 1, is_optional=True)] = None
+
+    @property
+    def context(self) -> Context:
+        """Return the session."""
+        at: SignalsParams = self.signals
+        gap = at.session_gap_hours or 0.0
+        return Context(self.context_embedding, at.project, at.hour, at.weekday, at.month, gap)
+
+    @property
+    def candidates(self) -> Candidates:
+        """Return what is ranked in it."""
+        embeddings, is_embedded = self.candidate_embeddings
+        return Candidates(
+            embeddings=embeddings,
+            is_embedded=is_embedded,
+            token_buckets=[token_buckets(text) for text in self.candidate_texts],
+            signals=self.candidate_features,
+            log_effectiveness=self.log_effectiveness,
+            is_injected=self.injected,
+        )
+
+
+class ScoreParams(SessionParams):
+    """What `score` reads; labels and confidence may be sent along."""
+
+    candidate_ids: Annotated[Any, PlainValidator(_ids)] = None
+
+
+class LabelledParams(SessionParams):
+    """A session of `train`."""
+
+    labels: Annotated[Any, PlainValidator(_labels)] = None
+    confidence: Annotated[Any, number(0, 1)] = None
+
+    @property
+    def session(self) -> LabelledSession:
+        """Return the session with its labels."""
+        return LabelledSession(self.context, self.candidates, self.labels, self.confidence)
+
+
+def _sessions(value: Any) -> list[Any]:
+    """Return sessions that are not read yet: one after the other tells the next its width."""
+    if not isinstance(value, list) or not value:
+        raise WrongValueError("must be a list of at least one session")
+    return value
+
+
+class TrainParams(Params):
+    """What `train` reads."""
+
+    sessions: Annotated[Any, PlainValidator(_sessions)] = None
+    epochs: Annotated[int | None, whole(1, MAX_EPOCHS)] = None

@@ -1,4 +1,4 @@
-"""Values of frames, checked one by one: each refusal names the field and what it may hold.
+"""Values of frames: each refusal names the field and what it may hold.
 
 Lists of numbers are checked by type before numpy reads them: it would take "1" and true for 1.
 """
@@ -6,18 +6,17 @@ Lists of numbers are checked by type before numpy reads them: it would take "1" 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, PlainValidator, ValidationError
 
 from predictor.core.rpc_frames import INVALID_PARAMS, FrameError
 
-MAX_CANDIDATES = 100_000
 MAX_FLOAT = float(np.finfo(np.float32).max)
-TOLD_BITS = 64  # of a wrong integer in a message
-TOLD_CHARS = 40  # of any other wrong value
+SHOWN_BITS = 64  # of a wrong integer in a message
+SHOWN_CHARS = 40  # of any other wrong value
 
 
 def wrong(field: str, message: str) -> FrameError:
@@ -25,49 +24,79 @@ def wrong(field: str, message: str) -> FrameError:
     return FrameError(INVALID_PARAMS, f"{field}: {message}")
 
 
-def check_names(params: Mapping[str, Any], known: frozenset[str], path: str = "") -> None:
-    """Refuse names that nothing reads: a typo is no default."""
-    if unknown := sorted(set(params) - known):
-        raise wrong(f"{path}{unknown[0][:60]}", "there is no such field")
+class WrongValueError(ValueError):
+    """What a validator raises; `at` is where in the field, such as ``[3]``."""
+
+    def __init__(self, message: str, at: str = ""):
+        super().__init__(message)
+        self.at = at
 
 
-def number(
-    params: Mapping[str, Any], name: str, *, path: str = "", low: float, high: float
-) -> float:
-    """Return a number within bounds."""
-    value = params.get(name)
-    if not _is_within(value, low, high):
-        raise wrong(f"{path}{name}", f"must be a number from {low:g} to {high:g}")
-    return float(value)  # type: ignore[arg-type]
+class Params(BaseModel):
+    """The named values of a frame; what is not sent is validated as null."""
+
+    model_config = ConfigDict(frozen=True, arbitrary_types_allowed=True, validate_default=True)
+
+    @classmethod
+    def read(cls, params: Any, *, path: str = "", width: int | None = None) -> Self:
+        """Return the values.
+
+        Parameters
+        ----------
+        path : what stands before the names of fields in messages, such as ``sessions[3].``.
+        width : of the model's embeddings; None when there is no model yet.
+
+        Raises
+        ------
+        FrameError
+            For a name that nothing reads (a typo is no default), else for the first wrong value.
+        """
+        if not isinstance(params, dict):
+            raise wrong(path.rstrip("."), "must be an object")
+        if unknown := sorted(params.keys() - cls.model_fields.keys()):
+            raise wrong(f"{path}{unknown[0][:60]}", "there is no such field")
+        try:
+            return cls.model_validate(params, context=width)
+        except ValidationError as invalid:
+            first = invalid.errors(include_url=False, include_input=False)[0]
+        error, field = first["ctx"]["error"], first["loc"][0]
+        if isinstance(error, FrameError):  # from the values within a value
+            raise FrameError(error.code, f"{path}{error.message}")
+        raise wrong(f"{path}{field}{error.at}", str(error))
 
 
-def whole(params: Mapping[str, Any], name: str, *, low: int, high: int) -> int | None:
-    """Return a whole number within bounds, None when it was not sent."""
-    value = params.get(name)
-    if value is not None and (type(value) is not int or not low <= value <= high):
-        raise wrong(name, f"must be a whole number from {low} to {high}")
-    return value
+def number(low: float, high: float, *, is_optional: bool = False) -> PlainValidator:
+    """Validate a number within bounds."""
+
+    def validate(value: Any) -> float | None:
+        if value is None and is_optional:
+            return None
+        if not _is_within(value, low, high):
+            raise WrongValueError(f"must be a number from {low:g} to {high:g}")
+        return float(value)
+
+    return PlainValidator(validate)
 
 
-def read_list(params: Mapping[str, Any], name: str, path: str) -> list[Any]:
-    """Return a list with an entry for each candidate."""
-    value = params.get(name)
-    if not isinstance(value, list):
-        raise wrong(f"{path}{name}", "must be a list")
-    if len(value) > MAX_CANDIDATES:
-        said = f"has {len(value)} entries, must not have more than {MAX_CANDIDATES}"
-        raise wrong(f"{path}{name}", said)
-    return value
+def whole(low: int, high: int) -> PlainValidator:
+    """Validate a whole number within bounds, or null."""
+
+    def validate(value: Any) -> int | None:
+        if value is not None and (type(value) is not int or not low <= value <= high):
+            raise WrongValueError(f"must be a whole number from {low} to {high}")
+        return value
+
+    return PlainValidator(validate)
 
 
 def numbers_of(
-    value: Any, field: str, *, length: int, low: float = -MAX_FLOAT, high: float = MAX_FLOAT
+    value: Any, *, length: int, low: float = -MAX_FLOAT, high: float = MAX_FLOAT, at: str = ""
 ) -> NDArray[np.float32]:
     """Return a list of numbers within bounds as (length,) float32."""
     if not isinstance(value, list):
-        raise wrong(field, f"must be a list of {length} numbers")
+        raise WrongValueError(f"must be a list of {length} numbers", at)
     if len(value) != length:
-        raise wrong(field, f"has {len(value)} numbers, must have {length}")
+        raise WrongValueError(f"has {len(value)} numbers, must have {length}", at)
     if not set(map(type, value)) - {int, float}:
         try:
             numbers = np.array(value, dtype=np.float64)
@@ -77,19 +106,21 @@ def numbers_of(
             if not numbers.size or (low <= numbers.min() and numbers.max() <= high):
                 return numbers.astype(np.float32)
     place = next(i for i, one in enumerate(value) if not _is_within(one, low, high))
-    said = f"must hold numbers from {low:.3g} to {high:.3g}; [{place}] is {told_as(value[place])}"
-    raise wrong(field, said)
+    shown = shown_as(value[place])
+    raise WrongValueError(
+        f"must hold numbers from {low:.3g} to {high:.3g}; [{place}] is {shown}", at
+    )
 
 
 def _is_within(value: Any, low: float, high: float) -> bool:
     return type(value) in {int, float} and low <= value <= high
 
 
-def told_as(value: Any) -> str:
-    """Return a value as messages tell it: what is long is cut, what is nested is named."""
+def shown_as(value: Any) -> str:
+    """Return a value as messages show it: what is long is cut, what is nested is named."""
     if isinstance(value, list | dict):
         return "a list" if isinstance(value, list) else "an object"
-    if isinstance(value, int) and value.bit_length() > TOLD_BITS:
+    if isinstance(value, int) and value.bit_length() > SHOWN_BITS:
         return "an integer beyond that"
     text = json.dumps(value)
-    return text if len(text) <= TOLD_CHARS else f"{text[:TOLD_CHARS]}…"
+    return text if len(text) <= SHOWN_CHARS else f"{text[:SHOWN_CHARS]}…"

@@ -21,9 +21,10 @@ from engram.kernel.models import Event
 from engram.kernel.tenancy import in_workspace
 from predictor.core import rpc_frames
 from predictor.core.rpc_model import RpcModel
+from predictor.core.rpc_params import LabelledParams, ScoreParams, SignalsParams, TrainParams
 from predictor.core.scorer import Scorer
 from predictor.core.types import SIGNALS
-from predictor.management.commands.predictor_rpc import RpcServer
+from predictor.management.commands.predictor_rpc import DatabaseParams, RpcServer
 from predictor.models import CanarySession, Label, ModelVersion, PredictorState, Training
 from tests.conftest import Tenant, build_tenant
 from tests.homes import PATIENCE_SECONDS
@@ -583,3 +584,15 @@ def rows_of(tenant: Tenant) -> list[Any]:
             list(model.objects.order_by("pk").values())
             for model in (PredictorState, Training, ModelVersion, CanarySession, Label, Event)
         ]
+
+
+def test_frames_carry_the_fields_of_their_description() -> None:
+    described = {
+        "context_embedding", "candidate_ids", "candidate_embeddings", "candidate_texts",
+        "candidate_features", "log_effectiveness", "injected", "signals", "labels", "confidence",
+    }  # fmt: skip
+    assert set(ScoreParams.model_fields) == set(LabelledParams.model_fields) == described
+    signals = {"hour", "weekday", "month", "session_gap_hours", "project"}
+    assert set(SignalsParams.model_fields) == signals
+    assert set(TrainParams.model_fields) == {"sessions", "epochs"}
+    assert set(DatabaseParams.model_fields) == {"workspace", "limit", "min_confidence"}

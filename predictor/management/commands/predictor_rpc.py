@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from statistics import fmean
-from typing import Any, BinaryIO
+from typing import Annotated, Any, BinaryIO
 from uuid import UUID
 
 import dj_database_url
@@ -19,6 +19,7 @@ from django.core.management.base import BaseCommand
 from django.db import DatabaseError, connection
 from django.db.models import Q
 from django.utils import timezone
+from pydantic import field_validator
 
 from engram import embedded
 from engram.kernel.models import Workspace
@@ -28,7 +29,7 @@ from predictor.core.gates import Canary
 from predictor.core.labels import MIN_CONFIDENCE
 from predictor.core.rpc_frames import INTERNAL_ERROR, METHOD_NOT_FOUND, PARSE_ERROR, FrameError
 from predictor.core.rpc_model import NOTHING, RpcModel, report_fields
-from predictor.core.rpc_values import check_names, number, whole, wrong
+from predictor.core.rpc_values import Params, WrongValueError, number, whole, wrong
 from predictor.core.scorer import Scorer
 from predictor.services.models import checkpoint_file
 from predictor.services.training.dataset import SESSIONS_MAX
@@ -39,6 +40,34 @@ READ_ONLY = "-c default_transaction_read_only=on"
 TOO_LONG = FrameError(
     PARSE_ERROR, f"a frame must not be longer than {rpc_frames.MAX_LINE_BYTES} bytes"
 )
+
+
+class CheckpointParams(Params):
+    """What `save_checkpoint` reads."""
+
+    path: str = ""
+
+    @field_validator("path", mode="plain")
+    @classmethod
+    def _is_printable(cls, value: Any) -> str:
+        if not isinstance(value, str) or not value or not value.isprintable():
+            raise WrongValueError("must be a string, not empty, of printable characters")
+        return value
+
+
+class DatabaseParams(Params):
+    """What `train_from_db` reads."""
+
+    workspace: str | None = None
+    limit: Annotated[int | None, whole(1, SESSIONS_MAX)] = None
+    min_confidence: Annotated[float | None, number(0, 1, is_optional=True)] = None
+
+    @field_validator("workspace", mode="plain")
+    @classmethod
+    def _is_name(cls, value: Any) -> str:
+        if not isinstance(value, str):
+            raise WrongValueError("must be a string: a slug or an id")
+        return value
 
 
 class Command(BaseCommand):
@@ -124,24 +153,15 @@ class RpcServer:
         return b"" if request.is_notification else told
 
     def _save_checkpoint(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        check_names(params, frozenset({"path"}))
-        path = params.get("path")
-        if not isinstance(path, str) or not path or not path.isprintable():
-            raise wrong("path", "must be a string, not empty, of printable characters")
+        path = CheckpointParams.read(params).path
         raw = self.model.to_bytes()
         checkpoint_file.write(Path(path), raw)
         return {"bytes": len(raw), "sha256": hashlib.sha256(raw).hexdigest()}
 
     def _train_from_db(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """Learn as the workspace's next training would, from its rows; nothing is written there."""
-        check_names(params, frozenset({"workspace", "limit", "min_confidence"}))
-        named = params.get("workspace")
-        if not isinstance(named, str):
-            raise wrong("workspace", "must be a string: a slug or an id")
-        limit = whole(params, "limit", low=1, high=SESSIONS_MAX) or SESSIONS_MAX
-        least = MIN_CONFIDENCE
-        if params.get("min_confidence") is not None:
-            least = number(params, "min_confidence", low=0, high=1)
+        asked = DatabaseParams.read(params)
+        named, least = asked.workspace or "", asked.min_confidence
         now = timezone.now()
         try:
             _open_database()
@@ -153,8 +173,8 @@ class RpcServer:
                 reason="manual",
                 seed=self.model.seed,
                 now=now,
-                limit=limit,
-                min_confidence=least,
+                limit=asked.limit or SESSIONS_MAX,
+                min_confidence=MIN_CONFIDENCE if least is None else least,
             )
         except DatabaseError as error:  # what it says could quote a row
             connection.close_if_unusable_or_obsolete()
