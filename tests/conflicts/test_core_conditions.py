@@ -1,4 +1,4 @@
-"""Ways exclude each other only of one thing, of one deed and under one condition."""
+"""What is said of another thing, of another deed or under another condition excludes nothing."""
 
 from __future__ import annotations
 
