@@ -1,4 +1,4 @@
-"""Adam (Kingma and Ba 2015) with cosine decay, and decay towards where the weights began."""
+"""Adam (Kingma and Ba 2015) with cosine learning rate and weight decay towards the start."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from predictor.core.weights import Floats, Weights
 
 _MEMORY, _SQUARES, _TINY = 0.9, 0.999, 1e-8
 
-# name: (times the rate, times the decay); what is not named is not trained.
+# name: (factor of the rate, factor of the decay); arrays that are not named are not trained.
 PACE = {
     "turn": (0.3, 1.0),
     "scale_embedded": (1.0, 1.0),
@@ -28,7 +28,7 @@ PACE = {
 
 
 class Adam:
-    """Moves the arrays in `weights`, views of one vector, from ``start``."""
+    """Optimise the arrays in `weights`, views of one vector, beginning at ``start``."""
 
     def __init__(self, start: Weights, *, rate: float, decay: float, steps: int) -> None:
         sizes = {name: start[name].size for name in PACE}
@@ -53,7 +53,7 @@ class Adam:
         self._rate, self._decay, self._steps, self._step = rate, decay, steps, 0
 
     def step(self, gradient: Weights) -> None:
-        """Move all weights once, in place."""
+        """Update all weights once, in place."""
         for name, view in self._views.items():
             view[...] = gradient[name]
         self._step += 1

@@ -1,4 +1,4 @@
-"""Judged sessions as the flat arrays that training reads, each memory once."""
+"""Assemble judged sessions into the flat arrays that training reads, each memory once."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ Ints = NDArray[np.intp]
 
 @dataclass(frozen=True, slots=True)
 class DistinctMemories:
-    """The distinct memories of all sessions: U of them, and which one each of N candidates is.
+    """The U distinct memories of all sessions, and the index of each of N candidates among them.
 
-    Memories are told apart by embedding, or by words where they have none.
+    Memories are distinguished by embedding, or by words when they have none.
     """
 
     embeddings: Floats  # (U, native), zero for text only
@@ -32,10 +32,10 @@ class DistinctMemories:
 class Batch:
     """S sessions with N candidates of U memories, in the order of the sessions."""
 
-    x: Floats  # (U, d) at the start: (e - μ) W_e, or the pooled words
-    ahead: Floats  # (U, directions): along these W_e may turn; zero for text only
+    x: Floats  # (U, d) before training: (e - μ) W_e, or the mean word vectors
+    ahead: Floats  # (U, directions): coordinates in which training changes W_e; 0 for text only
     is_text: Floats  # (U, 1), 1 or 0
-    context: Floats  # (S, d) at the start, zero without an embedding
+    context: Floats  # (S, d) before training, zero without an embedding
     context_ahead: Floats  # (S, directions)
     has_context: Floats  # (S, 1)
     projects: Floats  # (S, 32)
@@ -44,7 +44,7 @@ class Batch:
     session: Ints  # (N,) into S, ascending
     starts: Ints  # (S,) where each session's candidates begin
     signals: Floats  # (N, 14), as `forward.signals_of`
-    cosine: Floats  # (N,) of embedded candidates; what is known beforehand of the others'
+    cosine: Floats  # (N,) of embedded candidates; c · μ for the others
     text_at: Ints  # text-only candidates whose session has an embedding
     prior: Floats  # (N, 2), as `forward.prior_of`
     injected: Floats  # (N,)
@@ -171,7 +171,7 @@ def _batch(
 def _cosines(
     sessions: list[LabelledSession], contexts: Floats, text_only: NDArray[np.bool_], mean: Floats
 ) -> Floats:
-    """c · e of embedded candidates, c · μ of the others, (N,); 0 without a context."""
+    """Return c · e of embedded candidates and c · μ of the others, (N,); 0 without a context."""
     parts = [s.candidates.embeddings @ c for s, c in zip(sessions, contexts, strict=True)]
     general = np.repeat(contexts @ mean, [len(s.candidates) for s in sessions])
     return np.where(text_only, general, np.concatenate(parts)).astype(contexts.dtype)

@@ -1,4 +1,4 @@
-"""Mean and principal directions of embeddings, also of few of them or of none."""
+"""Mean and principal directions of embeddings, defined for any number of rows."""
 
 from __future__ import annotations
 
@@ -6,24 +6,24 @@ import numpy as np
 
 from predictor.core.weights import Floats
 
-DIRECTIONS = 128  # among which the projection moves while training
+DIRECTIONS = 128  # training changes the projection within so many directions
 MAX_ROWS = 4_000
-MEAN_PRIOR = 8  # rows at zero that the mean is weighed against: one memory is no mean
+MEAN_PRIOR = 8  # pseudo-rows at zero that shrink the mean of few rows
 _POWER_STEPS = 6
 _OVERSAMPLE = 32
 
 
 def mean_of(embeddings: Floats) -> Floats:
-    """Return the mean (native,) of (n, native) rows, drawn to zero where they are few."""
+    """Return the mean (native,) of (n, native) rows, shrunk to zero when there are few."""
     total = embeddings.sum(axis=0, dtype=np.float64)
     return np.asarray(total / (len(embeddings) + MEAN_PRIOR), dtype=np.float32)
 
 
-def directions(centred: Floats, size: int, *, rng: np.random.Generator) -> Floats:
+def principal_directions(centred: Floats, size: int, *, rng: np.random.Generator) -> Floats:
     """Return orthonormal columns (native, min(size, native)), principal directions first.
 
-    Subspace iteration (Halko, Martinsson and Tropp 2011) on at most `MAX_ROWS` rows. Where rows
-    span less than ``size``, random directions fill up.
+    Subspace iteration (Halko, Martinsson and Tropp 2011) on at most `MAX_ROWS` rows. When the rows
+    span fewer dimensions, the remaining columns are random.
     """
     native = centred.shape[1]
     rows = centred[:: -(-len(centred) // MAX_ROWS)] if len(centred) > MAX_ROWS else centred

@@ -1,7 +1,7 @@
-"""How far the judge is from people, and which of its answers people are asked about.
+"""Compare the judge's relevance with people's labels, and draw stratified samples for labelling.
 
-Samples are stratified, so that the judge's rare answers are looked at as often as its common ones:
-the figures here weigh every stratum alike, and are not those of an average answer.
+Samples are stratified, so that rare answers of the judge are checked as often as common ones. The
+figures therefore weigh every stratum alike; they are not those of an average answer.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Id = TypeVar("Id", bound=Hashable)
 FLAG_ERROR = 0.2  # mean absolute error above which the judge is flagged
 RELEVANT = 0.5
 Z95 = 1.959964
-SURE = 0.8  # the judge's confidence from which on it is called sure
+SURE = 0.8  # the least confidence of the judge that counts as sure
 BANDS = ((1 / 3, "low"), (2 / 3, "middle"), (2.0, "high"))
 
 
@@ -36,11 +36,11 @@ class RatedMemory:
 
 @dataclass(frozen=True, slots=True)
 class CalibrationReport:
-    """The judge against people over ``n`` labels; without labels the figures are None.
+    """Differences between judge and people over ``n`` labels; without labels the figures are None.
 
-    `mae` is the mean absolute difference and `bias` judge minus person, their intervals over
-    sessions, as labels of one session go wrong together; `agreement` is the share on
-    which both say the same of relevant (at least 0.5) or not, with its Wilson interval.
+    `mae` is the mean absolute difference and `bias` the mean of judge minus person. Their intervals
+    are over sessions, because errors within one session are correlated. `agreement` is the share of
+    labels where both agree on relevant (at least 0.5) or not, with its Wilson interval.
     """
 
     n: int
@@ -53,20 +53,20 @@ class CalibrationReport:
 
     @property
     def is_flagged(self) -> bool:
-        """Tell whether the judge errs by more than 0.2 on average."""
+        """Return whether the mean absolute difference exceeds 0.2."""
         return self.mae is not None and self.mae > FLAG_ERROR + 1e-9
 
 
 @dataclass(frozen=True, slots=True)
 class CalibrationCandidate(Generic[Id]):
-    """One of the judge's answers that people may be asked about."""
+    """One judged memory that may be drawn for labelling."""
 
     id: Id
     unit: Hashable
     stratum: str
 
 
-def error_of(pairs: Sequence[RatedMemory]) -> CalibrationReport:
+def compare_labels(pairs: Sequence[RatedMemory]) -> CalibrationReport:
     """Compare the judge with people."""
     n = len(pairs)
     agreed = sum((pair.person >= RELEVANT) == (pair.judge >= RELEVANT) for pair in pairs)
@@ -83,8 +83,11 @@ def error_of(pairs: Sequence[RatedMemory]) -> CalibrationReport:
 
 
 def _mean(groups: Sequence[Sequence[float]], *, least: float) -> Interval:
-    """Mean of values in [``least``, 1] that come in groups, with the 95 % interval of a ratio
-    estimator over groups (Cochran 1977, 6.4); one group says nothing of others."""
+    """Return the mean of grouped values in [``least``, 1] with a 95 % interval.
+
+    The interval is that of a ratio estimator over groups (Cochran 1977, 6.4); with a single group
+    it is the whole range.
+    """
     n, units = sum(map(len, groups)), len(groups)
     mean = math.fsum(math.fsum(own) for own in groups) / n
     if units == 1:
@@ -95,17 +98,18 @@ def _mean(groups: Sequence[Sequence[float]], *, least: float) -> Interval:
 
 
 def stratum_of(relevance: float, confidence: float) -> str:
-    """Return the band of the judge's relevance, and whether the judge was sure of the session."""
+    """Return the name of the stratum: the band of the relevance, and whether the judge was sure."""
     band = next(name for edge, name in BANDS if relevance < edge)
     return f"{band}, {'sure' if confidence >= SURE else 'unsure'}"
 
 
-def draw(
+def draw_stratified(
     items: Sequence[CalibrationCandidate[Id]], size: int, rng: np.random.Generator
 ) -> list[Id]:
-    """Draw up to ``size`` ids, the strata in turn, in an order that tells nothing of the judge.
+    """Draw up to ``size`` ids, from each stratum in turn, in an order independent of the judge.
 
-    Sessions come in random order and stay together, so that a transcript is read once.
+    Sessions come in random order; memories of one session stay together, so that people read a
+    transcript once.
     """
     strata: dict[str, list[CalibrationCandidate[Id]]] = defaultdict(list)
     for index in rng.permutation(len(items)):

@@ -1,9 +1,9 @@
 """Weights as bytes: ``SGPT``, version, flags, a config in JSON, float32 parameters.
 
 Little-endian: 4 bytes magic, 4 version, 4 flags, 4 length of the config, the config, 8 number of
-parameters, the parameters in the order of `weights.shapes`. The same weights always give the same
-bytes, and bytes that would not are refused. Whatever changes the shapes or what they mean raises
-`VERSION`: other versions are not read, but told from bytes that are no checkpoint.
+parameters, the parameters in the order of `weights.shapes`. Encoding is canonical: the same weights
+always give the same bytes, and other encodings are rejected. A change of the shapes or of their
+meaning raises `VERSION`; other versions are recognised but not read.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from predictor.core.weights import DIMENSION, VALUE, Weights, count, shapes
 
 MAGIC = b"SGPT"
 VERSION = 2
-PRETRAINED = 1  # flag: base weights that were learned elsewhere
-FINE_TUNED = 2  # flag: learned from this workspace's sessions
+PRETRAINED = 1  # flag: base weights, trained elsewhere
+FINE_TUNED = 2  # flag: trained on this workspace's sessions
 
 MAX_NATIVE = 16_384
 MAX_CONFIG_BYTES = 4_096
@@ -31,7 +31,7 @@ _COUNT = struct.Struct("<Q")
 
 
 class CheckpointError(ValueError):
-    """Bytes that are no usable checkpoint; the message says why."""
+    """Raised when bytes are not a usable checkpoint; the message says why."""
 
 
 def write(weights: Weights, flags: int) -> bytes:
@@ -46,13 +46,13 @@ def write(weights: Weights, flags: int) -> bytes:
 
 
 def read(raw: bytes) -> tuple[Weights, int]:
-    """Return the weights and flags that `write` wrote.
+    """Return the weights and flags of a checkpoint.
 
     Raises
     ------
     CheckpointError
-        On anything else: another magic, version, flag, width or length, numbers that are not
-        finite, a deviation below zero.
+        On another magic, version, flag, width or length, a number that is not finite, or a
+        deviation below zero.
     """
     if len(raw) < _HEAD.size:
         raise CheckpointError(f"{len(raw)} bytes are too few for a checkpoint")
@@ -73,9 +73,9 @@ def read(raw: bytes) -> tuple[Weights, int]:
 
 
 def is_of_another_release(head: bytes) -> bool:
-    """Tell whether a checkpoint has a format of another release, by its first `HEAD_BYTES`.
+    """Return whether a checkpoint has another release's format, by its first `HEAD_BYTES`.
 
-    Only of bytes that are known to be what was stored: others may have been damaged there.
+    The bytes must be verified beforehand, such as by a checksum.
     """
     if len(head) < _HEAD.size:
         return False
@@ -88,7 +88,7 @@ def under_any_flags(raw: bytes) -> Iterator[bytes]:
 
     Parameters
     ----------
-    raw : a checkpoint that `read` takes.
+    raw : a checkpoint that `read` accepts.
     """
     magic, version, _flags, config_bytes = _HEAD.unpack_from(raw)
     for flags in range((PRETRAINED | FINE_TUNED) + 1):
@@ -125,9 +125,9 @@ def _parameters(raw: bytes, native: int) -> Weights:
     wanted = count(native)
     if len(raw) != _COUNT.size + 4 * wanted:
         raise CheckpointError(f"{len(raw)} bytes of parameters instead of {8 + 4 * wanted}")
-    (told,) = _COUNT.unpack_from(raw)
-    if told != wanted:
-        raise CheckpointError(f"{told} parameters instead of {wanted}")
+    (stated,) = _COUNT.unpack_from(raw)
+    if stated != wanted:
+        raise CheckpointError(f"{stated} parameters instead of {wanted}")
     flat = np.frombuffer(raw, dtype="<f4", offset=_COUNT.size).astype(np.float32)
     if not np.isfinite(flat).all():
         raise CheckpointError("a parameter is not finite")

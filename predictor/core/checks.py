@@ -1,4 +1,4 @@
-"""What a ranker refuses to read: other widths, and numbers that are none."""
+"""Validate the inputs of rankers: shapes, ranges and finite numbers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from predictor.core.types import (
 
 
 class ScoreError(ValueError):
-    """What was to be scored or learned from, or what came of it, is not finite or out of range."""
+    """Raised when an input or a result of a ranker is not finite or out of range."""
 
 
 def check_context(context: Context, native: int) -> None:

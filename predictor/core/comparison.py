@@ -1,7 +1,7 @@
-"""The two rankings of one session against each other, by what the judge said of both.
+"""Compare the predictor's ranking of a session with the baseline's, by the judge's relevance.
 
-Only judged ids count, each once, with the judge's own relevance: the adjusted labels of
-`predictor.core.labels` hold behaviour that depends on what was shown.
+Only judged ids count, each once. The adjusted labels of `predictor.core.labels` are not used here,
+because they depend on which memories were shown.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ NOT_TRAINED = "not trained"
 NO_POSITIVE = "no positive"
 LOW_CONFIDENCE = "low confidence"
 FLAT = "flat"
-NOT_TAKING_PART = frozenset({NO_SCORES, NOT_TRAINED})  # the predictor was not asked, or was mute
+NOT_TAKING_PART = frozenset({NO_SCORES, NOT_TRAINED})  # the predictor did not rank the session
 
 
 @dataclass(frozen=True, slots=True)
 class RankingComparison:
-    """What a session says of predictor and baseline.
+    """Result of comparing predictor and baseline on one session.
 
     `margin` is nDCG@10(predictor) - nDCG@10(baseline), None when the comparison is void; the two
-    figures are given whenever they can be computed, for the audit.
+    nDCG values are set whenever they can be computed, for the audit.
     """
 
     outcome: Literal["win", "loss", "tie", "void"]
@@ -45,7 +45,7 @@ class RankingComparison:
 def select_judged_pool(
     baseline_top: Iterable[Id], predictor_top: Iterable[Id], injected: Iterable[Id]
 ) -> list[Id]:
-    """Return what the judge must see: both tops and what was injected, each id once."""
+    """Return the ids to judge: the top of both rankings and the injected memories, each once."""
     return list(dict.fromkeys([*baseline_top, *predictor_top, *injected]))
 
 
@@ -85,7 +85,7 @@ def _void_reason(
     confidence: float,
     is_trained: bool,
 ) -> str:
-    """Return the first reason why nothing can be said; the judge's reasons come first."""
+    """Return the first reason why the comparison is void, the judge's first; empty when valid."""
     gains = relevance.values()
     reasons = {
         NOTHING_JUDGED: not gains,

@@ -1,6 +1,6 @@
-"""The one builder of what a ranker reads: signal columns, clock, hashed words, project slot.
+"""Build the features that rankers read: signal columns, clock, hashed words, project slot.
 
-Whatever changes the meaning of a number made here raises `types.FEATURE_VERSION`.
+A change of the meaning of a feature raises `types.FEATURE_VERSION`.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from numpy.typing import ArrayLike, NDArray
 from predictor.core.types import PROJECT_SLOTS, SIGNALS, TOKEN_BUCKETS
 
 LEAST_AGE_DAYS = 1 / 24
-LEAST_EFFECTIVENESS = 1e-4  # an importance of 0.3 that faded for half a year
+LEAST_EFFECTIVENESS = 1e-4  # an importance of 0.3 that decayed for half a year
 
-# Scripts that are written without spaces give a word a character.
+# In scripts that are written without spaces every character is a word.
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
 _WORD = re.compile(f"[{_UNSPACED}]|[^\\W_{_UNSPACED}]+")
 
 
 class WidthError(ValueError):
-    """Arrays do not have the widths that the ranker was made for."""
+    """Raised when arrays do not have the widths that the ranker expects."""
 
 
 def token_buckets(text: str) -> NDArray[np.int64]:
-    """Return the buckets of a text's words, ascending, each once; empty without words.
+    """Return the distinct buckets of a text's words, ascending; empty without words.
 
-    Words are compared in Unicode form NFKC and without case. How often one stands in the text does
-    not count, so that repetition gains nothing.
+    Words are compared in Unicode form NFKC and without case. Their counts are ignored, so that
+    repeating a word has no effect.
     """
     words = set(_WORD.findall(unicodedata.normalize("NFKC", text).casefold()))
     return np.array(sorted({_fnv1a(word) % TOKEN_BUCKETS for word in words}), dtype=np.int64)
@@ -66,7 +66,7 @@ def signals(
 ) -> NDArray[np.float64]:
     """Build the columns of `SIGNALS`, (n, 12); scalars hold for all n (n = 1 with scalars only).
 
-    A clock that went backwards counts as no time at all.
+    A negative age or gap, from a clock that was set back, counts as zero.
 
     Raises
     ------
@@ -106,14 +106,14 @@ def log_effectiveness(baseline_score: ArrayLike) -> NDArray[np.float64]:
 
 
 def circle(value: float, period: float) -> tuple[float, float]:
-    """Return sine and cosine of a place on a clock's face."""
+    """Return sine and cosine of a value on a cycle of length ``period``."""
     angle = 2 * np.pi * value / period
     return float(np.sin(angle)), float(np.cos(angle))
 
 
 @lru_cache(maxsize=65_536)
 def _fnv1a(word: str) -> int:
-    """FNV-1a, 32 bits (Fowler, Noll and Vo), of the word in UTF-8."""
+    """Return the 32-bit FNV-1a hash (Fowler, Noll and Vo) of the word in UTF-8."""
     value = 0x811C9DC5
     for byte in word.encode("utf-8", "surrogatepass"):
         value = (value ^ byte) * 0x01000193 & 0xFFFFFFFF

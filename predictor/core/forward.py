@@ -1,6 +1,6 @@
-"""The model's forward pass, in pieces that scoring and training share.
+"""Forward pass of the model, as functions that scoring and training share.
 
-No candidate looks at another: softmax over {candidate, nothing} is a sigmoid.
+Candidates are scored independently: the attention of each is a sigmoid, not a softmax over all.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from predictor.core.features import circle
 from predictor.core.types import PROJECT_SLOTS, SIGNALS, Context
 from predictor.core.weights import AGES_DAYS, DIMENSION, Floats, Weights
 
-EPSILON = 1e-5  # added to the variance: a text without a known word stays at zero
+EPSILON = 1e-5  # added to the variance, so that a zero row stays zero
 SIGNAL_REACH = 2.5
-STEEPNESS = 4.0  # of nearness: a cosine of 0.8 is worth as much as six of 0.4
+STEEPNESS = 4.0  # of nearness: a cosine of 0.8 counts as much as six of 0.4
 NEARNESS_UNIT = 50.0
 GAP = SIGNALS.index("log_gap_hours")
 LOG_AGE = SIGNALS.index("log_age_days")
-MAX_LOG_AGE = 20.0  # beyond any memory: e²⁰ days
+MAX_LOG_AGE = 20.0  # e²⁰ days, above any memory's age
 
 
 @dataclass(frozen=True, slots=True)
 class NormalisedRows:
-    """Rows (n, d) brought to mean 0 and variance 1, and what they were divided by, (n, 1)."""
+    """Rows (n, d) with mean 0 and variance 1, and the deviations they were divided by, (n, 1)."""
 
     rows: Floats
     deviation: Floats
@@ -34,7 +34,7 @@ class NormalisedRows:
 
 @dataclass(frozen=True, slots=True)
 class Lifted:
-    """What the candidates of S sessions are held against: `keys` (S, d) and `values` (S, v)."""
+    """The sessions' side of the attention: `keys` (S, d) and `values` (S, v) of S sessions."""
 
     context: NormalisedRows
     state: Floats  # S of the equations, (S, d)
@@ -45,7 +45,7 @@ class Lifted:
 
 
 def normalise_rows(x: Floats) -> NormalisedRows:
-    """Bring every row to mean 0 and variance 1."""
+    """Normalise every row to mean 0 and variance 1."""
     centred = x - x.mean(axis=1, keepdims=True)
     variance = np.einsum("ij,ij->i", centred, centred) / x.shape[1]
     deviation = np.sqrt(variance + EPSILON)[:, None]
@@ -102,11 +102,11 @@ def project_odds(times: Floats, logits: Floats) -> Floats:
 def lift(
     weights: Weights, projected: Floats, has_context: Floats, projects: Floats, times: Floats
 ) -> Lifted:
-    """Return what S sessions ask for.
+    """Return keys and values of S sessions, and the intermediate values of training.
 
     Parameters
     ----------
-    projected : (S, d) the contexts' embeddings, (c - μ) W_e; rows without one are zero.
+    projected : (S, d) projected contexts (c - μ) W_e; zero rows for sessions without an embedding.
     has_context : (S, 1) 1 or 0.
     projects, times : as `projects_of` and `times_of` return them.
     """
@@ -120,12 +120,12 @@ def lift(
 
 
 def signals_of(weights: Weights, signals: Floats) -> Floats:
-    """Return f, (n, 14): standardised signals, and how much is left of being new.
+    """Return f, (n, 14): standardised signals and two freshness features.
 
-    Signals are cut to `SIGNAL_REACH` deviations: what lies beyond all that was learned from counts
-    like the farthest of it, or a memory that is minutes old would lead every ranking that ever
-    preferred what is some days old. Freshness fades with the age over each of `AGES_DAYS`, in
-    [0, 1]: what age does to relevance is no straight line on its logarithm.
+    Signals are clipped to `SIGNAL_REACH` deviations, so that values outside the training data are
+    not extrapolated: otherwise a memory that is minutes old would lead every ranking of a model
+    that learned to prefer memories of a few days. Freshness is exp(-age / τ), in [0, 1], for each
+    τ of `AGES_DAYS`: relevance is not linear in the logarithm of the age.
     """
     standard = (signals - weights["signal_mean"]) * weights["signal_scale"]
     age_days = np.exp(np.minimum(signals[:, LOG_AGE, None], MAX_LOG_AGE))
@@ -137,9 +137,9 @@ def signals_of(weights: Weights, signals: Floats) -> Floats:
 def prior_of(weights: Weights, log_effectiveness: Floats) -> Floats:
     """Return eff, (n, 2): the effectiveness, and its standardised logarithm.
 
-    The effectiveness is the baseline's score, in (0, 1]; beyond 1 it rises like its logarithm. The
-    logarithm's long lower tail is bent up to -1: whether a memory faded a month or a year ago
-    hardly matters, and would be most of the column's deviation.
+    The effectiveness is the baseline's score, in (0, 1]; above 1 it grows like its logarithm. The
+    logarithm is bounded below by -1: differences among old memories hardly matter, and would make
+    up most of the column's deviation.
     """
     z = (log_effectiveness - weights["prior_mean"]) * weights["prior_scale"]
     return np.stack([_rising(log_effectiveness) + 1, _rising(z)], axis=1)
@@ -148,8 +148,7 @@ def prior_of(weights: Weights, log_effectiveness: Floats) -> Floats:
 def nearness_of(cosine: Floats) -> Floats:
     """Return near, (n, 2): the cosine, and (e^(4 cos) - 1) / 50: 0 at 0, about 1 at 1.
 
-    Among memories that have little to do with a context, which of them has the least says nothing;
-    what stands out does.
+    The exponential makes differences between high cosines count more than between low ones.
     """
     steep = (_powers(cosine) - 1) / NEARNESS_UNIT
     return np.stack([cosine, steep.astype(cosine.dtype)], axis=1)
@@ -162,12 +161,12 @@ def nearness_slope(cosine: Floats, similarity: Floats) -> Floats:
 
 
 def _powers(cosine: Floats) -> Floats:
-    """Return e^(4 cos), bounded where an estimate from words is no cosine."""
+    """Return e^(4 cos), with the cosine clipped to [-1, 1]: estimates from words may exceed it."""
     return np.asarray(np.exp(STEEPNESS * np.clip(cosine, -1, 1)))
 
 
 def _rising(x: Floats) -> Floats:
-    """Return eˣ - 1 below 0, x above: smooth, and bounded from below."""
+    """Return eˣ - 1 for x < 0, else x: smooth, and bounded below (ELU)."""
     return np.asarray(np.where(x > 0, x, np.expm1(np.minimum(x, 0))))
 
 

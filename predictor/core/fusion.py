@@ -1,6 +1,6 @@
-"""How two rankings become one and repetitions fall behind, as session start does it.
+"""Fusion of two rankings and diversification, as session start applies them.
 
-The part of the predictor's Python interface that simulators outside the service call.
+Part of the predictor's Python interface, for simulators outside the service.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a newly trained model must show on sessions that no training saw, before it may serve."""
+"""Gates that a new model must pass, on sessions held out of training, before it serves."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ class Canary:
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """One question asked of a training; `detail` says why it passed or did not."""
+    """One check of a training; `detail` explains the result."""
 
     name: str
     is_passed: bool
     detail: str
 
 
-def gates(
+def check_gates(
     before: Canary | None,
     after: Canary | None,
     *,
@@ -49,27 +49,27 @@ def gates(
     rng: np.random.Generator,
     learned_variance: float | None = None,
 ) -> list[Gate]:
-    """Ask all questions of a training; the model may serve when every gate is passed.
+    """Return the result of every gate; the model may serve when all are passed.
 
     Parameters
     ----------
-    before : the served model on the canary; None when none is served.
-    after : the new one; None when there are no canary sessions.
+    before : the served model on the canary; None when no model is served.
+    after : the new model on the canary; None when there are no canary sessions.
     is_finite : whether all losses, parameters and scores are finite numbers.
-    promoted_models : how many models were promoted so far; the first may rank as it likes.
-    learned_variance : as `Canary.score_variance`, on the sessions that were learned from; asked
-        where there are no canary sessions.
+    promoted_models : number of models promoted so far; the first needs no overlap.
+    learned_variance : as `Canary.score_variance`, on the training sessions; used when there are
+        no canary sessions.
     """
-    said = "all numbers are finite" if is_finite else "a loss, parameter or score is not finite"
-    asked = [Gate("finite", is_finite, said), _variance(after, learned_variance)]
+    detail = "all numbers are finite" if is_finite else "a loss, parameter or score is not finite"
+    results = [Gate("finite", is_finite, detail), _variance(after, learned_variance)]
     if before is None or after is None:
         waived = "no model is served yet" if before is None else "there is no canary session"
-        return [*asked, Gate("canary", True, waived), Gate("overlap", True, waived)]
+        return [*results, Gate("canary", True, waived), Gate("overlap", True, waived)]
     if len(after.ndcg) < MIN_CANARY:
         waived = f"{len(after.ndcg)} canary sessions, {MIN_CANARY} are needed to tell"
-        return [*asked, Gate("canary", True, waived), Gate("overlap", True, waived)]
+        return [*results, Gate("canary", True, waived), Gate("overlap", True, waived)]
     change = bootstrap_difference(after.ndcg, before.ndcg, rng=rng)
-    return [*asked, _canary(change), _overlap(before, after, change, promoted_models)]
+    return [*results, _canary(change), _overlap(before, after, change, promoted_models)]
 
 
 def overlap_of(before: Canary, after: Canary) -> float:
@@ -92,19 +92,23 @@ def _variance(after: Canary | None, learned_variance: float | None) -> Gate:
 
 
 def _canary(change: Interval) -> Gate:
-    """Block a clear fall: over 0.15 at once, or one that the interval is sure of."""
-    said = f"nDCG {change.mean:+.3f} [{change.low:+.3f}, {change.high:+.3f}] over {change.n}"
-    return Gate("canary", change.mean >= -MAX_DROP - 1e-9 and change.high >= 0, said)
+    """Fail when nDCG falls by more than 0.15, or when its 95 % interval lies below 0."""
+    detail = f"nDCG {change.mean:+.3f} [{change.low:+.3f}, {change.high:+.3f}] over {change.n}"
+    return Gate("canary", change.mean >= -MAX_DROP - 1e-9 and change.high >= 0, detail)
 
 
 def _overlap(before: Canary, after: Canary, change: Interval, promoted_models: int) -> Gate:
-    """Block an upheaval, unless it clearly pays or nothing was promoted to be upset."""
+    """Fail when the first five change too much, unless nDCG rises or this is the first model."""
     share = overlap_of(before, after)
-    said = f"{share:.0%} of the first {TOP} stay"
+    detail = f"{share:.0%} of the first {TOP} stay"
     if share >= MIN_OVERLAP:
-        return Gate("overlap", True, said)
+        return Gate("overlap", True, detail)
     if promoted_models < 1:
-        return Gate("overlap", True, f"{said}; the first model may differ from what was before it")
+        return Gate(
+            "overlap", True, f"{detail}; the first model may differ from what was before it"
+        )
     if change.low > 0:
-        return Gate("overlap", True, f"{said}; waived, as nDCG rises by at least {change.low:.3f}")
-    return Gate("overlap", False, f"{said}, {MIN_OVERLAP:.0%} are needed")
+        return Gate(
+            "overlap", True, f"{detail}; waived, as nDCG rises by at least {change.low:.3f}"
+        )
+    return Gate("overlap", False, f"{detail}, {MIN_OVERLAP:.0%} are needed")

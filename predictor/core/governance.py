@@ -1,12 +1,12 @@
-"""How much a predictor may say: influence is earned by margins, and lost by them.
+"""Set the weight of the predictor against the baseline from the margins of judged sessions.
 
-Evidence is the margin nDCG@10(predictor) - nDCG@10(baseline) of a session. The baseline's weight α
-follows the odds that the discounted mean margin is above 0, once cold start is left; a cumulative
-sum (Page 1954) finds a margin that fell below -0.05. A margin counts in it by what it says (the
-likelihood ratio of 0 and -0.1): less where margins vary more than usual. `benchmarks/governance.py`
-says how often these rules are wrong. The source document's are computed beside, for the audit.
+The margin of a session is nDCG@10(predictor) - nDCG@10(baseline). After cold start the baseline's
+weight α follows the probability that the discounted mean margin is above 0. A cumulative sum (Page
+1954) detects a mean margin that fell below -0.05; each margin enters it as the log likelihood ratio
+of 0 and -0.1, which is smaller where margins vary more than usual. `benchmarks/governance.py`
+measures the error rates of these rules. The source document's rules are also computed, for audit.
 
-Pure: no clock, no randomness, a state and its successor.
+Pure functions of a state: no clock, no randomness.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from predictor.core.stored import CorruptError, load_dataclass
 LEAST_ALPHA = 0.1
 MIN_SCORED = 10  # sessions, before cold start is first left
 MIN_OUT_OF_SAMPLE = 15  # comparisons, since cold start began
-EXIT_Z = 2.0  # it is asked at every session: 1.645 (one-sided 5 % once) lets through too many
-RAMP_FLOORS = ((10, 0.8), (20, 0.6))  # below so many active sessions, α is at least so much
+EXIT_Z = 2.0  # tested at every session: 1.645 (one-sided 5 %, for one test) passes too many
+RAMP_FLOORS = ((10, 0.8), (20, 0.6))  # (active sessions, least α below that many)
 DRIFT_SLACK = 0.05
 DRIFT_LIMIT = 8.0
 
 
 class Phase(StrEnum):
-    """Where a predictor stands; it has influence in the ramp and when active only."""
+    """Phase of a predictor; it has influence only in RAMP and ACTIVE."""
 
     COLLECTING = "collecting"  # nothing is trained yet
     WARMING = "warming"  # trained, cold start not left
@@ -46,21 +46,21 @@ SERVING = frozenset({Phase.RAMP, Phase.ACTIVE})
 
 @dataclass(frozen=True, slots=True)
 class SessionOutcome:
-    """One session as the governor sees it.
+    """The facts of one session that the governor uses.
 
     Parameters
     ----------
     margin : nDCG@10 of the predictor minus the baseline's; None when void.
-    void_reason : why the session says nothing; when given, the margin counts for nothing.
+    void_reason : why the comparison is void; when given, the margin is ignored.
     is_scored : whether the judge scored the session.
     is_trained : whether the predictor's scores came from a trained model.
-    is_out_of_sample : whether no training had seen the session when its scores were made.
-    is_served : whether the scores had a weight in what the session was given.
+    is_out_of_sample : whether no training had used the session when its scores were made.
+    is_served : whether the scores influenced which memories the session was given.
 
     Raises
     ------
     ValueError
-        When the margin is no finite number: it would poison every later mean.
+        When the margin is not a finite number: it would spoil every later mean.
     """
 
     margin: float | None
@@ -71,7 +71,7 @@ class SessionOutcome:
     is_served: bool = True
 
     def __post_init__(self) -> None:
-        """Refuse what is no number."""
+        """Reject a margin that is not finite."""
         if self.margin is not None and not math.isfinite(self.margin):
             raise ValueError(f"a margin must be a finite number, not {self.margin}")
 
@@ -88,7 +88,7 @@ class Governor:
     """The state after some sessions; `update` returns the next.
 
     `margins`, `out_of_sample` and `active_sessions` count since influence was last lost;
-    `is_reset` tells whether the last update was a drift reset.
+    `is_reset` is whether the last update was a drift reset.
     """
 
     phase: Phase = Phase.COLLECTING
@@ -118,19 +118,19 @@ class Governor:
         if comparison.is_trained and after.phase is Phase.COLLECTING:
             after = replace(after, phase=Phase.WARMING)
         if comparison.evidence is not None:
-            after = after._weigh(comparison.evidence, comparison.is_out_of_sample)
+            after = after._add_margin(comparison.evidence, comparison.is_out_of_sample)
         return after._advance_phase()
 
     def after_training(self) -> Governor:
-        """Return the state after a promotion; evidence stays, as it does at every training."""
+        """Return the state after a promotion; the evidence is kept."""
         if self.phase in {Phase.COLLECTING, Phase.RETRAINING}:
             return replace(self, phase=Phase.WARMING)
         return self
 
     def after_replacement(self) -> Governor:
-        """Return the state after a model began to serve that was never compared with the last.
+        """Return the state after a model that was not compared with the served one replaced it.
 
-        Nothing that speaks for influence passes to it; the literal rules go on.
+        The evidence is dropped; the state of the literal rules is kept.
         """
         return replace(
             self,
@@ -151,43 +151,43 @@ class Governor:
 
     @property
     def earned_alpha(self) -> float:
-        """Return the weight that the evidence alone would give."""
+        """Return the baseline's weight by the evidence alone."""
         return min(1.0, max(LEAST_ALPHA, 1 - (1 - LEAST_ALPHA) * self.margins.confidence))
 
     @property
     def floor(self) -> float:
-        """Return the least weight that the ramp allows now."""
+        """Return the least baseline weight that the ramp allows now."""
         floors = (least for until, least in RAMP_FLOORS if self.active_sessions < until)
         return next(floors, LEAST_ALPHA)
 
     @property
     def z(self) -> float:
-        """Return how many standard errors the mean margin lies above 0."""
+        """Return the number of standard errors by which the mean margin lies above 0."""
         return self.margins.z
 
     @property
     def n_eff(self) -> float:
-        """Return how many comparisons of equal weight the evidence is worth."""
+        """Return the effective number of comparisons."""
         return self.margins.n_eff
 
     @property
     def success_rate(self) -> float:
-        """Return the share of comparisons won of late, a tie being half a win (displayed only)."""
+        """Return the recent share of comparisons won, a tie being half a win (displayed only)."""
         return self.literal.success_rate
 
     @property
     def literal_alpha(self) -> float:
-        """Return the weight that the source document's rule would give (displayed only)."""
+        """Return the weight by the source document's rule (displayed only)."""
         return self.literal.alpha
 
     @property
     def is_literal_reset(self) -> bool:
-        """Tell whether the source document's drift rule reset at the last update."""
+        """Return whether the source document's drift rule reset at the last update."""
         return self.literal.is_reset
 
     @property
     def reason(self) -> str:
-        """Return in words why α is what it is."""
+        """Return a sentence that explains α."""
         if self.phase is Phase.COLLECTING:
             return "No model is trained yet: the baseline ranks alone."
         evidence = (
@@ -204,21 +204,21 @@ class Governor:
         return f"{words}."
 
     def to_json(self) -> dict[str, Any]:
-        """Return the state as plain values, with what follows from it for readers."""
-        told = {
+        """Return the state as plain values, with the derived figures for readers."""
+        derived = {
             "alpha": self.alpha,
             "mean_margin": self.margins.mean,
             "z": self.z,
             "n_eff": self.n_eff,
             "reason": self.reason,
         }
-        return {**asdict(self), "phase": self.phase.value, **told}
+        return {**asdict(self), "phase": self.phase.value, **derived}
 
     @classmethod
     def from_json(cls, stored: object, *, drift_reset_window: int | None = None) -> Governor:
-        """Return a stored state; what cannot be read begins anew, without influence.
+        """Return a stored state, or the initial one, without influence, when it cannot be read.
 
-        The window replaces the stored one, when given.
+        A given window replaces the stored one.
         """
         try:
             found = load_dataclass(cls, _fill_missing(stored))
@@ -229,12 +229,12 @@ class Governor:
         return replace(found, literal=replace(found.literal, window=drift_reset_window))
 
     def _was_served(self, comparison: SessionOutcome) -> bool:
-        """Tell whether the predictor took part in the session with influence."""
+        """Return whether the predictor influenced the session."""
         if self.phase not in SERVING or not comparison.is_served:
             return False
         return comparison.is_trained and comparison.void_reason not in NOT_TAKING_PART
 
-    def _weigh(self, margin: float, is_out_of_sample: bool) -> Governor:
+    def _add_margin(self, margin: float, is_out_of_sample: bool) -> Governor:
         margins = self.margins.add(margin)
         drift_sum = self._drift_sum(margin, margins.noise)
         after = replace(
@@ -249,23 +249,26 @@ class Governor:
     def _drift_sum(self, margin: float, noise: float) -> float:
         """Return the cumulative sum after a margin.
 
-        After a reset it stays 0 until there is influence to lose again: that a ranker without any
-        is still bad is no news, and it is trained anew every few sessions anyway.
+        After a reset it stays 0 until the ranker has influence again: without influence there is
+        nothing to reset, and it is retrained every few sessions anyway.
         """
         if self.drift_resets and self.phase not in SERVING:
             return 0.0
         return max(0.0, self.drift_sum - (margin + DRIFT_SLACK) * USUAL_DEVIATION / noise)
 
     def _reset(self) -> Governor:
-        """Return to cold start. One that never left it keeps its evidence: to forget why it has no
-        influence would be a fresh chance for a bad predictor. The literal rules go on."""
+        """Return to cold start, keeping the state of the literal rules.
+
+        A predictor that never left cold start keeps its evidence: dropping it would give a bad
+        predictor a new chance.
+        """
         after = replace(self, drift_sum=0.0, drift_resets=self.drift_resets + 1, is_reset=True)
         if self.phase in SERVING:
             after = replace(after, margins=Margins(), out_of_sample=0, active_sessions=0)
         return replace(after, phase=Phase.RETRAINING)
 
     def _advance_phase(self) -> Governor:
-        """Leave cold start, and later the ramp, when it is time."""
+        """Leave cold start, and later the ramp, when their conditions hold."""
         if self.phase in {Phase.WARMING, Phase.RETRAINING} and not self._missing():
             return replace(self, phase=Phase.RAMP, active_sessions=0)
         if self.phase is Phase.RAMP and self.active_sessions >= RAMP_FLOORS[-1][0]:
@@ -273,7 +276,7 @@ class Governor:
         return self
 
     def _missing(self) -> str:
-        """Return what cold start still waits for; empty when nothing."""
+        """Return the first unmet condition for leaving cold start; empty when all are met."""
         if not self.drift_resets and self.scored_sessions < MIN_SCORED:
             return f"{self.scored_sessions} of {MIN_SCORED} scored sessions"
         if self.out_of_sample < MIN_OUT_OF_SAMPLE:
@@ -287,7 +290,7 @@ class Governor:
 
 
 def _fill_missing(stored: object) -> object:
-    """Return a stored state with what margins of older states lack, as before the first margin."""
+    """Return a stored state with the fields of margins that older releases did not store."""
     if not isinstance(stored, Mapping) or not isinstance(stored.get("margins"), Mapping):
         return stored
     first = Margins()

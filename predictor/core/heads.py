@@ -1,4 +1,4 @@
-"""What has a closed form, or nearly: the linear head, what projects like, when they are on."""
+"""Closed-form training of the linear head, the project vectors and the project probabilities."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from predictor.core.types import PROJECT_SLOTS, SIGNALS, LabelledSession
 from predictor.core.weights import TIMES, Floats, Weights
 
 _LEAST_VARIANCE = 1e-4
-# Freshness tells little that the age's logarithm does not: it has to be seen more often.
+# Freshness adds little to the logarithm of the age, so it is penalised more.
 _FRESHNESS_CAUTION = 10.0
-# What was shown was mostly what the baseline ranks first, and judged where the rest is presumed
-# irrelevant: without a bound, ν takes the baseline's knowledge away from the scores.
+# Injected memories are mostly those that the baseline ranks first, and they are judged while others
+# are presumed irrelevant: without a bound, ν would absorb the effect of the baseline's score.
 MAX_INJECTED = 0.1
 _LEAST_GAIN = 0.1
 _LEAST_SHARE = 0.02
@@ -25,29 +25,29 @@ _PROJECT_STEPS = 200
 _PROJECT_PENALTY = 0.01
 
 
-def with_head(
+def fit_head(
     state: Weights, batches: Sequence[Batch], *, penalty: float, is_first: bool
 ) -> Weights:
-    """Return ``state`` with its linear parts as the ridge solution towards what they were.
+    """Return ``state`` with its linear parts fitted by ridge regression towards their old values.
 
-    Minimises the squared error of the scores against the labels, each centred in its session
-    (a constant is no order), weighted by confidence. Linear are w_f, β, ρ and ν; in a first fit,
-    where nothing else adds to the attention, also W_q as a whole, and the scale of texts.
+    Minimises the squared error of the scores against the labels, weighted by confidence; both are
+    centred within each session, because a constant does not change a ranking. The linear parts are
+    w_f, β, ρ and ν; in a first fit also one factor of W_q and one of the scale of texts.
 
     Parameters
     ----------
-    penalty : in candidates, of columns brought to deviation 1.
+    penalty : in numbers of candidates, for columns of deviation 1.
     """
     names = ("signal_head", "similarity", "prior", "injected")
     size = sum(len(state[name]) for name in names) + 2 * is_first
     gram, moment, squares, count = np.zeros((size, size)), np.zeros(size), np.zeros(size), 0
     for batch in batches:
-        told = ScoredBatch(state | _unturned(batch), batch)
-        columns = [batch.signals, told.near, batch.prior, batch.injected]
+        scored = ScoredBatch(state | _unturned(batch), batch)
+        columns = [batch.signals, scored.near, batch.prior, batch.injected]
         if is_first:
-            columns += [told.attention, told.attention * batch.is_text[batch.memory, 0]]
+            columns += [scored.attention, scored.attention * batch.is_text[batch.memory, 0]]
         x = _centre(np.column_stack(columns), batch)
-        y = _centre((batch.labels - told.scores)[:, None], batch)[:, 0]
+        y = _centre((batch.labels - scored.scores)[:, None], batch)[:, 0]
         weighted = x * batch.confidence[batch.session, None]
         gram += weighted.T @ x
         moment += weighted.T @ y
@@ -68,18 +68,18 @@ def with_head(
     return state
 
 
-def with_projects(state: Weights, batches: Sequence[Batch], *, penalty: float) -> Weights:
-    """Return ``state`` with P moved by what every session, and each project, likes of content.
+def fit_projects(state: Weights, batches: Sequence[Batch], *, penalty: float) -> Weights:
+    """Return ``state`` with the project vectors P fitted to the errors of the scores.
 
-    Ridge of the scores' centred errors on h: one direction for all projects, then one a project on
-    what is left. S reaches the attention as h · W_k (W_qᵀ + 1) S / 8.
+    Ridge regression of the centred errors on h: one direction for all projects, then one for each
+    project on the residuals. S enters the attention as h · W_k (W_qᵀ + 1) S / 8.
     """
     d = state["projects"].shape[1]
     grams, moments = np.zeros((PROJECT_SLOTS, d, d)), np.zeros((PROJECT_SLOTS, d))
     for batch in batches:
-        told = ScoredBatch(state | _unturned(batch), batch)
-        x = _centre(told.hidden[batch.memory], batch)
-        y = _centre((batch.labels - told.scores)[:, None], batch)[:, 0]
+        scored = ScoredBatch(state | _unturned(batch), batch)
+        x = _centre(scored.hidden[batch.memory], batch)
+        y = _centre((batch.labels - scored.scores)[:, None], batch)[:, 0]
         bounds = np.append(batch.starts, len(x))
         for number, (start, end) in enumerate(pairwise(bounds.tolist())):
             rows, errors = x[start:end], y[start:end]
@@ -95,13 +95,13 @@ def with_projects(state: Weights, batches: Sequence[Batch], *, penalty: float) -
     return state | {"projects": (state["projects"] + moved).astype(np.float32)}
 
 
-def project_logits(sessions: Sequence[LabelledSession], state: Weights) -> Floats:
+def fit_project_logits(sessions: Sequence[LabelledSession], state: Weights) -> Floats:
     """Fit P(project | time) on the sessions that name a project, (8, 32)."""
     tagged = [s.context for s in sessions if s.context.project_slot is not None]
     logits = np.zeros((TIMES + 1, PROJECT_SLOTS))
     slots = np.array([context.project_slot for context in tagged], dtype=np.intp)
-    seen = np.bincount(slots, minlength=PROJECT_SLOTS)
-    logits[-1] = np.log((seen + 0.1) / (len(tagged) + 0.1 * PROJECT_SLOTS))
+    counts = np.bincount(slots, minlength=PROJECT_SLOTS)
+    logits[-1] = np.log((counts + 0.1) / (len(tagged) + 0.1 * PROJECT_SLOTS))
     if tagged:
         times = forward.times_of(tagged, state).astype(np.float64)
         truth = np.eye(PROJECT_SLOTS)[slots]
@@ -113,7 +113,7 @@ def project_logits(sessions: Sequence[LabelledSession], state: Weights) -> Float
 
 
 def _solve(gram: Floats, moment: Floats, injected: int, start: float) -> Floats:
-    """Solve, with ν held within what being shown can add to a label."""
+    """Solve the normal equations with ν constrained to [0, `MAX_INJECTED`]."""
     moved = np.linalg.solve(gram, moment)
     held = float(np.clip(start + moved[injected], 0, MAX_INJECTED)) - start
     rest = np.delete(np.arange(len(moved)), injected)
@@ -128,7 +128,7 @@ def _unturned(batch: Batch) -> Weights:
 
 
 def _centre(rows: Floats, batch: Batch) -> Floats:
-    """Take each session's mean from its rows (N, columns), in float64."""
+    """Subtract each session's mean from its rows (N, columns), in float64."""
     rows = np.asarray(rows, dtype=np.float64)
     sizes = np.bincount(batch.session)[:, None]
     means = np.add.reduceat(rows, batch.starts, axis=0) / sizes

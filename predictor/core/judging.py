@@ -1,8 +1,7 @@
-"""What a judge is told of a session, and what of its answer may be taken.
+"""Build the judge's prompt for a session and check the judge's answer.
 
-Blind: memories are notes under the numbers of this question alone, in an order drawn for the
-session; neither where they come from nor what any ranker thought of them is said. Notes and
-conversation are data: each is one JSON string that nothing inside can end.
+The judge is blind: memories are notes numbered in an order shuffled per session, without their
+origin or any ranker's score. Notes and conversation are data: each is one escaped JSON string.
 """
 
 from __future__ import annotations
@@ -17,11 +16,11 @@ from memories.core.text import terms
 
 Id = TypeVar("Id", bound=Hashable)
 
-# Changes whenever the words below do: judgements say by which prompt they were made.
+# Raised with every change of the prompt below: each judgement stores it.
 PROMPT_VERSION: Final = "2026-11.2"
 MIN_TRANSCRIPT_CHARS: Final = 500
 TAIL_CHARS: Final = 4_000
-NOTE_CHARS: Final = 1_500  # of each memory; what is longer is cut
+NOTE_CHARS: Final = 1_500  # of each memory; a longer one is cut
 MAX_NOTES: Final = 60
 MAX_TOPICS: Final = 10
 TOPIC_CHARS: Final = 120
@@ -58,7 +57,7 @@ the list exactly once, and no other."""
 
 @dataclass(frozen=True, slots=True)
 class JudgeScores:
-    """What a judge said: `relevance` of each note in the order in which it saw them, 0..1."""
+    """A judge's answer; `relevance` is in [0, 1] for each note, in the order of the prompt."""
 
     overall: float
     confidence: float
@@ -69,41 +68,41 @@ class JudgeScores:
 
 
 def is_judgeable(transcript: str) -> bool:
-    """Tell whether there is enough of a transcript to judge."""
+    """Return whether a transcript is long enough to judge."""
     return len(transcript.strip()) >= MIN_TRANSCRIPT_CHARS
 
 
 def tail(transcript: str) -> str:
-    """Return the end of a transcript, all that a judge reads of it."""
+    """Return the end of a transcript, the part that a judge reads."""
     return transcript.rstrip()[-TAIL_CHARS:]
 
 
 def shuffle_pool(ids: Sequence[Id], rng: random.Random) -> list[Id]:
-    """Return the ids in an order that tells nothing; at most `MAX_NOTES`, each once."""
+    """Return at most `MAX_NOTES` distinct ids in random order."""
     order = list(dict.fromkeys(ids))[:MAX_NOTES]
     rng.shuffle(order)
     return order
 
 
 def build_messages(notes: Sequence[str], transcript: str) -> list[dict[str, str]]:
-    """Return what a model is told of the notes, numbered from 1, and of the transcript's end."""
+    """Return the messages for a model: instructions, notes numbered from 1, transcript's end."""
     lines = [
         f"{number} {quote_fields({'says': cut(note)})}"
         for number, note in enumerate(notes, start=1)
     ]
-    told = "\n".join([*lines, quote_fields({"conversation": tail(transcript)})])
-    return [{"role": "system", "content": INSTRUCTIONS}, {"role": "user", "content": told}]
+    content = "\n".join([*lines, quote_fields({"conversation": tail(transcript)})])
+    return [{"role": "system", "content": INSTRUCTIONS}, {"role": "user", "content": content}]
 
 
 def cut(note: str) -> str:
-    """Return as much of a memory as a judge reads."""
+    """Return a memory's text cut to `NOTE_CHARS`."""
     return note if len(note) <= NOTE_CHARS else note[: NOTE_CHARS - 1] + "…"
 
 
 def explain_mismatch(notes: Sequence[int], relevance: Sequence[float], expected: int) -> str:
-    """Return why an answer's relevance does not fit ``expected`` notes, in words for the model.
+    """Return why an answer does not fit ``expected`` notes, for the model; empty when it fits.
 
-    ``notes`` are the numbers that it names, ``relevance`` what it gives them. Empty: it fits.
+    ``notes`` are the numbers in the answer, ``relevance`` their values.
     """
     known = range(1, expected + 1)
     if unknown := sorted(set(notes) - set(known))[:5]:
@@ -118,15 +117,15 @@ def explain_mismatch(notes: Sequence[int], relevance: Sequence[float], expected:
 
 
 def find_missing(topics: Sequence[str], contents: Mapping[Id, str]) -> set[Id]:
-    """Return the memories that a judge missed without having seen them: one a topic at most.
+    """Return the ids of memories that match the judge's missing topics, at most one per topic.
 
-    A memory is meant when it holds every term of a topic of two terms or more; of several the one
-    that says least besides, so that a memory stuffed with words is meant by none.
+    A memory matches when it contains every term of a topic of at least two terms. Of several
+    matches the one with the fewest terms is returned, so that a list of words matches no topic.
 
     Parameters
     ----------
-    topics : phrases of the judge.
-    contents : the memories that the judge was not shown.
+    topics : phrases that the judge named as missing.
+    contents : texts by id of the memories that the judge was not shown.
     """
     wanted = [set(terms(topic[:TOPIC_CHARS])) for topic in topics[:MAX_TOPICS]]
     wanted = [topic for topic in wanted if len(topic) >= MIN_TOPIC_TERMS]

@@ -1,19 +1,19 @@
-"""What a memory was worth in a session: the judge's word, then what people and prompts did.
+"""Compute a memory's label in a session from the judge's relevance and later behaviour.
 
-The rules, in their order:
+The rules, in order:
 
-1. merged or culled since: no label.
-2. *raw*: the judge's relevance. What was neither judged nor injected is presumed to be a
-   negative: 0.25 when its cosine to the session's context is above 0.6, else 0.
-3. the agent's feedback, where given, stands in for raw and for rule 4.
-4. text matches of prompts. Injected and matched: +0.1, at most 1. Injected, never matched, in a
-   session scored below 0.3: -0.1, at least -0.1. Not injected: matched once at least 0.3, twice
-   or more at least 0.6, named by the judge as missing at least 0.7.
-5. what people (or a class of at least the same weight) did afterwards can only lower it:
-   superseded at most -0.3, forgotten by a person within a day of being injected at most -0.5.
+1. A memory that was merged or culled since has no label.
+2. *raw* is the judge's relevance. A memory neither judged nor injected is presumed negative: 0.25
+   when its cosine to the session's context is above 0.6, else 0.
+3. The agent's feedback, when given, replaces raw and rule 4.
+4. Text matches of prompts. Injected and matched: +0.1, at most 1. Injected, never matched, in a
+   session scored below 0.3: -0.1, at least -0.1. Not injected: matched once at least 0.3, matched
+   twice or more at least 0.6, named by the judge as missing at least 0.7.
+5. Later changes by people, or by a provenance class of at least the same weight, only lower the
+   label: superseded at most -0.3, forgotten by a person within a day of injection at most -0.5.
 
-So words in a memory that match many prompts are worth 0.1 where it was injected, and never more
-than 0.6 where it was not, however many prompts they match.
+However many prompts a memory's words match, this adds at most 0.1 when it was injected, and gives
+at most 0.6 when it was not.
 """
 
 from __future__ import annotations
@@ -45,15 +45,16 @@ PRESUMED_SOFT = "presumed: near the context"
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What is known of one memory in one session.
+    """The facts of one memory in one session from which its label is computed.
 
     Parameters
     ----------
     relevance : the judge's, in [0, 1]; None when it was not judged.
     feedback : the agent's, in [-1, 1]; None when none was given.
     cosine : to the session's context; None when either has no vector.
-    superseded : after the session began, by a person or a class of at least the same weight.
-    is_withdrawn : merged or culled.
+    superseded : whether it was superseded after the session began, by a person or by a provenance
+        class of at least the same weight.
+    is_withdrawn : whether it was merged or culled.
     """
 
     relevance: float | None = None
@@ -69,7 +70,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class AdjustedLabel:
-    """A label before and after behaviour, with the rules that made it; None: there is none."""
+    """A label before (`raw`) and after behaviour (`final`), None without one, and its rules."""
 
     raw: float | None
     final: float | None
@@ -77,7 +78,7 @@ class AdjustedLabel:
 
     @property
     def is_presumed(self) -> bool:
-        """Tell whether nothing but the absence of evidence speaks."""
+        """Return whether the label is only presumed."""
         return len(self.reasons) == 1 and self.reasons[0] in {PRESUMED, PRESUMED_SOFT}
 
 
@@ -104,19 +105,21 @@ def label(evidence: Evidence, *, session_score: float) -> AdjustedLabel:
 
 
 def sample_labels(labels: Mapping[Id, AdjustedLabel], rng: np.random.Generator) -> set[Id]:
-    """Return the ids to learn from: all that evidence speaks of, and of the presumed negatives
-    three for each positive, drawn evenly (three when nothing is positive)."""
-    told = {i: one for i, one in labels.items() if one.final is not None}
-    presumed = [i for i, one in told.items() if one.is_presumed]
-    kept = set(told).difference(presumed)
-    positives = sum(1 for i in kept if (told[i].final or 0.0) > 0)
+    """Return the ids to train on: all with evidence, and a sample of the presumed negatives.
+
+    Three presumed negatives are drawn uniformly for each positive, three when there is no positive.
+    """
+    labelled = {i: one for i, one in labels.items() if one.final is not None}
+    presumed = [i for i, one in labelled.items() if one.is_presumed]
+    kept = set(labelled).difference(presumed)
+    positives = sum(1 for i in kept if (labelled[i].final or 0.0) > 0)
     room = min(len(presumed), NEGATIVES_A_POSITIVE * max(1, positives))
     drawn = rng.choice(len(presumed), size=room, replace=False) if room else ()
     return kept.union(presumed[int(index)] for index in drawn)
 
 
 def is_flat(relevances: Iterable[float]) -> bool:
-    """Tell whether a judge saw no difference: all within 0.1 of each other."""
+    """Return whether all relevances are within 0.1 of each other."""
     values = list(relevances)
     return not values or max(values) - min(values) <= FLAT + 1e-9
 
@@ -125,7 +128,7 @@ def _raw(evidence: Evidence) -> tuple[float | None, str]:
     if evidence.relevance is not None:
         return min(1.0, max(0.0, evidence.relevance)), "judged"
     if evidence.was_injected:
-        return None, ""  # shown and not judged: nothing may be presumed
+        return None, ""  # injected but not judged: not presumed negative
     if evidence.cosine is not None and evidence.cosine > SOFT_COSINE:
         return SOFT_LABEL, PRESUMED_SOFT
     return 0.0, PRESUMED

@@ -1,8 +1,8 @@
-"""The source document's rules of influence, computed for the audit; they serve nothing.
+"""The source document's rules of influence, computed for display and audit only.
 
-α = 1 - success rate, the rate being an exponential mean of wins; ten sessions in a row under 0.3
-reset the rate to 0.5, and with it α to 0.5: a predictor just found bad *gains* influence. That is
-why `predictor.core.governance` serves by other rules. Ties count a half here.
+α = 1 - success rate, an exponential mean of wins; a tie counts as half a win. Ten sessions in a row
+with a rate under 0.3 reset the rate, and with it α, to 0.5: a predictor just found bad would *gain*
+influence. `predictor.core.governance` therefore uses other rules.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ WINDOW = 10
 
 @dataclass(frozen=True, slots=True)
 class LiteralRules:
-    """The success rate and what the source would make of it.
+    """The success rate and the state of the source document's reset rule.
 
-    `low_sessions` counts comparisons in a row under 0.3; `window` of them are a reset, told by
-    `is_reset` right after it.
+    `low_sessions` counts consecutive comparisons with a rate under 0.3; `window` of them cause a
+    reset, and `is_reset` is true right after it.
     """
 
     window: int = WINDOW
@@ -36,7 +36,7 @@ class LiteralRules:
         return 1.0 - self.success_rate
 
     def after_comparison(self, margin: float) -> Self:
-        """Return the state after a comparison; 0 is a tie."""
+        """Return the state after a comparison; a margin of 0 is a tie."""
         won = 0.5 if margin == 0 else float(margin > 0)
         rate = (1 - RATE) * self.success_rate + RATE * won
         low = self.low_sessions + 1 if rate < LOW else 0
@@ -47,5 +47,5 @@ class LiteralRules:
         )
 
     def after_void(self) -> Self:
-        """Return the state after a session that says nothing."""
+        """Return the state after a void session."""
         return replace(self, is_reset=False)

@@ -1,15 +1,15 @@
-"""The mean margin of late, how sure one may be that it is above 0, and how much margins vary."""
+"""Discounted mean and variance of margins, and the probability that the mean is above 0."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 
-DISCOUNT = 0.97  # of older margins, a comparison
+DISCOUNT = 0.97  # factor of older margins with every comparison
 LEAST_VARIANCE = 1e-4
-PRIOR_VARIANCE = 0.01  # a margin's deviation is taken for 0.1, with the weight of one comparison
+PRIOR_VARIANCE = 0.01  # prior of a margin's variance, with the weight of one comparison
 USUAL_DEVIATION = 0.25
-USUAL_WEIGHT = 20.0  # comparisons; fewer let a calm or a wild start say too much
+USUAL_WEIGHT = 20.0  # comparisons that the usual deviation counts as, so that few steps say little
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Margins:
 
     @property
     def mean(self) -> float:
-        """Return the discounted mean; 0 before the first."""
+        """Return the discounted mean; 0 before the first margin."""
         return self.total / self.weight if self.weight else 0.0
 
     @property
@@ -50,10 +50,11 @@ class Margins:
 
     @property
     def noise(self) -> float:
-        """Return the variance of margins about a mean that may move, at least the usual one.
+        """Return the variance of margins around a mean that may move, at least the usual one.
 
-        From steps (von Neumann 1941): a fall adds one large step to them, but to the spread about
-        the mean so much that a cumulative sum measured by it would find the fall late.
+        Estimated from successive differences (von Neumann 1941): a fall of the mean adds one large
+        difference, while it would raise the variance around the mean so much that the cumulative
+        sum detects the fall late.
         """
         usual = USUAL_DEVIATION**2
         found = (USUAL_WEIGHT * usual + self.steps) / (USUAL_WEIGHT + self.weight)
@@ -61,15 +62,15 @@ class Margins:
 
     @property
     def n_eff(self) -> float:
-        """Return how many margins of equal weight these are worth."""
+        """Return the effective number of margins."""
         return self.weight**2 / self.weight_squared if self.weight else 0.0
 
     @property
     def z(self) -> float:
-        """Return the mean over its standard error; 0 before the first."""
+        """Return the mean divided by its standard error; 0 before the first margin."""
         return self.mean / math.sqrt(self.variance / self.n_eff) if self.weight else 0.0
 
     @property
     def confidence(self) -> float:
-        """Return Φ(z), how sure one may be that the mean is above 0."""
+        """Return Φ(z), the probability that the mean is above 0."""
         return 0.5 * (1 + math.erf(self.z / math.sqrt(2)))

@@ -1,4 +1,4 @@
-"""Measures of the learned ranker: nDCG over judged memories, and how honest its odds are.
+"""Metrics of the learned ranker: nDCG over judged memories, and expected calibration error.
 
 `ndcg` and the intervals are those of recall (`memories.core.metrics`).
 """
@@ -28,8 +28,8 @@ Id = TypeVar("Id", bound=Hashable)
 def ndcg(ranked: Sequence[Id], relevance: Mapping[Id, float], k: int = 10) -> float:
     """Compute nDCG@k over the judged ids only, in [0, 1].
 
-    Ids of ``ranked`` that nobody judged are taken out first: they say nothing about either
-    ranking, and counting them as irrelevant would favour whoever chose what was judged.
+    Ids of ``ranked`` without a judgement are removed first: counting them as irrelevant would
+    favour the ranker that chose which memories were judged.
 
     Raises
     ------
@@ -42,9 +42,9 @@ def ndcg(ranked: Sequence[Id], relevance: Mapping[Id, float], k: int = 10) -> fl
 def expected_calibration(
     predicted: NDArray[np.floating], observed: NDArray[np.floating], *, bins: int = 10
 ) -> float:
-    """Mean distance between predicted and observed relevance, over bins of equal width.
+    """Return the expected calibration error over bins of equal width (Naeini et al. 2015).
 
-    Expected calibration error (Naeini et al. 2015): Σ_b n_b / n · |mean predicted - mean observed|.
+    Σ_b n_b / n · |mean predicted - mean observed|.
 
     Parameters
     ----------

@@ -1,13 +1,13 @@
-"""The judge that needs no language model: meaning and shared words, of the transcript's end.
+"""Judge memories without a language model, by embeddings and shared words of the transcript's end.
 
     relevance = focus · (0.6 · part(cosine, 0.25, 0.65) + 0.4 · part(share, 0, 0.5))
     focus = part(share + 12 / terms, 0, 1),   part cut to [0, 1]
 
-cosine: the best of a memory's windows against pieces of two sentences. share: of the memory's
-index terms, weighed by their rarity, those that the transcript holds; words alone never give more
-than 0.4. focus: twelve different terms say one thing; what says more is believed as far as the
-transcript holds it, so that a list of the words of many matters is near to none of them. The
-five constants of the sum were chosen on the hand-labelled pairs `TUNING` of
+cosine: the best of a memory's windows against pieces of two sentences. share: the share of the
+memory's index terms, weighted by rarity, that the transcript contains; it contributes at most 0.4.
+focus: 1 for a memory of up to twelve different terms, lower for a longer one of which the
+transcript contains little, so that a list of words about many topics is relevant to none. The five
+constants of the sum were chosen on the hand-labelled pairs `TUNING` of
 tests/predictor/judged_pairs.py, by mean absolute error.
 """
 
@@ -33,13 +33,14 @@ COSINE_WEIGHT: Final = 0.6
 COSINE_RANGE: Final = (0.25, 0.65)
 SHARE_FULL: Final = 0.5
 FOCUS_TERMS: Final = 12
-# The surest it gets; reached with so many different terms and so wide a spread of relevance.
+# The highest confidence, reached with TERMS_FULL different terms and a relevance spread of
+# SPREAD_FULL.
 MOST_CONFIDENT: Final = 0.9
 TERMS_FULL: Final = 40
 SPREAD_FULL: Final = 0.7
-COPY_CHARS: Final = 24  # without spaces; less may be said by chance
+COPY_CHARS: Final = 24  # without spaces; a shorter copy may be a coincidence
 LIST_NOTES: Final = 3
-LIST_GAP_WORDS: Final = 1  # a number, or "constraint"; more is somebody who speaks
+LIST_GAP_WORDS: Final = 1  # a number, or "constraint"; more words are conversation
 MAX_PIECES: Final = 64
 MAX_SENTENCE_CHARS: Final = 300
 MIN_SENTENCE_CHARS: Final = 20
@@ -58,7 +59,7 @@ _SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
 
 @dataclass(frozen=True, slots=True)
 class JudgedNote:
-    """A memory as it was offered; vectors (n_windows, dim) of length one, by the pieces' model."""
+    """A memory to judge; vectors (n_windows, dim) are unit rows of the model that embeds pieces."""
 
     content: str
     vectors: Floats
@@ -66,32 +67,32 @@ class JudgedNote:
 
 @dataclass(frozen=True, slots=True)
 class Rarity:
-    """In how many of so many memories each term stands; a term not in it stands in none."""
+    """Document frequencies of terms among `n_documents` memories; 0 for a term that is absent."""
 
     document_frequencies: Mapping[str, int]
     n_documents: int
 
     def weight(self, term: str) -> float:
-        """Return how much a term says, above 0."""
+        """Return the inverse document frequency of a term, above 0."""
         return idf(self.document_frequencies.get(term, 0), max(1, self.n_documents))
 
 
 def spoken_text(transcript: str, contents: Sequence[str]) -> str:
-    """Return the transcript's end without who speaks, and without a pasted list of the notes.
+    """Return the transcript's end without speaker names and without a pasted list of the notes.
 
-    Three notes or more that follow each other word for word are what the assistant was given, not
-    what it made of it; a note that is quoted by itself was used.
+    Three or more notes copied one after another are what the assistant was given; a single quoted
+    note was used.
     """
     text = _SPEAKER.sub("", tail(transcript))
-    for start, end in reversed(_lists(text, sorted(_copies(text, contents)))):
+    for start, end in reversed(_find_lists(text, sorted(_find_copies(text, contents)))):
         text = f"{text[:start]} {text[end:]}"
     return text
 
 
-def _copies(text: str, contents: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Where each note stands word for word for the first time: start and end."""
+def _find_copies(text: str, contents: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Yield start and end of the first exact copy of each note."""
     words = list(_SPACED.finditer(text))
-    # Blanks count alike, however many: both are looked at with one between words.
+    # Compared with single blanks between words, so that line breaks make no difference.
     starts = [0, *accumulate(len(word[0]) + 1 for word in words)]
     plain = " ".join(word[0] for word in words)
     for content in dict.fromkeys(contents):
@@ -100,18 +101,18 @@ def _copies(text: str, contents: Sequence[str]) -> Iterator[tuple[int, int]]:
             continue
         at = plain.find(sought)
         if at >= 0:
-            first, last = (_place(words, starts, i) for i in (at, at + len(sought) - 1))
+            first, last = (_original_offset(words, starts, i) for i in (at, at + len(sought) - 1))
             yield first, last + 1
 
 
-def _place(words: Sequence[re.Match[str]], starts: Sequence[int], at: int) -> int:
-    """Where a letter of the text with single blanks stands in the text as it is."""
+def _original_offset(words: Sequence[re.Match[str]], starts: Sequence[int], at: int) -> int:
+    """Return the offset in the original text of an offset in the text with single blanks."""
     number = bisect_right(starts, at) - 1
     return words[number].start() + at - starts[number]
 
 
-def _lists(text: str, copies: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Where copies follow each other as items of a list do, from the first to the last."""
+def _find_lists(text: str, copies: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return start and end of each list of copied notes."""
     runs: list[list[tuple[int, int]]] = []
     for copy in copies:
         between = text[runs[-1][-1][1] : copy[0]] if runs else ""
@@ -140,16 +141,16 @@ def pieces(text: str) -> list[str]:
 
 
 def judge(notes: Sequence[JudgedNote], text: str, vectors: Floats, rarity: Rarity) -> JudgeScores:
-    """Judge notes by what was `spoken_text`; the same notes and text always give the same verdict.
+    """Return the scores of notes for a session's `spoken_text`; deterministic.
 
     Parameters
     ----------
-    notes : in the order in which their relevance is wanted.
-    text : what `spoken_text` returned.
-    vectors : (n_pieces, dim) of length one, of `pieces(text)`.
+    notes : in the order of the returned relevance.
+    text : the result of `spoken_text`.
+    vectors : (n_pieces, dim) unit rows, of `pieces(text)`.
     """
-    said = terms(text)
-    overlaps = [_overlap(cut(note.content), said, rarity) for note in notes]
+    text_terms = terms(text)
+    overlaps = [_overlap(cut(note.content), text_terms, rarity) for note in notes]
     share, focus = np.array(overlaps).reshape(-1, 2).T
     parts = np.stack([_cosines(note, vectors) for note in notes]) if notes else np.zeros((0, 1))
     parts *= focus[:, None]
@@ -159,17 +160,17 @@ def judge(notes: Sequence[JudgedNote], text: str, vectors: Floats, rarity: Rarit
     best = parts.max(axis=0, initial=0.0)[informative] if informative else np.zeros(0)
     return JudgeScores(
         overall=round(float(best.mean()), 4) if best.size else 0.0,
-        confidence=_confidence(relevance, len(said)),
+        confidence=_confidence(relevance, len(text_terms)),
         relevance=tuple(round(float(value), 4) for value in relevance),
-        missing_topics=tuple(_original_words(_unmatched_terms(said, notes, rarity), text)),
-        # Pieces overlap: two tell of one thing.
+        missing_topics=tuple(_original_words(_unmatched_terms(text_terms, notes, rarity), text)),
+        # Pieces overlap: each sentence is in two of them.
         novel_context_count=int((best < NOVEL_COSINE).sum() + 1) // 2,
         reasoning="Judged without a language model, by meaning and by shared words.",
     )
 
 
 def _cosines(note: JudgedNote, vectors: Floats) -> NDArray[np.float64]:
-    """Return how near a note comes to each piece, (n_pieces,) in [0, 1]."""
+    """Return the scaled cosine of a note to each piece, (n_pieces,) in [0, 1]."""
     if not note.vectors.size or not vectors.size:
         return np.zeros(max(1, len(vectors)))
     low, high = COSINE_RANGE
@@ -178,17 +179,17 @@ def _cosines(note: JudgedNote, vectors: Floats) -> NDArray[np.float64]:
     return part
 
 
-def _overlap(content: str, said: Counter[str], rarity: Rarity) -> tuple[float, float]:
+def _overlap(content: str, text_terms: Counter[str], rarity: Rarity) -> tuple[float, float]:
     """Return a note's share and focus."""
     weights = {term: rarity.weight(term) for term in terms(content)}
     if not weights:
         return 0.0, 1.0
-    share = sum(w for term, w in weights.items() if term in said) / sum(weights.values())
+    share = sum(w for term, w in weights.items() if term in text_terms) / sum(weights.values())
     return share, min(1.0, share + FOCUS_TERMS / len(weights))
 
 
 def _confidence(relevance: NDArray[np.float64], distinct_terms: int) -> float:
-    """Return how sure the verdict is: much was said, and it tells some notes from the others."""
+    """Return the confidence: high for a long text and a wide spread of relevance."""
     if relevance.size < 2:
         return 0.0
     spread = float(relevance.max() - relevance.min())
@@ -196,21 +197,23 @@ def _confidence(relevance: NDArray[np.float64], distinct_terms: int) -> float:
     return round(MOST_CONFIDENT * length * min(1.0, spread / SPREAD_FULL), 4)
 
 
-def _unmatched_terms(said: Counter[str], notes: Sequence[JudgedNote], rarity: Rarity) -> list[str]:
-    """Return the terms that were said repeatedly and stand in no note, what says most first."""
+def _unmatched_terms(
+    text_terms: Counter[str], notes: Sequence[JudgedNote], rarity: Rarity
+) -> list[str]:
+    """Return the repeated terms of the text that no note contains, the heaviest first."""
     known = {term for note in notes for term in terms(note.content)}
-    repeated = [t for t, count in said.items() if count >= TOPIC_COUNT and t not in known]
-    repeated.sort(key=lambda term: (-said[term] * rarity.weight(term), term))
+    repeated = [t for t, count in text_terms.items() if count >= TOPIC_COUNT and t not in known]
+    repeated.sort(key=lambda term: (-text_terms[term] * rarity.weight(term), term))
     return repeated[:TOPICS]
 
 
 def _original_words(topics: Sequence[str], text: str) -> Iterator[str]:
-    """Yield for each term the word that it most often is in a text; never more than that term."""
+    """Yield for each term its most frequent word in the text, or the term itself."""
     forms: dict[str, Counter[str]] = {topic: Counter() for topic in topics}
     for word, count in Counter(_LETTERS.findall(text)).items():
         read = list(tokens(word))
         if len(read) == 1 and read[0] in forms:
             forms[read[0]][word] += count
     for topic, words in forms.items():
-        # Of two that are equally common, the one that begins no sentence.
+        # Of two equally frequent words the lower-case one: it does not begin a sentence.
         yield max(words, key=lambda word: (words[word], word), default=topic)

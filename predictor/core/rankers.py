@@ -1,4 +1,4 @@
-"""What can rank the memories of a session: the model, and what it is measured against."""
+"""Rankers of a session's memories: the learned model and the references it is compared with."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Ranker(Protocol):
 
 
 class Baseline:
-    """The order without any learning: log effectiveness."""
+    """Rank by log effectiveness, without learning."""
 
     def score(self, context: Context, candidates: Candidates) -> NDArray[np.float32]:
         """Return the log of the baseline's own scores, (n,)."""
@@ -41,16 +41,16 @@ class Baseline:
 
 
 class Random:
-    """An order by chance: the same candidate in the same session always gets the same score."""
+    """Rank at random: the same candidate in the same session always gets the same score."""
 
     def __init__(self, seed: int) -> None:
         self._seed = seed
 
     def score(self, context: Context, candidates: Candidates) -> NDArray[np.float32]:
-        """Return chance in [0, 1), (n,)."""
+        """Return pseudo-random scores in [0, 1), (n,)."""
         _check(context, candidates)
-        moment = (context.hour, context.weekday, context.month, context.gap_hours)
-        session = zlib.crc32(np.array(moment, dtype="<f8").tobytes(), self._seed & 0xFFFFFFFF)
+        clock = (context.hour, context.weekday, context.month, context.gap_hours)
+        session = zlib.crc32(np.array(clock, dtype="<f8").tobytes(), self._seed & 0xFFFFFFFF)
         scores = np.empty(len(candidates), dtype=np.float32)
         for i, words in enumerate(candidates.token_buckets):
             own = np.asarray(candidates.signals[i], dtype="<f8").tobytes()
@@ -65,7 +65,7 @@ class Random:
 
 
 class Oracle:
-    """Knows the truth, which is handed in: the most that ranking could reach."""
+    """Rank by the true relevance, which is handed in: the upper bound of any ranker."""
 
     def __init__(self, truth: Callable[[Context, Candidates], Floats]) -> None:
         self._truth = truth
@@ -85,7 +85,7 @@ def model(embeddings: Floats, texts: Texts | None, *, rng: np.random.Generator) 
 
 
 def ridge(embeddings: Floats, texts: Texts | None, *, rng: np.random.Generator) -> Ranker:
-    """Return the closed-form challenger, untrained."""
+    """Return the closed-form ranker, untrained."""
     return Ridge()
 
 

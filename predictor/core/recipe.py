@@ -1,4 +1,4 @@
-"""How the model learns: what needs no labels first, then a closed form, then Adam."""
+"""Train the model in three steps: parts that need no labels, closed-form parts, then Adam."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from predictor.core.adam import Adam
 from predictor.core.assembly import Batch, DistinctMemories, assemble_batches, pool_of
 from predictor.core.gradients import ScoredBatch, loss_and_gradient, loss_of
 from predictor.core.labels import MIN_CONFIDENCE, is_flat
-from predictor.core.standard import standard
+from predictor.core.standard import means_and_scales
 from predictor.core.types import TOKEN_BUCKETS, LabelledSession
 from predictor.core.weights import DIMENSION, Floats, Weights
 
@@ -25,8 +25,8 @@ class Recipe:
     epochs: int = 25
     batch: int = 32  # sessions a step
     rate: float = 2e-3
-    decay: float = 30.0  # towards the closed forms, times the rate, where sessions are many
-    caution: float = 500.0  # so many sessions double the decay; fewer raise it
+    decay: float = 30.0  # weight decay towards the closed forms, times the rate, with many sessions
+    caution: float = 500.0  # the decay is multiplied by (1 + caution / number of sessions)
     temperature: float = 0.5
     head_penalty: float = 10.0
     project_penalty: float = 1000.0
@@ -34,7 +34,7 @@ class Recipe:
 
 @dataclass(frozen=True, slots=True)
 class TrainingReport:
-    """What a fit did: the mean loss a session over the last epoch, and what it cost."""
+    """Result of a fit: the mean loss per session in the last epoch, and the time it took."""
 
     loss: float
     steps: int
@@ -45,7 +45,7 @@ class TrainingReport:
 
 
 def is_useful(session: LabelledSession) -> bool:
-    """Whether a session says anything of an order, with enough confidence."""
+    """Whether a session's labels differ and the judge was confident enough to learn from them."""
     return session.confidence >= MIN_CONFIDENCE and not is_flat(session.labels.tolist())
 
 
@@ -58,12 +58,12 @@ def train_weights(
     rng: np.random.Generator,
     progress: Callable[[float], object] | None,
 ) -> tuple[Weights, TrainingReport]:
-    """Return what the weights become; ``state`` itself stays as it is.
+    """Return the trained weights and a report; ``state`` itself is not changed.
 
     Parameters
     ----------
-    is_first : nothing was learned yet: means, deviations and missing word vectors are taken from
-        the sessions. A later fit keeps them and starts from what was learned.
+    is_first : first training: means, deviations and missing word vectors are computed from the
+        sessions. A later fit keeps them and starts from the learned weights.
     """
     began, began_cpu = time.perf_counter(), time.process_time()
     useful = [session for session in sessions if is_useful(session)]
@@ -77,8 +77,8 @@ def train_weights(
         batches = assemble_batches(
             state, useful, pool, directions, size=recipe.batch, order=order.tolist()
         )
-        state = heads.with_head(state, batches, penalty=recipe.head_penalty, is_first=is_first)
-        state = heads.with_projects(state, batches, penalty=recipe.project_penalty)
+        state = heads.fit_head(state, batches, penalty=recipe.head_penalty, is_first=is_first)
+        state = heads.fit_projects(state, batches, penalty=recipe.project_penalty)
         state, loss, steps = _descend(
             state, batches, directions, recipe, rng=rng, progress=progress
         )
@@ -130,12 +130,12 @@ def _fit_unlabelled(
     *,
     rng: np.random.Generator,
 ) -> Weights:
-    """Take from the sessions what a model without labels could not know of its workspace."""
+    """Compute the parts of the weights that need no labels from the sessions' memories."""
     state = dict(state)
     embedded = pool.embeddings[~pool.is_text]
     if not state["mean"].any() and len(embedded):
         state["mean"] = basis.mean_of(embedded)
-        found = basis.directions(embedded - state["mean"], DIMENSION, rng=rng)
+        found = basis.principal_directions(embedded - state["mean"], DIMENSION, rng=rng)
         state["projection"] = np.zeros_like(state["projection"])
         state["projection"][:, : found.shape[1]] = found
     if not state["words"].any():
@@ -144,12 +144,12 @@ def _fit_unlabelled(
         state["words"] = wordvectors.word_vectors(words, targets, size=TOKEN_BUCKETS)
     signals = np.concatenate([session.candidates.signals for session in sessions])
     prior = np.concatenate([session.candidates.log_effectiveness for session in sessions])
-    state["signal_mean"], state["signal_scale"] = standard(signals)
-    state["prior_mean"], state["prior_scale"] = standard(prior[:, None])
-    state["project_logits"] = heads.project_logits(sessions, state)
+    state["signal_mean"], state["signal_scale"] = means_and_scales(signals)
+    state["prior_mean"], state["prior_scale"] = means_and_scales(prior[:, None])
+    state["project_logits"] = heads.fit_project_logits(sessions, state)
     return state
 
 
 def _directions(state: Weights, pool: DistinctMemories, *, rng: np.random.Generator) -> Floats:
     embedded = pool.embeddings[~pool.is_text]
-    return basis.directions(embedded - state["mean"], basis.DIRECTIONS, rng=rng)
+    return basis.principal_directions(embedded - state["mean"], basis.DIRECTIONS, rng=rng)

@@ -1,4 +1,4 @@
-"""The closed-form ranker: a ridge regression on what a candidate shows. Hard to beat early on."""
+"""Closed-form ranker: ridge regression on a candidate's features; a strong reference early on."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from predictor.core.checks import ScoreError, check_candidates, check_context, check_session
 from predictor.core.recipe import is_useful
-from predictor.core.standard import standard
+from predictor.core.standard import means_and_scales
 from predictor.core.types import SIGNALS, Candidates, Context, LabelledSession
 from predictor.core.weights import PRIOR_MEAN, Floats
 
@@ -18,7 +18,7 @@ SIMILARITY_START, PRIOR_START = 0.3, 0.18
 
 
 class Ridge:
-    """Twelve signals, cosine and log effectiveness, linearly; begins with the last two alone."""
+    """Linear in twelve signals, cosine and log effectiveness; initially in the last two only."""
 
     def __init__(self) -> None:
         size = len(SIGNALS) + 2
@@ -40,7 +40,7 @@ class Ridge:
         return np.asarray(scores, dtype=np.float32)
 
     def fit(self, sessions: Sequence[LabelledSession], *, rng: np.random.Generator) -> None:
-        """Learn from the judged sessions that say anything; ``rng`` is not needed."""
+        """Fit on the useful judged sessions; ``rng`` is not used."""
         del rng
         for session in sessions:
             check_session(session, session.candidates.embeddings.shape[1])
@@ -48,7 +48,7 @@ class Ridge:
         if not useful:
             return
         rows = [_columns(session.context, session.candidates) for session in useful]
-        self._mean, self._scale = standard(np.concatenate(rows))
+        self._mean, self._scale = means_and_scales(np.concatenate(rows))
         size = len(self._mean)
         gram, moment = PENALTY * np.eye(size), np.zeros(size)
         for session, columns in zip(useful, rows, strict=True):
@@ -60,7 +60,7 @@ class Ridge:
 
 
 def _columns(context: Context, candidates: Candidates) -> Floats:
-    """Signals, cosine (0 without both embeddings) and log effectiveness, (n, 14)."""
+    """Return signals, cosine (0 without both embeddings) and log effectiveness, (n, 14)."""
     cosine = np.zeros(len(candidates))
     embedded = candidates.is_embedded
     if context.embedding is not None and embedded.any():

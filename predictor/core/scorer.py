@@ -1,4 +1,4 @@
-"""The learned ranker: scores from a session's context, learning from judged sessions."""
+"""The learned ranker: scores candidates for a session's context, trained on judged sessions."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ __all__ = [
 
 
 class Scorer:
-    """A model for embeddings of one width. Its weights are replaced, never changed in place."""
+    """A model for embeddings of one width; its weights are replaced, never changed in place."""
 
     def __init__(self, state: Weights, *, flags: int = 0, recipe: Recipe | None = None) -> None:
         self._weights = state
@@ -46,19 +46,19 @@ class Scorer:
         rng: np.random.Generator,
         texts: Sequence[NDArray[np.integer]] | None = None,
     ) -> Self:
-        """Return a model that has learned nothing: it ranks by nearness and effectiveness.
+        """Return an untrained model, which ranks by nearness and effectiveness.
 
         Parameters
         ----------
-        config : how it will learn; None for the defaults.
+        config : the training constants; None for the defaults.
         embeddings : (n, native) of the memories known so far, for their mean and principal
             directions; n may be 0.
-        texts : their n token buckets, from which words get vectors without labels.
+        texts : their n token buckets, from which word vectors are fitted without labels.
 
         Raises
         ------
         WidthError, ScoreError
-            When embeddings are no (n, native) or not finite, or texts are not n.
+            When embeddings do not have the shape (n, native) or are not finite, or texts are not n.
         """
         embeddings = np.array(embeddings, dtype=np.float32)
         if embeddings.ndim != 2 or not 1 <= embeddings.shape[1] <= checkpoint.MAX_NATIVE:
@@ -70,7 +70,7 @@ class Scorer:
         native = int(embeddings.shape[1])
         mean = basis.mean_of(embeddings)
         projection = np.zeros((native, DIMENSION), dtype=np.float32)
-        found = basis.directions(embeddings - mean, DIMENSION, rng=rng)
+        found = basis.principal_directions(embeddings - mean, DIMENSION, rng=rng)
         projection[:, : found.shape[1]] = found
         state = weights.initial(native, mean=mean, projection=projection, rng=rng)
         if texts is not None:
@@ -81,25 +81,25 @@ class Scorer:
 
     @property
     def embedding_width(self) -> int:
-        """Width of the embeddings that it reads."""
+        """Return the width of the embeddings that the model reads."""
         return len(self._weights["mean"])
 
     @property
     def parameter_count(self) -> int:
-        """How many numbers it is made of."""
+        """Return the number of parameters."""
         return weights.count(self.embedding_width)
 
     @property
     def is_trained(self) -> bool:
-        """Whether it has learned from any session, here or elsewhere."""
+        """Return whether the model was trained, in this workspace or elsewhere."""
         return self.flags != 0
 
     def copy(self) -> Self:
-        """Return another scorer with the same weights; learning changes one of the two."""
+        """Return another scorer with the same weights; training one does not change the other."""
         return type(self)(self._weights, flags=self.flags, recipe=self.recipe)
 
     def prepare(self, candidates: Candidates) -> PreparedCandidates:
-        """Return what can be known of the candidates before the session is.
+        """Return the part of scoring that does not depend on the session.
 
         Raises
         ------
@@ -111,12 +111,12 @@ class Scorer:
     def refresh(
         self, ready: PreparedCandidates, signals: Floats, log_effectiveness: Floats
     ) -> PreparedCandidates:
-        """Return ``ready`` with the candidates' signals (n, 12) and effectiveness of today.
+        """Return ``ready`` with new signals (n, 12) and log effectiveness (n,).
 
         Raises
         ------
         WidthError, ScoreError
-            When they are of another length, or not finite.
+            When their length differs from ``ready``, or they are not finite.
         """
         return scoring.refresh_signals(self._weights, ready, signals, log_effectiveness)
 
@@ -131,7 +131,7 @@ class Scorer:
             When context or candidates have other widths than the model, or were prepared by
             another one.
         ScoreError
-            When something is not finite: an input, or a score.
+            When an input or a score is not finite.
         """
         check_context(context, self.embedding_width)
         ready = (
@@ -147,20 +147,20 @@ class Scorer:
         epochs: int | None = None,
         progress: Callable[[float], object] | None = None,
     ) -> TrainingReport:
-        """Learn from judged sessions; the same weights, sessions and seed give the same bytes.
+        """Train on judged sessions; the same weights, sessions and seed give the same bytes.
 
-        Flat sessions and those of low confidence are skipped. Weights stay as they are when
-        something raises.
+        Flat sessions and those of low confidence are skipped. Weights are unchanged when an error
+        is raised.
 
         Parameters
         ----------
         epochs : passes over the sessions; None for the recipe's.
-        progress : told the finished share in [0, 1], now and then.
+        progress : called with the finished share in [0, 1] after each epoch.
 
         Raises
         ------
         WidthError, ScoreError
-            When a session cannot be read, or when what was learned is not finite.
+            When a session cannot be read, or when a trained weight is not finite.
         """
         for session in sessions:
             check_session(session, self.embedding_width)
@@ -181,21 +181,21 @@ class Scorer:
         return report
 
     def to_bytes(self) -> bytes:
-        """Return the checkpoint."""
+        """Return the weights as checkpoint bytes."""
         return checkpoint.write(self._weights, self.flags)
 
     @classmethod
     def from_bytes(cls, raw: bytes) -> Self:
-        """Return the model of a checkpoint.
+        """Return the model stored in checkpoint bytes.
 
         Raises
         ------
         CheckpointError
-            When the bytes are no checkpoint of this model.
+            When the bytes are not a checkpoint of this model.
         """
         state, flags = checkpoint.read(raw)
         return cls(state, flags=flags)
 
     def as_base(self) -> Self:
-        """Return a copy marked as base weights, learned elsewhere."""
+        """Return a copy marked as base weights, trained elsewhere."""
         return type(self)(self._weights, flags=checkpoint.PRETRAINED, recipe=self.recipe)

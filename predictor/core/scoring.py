@@ -1,4 +1,4 @@
-"""The scores of a session: what is known of candidates beforehand, and the session's own part."""
+"""Score candidates: a prepared part that no session changes, and the part of one session."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from predictor.core.weights import DIMENSION, Floats, Weights
 
 @dataclass(frozen=True, slots=True)
 class PreparedCandidates:
-    """What scoring needs of n candidates, whatever the session; good for one set of weights."""
+    """The session-independent part of scoring n candidates, valid for one set of weights."""
 
     weights: Weights
     hidden: Floats  # h, (n, 64)
@@ -31,7 +31,7 @@ class PreparedCandidates:
 
 
 def prepare_candidates(w: Weights, candidates: Candidates) -> PreparedCandidates:
-    """Return the part of scoring that no session changes."""
+    """Return the session-independent part of scoring."""
     check_candidates(candidates, len(w["mean"]))
     text_at = np.flatnonzero(~candidates.is_embedded)
     embeddings: Floats = np.asarray(candidates.embeddings, dtype=np.float32)
@@ -60,7 +60,7 @@ def prepare_candidates(w: Weights, candidates: Candidates) -> PreparedCandidates
 def refresh_signals(
     w: Weights, ready: PreparedCandidates, signals: Floats, log_effectiveness: Floats
 ) -> PreparedCandidates:
-    """Return ``ready`` with other signals (n, 12) and log effectiveness (n,)."""
+    """Return ``ready`` with new signals (n, 12) and log effectiveness (n,)."""
     _check_owner(w, ready)
     n = len(ready)
     if signals.shape != (n, len(SIGNALS)) or log_effectiveness.shape != (n,):
@@ -71,9 +71,9 @@ def refresh_signals(
 
 
 def scores(w: Weights, context: Context, ready: PreparedCandidates) -> NDArray[np.float32]:
-    """Return the scores (n,) of prepared candidates in a context that was checked."""
+    """Return the scores (n,) of prepared candidates; the context is checked by the caller."""
     _check_owner(w, ready)
-    with np.errstate(over="ignore", invalid="ignore"):  # a score that is not finite is refused
+    with np.errstate(over="ignore", invalid="ignore"):  # `_finite` rejects such scores
         return _finite(_total(w, context, ready))
 
 
@@ -89,9 +89,9 @@ def _total(w: Weights, context: Context, ready: PreparedCandidates) -> Floats:
         cosine = ready.embeddings @ embedding
         cosine[ready.text_at] = ready.text @ projected[0] + w["mean"] @ embedding
         total = total + forward.nearness_of(cosine) @ w["similarity"]
-    asked = forward.lift(w, projected, has_context, projects, times)
-    value = np.tanh(ready.values + asked.values)
-    return total + forward.blend(w, ready.hidden @ asked.keys[0], value)
+    lifted = forward.lift(w, projected, has_context, projects, times)
+    value = np.tanh(ready.values + lifted.values)
+    return total + forward.blend(w, ready.hidden @ lifted.keys[0], value)
 
 
 def _finite(total: Floats) -> Floats:
@@ -109,5 +109,5 @@ def _session_independent(w: Weights, signals: Floats, log_effectiveness: Floats)
     """w_f · f + ρ · eff, (n,)."""
     fixed = forward.signals_of(w, signals) @ w["signal_head"]
     fixed = fixed + forward.prior_of(w, log_effectiveness) @ w["prior"]
-    with np.errstate(over="ignore"):  # a score that is not finite is refused
+    with np.errstate(over="ignore"):  # `_finite` rejects such scores
         return np.asarray(fixed, dtype=np.float32)

@@ -1,4 +1,4 @@
-"""Columns brought to mean 0 and deviation 1."""
+"""Means and scales that standardise columns to mean 0 and deviation 1."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import numpy as np
 
 from predictor.core.weights import Floats
 
-_LEAST = 1e-6  # of the mean: less is rounding
+_LEAST = 1e-6  # of the mean: a smaller deviation is rounding
 
 
-def standard(rows: Floats) -> tuple[Floats, Floats]:
+def means_and_scales(rows: Floats) -> tuple[Floats, Floats]:
     """Return means and inverse deviations of the columns of (n, columns).
 
-    The inverse is 0 for a column that never varies: it is left at zero, not divided.
+    The inverse is 0 for a constant column, so that it is standardised to zero.
     """
     rows = np.asarray(rows, dtype=np.float64)
     mean, deviation = rows.mean(axis=0), rows.std(axis=0)

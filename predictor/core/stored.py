@@ -1,4 +1,4 @@
-"""Frozen dataclasses of plain values as JSON and back, refusing what is not exactly theirs."""
+"""Load frozen dataclasses of plain values from JSON, with strict validation."""
 
 from __future__ import annotations
 
@@ -10,20 +10,21 @@ from typing import Any, TypeVar, get_type_hints
 
 Shape = TypeVar("Shape")
 
-LARGEST = 1e12  # no sum or count here comes near
+LARGEST = 1e12  # far above any valid sum or count
 
 
 class CorruptError(ValueError):
-    """What was stored is not what was written."""
+    """Raised when stored values do not fit the dataclass."""
 
 
 def load_dataclass(shape: type[Shape], stored: object) -> Shape:
-    """Return a dataclass from what `dataclasses.asdict` made of it; keys beyond it are ignored.
+    """Return a dataclass from the output of `dataclasses.asdict`; unknown keys are ignored.
 
     Raises
     ------
     CorruptError
-        When a field is missing, of another type, negative where it counts, or no finite number.
+        When a field is missing or of another type, an integer is negative, or a number is not
+        finite.
     """
     if not isinstance(stored, Mapping):
         raise CorruptError(f"{shape.__name__} is stored as {type(stored).__name__}")

@@ -1,4 +1,4 @@
-"""What rankers read and learn from, as plain arrays."""
+"""Inputs of rankers as plain arrays: context, candidates, labelled sessions."""
 
 from __future__ import annotations
 
@@ -34,11 +34,10 @@ class Context:
 
     Parameters
     ----------
-    embedding : (native,) float32, the unit vector of the session's own context; None when there
-        is none.
+    embedding : (native,) float32, the unit vector of the session's context; None without one.
     project_slot : 0..31, a hash of the project's name; None when the session names none.
     hour, weekday, month : 0 <= hour < 24, 0 <= weekday < 7, 0 <= month < 12, fractional, UTC.
-    gap_hours : hours since the session before, at least 0.
+    gap_hours : hours since the previous session, at least 0.
     """
 
     embedding: NDArray[np.float32] | None
@@ -51,7 +50,7 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """The n memories to rank; each is scored on its own.
+    """The n memories to rank; each is scored independently.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The numbers of the model: their names, shapes and where they start.
+"""Names, shapes and initial values of the model's parameters.
 
 Letters in comments are those of the equations: x = (e - μ) W_e or mean E[word], h = LayerNorm(x),
 S = π P + t T, z = LayerNorm((c - μ) W_e) + S, q = z W_q + S, a = h · (W_k q) / 8,
@@ -19,14 +19,14 @@ DIMENSION = 64  # d of the equations
 VALUE = 32  # width of the value path
 TIMES = 7  # sine and cosine of hour, weekday and month, and the gap
 
-AGES_DAYS = (3.0, 20.0)  # in which a memory's freshness fades to a third, quickly and slowly
+AGES_DAYS = (3.0, 20.0)  # time constants of the two freshness features
 
-# Scores begin on the scale of labels, whose deviation within a session is about 0.25: a memory
-# that says nearly the same as the context weighs as much as one that the baseline is sure of.
+# Initial scores have the scale of labels, whose deviation within a session is about 0.25: a cosine
+# near 1 to the context counts as much as a high baseline score.
 QUERY_START = 0.01  # W_q = 0.01 I: a twelfth of a point a unit of cosine, beside β
-SIMILARITY_START = (0.0, 1.0)  # β of the cosine, and of what rises steeply with it
+SIMILARITY_START = (0.0, 1.0)  # β of the cosine, and of its exponential
 PRIOR_START = (1.0, 0.0)  # ρ of the effectiveness, and of its logarithm
-PRIOR_MEAN, PRIOR_DEVIATION = -1.2, 1.0  # of log effectiveness before any session was seen
+PRIOR_MEAN, PRIOR_DEVIATION = -1.2, 1.0  # of log effectiveness before the first training
 
 
 def shapes(native: int) -> dict[str, tuple[int, ...]]:
@@ -52,20 +52,20 @@ def shapes(native: int) -> dict[str, tuple[int, ...]]:
         "prior": (2,),  # ρ
         "injected": (1,),  # ν, for training only
         "signal_mean": (len(SIGNALS),),
-        "signal_scale": (len(SIGNALS),),  # one over the deviation; 0 for a column without
+        "signal_scale": (len(SIGNALS),),  # one over the deviation; 0 for a constant column
         "prior_mean": (1,),
         "prior_scale": (1,),
-        "project_logits": (TIMES + 1, PROJECT_SLOTS),  # of π where a session names no project
+        "project_logits": (TIMES + 1, PROJECT_SLOTS),  # of π for sessions without a project
     }
 
 
 def count(native: int) -> int:
-    """Return how many numbers a model for embeddings of width ``native`` has."""
+    """Return the number of parameters for embeddings of width ``native``."""
     return sum(int(np.prod(shape)) for shape in shapes(native).values())
 
 
 def initial(native: int, *, mean: Floats, projection: Floats, rng: np.random.Generator) -> Weights:
-    """Return weights that rank by nearness and effectiveness, before anything was learned."""
+    """Return initial weights, which rank by nearness and effectiveness."""
     weights: Weights = {
         name: np.zeros(shape, dtype=np.float32) for name, shape in shapes(native).items()
     }

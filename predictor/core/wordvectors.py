@@ -1,4 +1,4 @@
-"""Word vectors that need no labels: the mean of a text's words stands for its embedding."""
+"""Fit word vectors without labels, so that the mean over a text's words is near its embedding."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from numpy.typing import NDArray
 from predictor.core.weights import Floats
 
 MAX_TEXTS = 2_000
-MAX_WORDS = 200_000  # of all texts together: a bound on time and space
+MAX_WORDS = 200_000  # of all texts together: bounds time and memory
 PENALTY = 0.005
 _STEPS = 40
-_ENOUGH = 1e-4  # of the residual's length at the start
+_ENOUGH = 1e-4  # stop when the residual has this share of its first length
 
 
 def word_vectors(buckets: Sequence[NDArray[np.integer]], targets: Floats, *, size: int) -> Floats:
-    """Fit E (size, d) so that the mean of a text's rows is its target.
+    """Fit E (size, d) so that the mean of a text's rows is near its target.
 
-    Ridge in its dual form, E = Mᵀ (M Mᵀ + λ)⁻¹ targets with M (n, size) the mean-pooling matrix;
-    solved by conjugate gradients, so that M Mᵀ is never made. Reads the first `MAX_TEXTS` texts.
+    Ridge regression in dual form, E = Mᵀ (M Mᵀ + λ)⁻¹ targets, M (n, size) the mean-pooling matrix,
+    solved by conjugate gradients without building M Mᵀ. Uses the first `MAX_TEXTS` texts.
 
     Parameters
     ----------
@@ -32,8 +32,9 @@ def word_vectors(buckets: Sequence[NDArray[np.integer]], targets: Floats, *, siz
     if not used:
         return out
     pooling = _Pooling([buckets[i] for i in used], size)
-    wanted = np.asarray(targets[used], dtype=np.float32)
-    out[pooling.columns] = pooling.back(_solved(pooling, wanted))
+    out[pooling.columns] = pooling.transposed_product(
+        _solve(pooling, np.asarray(targets[used], dtype=np.float32))
+    )
     return out
 
 
@@ -63,32 +64,32 @@ class _Pooling:
         self._shares_by_column = self._shares[order]
         self._column_starts = np.searchsorted(self._column[order], np.arange(len(self.columns)))
 
-    def back(self, rows: Floats) -> Floats:
-        """Mᵀ rows, (columns, d)."""
+    def transposed_product(self, rows: Floats) -> Floats:
+        """Return Mᵀ rows, (columns, d)."""
         parts = rows[self._row] * self._shares_by_column
         return np.asarray(np.add.reduceat(parts, self._column_starts, axis=0))
 
-    def ahead(self, columns: Floats) -> Floats:
-        """M columns, (n, d)."""
+    def product(self, columns: Floats) -> Floats:
+        """Return M columns, (n, d)."""
         parts = columns[self._column] * self._shares
         return np.asarray(np.add.reduceat(parts, self._starts, axis=0))
 
 
-def _solved(pooling: _Pooling, wanted: Floats) -> Floats:
-    """Return (M Mᵀ + λ)⁻¹ wanted by conjugate gradients, every column of its own."""
-    answer = np.zeros_like(wanted)
-    residual = wanted.copy()
+def _solve(pooling: _Pooling, targets: Floats) -> Floats:
+    """Return (M Mᵀ + λ)⁻¹ targets by conjugate gradients, each column independently."""
+    answer = np.zeros_like(targets)
+    residual = targets.copy()
     step = residual.copy()
     length = np.einsum("ij,ij->j", residual, residual)
     enough = _ENOUGH**2 * length
     for _ in range(_STEPS):
         if (length <= enough).all():
             break
-        moved = pooling.ahead(pooling.back(step)) + np.float32(PENALTY) * step
-        slope = np.einsum("ij,ij->j", step, moved)
+        product = pooling.product(pooling.transposed_product(step)) + np.float32(PENALTY) * step
+        slope = np.einsum("ij,ij->j", step, product)
         rate = np.divide(length, slope, out=np.zeros_like(length), where=slope > 0)
         answer += rate * step
-        residual -= rate * moved
+        residual -= rate * product
         before, length = length, np.einsum("ij,ij->j", residual, residual)
         turn = np.divide(length, before, out=np.zeros_like(length), where=before > 0)
         step = residual + turn * step

@@ -21,7 +21,7 @@ from engram.kernel.refusals import MissingError, StaleError
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, SessionCandidate
 from memories.services.locks import share_lock_free
-from predictor.core.calibration import CalibrationCandidate, draw, stratum_of
+from predictor.core.calibration import CalibrationCandidate, draw_stratified, stratum_of
 from predictor.models import (
     CalibrationItem,
     CalibrationSample,
@@ -196,7 +196,7 @@ def _store_sample(
         CalibrationCandidate(index, row.session_id, stratum)
         for index, ((row, _), stratum) in enumerate(zip(judged, strata, strict=True))
     ]
-    chosen = draw(items, size, rng)
+    chosen = draw_stratified(items, size, rng)
     held = share_lock_free([judged[index][0].memory_id for index in chosen])
     chosen = [index for index in chosen if judged[index][0].memory_id in held]
     if not chosen:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from predictor.core.calibration import CalibrationReport, RatedMemory, error_of
+from predictor.core.calibration import CalibrationReport, RatedMemory, compare_labels
 from predictor.models import CalibrationItem, CalibrationSample, Judgement, JudgeStatus
 from predictor.services.calibration.calibrate import count_waiting
 
@@ -104,7 +104,7 @@ def _group(
 
 
 def _report(labelled: list[_Labelled]) -> CalibrationReport:
-    return error_of([one.pair for one in labelled])
+    return compare_labels([one.pair for one in labelled])
 
 
 def _is_flagged(judges: list[JudgeReport]) -> bool:

@@ -8,7 +8,7 @@ from time import perf_counter, thread_time
 
 import numpy as np
 
-from predictor.core.gates import Canary, Gate, gates
+from predictor.core.gates import Canary, Gate, check_gates
 from predictor.core.scorer import ScoreError, Scorer, TrainingReport
 from predictor.services.training import canary
 from predictor.services.training.material import Material
@@ -93,7 +93,7 @@ def learned(
         if report is not None and report.samples_used == 0:
             scorer = None
         else:
-            asked = gates(
+            asked = check_gates(
                 before,
                 after,
                 is_finite=is_finite,

@@ -91,16 +91,16 @@ def test_as_many_texts_as_embeddings_are_wanted(rng):
 def test_directions_are_orthonormal_and_the_principal_ones_first(rng):
     scales = np.array([5.0, 3.0] + [0.1] * 22)
     rows = rng.standard_normal((500, NATIVE)) * scales
-    found = basis.directions(rows, 8, rng=rng)
+    found = basis.principal_directions(rows, 8, rng=rng)
     assert found.shape == (NATIVE, 8)
     assert found.T @ found == pytest.approx(np.eye(8), abs=1e-5)
     assert np.abs(found[[0, 1], [0, 1]]) == pytest.approx([1, 1], abs=0.01)
 
 
 def test_rows_that_span_little_are_filled_up_with_other_directions(rng):
-    found = basis.directions(np.ones((3, NATIVE)), 10, rng=rng)
+    found = basis.principal_directions(np.ones((3, NATIVE)), 10, rng=rng)
     assert found.T @ found == pytest.approx(np.eye(10), abs=1e-5)
-    assert basis.directions(np.zeros((0, 5)), 10, rng=rng).shape == (5, 5)
+    assert basis.principal_directions(np.zeros((0, 5)), 10, rng=rng).shape == (5, 5)
 
 
 def test_word_vectors_are_the_ridge_solution(rng):

@@ -8,11 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from predictor.core.calibration import CalibrationCandidate, RatedMemory, draw, error_of, stratum_of
+from predictor.core.calibration import (
+    CalibrationCandidate,
+    RatedMemory,
+    compare_labels,
+    draw_stratified,
+    stratum_of,
+)
 
 
 def report(pairs):
-    return error_of([RatedMemory(*pair) for pair in pairs])
+    return compare_labels([RatedMemory(*pair) for pair in pairs])
 
 
 def test_error_bias_and_agreement_are_those_of_the_pairs():
@@ -77,7 +83,7 @@ items = st.lists(
 
 @given(items, st.integers(0, 50), st.integers(0, 9))
 def test_a_draw_is_even_over_strata_and_keeps_sessions_together(found, size, seed):
-    drawn = draw(found, size, np.random.default_rng(seed))
+    drawn = draw_stratified(found, size, np.random.default_rng(seed))
     by_id = {item.id: item for item in found}
 
     assert len(drawn) == len(set(drawn)) == min(size, len(found))
@@ -91,11 +97,11 @@ def test_a_draw_is_even_over_strata_and_keeps_sessions_together(found, size, see
 
 def test_a_draw_follows_its_generator_and_its_order_tells_nothing():
     found = [CalibrationCandidate(i, i, "high" if i < 20 else "low") for i in range(40)]
-    first, again = (draw(found, 20, np.random.default_rng(4)) for _ in range(2))
+    first, again = (draw_stratified(found, 20, np.random.default_rng(4)) for _ in range(2))
     places = [
         place
         for seed in range(300)
-        for place, i in enumerate(draw(found, 20, np.random.default_rng(seed)))
+        for place, i in enumerate(draw_stratified(found, 20, np.random.default_rng(seed)))
         if i < 20
     ]
 

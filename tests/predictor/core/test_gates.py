@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from predictor.core.gates import Canary, gates, overlap_of
+from predictor.core.gates import Canary, check_gates, overlap_of
 
 OLD, NEW = list("abcde"), list("vwxyz")
 
@@ -14,7 +14,7 @@ def canary(ndcg, top=OLD, variance=0.2):
 
 def asked(before, after, *, is_finite=True, promoted_models=3, **more):
     rng = np.random.default_rng(5)
-    found = gates(
+    found = check_gates(
         before, after, is_finite=is_finite, promoted_models=promoted_models, rng=rng, **more
     )
     assert [gate.name for gate in found] == ["finite", "variance", "canary", "overlap"]

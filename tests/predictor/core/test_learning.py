@@ -239,7 +239,7 @@ def test_a_session_without_a_project_is_read_by_its_hour():
 
 
 def test_no_tagged_session_means_even_odds():
-    logits = heads.project_logits([], read(_scorer().to_bytes())[0])
+    logits = heads.fit_project_logits([], read(_scorer().to_bytes())[0])
     assert (logits == logits[0, 0]).sum() == 7 * 32
     assert np.ptp(logits[-1]) == 0
 

@@ -21,7 +21,7 @@ from engram.console.evaluation.simulation.plans import Plan
 from engram.console.evaluation.simulation.sessions import SimulatedSession, Simulator
 from engram.console.evaluation.simulation.world import SESSIONS_A_DAY
 from predictor.core.comparison import compare
-from predictor.core.gates import Canary, gates
+from predictor.core.gates import Canary, check_gates
 from predictor.core.governance import Governor, SessionOutcome
 from predictor.core.labels import MIN_CONFIDENCE, is_flat
 from predictor.core.metrics import ndcg
@@ -118,7 +118,7 @@ class _Training:
         rng = np.random.default_rng((self.seed, 6, index))
         report = scorer.fit(told, rng=rng)
         before = None if self.served is None else self._measured(self.served)
-        asked = gates(
+        asked = check_gates(
             before,
             self._measured(scorer),
             is_finite=bool(np.isfinite(report.loss)),
