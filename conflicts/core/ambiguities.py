@@ -2,39 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
-from conflicts.core import disagreements
-from conflicts.core.absence import absent_stems
-from conflicts.core.conditions import are_day_parts, are_parted
+from conflicts.core import apart
+from conflicts.core.comparable import is_comparable, is_less_trusted, is_real
 from conflicts.core.cues import Cue
-from conflicts.core.rules import is_comparable, is_less_trusted, is_real
-from conflicts.core.statements import Statement
+from conflicts.core.rules import one_sentence
+from conflicts.core.rules.pair import Clash, Pair
+from conflicts.core.rules.registry import OTHER_WORDS
 from conflicts.core.timeline import Timeline
 from conflicts.core.topic_words import named_stems
 from memories.core import claims
-from memories.core.exclusions import find_exclusion
-from memories.core.frames import other_filler, other_name, people
-from memories.core.precedence import other_winner
 
-MIN_CONFIDENCE: Final = 0.5
-PLAIN_CONFIDENCE: Final = 0.6
-PLAIN_COSINE: Final = 0.60
 MIN_COSINE: Final = 0.45
-VALUE_STRENGTH: Final = 0.70
-OPPOSITE_STRENGTH: Final = 0.65
-DENIAL_STRENGTH: Final = 0.60
-# Few words in common want close vectors, and the other way round.
-WEIGHT_FOR_COSINE: Final = 0.08
-MAX_WEIGHED: Final = 8.0
-MIN_NEARNESS: Final = 0.80
-MIN_WAYS_WEIGHT: Final = 2.9
-MIN_SLOT_FRAME_WEIGHT: Final = 1.9
-MIN_SLOT_NEARNESS: Final = 0.76
 MIN_ACROSS_WEIGHT: Final = 2.5
-MIN_COMPARED_WEIGHT: Final = 3.0
-SURE_COSINE: Final = 0.70
 SETTLING_COSINE: Final = 0.60
 MIN_SLOT_WEIGHT: Final = 1.5
 _NO_STANDING_CLAIM: Final = (Cue.TEMPORARY, Cue.PAST, Cue.EVENT, Cue.PROGRESS, Cue.SWITCH)
@@ -50,21 +31,6 @@ _MOVES_ON: Final = (
     Cue.TEMPORARY,
     Cue.PAST,
 )
-
-
-_OTHER_SUBJECT: Final = "other subject"  # how a reason of claim comparison begins
-_NEGATED: Final = "one side is negated"  # a reason of claim comparison
-_DENIED: Final = "one side denies "  # how another begins
-
-
-@dataclass(frozen=True, slots=True)
-class Clash:
-    """Positions of two disagreeing facts and why they disagree."""
-
-    older: int
-    newer: int
-    reasons: tuple[str, ...]
-    strength: float
 
 
 def find_clash(timeline: Timeline, older: int, newer: int) -> Clash | None:
@@ -84,129 +50,26 @@ def find_clash(timeline: Timeline, older: int, newer: int) -> Clash | None:
     shared = timeline.overlap(a.stems & b.stems)
     if a.fact.scope != b.fact.scope and shared < MIN_ACROSS_WEIGHT:
         return None
-    if disagreements.are_apart(a, b) or disagreements.is_about_other(a, b):
+    if apart.are_apart(a, b) or apart.is_about_other(a, b):
         return None
-    verdict = claims.compare(a.reading, b.reading)
-    clash = _compared(timeline, older, newer, verdict)
+    pair = Pair(timeline, older, newer, claims.compare(a.reading, b.reading))
+    clash = one_sentence.find(pair)
     # What makes one claim in other words holds no opposite: "excludes" and "does not include".
-    if clash is None and not announces and verdict.relation != "same":
-        clash = _disagreeing(timeline, older, newer, of_other_subject=_of_other_subject(verdict))
+    if clash is None and not announces and pair.comparison.relation != "same":
+        clash = _in_other_words(pair)
     if clash is None or _is_settled(timeline, older, newer):
         return None
     return clash
 
 
-def _compared(
-    timeline: Timeline, older: int, newer: int, verdict: claims.Comparison
-) -> Clash | None:
-    """Weigh what claim comparison says, which reads both texts as statements of one frame."""
-    a, b = timeline.statements[older], timeline.statements[newer]
-    if verdict.relation != "contradicts" or verdict.confidence < MIN_CONFIDENCE:
-        return None
-    if _NEGATED in verdict.reasons and are_parted(a, b):
-        return None
-    if verdict.reasons[0].startswith(_DENIED) and absent_stems(a) & absent_stems(b):
-        return None  # the other denies it, too: "excludes VAT" and "is without VAT"
-    clash = Clash(older, newer, verdict.reasons, min(0.95, verdict.confidence))
-    is_near = timeline.cosine(older, newer) >= PLAIN_COSINE
-    if is_near and verdict.confidence >= PLAIN_CONFIDENCE and _is_plain(a) and _is_plain(b):
-        return clash
-    shared = timeline.overlap(a.stems & b.stems)
-    if shared < MIN_COMPARED_WEIGHT and timeline.cosine(older, newer) < SURE_COSINE:
-        return None
-    return clash
-
-
-def _is_plain(statement: Statement) -> bool:
-    """Whether a text says one thing and denies no word in passing, so that nothing else counts."""
-    found = statement.reading.claims
-    return len(found) == 1 and not any(term.is_denied for term in found[0].terms)
-
-
-def _of_other_subject(verdict: claims.Comparison) -> bool:
-    """Whether claim comparison found one sentence of two subjects: "Kafka is…", "Redis is…"."""
-    return verdict.reasons[0].startswith(_OTHER_SUBJECT)
-
-
-def _disagreeing(
-    timeline: Timeline, older: int, newer: int, *, of_other_subject: bool
-) -> Clash | None:
-    """Set values, opposite words and denials of two near texts against each other.
-
-    Of two subjects, other names and kinds exclude nothing: they are what the subjects are called.
-    """
-    a, b = timeline.statements[older], timeline.statements[newer]
+def _in_other_words(pair: Pair) -> Clash | None:
+    """Ask the rules for other words in their order; the first that finds something decides."""
+    a, b = pair.a, pair.b
     if a.has(Cue.ADJUST, Cue.END) or b.has(Cue.END):
         return None
-    if disagreements.is_other_part(a, b) or disagreements.is_narrowed(a, b):
+    if apart.is_other_part(a, b) or apart.is_narrowed(a, b) or apart.is_other_name(a, b):
         return None
-    if disagreements.is_other_name(a, b):
-        return None
-    value = disagreements.differing_value(a, b, timeline.cosine(older, newer))
-    if value:
-        return Clash(older, newer, (f"other value: {value}",), VALUE_STRENGTH)
-    names_exclude = not of_other_subject
-    return _filled_otherwise(timeline, older, newer, names_exclude=names_exclude) or _excluding(
-        timeline, older, newer, kinds_exclude=names_exclude
-    )
-
-
-def _filled_otherwise(
-    timeline: Timeline, older: int, newer: int, *, names_exclude: bool
-) -> Clash | None:
-    """Look for one slot that the texts fill with other people or names: who approves what."""
-    a, b = timeline.statements[older], timeline.statements[newer]
-    shared = timeline.overlap(a.stems & b.stems)
-    nearness = timeline.cosine(older, newer) + WEIGHT_FOR_COSINE * min(shared, MAX_WEIGHED)
-    if nearness < MIN_SLOT_NEARNESS or shared < MIN_SLOT_FRAME_WEIGHT:
-        return None
-    texts = (a.fact.content, b.fact.content)
-    filled = other_filler(*texts) or other_winner(*texts)
-    if not filled and names_exclude and not disagreements.is_other_head(a, b):
-        filled = other_name(*texts)
-    return Clash(older, newer, (filled,), OPPOSITE_STRENGTH) if filled else None
-
-
-def _excluding(timeline: Timeline, older: int, newer: int, *, kinds_exclude: bool) -> Clash | None:
-    """Look for excluding ways, choices and words where two texts share enough."""
-    a, b = timeline.statements[older], timeline.statements[newer]
-    shared = timeline.overlap(a.stems & b.stems)
-    nearness = timeline.cosine(older, newer) + WEIGHT_FOR_COSINE * min(shared, MAX_WEIGHED)
-    if _is_other_case(a, b):
-        return None
-    if nearness < MIN_NEARNESS or shared < MIN_WAYS_WEIGHT:
-        return None
-    ways = "" if a.values & b.values else find_exclusion(a.fact.content, b.fact.content)
-    if ways:
-        return Clash(older, newer, (ways,), OPPOSITE_STRENGTH)
-    kinds = disagreements.other_kinds(a, b) if kinds_exclude else ""
-    if kinds:
-        return Clash(older, newer, (f"other choice: {kinds}",), OPPOSITE_STRENGTH)
-    return _opposite(timeline, older, newer)
-
-
-def _is_other_case(a: Statement, b: Statement) -> bool:
-    """Whether the texts speak of two days or parts of the day, or under two conditions."""
-    return disagreements.is_other_day(a, b) or are_day_parts(a, b) or are_parted(a, b)
-
-
-def _opposite(timeline: Timeline, older: int, newer: int) -> Clash | None:
-    """Look for opposite words and denials where two texts share much."""
-    a, b = timeline.statements[older], timeline.statements[newer]
-    if timeline.overlap(a.stems & b.stems) < disagreements.MIN_SHARED_WEIGHT:
-        return None
-    words = disagreements.opposite_words(a, b)
-    if words and not a.values & b.values:  # kept for 14 days is deleted after 14 days
-        return Clash(older, newer, (f"opposite words: {words}",), OPPOSITE_STRENGTH)
-    mine, theirs = people(a.fact.content), people(b.fact.content)
-    if mine and theirs and mine.isdisjoint(theirs):
-        return None  # what one may not do another may
-    if absent_stems(a) & absent_stems(b):
-        return None
-    denied = disagreements.denied_words(a, b)
-    if timeline.overlap(denied) >= disagreements.MIN_DENIED_WEIGHT:
-        return Clash(older, newer, ("one affirms what the other denies",), DENIAL_STRENGTH)
-    return None
+    return next((clash for find in OTHER_WORDS if (clash := find(pair))), None)
 
 
 def _is_settled(timeline: Timeline, older: int, newer: int) -> bool:

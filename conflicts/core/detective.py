@@ -6,19 +6,17 @@ the triggers and their neighbourhoods, not with all pairs.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
-from itertools import combinations
 from typing import Final
 
-from conflicts.core.ambiguities import Clash, find_clash
+from conflicts.core.ambiguities import find_clash
 from conflicts.core.facts import DetectiveSettings, Fact, Finding
-from conflicts.core.findings import of_arc, of_clashes, of_ending, of_state
-from conflicts.core.reversals import Arc, find_arcs, is_change
-from conflicts.core.stale import find_ending
-from conflicts.core.states import State, returning_arcs, state_of
-from conflicts.core.subjects import are_of_other_subjects, note_of
+from conflicts.core.findings import of_clashes
+from conflicts.core.rules import gone_then_used, state_returns, value_returns
+from conflicts.core.rules.pair import Clash
+from conflicts.core.states import state_of
+from conflicts.core.subjects import are_of_one_subject
 from conflicts.core.timeline import Timeline, Vectors
 from memories.core.claims import why_too_long
 
@@ -74,11 +72,11 @@ def detect(
     else:
         fresh = {timeline.position[t] for t in triggers if t in timeline.position}
     timeline.prepare(i for i in fresh if i not in states)
-    arcs = _arcs(timeline, fresh, states.keys())
-    taken = [{arc.earlier, arc.change, arc.restated} for arc in arcs]
+    returns = value_returns.find(timeline, fresh, states.keys())
+    taken = [{timeline.position[i] for i in finding.fact_ids} for finding in returns]
     found = [
-        *_state_findings(timeline, states, fresh),
-        *(of_arc(timeline, arc) for arc in arcs),
+        *state_returns.find(timeline, fresh, states),
+        *returns,
         *_pair_findings(timeline, fresh, states.keys(), taken),
     ]
     return sorted(
@@ -92,46 +90,6 @@ def left_unread(facts: Iterable[Fact]) -> frozenset[str]:
     return frozenset(fact.id for fact in facts if why_too_long(fact.content))
 
 
-def _state_findings(timeline: Timeline, states: dict[int, State], fresh: set[int]) -> list[Finding]:
-    """Histories of one thing's state, each at most one finding."""
-    histories: dict[tuple[str, ...], list[tuple[int, State]]] = defaultdict(list)
-    for i in sorted(states):
-        histories[(*states[i].key, timeline.facts[i].project)].append((i, states[i]))
-    return [
-        of_state(timeline, [(i, states[i]) for i in positions], newest, between)
-        for history in histories.values()
-        if not fresh.isdisjoint(i for i, _ in history)
-        for positions, newest, between in returning_arcs(history)
-        if not fresh.isdisjoint(positions)
-    ]
-
-
-def _arcs(timeline: Timeline, fresh: set[int], states: Collection[int]) -> list[Arc]:
-    """Arcs with a trigger, strongest first: one a change, sharing no two facts with a stronger."""
-    free = fresh.difference(states)
-    near = {j for i in free for j in (i, *timeline.neighbours(i))}.difference(states)
-    changes = [i for i in sorted(near) if is_change(timeline, i)]
-    timeline.prepare(changes)
-    arcs = [
-        arc
-        for change in changes
-        for arc in find_arcs(timeline, change)
-        if not fresh.isdisjoint((arc.earlier, change, arc.restated))
-        and arc.earlier not in states
-        and arc.restated not in states
-        and _are_of_one_subject(timeline, arc.earlier, change, arc.restated)
-    ]
-    chosen: list[Arc] = []
-    for arc in sorted(arcs, key=lambda a: (-a.strength, a.earlier, a.change, a.restated)):
-        facts = {arc.earlier, arc.change, arc.restated}
-        if all(
-            arc.change != a.change and len(facts & {a.earlier, a.change, a.restated}) < 2
-            for a in chosen
-        ):
-            chosen.append(arc)
-    return chosen
-
-
 def _pair_findings(
     timeline: Timeline, fresh: set[int], states: Collection[int], taken: Sequence[set[int]]
 ) -> list[Finding]:
@@ -143,12 +101,13 @@ def _pair_findings(
     for older, newer in sorted(pairs):
         if older in states or newer in states or any({older, newer} <= f for f in taken):
             continue
-        ending = find_ending(timeline, older, newer)
+        ending = gone_then_used.find(timeline, older, newer)
         clash = None if ending else find_clash(timeline, older, newer)
-        if not (ending or clash) or not _are_of_one_subject(timeline, older, newer):
+        facts = (timeline.facts[older], timeline.facts[newer])
+        if not (ending or clash) or not are_of_one_subject(facts):
             continue
         if ending:
-            findings.append(of_ending(timeline, ending))
+            findings.append(gone_then_used.finding_of(timeline, ending))
         if clash:
             clashes.append(clash)
     return findings + [of_clashes(timeline, group) for group in _joined(timeline, clashes)]
@@ -156,16 +115,10 @@ def _pair_findings(
 
 def _is_one_matter(timeline: Timeline, older: int, newer: int) -> bool:
     """Whether two facts are near or disagree; two that were read before make no pair of a run."""
-    if not _are_of_one_subject(timeline, older, newer):
+    if not are_of_one_subject(timeline.facts[i] for i in (older, newer)):
         return False
     is_near = timeline.cosine(older, newer) >= SAME_MATTER_COSINE
     return is_near or find_clash(timeline, older, newer) is not None
-
-
-def _are_of_one_subject(timeline: Timeline, *positions: int) -> bool:
-    """Whether no two of the facts clearly speak of two things."""
-    notes = [note_of(timeline.facts[i]) for i in positions]
-    return not any(are_of_other_subjects(a, b) for a, b in combinations(notes, 2))
 
 
 def _joined(timeline: Timeline, clashes: Sequence[Clash]) -> list[list[Clash]]:

@@ -41,7 +41,8 @@ class Finding:
 
     ``fact_ids`` are all that take part, oldest first; ``yes_keeps`` the facts that say what the
     question names; ``confidence`` is in [0, 1]; ``suggestion`` is the detector's opinion and
-    never a decision.
+    never a decision; ``rules`` are the ids of the rules that found it, first the one whose reason
+    the question gives.
     """
 
     kind: FindingKind
@@ -52,6 +53,7 @@ class Finding:
     severity: Severity
     confidence: float
     suggestion: Suggestion | None
+    rules: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

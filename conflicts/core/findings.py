@@ -6,72 +6,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from conflicts.core.ambiguities import Clash
 from conflicts.core.comparisons import Comparisons
 from conflicts.core.facts import Finding
-from conflicts.core.questions import ask_ambiguity, ask_reversal, ask_stale, ask_state
-from conflicts.core.reversals import Arc
+from conflicts.core.questions import ask_ambiguity
+from conflicts.core.rules.pair import Clash
 from conflicts.core.severity import severity_of
-from conflicts.core.stale import Ending
-from conflicts.core.states import State
 from conflicts.core.subjects import Note, group_by_subject
 from conflicts.core.timeline import Timeline
 
-STATE_CONFIDENCE: Final = 0.9
-MAX_CONFIDENCE: Final = 0.95
 SAME_SIDE_COSINE: Final = 0.70
-
-
-def of_state(
-    timeline: Timeline, arc: Sequence[tuple[int, State]], newest: State, between: State
-) -> Finding:
-    """Put the history of a state into a finding; ``arc`` is oldest first."""
-    positions = [i for i, _ in arc]
-    values = " → ".join(state.written for _, state in arc)
-    return Finding(
-        kind="reversal",
-        fact_ids=_ids(timeline, positions),
-        yes_keeps=_ids(timeline, (i for i, state in arc if state.value == newest.value)),
-        question=ask_state(newest.subject, newest.attribute, newest.written, between.written),
-        reasoning=f"The {newest.attribute} of {newest.subject} went {values} and no memory says "
-        "that it was set back.",
-        severity=severity_of([timeline.facts[i] for i in positions]),
-        confidence=STATE_CONFIDENCE,
-        suggestion=None,
-    )
-
-
-def of_arc(timeline: Timeline, arc: Arc) -> Finding:
-    """Put an unannounced return into a finding; yes keeps both statements of the old value."""
-    members = (arc.earlier, arc.change, arc.restated)
-    turn, new = timeline.facts[arc.change], timeline.facts[arc.restated]
-    return Finding(
-        kind="reversal",
-        fact_ids=_ids(timeline, members),
-        yes_keeps=_ids(timeline, (arc.earlier, arc.restated)),
-        question=ask_reversal(new.content, turn.content),
-        reasoning=f"A change was noted on {turn.observed_at:%d %B %Y}, yet the earlier claim is "
-        f"stated as current again on {new.observed_at:%d %B %Y} without a word about going back.",
-        severity=severity_of([timeline.facts[i] for i in members]),
-        confidence=round(min(MAX_CONFIDENCE, 0.4 + 0.4 * arc.strength), 3),
-        suggestion=None,
-    )
-
-
-def of_ending(timeline: Timeline, ending: Ending) -> Finding:
-    """Put a claim that leans on something gone into a finding; yes keeps the claim."""
-    old, gone = timeline.facts[ending.leaning], timeline.facts[ending.end]
-    return Finding(
-        kind="stale",
-        fact_ids=(old.id, gone.id),
-        yes_keeps=(old.id,),
-        question=ask_stale(old.content, gone.content),
-        reasoning=f"The claim of {old.observed_at:%d %B %Y} leans on something that is reported "
-        f"gone on {gone.observed_at:%d %B %Y}, and no memory says what took its place.",
-        severity=severity_of([old, gone]),
-        confidence=round(ending.strength, 3),
-        suggestion="no",
-    )
 
 
 def of_clashes(timeline: Timeline, clashes: Sequence[Clash]) -> Finding:
@@ -87,6 +30,7 @@ def of_clashes(timeline: Timeline, clashes: Sequence[Clash]) -> Finding:
         if i not in opposed and (i == named or timeline.cosine(i, named) >= SAME_SIDE_COSINE)
     ]
     reasons = dict.fromkeys(reason for clash in clashes for reason in clash.reasons)
+    rules = dict.fromkeys(clash.rule.id for clash in (best, *clashes))
     return Finding(
         kind="ambiguity",
         fact_ids=_ids(timeline, members),
@@ -97,6 +41,7 @@ def of_clashes(timeline: Timeline, clashes: Sequence[Clash]) -> Finding:
         severity=severity_of([timeline.facts[i] for i in members]),
         confidence=round(best.strength, 3),
         suggestion=None,
+        rules=tuple(rules),
     )
 
 

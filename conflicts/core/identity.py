@@ -214,9 +214,11 @@ def _is_one_question(
 
 
 def _fold(first: Placement, second: Placement) -> Placement:
-    """Return the first placement, widened by the lineages and pairs of the second."""
+    """Return the first placement, widened by the lineages, pairs and rules of the second."""
+    rules = tuple(dict.fromkeys((*first.finding.rules, *second.finding.rules)))
     return replace(
         first,
+        finding=replace(first.finding, rules=rules),
         lineages=tuple(dict.fromkeys((*first.lineages, *second.lineages))),
         pairs=(*first.pairs, *second.pairs),
     )

@@ -16,6 +16,7 @@ from typing import Final
 from conflicts.core.facts import Fact, Finding, FindingKind, Severity
 from conflicts.core.forgetting import count_tokens
 from conflicts.core.questions import ask_ambiguity, ask_reversal, ask_stale
+from conflicts.core.rules.reported import MODEL
 from conflicts.core.topic_words import stems, tokens
 from memories.core.quoting import quote_fields, visible
 
@@ -180,6 +181,7 @@ def accept_finding(reported: Reported, facts: Sequence[Fact]) -> Finding | None:
         severity=reported.severity,
         confidence=NARRATIVE_CONFIDENCE,
         suggestion="no" if reported.kind == "stale" else None,
+        rules=(MODEL[reported.kind].id,),
     )
 
 

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from conflicts.core.comparable import is_comparable, scope_words
 from conflicts.core.cues import Cue
-from conflicts.core.disagreements import denied_words
-from conflicts.core.rules import is_comparable, scope_words
+from conflicts.core.opposites import denied_words
 from conflicts.core.statements import Statement
 from conflicts.core.timeline import Timeline
 from conflicts.core.topic_words import MEASURES, stems

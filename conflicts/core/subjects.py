@@ -13,16 +13,16 @@ Only clear signs count, because rules, models and people may know better:
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
 from itertools import combinations
 from typing import Final, Protocol, TypeVar
 
+from conflicts.core.comparable import other_entity, other_member
 from conflicts.core.facts import Fact
 from conflicts.core.labels import is_sentence, name_other_things, slots_of
-from conflicts.core.rules import other_entity, other_member
 from conflicts.core.statements import Statement, read
 from conflicts.core.topic_words import MEASURES, stems
 from memories.core.lexicon import is_product
@@ -86,6 +86,12 @@ def are_of_other_subjects(a: Note, b: Note) -> bool:
 @lru_cache(maxsize=4096)  # of short texts only
 def _clearly_differ(a: Note, b: Note) -> bool:
     return _name_other_things(a.content, b.content) or _are_of_other_places(a, b)
+
+
+def are_of_one_subject(facts: Iterable[Noted]) -> bool:
+    """Tell whether no two of some facts clearly speak of two things."""
+    notes = map(note_of, facts)
+    return not any(are_of_other_subjects(a, b) for a, b in combinations(notes, 2))
 
 
 def share_nothing(a: Note, b: Note, cosine: float) -> bool:

@@ -15,6 +15,11 @@ from memories.core.lexicon import EXCLUSIVE_SUBJECT, concept_of, interchangeable
 from memories.core.tokeniser import stem
 
 Relation = Literal["same", "refines", "contradicts", "different"]
+# In which way two claims contradict each other.
+Contradiction = Literal[
+    "number", "version", "date", "time", "label", "choice", "denial", "direction", "roles",
+    "opposites", "negation", "one-at-a-time", "moved-away", "owner",
+]  # fmt: skip
 
 # Prepositions behind which a qualifier narrows what a statement holds for.
 _NARROWING = frozenset(["for", "in", "during", "within", "at", "per", "under", "outside", "inside",
@@ -46,12 +51,16 @@ _COMPOUND = re.compile(r"\b[a-z]{1,30}(?:-[a-z]{1,30}){1,4}\b")
 
 @dataclass(frozen=True, slots=True)
 class CaseReading:
-    """The relation of two claims; `finer` names the side that says more in `refines`."""
+    """The relation of two claims; `finer` names the side that says more in `refines`.
+
+    `contradiction` names the way of `contradicts`.
+    """
 
     relation: Relation
     reasons: tuple[str, ...]
     confidence: float
     finer: Literal["a", "b"] | None = None
+    contradiction: Contradiction | None = None
 
 
 @dataclass(frozen=True, slots=True)

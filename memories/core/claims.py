@@ -19,6 +19,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from memories.core.cases import Contradiction
 from memories.core.claim_types import Claim, Modality, Reading, Term, Transition
 from memories.core.details import contrasts
 from memories.core.measures import Quantity
@@ -27,8 +28,9 @@ from memories.core.relations import CaseReading, Relation, relate
 from memories.core.spelling import same_letters
 from memories.core.word_order import difference_of_texts
 
-__all__ = ["Claim", "Comparison", "Modality", "Quantity", "Reading", "Relation", "Term",
-           "Transition", "compare", "missing", "read", "relate", "why_too_long"]  # fmt: skip
+__all__ = ["Claim", "Comparison", "Contradiction", "Modality", "Quantity", "Reading",
+           "Relation", "Term", "Transition", "compare", "missing", "read", "relate",
+           "why_too_long"]  # fmt: skip
 
 _CANDIDATES = 3  # claims of the other text that one claim is compared with
 # Words of one text beside words of the other, over the claims that are set side by side. Two
@@ -57,6 +59,8 @@ class Comparison:
     likeness : float
         For `different`, the share of their words that both have, less for long texts, which meet
         by chance; 1 otherwise. What no rule can tell may still be the same in other words.
+    contradiction : str or None
+        For `contradicts`, the way in which the first reason says that they do.
     """
 
     relation: Relation
@@ -65,6 +69,7 @@ class Comparison:
     more_specific: Literal["a", "b"] | None
     pair: tuple[int, int] | None
     likeness: float = 1.0
+    contradiction: Contradiction | None = None
 
 
 def compare(a: Reading | str, b: Reading | str) -> Comparison:
@@ -117,10 +122,11 @@ def _flip(found: Comparison, left: Reading, right: Reading) -> Comparison:
     """The answer for (right, left) turned into that for (left, right)."""
     specific: dict[str | None, Literal["a", "b"] | None] = {"a": "b", "b": "a"}
     pair = (found.pair[1], found.pair[0]) if found.pair else None
-    reasons = found.reasons
+    reasons, contradiction = found.reasons, found.contradiction
     if pair and found.relation == "contradicts":  # "5 vs 9" names the stored side first
         again = relate(left.claims[pair[0]], right.claims[pair[1]])
-        reasons = again.reasons if again.relation == found.relation else reasons
+        if again.relation == found.relation:
+            reasons, contradiction = again.reasons, again.contradiction
     return Comparison(
         found.relation,
         reasons,
@@ -128,6 +134,7 @@ def _flip(found: Comparison, left: Reading, right: Reading) -> Comparison:
         specific.get(found.more_specific),
         pair,
         found.likeness,
+        contradiction,
     )
 
 
@@ -171,7 +178,14 @@ def _likeness(a: Reading, b: Reading) -> float:
 
 
 def _answer(verdict: CaseReading, pair: tuple[int, int]) -> Comparison:
-    return Comparison(verdict.relation, verdict.reasons, verdict.confidence, verdict.finer, pair)
+    return Comparison(
+        verdict.relation,
+        verdict.reasons,
+        verdict.confidence,
+        verdict.finer,
+        pair,
+        contradiction=verdict.contradiction,
+    )
 
 
 def _pairs(a: Reading, b: Reading) -> set[tuple[int, int]]:

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from memories.core import dates
 from memories.core.alignment import Pair
 from memories.core.cases import (
     Case,
     CaseReading,
+    Contradiction,
     is_agent_slot,
     is_exact,
     is_one_slot,
@@ -51,6 +53,11 @@ def different(*reasons: str, confidence: float = 0.4) -> CaseReading:
     return CaseReading("different", reasons, confidence)
 
 
+def _against(way: Contradiction, *reasons: str, confidence: float) -> CaseReading:
+    """A verdict of two statements that exclude each other in a way."""
+    return CaseReading("contradicts", reasons, confidence, contradiction=way)
+
+
 def denial(case: Case) -> CaseReading | None:
     """One side states what the other denies: "S3" against "not S3", "moved away from S3"."""
     for pair in case.found.same:
@@ -64,7 +71,7 @@ def denial(case: Case) -> CaseReading | None:
         narrow = narrows(stating, in_subject=not subject_is_firm(case))
         if is_alone and not narrow and _shares_another(case, pair):
             confidence = 0.8 if is_exact(case) else 0.65
-            return CaseReading("contradicts", (f"one side denies {denied.text}",), confidence)
+            return _against("denial", f"one side denies {denied.text}", confidence=confidence)
         return different(f"only one side denies {denied.text}")
     return None
 
@@ -88,9 +95,8 @@ def swap(case: Case) -> CaseReading | None:
                 continue
             if case.both_left or _OPPOSED_PREPOSITIONS.get(first.a.prep) == second.b.prep:
                 return None
-            return CaseReading(
-                "contradicts", (f"other direction: {first.a.prep} {first.a.text}",), 0.8
-            )  # fmt: skip
+            reason = f"other direction: {first.a.prep} {first.a.text}"
+            return _against("direction", reason, confidence=0.8)
     return _exchanged_roles(case, pairs)
 
 
@@ -115,7 +121,7 @@ def _exchanged_roles(case: Case, pairs: Sequence[Pair]) -> CaseReading | None:
     verb_weight = next((term.weight for term in case.a.terms if term.is_verb), 0)
     if case.both_left or verb_weight < 1 or case.parity_differs:
         return different("the same words in other roles")
-    return CaseReading("contradicts", ("the same words in exchanged roles",), 0.7)
+    return _against("roles", "the same words in exchanged roles", confidence=0.7)
 
 
 def value(case: Case) -> CaseReading | None:
@@ -128,7 +134,18 @@ def value(case: Case) -> CaseReading | None:
         # Words may be other names of one thing; other numbers never say the same.
         is_number = all(pair.a.kind not in ("word", "name") for pair in clashes)
         return different(*reasons, doubt, confidence=0.5 if is_number else 0.4)
-    return CaseReading("contradicts", reasons, 0.9 if is_exact(case) else 0.7)
+    return _against(_what(clashes[0]), *reasons, confidence=0.9 if is_exact(case) else 0.7)
+
+
+def _what(clash: Pair) -> Contradiction:
+    """Name what differs: a number, a version, a date, the time of day, a label or a choice."""
+    if "version" in (clash.a.kind, clash.b.kind):
+        return "version"
+    if clash.a.kind == "date":
+        return "time" if dates.dimension(clash.a.key) == "clock" else "date"
+    if clash.a.kind == "label":
+        return "label"
+    return "number" if "quantity" in (clash.a.kind, clash.b.kind) else "choice"
 
 
 def _doubt_about(case: Case, clashes: Sequence[Pair]) -> str:
@@ -180,7 +197,7 @@ def opposition(case: Case) -> CaseReading | None:
         return None  # "not allowed" is "forbidden": left to agreement
     if not is_one_slot(case) or case.is_additive or _until_differs(case):
         return different(*reasons, "but something else differs too")
-    return CaseReading("contradicts", reasons, 0.85 if is_exact(case) else 0.65)
+    return _against("opposites", *reasons, confidence=0.85 if is_exact(case) else 0.65)
 
 
 def _until_differs(case: Case) -> bool:
@@ -219,7 +236,7 @@ def negation(case: Case) -> CaseReading | None:
         return different("one side is negated", "of another subject")
     if case.found.loose or case.found.clashes:
         return different("one side is negated", "with other values")
-    return CaseReading("contradicts", ("one side is negated",), 0.85)
+    return _against("negation", "one side is negated", confidence=0.85)
 
 
 def filler(case: Case) -> CaseReading | None:
@@ -234,7 +251,7 @@ def filler(case: Case) -> CaseReading | None:
     reason = f"{why}: {names(case.left_a)} vs {names(case.left_b)}"
     are_names = all(term.kind == "name" for term in case.left_a + case.left_b)
     # Two plain nouns may be two words for one thing ("road", "path").
-    return CaseReading("contradicts", (reason,), 0.65 if are_names else 0.5)
+    return _against("one-at-a-time", reason, confidence=0.65 if are_names else 0.5)
 
 
 def _is_one_filler_each(case: Case) -> bool:
@@ -261,7 +278,8 @@ def _left_behind(case: Case) -> CaseReading | None:
             for term in named
         )
         if are_places and _shares_subject(case):
-            return CaseReading("contradicts", (f"{change.text} away from {names(named)}",), 0.6)
+            reason = f"{change.text} away from {names(named)}"
+            return _against("moved-away", reason, confidence=0.6)
     return None
 
 
@@ -305,7 +323,7 @@ def agent(case: Case) -> CaseReading | None:
     if has_other or not _shares_object(case) or max(len(left), len(right)) > 3:
         return different("another subject and another object", confidence=0.6)
     described = f"{names(left)} vs {names(right)}" if left and right else clashing[0].reason
-    return CaseReading("contradicts", (f"another subject: {described}",), 0.7)
+    return _against("owner", f"another subject: {described}", confidence=0.7)
 
 
 def _in_subject(terms: Sequence[Term]) -> list[Term]:

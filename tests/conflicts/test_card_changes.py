@@ -81,7 +81,7 @@ def test_a_memory_that_joins_is_for_yes_only_if_it_says_what_the_question_names(
 def test_a_folded_memory_that_says_what_the_question_names_is_for_yes(tenant: Tenant) -> None:
     a, b, c = tell(tenant, 3)
     also_b = commit(tenant, PLACES[1], scope="travel")
-    rest = ("Is it so?", "r", "low", 0.5, None)
+    rest = ("Is it so?", "r", "low", 0.5, None, ("ambiguity.choice",))
     with in_workspace(tenant.workspace):
         filed = file_findings(
             [

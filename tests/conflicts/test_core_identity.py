@@ -24,6 +24,7 @@ def finding(*lineages: str) -> Finding:
         severity="medium",
         confidence=0.7,
         suggestion=None,
+        rules=("ambiguity.number",),
     )
 
 
@@ -143,7 +144,7 @@ def test_a_card_may_reopen_one_verdict_and_repeat_what_another_rejected() -> Non
 
 
 def test_two_versions_of_one_lineage_are_no_pair() -> None:
-    versions = Finding("ambiguity", ("a1", "a2"), ("a2",), "Is it so?", "r", "low", 0.5, None)
+    versions = Finding("ambiguity", ("a1", "a2"), ("a2",), "Is it so?", "r", "low", 0.5, None, ())
     placed = place(
         [versions],
         lineage_of={"a1": "a", "a2": "a"},

@@ -237,7 +237,17 @@ def test_two_concurrent_runs_file_one_row(shared_tenant: Tenant) -> None:
         barrier = Barrier(2)
 
         def file(fact_ids: tuple[str, ...], barrier: Barrier = barrier) -> None:
-            finding = Finding("ambiguity", fact_ids, fact_ids[:1], "Is it?", "r", "low", 0.5, None)
+            finding = Finding(
+                "ambiguity",
+                fact_ids,
+                fact_ids[:1],
+                "Is it?",
+                "r",
+                "low",
+                0.5,
+                None,
+                ("ambiguity.choice",),
+            )
             barrier.wait()
             try:
                 with in_workspace(tenant.workspace):

@@ -268,7 +268,9 @@ def mixed_card(tenant: Tenant) -> tuple[dict[str, list[str]], dict[str, Any]]:
         text = f"Tank of {subject} holds {value} litres."
         ids[subject].append(commit(tenant, text, subject.lower()))
     every = (*ids["Etna"], *ids["Ural"])
-    finding = Finding("ambiguity", every, (every[-1],), "Is it?", "r", "low", 0.5, None)
+    finding = Finding(
+        "ambiguity", every, (every[-1],), "Is it?", "r", "low", 0.5, None, ("ambiguity.choice",)
+    )
     with in_workspace(tenant.workspace):
         filed = file_findings(
             [finding], Comparisons(), detected_by="rules", now=timezone.now(), is_reported=True
@@ -317,8 +319,28 @@ def test_a_finding_that_names_two_subjects_is_filed_as_two_cards(
     texts = [f"Tank of {s} holds {v} litres." for s in ("Etna", "Ural") for v in (10, 20)]
     ids = [commit(tenant, text) for text in texts]
     question = "Does the tank of Ural hold 20 litres?"
-    finding = Finding("ambiguity", tuple(ids), (ids[1], ids[3]), question, "r", "low", 0.6, None)
-    alone = Finding("ambiguity", (ids[0], ids[3]), (ids[3],), question, "r", "low", 0.6, None)
+    finding = Finding(
+        "ambiguity",
+        tuple(ids),
+        (ids[1], ids[3]),
+        question,
+        "r",
+        "low",
+        0.6,
+        None,
+        ("ambiguity.choice",),
+    )
+    alone = Finding(
+        "ambiguity",
+        (ids[0], ids[3]),
+        (ids[3],),
+        question,
+        "r",
+        "low",
+        0.6,
+        None,
+        ("ambiguity.choice",),
+    )
     with in_workspace(tenant.workspace):
         filed = file_findings(
             [finding, alone], Comparisons(), detected_by=detected_by, now=timezone.now()

@@ -114,7 +114,17 @@ class Verdicts(Lifecycle):
         with in_workspace(self.workspace):
             ordered = Memory.objects.filter(pk__in=some).order_by("observed_at", "created_at", "pk")
             ids = tuple(str(memory.id) for memory in ordered)
-            finding = Finding("ambiguity", ids, ids[-1:], "Is it so?", "r", "low", 0.5, None)
+            finding = Finding(
+                "ambiguity",
+                ids,
+                ids[-1:],
+                "Is it so?",
+                "r",
+                "low",
+                0.5,
+                None,
+                ("ambiguity.choice",),
+            )
             filed = file_findings(
                 [finding], Comparisons(), detected_by="agent", now=self.now, is_reported=True
             )

@@ -8,6 +8,7 @@ from datetime import datetime
 from uuid import UUID
 
 from conflicts.core.comparisons import Comparisons
+from conflicts.core.rules.reported import AGENT_RELATES, PERSON_RELATES
 from conflicts.models import Conflict, JudgedRelation, Judgement
 from conflicts.models.card import WAITING
 from conflicts.services.cards.comparing import with_comparisons
@@ -90,7 +91,10 @@ def judge(
         )
         record_judgement(memory, other, relation, actor=actor, now=now)
         if is_against:
-            reported = file_report(gathered, known, reason=reason, record=own, actor=actor, now=now)
+            reported = file_report(
+                gathered, known, reason=reason, record=own,
+                rule=PERSON_RELATES if actor.is_person else AGENT_RELATES, actor=actor, now=now,
+            )  # fmt: skip
             return RecordedRelation(judgement, reported.outcome, reported.card)
         card = card_of(memory, other)
         if relation == JudgedRelation.DIFFERENT or not _is_one_place(memory, other):

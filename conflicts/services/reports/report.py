@@ -13,6 +13,8 @@ from conflicts.core.comparisons import Comparisons
 from conflicts.core.facts import Finding, FindingKind
 from conflicts.core.questions import ask_ambiguity, ask_reversal
 from conflicts.core.records import Record
+from conflicts.core.rules.reported import AGENT_REPORTS, CORRECTION, PERSON_REPORTS
+from conflicts.core.rules.rule import Rule
 from conflicts.core.subjects import group_by_subject, note_of, share_nothing
 from conflicts.models import Conflict, JudgedRelation
 from conflicts.services.cards.comparing import with_comparisons
@@ -71,7 +73,8 @@ def report(
     def file(known: Comparisons) -> ReportOutcome:
         one_filer()
         demand_leave(actor, workspace.config, now=now)
-        reported = _report(workspace, memory_ids, known, note=note, actor=actor, now=now)
+        rule = PERSON_REPORTS if actor.is_person else AGENT_REPORTS
+        reported = _report(workspace, memory_ids, known, note=note, rule=rule, actor=actor, now=now)
         if reported.card is not None:  # which the answer shows
             live = live_members(reported.card, now)
             compare_members(question_of(reported.card, live, [m.memory for m in live], known))
@@ -86,6 +89,7 @@ def _report(
     known: Comparisons,
     *,
     note: str,
+    rule: Rule,
     actor: Actor,
     now: datetime,
 ) -> ReportOutcome:
@@ -103,7 +107,9 @@ def _report(
             newest, before, JudgedRelation.CONTRADICTS,
             pairs=comb(len(set(memory_ids)), 2), actor=actor, now=now,
         )  # fmt: skip
-    reported = file_report(gathered, known, reason=note, record=record, actor=actor, now=now)
+    reported = file_report(
+        gathered, known, reason=note, record=record, rule=rule, actor=actor, now=now
+    )
     if reported.outcome == "decided":
         raise StaleError("People have decided about these memories already.", cause=ALREADY_DECIDED)
     # The question of a card that others opened stands; what the reporter has to say is kept.
@@ -142,7 +148,7 @@ def correct(
             raise InvalidError("right", "This is what the memory says already.")
         both = [memory_id, result.memory.id]
         at = result.memory.updated_at
-        return _report(workspace, both, known, note="", actor=actor, now=at)
+        return _report(workspace, both, known, note="", rule=CORRECTION, actor=actor, now=at)
 
     return with_comparisons(workspace, file)
 
@@ -243,6 +249,7 @@ def file_report(
     *,
     reason: str,
     record: Record,
+    rule: Rule,
     actor: Actor,
     now: datetime,
 ) -> ReportOutcome:
@@ -256,7 +263,7 @@ def file_report(
     if not (gathered.is_asked or is_vouched or is_seconded(newest, before, actor)):
         return ReportOutcome("kept", None)
     filed = file_findings(
-        [_finding(gathered.memories, known, reason, record, actor)],
+        [_finding(gathered.memories, known, reason=reason, record=record, rule=rule, actor=actor)],
         known,
         detected_by="person" if actor.is_person else "agent",
         actor=actor,
@@ -271,7 +278,13 @@ def file_report(
 
 
 def _finding(
-    memories: Sequence[Memory], known: Comparisons, reason: str, record: Record, actor: Actor
+    memories: Sequence[Memory],
+    known: Comparisons,
+    *,
+    reason: str,
+    record: Record,
+    rule: Rule,
+    actor: Actor,
 ) -> Finding:
     """Ask whether the newest claim holds, and what says the same with it."""
     newest = memories[-1]
@@ -290,4 +303,5 @@ def _finding(
         severity="medium",
         confidence=round(record.weight, 3),
         suggestion=None,
+        rules=(rule.id,),
     )

@@ -1,4 +1,4 @@
-"""Stale claims: an old claim leans on something that a newer fact says is gone."""
+"""An old claim builds on something that a newer fact says is gone: the claim may be stale."""
 
 from __future__ import annotations
 
@@ -8,12 +8,26 @@ from itertools import pairwise
 from typing import Final
 
 from conflicts.core.absence import absent_stems
+from conflicts.core.comparable import is_comparable, scope_words
 from conflicts.core.cues import Cue, enclosed_by
-from conflicts.core.rules import is_comparable, scope_words
+from conflicts.core.facts import Finding
+from conflicts.core.questions import ask_stale
+from conflicts.core.rules.rule import Rule
+from conflicts.core.severity import severity_of
 from conflicts.core.statements import Statement
 from conflicts.core.timeline import Timeline
 from conflicts.core.topic_words import stems
 
+RULE: Final = Rule(
+    id="stale.gone-then-used",
+    meaning="An old statement builds on something that a later one says is gone, and nothing "
+    "says what took its place.",
+    module=__name__,
+    example=(
+        "Nightly reports are read from replica orion-2.",
+        "Terraform destroyed orion-2 and its volume.",
+    ),
+)
 MIN_THING_WEIGHT: Final = 0.8
 MIN_COSINE: Final = 0.25
 MIN_NAMED_COSINE: Final = 0.15  # where both name the thing, and hardly anybody else does
@@ -47,7 +61,7 @@ class Ending:
     strength: float
 
 
-def find_ending(timeline: Timeline, leaning: int, end: int) -> Ending | None:
+def find(timeline: Timeline, leaning: int, end: int) -> Ending | None:
     """Judge whether fact ``end`` takes away what the older fact ``leaning`` builds on."""
     is_told = timeline.has_cue(end, Cue.END) and not timeline.has_cue(leaning, *_NO_STANDING_CLAIM)
     cosine = timeline.cosine(leaning, end)
@@ -71,6 +85,23 @@ def find_ending(timeline: Timeline, leaning: int, end: int) -> Ending | None:
         return None
     strength = 0.5 + 0.1 * len(thing) + 0.2 * bool(named)
     return Ending(leaning, end, thing, min(0.95, strength))
+
+
+def finding_of(timeline: Timeline, ending: Ending) -> Finding:
+    """Put a claim that leans on something gone into a finding; yes keeps the claim."""
+    old, gone = timeline.facts[ending.leaning], timeline.facts[ending.end]
+    return Finding(
+        kind="stale",
+        fact_ids=(old.id, gone.id),
+        yes_keeps=(old.id,),
+        question=ask_stale(old.content, gone.content),
+        reasoning=f"The claim of {old.observed_at:%d %B %Y} leans on something that is reported "
+        f"gone on {gone.observed_at:%d %B %Y}, and no memory says what took its place.",
+        severity=severity_of([old, gone]),
+        confidence=round(ending.strength, 3),
+        suggestion="no",
+        rules=(RULE.id,),
+    )
 
 
 def _is_thing(

@@ -1,0 +1,32 @@
+"""The dates and hours that a statement gives, by what they name: a day, a weekday, a quarter."""
+
+from __future__ import annotations
+
+from conflicts.core.statements import Statement
+
+
+def dates_of(statement: Statement, dimension: str) -> set[str]:
+    """Return the dates of a dimension: clock, day, weekday, quarter or relative."""
+    found = {date for claim in statement.reading.claims for date in claim.dates}
+    return {date for date in found if _dimension(date) == dimension}
+
+
+def stated_dates(statement: Statement, dimension: str) -> set[str]:
+    """Return dates of a dimension without those that name the subject: "Monday's soup is …"."""
+    named = {
+        term.key
+        for claim in statement.reading.claims
+        for term in claim.terms
+        if term.kind == "date" and term.region == "subject"
+    }
+    return dates_of(statement, dimension) - named
+
+
+def _dimension(date: str) -> str:
+    if ":" in date:
+        return "clock"
+    if date.startswith(("last-", "next-", "this-")):
+        return "relative"
+    if "q" in date:
+        return "quarter"
+    return "weekday" if date.isalpha() else "day"

@@ -1,0 +1,1 @@
+"""The detective's rules, one a module; `registry` lists them in their order."""

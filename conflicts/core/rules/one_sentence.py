@@ -1,0 +1,145 @@
+"""Two texts of one sentence contradict each other: a rule for each way that claim comparison knows.
+
+`memories/core/contradictions.py` decides, for the gate and for the detective; here it is weighed
+whether the two are near enough to ask a person.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from conflicts.core.absence import absent_stems
+from conflicts.core.conditions import are_parted
+from conflicts.core.rules.pair import Clash, Pair
+from conflicts.core.rules.rule import Rule
+from conflicts.core.statements import Statement
+from memories.core import contradictions
+from memories.core.claims import Contradiction
+
+MIN_CONFIDENCE: Final = 0.5
+PLAIN_CONFIDENCE: Final = 0.6
+PLAIN_COSINE: Final = 0.60
+SURE_COSINE: Final = 0.70
+MIN_WEIGHT: Final = 3.0
+MAX_STRENGTH: Final = 0.95
+
+
+def _rule(way: Contradiction, meaning: str, *example: str) -> Rule:
+    return Rule(f"ambiguity.{way}", meaning, contradictions.__name__, example)
+
+
+RULES: Final[dict[Contradiction, Rule]] = {
+    "number": _rule(
+        "number",
+        "Two statements of one sentence give different numbers or amounts.",
+        "The public API allows 1,000 requests per minute.",
+        "The public API allows 5,000 requests per minute.",
+    ),
+    "version": _rule(
+        "version",
+        "Two statements of one sentence name different versions of one thing.",
+        "The billing service runs on PostgreSQL 15.",
+        "The billing service runs on PostgreSQL 17.",
+    ),
+    "date": _rule(
+        "date",
+        "Two statements of one sentence give different dates or weekdays.",
+        "The audit begins on 3 March.",
+        "The audit begins on 17 March.",
+    ),
+    "time": _rule(
+        "time",
+        "Two statements of one sentence give different times of day.",
+        "The sales board is refreshed at 06:00 UTC.",
+        "The sales board is refreshed at 07:00 UTC.",
+    ),
+    "label": _rule(
+        "label",
+        "Two statements of one sentence name different members of a numbered or lettered kind.",
+        "The spare keys are in room 4.",
+        "The spare keys are in room 7.",
+    ),
+    "choice": _rule(
+        "choice",
+        "Two statements of one sentence name different members of one kind: two databases.",
+        "The door of the depot is red.",
+        "The door of the depot is green.",
+    ),
+    "denial": _rule(
+        "denial",
+        "One statement names what the other rules out: in S3, not in S3.",
+        "Invoices are archived in S3.",
+        "Invoices are archived, but not in S3.",
+    ),
+    "direction": _rule(
+        "direction",
+        "Two statements of one sentence go in opposite directions: from A to B, from B to A.",
+        "Orders are copied from the shop to the warehouse.",
+        "Orders are copied from the warehouse to the shop.",
+    ),
+    "roles": _rule(
+        "roles",
+        "Two statements of one sentence exchange who does it and to whom: A calls B, B calls A.",
+        "The billing service calls the mail service.",
+        "The mail service calls the billing service.",
+    ),
+    "opposites": _rule(
+        "opposites",
+        "Two statements of one sentence use opposite words: enabled and disabled.",
+        "The zebra flag is enabled in production.",
+        "The zebra flag is disabled in production.",
+    ),
+    "negation": _rule(
+        "negation",
+        "One statement says what the other negates.",
+        "The nightly export contains addresses.",
+        "The nightly export does not contain addresses.",
+    ),
+    "one-at-a-time": _rule(
+        "one-at-a-time",
+        "Two statements of one sentence name different things where only one can hold at a time.",
+        "The default branch is main.",
+        "The default branch is trunk.",
+    ),
+    "moved-away": _rule(
+        "moved-away",
+        "One statement names a place, a less trusted one a move to another place.",
+        "Ana lives in Madrid.",
+        "Ana moved to Lisbon.",
+    ),
+    "owner": _rule(
+        "owner",
+        "Two statements name different people or teams as the one who owns, decides or pays.",
+        "The platform team owns the ingress.",
+        "The network team owns the ingress.",
+    ),
+}
+
+
+def find(pair: Pair) -> Clash | None:
+    """Weigh what claim comparison says, which reads both texts as statements of one frame."""
+    found, way = pair.comparison, pair.comparison.contradiction
+    if way is None or found.confidence < MIN_CONFIDENCE:
+        return None
+    if way == "negation" and are_parted(pair.a, pair.b):
+        return None
+    if way == "denial" and absent_stems(pair.a) & absent_stems(pair.b):
+        return None  # the other denies it, too: "excludes VAT" and "is without VAT"
+    are_plain = _is_plain(pair.a) and _is_plain(pair.b)
+    if pair.cosine >= PLAIN_COSINE and found.confidence >= PLAIN_CONFIDENCE and are_plain:
+        return _clash(pair, way)
+    if pair.shared < MIN_WEIGHT and pair.cosine < SURE_COSINE:
+        return None
+    return _clash(pair, way)
+
+
+def _clash(pair: Pair, way: Contradiction) -> Clash:
+    found = pair.comparison
+    strength = min(MAX_STRENGTH, found.confidence)
+    return pair.clash(RULES[way], *found.reasons, strength=strength)
+
+
+def _is_plain(statement: Statement) -> bool:
+    """Whether a text says one thing and denies no word in passing, so that nothing else counts."""
+    found = statement.reading.claims
+    return len(found) == 1 and not any(term.is_denied for term in found[0].terms)

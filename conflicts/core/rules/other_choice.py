@@ -1,0 +1,42 @@
+"""Two texts name different members of one kind: French and English."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from conflicts.core.rules.pair import Clash, Pair
+from conflicts.core.rules.rule import Rule
+from conflicts.core.statements import Statement
+from memories.core.lexicon import KINDS
+
+RULE: Final = Rule(
+    id="ambiguity.other-words.choice",
+    meaning="Two statements in other words name different members of one kind: two languages.",
+    module=__name__,
+    example=(
+        "The guide to hall two is written in French.",
+        "For hall two there is a guide in English.",
+    ),
+)
+STRENGTH: Final = 0.65
+
+
+def find(pair: Pair) -> Clash | None:
+    """Look for two members of one kind; of two subjects they exclude nothing."""
+    if not pair.is_one_matter or not pair.names_exclude:
+        return None
+    kinds = _other_kinds(pair.a, pair.b)
+    return pair.clash(RULE, f"other choice: {kinds}", strength=STRENGTH) if kinds else None
+
+
+def _other_kinds(a: Statement, b: Statement) -> str:
+    """Return two members of one kind, one of each text, "" without such."""
+    first: dict[str, str] = {}  # of each kind, their first member
+    for word in sorted(b.stems - a.stems):
+        for kind in KINDS.get(word, ()):
+            first.setdefault(kind, word)
+    first.pop("status", None)
+    for word in sorted(a.stems - b.stems):
+        if found := [first[kind] for kind in KINDS.get(word, ()) if kind in first]:
+            return f"{word} against {min(found)}"
+    return ""

@@ -1,0 +1,41 @@
+"""Two texts give different days of one thing in other words."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from conflicts.core.apart import is_observed
+from conflicts.core.dates import stated_dates
+from conflicts.core.rules.pair import Clash, Pair
+from conflicts.core.rules.rule import Rule
+
+RULE: Final = Rule(
+    id="ambiguity.other-words.date",
+    meaning="Two statements in other words give different dates or weekdays.",
+    module=__name__,
+    example=(
+        "Bin collection for the annex is on Tuesday.",
+        "The annex bins are emptied on Thursdays.",
+    ),
+)
+MIN_COSINE: Final = 0.65
+STRENGTH: Final = 0.70
+
+
+def find(pair: Pair) -> Clash | None:
+    """Compare the weekday, then the date, that the older text gives with those of the newer."""
+    if pair.cosine < MIN_COSINE or is_observed(pair.a, pair.b):
+        return None
+    for dimension in ("weekday", "day"):
+        mine, theirs = stated_dates(pair.a, dimension), stated_dates(pair.b, dimension)
+        if len(mine) == 1 and theirs and mine.isdisjoint(theirs) and len(theirs) <= 2:
+            left, right = min(mine), min(theirs)
+            if dimension == "weekday" or _day(left) != _day(right):
+                return pair.clash(RULE, f"other value: {left} against {right}", strength=STRENGTH)
+    return None
+
+
+def _day(date: str) -> str:
+    """Month and day of a date, the date itself when it names no day."""
+    parts = date.lstrip("-").split("-")
+    return "-".join(parts[-2:]) if len(parts) >= 2 else date

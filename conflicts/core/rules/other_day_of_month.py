@@ -1,0 +1,45 @@
+"""Two texts give different days of one period: the first and the 15th of the month."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from conflicts.core.apart import is_observed
+from conflicts.core.rules.pair import Clash, Pair
+from conflicts.core.rules.rule import Rule
+from memories.core.number_words import ORDINALS
+
+RULE: Final = Rule(
+    id="ambiguity.other-words.day-of-month",
+    meaning="Two statements name different days of every month, quarter or year.",
+    module=__name__,
+    example=(
+        "Fuel bills are sent on the first of the month.",
+        "Fuel bills go out on the 15th of each month.",
+    ),
+)
+MIN_COSINE: Final = 0.65
+STRENGTH: Final = 0.70
+_DAY_OF_PERIOD: Final = re.compile(
+    r"\bthe\s(?P<day>first|last|second|third|\d{1,2}(?:st|nd|rd|th))\s(?:day\s)?of\s"
+    r"(?:the|each|every|a)\s(?P<period>month|quarter|year)\b",
+    re.IGNORECASE,
+)
+
+
+def find(pair: Pair) -> Clash | None:
+    """Compare the only day of a period that each text names."""
+    if pair.cosine < MIN_COSINE or is_observed(pair.a, pair.b):
+        return None
+    mine, theirs = map(_DAY_OF_PERIOD.findall, pair.texts)
+    if len(mine) != 1 or len(theirs) != 1 or mine[0][1].lower() != theirs[0][1].lower():
+        return None
+    left, right = (_number(day.lower()) for day, _ in mine + theirs)
+    if left == right:
+        return None
+    return pair.clash(RULE, f"other value: day {left} against day {right}", strength=STRENGTH)
+
+
+def _number(day: str) -> str:
+    return str(ORDINALS[day]) if day in ORDINALS else day.rstrip("stndrh")

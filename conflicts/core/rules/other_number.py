@@ -1,0 +1,74 @@
+"""Two texts give different amounts of one unit in other words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from conflicts.core.apart import is_observed
+from conflicts.core.rules.pair import Clash, Pair
+from conflicts.core.rules.rule import Rule
+from conflicts.core.statements import Statement
+from memories.core.claims import Quantity
+from memories.core.lexicon import concept_of
+
+RULE: Final = Rule(
+    id="ambiguity.other-words.number",
+    meaning="Two statements in other words give different amounts of one unit.",
+    module=__name__,
+    example=(
+        "The largest upload to the archive is 25 MB.",
+        "The archive takes uploads up to 50 MB.",
+    ),
+)
+MIN_COSINE: Final = 0.70
+STRENGTH: Final = 0.70
+CLOSE: Final = 0.05  # rounding between units: 2 °C and 36 °F
+_OFFSET: Final = re.compile(r"\s(?:before|ahead|earlier|prior|in\sadvance|beforehand)\b", re.I)
+
+
+def find(pair: Pair) -> Clash | None:
+    """Compare the only amount that each text gives of a unit."""
+    if pair.cosine < MIN_COSINE or is_observed(pair.a, pair.b):
+        return None
+    for mine, theirs in _comparable(pair.a, pair.b):
+        reason = f"other value: {mine.text} against {theirs.text}"
+        return pair.clash(RULE, reason, strength=STRENGTH)
+    return None
+
+
+def _comparable(a: Statement, b: Statement) -> Iterator[tuple[Quantity, Quantity]]:
+    """Yield quantities of one unit when no two of that unit are close."""
+    mine = [q for claim in a.reading.claims for q in claim.quantities]
+    theirs = [q for claim in b.reading.claims for q in claim.quantities]
+    for unit in sorted({q.unit for q in mine} & {q.unit for q in theirs}):
+        left = [q for q in mine if q.unit == unit]
+        right = [q for q in theirs if q.unit == unit]
+        if unit == "count" and not _counts_same(a, b, left, right):
+            continue
+        if len(left) != 1 or len(right) != 1 or _is_close(left[0], right[0]):
+            continue
+        if _is_offset(a, left[0]) == _is_offset(b, right[0]):
+            yield left[0], right[0]
+
+
+def _is_offset(statement: Statement, quantity: Quantity) -> bool:
+    """Whether a span tells how far off something is: "five days before"."""
+    text = statement.fact.content
+    at = text.find(quantity.text)
+    return at >= 0 and bool(_OFFSET.match(text, at + len(quantity.text)))
+
+
+def _counts_same(a: Statement, b: Statement, left: list[Quantity], right: list[Quantity]) -> bool:
+    """Whether two bare numbers count the same noun."""
+    if len(left) != 1 or len(right) != 1:
+        return False
+    mine, theirs = concept_of(left[0].noun), concept_of(right[0].noun)
+    if not left[0].noun or not right[0].noun:
+        return False
+    return theirs in a.stems or mine in b.stems or "times" in (left[0].noun, right[0].noun)
+
+
+def _is_close(a: Quantity, b: Quantity) -> bool:
+    return abs(a.value - b.value) <= CLOSE * max(abs(a.value), abs(b.value))

@@ -1,0 +1,106 @@
+"""Two facts that may disagree, with what the rules for pairs ask about them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from conflicts.core import apart
+from conflicts.core.conditions import are_day_parts, are_parted
+from conflicts.core.rules.rule import Rule
+from conflicts.core.statements import Statement
+from conflicts.core.timeline import Timeline
+from memories.core.claims import Comparison
+
+# Few words in common want close vectors, and the other way round.
+WEIGHT_FOR_COSINE: Final = 0.08
+MAX_WEIGHED: Final = 8.0
+MIN_NEARNESS: Final = 0.80
+MIN_MATTER_WEIGHT: Final = 2.9
+MIN_SLOT_NEARNESS: Final = 0.76
+MIN_SLOT_WEIGHT: Final = 1.9
+MIN_SHARED_WEIGHT: Final = 4.5
+_OTHER_SUBJECT: Final = "other subject"  # how a reason of claim comparison begins
+
+
+@dataclass(frozen=True, slots=True)
+class Clash:
+    """Positions of two disagreeing facts, why they disagree, and the rule that says so."""
+
+    older: int
+    newer: int
+    reasons: tuple[str, ...]
+    strength: float
+    rule: Rule
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two facts of a timeline by position, the older first, and how their claims compare."""
+
+    timeline: Timeline
+    older: int
+    newer: int
+    comparison: Comparison
+
+    @cached_property
+    def a(self) -> Statement:
+        """The older statement."""
+        return self.timeline.statements[self.older]
+
+    @cached_property
+    def b(self) -> Statement:
+        """The newer statement."""
+        return self.timeline.statements[self.newer]
+
+    @cached_property
+    def texts(self) -> tuple[str, str]:
+        """What both say."""
+        return self.a.fact.content, self.b.fact.content
+
+    @cached_property
+    def cosine(self) -> float:
+        """How near they are in meaning."""
+        return self.timeline.cosine(self.older, self.newer)
+
+    @cached_property
+    def shared(self) -> float:
+        """Weight of the words that both use."""
+        return self.timeline.overlap(self.a.stems & self.b.stems)
+
+    @cached_property
+    def nearness(self) -> float:
+        """Meaning and words together."""
+        return self.cosine + WEIGHT_FOR_COSINE * min(self.shared, MAX_WEIGHED)
+
+    @cached_property
+    def names_exclude(self) -> bool:
+        """Whether other names exclude each other; the names of two subjects do not."""
+        return not self.comparison.reasons[0].startswith(_OTHER_SUBJECT)
+
+    @cached_property
+    def is_one_slot(self) -> bool:
+        """Whether the texts share enough to fill one slot of one sentence."""
+        return self.nearness >= MIN_SLOT_NEARNESS and self.shared >= MIN_SLOT_WEIGHT
+
+    @cached_property
+    def is_one_case(self) -> bool:
+        """Whether neither weekdays, parts of the day nor conditions part the texts."""
+        a, b = self.a, self.b
+        return not (apart.is_other_day(a, b) or are_day_parts(a, b) or are_parted(a, b))
+
+    @cached_property
+    def is_one_matter(self) -> bool:
+        """Whether the texts share enough to speak of one matter in one case."""
+        is_near = self.nearness >= MIN_NEARNESS and self.shared >= MIN_MATTER_WEIGHT
+        return is_near and self.is_one_case
+
+    @cached_property
+    def shares_much(self) -> bool:
+        """Whether words alone say that it is one matter."""
+        return self.is_one_matter and self.shared >= MIN_SHARED_WEIGHT
+
+    def clash(self, rule: Rule, *reasons: str, strength: float) -> Clash:
+        """Return that the two disagree."""
+        return Clash(self.older, self.newer, reasons, strength, rule)

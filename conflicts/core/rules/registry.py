@@ -1,0 +1,63 @@
+"""All rules: those that are asked, in their order, and those of whoever else reports.
+
+`detective.py` asks the rules for stories first, then per pair `gone_then_used`, `one_sentence` and
+`OTHER_WORDS`, until one answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from conflicts.core.rules import (
+    gone_then_used,
+    one_sentence,
+    other_choice,
+    other_date,
+    other_day_of_month,
+    other_name,
+    other_number,
+    other_person,
+    other_polarity,
+    other_precedence,
+    other_side,
+    other_time,
+    other_way,
+    reported,
+    state_returns,
+    value_returns,
+)
+from conflicts.core.rules.pair import Clash, Pair
+from conflicts.core.rules.rule import Rule
+
+# The first that finds something decides.
+_OTHER_WORDS: Final = (
+    other_number,
+    other_time,
+    other_date,
+    other_day_of_month,
+    other_person,
+    other_precedence,
+    other_name,
+    other_way,
+    other_choice,
+    other_side,
+    other_polarity,
+)
+OTHER_WORDS: Final[tuple[Callable[[Pair], Clash | None], ...]] = tuple(
+    rule.find for rule in _OTHER_WORDS
+)
+RULES: Final[tuple[Rule, ...]] = (
+    state_returns.RULE,
+    value_returns.RULE,
+    gone_then_used.RULE,
+    *one_sentence.RULES.values(),
+    *(rule.RULE for rule in _OTHER_WORDS),
+    *reported.RULES,
+)
+_BY_ID: Final = {rule.id: rule for rule in RULES}
+
+
+def rule_of(rule_id: str) -> Rule:
+    """Return the rule of an id; of an id that a card has kept from an earlier version, that."""
+    return _BY_ID.get(rule_id) or Rule(rule_id, "A rule that this version no longer has.", "")

@@ -1,0 +1,33 @@
+"""What a rule is: why a card was opened, under an id that never changes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Why a card was opened.
+
+    Attributes
+    ----------
+    id
+        Stored on cards, so it never changes. The first part is the kind of finding that the rule
+        makes, or who reported it.
+    meaning
+        One line in plain words.
+    module
+        The module that decides, with dots.
+    example
+        Statements, oldest first, of which the rule makes a card; empty for what is reported.
+    """
+
+    id: str
+    meaning: str
+    module: str
+    example: tuple[str, ...] = ()
+
+    @property
+    def path(self) -> str:
+        """The file that decides, from the root of the repository."""
+        return f"{self.module.replace('.', '/')}.py"

@@ -1,0 +1,65 @@
+"""A named state comes back to an earlier value, and nobody says that it was set back."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from typing import Final
+
+from conflicts.core.facts import Finding
+from conflicts.core.questions import ask_state
+from conflicts.core.rules.rule import Rule
+from conflicts.core.severity import severity_of
+from conflicts.core.states import State, returning_arcs
+from conflicts.core.timeline import Timeline
+
+RULE: Final = Rule(
+    id="reversal.state-returns",
+    meaning="A named state (status, phase, stage, …) came back to an earlier value, and nothing "
+    "says that it was set back.",
+    module=__name__,
+    example=(
+        "EIP-3 has status Draft",
+        "EIP-3 has status Review",
+        "EIP-3 has status Draft",
+    ),
+)
+CONFIDENCE: Final = 0.9
+
+
+def find(timeline: Timeline, fresh: Collection[int], states: Mapping[int, State]) -> list[Finding]:
+    """Return histories of one thing's state that come back, each at most one finding.
+
+    ``states`` hold the facts that declare a state and nothing else, by position.
+    """
+    histories: dict[tuple[str, ...], list[tuple[int, State]]] = defaultdict(list)
+    for i in sorted(states):
+        histories[(*states[i].key, timeline.facts[i].project)].append((i, states[i]))
+    triggers = set(fresh)
+    return [
+        _finding(timeline, [(i, states[i]) for i in positions], newest, between)
+        for history in histories.values()
+        if not triggers.isdisjoint(i for i, _ in history)
+        for positions, newest, between in returning_arcs(history)
+        if not triggers.isdisjoint(positions)
+    ]
+
+
+def _finding(
+    timeline: Timeline, arc: Sequence[tuple[int, State]], newest: State, between: State
+) -> Finding:
+    """Ask about the newest value; ``arc`` is oldest first."""
+    facts = [timeline.facts[i] for i, _ in arc]
+    values = " → ".join(state.written for _, state in arc)
+    return Finding(
+        kind="reversal",
+        fact_ids=tuple(fact.id for fact in facts),
+        yes_keeps=tuple(timeline.facts[i].id for i, s in arc if s.value == newest.value),
+        question=ask_state(newest.subject, newest.attribute, newest.written, between.written),
+        reasoning=f"The {newest.attribute} of {newest.subject} went {values} and no memory says "
+        "that it was set back.",
+        severity=severity_of(facts),
+        confidence=CONFIDENCE,
+        suggestion=None,
+        rules=(RULE.id,),
+    )

@@ -1,0 +1,74 @@
+"""A value that was changed is stated again later, and nobody says that it was changed back."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Final
+
+from conflicts.core.facts import Finding
+from conflicts.core.questions import ask_reversal
+from conflicts.core.reversals import Arc, find_arcs, is_change
+from conflicts.core.rules.rule import Rule
+from conflicts.core.severity import severity_of
+from conflicts.core.subjects import are_of_one_subject
+from conflicts.core.timeline import Timeline
+
+RULE: Final = Rule(
+    id="reversal.value-returns",
+    meaning="A change was noted, yet the value from before it is stated again later as if "
+    "nothing had happened.",
+    module=__name__,
+    example=(
+        "The storefront keeps carts in Memcached.",
+        "Moved the storefront carts from Memcached to Valkey.",
+        "Cart lookups of the storefront read Memcached.",
+    ),
+)
+MAX_CONFIDENCE: Final = 0.95
+
+
+def find(timeline: Timeline, fresh: Collection[int], states: Collection[int]) -> list[Finding]:
+    """Return the returns that hold one of the ``fresh`` facts, the strongest first.
+
+    ``states`` declare a state and nothing else: they take no part. There is one finding a change,
+    and it shares no two facts with a stronger one.
+    """
+    free = set(fresh).difference(states)
+    near = {j for i in free for j in (i, *timeline.neighbours(i))}.difference(states)
+    changes = [i for i in sorted(near) if is_change(timeline, i)]
+    timeline.prepare(changes)
+    arcs = [
+        arc
+        for change in changes
+        for arc in find_arcs(timeline, change)
+        if not free.isdisjoint((arc.earlier, change, arc.restated))
+        and arc.earlier not in states
+        and arc.restated not in states
+        and are_of_one_subject(timeline.facts[i] for i in (arc.earlier, change, arc.restated))
+    ]
+    chosen: list[Arc] = []
+    for arc in sorted(arcs, key=lambda a: (-a.strength, a.earlier, a.change, a.restated)):
+        facts = {arc.earlier, arc.change, arc.restated}
+        if all(
+            arc.change != a.change and len(facts & {a.earlier, a.change, a.restated}) < 2
+            for a in chosen
+        ):
+            chosen.append(arc)
+    return [_finding(timeline, arc) for arc in chosen]
+
+
+def _finding(timeline: Timeline, arc: Arc) -> Finding:
+    """Ask whether the old value holds again; yes keeps both statements of it."""
+    old, turn, new = (timeline.facts[i] for i in (arc.earlier, arc.change, arc.restated))
+    return Finding(
+        kind="reversal",
+        fact_ids=(old.id, turn.id, new.id),
+        yes_keeps=(old.id, new.id),
+        question=ask_reversal(new.content, turn.content),
+        reasoning=f"A change was noted on {turn.observed_at:%d %B %Y}, yet the earlier claim is "
+        f"stated as current again on {new.observed_at:%d %B %Y} without a word about going back.",
+        severity=severity_of([old, turn, new]),
+        confidence=round(min(MAX_CONFIDENCE, 0.4 + 0.4 * arc.strength), 3),
+        suggestion=None,
+        rules=(RULE.id,),
+    )

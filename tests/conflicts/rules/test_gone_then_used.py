@@ -1,0 +1,42 @@
+"""A claim builds on something that is gone."""
+
+from __future__ import annotations
+
+import pytest
+
+from conflicts.core.rules.gone_then_used import RULE
+from tests.conflicts.rules.stories import rules_of
+
+
+@pytest.mark.parametrize(
+    "statements",
+    [
+        (
+            "Nightly reports are read from replica orion-2.",
+            "Terraform destroyed orion-2 and its volume.",
+        ),
+        (
+            "The spare key is with the Lindqvists next door.",
+            "The Lindqvists moved to Malmö last month.",
+        ),
+    ],
+)
+def test_a_claim_on_something_gone_is_found(statements: tuple[str, ...]) -> None:
+    assert rules_of(*statements, cosine=0.5) == [(RULE.id,)]
+
+
+@pytest.mark.parametrize(
+    "statements",
+    [
+        (
+            "Nightly reports are read from replica orion-2.",
+            "Terraform destroyed vega-7 and its volume.",
+        ),
+        (
+            "Nightly reports are read from replica orion-2.",
+            "orion-2 is shut for two weeks while the disks are swapped.",
+        ),
+    ],
+)
+def test_a_successor_or_another_number_is_not(statements: tuple[str, ...]) -> None:
+    assert rules_of(*statements, cosine=0.5) == []

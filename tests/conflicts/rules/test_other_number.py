@@ -1,0 +1,50 @@
+"""Different amounts of one unit in other words."""
+
+from __future__ import annotations
+
+import pytest
+
+from conflicts.core.rules.other_number import RULE
+from tests.conflicts.rules.stories import rules_of
+
+
+@pytest.mark.parametrize(
+    "statements",
+    [
+        (
+            "The largest upload to the archive is 25 MB.",
+            "The archive takes uploads up to 50 MB.",
+        ),
+        (
+            "Files of up to 25 MB go into the archive.",
+            "What is sent to the archive may have 50 MB.",
+        ),
+    ],
+)
+def test_another_amount_is_found(statements: tuple[str, ...]) -> None:
+    assert rules_of(*statements, cosine=0.8) == [(RULE.id,)]
+
+
+@pytest.mark.parametrize(
+    "statements",
+    [
+        (
+            "The largest upload to the archive is 25 MB.",
+            "The archive takes uploads up to 25 MB.",
+        ),
+        (
+            "The freezer of the archive is set to 2 °C.",
+            "In the archive the freezer stays at 36 °F.",
+        ),
+        (
+            "Keys of lockers are valid for 90 days.",
+            "Keys of lockers are renewed five days before they end.",
+        ),
+        (
+            "Build time of the shop is at 38 minutes.",
+            "Build time of the shop is at 9 minutes.",
+        ),
+    ],
+)
+def test_a_measured_value_a_rounding_and_an_offset_are_not(statements: tuple[str, ...]) -> None:
+    assert rules_of(*statements, cosine=0.8) == []

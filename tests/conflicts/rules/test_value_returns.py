@@ -1,0 +1,47 @@
+"""A value that was changed is stated again."""
+
+from __future__ import annotations
+
+import pytest
+
+from conflicts.core.rules.value_returns import RULE
+from tests.conflicts.rules.stories import rules_of
+
+
+@pytest.mark.parametrize(
+    "statements",
+    [
+        (
+            "The storefront keeps carts in Memcached.",
+            "Moved the storefront carts from Memcached to Valkey.",
+            "Cart lookups of the storefront read Memcached.",
+        ),
+        (
+            "shop-web installs with yarn, the lock file is in git.",
+            "Moved shop-web to pnpm, the image kept failing.",
+            "Run yarn install for shop-web before the tests.",
+        ),
+    ],
+)
+def test_an_old_value_stated_again_is_found(statements: tuple[str, ...]) -> None:
+    assert rules_of(*statements) == [(RULE.id,)]
+
+
+@pytest.mark.parametrize(
+    "statements",
+    [
+        (
+            "The storefront keeps carts in Memcached.",
+            "Moved the storefront carts from Memcached to Valkey.",
+            "Valkey lost carts, so the storefront went back to Memcached on purpose.",
+            "Cart lookups of the storefront read Memcached.",
+        ),
+        (
+            "The storefront keeps carts in Memcached.",
+            "Moved the storefront carts from Memcached to Valkey.",
+            "Cart lookups of the storefront read Valkey.",
+        ),
+    ],
+)
+def test_an_announced_return_and_an_update_are_not(statements: tuple[str, ...]) -> None:
+    assert rules_of(*statements) == []
