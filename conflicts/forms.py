@@ -9,6 +9,7 @@ from uuid import UUID
 from django import forms
 from django.utils import timezone
 
+from conflicts.core.rules.registry import RULES
 from conflicts.models.card import ConflictKind, ConflictStatus, Severity
 from conflicts.models.decision import Verdict
 from conflicts.services.cards.queue import ALL, CardFilter
@@ -97,6 +98,9 @@ class QueueForm(forms.Form):
     severity = forms.ChoiceField(
         choices=[("", "Any severity"), *Severity.choices[::-1]], required=False
     )
+    rule = forms.ChoiceField(
+        choices=[("", "Any rule"), *((rule.id, rule.id) for rule in RULES)], required=False
+    )
     scope = forms.CharField(max_length=300, required=False)
     mine = forms.BooleanField(required=False)
 
@@ -108,6 +112,7 @@ class QueueForm(forms.Form):
             status=fields.get("status") or default_status,
             kind=fields.get("kind", ""),
             severity=fields.get("severity", ""),
+            rule=fields.get("rule", ""),
             scope=fields.get("scope", ""),
             text=fields.get("q", ""),
             assignee_id=user_id if fields.get("mine") else None,

@@ -29,7 +29,7 @@ from engram.kernel.pages import View, has_role, member_page, staff_of, way_back
 from engram.kernel.pagination import page_of
 from engram.kernel.refusals import RefusalError, StaleError
 
-FILTERS = ("q", "status", "kind", "severity", "scope", "mine")
+FILTERS = ("q", "status", "kind", "severity", "rule", "scope", "mine")
 
 
 def form_target(view: View) -> View:

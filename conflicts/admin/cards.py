@@ -22,6 +22,7 @@ from conflicts.admin.filters import (
     AssigneeFilter,
     FinderFilter,
     OpenedFilter,
+    RuleFilter,
     StatusFilter,
     VerdictFilter,
 )
@@ -52,6 +53,7 @@ class ConflictAdmin(RoleAdmin):
         ("kind", ChoicesDropdownFilter),
         ("severity", ChoicesDropdownFilter),
         FinderFilter,
+        RuleFilter,
         AssigneeFilter,
         VerdictFilter,
         OpenedFilter,

@@ -8,10 +8,13 @@ from typing import Any
 from django.contrib import admin
 from django.http import HttpRequest
 from django.utils import timezone
+from unfold.contrib.filters.admin import DropdownFilter
 
+from conflicts.core.rules.registry import RULES
 from conflicts.models import Decision
 from conflicts.models.card import ConflictStatus
 from conflicts.models.decision import Verdict
+from conflicts.services.cards.queue import found_by_rule
 from engram.kernel.models import Membership
 from engram.kernel.pages import staff_of
 from engram.kernel.staff import DefaultedFilter
@@ -50,6 +53,25 @@ class FinderFilter(admin.SimpleListFilter):
         """Keep cards that the finder found."""
         value = self.value()
         return queryset.filter(detected_by__contains=[value]) if value else queryset
+
+
+class RuleFilter(DropdownFilter):  # type: ignore[misc]
+    """By the rule that opened it, or found it later."""
+
+    title = "rule"
+    parameter_name = "rule"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        """Offer the rules."""
+        return [(rule.id, rule.id) for rule in RULES]
+
+    def queryset(self, request: HttpRequest, queryset: Any) -> Any:
+        """Keep cards that the rule found."""
+        value = self.value()
+        if not value:
+            return queryset
+        known = {key for key, _ in self.lookup_choices}
+        return queryset.filter(found_by_rule(value)) if value in known else queryset.none()
 
 
 class AssigneeFilter(admin.SimpleListFilter):

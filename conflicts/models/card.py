@@ -10,6 +10,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import F, Q
 
+from conflicts.core.rules.reported import UNKNOWN
 from engram.kernel.labels import row_label
 from engram.kernel.tenancy import WorkspaceManager, WorkspaceModel, WorkspaceQuerySet
 from memories.models import Memory
@@ -74,6 +75,9 @@ class Conflict(WorkspaceModel):
     reasoning = models.TextField(blank=True)
     severity = models.CharField(max_length=6, choices=Severity.choices, default=Severity.MEDIUM)
     detected_by = ArrayField(models.CharField(max_length=12), default=list)
+    # Why it was opened, and by which other rules it was found since: ids of `core/rules/registry`.
+    rule = models.CharField(max_length=48, db_default=UNKNOWN.id)
+    further_rules = ArrayField(models.CharField(max_length=48), default=list, db_default=[])
     confidence = models.FloatField(default=0.5)
     suggested_verdict = models.CharField(max_length=12, blank=True)
     version = models.PositiveIntegerField(default=1)
@@ -103,6 +107,11 @@ class Conflict(WorkspaceModel):
 
     def __str__(self) -> str:
         return row_label(self, self.created_at)
+
+    @property
+    def rules(self) -> list[str]:
+        """Ids of the rules that found it, first the one that opened it."""
+        return [self.rule, *self.further_rules]
 
 
 class ConflictMember(WorkspaceModel):

@@ -19,6 +19,7 @@ from conflicts.services.cards.consequences import (
     listing_of,
     question_of,
 )
+from conflicts.services.cards.finders import rules_of
 from conflicts.services.cards.show import WITHHELD, closing_reason, readable_note, remarks
 from engram.kernel.refusals import InvalidError
 from memories.models import State
@@ -64,6 +65,13 @@ class SuggestionSerializer(serializers.Serializer[Any]):
     confidence = serializers.FloatField()
 
 
+class RuleSerializer(serializers.Serializer[Any]):
+    """Why a card was opened; `/rules/` lists all rules with an example each."""
+
+    id = serializers.CharField(help_text="Stable; an id that left the list stays on its cards.")
+    meaning = serializers.CharField(help_text="One line in plain words.")
+
+
 class ConflictSerializer(serializers.Serializer[Any]):
     """A card."""
 
@@ -76,6 +84,8 @@ class ConflictSerializer(serializers.Serializer[Any]):
     detected_by = serializers.ListField(
         child=serializers.ChoiceField(["rules", "narrative", "agent", "person"])
     )
+    rule = RuleSerializer(help_text="The rule that opened the card.")
+    further_rules = RuleSerializer(many=True, help_text="Rules that found it besides, in order.")
     severity = serializers.ChoiceField(Severity.choices)
     suggestion = SuggestionSerializer()
     yes_keeps = serializers.ListField(child=serializers.UUIDField())
@@ -182,6 +192,7 @@ def _consequence(asked: CardQuestion, verdict: Verdict) -> dict[str, Any]:
 def _shape(card: Conflict) -> dict[str, Any]:
     members = list(card.members.all())
     is_withheld = any(m.memory.forgotten_at is not None for m in members)
+    rules = rules_of(card)
     return {
         "id": card.id,
         "kind": card.kind,
@@ -190,6 +201,8 @@ def _shape(card: Conflict) -> dict[str, Any]:
         "reasoning": "" if is_withheld else card.reasoning,
         "memories": [_member(member) for member in members],
         "detected_by": card.detected_by,
+        "rule": rules[0],
+        "further_rules": rules[1:],
         "severity": card.severity,
         "suggestion": {
             "verdict": card.suggested_verdict or None,

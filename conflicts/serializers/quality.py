@@ -8,6 +8,8 @@ from typing import Any
 
 from rest_framework import serializers
 
+from conflicts.core.rules.registry import rule_of
+from conflicts.serializers.card import RuleSerializer
 from conflicts.services.detection.quality import Quality, VerdictCounts
 from engram.kernel.answers import fields_of
 from engram.kernel.fields import Moment
@@ -46,6 +48,12 @@ class AgentSerializer(JudgedSerializer):
     agent = serializers.CharField()
 
 
+class RuleJudgedSerializer(JudgedSerializer):
+    """The verdicts on what one rule found; a card that two found counts for both."""
+
+    rule = RuleSerializer(help_text="The rule.")
+
+
 class MonthSerializer(JudgedSerializer):
     """One month (UTC)."""
 
@@ -76,6 +84,7 @@ class QualitySerializer(JudgedSerializer):
     until = serializers.DateTimeField()
     kinds = KindsSerializer()
     detectors = DetectorsSerializer()
+    rules = RuleJudgedSerializer(many=True, help_text="Those with a verdict, busiest first.")
     agents = AgentSerializer(many=True, help_text="Those who judge or report, busiest first.")
     months = MonthSerializer(many=True)
     undone = serializers.IntegerField(help_text="Verdicts that were taken back; not counted.")
@@ -88,6 +97,9 @@ def present_quality(quality: Quality) -> dict[str, Any]:
     shown = {
         **_fields_of(quality),
         **_fields_of(quality.total),
+        "rules": [
+            {"rule": rule_of(rule), **_fields_of(one)} for rule, one in quality.rules.items()
+        ],
         "agents": [{"agent": name, **_fields_of(one)} for name, one in quality.agents.items()],
         "months": [{"month": m.start, **_fields_of(m.judged)} for m in quality.months],
     }

@@ -10,6 +10,7 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
+from conflicts.core.rules.registry import rule_of
 from conflicts.models import DetectionRun
 from conflicts.services.detection import quality
 from conflicts.services.detection import runs as run_figures
@@ -44,6 +45,7 @@ def detective(request: HttpRequest) -> HttpResponse:
             "quality": found,
             "kinds": [(name, one, "") for name, one in found.kinds.items()],
             "detectors": [(name, one, "") for name, one in found.detectors.items()],
+            "rules": [(name, one, rule_of(name).meaning) for name, one in found.rules.items()],
             "agents": _agents(found, workspace),
             "period": period,
             "periods": PERIODS,

@@ -22,7 +22,9 @@ def problem(request: HttpRequest, name: str) -> HttpResponse:
     cause = CAUSES.get(name)
     if cause is None:
         raise Http404
-    return _answer(request, "console/problem.html", {"cause": cause}, lambda: _as_json(cause))
+    return answer_as_asked(
+        request, "console/problem.html", {"cause": cause}, lambda: _as_json(cause)
+    )
 
 
 @require_safe
@@ -30,7 +32,7 @@ def problem(request: HttpRequest, name: str) -> HttpResponse:
 def problems(request: HttpRequest) -> HttpResponse:
     """List all causes by their status; needs no sign-in."""
     causes = sorted(CAUSES.values(), key=lambda cause: (cause.status, cause.name))
-    return _answer(
+    return answer_as_asked(
         request,
         "console/problems.html",
         {"causes": causes},
@@ -38,7 +40,7 @@ def problems(request: HttpRequest) -> HttpResponse:
     )
 
 
-def _answer(
+def answer_as_asked(
     request: HttpRequest, template: str, context: dict[str, Any], data: Callable[[], dict[str, Any]]
 ) -> HttpResponse:
     """Answer with a page, or with JSON where the caller prefers it."""

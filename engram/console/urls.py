@@ -11,6 +11,7 @@ from engram.console import (
     pages,
     problem_pages,
     replay_pages,
+    rule_pages,
 )
 from engram.console.inbox import pages as inbox
 
@@ -26,6 +27,7 @@ urlpatterns = [
         RedirectView.as_view(pattern_name="console:problem"),
         name="problem-with-slash",
     ),
+    path("rules/", rule_pages.rules, name="rules"),
     path("console/gate/", gate_pages.gate, name="gate"),
     path("console/gate/suggestions/<uuid:suggestion_id>/", gate_pages.answer, name="gate-answer"),
     path("console/gate/merges/<uuid:merge_id>/", gate_pages.judge, name="gate-judge"),

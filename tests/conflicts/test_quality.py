@@ -13,6 +13,7 @@ from django.test.utils import CaptureQueriesContext
 
 from conflicts.core.comparisons import Comparisons
 from conflicts.core.facts import Finding
+from conflicts.core.rules.registry import rule_of
 from conflicts.models import Conflict, Judgement
 from conflicts.services.cards.file import file_findings
 from conflicts.services.verdicts.resolve import resolve
@@ -36,6 +37,7 @@ def ask(
     kind: Any = "ambiguity",
     found_by: str = "rules",
     confidence: float = 0.7,
+    rules: tuple[str, ...] = ("ambiguity.choice",),
     at: datetime = NOW,
 ) -> Conflict:
     """Open a card about two memories of its own."""
@@ -51,7 +53,7 @@ def ask(
     ]
     ids = tuple(str(memory.id) for memory in made if memory)
     finding = Finding(kind, ids, ids[1:], f"Is door {number} green?", "Two colours.",
-                      "medium", confidence, None)  # fmt: skip
+                      "medium", confidence, None, rules)  # fmt: skip
     with in_workspace(workspace):
         filed = file_findings([finding], Comparisons(), detected_by=found_by, now=at)
         return Conflict.objects.get(pk=filed.cards[0])
@@ -111,6 +113,22 @@ def test_verdicts_are_told_apart_by_kind_and_detector(tenant: Tenant) -> None:
     assert found == {
         "rules": (2, 0.0), "narrative": (1, 1.0), "agent": (2, 0.5), "person": (0, None),
     }  # fmt: skip
+
+
+def test_verdicts_are_counted_by_rule_with_intervals(tenant: Tenant, neighbour: Tenant) -> None:
+    choice, date, number = "ambiguity.choice", "ambiguity.date", "ambiguity.number"
+    decide(neighbour.workspace, "yes", rules=(number,))
+    decide(tenant.workspace, "yes", rules=(choice,))
+    decide(tenant.workspace, "dismiss", rules=(choice, date))
+    taken_back = decide(tenant.workspace, "yes", rules=(date,))
+    undo(tenant.workspace, taken_back.pk, actor=SYSTEM, now=NOW)
+    ask(tenant.workspace, rules=(number,))
+    shown = quality(tenant)["rules"]
+    assert [(one["rule"]["id"], one["decided"]) for one in shown] == [(choice, 2), (date, 1)]
+    assert shown[0]["rule"]["meaning"] == rule_of(choice).meaning
+    half = wilson(1, 2)
+    assert shown[0]["confirmed"] == {"share": 0.5, "low": half.low, "high": half.high, "n": 2}
+    assert (shown[1]["confirmed"]["share"], shown[1]["dismissed"]["share"]) == (0.0, 1.0)
 
 
 def test_undone_verdicts_and_lapsed_cards_do_not_count(tenant: Tenant) -> None:

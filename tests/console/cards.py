@@ -37,6 +37,7 @@ def ask(
     yes: Memory,
     question: str = QUESTION,
     severity: str = "medium",
+    rule: str = "ambiguity.number",
 ) -> Conflict:
     """Open a card about memories, oldest first."""
     finding = Finding(
@@ -48,6 +49,7 @@ def ask(
         severity=severity,  # type: ignore[arg-type]
         confidence=0.9,
         suggestion="yes",
+        rules=(rule,),
     )
     with in_workspace(workspace):
         filed = file_findings([finding], Comparisons(), detected_by="rules", now=timezone.now())

@@ -13,6 +13,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext, override_settings
 from django.utils import timezone
 
+from conflicts.core.rules.registry import rule_of
 from conflicts.models import DetectionRun, Judgement
 from engram.kernel.models import ApiKey, Event, ModelSpend, Workspace
 from engram.kernel.tenancy import in_workspace
@@ -72,6 +73,16 @@ def test_open_questions_without_answers_ask_for_some(tenant: Tenant, member: Mem
     html = shown(member("reader"))
     assert "Nobody has answered yet" in html
     assert "Answer 1 open question<" in html
+
+
+def test_verdicts_stand_by_rule_with_what_it_means(tenant: Tenant, member: Member) -> None:
+    decide(tenant.workspace, "yes", at=timezone.now(), rules=("ambiguity.date", "<b>moon</b>"))
+    html = shown(member("reader"))
+    assert "ambiguity.date" in html
+    assert rule_of("ambiguity.date").meaning in html
+    assert "&lt;b&gt;moon" in html
+    assert "<b>moon" not in html
+    assert "ambiguity.version" not in html
 
 
 def test_shares_stand_with_their_intervals(tenant: Tenant, member: Member) -> None:

@@ -25,6 +25,7 @@ REVERSAL = {
     ],
     "expected": [{"fact_ids": ["f1", "f2"], "kind": "ambiguity"}],
 }  # fmt: skip
+RULE = "ambiguity.choice"
 COHERENT = REVERSAL | {
     "id": "s2",
     "kind": "coherent",
@@ -112,6 +113,8 @@ def test_the_product_reads_the_stories(db, stories, tmp_path):
     assert found["fact_ids"] == ["f1", "f2"]
     assert found["detected_by"] == "rules"
     assert found["question"].endswith("?")
+    assert found["rule"] == RULE
+    assert json.loads(out.read_text())["details"]["precision by rule"] == {RULE: "1/1"}
     assert coherent == {"id": "s2", "conflicts": []}
     metrics = json.loads(out.read_text())["metrics"]
     assert [metrics[name]["mean"] for name in ("precision", "recall", "coherent_flagged")] == [

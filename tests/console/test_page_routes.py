@@ -29,6 +29,7 @@ PUBLIC = {
     "admin/login/",
     "api/docs/",
     "problems/",
+    "rules/",
     "admin/jsi18n/",
     "metrics",
 }  # the last: on loopback

@@ -6,6 +6,7 @@ from datetime import datetime
 
 from conflicts.models import Conflict, ConflictComment, ConflictMember, ConflictPair, Judgement
 from conflicts.models.card import WAITING, LapseReason
+from conflicts.services.cards.finders import further_rules
 from conflicts.services.cards.lapse import lapse
 
 
@@ -25,6 +26,7 @@ def absorb(card: Conflict, *, now: datetime) -> None:
         ConflictComment.objects.filter(conflict=smaller).update(conflict=card)
         Judgement.objects.filter(conflict=smaller).update(conflict=card)
         card.detected_by = list(dict.fromkeys([*card.detected_by, *smaller.detected_by]))
+        card.further_rules = further_rules(card, smaller.rules)
         card.confidence = max(card.confidence, smaller.confidence)
-        card.save(update_fields=["detected_by", "confidence"])
+        card.save(update_fields=["detected_by", "further_rules", "confidence"])
         lapse(smaller, LapseReason.ABSORBED, now=now, by=card.id)

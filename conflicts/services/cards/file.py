@@ -18,6 +18,7 @@ from conflicts.models import Conflict, ConflictMember, ConflictPair
 from conflicts.models.card import WAITING
 from conflicts.services.cards.absorb import absorb
 from conflicts.services.cards.decided import decided_pairs
+from conflicts.services.cards.finders import further_rules
 from conflicts.services.cards.question import (
     QUESTION_MAX_CHARS,
     ask_finding,
@@ -188,6 +189,8 @@ def _open(placement: Placement, *, detected_by: str, now: datetime) -> Conflict:
         reasoning=finding.reasoning,
         severity=finding.severity,
         detected_by=[detected_by],
+        rule=finding.rules[0],
+        further_rules=list(finding.rules[1:]),
         confidence=finding.confidence,
         suggested_verdict=finding.suggestion or "",
         reopened_from_id=placement.reopened_from,
@@ -262,14 +265,19 @@ def _cover(card: Conflict, placement: Placement) -> None:
 def _join(
     card: Conflict, finding: Finding, detected_by: str, *, is_wider: bool, now: datetime
 ) -> bool:
-    """Tell the card who else found it and what the wider question is; False when nothing is new."""
+    """Note who else found a card, by which rule, and what the wider question is.
+
+    False when nothing is new of its finders and members: another rule alone makes no new version.
+    """
     is_new_finder = detected_by not in card.detected_by
+    card.further_rules = further_rules(card, finding.rules)
     if not (is_wider or is_new_finder):
+        card.save(update_fields=["further_rules"])
         return False
     if is_new_finder:
         card.detected_by = [*card.detected_by, detected_by]
     held = set(ConflictMember.objects.filter(conflict=card).values_list("memory_id", flat=True))
     if is_wider and {UUID(i) for i in finding.fact_ids} == held:
         ask_finding(card, finding)
-    save_question(card, "detected_by", now=now)
+    save_question(card, "detected_by", "further_rules", now=now)
     return True

@@ -1,10 +1,13 @@
-"""Who found a card, and what that finding is worth."""
+"""Who found a card, by which rules, and what that finding is worth."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from conflicts.core.rules.registry import rule_of
+from conflicts.core.rules.reported import UNKNOWN
+from conflicts.core.rules.rule import Rule
 from conflicts.models import Conflict
 from conflicts.models.judgement import JudgedRelation, Judgement
 from engram.kernel.models import Event
@@ -43,6 +46,17 @@ def finders(card: Conflict, events: Sequence[Event], *, is_withheld: bool) -> tu
         else:
             found.append(Finder(kind, TOLD.get(kind, kind)))
     return tuple(found)
+
+
+def rules_of(card: Conflict) -> tuple[Rule, ...]:
+    """Return the rules that found a card, first the one that opened it."""
+    return tuple(map(rule_of, card.rules))
+
+
+def further_rules(card: Conflict, found_by: Iterable[str]) -> list[str]:
+    """Return the rules that found a card besides the one that opened it, with those that do now."""
+    known = dict.fromkeys([*card.further_rules, *found_by])
+    return [rule for rule in known if rule not in (card.rule, UNKNOWN.id)]
 
 
 def _judgements(card: Conflict) -> list[Judgement]:

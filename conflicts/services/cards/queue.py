@@ -25,6 +25,7 @@ class CardFilter:
     status: str = ConflictStatus.OPEN
     kind: str = ""
     severity: str = ""
+    rule: str = ""
     scope: str = ""
     text: str = ""
     assignee_id: int | None = None
@@ -49,6 +50,8 @@ def cards(wanted: CardFilter) -> QuerySet[Conflict]:
         found = found.filter(kind=wanted.kind)
     if wanted.severity:
         found = found.filter(severity=wanted.severity)
+    if wanted.rule:
+        found = found.filter(found_by_rule(wanted.rule))
     if wanted.assignee_id is not None:
         found = found.filter(assignee_id=wanted.assignee_id)
     if wanted.scope:
@@ -66,6 +69,11 @@ def cards(wanted: CardFilter) -> QuerySet[Conflict]:
             output_field=IntegerField(),
         )
     ).order_by("urgency", "created_at", "pk")
+
+
+def found_by_rule(rule_id: str) -> Q:
+    """Return the condition that a rule opened a card, or found it later."""
+    return Q(rule=rule_id) | Q(further_rules__contains=[rule_id])
 
 
 def _with(memories: QuerySet[Memory]) -> Any:

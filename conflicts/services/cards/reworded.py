@@ -16,6 +16,7 @@ from django.db.models import Q
 
 from conflicts.core.comparisons import Comparisons
 from conflicts.core.identity import Placement
+from conflicts.core.rules.reported import BY_AGENTS
 from conflicts.models import Conflict, ConflictMember, ConflictPair, JudgedRelation
 from conflicts.models.card import WAITING, LapseReason
 from conflicts.services.cards.decided import wordings
@@ -178,7 +179,8 @@ def _take_out(card: Conflict, lineages: Sequence[UUID]) -> None:
     finders = [kind for kind in card.detected_by if kind != "agent"]
     if finders and not card.judgements.exists():
         card.detected_by = finders
-        card.save(update_fields=["detected_by"])
+        card.further_rules = [rule for rule in card.further_rules if rule not in BY_AGENTS]
+        card.save(update_fields=["detected_by", "further_rules"])
 
 
 def _ask(card: Conflict, placement: Placement | None, known: Comparisons, *, now: datetime) -> None:

@@ -13,6 +13,7 @@ from django.utils import timezone
 from django.utils.formats import date_format
 
 from conflicts.core.arc import Arc, arc_of
+from conflicts.core.rules.rule import Rule
 from conflicts.core.wording import Span, WordDiff, word_diff
 from conflicts.models import Conflict, ConflictComment, ConflictMember, Decision
 from conflicts.models.card import ConflictStatus
@@ -25,7 +26,7 @@ from conflicts.services.cards.consequences import (
     question_of,
     why_unclear,
 )
-from conflicts.services.cards.finders import Finder, finders
+from conflicts.services.cards.finders import Finder, finders, rules_of
 from engram.kernel.models import Event
 from engram.kernel.refusals import InvalidError
 from memories.models import Memory, State
@@ -122,6 +123,7 @@ class CardView:
     comments: tuple[Remark, ...] = ()
     events: tuple[Event, ...] = field(default=())
     finders: tuple[Finder, ...] = ()
+    rules: tuple[Rule, ...] = ()  # first the one that opened it
     further: tuple[StatementDifference, ...] = ()
     arc: Arc | None = None
     listing: str = ""  # fingerprint of the outcomes
@@ -177,6 +179,7 @@ def show(card: Conflict, *, now: datetime) -> CardView:
         comments=remarks(card.comments.all(), is_withheld=is_withheld),
         events=events,
         finders=finders(card, events, is_withheld=is_withheld),
+        rules=rules_of(card),
         further=_further(statements, compared),
         arc=arc_of([(s.memory.observed_at, s.says_yes) for s in statements]),
         listing=listing_of(card, asked),

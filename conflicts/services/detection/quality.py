@@ -49,13 +49,14 @@ class Month:
 
 @dataclass(frozen=True, slots=True)
 class Quality:
-    """The verdicts of a period; a card that two detectors found counts for both."""
+    """The verdicts of a period; a card that two detectors or two rules found counts for both."""
 
     since: datetime | None
     until: datetime
     total: VerdictCounts
     kinds: dict[str, VerdictCounts]
     detectors: dict[str, VerdictCounts]
+    rules: dict[str, VerdictCounts]  # of those with a verdict, by id, who is asked most first
     agents: dict[str, VerdictCounts]  # of those who reported or judged, who is asked most first
     months: tuple[Month, ...]
     undone: int  # verdicts of the period that were taken back
@@ -67,6 +68,8 @@ class _Row(NamedTuple):
     month: datetime
     kind: str
     detectors: list[str]
+    rule: str
+    further_rules: list[str]
     verdict: str
     n: int
 
@@ -87,6 +90,7 @@ def measure(*, since: datetime | None, until: datetime) -> Quality:
         total=_count(rows),
         kinds=_by(rows, ConflictKind.values, lambda row: [row.kind]),
         detectors=_by(rows, DETECTORS, lambda row: row.detectors),
+        rules=_rules(rows),
         agents=_agents(decisions),
         months=tuple(_months(rows)),
         undone=decisions.exclude(undone_at=None).count(),
@@ -100,7 +104,14 @@ def _rows(decisions: QuerySet[Decision]) -> list[_Row]:
         decisions.filter(undone_at=None)
         .order_by()
         .annotate(month=TruncMonth("decided_at", tzinfo=UTC))
-        .values_list("month", F("conflict__kind"), F("conflict__detected_by"), "verdict")
+        .values_list(
+            "month",
+            F("conflict__kind"),
+            F("conflict__detected_by"),
+            F("conflict__rule"),
+            F("conflict__further_rules"),
+            "verdict",
+        )
         .annotate(n=Count("pk"))
     )
     return [_Row(*row) for row in counted]
@@ -152,6 +163,16 @@ def _by(
     rows: list[_Row], names: Iterable[str], names_of: Callable[[_Row], Iterable[str]]
 ) -> dict[str, VerdictCounts]:
     return {name: _count(row for row in rows if name in names_of(row)) for name in names}
+
+
+def _rules(rows: list[_Row]) -> dict[str, VerdictCounts]:
+    """Judge each rule by the verdicts on cards that it opened or found later."""
+    of_rule: dict[str, list[_Row]] = defaultdict(list)
+    for row in rows:
+        for rule in (row.rule, *row.further_rules):
+            of_rule[rule].append(row)
+    judged = {rule: _count(own) for rule, own in of_rule.items()}
+    return dict(sorted(judged.items(), key=lambda one: (-one[1].decided, one[0])))
 
 
 def _months(rows: list[_Row]) -> Iterator[Month]:

@@ -7,8 +7,8 @@ all of them.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from uuid import UUID
 import numpy as np
 from pydantic import AwareDatetime, Field
 
+from conflicts.core.rules.reported import UNKNOWN
 from conflicts.models import Conflict
 from conflicts.models.detection import Narrative
 from conflicts.services.detection.detect import detect_due
@@ -123,6 +124,7 @@ def cards(
                 "fact_ids": [i for m in card.members.all() for i in facts[m.memory_id]],
                 "kind": card.kind,
                 "detected_by": ",".join(card.detected_by),
+                "rule": card.rule,
                 "question": card.question,
             }
             for card in Conflict.objects.waiting()
@@ -132,7 +134,14 @@ def cards(
 
 
 def count_matches(predicted: Sequence[Sequence[str]], expected: Sequence[Sequence[str]]) -> int:
-    """How many pairs of a predicted and an expected conflict there are at most.
+    """How many pairs of a predicted and an expected conflict there are at most."""
+    return len(pair_off(predicted, expected))
+
+
+def pair_off(
+    predicted: Sequence[Sequence[str]], expected: Sequence[Sequence[str]]
+) -> frozenset[int]:
+    """Return the positions of predicted conflicts that match an expected one, as many as possible.
 
     They match when the prediction names at least two of the expected facts and at most one other;
     each is used once (maximum bipartite matching by augmenting paths).
@@ -156,7 +165,9 @@ def count_matches(predicted: Sequence[Sequence[str]], expected: Sequence[Sequenc
                     return True
         return False
 
-    return sum(place(i, set()) for i in range(len(predicted)))
+    for i in range(len(predicted)):
+        place(i, set())
+    return frozenset(taken_by.values())
 
 
 def score(
@@ -164,7 +175,8 @@ def score(
 ) -> Outcome:
     """Precision and recall over conflicts, and how many coherent stories were flagged."""
     found = {row["id"]: [c["fact_ids"] for c in row["conflicts"]] for row in predictions}
-    hits = {s.id: count_matches(found[s.id], [c.fact_ids for c in s.expected]) for s in stories}
+    paired = {s.id: pair_off(found[s.id], [c.fact_ids for c in s.expected]) for s in stories}
+    hits = {story: len(positions) for story, positions in paired.items()}
     coherent = [bool(found[s.id]) for s in stories if not s.expected]
 
     def ratio(parts: Sequence[float], wholes: Sequence[float]) -> Interval:
@@ -182,6 +194,7 @@ def score(
         "expected": sum(len(s.expected) for s in stories),
         "matched": sum(hits.values()),
         "recall by kind of story": _by_kind(stories, hits),
+        "precision by rule": _by_rule(predictions, paired),
     }
     return Outcome("conflicts", figures, predictions, details)
 
@@ -193,3 +206,17 @@ def _by_kind(stories: Sequence[StoryRow], hits: Mapping[str, int]) -> dict[str, 
         f"/{sum(len(s.expected) for s in stories if s.kind == kind)}"
         for kind in kinds
     }
+
+
+def _by_rule(
+    predictions: Sequence[Mapping[str, Any]], paired: Mapping[str, Collection[int]]
+) -> dict[str, str]:
+    """Say of each rule how many of the cards that it opened were expected."""
+    right: Counter[str] = Counter()
+    opened: Counter[str] = Counter()
+    for row in predictions:
+        for i, card in enumerate(row["conflicts"]):
+            rule = card.get("rule", UNKNOWN.id)
+            opened[rule] += 1
+            right[rule] += i in paired[row["id"]]
+    return {rule: f"{right[rule]}/{opened[rule]}" for rule in sorted(opened)}

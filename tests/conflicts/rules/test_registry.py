@@ -1,0 +1,60 @@
+"""The list of rules: each has an id of its own, says what it means and names the code."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+
+import pytest
+
+from conflicts.core.rules import registry
+from conflicts.core.rules.registry import RULES, rule_of
+from conflicts.core.rules.rule import Rule
+from conflicts.models import Conflict
+from memories.core.cases import Contradiction
+
+ROOT = Path(__file__).parents[3]
+DOCS = ROOT / "docs" / "rules.md"
+
+
+def test_ids_are_unique_and_fit_on_a_card() -> None:
+    ids = [rule.id for rule in RULES]
+    assert len(set(ids)) == len(ids)
+    for name in ("rule", "further_rules"):
+        field = Conflict._meta.get_field(name)
+        assert max(map(len, ids)) <= getattr(field, "base_field", field).max_length
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
+def test_each_says_in_one_line_what_it_means_and_where_it_is_decided(rule: Rule) -> None:
+    assert rule.meaning[0].isupper()
+    assert rule.meaning.endswith(".")
+    assert "\n" not in rule.meaning
+    importlib.import_module(rule.module)
+    assert (ROOT / rule.path).is_file()
+
+
+def test_every_module_of_a_rule_is_in_the_list() -> None:
+    modules = {path.stem for path in Path(registry.__file__).parent.glob("*.py")}
+    listed = {rule.module.rpartition(".")[2] for rule in RULES if ".core.rules." in rule.module}
+    assert modules - {"__init__", "rule", "registry", "pair", "one_sentence", "reported"} == listed
+
+
+def test_every_way_of_contradicting_has_a_rule() -> None:
+    assert {f"ambiguity.{way}" for way in Contradiction.__args__} <= {rule.id for rule in RULES}
+
+
+def test_an_id_that_left_the_list_is_still_named() -> None:
+    assert rule_of("ambiguity.moon-phase").id == "ambiguity.moon-phase"
+    assert rule_of(RULES[0].id) is RULES[0]
+
+
+def row(rule: Rule) -> str:
+    """Return a rule as the documentation lists it."""
+    example = " · ".join(rule.example) or "–"
+    return f"| `{rule.id}` | {rule.meaning} | {example} | [{rule.path}](../{rule.path}) |"
+
+
+def test_the_documentation_lists_just_these_rules() -> None:
+    listed = [line for line in DOCS.read_text().splitlines() if line.startswith("| `")]
+    assert listed == [row(rule) for rule in RULES]
