@@ -15,7 +15,10 @@ from django.test import Client, override_settings
 from engram.kernel import heartbeat, keys, latency
 from engram.kernel.actors import SYSTEM, Claims
 from engram.kernel.models import Membership, Provenance, Role, Workspace
-from tests import properties  # noqa: F401  how many examples property tests draw
+from tests import (
+    emptied_database,
+    properties,  # noqa: F401  sets how many examples property tests draw
+)
 from tests.template_database import use_template
 
 NOW = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)
@@ -107,6 +110,14 @@ def quick_passwords() -> Iterator[None]:
     """Hash passwords without the million rounds of every real one: half a second a person."""
     quick = "django.contrib.auth.hashers.MD5PasswordHasher"
     with override_settings(PASSWORD_HASHERS=[quick, *settings.PASSWORD_HASHERS]):
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def quickly_emptied_database() -> Iterator[None]:
+    """Delete what a test committed; Django would truncate every table."""
+    with pytest.MonkeyPatch.context() as patch:
+        emptied_database.use(patch)
         yield
 
 
