@@ -177,10 +177,6 @@ class MiniLM:
                 following -= 1
             first = following
 
-    def token_count(self, text: str) -> int:
-        """How many tokens ``text`` has for the model, [CLS] and [SEP] included."""
-        return len(self._encode(text).ids) + 2
-
     def _encode(self, text: str) -> Encoding:
         # Lone surrogates cannot cross into the tokenizer; "?" keeps every offset where it was.
         clean = text.encode("utf-8", "replace").decode("utf-8")

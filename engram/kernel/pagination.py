@@ -42,7 +42,6 @@ class NewestFirst(CursorPagination):
     query_names = frozenset({"limit", "cursor"})
     page_size = 50
     page_size_query_param: str | None = "limit"
-    max_page_size = MAX_LIMIT
     ordering: Any = ("-created_at", "-id")
 
     def get_page_size(self, request: Request) -> int:
@@ -109,7 +108,6 @@ class LimitOffset(LimitOffsetPagination):
 
     query_names = frozenset({"limit", "offset"})
     default_limit = 50
-    max_limit = MAX_LIMIT
 
     def get_limit(self, request: Request) -> int:
         """Return the page size."""

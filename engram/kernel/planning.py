@@ -107,13 +107,6 @@ def by_index() -> Iterator[None]:
 
 
 @contextmanager
-def in_index_order() -> Iterator[None]:
-    """Read rows in the order of an index (nearest first, by HNSW) instead of sorting them."""
-    with _with_settings(_IN_ORDER):
-        yield
-
-
-@contextmanager
 def by_index_in_order() -> Iterator[None]:
     """Do both: what recall does all the way."""
     with _with_settings(_BY_INDEX | _IN_ORDER):

@@ -108,18 +108,6 @@ class Scorer:
         """
         return scoring.prepare_candidates(self._weights, candidates)
 
-    def refresh(
-        self, ready: PreparedCandidates, signals: Floats, log_effectiveness: Floats
-    ) -> PreparedCandidates:
-        """Return ``ready`` with new signals (n, 12) and log effectiveness (n,).
-
-        Raises
-        ------
-        WidthError, ScoreError
-            When their length differs from ``ready``, or they are not finite.
-        """
-        return scoring.refresh_signals(self._weights, ready, signals, log_effectiveness)
-
     def score(
         self, context: Context, candidates: Candidates | PreparedCandidates
     ) -> NDArray[np.float32]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from predictor.core import forward
 from predictor.core.checks import ScoreError, check_candidates
 from predictor.core.features import WidthError
-from predictor.core.types import SIGNALS, Candidates, Context
+from predictor.core.types import Candidates, Context
 from predictor.core.weights import DIMENSION, Floats, Weights
 
 
@@ -55,19 +55,6 @@ def prepare_candidates(w: Weights, candidates: Candidates) -> PreparedCandidates
         text=text,
         fixed=_session_independent(w, candidates.signals, candidates.log_effectiveness),
     )
-
-
-def refresh_signals(
-    w: Weights, ready: PreparedCandidates, signals: Floats, log_effectiveness: Floats
-) -> PreparedCandidates:
-    """Return ``ready`` with new signals (n, 12) and log effectiveness (n,)."""
-    _check_owner(w, ready)
-    n = len(ready)
-    if signals.shape != (n, len(SIGNALS)) or log_effectiveness.shape != (n,):
-        raise WidthError(f"signals of shape {signals.shape} for {n} candidates")
-    if not (np.isfinite(signals).all() and np.isfinite(log_effectiveness).all()):
-        raise ScoreError("signals are not finite")
-    return replace(ready, fixed=_session_independent(w, signals, log_effectiveness))
 
 
 def scores(w: Weights, context: Context, ready: PreparedCandidates) -> NDArray[np.float32]:

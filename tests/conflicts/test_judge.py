@@ -325,7 +325,7 @@ def test_only_standing_verdicts_make_a_record(tenant: Tenant) -> None:
     tenant.agent.post("memories/forget", {"ids": [one], "confirm": True})  # the card lapses
     [record] = agent_records(tenant.workspace)
     assert (record.judged, record.contradicts, record.kept) == (3, 3, 0)
-    assert (record.record, record.dismissed_share) == (Record(1, 0), 0.0)
+    assert record.record == Record(1, 0)
 
 
 def test_records_of_another_workspace_do_not_count(tenant: Tenant, neighbour: Tenant) -> None:

@@ -13,7 +13,7 @@ from django.db import connection
 
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
-from memories.services.index.search_index import count_terms
+from memories.services.index.search_index import _counts, _run
 from tests.conftest import NOW
 
 WIDTH = 384
@@ -101,7 +101,7 @@ def fill(
             [workspace.pk, words, *([row[i] for row in rows] for i in range(3))],
         )
         standing = Counter(term for some in counts for term in some)
-        count_terms(standing, memories=count, words=words * count)
+        _run(list(_counts(standing, memories=count, words=words * count)))
     return ids
 
 

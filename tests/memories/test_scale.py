@@ -14,7 +14,7 @@ import pytest
 from django.db import connection
 
 from engram.kernel.models import Workspace
-from engram.kernel.planning import by_index, by_index_in_order, by_index_sorted, in_index_order
+from engram.kernel.planning import by_index, by_index_in_order, by_index_sorted
 from engram.kernel.tenancy import in_workspace
 from memories.core import bm25
 from memories.models import Memory, MemoryTag, MemoryVector, Posting
@@ -241,7 +241,7 @@ def test_settings_of_the_planner_are_made_once_and_given_back(
 
     with in_workspace(tenant.workspace):
         before = standing()
-        with django_assert_num_queries(2), by_index_in_order(), by_index(), in_index_order():
+        with django_assert_num_queries(2), by_index_in_order(), by_index(), by_index_in_order():
             pass
         with by_index_in_order():
             with by_index_sorted():

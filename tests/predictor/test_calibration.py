@@ -21,7 +21,7 @@ from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, Session
 from predictor.models import CalibrationItem, CalibrationSample, Judgement, Label, PredictorState
 from predictor.services.calibration.calibrate import draw_when_due, label_item
-from predictor.services.calibration.report import is_judge_flagged
+from predictor.services.calibration.report import calibration_of
 from predictor.services.state import lock_state
 from tests.conftest import NOW, Tenant
 from tests.memories.test_concurrency import CALLERS, at_once, shared_tenant  # noqa: F401
@@ -236,7 +236,7 @@ def test_the_trend_is_by_judge_and_the_flag_is_that_of_the_judge_in_service(tena
         say(tenant, item["id"], label=1 if relevance < 0.5 else 0)
     flagged = report(tenant)
     with in_workspace(tenant.workspace):
-        assert is_judge_flagged(now=timezone.now())
+        assert calibration_of(now=timezone.now()).is_flagged
 
     judged_world(tenant, 3, name="later")
     with in_workspace(tenant.workspace):

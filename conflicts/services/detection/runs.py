@@ -18,7 +18,6 @@ class RunFigures:
 
     runs: int
     failed: int
-    facts_read: int
     tokens: int
     cost_usd: float
     lag_median: float | None
@@ -34,20 +33,18 @@ def figures(*, since: datetime, now: datetime) -> RunFigures:
         cursor.execute(
             """
             SELECT count(*), count(*) FILTER (WHERE status = 'failed'),
-                coalesce(sum(facts_considered), 0), coalesce(sum(tokens), 0),
-                coalesce(sum(cost_usd), 0),
+                coalesce(sum(tokens), 0), coalesce(sum(cost_usd), 0),
                 percentile_cont(0.5) WITHIN GROUP (ORDER BY lag_seconds),
                 percentile_cont(0.95) WITHIN GROUP (ORDER BY lag_seconds)
             FROM conflicts_detectionrun WHERE workspace_id = %s AND created_at >= %s
             """,
             [current_workspace_id(), since],
         )
-        runs, failed, facts, tokens, cost, median, p95 = cursor.fetchone()
+        runs, failed, tokens, cost, median, p95 = cursor.fetchone()
     today = ModelSpend.objects.filter(day=now.astimezone(UTC).date()).first()
     return RunFigures(
         runs=runs,
         failed=failed,
-        facts_read=int(facts),
         tokens=int(tokens),
         cost_usd=float(cost),
         lag_median=median,

@@ -35,12 +35,6 @@ class AgentRecord:
     kept: int  # contradictions that opened no card: nobody else says so
     record: Record
 
-    @property
-    def dismissed_share(self) -> float | None:
-        """Return the share of decided cards that people dismissed; None before the first."""
-        decided = self.record.decided
-        return self.record.dismissed / decided if decided else None
-
 
 def agent_records(workspace: Workspace) -> list[AgentRecord]:
     """Return the record of every agent that judged or reported, the busiest first.

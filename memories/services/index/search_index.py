@@ -223,16 +223,12 @@ def _postings(counts: Mapping[UUID, Counter[str]]) -> Iterator[Statement]:
     )
 
 
-def count_terms(changes: Mapping[str, int], *, memories: int, words: int) -> None:
+def _counts(changes: Mapping[str, int], *, memories: int, words: int) -> Iterator[Statement]:
     """Add to the document frequencies of terms and to the size of the corpus.
 
     Two commits of one workspace meet on these rows: they are written last in the transaction and
     in the order of the terms, so that locks are short and cannot deadlock.
     """
-    _run(list(_counts(changes, memories=memories, words=words)))
-
-
-def _counts(changes: Mapping[str, int], *, memories: int, words: int) -> Iterator[Statement]:
     workspace_id = current_workspace_id()
     ordered = sorted((term, change) for term, change in changes.items() if change)
     if ordered:

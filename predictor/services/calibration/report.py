@@ -74,11 +74,6 @@ def calibration_of(*, now: datetime) -> Calibration:
     )
 
 
-def is_judge_flagged(*, now: datetime) -> bool:
-    """Tell whether the judge in service is off by more than 0.2 on average."""
-    return calibration_of(now=now).is_flagged
-
-
 def _by_judge(labelled: list[_Labelled]) -> list[JudgeReport]:
     found = []
     for (kind, version), ours in _group(labelled, lambda one: one.judge):

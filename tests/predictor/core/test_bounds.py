@@ -38,18 +38,6 @@ def test_prepared_candidates_score_as_plain_ones(scorer, rng):
         assert (scorer.score(context, prepared) == scorer.score(context, candidates)).all()
 
 
-def test_prepared_candidates_take_the_signals_of_today(scorer, rng):
-    candidates, today = candidates_of(rng, 30, NATIVE), candidates_of(rng, 30, NATIVE)
-    prepared = scorer.refresh(scorer.prepare(candidates), today.signals, today.log_effectiveness)
-    wanted = replace(candidates, signals=today.signals, log_effectiveness=today.log_effectiveness)
-    context = context_of(rng)
-    assert (scorer.score(context, prepared) == scorer.score(context, wanted)).all()
-    with pytest.raises(WidthError):
-        scorer.refresh(prepared, today.signals[:4], today.log_effectiveness)
-    with pytest.raises(ScoreError):
-        scorer.refresh(prepared, today.signals * np.nan, today.log_effectiveness)
-
-
 def test_what_other_weights_prepared_is_refused(scorer, rng):
     prepared = scorer.prepare(candidates_of(rng, 5, NATIVE))
     other = scorer.copy()
