@@ -4,6 +4,10 @@ Web processes, workers and the scheduler `begin`; each then writes the latencies
 and keeps a row of `WorkerPulse`, which is what `/pipeline/status` and `/metrics` read: whichever
 process answers, it knows of all, on every machine. A process that ends takes its row away; one
 that was killed is taken for dead after a minute.
+
+prometheus_client writes `/metrics` (`console/metrics.py`), but its multiprocess mode counts nothing
+here: it adds up files of one machine, and keeps neither 35 days of each workspace nor the last run
+of each process. It would replace `ProcessCounters` alone, 70 lines of the 720 of telemetry.
 """
 
 from __future__ import annotations

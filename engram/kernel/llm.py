@@ -5,6 +5,10 @@ attempt, ``total_seconds`` of a whole question, ``prices`` (US dollars per milli
 out, by model) and ``default_price`` of models that are not listed. Nothing here touches the
 database, so that no connection and no lock is held while a model thinks; `kernel/spend.py` keeps
 the day's account. Errors carry kinds and numbers, never a key or a text.
+
+openai's client speaks the protocol; its own retries are off, because each attempt is charged for
+what it used, and all of them share one time limit with the repair of an answer that does not fit.
+stamina or tenacity would replace the fifteen lines of `_Question.put`, and neither of these two.
 """
 
 from __future__ import annotations

@@ -5,6 +5,11 @@
 3. Migrations, static files and the demo workspace, in a process that ends.
 4. Web, worker and scheduler, kept running until a signal comes.
 
+No process manager (circus, honcho, supervisord) starts services, then a preparation, then children
+under another user on an inherited socket. Starting children again, which they do, is
+`embedded/child.py` (155 lines, which the keeper of the services needs too) and 70 lines of
+`tree.py`; the other 700 would stay, and circus would bring ZeroMQ and tornado.
+
 No Django here: a supervisor is small, and says that a port is taken within a tenth of a second.
 Web processes inherit one listening socket, so that connections wait in its queue while a killed
 one starts again.
