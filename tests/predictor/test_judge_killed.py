@@ -35,7 +35,7 @@ STEPS = {
     "after the verdict": ("predictor.services.judging.judge", "judge_offline", "after", False),
     "after the labels": ("predictor.services.judging.settle", "_store_labels", "after", False),
     "after the governor": ("predictor.services.judging.settle", "store_governor", "after", False),
-    "before the commit": ("predictor.services.judging.settle", "tell", "after", False),
+    "before the commit": ("predictor.services.judging.settle", "record_settlement", "after", False),
     "after the commit": ("predictor.services.judging.judge", "settle", "after", True),
 }
 
