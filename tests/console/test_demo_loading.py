@@ -93,6 +93,20 @@ def test_loading_twice_doubles_nothing_and_keeps_what_people_did(db: None) -> No
     assert rows_of(workspace) == before
 
 
+def test_column_that_is_younger_than_the_recording_has_its_default(
+    db: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    head, *tables = read_recording().splitlines()
+    memories = next(line for line in tables if '"table":"memories.Memory"' in line)
+    older = json.loads(memories)
+    del older["columns"]["kind"]
+    monkeypatch.setattr(loading, "read_recording", lambda: "\n".join([head, json.dumps(older)]))
+    workspace = empty_workspace()
+    assert load(workspace, NOW)
+    with in_workspace(workspace):
+        assert set(Memory.objects.values_list("kind", flat=True)) == {"semantic"}
+
+
 def test_workspace_in_which_something_happened_is_left_alone(tenant: Tenant) -> None:
     tenant.agent.post("memories", {"content": "Tea is at four."})
     before = rows_of(tenant.workspace)

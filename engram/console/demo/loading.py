@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import gzip
 import json
+from collections.abc import Iterable
 from datetime import datetime
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
 from django.apps import apps
 from django.db import connection
+from django.db.models import Field
 from psycopg import sql
 
 from engram.console.demo.codec import codec
@@ -56,20 +59,27 @@ def load(workspace: Workspace, now: datetime) -> bool:
 def _insert(table: dict[str, Any], now: datetime) -> None:
     """Insert a table's rows in one statement: `bulk_create` takes ten times as long."""
     model = apps.get_model(table["table"])
-    fields = [field for field in columns(model) if field.attname in table["columns"]]
-    decoded = [
-        [decode(value, now) for value in table["columns"][field.attname]]
-        for field in fields
-        for decode in [codec(field).decode]
-    ]
+    recorded = table["columns"]
+    fields = [f for f in columns(model) if f.attname in recorded or not f.has_db_default()]
+    decoded = [_decode_column(field, recorded, now) for field in fields]
     names = [str(field.column) for field in fields]
-    rows = [dict(zip(names, values, strict=True)) for values in zip(*decoded, strict=True)]
+    rows = [dict(zip(names, values, strict=True)) for values in zip(*decoded, strict=False)]
     statement = INSERT.format(
         table=sql.Identifier(model._meta.db_table),
         columns=sql.SQL(", ").join(sql.Identifier(name) for name in names),
     )
     with connection.cursor() as cursor:
         cursor.execute(statement, [current_workspace_id(), json.dumps(rows)])
+
+
+def _decode_column(
+    field: Field[Any, Any], recorded: dict[str, list[Any]], now: datetime
+) -> Iterable[Any]:
+    """Return a column's values; its default for all rows where the recording is older than it."""
+    if field.attname not in recorded:
+        return repeat(field.get_default())
+    decode = codec(field).decode
+    return [decode(value, now) for value in recorded[field.attname]]
 
 
 def _embed_anew(workspace: Workspace, now: datetime) -> None:
