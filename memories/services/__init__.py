@@ -1,1 +1,1 @@
-"""The only writers of memories: one verb a module."""
+"""Services that write memories; nothing else writes them. One operation per module."""

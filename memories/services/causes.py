@@ -1,4 +1,4 @@
-"""Why the services of memories and sessions refuse; see `engram.kernel.causes`."""
+"""Error causes that the services of memories and sessions raise; see `engram.kernel.causes`."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ REVIEW_CLOSED = Cause(
     409,
     "Review closed",
     "The review was accepted, rejected or lapsed before.",
-    "Read what became of it: `GET /reviews/{id}`.",
+    "Read its status and result: `GET /reviews/{id}`.",
 )
 REVIEW_LAPSED = Cause(
     "review-lapsed",

@@ -1,8 +1,8 @@
-"""Asks whoever plugged in (by setting) which memories are in dispute, and with which others.
+"""Look up the open conflicts of memories through callables named in the settings.
 
 `settings.ENGRAM_RECALL_ANNOTATORS` names callables that take ids of memories and return the open
-conflicts of each; `settings.ENGRAM_DISPUTED_PAIRS` one that returns the condition for a query over
-pairs of memories.
+conflicts of each; `settings.ENGRAM_DISPUTED_PAIRS` names one callable that returns the filter for a
+query over pairs of memories.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class OpenConflict(NamedTuple):
 
 
 class Opposite(NamedTuple):
-    """A memory that contradicts another; a long text is cut and then ends in an ellipsis."""
+    """A memory that contradicts another; a long text is cut and ends in an ellipsis."""
 
     id: UUID
     content: str
@@ -38,9 +38,9 @@ class Opposite(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Dispute:
-    """What is open about a memory: the conflicts, and the newest memory that contradicts it.
+    """The open conflicts of a memory, and the newest memory that contradicts it.
 
-    There is none while nothing on the other side can be recalled.
+    `contradicted_by` is None while no contradicting memory can be recalled.
     """
 
     conflicts: Sequence[UUID] = ()
@@ -48,7 +48,7 @@ class Dispute:
 
     @property
     def chars(self) -> int:
-        """Return how many characters of other memories it quotes."""
+        """Return the number of characters quoted from other memories."""
         return len(self.contradicted_by.content) if self.contradicted_by else 0
 
 
@@ -56,7 +56,7 @@ UNDISPUTED = Dispute()
 
 
 class Annotator(Protocol):
-    """A callable that the setting names; called inside the workspace."""
+    """A callable named by ENGRAM_RECALL_ANNOTATORS; it is called within `in_workspace()`."""
 
     def __call__(self, memory_ids: Collection[UUID], /) -> Mapping[UUID, Sequence[OpenConflict]]:
         """Return the open conflicts of those memories that have any."""
@@ -70,19 +70,25 @@ def disputes_of(memory_ids: Collection[UUID]) -> dict[UUID, list[UUID]]:
 def shared_conflicts(
     one: UUID, other: UUID, disputes: Mapping[UUID, Sequence[UUID]] | None = None
 ) -> list[UUID]:
-    """Return the open conflicts that hold both memories; `disputes` are theirs, if known."""
+    """Return the open conflicts that both memories are members of.
+
+    `disputes` is the result of `disputes_of` for the two, if the caller has it.
+    """
     known = disputes_of([one, other]) if disputes is None else disputes
     theirs = set(known.get(other, ()))
     return [conflict for conflict in known.get(one, ()) if conflict in theirs]
 
 
 def in_one_conflict(one: str, other: str) -> Q:
-    """Return the condition that two memories, named by their fields in a query, share one."""
+    """Return the filter for pairs of memories in one open conflict.
+
+    `one` and `other` are the field paths of the two memories in the query.
+    """
     return cast("Q", import_string(settings.ENGRAM_DISPUTED_PAIRS)(one, other))
 
 
 def disputes_with_quotes(memory_ids: Collection[UUID], *, now: datetime) -> dict[UUID, Dispute]:
-    """Return the dispute of each disputed memory, with what may be recalled of the other side."""
+    """Return the dispute of each disputed memory, quoting the newest recallable opposing memory."""
     conflicts = _open_conflicts(memory_ids)
     opposing = {i for found in conflicts.values() for one in found for i in one.opposing}
     quotes = _quotes(opposing, now) if opposing else {}
@@ -106,7 +112,7 @@ def _open_conflicts(memory_ids: Collection[UUID]) -> dict[UUID, list[OpenConflic
 
 
 def _quotes(memory_ids: Collection[UUID], now: datetime) -> dict[UUID, Opposite]:
-    """Return what may be recalled of the memories, the newest first."""
+    """Return excerpts of those memories that can be recalled, newest first."""
     readable = Memory.objects.recallable(now).filter(pk__in=memory_ids)
     rows = readable.order_by("-observed_at", "-created_at", "pk").values_list(
         "pk", Left("content", EXCERPT_MAX_CHARS + 1)

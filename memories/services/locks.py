@@ -1,4 +1,4 @@
-"""Locks on memories, always taken in the order of their ids."""
+"""Row locks on memories, always taken in the order of their ids."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from memories.models import Memory
 def lock(ids: Collection[UUID], *, to_erase: bool = False) -> list[Memory]:
     """Lock memories in the order of their ids, so that two transactions cannot deadlock.
 
-    `to_erase` also waits for those who `share_lock` them.
+    With `to_erase` the lock also waits for transactions that hold a `share_lock`.
     """
     memories = Memory.objects.filter(pk__in=ids).order_by("pk")
     return list(memories.select_for_update(no_key=not to_erase))
@@ -23,7 +23,8 @@ def lock(ids: Collection[UUID], *, to_erase: bool = False) -> list[Memory]:
 def share_lock(ids: Collection[UUID]) -> None:
     """Keep memories from being erased until the transaction ends; they may change meanwhile.
 
-    For rows that refer to them: the database checks references last, when it is too late to wait.
+    Used before inserting rows that refer to the memories: the database checks foreign keys only at
+    the end of the transaction.
     """
     with connection.cursor() as cursor:
         cursor.execute(
@@ -34,9 +35,9 @@ def share_lock(ids: Collection[UUID]) -> None:
 
 
 def share_lock_free(ids: Collection[UUID]) -> set[UUID]:
-    """Lock as `share_lock` does, but only what nobody is about to erase; return it, never wait.
+    """Take `share_lock` on memories that no transaction is erasing; return their ids, never wait.
 
-    For whoever has locked by now what an erasing transaction will ask for.
+    Used where the caller already holds locks that an erasing transaction will request.
     """
     with connection.cursor() as cursor:
         cursor.execute(

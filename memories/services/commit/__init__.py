@@ -1,1 +1,1 @@
-"""Writing new memories: one, many at once, or a file of them."""
+"""Commit new memories: one, a batch, or a JSON Lines file."""

@@ -1,4 +1,4 @@
-"""Committing memories: secrets, duplicates, the gate, one transaction, then the answer."""
+"""Commit memories: refuse credentials, run the gate, write all drafts in one transaction."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def commit(workspace: Workspace, draft: Draft, *, actor: Actor, now: datetime) -
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """Drafts that carry no secret, with what is computed outside of a transaction."""
+    """Drafts without credentials, with hashes and embeddings computed outside a transaction."""
 
     drafts: tuple[Draft, ...]
     hashes: tuple[str, ...]
@@ -53,18 +53,18 @@ class Prepared:
     model: str
 
     def for_place(self, *, scope: str, project: str) -> Prepared:
-        """Return the same drafts for another place."""
+        """Return the same drafts for another scope and project."""
         moved = tuple(replace(draft, scope=scope, project=project) for draft in self.drafts)
         return replace(self, drafts=moved)
 
 
 def prepare(drafts: Sequence[Draft], model: str) -> Prepared:
-    """Refuse what carries a credential, hash, and embed (nothing may hold a lock meanwhile).
+    """Refuse drafts that contain a credential; hash and embed the others with `model`.
 
-    `model` is the workspace's.
+    Embedding takes time, so the caller must hold no lock.
 
-    Of a long text the first windows are embedded here, the rest in the background. Without an
-    embedding a memory is kept all the same, found by its words and embedded later.
+    Of a long text only the first windows are embedded here, the rest in the background. When
+    embedding fails the memory is stored without vectors, found by its words, and embedded later.
     """
     for position, draft in enumerate(drafts):
         for name, text in draft.texts():
@@ -117,10 +117,10 @@ def write(
     is_gated: bool = True,
     is_detected: bool = True,
 ) -> list[Committed]:
-    """Decide about prepared drafts and write them in one transaction, all or none.
+    """Write prepared drafts in one transaction, all or none.
 
-    What other commits wrote meanwhile is compared after it (`second_look`), in the background where
-    the transaction is a part of another one.
+    Memories that concurrent commits wrote are compared afterwards (`second_look`): at once, or in
+    the background when this transaction is part of a larger one.
     """
     is_detected = is_detected and workspace.config.detection_enabled
     written = _write(
@@ -137,11 +137,11 @@ def write(
 
 
 class _Written(NamedTuple):
-    """What a transaction made of drafts, and the memories that a second look is due for."""
+    """The results of a commit transaction, and the memories that need a second look."""
 
     results: list[Committed]
-    due: list[UUID]  # compared with all but what others wrote meanwhile
-    left_for_later: list[UUID]  # compared with nothing
+    due: list[UUID]  # not compared with memories that concurrent commits wrote
+    left_for_later: list[UUID]  # not compared with any memory
 
 
 @retry_on_collision
@@ -155,11 +155,11 @@ def _write(
     is_gated: bool,
     is_detected: bool,
 ) -> _Written:
-    """Decide about drafts and write them in one transaction.
+    """Write drafts in one transaction.
 
-    1. Lock each statement against its twin in another request. 2. Decide and write, in order.
-    3. Count terms and tell upper apps last: their rows are shared by all writers of a workspace.
-    Who has counted knows whether others wrote meanwhile.
+    1. Lock each statement, so that two requests do not write the same one. 2. Process the drafts in
+    order. 3. Update term counts and send signals last, because all writers of a workspace share
+    those rows. The write counter then shows whether another commit ran meanwhile.
     """
     due: list[UUID] = []
     with in_workspace(workspace):
@@ -181,7 +181,7 @@ def _write(
                     field = f"memories.{position}.{error.field}"
                     raise InvalidError(field, error.message, cause=error.cause) from None
         run.words.write()
-        if run.words.writes > corpus.writes + 1:  # its own, and another
+        if run.words.writes > corpus.writes + 1:  # more than this transaction's own write
             due = sorted(run.gated - run.left_for_later)
             second_look.mark_due(due, corpus.unseen_from)
         if run.left_for_later:
@@ -204,7 +204,7 @@ def _write(
 
 
 def _lock_named(drafts: Sequence[Draft]) -> None:
-    """Lock what drafts replace, and hold what they are derived from, whatever their order."""
+    """Lock the memories that drafts supersede and share-lock their sources, in the order of ids."""
     if replaced := {draft.supersedes for draft in drafts if draft.supersedes is not None}:
         lock(replaced)
     if sources := {source for draft in drafts for source in draft.derived_from}:

@@ -1,4 +1,4 @@
-"""A memory as a caller sends it, before anything is decided about it."""
+"""The draft of a memory: the fields of a commit as the caller sent them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ OTHER_CONFIDENCE = 0.7
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """The fields of a commit; `None` stands for a default that depends on other fields."""
+    """The fields of a commit; `None` means a default that depends on other fields."""
 
     content: str
     scope: str = ""
@@ -40,7 +40,7 @@ class Draft:
     is_revival: bool = False
 
     def texts(self) -> Iterator[tuple[str, str]]:
-        """Yield each text that a caller sends, with the name of its field."""
+        """Yield the name and text of each text field."""
         for name in ("content", "source", "scope", "project", "agent", "session_key"):
             yield name, getattr(self, name) or ""
         for name in ("tags", "metadata"):
@@ -49,7 +49,7 @@ class Draft:
 
     @property
     def other_fields(self) -> dict[str, Any]:
-        """Return what an observation keeps beside the statement, as JSON can hold it."""
+        """Return the fields that an observation stores besides the content, JSON serialisable."""
         return {
             "scope": self.scope,
             "project": self.project,
@@ -65,12 +65,12 @@ class Draft:
         }
 
     def as_json(self) -> dict[str, Any]:
-        """Return every field as JSON can hold it; `from_json` reads it back."""
+        """Return all fields, JSON serialisable; `from_json` reads them back."""
         return {f.name: _plain(getattr(self, f.name)) for f in fields(self)}
 
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> Self:
-        """Return the draft that `as_json` kept; names that a release dropped are ignored."""
+        """Return the draft that `as_json` wrote; unknown fields are ignored."""
         values = {f.name: kept[f.name] for f in fields(cls) if f.name in kept}
         for name in ("observed_at", "expires_at"):
             if values.get(name) is not None:
@@ -83,14 +83,14 @@ class Draft:
 
     @property
     def stated_confidence(self) -> float:
-        """Return the confidence, 0..1, defaulting by provenance."""
+        """Return the confidence (0..1); the default depends on the provenance."""
         if self.confidence is not None:
             return self.confidence
         return DEFAULT_CONFIDENCE.get(Provenance(self.provenance), OTHER_CONFIDENCE)
 
 
 def _plain(value: Any) -> Any:
-    """Return a field's value as JSON can hold it."""
+    """Return a field's value, JSON serialisable."""
     if isinstance(value, UUID):
         return str(value)
     if isinstance(value, datetime):
@@ -101,10 +101,11 @@ def _plain(value: Any) -> Any:
 
 
 def without_known_claims(draft: Draft, memory: Memory, *, actor: Actor) -> Draft:
-    """Return what a draft that repeats a memory claims beyond the key's ceiling, lowered to it.
+    """Return the draft with claims above the key's limit lowered to that limit.
 
-    Only where the memory is trusted as much already and leads already: then nothing would change,
-    and nobody is asked. What is claimed beyond that stays, and a person is asked.
+    A claim (provenance, pin, kind) is lowered only where the repeated memory already has it,
+    because the commit would then change nothing and needs no review. Other claims stay and need a
+    review.
     """
     claimed = Provenance(draft.provenance)
     if not actor.may_claim(claimed) and claimed.trust <= Provenance(memory.provenance).trust:

@@ -1,4 +1,4 @@
-"""Importing JSON Lines: checked whole before the first write, resumed where it stopped."""
+"""Import memories from JSON Lines: check the whole file before writing, resume where it stopped."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from memories.services.index.pending import embed_pending
 
 IMPORTER = Actor(kind="system", id="", label="import", role=Role.ADMIN)
 LINES_A_TRANSACTION = 100
-LINES_THAT_COUNT = 1_000  # so many new rows may mislead PostgreSQL's planner
+LINES_THAT_COUNT = 1_000  # after this many new rows the planner's statistics are too old
 
 ParseLine = Callable[[str], Draft]
 
@@ -33,7 +33,7 @@ class LineError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """What an import did."""
+    """The counts of an import."""
 
     lines: int
     skipped_lines: int
@@ -55,7 +55,7 @@ def lines_of(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def check(path: Path, parse: ParseLine, *, max_errors: int = 20) -> tuple[int, list[str]]:
-    """Return how many lines there are and what is wrong with which."""
+    """Return the number of lines and at most `max_errors` errors, each with its line number."""
     errors: list[str] = []
     count = 0
     for number, line in lines_of(path):
@@ -70,7 +70,7 @@ def check(path: Path, parse: ParseLine, *, max_errors: int = 20) -> tuple[int, l
 
 
 def _locate_refusal(batch: list[tuple[int, str]], error: InvalidError) -> LineError:
-    """Say which line of a batch was refused, and why."""
+    """Return the error with the number of the line that was refused."""
     _, position, field = error.field.split(".") if "." in error.field else ("", "0", error.field)
     return LineError(f"line {batch[int(position)][0]}: {field}: {error.message}")
 
@@ -84,10 +84,10 @@ def import_file(
     is_detected: bool = True,
     advance: Callable[[int], object] = lambda lines: None,
 ) -> Imported:
-    """Commit every line in order, in batches that each carry the progress with them.
+    """Commit all lines in order, in batches; each batch stores the progress in its transaction.
 
-    A line that is refused while it is written (it names a memory that does not exist, say) ends the
-    import with its number; the batches before it stay.
+    A line that is refused while it is written (for example, it names a memory that does not exist)
+    ends the import with an error that has its number; earlier batches stay.
     """
     digest = digest_of(path)
     with in_workspace(workspace):
@@ -122,7 +122,7 @@ def import_file(
 
 
 def _analyse_tables() -> None:
-    """Renew the statistics of the tables that grew, instead of waiting for autovacuum to come."""
+    """Run ANALYZE on the tables that grew, without waiting for autovacuum."""
     with connection.cursor() as cursor:
         for model in (Memory, MemoryVector, Posting, Observation):
             cursor.execute(f"ANALYZE {model._meta.db_table}")

@@ -1,9 +1,9 @@
-"""What is worth asking the writer: memories on the same subject that no rule could judge.
+"""Select memories on the same subject that no rule could judge, to ask the writer about them.
 
-An ask costs its reader a turn, so few pairs pass. The weights come from a logistic regression over
-the pairs of 250 labelled stories (three authors, each checked on the other two), rounded; figures
-stand in `benchmarks/results/evaluate_conflicts_agent_*.json`. Only what was written now is asked
-about: nobody has put it on a card, decided or judged it yet.
+Answering costs the agent a turn, so few pairs are selected. The weights come from a logistic
+regression over the pairs of 250 labelled stories (three authors, cross-validated by author),
+rounded; results are in `benchmarks/results/evaluate_conflicts_agent_*.json`. Only memories created
+by this commit are selected: they are on no card and have no verdict or judgement yet.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from memories.services.gate.neighbours import ELSEWHERE_COSINE, Row
 from memories.services.index.postings import Vocabulary, vocabulary_of
 
 log = logging.getLogger(__name__)
-MOST = 2  # asks a commit
+MOST = 2  # questions per commit
 READ_CHARS = 1_000  # of each text
 WORTH_ASKING = 7.1
-RARE, OLD, FULL = 0.8, 0.5, 0.5  # beside a cosine of weight 1
-OLD_DAYS = 90.0  # beyond, age tells no more
-FULL_WORDS = 6  # who says little contradicts little
+RARE, OLD, FULL = 0.8, 0.5, 0.5  # the cosine has weight 1
+OLD_DAYS = 90.0  # an older memory counts as this old
+FULL_WORDS = 6  # shorter statements rarely contradict
 # A workspace counts as this much larger than it is, so that no word of a small one is common.
 PRIOR_MEMORIES = 16.0
 
@@ -45,17 +45,16 @@ class _Pair:
     said: Memory
     memory: Memory
     shared: frozenset[str]
-    score: float  # without how telling the shared words are
-    relation: Relation | None  # None where the gate did not compare the two
+    score: float  # without the rarity of the shared words
+    relation: Relation | None  # None if the gate did not compare the two
 
 
 def add_nearby(workspace: Workspace, results: Sequence[Committed]) -> list[Committed]:
-    """Return the answers to commits with the neighbours whose relation their writer should tell.
+    """Return the results with the neighbours whose relation the writer should report.
 
-    Runs after the transaction that wrote them. Reads no more than the first 1,000 characters of
-    each text: a longer pair is asked about only where the gate compared it. Leaves out what it has
-    no room left to compare. Where nothing shares enough words
-    the database is not asked, else once for all.
+    Runs after the transaction that wrote them. Reads the first 1,000 characters of each text; a
+    longer pair is selected only if the gate compared it. Pairs beyond the character budget of
+    `comparer` are left out. Runs one query for all results, none if no pair shares enough words.
     """
     found = {n: pairs for n, result in enumerate(results) if (pairs := _pairs(result))}
     if not found:
@@ -64,7 +63,7 @@ def add_nearby(workspace: Workspace, results: Sequence[Committed]) -> list[Commi
     try:
         with in_workspace(workspace):
             vocabulary = vocabulary_of(words)
-    except Error as error:  # what is committed stays, and its writer is asked nothing
+    except Error as error:  # the commit stays; its writer is asked nothing
         log.warning("nothing is asked about a commit: %s", type(error).__name__)
         return list(results)
     comparer = Comparer(CHARS_A_CALL)
@@ -73,7 +72,7 @@ def add_nearby(workspace: Workspace, results: Sequence[Committed]) -> list[Commi
 
 
 def _pairs(result: Committed) -> list[_Pair]:
-    """Return a new memory beside each neighbour that may be worth an ask."""
+    """Return the pairs of a new memory and each neighbour that may be selected."""
     if result.memory is None or not result.gate.around or result.outcome == "merged":
         return []
     said = result.memory
@@ -85,7 +84,7 @@ def _pairs(result: Committed) -> list[_Pair]:
 def _pair(
     said: Memory, words: frozenset[str], reading: Reading, row: Row, result: Committed
 ) -> _Pair | None:
-    """Return what two statements share; None when they are one conversation or share nothing."""
+    """Return the pair with its shared words; None if both are of one session or share no word."""
     memory, cosine = row
     own = (said.session_key, said.key_id)
     if said.session_key and own == (memory.session_key, memory.key_id):
@@ -106,10 +105,10 @@ def _reading_of(memory: Memory) -> Reading:
 
 
 def _best(pairs: Sequence[_Pair], vocabulary: Vocabulary, comparer: Comparer) -> tuple[Memory, ...]:
-    """Return the neighbours that are worth an ask, best first."""
+    """Return the selected neighbours, highest score first."""
     scored = []
     for pair in pairs:
-        # The new statement is counted by now.
+        # The counts include the new statement.
         others = {word: vocabulary.frequencies.get(word, 1) - 1 for word in pair.shared}
         rare = rarity(pair.shared, others, max(vocabulary.memories - 1, 0))
         if (score := pair.score + RARE * rare) >= WORTH_ASKING:
@@ -120,7 +119,7 @@ def _best(pairs: Sequence[_Pair], vocabulary: Vocabulary, comparer: Comparer) ->
 
 
 def _relation(pair: _Pair, comparer: Comparer) -> Relation | None:
-    """Return how a memory relates to what was said; None when nobody has compared them."""
+    """Return the relation of the pair; None if it could not be compared."""
     stored, said = pair.memory.content, pair.said.content
     if pair.relation is not None or max(len(stored), len(said)) > READ_CHARS:
         return pair.relation
@@ -128,10 +127,9 @@ def _relation(pair: _Pair, comparer: Comparer) -> Relation | None:
 
 
 def rarity(shared: Collection[str], frequencies: Mapping[str, int], memories: int) -> float:
-    """Add up how telling shared words are: each from about 0 (everybody's) to 1 (of these two).
+    """Return the summed rarity of shared words, each from about 0 (common) to 1 (rare).
 
-    Inverse document frequency; the new statement is not counted yet, so each word stands in one
-    memory more.
+    Inverse document frequency; `frequencies` do not count the new statement, so one is added.
     """
     total = memories + 1 + PRIOR_MEMORIES
     counts = [max(frequencies.get(word, 0) + 1, 2) for word in shared]

@@ -1,16 +1,16 @@
-"""The second look: new memories are compared with what was written while the gate looked.
+"""Compare new memories with memories that concurrent commits wrote (the second look).
 
-Commits that run at the same time do not see each other. Each counts itself last, in a row that all
-writers of a workspace share (`CorpusSize.writes`): of two commits the later one finds the other
-counted, which the gate cannot have seen. It marks what it created in the same transaction
-(`Memory.unseen_from`) and compares it after the commit, when nobody waits for its locks. Where a
-process dies in between, or the commit is a part of a larger transaction (an Idempotency-Key), the
-mark is found by `memories.second_look`. Looking twice proposes nothing twice.
+Concurrent commits do not see each other's rows. Each increments a counter last, in a row that all
+writers of a workspace share (`CorpusSize.writes`), so the later of two commits detects the other.
+It marks the memories that it created in the same transaction (`Memory.unseen_from`) and compares
+them after the commit, when it holds no locks. If the process dies in between, or the commit is part
+of a larger transaction (an Idempotency-Key), the task `memories.second_look` finds the mark. The
+comparison is idempotent.
 
-A statement that a call had no room to compare (`memories/core/comparing.py`) is marked as well, as
-one that saw nothing (`SAW_NOTHING`), and is compared with all of its place.
+A statement that exceeded the character budget of its call (`memories/core/comparing.py`) is marked
+as `SAW_NOTHING` and is compared with all memories of its scope and project.
 
-Both memories are live by then, so that what the gate would have merged is put to a person.
+Both memories are live by then, so a pair that the gate would have merged becomes a suggestion.
 """
 
 from __future__ import annotations
@@ -47,10 +47,10 @@ from memories.signals import memories_written
 log = logging.getLogger(__name__)
 TASK = "memories.second_look"
 MEMORIES_A_TURN = 200
-SAW_NOTHING = 0  # a mark: a transaction older than all
+SAW_NOTHING = 0  # smaller than every transaction id: compared with nothing yet
 
 # A row's xmin is the transaction that wrote it last; ages are compared because the numbers wrap.
-# The memories of one commit were marked by one statement: the gate has compared them already.
+# Memories with the same mark are of one commit: the gate has compared them already.
 _UNSEEN = """
     WITH due AS MATERIALIZED (
         SELECT memory.id, memory.scope, memory.project, memory.xmin AS writer, vector.embedding,
@@ -80,14 +80,14 @@ _UNSEEN = """
 
 @dataclass(frozen=True, slots=True)
 class SecondLook:
-    """What a second look found about a memory."""
+    """The result of a second look at one memory."""
 
     outcome: Outcome
     best: examine.JudgedNeighbour
 
 
 def mark_due(ids: Sequence[UUID], unseen_from: int) -> None:
-    """Write down that new memories are due; runs in the transaction that wrote them."""
+    """Mark new memories as due for a second look, in the transaction that created them."""
     if ids:
         Memory.objects.filter(pk__in=ids).update(unseen_from=unseen_from)
 
@@ -95,10 +95,7 @@ def mark_due(ids: Sequence[UUID], unseen_from: int) -> None:
 def look_now_or_later(
     workspace: Workspace, ids: Collection[UUID], *, actor: Actor, now: datetime
 ) -> dict[UUID, SecondLook]:
-    """Look again at what was committed just now; when the database refuses, the sweep does it.
-
-    So it does with what is too much for one call.
-    """
+    """Take the second look now; leave to the sweep what fails or exceeds the budget of one call."""
     try:
         return look_again(workspace, ids, actor=actor, now=now)
     except (Error, StaleError) as error:
@@ -107,7 +104,7 @@ def look_now_or_later(
 
 
 def look_at_due(workspace: Workspace, *, now: datetime) -> int:
-    """Look again at all that is due in a workspace; return how many memories."""
+    """Take the second look at all due memories of a workspace; return their number."""
     total = 0
     while True:
         with in_workspace(workspace):
@@ -121,8 +118,8 @@ def look_at_due(workspace: Workspace, *, now: datetime) -> int:
 
 
 def _a_turn(sizes: Sequence[tuple[UUID, int]]) -> list[UUID]:
-    """Return the first of the memories that are due, as many as one call is likely to compare."""
-    pairs = 2 * examine.NEIGHBOURS  # both texts of each count
+    """Return the first due memories, as many as one call can probably compare."""
+    pairs = 2 * examine.NEIGHBOURS  # both texts of a pair count
     sums = accumulate(size * pairs for _, size in sizes)
     room = [pk for (pk, _), chars in zip(sizes, sums, strict=True) if chars <= CHARS_A_CALL]
     return room or [sizes[0][0]]
@@ -132,10 +129,11 @@ def _a_turn(sizes: Sequence[tuple[UUID, int]]) -> list[UUID]:
 def look_again(
     workspace: Workspace, ids: Collection[UUID], *, actor: Actor, now: datetime
 ) -> dict[UUID, SecondLook]:
-    """Compare memories that are due with what the gate did not see; return what was found.
+    """Compare due memories with those that the gate did not see; return the results.
 
-    As many statements for a hundred memories as for one, and none while claims are compared. What
-    one call has no room to compare stays due, and a worker is asked to go on.
+    The number of SQL statements does not depend on the number of memories; no transaction is open
+    while claims are compared. Memories beyond the budget of one call stay due and a worker is
+    woken.
     """
     with in_workspace(workspace):
         neighbours = _unseen(workspace, ids, now=now)
@@ -155,7 +153,7 @@ def look_again(
 
 
 def add_second_look(result: Committed, all_found: Mapping[UUID, SecondLook]) -> Committed:
-    """Return the answer to a commit with what a second look found."""
+    """Return the result of a commit with the result of its second look."""
     found = all_found.get(result.memory.id) if result.memory is not None else None
     if found is None or result.outcome not in ("created", "suggested", "kept_apart"):
         return result
@@ -169,7 +167,7 @@ def add_second_look(result: Committed, all_found: Mapping[UUID, SecondLook]) -> 
 def _unseen(
     workspace: Workspace, ids: Collection[UUID], *, now: datetime
 ) -> dict[Memory, list[tuple[Memory, float]]]:
-    """Return for each memory the nearest of its place that the gate did not see."""
+    """Return for each memory the nearest of its scope and project that the gate did not see."""
     due = Memory.objects.filter(pk__in=ids, unseen_from__isnull=False)
     marks = dict(due.order_by("unseen_from").values_list("pk", "unseen_from"))
     if not marks:
@@ -199,7 +197,7 @@ def _unseen(
 def _judge(
     workspace: Workspace, memory: Memory, near: Iterable[Row], comparer: Comparer
 ) -> list[examine.JudgedNeighbour]:
-    """Return the neighbours that a memory repeats or contradicts."""
+    """Return the neighbours that a memory duplicates or contradicts."""
     statement = examine.NewStatement(
         memory.content, memory.content_hash, memory.scope, memory.project, memory.provenance
     )
@@ -215,7 +213,7 @@ def _file(
     actor: Actor,
     now: datetime,
 ) -> dict[UUID, SecondLook]:
-    """Put to people what still holds, and take the marks away."""
+    """Create suggestions and findings for memories unchanged since, and clear the marks."""
     read = {one.memory for near in judged.values() for one in near} | set(judged)
     stored = {memory.id: memory for memory in lock({*ids, *(memory.id for memory in read)})}
     due = {memory_id for memory_id in ids if memory_id in stored and _is_due(stored[memory_id])}
@@ -258,7 +256,7 @@ def _is_due(memory: Memory) -> bool:
 
 
 def _is_as_read(stored: Memory | None, read: Memory) -> bool:
-    """Tell whether a memory is live and says what was compared."""
+    """Return whether a memory is live and has the content that was compared."""
     if stored is None or not stored.is_live:
         return False
     place = (stored.scope, stored.project, stored.content_hash)
@@ -266,7 +264,7 @@ def _is_as_read(stored: Memory | None, read: Memory) -> bool:
 
 
 def _note(found: dict[UUID, SecondLook]) -> None:
-    """Keep with each statement what became of it."""
+    """Store the outcome with each observation."""
     noted = list(Observation.objects.filter(memory__in=list(found), outcome="created"))
     for observation in noted:
         one = found[observation.memory_id]

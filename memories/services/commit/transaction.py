@@ -1,4 +1,4 @@
-"""The commits of one transaction: a known statement is observed, others merge, wait or stay."""
+"""Process the drafts of one transaction: observe duplicates, merge, create or request a review."""
 
 from __future__ import annotations
 
@@ -38,24 +38,24 @@ from memories.services.review.trust import (
 )
 
 MICROSECOND = timedelta(microseconds=1)
-LOOKS = 3  # how often the gate looks when others keep changing what it saw
+LOOKS = 3  # attempts when the neighbour changes while the gate compares
 
 
 @dataclass(frozen=True, slots=True)
 class Committed:
-    """What became of one draft."""
+    """The result of committing one draft."""
 
     outcome: str
     memory: Memory | None
     gate: gate.GateReport = field(default_factory=gate.GateReport)
     is_detection_queued: bool = False
-    nearby: tuple[Memory, ...] = ()  # what no rule could judge: the writer may tell
-    links: Links | None = None  # what hangs on a memory that was written now, as it stands there
-    review: UUID | None = None  # what waits for a person, when the outcome is `pending`
+    nearby: tuple[Memory, ...] = ()  # not judged by a rule: the writer may report the relation
+    links: Links | None = None  # tags and sources of a new memory
+    review: UUID | None = None  # the pending review, when the outcome is `pending`
 
 
 class CommitTransaction:
-    """One transaction's commits."""
+    """The state of one commit transaction."""
 
     def __init__(
         self,
@@ -73,27 +73,27 @@ class CommitTransaction:
         self.actor = actor
         self.now = now
         self.model = model
-        self.known = known  # the statements that somebody has said before, by hash
-        self.size = size  # how many memories the workspace had when it began
+        self.known = known  # hashes of statements committed before
+        self.size = size  # `corpus_size()` at the start
         self.is_gated = is_gated
         self.comparer = comparer
         self.words = WordIndex()
         self.written: list[UUID] = []
         self.created: set[UUID] = set()
-        self.gated: set[UUID] = set()  # of the created, those that the gate let in
-        self.left_for_later: set[UUID] = set()  # and of these, those that it compared with nothing
+        self.gated: set[UUID] = set()  # created memories that passed the gate
+        self.left_for_later: set[UUID] = set()  # of `gated`, those not compared with any memory
         self.kept_apart: set[UUID] = set()
 
     def commit_one(self, draft: Draft, digest: str, vectors: np.ndarray | None) -> Committed:
-        """Decide about one draft and write it, or let it wait for a person."""
-        self.now += MICROSECOND  # each a little later, to keep their order
+        """Write one draft, or request a review where the caller may not write it alone."""
+        self.now += MICROSECOND  # distinct times keep the order
         draft = replace(draft, agent=self.actor.agent_name(draft.agent))
         try:
             known = self._restate(draft, digest) if digest in self.known else None
             if known is None:
                 self._demand(draft)
                 known = self._decide(draft, digest, vectors)
-        except ReviewNeededError as needed:  # raised before anything was written
+        except ReviewNeededError as needed:  # raised before any write
             review = request_review(
                 self.workspace, needed, draft.as_json(), actor=self.actor, now=self.now
             )
@@ -102,7 +102,7 @@ class CommitTransaction:
         return known
 
     def _demand(self, draft: Draft, *others: Callable[[], object]) -> None:
-        """Let a person be asked once about all that a draft may not do or claim."""
+        """Raise one `ReviewNeededError` for everything that the caller may not do or claim."""
         demand_all(
             lambda: self._demand_trust(self._to_replace(draft), draft),
             *others,
@@ -114,7 +114,7 @@ class CommitTransaction:
         )
 
     def _restate(self, draft: Draft, digest: str) -> Committed | None:
-        """Decide about what was said before; None when nothing of it lives in this place."""
+        """Handle a statement committed before; None if no live or forgotten memory has it."""
         twins = live_twins(digest, scope=draft.scope, project=draft.project, now=self.now)
         if (twin := twins.order_by("created_at").first()) is not None:
             return self._state_again(twin, draft)
@@ -129,13 +129,13 @@ class CommitTransaction:
         return None
 
     def _decide(self, draft: Draft, digest: str, vectors: np.ndarray | None) -> Committed:
-        """Keep a statement, or what the gate makes of it."""
+        """Apply the gate if it applies to this draft, else create the memory."""
         if self.is_gated and vectors is not None and draft.supersedes is None:
             return self._pass_gate(draft, digest, vectors)
         return self._keep(draft, digest, vectors, gate.GateReport())
 
     def _pass_gate(self, draft: Draft, digest: str, vectors: np.ndarray) -> Committed:
-        """Ask the gate; look again when the neighbour to merge into changed meanwhile."""
+        """Run the gate; run it again if the neighbour to merge into changed meanwhile."""
         for _ in range(LOOKS):
             report = self._examine(draft, digest, vectors)
             if report.outcome != "merged" or report.best is None:
@@ -168,7 +168,7 @@ class CommitTransaction:
     def _keep(
         self, draft: Draft, digest: str, vectors: np.ndarray | None, report: gate.GateReport
     ) -> Committed:
-        """Write a memory of its own; one that contradicts its neighbour is read first."""
+        """Create a memory, with suggestions for neighbours that probably duplicate it."""
         memory, links = self._create(draft, digest, vectors, report)
         if self.is_gated and vectors is not None and draft.supersedes is None:
             self.gated.add(memory.id)
@@ -182,7 +182,7 @@ class CommitTransaction:
         return Committed(report.outcome, memory, report, links=links)
 
     def suggest(self, memory: Memory, known: Iterable[gate.JudgedNeighbour]) -> None:
-        """Ask a person about neighbours that probably say the same."""
+        """Suggest merges with neighbours that probably make the same statement."""
         for judged in known:
             suggest(
                 judged.memory, memory,
@@ -192,7 +192,7 @@ class CommitTransaction:
             )  # fmt: skip
 
     def _state_again(self, memory: Memory, draft: Draft) -> Committed:
-        """Count what is known; said anew after something else, it is news to the story."""
+        """Observe a duplicate; if it is newer than the memory, detection reads it again."""
         draft = without_known_claims(draft, memory, actor=self.actor)
         self._demand(draft)
         replaced = self._to_replace(draft)
@@ -204,7 +204,7 @@ class CommitTransaction:
         return Committed("duplicate", memory)
 
     def _revive(self, memory: Memory, draft: Draft) -> Committed | None:
-        """Bring a forgotten memory back; None when it was retired or replaced as well."""
+        """Restore a forgotten memory; None if it is also retired or superseded."""
         locked = lock([memory.id])[0]
         self._demand(draft, lambda: demand_leave(locked, actor=self.actor))
         replaced = self._to_replace(draft)
@@ -220,10 +220,10 @@ class CommitTransaction:
     def _merge(
         self, stored: Memory, draft: Draft, vectors: np.ndarray, report: gate.GateReport
     ) -> Committed:
-        """Keep the better wording in the locked row; what was sent stays as an observation.
+        """Merge a draft into a locked memory: keep the better wording, store an observation.
 
-        A reworded survivor says what the gate has just compared with all neighbours: those that
-        probably say the same are put to a person, and nothing is merged further.
+        The gate has just compared the new wording with all neighbours, so for a reworded survivor
+        merges are suggested and nothing more is merged.
         """
         assert report.best is not None  # noqa: S101
         self._sources(draft)
@@ -240,7 +240,7 @@ class CommitTransaction:
     def _create(
         self, draft: Draft, digest: str, vectors: np.ndarray | None, report: gate.GateReport
     ) -> tuple[Memory, Links]:
-        """Write a memory of its own, with what was sent; supersede what it replaces."""
+        """Create a memory with its observation; supersede the memory that it replaces."""
         replaced = self._to_replace(draft)
         memory_id = uuid4()
         memory = Memory(
@@ -285,7 +285,7 @@ class CommitTransaction:
             demand_trust(replaced, kind=kind, provenance=provenance, actor=self.actor)
 
     def _to_replace(self, draft: Draft) -> Memory | None:
-        """Return the locked memory that a draft replaces."""
+        """Return the memory that a draft supersedes, locked."""
         if draft.supersedes is None:
             return None
         found = [m for m in lock([draft.supersedes]) if m.forgotten_at is None]
@@ -300,7 +300,7 @@ class CommitTransaction:
         return found[0]
 
     def _sources(self, draft: Draft) -> list[UUID]:
-        """Return the memories that a draft is derived from; refuse unknown ones."""
+        """Return the ids of a draft's sources; refuse unknown ones."""
         if not draft.derived_from:
             return []
         known = set(
@@ -320,7 +320,7 @@ class CommitTransaction:
         outcome: str,
         report: gate.GateReport | None = None,
     ) -> Observation:
-        """Keep what was sent, and tell history."""
+        """Store the observation and its event."""
         observation, told = self._observation(memory, draft, outcome, report)
         insert([observation, told])
         send(told)
@@ -329,7 +329,7 @@ class CommitTransaction:
     def _observation(
         self, memory: Memory, draft: Draft, outcome: str, report: gate.GateReport | None
     ) -> tuple[Observation, Event]:
-        """Return the rows that keep what was sent and tell history of it."""
+        """Return the rows of the observation and its event, not saved."""
         observation = Observation(
             memory=memory,
             content=draft.content,

@@ -1,1 +1,1 @@
-"""What reviewers decide about requests that wait, and taking a rejection back."""
+"""Decide pending reviews, and undo rejections."""

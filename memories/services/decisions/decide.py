@@ -1,4 +1,4 @@
-"""A reviewer's answer to what waits: what was asked is done as the one who asked, or left."""
+"""Accept or reject a pending review; an accepted request runs as its requester."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ FORGOTTEN = "Exactly this was forgotten meanwhile; the request has lapsed."
 
 
 class LapsedError(StaleError):
-    """A request cannot be done any more, and was closed as lapsed."""
+    """A request cannot be carried out any more and was closed as lapsed."""
 
     default_cause = REVIEW_LAPSED
 
 
 @dataclass(frozen=True, slots=True)
 class _Ready:
-    """What a request needs that must not be computed while anything is locked."""
+    """What is computed for a request before locks are taken."""
 
     prepared: commit.Prepared | None = None
     changes: dict[str, Any] | None = None
@@ -51,10 +51,10 @@ class _Ready:
 def accept(
     workspace: Workspace, review_id: UUID, *, note: str = "", actor: Actor, now: datetime
 ) -> Review:
-    """Do what was asked: the memory keeps the one who asked as its writer, and their provenance.
+    """Carry out the request; the memory keeps the requester as writer, and their provenance.
 
-    Raise `LapsedError` when the memory is not any more what it was when the request was made, or
-    what was asked is refused by now. Another writer who was faster lapses nothing.
+    Raise `LapsedError` when the memory has changed since the request was made, or the request is
+    refused now. A lost race with another writer raises `StaleError` and leaves the review pending.
     """
     refuse_credentials({"note": note})
     with before_writing(workspace):
@@ -67,7 +67,9 @@ def accept(
                 raise LapsedError(CHANGED, [memory.id] if memory else [])
             if any(at >= review.created_at for at in forgotten_wordings(ready.hashes).values()):
                 raise LapsedError(FORGOTTEN)
-            review.status = ReviewStatus.ACCEPTED  # hiding the memory must not lapse this one
+            review.status = (
+                ReviewStatus.ACCEPTED
+            )  # so that hiding the memory does not lapse this review
             review.save(update_fields=["status"])
             result = _perform(workspace, review, memory, ready, actor=actor, now=now)
             close([review], ReviewStatus.ACCEPTED, actor=actor, now=now, note=note, result=result)
@@ -82,7 +84,7 @@ def accept(
 def reject(
     workspace: Workspace, review_id: UUID, *, note: str = "", actor: Actor, now: datetime
 ) -> Review:
-    """Leave everything as it is."""
+    """Reject the request; the memory does not change."""
     refuse_credentials({"note": note})
     with in_workspace(workspace):
         review, _ = _lock_review(review_id)
@@ -98,7 +100,7 @@ def _find_review(review_id: UUID) -> Review:
 
 
 def _lock_review(review_id: UUID, hashes: Sequence[str] = ()) -> tuple[Review, Memory | None]:
-    """Return a waiting review with its memory; statements, memories and reviews lock in order."""
+    """Lock statements, the memory and its pending review, in this order; return the last two."""
     lock_statements(hashes)
     review, memory = lock_with_memory(review_id)
     if review.status != ReviewStatus.PENDING:
@@ -136,13 +138,13 @@ def _perform(
     actor: Actor,
     now: datetime,
 ) -> Memory | None:
-    """Do what was asked, as the one who asked would with a reviewer's trust."""
+    """Carry out the request as the requester, with the trust of the role reviewer."""
     because = {"review": str(review.id)}
     if memory is not None and review.kind == ReviewKind.SOURCE_FORGOTTEN:
         hide([memory], "forgotten_at", actor=actor, now=now, because=because)
         return None
     asker = Actor(
-        kind=review.actor_kind,  # type: ignore[arg-type]  # what `Actor.kind` said once
+        kind=review.actor_kind,  # type: ignore[arg-type]  # a stored `Actor.kind`
         id=review.actor_id,
         label=review.actor_label,
         role=Role.REVIEWER,
@@ -162,7 +164,7 @@ def _perform(
 
 
 def _lapse(workspace: Workspace, review_id: UUID, *, actor: Actor, now: datetime) -> None:
-    """Close a request that cannot be done any more, if it still waits."""
+    """Close a review as lapsed, if it is still pending."""
     with in_workspace(workspace):
         try:
             review, _ = _lock_review(review_id)

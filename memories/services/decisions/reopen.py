@@ -1,4 +1,4 @@
-"""Taking a rejection back: what was turned down waits for an answer again."""
+"""Undo a rejection: reopen a merge suggestion or a review."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from memories.services.review.ask import fingerprint_of, lock_with_memory, subje
 def reopen_suggestion(
     workspace: Workspace, suggestion_id: UUID, *, actor: Actor, now: datetime
 ) -> MergeSuggestion:
-    """Ask again about two memories that were kept apart; refused once one of them has changed."""
+    """Reopen a rejected merge suggestion; refused if one of its memories has changed since."""
     try:
         with in_workspace(workspace):
             asked = MergeSuggestion.objects.filter(pk=suggestion_id).first()
@@ -60,7 +60,7 @@ def reopen_suggestion(
 
 
 def reopen_review(workspace: Workspace, review_id: UUID, *, actor: Actor, now: datetime) -> Review:
-    """Let a rejected request wait again; refused once its memory is not what it was then."""
+    """Reopen a rejected review; refused if its memory has changed since the request."""
     with in_workspace(workspace):
         review, memory = lock_with_memory(review_id)
         if review.status != ReviewStatus.REJECTED:

@@ -1,1 +1,1 @@
-"""The redundancy gate: what is the same statement is merged, suggested or kept apart."""
+"""The redundancy gate: merge duplicates, suggest probable ones, keep others apart."""

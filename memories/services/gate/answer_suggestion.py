@@ -1,4 +1,4 @@
-"""A person's answer to a merge suggestion: one memory from now on, or two for good."""
+"""Accept or reject merge suggestions, and preview what a merge would drop."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from memories.signals import memories_written
 def reject(
     workspace: Workspace, suggestion_id: UUID, *, actor: Actor, now: datetime
 ) -> MergeSuggestion:
-    """Keep two memories apart: these wordings are neither merged nor suggested again."""
+    """Reject a suggestion: these two wordings are neither merged nor suggested again."""
     with in_workspace(workspace):
         suggestion = _read_suggestion(suggestion_id)
         lock([suggestion.memory_id, suggestion.other_id])
@@ -60,10 +60,10 @@ def accept(
     actor: Actor,
     now: datetime,
 ) -> MergeSuggestion:
-    """Merge two stored memories; the older one stays, the other is superseded by it.
+    """Accept a suggestion: the older memory stays, the newer is superseded by it.
 
-    `keep` names the memory whose wording survives; without it the gate's rules choose. Refused
-    while people are asked which of the two holds: that conflict is answered first.
+    `keep` is the memory whose wording survives; by default the gate's rules choose. Refused while
+    both are in one open conflict, which must be answered first.
     """
     with before_writing(workspace):
         suggestion = _read_suggestion(suggestion_id)
@@ -86,7 +86,7 @@ def accept(
 
 
 def _demand_no_conflict(one: UUID, other: UUID) -> None:
-    """Refuse to merge two locked memories of which people are asked which one holds."""
+    """Raise `StaleError` if two locked memories are in one open conflict."""
     if conflicts := shared_conflicts(one, other):
         raise StaleError(
             f"Conflict {conflicts[0]} asks which of the two holds; answer it first. A merge would "
@@ -112,7 +112,7 @@ def _embed_texts(texts: dict[UUID, str], model: str) -> dict[UUID, Any]:
 
 
 def _answerable(suggestion_id: UUID, answer: SuggestionStatus, now: datetime) -> MergeSuggestion:
-    """Return the locked suggestion, open or with the same answer; its memories are locked."""
+    """Return the locked suggestion if it is open or has this answer; its memories are locked."""
     rows = MergeSuggestion.objects.filter(pk=suggestion_id).select_for_update()
     suggestion = rows.first()
     if suggestion is None:
@@ -123,7 +123,7 @@ def _answerable(suggestion_id: UUID, answer: SuggestionStatus, now: datetime) ->
         raise StaleError(
             f"This suggestion was {suggestion.status} already.", cause=SUGGESTION_CLOSED
         )
-    # A conflict about the two is no reason not to keep them apart.
+    # A suggestion can be rejected while the two are in an open conflict.
     standing = in_status(SuggestionStatus.OPEN, now, with_disputed=True)
     if not standing.filter(pk=suggestion_id).exists():
         raise StaleError(
@@ -153,7 +153,11 @@ def _unite(
     actor: Actor,
     now: datetime,
 ) -> None:
-    """1. Keep what the newer one says. 2. Hide it. 3. Merge. 4. Gate the new wording again."""
+    """Merge the newer memory into the older, both locked.
+
+    1. Copy the newer's observation. 2. Supersede it. 3. Merge fields. 4. Run the gate for a new
+    wording.
+    """
     older, newer = sorted(locked, key=lambda memory: (memory.created_at, memory.id))
     judged = _judge_pair(suggestion, older, newer, keep)
     observation = _copy_observation(older, newer, now)
@@ -183,7 +187,7 @@ def _unite(
 
 @dataclass(frozen=True, slots=True)
 class _Weighed:
-    """Two memories set side by side: whose wording a merge keeps, and what either would drop."""
+    """The comparison of two memories: whose wording a merge keeps, and what each wording drops."""
 
     comparison: Comparison
     survivor: Side
@@ -192,10 +196,10 @@ class _Weighed:
 
 
 def _weigh(older: Memory, newer: Memory) -> _Weighed:
-    """Compare two memories and choose whose wording a merge of them keeps by the gate's rules.
+    """Compare two memories and choose whose wording the gate's rules keep.
 
-    Where either says what the other does not, the later statement is the better wording. Texts
-    that are too long to compare claim by claim count as such: all of the other is dropped.
+    If either makes claims that the other does not, the later wording is kept. For texts too long to
+    compare by claims, the whole other text counts as dropped.
     """
     is_later = newer.observed_at >= older.observed_at
     if reason := too_long_together((older.content, newer.content)):
@@ -216,15 +220,15 @@ def _weigh(older: Memory, newer: Memory) -> _Weighed:
 
 @dataclass(frozen=True, slots=True)
 class Merging:
-    """What a merge in the wording of one of two memories would leave unsaid."""
+    """What a merge that keeps one of two wordings would drop."""
 
     keep: UUID
-    is_default: bool  # the wording that the gate's rules choose
-    drops: tuple[str, ...]  # claims of the other that this wording does not make
+    is_default: bool  # the gate's rules choose this wording
+    drops: tuple[str, ...]  # claims that only the other wording makes
 
 
 def preview_merging(suggestion: MergeSuggestion) -> tuple[Merging, Merging]:
-    """Return what accepting would drop, in the wording of the older memory and of the newer."""
+    """Return what accepting would drop, for the older wording and for the newer."""
     older, newer = sorted(
         (suggestion.memory, suggestion.other), key=lambda memory: (memory.created_at, memory.id)
     )
@@ -244,7 +248,7 @@ def _judge_pair(
         survivor = "incoming" if keep == newer.id else "stored"
     comparison = weighed.comparison
     if too_long_together((older.content, newer.content)):
-        # What they are to each other was found when they were suggested.
+        # The relation was stored with the suggestion.
         comparison = replace(comparison, relation=cast(Any, suggestion.relation))
     reasons = (*suggestion.reasons, "a person merged them")
     decision = Decision("merged", survivor, reasons)
@@ -252,7 +256,7 @@ def _judge_pair(
 
 
 def _copy_observation(older: Memory, newer: Memory, now: datetime) -> Observation:
-    """Keep the newer memory's statement with the older one, as if it had been sent to it."""
+    """Add the newer memory's statement to the older as an observation."""
     fields = fields_of(newer)
     return Observation.objects.create(
         memory=older,
@@ -286,7 +290,7 @@ def _add_counters(older: Memory, newer: Memory) -> None:
 def _gate_again(
     workspace: Workspace, memory: Memory, vectors: Any, *, actor: Actor, now: datetime
 ) -> bool:
-    """Look at a reworded survivor's neighbours: suggest, never merge; tell of contradictions."""
+    """Run the gate for a reworded survivor: suggest merges, never merge; report contradictions."""
     statement = examine.NewStatement(
         memory.content, memory.content_hash, memory.scope, memory.project, memory.provenance
     )

@@ -1,4 +1,4 @@
-"""Sampled merges that people confirm or take apart: what the false-merge rate rests on."""
+"""Let people judge sampled merges; the false-merge rate is computed from these judgements."""
 
 from __future__ import annotations
 
@@ -18,10 +18,9 @@ from memories.services.gate.split import split
 
 
 def sample() -> QuerySet[Merge]:
-    """Return the merges that nobody has judged, in the order in which they are to be judged.
+    """Return the merges without a judgement, in the order in which they are to be judged.
 
-    Ids are random, so their order is a random sample that stays the same: whoever judges the first
-    n of it has judged a fair sample of all merges.
+    Ids are random, so the first n in the order of ids are a random sample of all merges.
     """
     waiting = Merge.objects.filter(is_correct=None, split_at=None, memory__forgotten_at=None)
     shown = waiting.filter(Q(absorbed=None) | Q(absorbed__forgotten_at=None))
@@ -37,12 +36,13 @@ def audit(
     actor: Actor,
     now: datetime,
 ) -> Merge:
-    """Note whether a merge was right; with `is_split` also take a wrong one apart.
+    """Store whether a merge was correct; with `is_split` also split a wrong one.
 
-    A later judgement replaces an earlier one. Judging alone changes no memory. What cannot be taken
-    apart is not judged either. A split comes first: it locks statements and memories before merges.
+    A later judgement replaces an earlier one. A judgement alone changes no memory. If the split is
+    refused, no judgement is stored. The split runs first, because it locks statements and memories
+    before merges.
     """
-    with before_writing(workspace):  # a split reads, then embeds
+    with before_writing(workspace):  # a split embeds before its transaction
         merge = _judgeable(Merge.objects.filter(pk=merge_id), is_correct)
     if is_split and not is_correct and merge.split_at is None and merge.observation_id is not None:
         split(workspace, merge.memory_id, merge.observation_id, actor=actor, now=now)

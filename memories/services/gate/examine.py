@@ -1,4 +1,4 @@
-"""The redundancy gate at commit: nearest live neighbours, compared claim by claim."""
+"""Run the redundancy gate at commit: compare the nearest live neighbours claim by claim."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _PROBABLY_KNOWN = frozenset(["merged", "suggested"])
 
 @dataclass(frozen=True, slots=True)
 class NewStatement:
-    """What the gate compares with its neighbours."""
+    """The statement that the gate compares with its neighbours."""
 
     content: str
     digest: str
@@ -41,7 +41,7 @@ class NewStatement:
 
 @dataclass(frozen=True, slots=True)
 class JudgedNeighbour:
-    """One neighbour beside the statement, and what the gate would do with the two alone."""
+    """One neighbour, its comparison with the statement, and the decision for this pair alone."""
 
     memory: Memory
     similarity: float | None
@@ -51,41 +51,41 @@ class JudgedNeighbour:
 
 @dataclass(frozen=True, slots=True)
 class GateReport:
-    """What the gate saw and decided for one draft."""
+    """The neighbours that the gate compared and its decision for one draft."""
 
     outcome: Outcome = "created"
     best: JudgedNeighbour | None = None
-    # All that lies near, of this place and of other scopes, whatever became of it.
+    # All neighbours, of this place and of other scopes.
     around: tuple[Row, ...] = ()
-    # Other neighbours that probably say the same; a person is asked about them.
+    # Other neighbours that are probably duplicates; merges with them are suggested.
     also: tuple[JudgedNeighbour, ...] = ()
-    is_triggered: bool = False  # some neighbour was near enough to be compared
-    is_left_for_later: bool = False  # and this call had no room for it
-    # How the statement relates to the neighbours that were compared, by their ids.
+    is_triggered: bool = False  # at least one neighbour was compared
+    is_left_for_later: bool = False  # beyond the budget of this call
+    # The relations to the compared neighbours, by memory id.
     relations: Mapping[UUID, Relation] = field(default_factory=dict)
 
     @property
     def nearest(self) -> Memory | None:
-        """Return the neighbour that decided."""
+        """Return the neighbour that determined the outcome."""
         return self.best.memory if self.best else None
 
     @property
     def similarity(self) -> float | None:
-        """Return its cosine."""
+        """Return the cosine to that neighbour."""
         return self.best.similarity if self.best else None
 
     @property
     def comparison(self) -> Comparison | None:
-        """Return how the two relate."""
+        """Return the comparison with that neighbour."""
         return self.best.comparison if self.best else None
 
     @property
     def decision(self) -> Decision | None:
-        """Return what was decided about the two."""
+        """Return the decision for that neighbour."""
         return self.best.decision if self.best else None
 
     def as_record(self) -> dict[str, Any]:
-        """Return what callers see of it."""
+        """Return the report as JSON, as it is stored and returned."""
         return {
             "nearest_id": str(self.best.memory.id) if self.best else None,
             "similarity": self.best.similarity if self.best else None,
@@ -106,11 +106,11 @@ def examine(
     size: int | None = None,
     comparer: Comparer | None = None,
 ) -> GateReport:
-    """Compare a statement with its neighbours; a contradiction weighs more than a merge.
+    """Compare a statement with its neighbours; a contradiction takes precedence over a merge.
 
-    `besides` are memories that are not looked at: the statement's own, say. `size` is
-    `corpus_size()`, for callers who know it. Where the `comparer` has no room left for all of its
-    near neighbours, the statement is compared with none, and the report says so.
+    `besides` are ids to ignore, such as the statement's own memory. `size` is `corpus_size()`, if
+    the caller has it. If the budget of `comparer` does not cover all near neighbours, the statement
+    is compared with none and the report has `is_left_for_later`.
     """
     found = find_neighbours(
         vectors[0], model, NEIGHBOURS,
@@ -141,7 +141,7 @@ def examine(
 def _postpone(
     statement: NewStatement, nearest: Row, around: tuple[Row, ...], config: WorkspaceSettings
 ) -> GateReport:
-    """Report on a statement that this call compares with nothing."""
+    """Return the report of a statement that exceeds the budget of this call."""
     memory, cosine = nearest
     comparison = left_for_later()
     decision = _decide(statement, memory, cosine, comparison, config, better="stored")
@@ -160,17 +160,18 @@ def examine_among(
     config: WorkspaceSettings,
     comparer: Comparer,
 ) -> list[JudgedNeighbour]:
-    """Compare a statement with given neighbours, nearest first, by what they say alone.
+    """Compare a statement with given neighbours, nearest first, by their texts alone.
 
-    Needs no database: what people have decided about the two is for the caller to ask.
+    Needs no database; the caller applies the decisions of people.
     """
     return _judge(statement, _near(found, config), config, comparer)
 
 
 def protect_decided(report: GateReport, statement: NewStatement, actor: Actor) -> GateReport:
-    """Leave a memory as it is that a person has decided about since the gate looked.
+    """Replace a merge if a person has decided about the memory since the gate compared it.
 
-    The caller has locked it. A verdict that keeps a memory writes nothing into its row.
+    The caller has locked the memory. A verdict that keeps a memory does not change its row, so
+    events are read.
     """
     best = report.best
     if best is None or report.outcome != "merged" or not best.decision.folds:
@@ -180,10 +181,9 @@ def protect_decided(report: GateReport, statement: NewStatement, actor: Actor) -
 
 
 def protect_disputed(report: GateReport) -> GateReport:
-    """Take no side away of which people are asked whether it holds.
+    """Replace a merge that would reword a memory in an open conflict by a suggestion.
 
-    What says the same as a disputed memory, which the caller has locked, is merged and leaves its
-    wording; what would reword it otherwise is put to a person.
+    The caller has locked the memory. A merge that keeps its wording stays a merge.
     """
     best = report.best
     if best is None or report.outcome != "merged" or not disputes_of([best.memory.id]):
@@ -207,9 +207,9 @@ def preview_decision(
     *,
     actor: Actor,
 ) -> JudgedNeighbour | None:
-    """Return the neighbour that would decide among given ones, nearest first, and how.
+    """Return the neighbour that would determine the outcome, and the decision; nearest first.
 
-    Without what people have kept apart since: a replay tells that beside it.
+    Pairs that people keep apart are not considered: a replay reports them separately.
     """
     judged = [
         _protect_trusted(one, statement, actor) if one.decision.outcome == "merged" else one
@@ -219,12 +219,12 @@ def preview_decision(
 
 
 def near_texts(found: Iterable[Row], config: WorkspaceSettings) -> list[str]:
-    """Return the texts that a statement is compared with, of neighbours, nearest first."""
+    """Return the texts of the neighbours that a statement is compared with, nearest first."""
     return [memory.content for memory, _ in _near(found, config)]
 
 
 def _near(found: Iterable[Row], config: WorkspaceSettings) -> list[Row]:
-    """Return the neighbours that are near, and the nearest one: its relation is always told."""
+    """Return the neighbours above the threshold, and always the nearest: its relation is shown."""
     rows = list(found)
     return rows[:1] + [row for row in rows[1:] if not row[1] < config.gate_threshold]
 
@@ -232,7 +232,7 @@ def _near(found: Iterable[Row], config: WorkspaceSettings) -> list[Row]:
 def _judge(
     statement: NewStatement, near: Iterable[Row], config: WorkspaceSettings, comparer: Comparer
 ) -> list[JudgedNeighbour]:
-    """Judge what is near a statement."""
+    """Compare a statement with its near neighbours and decide about each."""
     judged: list[JudgedNeighbour] = []
     for memory, cosine in near:
         comparison = comparer.compare(memory.content, statement.content)
@@ -269,7 +269,7 @@ def _decide(
 
 
 def _leave_to_people(decision: Decision, objection: str) -> Decision:
-    """Leave a pair that no rule could judge to people only when nothing speaks against it."""
+    """Turn a suggestion that no rule could judge into a rejection if there is an objection."""
     if not objection:
         return decision
     return Decision("created", "stored", (*decision.reasons, objection))
@@ -278,7 +278,7 @@ def _leave_to_people(decision: Decision, objection: str) -> Decision:
 def _respect_decisions(
     statement: NewStatement, judged: list[JudgedNeighbour], actor: Actor
 ) -> list[JudgedNeighbour]:
-    """Leave apart what was split or rejected, and a trusted memory as it was put."""
+    """Keep split or rejected pairs apart, and do not reword trusted memories."""
     known = [one for one in judged if one.decision.outcome in _PROBABLY_KNOWN]
     if not known:
         return judged
@@ -300,9 +300,10 @@ def _respect_decisions(
 def _protect_trusted(
     one: JudgedNeighbour, statement: NewStatement, actor: Actor
 ) -> JudgedNeighbour:
-    """Change by a merge no more than by a revision: a trusted memory stays, or a person is asked.
+    """Allow a merge to change no more than a revision by the same actor could.
 
-    What an agent says beside a more trusted class or a person's word only counts as a witness.
+    Where the memory is more trusted, or a person wrote or decided about it, an agent's statement is
+    only stored as an observation.
     """
     stored = one.memory
     if actor.is_reviewer:

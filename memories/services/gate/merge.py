@@ -1,4 +1,4 @@
-"""Merging one statement into another: the better wording survives, nothing is lost."""
+"""Merge an observed statement into a memory; keep the better wording and a record for the undo."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def merge_into(
     now: datetime,
     absorbed: Memory | None = None,
 ) -> bool:
-    """Merge what was observed into a locked memory; tell whether it was reworded.
+    """Merge an observation into a locked memory; return whether its wording changed.
 
-    `absorbed` is the stored memory that the observation keeps the statement of, if it had a row.
+    `absorbed` is the memory that the observation was copied from, if it had a row.
     """
     before = fields_of(stored)
     is_reworded = False
@@ -34,7 +34,9 @@ def merge_into(
         takes_wording = judged.decision.survivor == "incoming"
         after = fold(before, fields_sent(observation), takes_wording=takes_wording)
         if before["expires_at"] and not after["expires_at"] and _has_lasting_twin(stored, now):
-            after["expires_at"] = before["expires_at"]  # the twin says it for good
+            after["expires_at"] = before[
+                "expires_at"
+            ]  # the same statement without an expiry exists
         is_reworded = write_fields(
             stored, before, after, words=words, reason="merge", actor=actor, now=now
         )

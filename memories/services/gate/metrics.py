@@ -1,4 +1,4 @@
-"""How the gate does: what it caught, what it let in, and how often it merged wrongly."""
+"""Metrics of the gate: merge and duplicate counts, redundancy, noise, false-merge rate."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from memories.services.gate.suggestions import in_status
 
 WEEK = timedelta(weeks=1)
 LEAST_DAYS = 7
-SEED = 7  # of the resampling: the same rows give the same interval
+SEED = 7  # of the bootstrap: the same rows give the same interval
 
 
 @dataclass(frozen=True, slots=True)
 class Week:
-    """One week (from Monday, UTC) of commits, and of recalls."""
+    """The counts of commits and recalls in one week (from Monday, UTC)."""
 
     start: date
     commits: int = 0
@@ -44,7 +44,7 @@ class Week:
 
 @dataclass(frozen=True, slots=True)
 class GateMetrics:
-    """What the gate did since a moment."""
+    """The gate's counts and rates between `since` and `until`."""
 
     since: datetime
     until: datetime
@@ -66,11 +66,11 @@ class GateMetrics:
 
 
 def measure(*, since: datetime, now: datetime) -> GateMetrics:
-    """Measure the workspace being served.
+    """Return the metrics of the current workspace.
 
-    A commit is *triggered* when a live neighbour was near enough to be compared. An addition is
-    *redundant* when the gate took it for probably known and no person has said otherwise. Wrong
-    are the merges that were judged so or split, of all that were judged or split.
+    A commit is *triggered* when a live neighbour was near enough to be compared. A new memory is
+    *redundant* when the gate found a probable duplicate and no person rejected it. The false-merge
+    rate is the share of wrong or split merges among those judged or split.
     """
     commits = _commits(since)
     redundant = _redundant(since)
@@ -110,9 +110,9 @@ _SUMMED = (
 
 
 def _commits(since: datetime) -> dict[date, Counter[str]]:
-    """Count commits by week: by outcome, and those that the gate compared.
+    """Count commits by week and outcome, and those that the gate compared.
 
-    What `absorbed` stands beside came with an accepted suggestion, not with a commit.
+    Merges with `absorbed` came from an accepted suggestion, not from a commit.
     """
     rows = (
         Observation.objects.filter(created_at__gte=since)
@@ -132,7 +132,7 @@ def _commits(since: datetime) -> dict[date, Counter[str]]:
 
 
 def _redundant(since: datetime) -> Counter[date]:
-    """Count by week what was added though it was probably known."""
+    """Count by week the redundant new memories."""
     rows = (
         MergeSuggestion.objects.filter(created_at__gte=since, detected_by="gate")
         .exclude(status__in=[SuggestionStatus.REJECTED, SuggestionStatus.LAPSED])
@@ -183,9 +183,9 @@ def _monday(day: date) -> date:
 
 
 def _noise(recalls: Iterable[RecallDay]) -> Interval:
-    """Return the share of returned memories below the noise score, resampled by day.
+    """Return the share of returned memories below the noise score, with a bootstrap by day.
 
-    A few days cannot be resampled: then each memory counts by itself.
+    With few days each memory counts as independent instead.
     """
     rows = [row for row in recalls if row.returned]
     if len(rows) < LEAST_DAYS:

@@ -1,7 +1,4 @@
-"""What lies near a statement: the nearest live memories of its place and of other scopes.
-
-Read in one round trip.
-"""
+"""Find the nearest live memories of a statement's place and of other scopes, in one query."""
 
 from __future__ import annotations
 
@@ -19,12 +16,12 @@ from memories.models import Memory
 from memories.models.memory import MemoryQuerySet
 from memories.services.index import nearest as search
 
-# So many of the place, and of other scopes of its project, come with a scan.
+# Limits of one scan: memories of the place, and of other scopes of its project.
 ROOM = 8
-ELSEWHERE_COSINE = 0.35  # what is farther off is not about the same
+ELSEWHERE_COSINE = 0.35  # below this cosine a memory of another scope is ignored
 
-# A scan, as `nearest` does. One row at least tells how much was read. Each memory is looked up by
-# its id before anything else is asked of it.
+# A scan, as in `nearest`. At least one row is returned, with the number of vectors read. Each
+# memory is looked up by its id before other filters apply.
 _NEAREST = """
     WITH near AS MATERIALIZED (
         SELECT memory_id, embedding <=> %(vector)s::vector AS distance FROM memories_memoryvector
@@ -55,7 +52,7 @@ Row = tuple[Memory, float]
 class Neighbours:
     """Memories with their cosine, nearest first: of exactly one place, and of other scopes.
 
-    `elsewhere` is of the same project and is empty where a workspace is too large to be scanned.
+    `elsewhere` is of the same project; it is empty where the workspace is too large for a scan.
     """
 
     here: list[Row]
@@ -74,7 +71,7 @@ def find_neighbours(
 ) -> Neighbours:
     """Return at least the `limit` nearest live memories of a scope and project, if there are any.
 
-    `size` is `corpus_size()`, for callers who know it.
+    `size` is `corpus_size()`, if the caller has it.
     """
     size = search.corpus_size() if size is None else size
     elsewhere: list[Row] = []
@@ -93,7 +90,7 @@ def find_neighbours(
 def _scan(
     vector: np.ndarray, model: str, limit: int, *, scope: str, project: str, now: datetime
 ) -> tuple[list[Row], list[Row], bool]:
-    """Scan all vectors for the nearest; tell whether no other was there."""
+    """Scan all vectors for the nearest; return them and whether all vectors were read."""
     wanted = limit + max(limit // 2, search.SPARE)
     condition = condition_of(_project(now, project))
     with by_index(), connection.cursor() as cursor:

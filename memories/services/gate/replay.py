@@ -1,9 +1,9 @@
-"""What the gate would have made of past commits under other settings: computed, never written.
+"""Replay past commits through the gate under other settings, without writing.
 
-Each commit is set against the memories that stood in its place at its time, as they read today.
-Both the settings that stand and those that are asked about are replayed, so that what differs is
-due to the settings alone. What was merged has no vector of its own: it is set against the one
-neighbour that the gate noted then. What was forgotten by now is left out.
+Each commit is compared with the memories that were live in its place at its time, in their present
+wording. Both the present and the proposed settings are replayed, so that the difference is due to
+the settings alone. A merged statement has no vector of its own: it is compared with the neighbour
+that the gate recorded. Forgotten memories are left out.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from memories.services.gate import examine
 from memories.services.gate.suggestions import wordings_of
 
 COMMITS_READ = 1000  # the newest
-CHARS_COMPARED = 1_000_000  # both texts of each pair: some seconds
-MEMORIES_READ = 5000  # that these are set against, the newest
+CHARS_COMPARED = 1_000_000  # both texts of each pair count; takes some seconds
+MEMORIES_READ = 5000  # to compare with, the newest
 EXAMPLES = 50
 GATED: tuple[Outcome, ...] = ("created", "merged", "suggested", "kept_apart")
 
@@ -39,7 +39,7 @@ Found = list[tuple[Memory, float]]
 
 @dataclass(frozen=True, slots=True)
 class ChangedOutcome:
-    """A commit that would have become something else."""
+    """A commit whose outcome would change."""
 
     observation: UUID
     memory: UUID
@@ -47,12 +47,12 @@ class ChangedOutcome:
     similarity: float | None
     before: Outcome
     after: Outcome
-    said: str | None = None  # what people have said of the two since: apart, same
+    said: str | None = None  # the later answer of a person: "apart" or "same"
 
 
 @dataclass(frozen=True, slots=True)
 class OutcomeChange:
-    """How many commits would become something else."""
+    """The number of commits that would change from one outcome to another."""
 
     before: str
     after: str
@@ -61,7 +61,7 @@ class OutcomeChange:
 
 @dataclass(slots=True)
 class GateReplay:
-    """What would have become of the commits of a period."""
+    """The result of a replay: outcome counts under both settings, and examples."""
 
     commits: int = 0
     replayed: int = 0
@@ -70,18 +70,18 @@ class GateReplay:
     as_asked: Counter[str] = field(default_factory=Counter)
     moves: Counter[tuple[str, str]] = field(default_factory=Counter)
     examples: Sequence[ChangedOutcome] = ()
-    merged_against_people: int = 0  # newly merged, though people keep the two apart
-    unmerged_against_people: int = 0  # no longer merged, though people said they are the same
+    merged_against_people: int = 0  # newly merged, although a person keeps the two apart
+    unmerged_against_people: int = 0  # no longer merged, although a person merged them
 
     @property
     def most_moves(self) -> list[OutcomeChange]:
-        """Return the moves, the most frequent first."""
+        """Return the outcome changes, most frequent first."""
         return [OutcomeChange(before, after, n) for (before, after), n in self.moves.most_common()]
 
 
 @dataclass(slots=True)
 class PastCommits:
-    """The commits of a period, newest first, each with what it is set against."""
+    """The commits of a period, newest first, each with its neighbours."""
 
     commits: int
     replayed: list[tuple[Observation, Found]]
@@ -91,9 +91,9 @@ class PastCommits:
 
 
 def read_commits(workspace: Workspace, *, since: datetime, until: datetime) -> PastCommits:
-    """Read what a replay needs, within the caller's transaction."""
+    """Read the commits and memories of a replay, within the caller's transaction."""
     commits = Observation.objects.filter(created_at__gte=since, created_at__lt=until)
-    # A successor names what it replaces, and a revival or a repeat is no news: none meets the gate.
+    # Successors, revivals and duplicates do not pass the gate.
     met = commits.filter(
         outcome__in=GATED, fields__supersedes=None, memory__forgotten_at=None
     ).exclude(gate={})
@@ -110,9 +110,9 @@ def read_commits(workspace: Workspace, *, since: datetime, until: datetime) -> P
 
 
 def compare_commits(past: PastCommits, *configs: WorkspaceSettings) -> None:
-    """Compare commits once for all these settings; hold no transaction meanwhile.
+    """Compare the commits once, with no transaction open.
 
-    What takes more characters than a replay compares is left out, the oldest commits first.
+    Commits beyond CHARS_COMPARED are left out, the oldest first.
     """
     loosest = min(configs, key=lambda config: config.gate_threshold)
     for position, (row, found) in enumerate(past.replayed):
@@ -128,7 +128,7 @@ def compare_commits(past: PastCommits, *configs: WorkspaceSettings) -> None:
 def replay_gate(
     past: PastCommits, config: WorkspaceSettings, changed_config: WorkspaceSettings
 ) -> GateReplay:
-    """Replay the gate over commits that are compared, within the caller's transaction."""
+    """Replay the gate over compared commits, within the caller's transaction."""
     done = GateReplay(commits=past.commits, is_cut=past.is_cut)
     is_same = (config.gate_policy, config.gate_threshold) == (
         changed_config.gate_policy, changed_config.gate_threshold,
@@ -168,7 +168,7 @@ def _place(row: Observation) -> Place:
 
 
 def _actor(row: Observation, known: dict[UUID, ApiKey]) -> Actor:
-    """Return who committed: the key with what it may claim now, else a person."""
+    """Return the committing actor: the key with its present claims, else a user."""
     if row.key_id is None:
         return Actor(kind="system", id="", label="", role=Role.REVIEWER)
     if (key := known.get(row.key_id)) is not None:
@@ -180,7 +180,7 @@ def _count_and_sample(
     done: GateReplay,
     moved: Sequence[tuple[Observation, examine.JudgedNeighbour | None, tuple[Outcome, Outcome]]],
 ) -> None:
-    """Name examples, and count what people have said otherwise."""
+    """Collect examples, and count changes that contradict a person's answer."""
     said = _read_answers([(row, one.memory) for row, one, _ in moved if one])
     told = [
         ChangedOutcome(
@@ -200,7 +200,7 @@ def _count_and_sample(
 
 
 def _read_answers(pairs: Sequence[tuple[Observation, Memory]]) -> dict[tuple[UUID, UUID], str]:
-    """Return what people have said of statements beside memories, by both their ids."""
+    """Return the answers of people ("apart", "same") by pair of ids."""
     wordings = {
         wordings_of(row.content_hash, memory.content_hash): (row.pk, memory.pk)
         for row, memory in pairs
@@ -227,7 +227,7 @@ def _read_answers(pairs: Sequence[tuple[Observation, Memory]]) -> dict[tuple[UUI
 
 
 class _Store:
-    """The memories that commits are set against, with their vectors, place by place."""
+    """The memories that commits are compared with, with their vectors, by place."""
 
     def __init__(self, model: str, rows: Sequence[Observation], until: datetime):
         places = {_place(row) for row in rows}
@@ -267,7 +267,7 @@ class _Store:
             self._windows[place] = [m for m, _ in found], np.stack([v for _, v in found])
 
     def neighbours(self, row: Observation) -> Found:
-        """Return the nearest that stood beside a commit at its time, nearest first."""
+        """Return the nearest memories that were live at the time of a commit, nearest first."""
         vector = self._vectors.get(row.memory_id)
         is_own = row.outcome != "merged" and row.memory.content_hash == row.content_hash
         if vector is None or not is_own:
@@ -284,7 +284,7 @@ class _Store:
         return list(found.values())
 
     def _as_noted(self, row: Observation) -> Iterator[tuple[Memory, float]]:
-        """Yield the neighbour that the gate noted, in the wording that it had."""
+        """Yield the neighbour that the gate recorded, in its wording at that time."""
         nearest, cosine = row.gate.get("nearest_id"), row.gate.get("similarity")
         memory = self._noted.get(UUID(nearest)) if nearest else None
         if memory is None or cosine is None:
@@ -294,13 +294,13 @@ class _Store:
 
 
 def _reading(memory: Memory, wording: str) -> Memory:
-    """Return a memory (never to be saved) in another wording."""
+    """Return a copy of a memory (never to be saved) with another wording."""
     fields: Iterable[str] = (f.attname for f in Memory._meta.concrete_fields)
     return Memory(**{name: getattr(memory, name) for name in fields} | {"content": wording})
 
 
 def _was_live(memory: Memory, row: Observation) -> bool:
-    """Tell whether a memory was live when a commit came."""
+    """Return whether a memory was live at the time of a commit."""
     ends = (memory.superseded_at, memory.retired_at, memory.culled_at, memory.expires_at)
     return memory.created_at < row.created_at and all(
         end is None or end > row.created_at for end in ends

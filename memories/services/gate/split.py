@@ -1,4 +1,4 @@
-"""Taking one merge apart: the statement is a memory of its own again, the survivor goes back."""
+"""Split a merge: restore the merged statement as a memory and undo it in the survivor."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ Vectors = dict[str, np.ndarray]
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """What became of both; `kept` are fields of the survivor that were changed since the merge."""
+    """Both memories after a split; `kept` are fields of the survivor changed after the merge."""
 
     memory: Memory
     survivor: Memory
@@ -79,7 +79,7 @@ def split(
 
 
 def _embed(texts: Sequence[str], model: str) -> Vectors:
-    """Embed outside of any transaction; what cannot be embedded now is embedded later."""
+    """Embed texts, outside a transaction; on failure return no vectors: they are embedded later."""
     try:
         return dict(zip(texts, embed_first_windows(list(texts), model), strict=True))
     except EmbeddingUnavailableError:
@@ -87,7 +87,7 @@ def _embed(texts: Sequence[str], model: str) -> Vectors:
 
 
 def _merge_of(memory_id: UUID, observation_id: UUID) -> Merge:
-    """Return the standing merge of an observation into a memory, or say why there is none."""
+    """Return the merge of an observation into a memory; raise a refusal if it was split."""
     if not Memory.objects.filter(pk=memory_id).exists():
         raise MissingError("There is no such memory.")
     merges = Merge.objects.select_related("memory", "observation", "absorbed")
@@ -115,7 +115,7 @@ def _statement(merge: Merge) -> Observation:
 
 
 def _later(merge: Merge) -> list[Merge]:
-    """Return the standing merges into the same memory after this one, oldest first."""
+    """Return the later merges into the same memory that are not split, oldest first."""
     later = Merge.objects.filter(
         memory=merge.memory_id, split_at=None, created_at__gt=merge.created_at
     )
@@ -140,13 +140,14 @@ def _split(
     actor: Actor,
     now: datetime,
 ) -> Split:
-    """1. Lock both memories. 2. Put the survivor back. 3. Let the statement stand by itself.
+    """Split in one transaction.
 
-    4. Remember that a person keeps the two apart. 5. Words and detection last.
+    1. Lock both memories. 2. Restore the survivor's fields. 3. Restore or create the merged memory.
+    4. Record that the two are kept apart. 5. Write the word index and send signals last.
     """
     absorbed_id = _merge_of(memory_id, observation_id).absorbed_id
     locked = {m.id: m for m in lock([memory_id, *([absorbed_id] if absorbed_id else [])])}
-    merge = _merge_of(memory_id, observation_id)  # as it stands under the lock
+    merge = _merge_of(memory_id, observation_id)  # again, under the lock
     survivor, absorbed = locked[memory_id], locked.get(absorbed_id) if absorbed_id else None
     _refuse(merge, survivor, absorbed, actor=actor, now=now)
     words = WordIndex()
@@ -196,7 +197,7 @@ def _refuse(
 
 
 def _reviewers_matter(merge: Merge, survivor: Memory, actor: Actor) -> str:
-    """Return why an agent may not split a merge; a person's statement makes the survivor theirs."""
+    """Return the reason why an agent may not split a merge, or ""."""
     if merge.absorbed_id is not None:
         return "A reviewer merged these two"
     if merge.is_correct is not None:
@@ -225,7 +226,7 @@ def _restore_survivor(
     actor: Actor,
     now: datetime,
 ) -> Undone:
-    """Take the merged statement out of the survivor, and out of the merges after it."""
+    """Undo the merge in the survivor's fields and in the records of later merges."""
     later = _later(merge)
     current = fields_of(survivor)
     undone = without(_step(merge), [_step(row) for row in later], current)
@@ -240,7 +241,7 @@ def _restore_survivor(
 
 
 def _bring_back(absorbed: Memory, survivor: Memory, *, actor: Actor, now: datetime) -> Memory:
-    """Show the absorbed memory again, with the counters that it had."""
+    """Restore the absorbed memory with its former counters."""
     for name in COUNTERS:
         left = getattr(survivor, name) - getattr(absorbed, name)
         setattr(survivor, name, max(left, 0))
@@ -253,7 +254,7 @@ def _bring_back(absorbed: Memory, survivor: Memory, *, actor: Actor, now: dateti
 def _stand_alone(
     sent: Observation, vectors: Vectors, workspace: Workspace, *, words: WordIndex, now: datetime
 ) -> Memory:
-    """Write the statement as the memory that it would have been."""
+    """Create the memory that the statement would have become without the merge."""
     fields = fields_sent(sent)
     scope, project = sent.fields.get("scope", ""), sent.fields.get("project", "")
     same = live_twins(sent.content_hash, scope=scope, project=project, now=now)
@@ -297,7 +298,7 @@ def _stand_alone(
 def _keep_apart(
     survivor: Memory, memory: Memory, merge: Merge, *, actor: Actor, now: datetime
 ) -> None:
-    """Remember the two wordings as rejected, so that the gate leaves them apart from now on."""
+    """Store a rejected suggestion for the two wordings, so that the gate keeps them apart."""
     MergeSuggestion.objects.create(
         memory=survivor,
         other=memory,
@@ -330,7 +331,7 @@ def _record_split(
             "kept": list(undone.kept),
         },
     )
-    if merge.absorbed_id is None:  # an absorbed memory's history tells that it was brought back
+    if merge.absorbed_id is None:  # an absorbed memory has its own event
         told = {
             "observation": observation,
             "from": str(survivor.id),
@@ -340,10 +341,7 @@ def _record_split(
 
 
 def _actor_kind_of(observation: str, survivor: Memory) -> str:
-    """Return the kind of actor that committed a statement: `user` also for a reviewer's key.
-
-    An empty text when nobody knows.
-    """
+    """Return who committed a statement: `user` also for a reviewer's key, "" if unknown."""
     told = Event.objects.filter(object_id=str(survivor.id), type="memory.committed")
     said = told.filter(data__observation=observation)
     if said.filter(by_persons()).exists():

@@ -1,4 +1,4 @@
-"""Proposing merges to people: once a pair, and not again what a person turned down."""
+"""Create merge suggestions: at most one open per pair, none for rejected wordings."""
 
 from __future__ import annotations
 
@@ -33,10 +33,9 @@ def suggest(
     similarity: float | None = None,
     reasons: Sequence[str] = (),
 ) -> MergeSuggestion | None:
-    """Propose that two live memories of one place are one; runs in the caller's transaction.
+    """Suggest to merge two live memories of one place, in the caller's transaction.
 
-    Returns the suggestion that is open for the pair now, or None when a person keeps these two
-    wordings apart.
+    Return the open suggestion of the pair, or None when a person keeps these two wordings apart.
     """
     if memory.id == other.id:
         raise InvalidError("other", "A memory is not merged with itself.")
@@ -69,7 +68,7 @@ def suggest(
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """Two live memories of one place that the gate holds for one."""
+    """Two live memories of one place that the gate considers duplicates."""
 
     memory: Memory
     other: Memory
@@ -79,9 +78,9 @@ class Proposal:
 
 
 def suggest_all(proposals: Iterable[Proposal], *, actor: Actor, now: datetime) -> set[str]:
-    """Propose what the gate found as `suggest` does, in as many statements for many as for one.
+    """Create suggestions for many pairs, with a constant number of SQL statements.
 
-    Returns the names of the pairs that are proposed now, whoever proposed them first.
+    Return the names (`pair_of`) of the pairs that have an open suggestion now.
     """
     rows = {
         pair_of(one.memory.id, one.other.id): MergeSuggestion(
@@ -121,9 +120,9 @@ def suggest_all(proposals: Iterable[Proposal], *, actor: Actor, now: datetime) -
 
 
 def _as_text(field: str) -> Concat:
-    """Return a field in a form that no index serves: the pair is joined by its ids, not by place.
+    """Return a field as an expression that uses no index, so that the pair is joined by id.
 
-    A place holds many memories; the planner took each of them for each suggestion.
+    A join by place would read all memories of the place for each suggestion.
     """
     return Concat(F(field), Value(""))
 
@@ -136,12 +135,11 @@ def _is_live(member: str, now: datetime) -> Q:
 def in_status(
     status: str, now: datetime, *, with_disputed: bool = False
 ) -> QuerySet[MergeSuggestion]:
-    """Return suggestions by what became of them.
+    """Return the suggestions of a status.
 
-    An open one whose member was hidden or reworded counts as lapsed, and so does one whose two are
-    in one open conflict: nobody is asked about it. It stands again when the member comes back as
-    it was, or the conflict is closed and both are still there. `with_disputed` leaves conflicts
-    out of it.
+    An open one counts as lapsed while a member is hidden or reworded, or while both are in one open
+    conflict. It is open again when the member is restored with the same wording, or the conflict is
+    closed and both are live. `with_disputed` ignores conflicts.
     """
     rows = MergeSuggestion.objects.annotate(
         one=Concat(F("memory__content_hash"), Value(":"), F("other__content_hash")),
@@ -163,23 +161,23 @@ def in_status(
 
 
 def wordings_of(a: str, b: str) -> str:
-    """Name two wordings by their content hashes, whichever way round."""
+    """Return the key of two wordings by their content hashes, independent of order."""
     return ":".join(sorted((a, b)))
 
 
 def pair_of(a: UUID, b: UUID) -> str:
-    """Name two memories, whichever way round."""
+    """Return the key of two memories by their ids, independent of order."""
     return ":".join(sorted((str(a), str(b))))
 
 
 def apart_from(digest: str, others: Collection[str]) -> set[str]:
-    """Return the content hashes among `others` that a person keeps apart from `digest`."""
+    """Return those hashes among `others` that a person keeps apart from `digest`."""
     names = {wordings_of(digest, other): other for other in others}
     return {names[wordings] for wordings in rejected_among(names)}
 
 
 def rejected_among(wordings: Collection[str]) -> set[str]:
-    """Return those of the named wordings (`wordings_of`) that a person keeps apart."""
+    """Return those keys (`wordings_of`) of wordings that a person keeps apart."""
     rejected = MergeSuggestion.objects.filter(
         wordings__in=list(wordings), status=SuggestionStatus.REJECTED
     )

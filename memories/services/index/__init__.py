@@ -1,1 +1,1 @@
-"""What search reads: vectors, token states, postings and statement hashes."""
+"""The search index: vectors, token states, postings and statement hashes."""

@@ -1,4 +1,4 @@
-"""Memories that other tables know something of: those that hold words, or a tag."""
+"""Filter memories by words or by tag."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from django.db.models import F, OuterRef, QuerySet, Subquery
 from engram.kernel.planning import Among
 from memories.models import Memory, MemoryTag, Posting
 
-# So many are named one by one; of more, each row of the list is looked up. Left to the planner, a
-# table that was small when it was last analysed costs minutes instead of milliseconds.
+# Up to this many ids are listed in the query; beyond, a sub-select looks up each row. The planner's
+# # own choice takes minutes where the table was small when it was last analysed.
 FEW = 2_000
 
 
 def with_words(memories: QuerySet[Memory], words: Iterable[str]) -> QuerySet[Memory]:
-    """Keep memories that hold every one of the (stemmed) words."""
+    """Keep memories that contain all the (stemmed) words."""
     for position, word in enumerate(words):
         memories = _in_rows(memories, Posting.objects.filter(term=word), f"holds_{position}")
     return memories
@@ -31,6 +31,6 @@ def _in_rows(memories: QuerySet[Memory], rows: QuerySet[Any], name: str) -> Quer
     few = list(rows.order_by().values_list("memory_id", flat=True)[: FEW + 1])
     if len(few) <= FEW:
         return memories.filter(Among(F("pk"), few))
-    # A sub-select, not EXISTS, which would be turned into a join.
+    # A sub-select: the planner would turn EXISTS into a join.
     own = rows.order_by().filter(memory_id=OuterRef("pk")).values("memory_id")[:1]
     return memories.alias(**{name: Subquery(own)}).filter(**{f"{name}__isnull": False})

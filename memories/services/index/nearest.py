@@ -1,7 +1,7 @@
-"""The nearest memories by meaning: exactly while a workspace is small, by an index beyond.
+"""Find the nearest memories by cosine: by an exact scan in small workspaces, by HNSW in large ones.
 
-An exact scan reads every live vector of the workspace; HNSW reads a few hundred of all workspaces'
-vectors and drops the others'. Figures stand in `benchmarks/results`.
+An exact scan reads every live vector of the workspace; HNSW reads a few hundred vectors of all
+workspaces and drops those of others. Measurements are in `benchmarks/results`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from memories.services.index.search_index import VECTOR_MAX_WIDTH
 # thousand; the graph 5 ms where most of the table is the workspace's own, 23 ms where a tenth is,
 # 206 ms where half a percent is. Between these they meet near 15,000 of 100,000, alone near 5,000.
 EXACT_MAX = 12_000
-# So many more are read than asked for: some are further windows of one memory, or filtered out.
+# More rows than requested are read: some are further windows of one memory, or filtered out.
 SPARE = 30
 
 Rows = Iterable[tuple[UUID, float]]
@@ -41,7 +41,7 @@ _SCAN = """
         ORDER BY 2, 1 LIMIT %(wanted)s
     ) AS near
 """
-# The sub-select (not EXISTS, which would be turned into a join) is asked vector by vector.
+# The sub-select runs per vector; the planner would turn EXISTS into a join.
 _GRAPH = """
     SELECT memory_id, embedding <=> %(vector)s::vector FROM memories_memoryvector
     WHERE workspace_id = %(workspace)s AND model = %(model)s AND is_live AND (
@@ -61,15 +61,15 @@ def nearest(
 ) -> dict[UUID, float]:
     """Return the nearest live memories, nearest first, with the cosine of their nearest window.
 
-    `recallable` is a part of `Memory.objects.recallable()`; for what may hold hidden memories as
-    well there is `nearest_among`. `size` is `corpus_size()`, for callers who know it.
+    `recallable` is a subset of `Memory.objects.recallable()`; for querysets with hidden memories
+    use `nearest_among`. `size` is `corpus_size()`, if the caller has it.
     """
     wanted = limit + max(limit // 2, SPARE)
     if (corpus_size() if size is None else size) <= EXACT_MAX:
         near, is_all = _scan(recallable, vector, model, wanted)
     else:
         near, is_all = _by_graph(recallable, vector, model, wanted), False
-    if len(near) < limit and not is_all:  # the filters leave too few of the nearest
+    if len(near) < limit and not is_all:  # too few of the nearest pass the filters
         return nearest_among(recallable, vector, model, limit)
     return dict(list(near.items())[:limit])
 
@@ -77,7 +77,7 @@ def nearest(
 def nearest_among(
     memories: QuerySet[Memory], vector: np.ndarray, model: str, limit: int
 ) -> dict[UUID, float]:
-    """Return the nearest of any memories, exactly: each one's vectors are looked up."""
+    """Return the nearest of given memories (hidden ones too) by reading the vectors of each."""
     with by_index_sorted():
         rows = list(
             memories.filter(vectors__model=model)
@@ -90,16 +90,16 @@ def nearest_among(
 
 
 def corpus_size() -> int:
-    """Return how many memories the workspace's index holds, hidden ones too."""
+    """Return the number of indexed memories of the workspace, including hidden ones."""
     return CorpusSize.objects.values_list("memories", flat=True).first() or 0
 
 
 def _scan(
     recallable: QuerySet[Memory], vector: np.ndarray, model: str, wanted: int
 ) -> tuple[dict[UUID, float], bool]:
-    """Scan all vectors, then look the nearest up; tell whether these were all there are.
+    """Scan all vectors, then filter the nearest; return them and whether all vectors were read.
 
-    The column itself has no width, so that no HNSW index serves this.
+    The column has no fixed width, so no HNSW index applies here.
     """
     with by_index():
         rows = _rows(_SCAN, recallable, vector, model, wanted)
@@ -109,7 +109,7 @@ def _scan(
 def _by_graph(
     recallable: QuerySet[Memory], vector: np.ndarray, model: str, wanted: int
 ) -> dict[UUID, float]:
-    """Ask the HNSW index, which goes on until enough of what it finds may be recalled."""
+    """Query the HNSW index with an iterative scan until enough results are recallable."""
     width = len(vector)
     kind = "vector" if width <= VECTOR_MAX_WIDTH else "halfvec"
     with by_index_in_order():
@@ -141,7 +141,7 @@ def _rows(
 
 
 def vector_literal(vector: np.ndarray) -> str:
-    """Return a vector as pgvector reads it."""
+    """Return a vector in pgvector's text format."""
     text: str = Vector(vector).to_text()
     return text
 

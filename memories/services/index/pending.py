@@ -1,8 +1,8 @@
-"""Embedding what a caller did not wait for: the rest of long texts, what an outage left, tokens.
+"""Embed in the background: the rest of long texts, texts left by an outage, token states.
 
-A memory's row says that windows are due; `memories.embed_workspace` is woken after the commit, a
-sweep finds what was not woken. Each step reads and writes a few texts, so that a process that is
-killed loses seconds of work, and nothing else.
+`Memory.is_embedding_due` marks the rows; the task `memories.embed_workspace` is woken after the
+commit, and a sweep finds the rest. Each step embeds a few texts, so a killed process loses only
+seconds of work.
 """
 
 from __future__ import annotations
@@ -35,24 +35,24 @@ from memories.services.locks import lock
 
 log = logging.getLogger(__name__)
 MEMORIES_A_TURN = 64
-CHARS_A_STEP = 8_000  # one memory of full length: at most 42 windows, seconds of work
+CHARS_A_STEP = 8_000  # one memory of full length: at most 42 windows, some seconds
 TURN_SECONDS = 5.0
 HOLD_SECONDS = 60  # who was silent for so long no longer keeps others away
 HARMLESS = "Is anybody there?"
 
 Hold = Callable[[], bool]
-Place = tuple[datetime, UUID]  # in the order of waiting
+Place = tuple[datetime, UUID]  # position in the queue
 _knock = Knocker("embedding")
 
 
 def embed_pending(
     workspace: Workspace, *, seconds: float | None = None, after: Place | None = None
 ) -> int:
-    """Embed the waiting memories of a workspace, longest waiting first; return how many.
+    """Embed the pending memories of a workspace, longest waiting first; return their number.
 
-    A text that the provider refuses waits on, and keeps no other waiting. A provider that is down
-    ends it. After `seconds` the rest is left to another wake-up, which goes on `after` the last
-    one, so that other workspaces have their turn.
+    A text that the provider refuses stays pending and is skipped. The call ends when the provider
+    is down. After `seconds` another task continues `after` the last memory, so that other
+    workspaces have their turn.
     """
     healed = 0
     started = monotonic()
@@ -79,9 +79,9 @@ def _go_on_later(workspace: Workspace, after: Place | None) -> None:
 
 @contextmanager
 def _alone_with(workspace: Workspace) -> Iterator[Hold]:
-    """Keep others from embedding the same texts; yields what tells, and renews, that one may.
+    """Hold the workspace's embedding lock; yield a function that renews it and returns success.
 
-    It only saves work: writing is idempotent, and without Redis nobody is kept away.
+    The lock only saves work: writing is idempotent, and without Redis there is no lock.
     """
     name, holder = f"engram:embedding:{workspace.pk.hex}", uuid4().hex
 
@@ -110,7 +110,7 @@ def _give_back(name: str, holder: str) -> None:
 
 
 def _next_pending(workspace: Workspace, after: Place | None) -> list[Memory]:
-    """Return the next waiting memories after a place in the order of waiting."""
+    """Return the next pending memories after a position in the queue."""
     with in_workspace(workspace):
         due = Memory.objects.filter(is_embedding_due=True, forgotten_at=None)
         if after is not None:
@@ -121,7 +121,7 @@ def _next_pending(workspace: Workspace, after: Place | None) -> list[Memory]:
 
 
 def _steps(waiting: Sequence[Memory]) -> Iterator[list[Memory]]:
-    """Cut what waits into steps of at most CHARS_A_STEP, of one memory at least."""
+    """Split pending memories into steps of one memory or at most CHARS_A_STEP characters."""
     step: list[Memory] = []
     for memory in waiting:
         if step and sum(len(m.content) for m in [*step, memory]) > CHARS_A_STEP:
@@ -133,9 +133,9 @@ def _steps(waiting: Sequence[Memory]) -> Iterator[list[Memory]]:
 
 
 def _embed_batch(waiting: Sequence[Memory], model: str) -> dict[UUID, Windows]:
-    """Embed what can be embedded: when a step fails, its halves are tried by themselves.
+    """Embed a step; when it fails, retry its halves to isolate the failing text.
 
-    Raises `EmbeddingUnavailableError` when it is the provider that fails, not a text.
+    Raise `EmbeddingUnavailableError` when the provider is down.
     """
     try:
         found = embed_windows([memory.content for memory in waiting], model)
@@ -150,7 +150,7 @@ def _embed_batch(waiting: Sequence[Memory], model: str) -> dict[UUID, Windows]:
 
 
 def _write(workspace: Workspace, waiting: Sequence[Memory], windows: dict[UUID, Windows]) -> int:
-    """Write the vectors of memories that still say what was embedded; return how many."""
+    """Write the vectors of memories whose content is unchanged; return their number."""
     seen = {memory.id: memory.content for memory in waiting}
     healed = 0
     with in_workspace(workspace):
@@ -166,7 +166,7 @@ MEMORIES_A_TURN = 16
 
 
 def fill_tokens(workspace: Workspace) -> int:
-    """Write the tokens of a few memories that have vectors only; return how many."""
+    """Write the token states of a few memories that have only vectors; return their number."""
     model = workspace.embedding_model
     if not tells_tokens(model):
         return 0

@@ -1,4 +1,4 @@
-"""BM25 over postings, in the database: `memories.core.bm25` says what the sums mean."""
+"""Compute BM25 over postings in the database; formulas are in `memories.core.bm25`."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from engram.kernel.tenancy import current_workspace_id
 from memories.core import bm25
 from memories.models import Memory, Posting
 
-# The pool comes from the rarest terms of a query until so many postings are read; commoner terms
+# The pool is read from the rarest terms of a query, up to this many postings; more common terms
 # only add to the scores of the pool.
 POSTINGS_READ = 2000
-# So many more are read than asked for: some are hidden or filtered out.
+# More rows than requested are read: some are hidden or filtered out.
 SPARE = 100
 
 _COUNTS = """
@@ -34,7 +34,7 @@ GAIN = """
         + %(k1)s::float8 * (%(one_less_b)s::float8 + posting.words * %(b_a_word)s::float8)
     )
 """
-# The strongest postings of each term that is asked for.
+# The postings of each query term with the highest weight.
 POSTINGS = """
     unnest(%(terms)s::text[], %(weights)s::float8[]) AS asked (term, weight)
     CROSS JOIN LATERAL (
@@ -54,7 +54,7 @@ _BEST = """
     ) AS best
     ORDER BY best.score DESC, best.memory_id
 """
-# Term by term: the primary key is searched for each of them.
+# Per term: each is searched in the primary key.
 _BY_TERM = f"""
     SELECT sum({GAIN} ORDER BY asked.term)
     FROM unnest(%(terms)s::text[], %(weights)s::float8[]) AS asked (term, weight)
@@ -64,8 +64,8 @@ _BY_TERM = f"""
         OFFSET 0
     ) AS posting
 """  # noqa: S608  placeholders only
-# All words of the memory are read. `array_position` serves no index, so that none but that of
-# memories is left.
+# Reads all words of the memory. `array_position` uses no index, so only the index on memories
+# remains.
 _BY_MEMORY = f"""
     SELECT sum({GAIN} ORDER BY asked.term)
     FROM (
@@ -79,13 +79,13 @@ _BY_MEMORY = f"""
     ) AS asked (term, weight)
     WHERE posting.place IS NOT NULL
 """  # noqa: S608  placeholders only
-# A look-up of a term in the primary key costs what reading so many words in a row does.
+# One look-up in the primary key costs as much as reading this many words in sequence.
 WORDS_A_LOOK_UP = 12
 
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """What BM25 needs to know of the corpus for one query."""
+    """The corpus statistics of BM25 for one query."""
 
     terms: tuple[str, ...]  # rarest first
     frequencies: dict[str, int]
@@ -94,12 +94,12 @@ class Vocabulary:
 
     @property
     def known(self) -> list[str]:
-        """Terms that stand in some memory."""
+        """Return the terms that occur in at least one memory."""
         return [term for term in self.terms if term in self.frequencies]
 
 
 def vocabulary_of(query_terms: Collection[str]) -> Vocabulary:
-    """Look up how common the terms of a query are; unknown ones fall away from the search."""
+    """Look up the document frequencies of query terms; unknown terms are not searched."""
     asked: dict[str, Any] = {"workspace": current_workspace_id(), "terms": list(query_terms)}
     with connection.cursor() as cursor:
         cursor.execute(_COUNTS, asked)
@@ -146,9 +146,9 @@ def by_words(recallable: QuerySet[Memory], vocabulary: Vocabulary, limit: int) -
 def _by_filtered_words(
     recallable: QuerySet[Memory], vocabulary: Vocabulary, read: list[str], limit: int
 ) -> list[UUID]:
-    """Ask of every posting whether its memory may be recalled: filters leave few of the best.
+    """Filter every posting by `recallable`; used where few of the best pass the filters.
 
-    The sub-select (not EXISTS, which would be turned into a join) is asked posting by posting.
+    The sub-select runs per posting; the planner would turn EXISTS into a join.
     """
     found = recallable.filter(pk=OuterRef("memory_id")).order_by().values("pk")[:1]
     ids: set[UUID] = set()
@@ -161,13 +161,13 @@ def _by_filtered_words(
 
 
 def words_sql(vocabulary: Vocabulary) -> str:
-    """Return the sub-select that sums BM25 over the words of the row of `memories_memory`."""
+    """Return the SQL sub-select of the BM25 score of the current row of `memories_memory`."""
     is_short = vocabulary.average_words < WORDS_A_LOOK_UP * len(vocabulary.known)
     return _BY_MEMORY if is_short else _BY_TERM
 
 
 def bm25_parameters(vocabulary: Vocabulary, query_terms: Sequence[str]) -> dict[str, Any]:
-    """Return the named parameters of the sums."""
+    """Return the named parameters of the BM25 SQL."""
     return {
         "k1": bm25.K1,
         "k1_and_1": bm25.K1 + 1,

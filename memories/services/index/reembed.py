@@ -1,8 +1,8 @@
-"""Moving a workspace to another embedding model while it goes on answering.
+"""Move a workspace to another embedding model without downtime.
 
-Until the new vectors are all there, recall, the gate and the detective compare the old ones: the
-workspace's row names whose vectors count, and changes in one moment. A run that ends early loses
-nothing, the next one embeds what is still missing.
+Until all new vectors exist, recall, the gate and the detective use the old ones:
+`Workspace.embedding_model` names the model and is changed last. An interrupted run loses nothing;
+the next one embeds the missing memories.
 """
 
 from __future__ import annotations
@@ -23,27 +23,27 @@ from memories.services.index.search_index import index_vectors
 from memories.services.locks import lock
 
 MEMORIES_A_TURN = 16
-# For so long after a change, writers that read the workspace's row before it may still add
-# memories with vectors of the old model only; the sweep looks for them.
+# For this long after a change, writers that read the workspace's row before it may still add
+# memories with vectors of the old model only; the sweep finds them.
 STRAGGLERS = timedelta(hours=1)
 
 
 def without_vectors(model: str) -> MemoryQuerySet:
-    """Return the memories of the current workspace, hidden ones too, that `model` has not read."""
+    """Return the workspace's memories without vectors of `model`, including hidden ones."""
     read = MemoryVector.objects.filter(memory=OuterRef("pk"), model=model)
     return Memory.objects.filter(~Exists(read))
 
 
 def count_missing(workspace: Workspace, model: str) -> int:
-    """Return how many memories `model` has still to read."""
+    """Return the number of memories without vectors of `model`."""
     with in_workspace(workspace):
         return without_vectors(model).count()
 
 
 def embed_missing(workspace: Workspace, model: str, *, advance: Callable[[int], object]) -> int:
-    """Write the vectors that `model` lacks, a few memories at a time; return how many it read.
+    """Write the missing vectors of `model`, a few memories at a time; return how many memories.
 
-    Raises `EmbeddingUnavailableError` when the provider fails; what was written stays.
+    Raise `EmbeddingUnavailableError` when the provider fails; vectors written before stay.
     """
     written, after = 0, UUID(int=0)
     while True:
@@ -54,7 +54,8 @@ def embed_missing(workspace: Workspace, model: str, *, advance: Callable[[int], 
             return written
         windows = dict(zip(turn, embed_windows(list(turn.values()), model), strict=True))
         with in_workspace(workspace):
-            # One that was reworded meanwhile is still missing, and is read in the next round.
+            # A memory that was reworded meanwhile is still missing and is embedded in the next
+            # round.
             unchanged = [m for m in lock(list(turn)) if m.content == turn[m.id]]
             MemoryVector.objects.filter(memory__in=unchanged, model=model).delete()
             MemoryTokens.objects.filter(memory__in=unchanged, model=model).delete()
@@ -66,7 +67,7 @@ def embed_missing(workspace: Workspace, model: str, *, advance: Callable[[int], 
 
 
 def switch(workspace: Workspace, model: str, *, actor: Actor, now: datetime) -> str:
-    """Let the workspace compare the vectors of `model` from now on; return the one before."""
+    """Make `model` the workspace's embedding model; return the previous one."""
     with in_workspace(workspace):
         row = Workspace.objects.select_for_update().get(pk=workspace.pk)
         before = row.embedding_model
@@ -86,7 +87,7 @@ def switch(workspace: Workspace, model: str, *, actor: Actor, now: datetime) -> 
 
 
 def drop_other_vectors(workspace: Workspace) -> int:
-    """Delete the vectors of every model but the workspace's own; return how many."""
+    """Delete the vectors of all models except the workspace's; return their number."""
     with in_workspace(workspace):
         others = MemoryVector.objects.exclude(model=workspace.embedding_model)
         count, _ = others.delete()
@@ -95,7 +96,7 @@ def drop_other_vectors(workspace: Workspace) -> int:
 
 
 def mark_stragglers(workspace: Workspace, *, now: datetime) -> int:
-    """Mark what was written by the old model after the change, for the sweep to embed."""
+    """Mark memories written with the old model after the change as due for embedding."""
     changed_at = workspace.embedding_changed_at
     if changed_at is None or now - changed_at > STRAGGLERS:
         return 0

@@ -1,4 +1,4 @@
-"""Keeps what recall searches in step with what memories say: vectors and postings."""
+"""Write the search index of memories: vectors and postings."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ Statement = tuple[str, list[Any]]
 
 EMBED_TASK = "memories.embed_workspace"
 MAX_FREQUENCY = 32767
-# pgvector indexes so many dimensions, as numbers of four bytes and of two.
+# The most dimensions that pgvector indexes, as `vector` and as `halfvec`.
 VECTOR_MAX_WIDTH, HALF_MAX_WIDTH = 2_000, 4_000
 
 
 def index_vectors(memory: Memory, vectors: np.ndarray | tuple[()], model: str) -> None:
     """Write the windows (n, dim) of a memory that has none for this model.
 
-    A memory that might be hidden meanwhile is locked by the caller.
+    The caller locks a memory that could be hidden meanwhile.
     """
     insert(vector_rows(memory, vectors, model))
     write_tokens(memory, vectors, model)
@@ -50,9 +50,9 @@ def vector_rows(memory: Memory, vectors: np.ndarray | tuple[()], model: str) -> 
 
 
 def reindex_vectors(memory: Memory, vectors: np.ndarray | None, model: str) -> None:
-    """Replace all windows of a memory whose wording changed, those of other models too.
+    """Replace all windows of a memory whose wording changed, including those of other models.
 
-    What `vectors` lack of them is due (None: all), and is embedded in the background.
+    Windows missing from `vectors` (None: all) are embedded in the background.
     """
     MemoryVector.objects.filter(memory=memory).delete()
     MemoryTokens.objects.filter(memory=memory).delete()
@@ -64,12 +64,12 @@ def reindex_vectors(memory: Memory, vectors: np.ndarray | None, model: str) -> N
 
 
 def is_due(vectors: np.ndarray | None) -> bool:
-    """Tell whether a text has windows that these vectors lack."""
+    """Return whether `vectors` lack windows of their text."""
     return vectors is None or (isinstance(vectors, Windows) and vectors.unread > 0)
 
 
 def width_in_use(workspace: Workspace) -> int | None:
-    """Return the width of the vectors that a workspace compares; None while it has none."""
+    """Return the dimension of the workspace's vectors; None if it has none."""
     with in_workspace(workspace):
         stored = MemoryVector.objects.filter(model=workspace.embedding_model, is_live=True)
         vector = next(iter(stored.values_list("embedding", flat=True)[:1]), None)
@@ -77,13 +77,13 @@ def width_in_use(workspace: Workspace) -> int | None:
 
 
 def ensure_index_in_use(workspace: Workspace) -> None:
-    """Make the index over the vectors that a workspace compares, as soon as it has any."""
+    """Create the HNSW index for the workspace's model, if it has vectors."""
     if (width := width_in_use(workspace)) is not None:
         ensure_vector_index(workspace.embedding_model, width)
 
 
 def has_vector_index(model: str, width: int) -> bool:
-    """Tell whether the nearest of a model's vectors are found by an index, or need none."""
+    """Return whether a model's vectors have a finished HNSW index, or are too wide for one."""
     return width > HALF_MAX_WIDTH or _stands(_index_name(model, width)) is True
 
 
@@ -93,7 +93,7 @@ def _index_name(model: str, width: int) -> str:
 
 
 def _stands(name: str) -> bool | None:
-    """Tell whether an index is finished; None when there is none."""
+    """Return whether an index is valid; None if it does not exist."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(%s)", [name])
         found = cursor.fetchone()
@@ -110,10 +110,10 @@ def _is_being_made(name: str) -> bool:
 
 
 def ensure_vector_index(model: str, width: int) -> None:
-    """Make the HNSW index over a model's live vectors, unless there is one.
+    """Create the HNSW index over a model's live vectors, unless it exists.
 
-    Outside of a transaction nobody waits for it. Vectors of more dimensions than pgvector indexes
-    are scanned.
+    Outside a transaction it is built concurrently and blocks no writer. Vectors with more
+    dimensions than pgvector can index are scanned.
     """
     index = _index_name(model, width)
     if has_vector_index(model, width) or _is_being_made(index):
@@ -141,10 +141,10 @@ def ensure_vector_index(model: str, width: int) -> None:
 
 
 class WordIndex:
-    """The words of one transaction: collected while it runs, written last by `write`.
+    """The word index changes of a transaction, collected while it runs, written last by `write`.
 
-    All writers of a workspace meet on the rows that count terms: whoever touches them in the
-    middle of a transaction deadlocks with the others.
+    All writers of a workspace update the same term counts: writing them earlier in a transaction
+    would cause deadlocks.
     """
 
     def __init__(self) -> None:
@@ -152,10 +152,10 @@ class WordIndex:
         self._changes: Counter[str] = Counter()
         self._memories = 0
         self._words = 0
-        self.writes = 0  # once written, `CorpusSize.writes`
+        self.writes = 0  # `CorpusSize.writes`, after `write`
 
     def add(self, memory_id: UUID, content: str) -> int:
-        """Take a new memory in; return how many words it has."""
+        """Add a new memory; return its number of words."""
         self._new[memory_id] = terms(content)
         self._count(self._new[memory_id], 1)
         self._memories += 1
@@ -170,7 +170,7 @@ class WordIndex:
         self._count(self._new[memory_id], 1)
 
     def drop(self, memory_id: UUID, content: str) -> None:
-        """Take out a memory that is erased; its terms leave the counts as well."""
+        """Remove an erased memory and its terms from the counts."""
         Posting.objects.filter(memory=memory_id).delete()
         self._count(terms(content), -1)
         self._memories -= 1
@@ -181,7 +181,7 @@ class WordIndex:
         self._words += sign * frequencies.total()
 
     def write(self) -> None:
-        """Write postings and counts, in one round trip."""
+        """Write postings and counts in one round trip."""
         if self._new or self._memories:
             self.writes = _run(
                 [
@@ -192,7 +192,7 @@ class WordIndex:
 
 
 def _run(statements: Sequence[Statement]) -> int:
-    """Run statements in one round trip; return the one value that the last of them returns."""
+    """Run statements in one round trip; return the single value of the last one."""
     with connection.cursor() as cursor:
         cursor.execute(
             ";".join(text for text, _ in statements),
@@ -226,7 +226,7 @@ def _postings(counts: Mapping[UUID, Counter[str]]) -> Iterator[Statement]:
 def _counts(changes: Mapping[str, int], *, memories: int, words: int) -> Iterator[Statement]:
     """Add to the document frequencies of terms and to the size of the corpus.
 
-    Two commits of one workspace meet on these rows: they are written last in the transaction and
+    Concurrent commits of a workspace update the same rows: write them last in the transaction and
     in the order of the terms, so that locks are short and cannot deadlock.
     """
     workspace_id = current_workspace_id()

@@ -1,4 +1,4 @@
-"""Statements by their hash: one decision at a time, and what was forgotten stays forgotten."""
+"""Look up and lock statements by content hash; find duplicates and forgotten statements."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ SAID_AGAIN = "The same statement was committed again meanwhile; forget that one 
 
 
 class Corpus(NamedTuple):
-    """What a transaction sees of a workspace's memories when it begins to decide."""
+    """The size and write counter of a workspace's corpus in a transaction's snapshot."""
 
     size: int  # `corpus_size()`
     writes: int  # `CorpusSize.writes`
-    unseen_from: int  # the oldest transaction that may not be seen
+    unseen_from: int  # the oldest transaction that this snapshot may not see
 
 
 def lock_statements(hashes: Iterable[str]) -> tuple[set[str], Corpus]:
-    """Let one transaction at a time decide about a statement; sorted, so that none can deadlock.
+    """Take advisory locks on statements, in sorted order, so that two transactions cannot deadlock.
 
-    Taken before any row is locked. Returns those that somebody has said before, in whatever state
-    and place, and the corpus; what is read after the locks sees what they waited for.
+    Call it before locking any row. Return the hashes that were committed before (in any state and
+    place) and the corpus, both read after the locks are held.
     """
     workspace_id = current_workspace_id()
     wanted = sorted(set(hashes))
@@ -68,15 +68,15 @@ def lock_statements(hashes: Iterable[str]) -> tuple[set[str], Corpus]:
 
 
 def live_twins(digest: str, *, scope: str, project: str, now: datetime) -> MemoryQuerySet:
-    """Return the live memories that say exactly this in the same place: one that lasts at most."""
+    """Return the live memories with this hash in one place; at most one has no expiry."""
     live = Memory.objects.recallable(now)
     return live.filter(content_hash=digest, scope=scope, project=project)
 
 
 def refuse_twins(coming: Collection[Memory], now: datetime) -> None:
-    """Refuse to bring back what stands again: two rows would say the same in the same place.
+    """Raise `StaleError` if restoring memories would duplicate a live statement in its place.
 
-    `coming` will be live; their statements are locked.
+    `restored` are the memories that will be live; the caller has locked their statements.
     """
     hashes = {memory.content_hash for memory in coming}
     standing = {
@@ -90,7 +90,7 @@ def refuse_twins(coming: Collection[Memory], now: datetime) -> None:
 
 
 def forgotten_wordings(hashes: Collection[str]) -> dict[str, datetime]:
-    """Return which statements forgotten memories say or once said, and when that was forgotten."""
+    """Return those hashes that a forgotten memory has or had as wording → when it was forgotten."""
     wanted = sorted(set(hashes))
     if not wanted:
         return {}
@@ -116,12 +116,12 @@ def forgotten_wordings(hashes: Collection[str]) -> dict[str, datetime]:
 
 
 def wordings_of(memory_ids: Collection[UUID]) -> set[str]:
-    """Return the hashes of all that memories say, said before and were sent."""
+    """Return the content hashes of all wordings: present, former and observed."""
     return _of_wordings(memory_ids, "content_hash")
 
 
 def texts_of(memory_ids: Collection[UUID]) -> set[str]:
-    """Return all that memories say, said before and were sent."""
+    """Return the texts of all wordings: present, former and observed."""
     return _of_wordings(memory_ids, "content")
 
 
@@ -141,7 +141,7 @@ def _of_wordings(memory_ids: Collection[UUID], field: str) -> set[str]:
 
 
 def forgotten_memory(digest: str) -> Memory | None:
-    """Return the forgotten memory that said exactly this, now or in a wording that it had."""
+    """Return the forgotten memory with this hash as present, former or observed wording."""
     workspace_id = current_workspace_id()
     found = Memory.objects.raw(
         """

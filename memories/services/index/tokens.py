@@ -1,4 +1,4 @@
-"""The token states of memories: kept beside their vectors for recall's second stage."""
+"""Store and read the token states of memories, for recall's second stage."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _STORED = """
 
 
 def token_rows(memory: Memory, vectors: np.ndarray | tuple[()], model: str) -> list[MemoryTokens]:
-    """Return the row of what `vectors` know of a memory's tokens; none when they know nothing."""
+    """Return the row of a memory's token states; no row if `vectors` have none."""
     if not isinstance(vectors, Windows) or vectors.tokens is None:
         return []
     states = late.choose(vectors.tokens.states, vectors.tokens.words)
@@ -35,7 +35,7 @@ def token_rows(memory: Memory, vectors: np.ndarray | tuple[()], model: str) -> l
 
 
 def write_tokens(memory: Memory, vectors: np.ndarray | tuple[()], model: str) -> None:
-    """Write what `vectors` know of a memory's tokens, in place of what was written before."""
+    """Write or replace the token states of a memory, if `vectors` have any."""
     MemoryTokens.objects.bulk_create(
         token_rows(memory, vectors, model),
         update_conflicts=True,
