@@ -65,7 +65,7 @@ def sweep_second_looks() -> None:
 @shared_task(name="memories.janitor")
 def wake_janitor() -> None:
     """Wake the weekly run of every workspace where it is due."""
-    for workspace_id in run.waiting(timezone.now()):
+    for workspace_id in run.due_workspaces(timezone.now()):
         wake(JANITOR_TASK, workspace_id)
 
 

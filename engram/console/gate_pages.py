@@ -66,7 +66,7 @@ def _has_decided(metrics: gate_metrics.GateMetrics) -> bool:
 def _show_suggestions(row: MergeSuggestion) -> dict[str, Any]:
     older, newer = sorted((row.memory, row.other), key=lambda m: (m.created_at, m.id))
     difference = word_diff(older.content, newer.content)
-    of_older, of_newer = answer_suggestion.preview_merging(row)
+    of_older, of_newer = answer_suggestion.preview_merge(row)
     return {
         "row": row,
         "members": [

@@ -26,7 +26,7 @@ from memories.models import (
 )
 from memories.serializers.memory import MemorySerializer, present
 from memories.services.disputes import disputes_of, shared_conflicts
-from memories.services.gate.answer_suggestion import preview_merging
+from memories.services.gate.answer_suggestion import preview_merge
 from memories.services.gate.metrics import GateMetrics, Week
 from memories.services.gate.split import Split
 
@@ -149,7 +149,7 @@ def present_suggestion(row: MergeSuggestion, now: datetime) -> dict[str, Any]:
     The claims are compared here and not in the list: that is work for each pair.
     """
     (shown,) = present_suggestions([row], now)
-    merges = preview_merging(row) if shown["status"] == SuggestionStatus.OPEN else ()
+    merges = preview_merge(row) if shown["status"] == SuggestionStatus.OPEN else ()
     return {
         **shown,
         "merges": [

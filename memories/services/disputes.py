@@ -75,8 +75,8 @@ def shared_conflicts(
     `disputes` is the result of `disputes_of` for the two, if the caller has it.
     """
     known = disputes_of([one, other]) if disputes is None else disputes
-    theirs = set(known.get(other, ()))
-    return [conflict for conflict in known.get(one, ()) if conflict in theirs]
+    conflicts_of_other = set(known.get(other, ()))
+    return [conflict for conflict in known.get(one, ()) if conflict in conflicts_of_other]
 
 
 def in_one_conflict(one: str, other: str) -> Q:

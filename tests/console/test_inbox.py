@@ -525,13 +525,13 @@ def test_a_page_compares_the_two_of_a_suggestion_once(
 ) -> None:
     suggest(tenant)
     compared: list[tuple[str, str]] = []
-    weigh = answer_suggestion._weigh
+    weigh = answer_suggestion._choose_wording
 
     def counted(older: Memory, newer: Memory) -> Any:
         compared.append((older.content, newer.content))
         return weigh(older, newer)
 
-    monkeypatch.setattr(answer_suggestion, "_weigh", counted)
+    monkeypatch.setattr(answer_suggestion, "_choose_wording", counted)
     html = page(member("reviewer"))
     assert "Merge, in the words of #2" in html
     assert compared == [(PLAIN, FINER)]

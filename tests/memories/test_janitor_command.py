@@ -14,7 +14,7 @@ from engram.kernel.actors import SYSTEM
 from engram.kernel.tenancy import in_workspace
 from memories import tasks
 from memories.models import JanitorAction, JanitorRun, Memory
-from memories.services.janitor.run import run, waiting
+from memories.services.janitor.run import due_workspaces, run
 from tests.conftest import NOW, Tenant, build_tenant
 from tests.memories.aged import SUBJECTS, age, fresh, remember, stored
 from tests.memories.test_concurrency import CALLERS, at_once
@@ -92,10 +92,10 @@ def test_unknown_workspace_is_named(db: None) -> None:
 def test_the_weekly_wake_up_is_scheduled_and_runs_what_is_due(old_tenant: Tenant) -> None:
     assert settings.CELERY_BEAT_SCHEDULE["memories.janitor"]["task"] == tasks.wake_janitor.name
     memory = remember(old_tenant.workspace)
-    assert waiting(timezone.now()) == [old_tenant.workspace.pk]
+    assert due_workspaces(timezone.now()) == [old_tenant.workspace.pk]
     tasks.run_janitor(str(old_tenant.workspace.pk))
     assert fresh(old_tenant.workspace, memory).demotion_count == 1
-    assert waiting(timezone.now()) == []
+    assert due_workspaces(timezone.now()) == []
     tasks.run_janitor(str(old_tenant.workspace.pk))
     assert fresh(old_tenant.workspace, memory).demotion_count == 1
 

@@ -21,7 +21,7 @@ from engram.kernel.refusals import StaleError
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory
 from memories.services.causes import SAME_STATEMENT
-from memories.services.index.statement_hashes import SAID_AGAIN, lock_statements, refuse_twins
+from memories.services.index.statement_hashes import COMMITTED_AGAIN, lock_statements, refuse_twins
 from memories.services.lifecycle.states import hide, restore_fields
 from memories.services.locks import lock
 
@@ -32,7 +32,7 @@ def undo(workspace: Workspace, conflict_id: UUID, *, actor: Actor, now: datetime
         with in_workspace(workspace):
             return _undo(conflict_id, actor=actor, now=now)
     except IntegrityError:
-        raise StaleError(SAID_AGAIN, cause=SAME_STATEMENT) from None
+        raise StaleError(COMMITTED_AGAIN, cause=SAME_STATEMENT) from None
 
 
 def _undo(conflict_id: UUID, *, actor: Actor, now: datetime) -> Conflict:

@@ -223,15 +223,15 @@ def _explain_closed(
     return "Withdrawn", WITHDRAWN
 
 
-def _preview(row: Any) -> tuple[answer_suggestion.Merging, answer_suggestion.Merging]:
+def _preview(row: Any) -> tuple[answer_suggestion.MergePreview, answer_suggestion.MergePreview]:
     """Return what a merge would drop in either wording; a row's claims are compared once."""
     if not hasattr(row, "foreseen"):
-        row.foreseen = answer_suggestion.preview_merging(row)
-    found: tuple[answer_suggestion.Merging, answer_suggestion.Merging] = row.foreseen
+        row.foreseen = answer_suggestion.preview_merge(row)
+    found: tuple[answer_suggestion.MergePreview, answer_suggestion.MergePreview] = row.foreseen
     return found
 
 
-def _loss(merging: answer_suggestion.Merging) -> str:
+def _loss(merging: answer_suggestion.MergePreview) -> str:
     """Say in short what a merge would leave unsaid."""
     count = len(merging.drops)
     if not count:

@@ -42,7 +42,7 @@ PRIOR_MEMORIES = 16.0
 
 @dataclass(frozen=True, slots=True)
 class _Pair:
-    said: Memory
+    statement: Memory
     memory: Memory
     shared: frozenset[str]
     score: float  # without the rarity of the shared words
@@ -75,29 +75,29 @@ def _pairs(result: Committed) -> list[_Pair]:
     """Return the pairs of a new memory and each neighbour that may be selected."""
     if result.memory is None or not result.gate.around or result.outcome == "merged":
         return []
-    said = result.memory
-    words, reading = frozenset(terms(said.content[:READ_CHARS])), _reading_of(said)
-    found = [_pair(said, words, reading, row, result) for row in result.gate.around]
+    statement = result.memory
+    words, reading = frozenset(terms(statement.content[:READ_CHARS])), _reading_of(statement)
+    found = [_pair(statement, words, reading, row, result) for row in result.gate.around]
     return [pair for pair in found if pair and pair.score + RARE * len(pair.shared) >= WORTH_ASKING]
 
 
 def _pair(
-    said: Memory, words: frozenset[str], reading: Reading, row: Row, result: Committed
+    statement: Memory, words: frozenset[str], reading: Reading, row: Row, result: Committed
 ) -> _Pair | None:
     """Return the pair with its shared words; None if both are of one session or share no word."""
     memory, cosine = row
-    own = (said.session_key, said.key_id)
-    if said.session_key and own == (memory.session_key, memory.key_id):
+    own = (statement.session_key, statement.key_id)
+    if statement.session_key and own == (memory.session_key, memory.key_id):
         return None
     if math.isnan(cosine) or cosine < ELSEWHERE_COSINE:
         return None
     shared = words & terms(memory.content[:READ_CHARS]).keys()
     if not shared:
         return None
-    age = abs(said.observed_at - memory.observed_at)
+    age = abs(statement.observed_at - memory.observed_at)
     score = cosine + OLD * math.log2(1 + min(age / timedelta(days=1), OLD_DAYS))
     score += FULL * min(len(reading.keys), len(_reading_of(memory).keys), FULL_WORDS)
-    return _Pair(said, memory, shared, score, result.gate.relations.get(memory.id))
+    return _Pair(statement, memory, shared, score, result.gate.relations.get(memory.id))
 
 
 def _reading_of(memory: Memory) -> Reading:
@@ -120,10 +120,14 @@ def _best(pairs: Sequence[_Pair], vocabulary: Vocabulary, comparer: Comparer) ->
 
 def _relation(pair: _Pair, comparer: Comparer) -> Relation | None:
     """Return the relation of the pair; None if it could not be compared."""
-    stored, said = pair.memory.content, pair.said.content
-    if pair.relation is not None or max(len(stored), len(said)) > READ_CHARS:
+    stored, statement = pair.memory.content, pair.statement.content
+    if pair.relation is not None or max(len(stored), len(statement)) > READ_CHARS:
         return pair.relation
-    return comparer.compare(stored, said).relation if comparer.has_room([stored], said) else None
+    return (
+        comparer.compare(stored, statement).relation
+        if comparer.has_room([stored], statement)
+        else None
+    )
 
 
 def rarity(shared: Collection[str], frequencies: Mapping[str, int], memories: int) -> float:

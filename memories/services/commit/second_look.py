@@ -112,12 +112,12 @@ def look_at_due(workspace: Workspace, *, now: datetime) -> int:
             sizes = list(due.values_list("pk", Length("content"))[:MEMORIES_A_TURN])
         if not sizes:
             return total
-        ids = _a_turn(sizes)
+        ids = _first_turn(sizes)
         look_again(workspace, ids, actor=SYSTEM, now=now)
         total += len(ids)
 
 
-def _a_turn(sizes: Sequence[tuple[UUID, int]]) -> list[UUID]:
+def _first_turn(sizes: Sequence[tuple[UUID, int]]) -> list[UUID]:
     """Return the first due memories, as many as one call can probably compare."""
     pairs = 2 * examine.NEIGHBOURS  # both texts of a pair count
     sums = accumulate(size * pairs for _, size in sizes)

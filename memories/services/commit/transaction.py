@@ -89,7 +89,7 @@ class CommitTransaction:
         self.now += MICROSECOND  # distinct times keep the order
         draft = replace(draft, agent=self.actor.agent_name(draft.agent))
         try:
-            known = self._restate(draft, digest) if digest in self.known else None
+            known = self._commit_known(draft, digest) if digest in self.known else None
             if known is None:
                 self._demand(draft)
                 known = self._decide(draft, digest, vectors)
@@ -113,11 +113,11 @@ class CommitTransaction:
             ),
         )
 
-    def _restate(self, draft: Draft, digest: str) -> Committed | None:
+    def _commit_known(self, draft: Draft, digest: str) -> Committed | None:
         """Handle a statement committed before; None if no live or forgotten memory has it."""
         twins = live_twins(digest, scope=draft.scope, project=draft.project, now=self.now)
         if (twin := twins.order_by("created_at").first()) is not None:
-            return self._state_again(twin, draft)
+            return self._commit_duplicate(twin, draft)
         if (forgotten := forgotten_memory(digest)) is not None:
             if not draft.is_revival:
                 record(
@@ -132,27 +132,27 @@ class CommitTransaction:
         """Apply the gate if it applies to this draft, else create the memory."""
         if self.is_gated and vectors is not None and draft.supersedes is None:
             return self._pass_gate(draft, digest, vectors)
-        return self._keep(draft, digest, vectors, gate.GateReport())
+        return self._create_gated(draft, digest, vectors, gate.GateReport())
 
     def _pass_gate(self, draft: Draft, digest: str, vectors: np.ndarray) -> Committed:
         """Run the gate; run it again if the neighbour to merge into changed meanwhile."""
         for _ in range(LOOKS):
             report = self._examine(draft, digest, vectors)
             if report.outcome != "merged" or report.best is None:
-                return self._keep(draft, digest, vectors, report)
-            seen = report.best.memory
-            stored = next(iter(lock([seen.id])), None)
+                return self._create_gated(draft, digest, vectors, report)
+            compared = report.best.memory
+            stored = next(iter(lock([compared.id])), None)
             if stored is not None and (stored.revision, stored.updated_at) == (
-                seen.revision,
-                seen.updated_at,
+                compared.revision,
+                compared.updated_at,
             ):
                 statement = self._statement(draft, digest)
                 report = gate.protect_decided(report, statement, self.actor)
                 report = gate.protect_disputed(report)
                 if report.outcome != "merged":
-                    return self._keep(draft, digest, vectors, report)
+                    return self._create_gated(draft, digest, vectors, report)
                 return self._merge(stored, draft, vectors, report)
-        return self._keep(draft, digest, vectors, gate.GateReport())
+        return self._create_gated(draft, digest, vectors, gate.GateReport())
 
     def _statement(self, draft: Draft, digest: str) -> gate.NewStatement:
         return gate.NewStatement(
@@ -165,7 +165,7 @@ class CommitTransaction:
             actor=self.actor, now=self.now, size=self.size, comparer=self.comparer,
         )  # fmt: skip
 
-    def _keep(
+    def _create_gated(
         self, draft: Draft, digest: str, vectors: np.ndarray | None, report: gate.GateReport
     ) -> Committed:
         """Create a memory, with suggestions for neighbours that probably duplicate it."""
@@ -181,9 +181,9 @@ class CommitTransaction:
             self.suggest(memory, report.also)
         return Committed(report.outcome, memory, report, links=links)
 
-    def suggest(self, memory: Memory, known: Iterable[gate.JudgedNeighbour]) -> None:
+    def suggest(self, memory: Memory, neighbours: Iterable[gate.JudgedNeighbour]) -> None:
         """Suggest merges with neighbours that probably make the same statement."""
-        for judged in known:
+        for judged in neighbours:
             suggest(
                 judged.memory, memory,
                 relation=judged.comparison.relation, similarity=judged.similarity,
@@ -191,7 +191,7 @@ class CommitTransaction:
                 actor=self.actor, now=self.now,
             )  # fmt: skip
 
-    def _state_again(self, memory: Memory, draft: Draft) -> Committed:
+    def _commit_duplicate(self, memory: Memory, draft: Draft) -> Committed:
         """Observe a duplicate; if it is newer than the memory, detection reads it again."""
         draft = without_known_claims(draft, memory, actor=self.actor)
         self._demand(draft)
@@ -265,14 +265,21 @@ class CommitTransaction:
             created_at=self.now,
             updated_at=self.now,
         )
-        observation, told = self._observation(memory, draft, report.outcome, report)
+        observation, committed = self._observation(memory, draft, report.outcome, report)
         links = Links(
             tags=sorted(set(draft.tags)),
             sources=self._sources(draft),
             replaced=replaced.id if replaced else None,
         )
-        create(memory, links, vectors, self.model, words=self.words, beside=[observation, told])
-        send(told)
+        create(
+            memory,
+            links,
+            vectors,
+            self.model,
+            words=self.words,
+            extra_rows=[observation, committed],
+        )
+        send(committed)
         if replaced:
             hide([replaced], "superseded_at", actor=self.actor, now=self.now, successor=memory)
         self.written.append(memory.id)
@@ -321,9 +328,9 @@ class CommitTransaction:
         report: gate.GateReport | None = None,
     ) -> Observation:
         """Store the observation and its event."""
-        observation, told = self._observation(memory, draft, outcome, report)
-        insert([observation, told])
-        send(told)
+        observation, committed = self._observation(memory, draft, outcome, report)
+        insert([observation, committed])
+        send(committed)
         return observation
 
     def _observation(
@@ -345,7 +352,7 @@ class CommitTransaction:
             created_at=self.now,
             gate=report.as_record() | {"triggered": report.is_triggered} if report else {},
         )
-        told = event(
+        committed = event(
             "memory.committed",
             of=("memory", memory.id),
             actor=self.actor,
@@ -358,4 +365,4 @@ class CommitTransaction:
                 "agent": draft.agent,
             },
         )
-        return observation, told
+        return observation, committed

@@ -58,12 +58,12 @@ def accept(
     """
     refuse_credentials({"note": note})
     with before_writing(workspace):
-        asked = _find_review(review_id)
-    ready = _prepare(asked, workspace)
+        pending = _find_review(review_id)
+    ready = _prepare(pending, workspace)
     try:
         with in_workspace(workspace):
             review, memory = _lock_review(review_id, ready.hashes)
-            if not _is_as_seen(review, memory, now):
+            if not _is_unchanged(review, memory, now):
                 raise LapsedError(CHANGED, [memory.id] if memory else [])
             if any(at >= review.created_at for at in forgotten_wordings(ready.hashes).values()):
                 raise LapsedError(FORGOTTEN)
@@ -121,7 +121,7 @@ def _prepare(review: Review, workspace: Workspace) -> _Ready:
     return _Ready(prepared, hashes=prepared.hashes)
 
 
-def _is_as_seen(review: Review, memory: Memory | None, now: datetime) -> bool:
+def _is_unchanged(review: Review, memory: Memory | None, now: datetime) -> bool:
     if memory is None:
         return True
     if review.kind == ReviewKind.SOURCE_FORGOTTEN:
@@ -143,21 +143,23 @@ def _perform(
     if memory is not None and review.kind == ReviewKind.SOURCE_FORGOTTEN:
         hide([memory], "forgotten_at", actor=actor, now=now, because=because)
         return None
-    asker = Actor(
+    requester = Actor(
         kind=review.actor_kind,  # type: ignore[arg-type]  # a stored `Actor.kind`
         id=review.actor_id,
         label=review.actor_label,
         role=Role.REVIEWER,
     )
     if memory is not None and review.kind == ReviewKind.FORGET:
-        hide([memory], "forgotten_at", actor=asker, now=now, because=because)
+        hide([memory], "forgotten_at", actor=requester, now=now, because=because)
         return None
     if memory is not None and ready.changes is not None:
-        return apply_revision(workspace, memory, ready.changes, ready.vectors, actor=asker, now=now)
+        return apply_revision(
+            workspace, memory, ready.changes, ready.vectors, actor=requester, now=now
+        )
     if memory is not None and ready.prepared is None:
-        return restore(workspace, [memory.id], actor=asker, now=now).memories[0]
+        return restore(workspace, [memory.id], actor=requester, now=now).memories[0]
     assert ready.prepared is not None  # noqa: S101  a request without a memory is a commit
-    written = commit.write(workspace, ready.prepared, actor=asker, now=now)[0]
+    written = commit.write(workspace, ready.prepared, actor=requester, now=now)[0]
     if written.memory is None:
         raise LapsedError(FORGOTTEN)
     return written.memory

@@ -34,18 +34,18 @@ def reopen_suggestion(
     """Reopen a rejected merge suggestion; refused if one of its memories has changed since."""
     try:
         with in_workspace(workspace):
-            asked = MergeSuggestion.objects.filter(pk=suggestion_id).first()
-            if asked is None:
+            rejected = MergeSuggestion.objects.filter(pk=suggestion_id).first()
+            if rejected is None:
                 raise MissingError("There is no such merge suggestion.")
-            lock([asked.memory_id, asked.other_id])
+            lock([rejected.memory_id, rejected.other_id])
             suggestion = MergeSuggestion.objects.select_for_update().get(pk=suggestion_id)
             if suggestion.status != SuggestionStatus.REJECTED:
                 raise StaleError("These two are not kept apart any more.", cause=NOT_KEPT_APART)
             suggestion.status = SuggestionStatus.OPEN
             suggestion.decided_at, suggestion.decided_by = None, ""
             suggestion.save(update_fields=["status", "decided_at", "decided_by"])
-            standing = in_status(SuggestionStatus.OPEN, now, with_disputed=True)
-            if not standing.filter(pk=suggestion_id).exists():
+            open_now = in_status(SuggestionStatus.OPEN, now, with_disputed=True)
+            if not open_now.filter(pk=suggestion_id).exists():
                 raise StaleError(
                     "One of the two memories was changed or hidden meanwhile.",
                     [suggestion.memory_id, suggestion.other_id],
@@ -65,7 +65,7 @@ def reopen_review(workspace: Workspace, review_id: UUID, *, actor: Actor, now: d
         review, memory = lock_with_memory(review_id)
         if review.status != ReviewStatus.REJECTED:
             raise StaleError(f"This review is {review.status}.", cause=REVIEW_CLOSED)
-        if memory is not None and not _is_as_asked(review, memory, now):
+        if memory is not None and not _is_unchanged(review, memory, now):
             raise StaleError(
                 "What this is about has changed meanwhile.",
                 [review.memory_id],
@@ -83,8 +83,8 @@ def reopen_review(workspace: Workspace, review_id: UUID, *, actor: Actor, now: d
         return review
 
 
-def _is_as_asked(review: Review, memory: Memory, now: datetime) -> bool:
+def _is_unchanged(review: Review, memory: Memory, now: datetime) -> bool:
     if review.kind != ReviewKind.SOURCE_FORGOTTEN:
         return bool(review.request["seen"] == fingerprint_of(memory, now))
-    gone = Memory.objects.filter(pk__in=review.request["sources"]).exclude(forgotten_at=None)
-    return memory.forgotten_at is None and gone.exists()
+    forgotten = Memory.objects.filter(pk__in=review.request["sources"]).exclude(forgotten_at=None)
+    return memory.forgotten_at is None and forgotten.exists()

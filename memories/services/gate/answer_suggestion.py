@@ -43,7 +43,7 @@ def reject(
     with in_workspace(workspace):
         suggestion = _read_suggestion(suggestion_id)
         lock([suggestion.memory_id, suggestion.other_id])
-        suggestion = _answerable(suggestion_id, SuggestionStatus.REJECTED, now)
+        suggestion = _lock_answerable(suggestion_id, SuggestionStatus.REJECTED, now)
         if suggestion.status == SuggestionStatus.OPEN:
             _close(suggestion, SuggestionStatus.REJECTED, actor=actor, now=now)
             data = {"suggestion": str(suggestion.id), "other": str(suggestion.other_id)}
@@ -77,9 +77,9 @@ def accept(
             lock_statements(digests)
             locked = lock(list(texts))
             _demand_no_conflict(*texts)
-            suggestion = _answerable(suggestion_id, SuggestionStatus.ACCEPTED, now)
+            suggestion = _lock_answerable(suggestion_id, SuggestionStatus.ACCEPTED, now)
             if suggestion.status == SuggestionStatus.OPEN:
-                _unite(workspace, suggestion, locked, vectors, keep=keep, actor=actor, now=now)
+                _merge(workspace, suggestion, locked, vectors, keep=keep, actor=actor, now=now)
             return suggestion
     except IntegrityError:
         raise StaleError(AGAIN, cause=WRITTEN_MEANWHILE) from None
@@ -111,7 +111,9 @@ def _embed_texts(texts: dict[UUID, str], model: str) -> dict[UUID, Any]:
         return {}
 
 
-def _answerable(suggestion_id: UUID, answer: SuggestionStatus, now: datetime) -> MergeSuggestion:
+def _lock_answerable(
+    suggestion_id: UUID, answer: SuggestionStatus, now: datetime
+) -> MergeSuggestion:
     """Return the locked suggestion if it is open or has this answer; its memories are locked."""
     rows = MergeSuggestion.objects.filter(pk=suggestion_id).select_for_update()
     suggestion = rows.first()
@@ -124,8 +126,8 @@ def _answerable(suggestion_id: UUID, answer: SuggestionStatus, now: datetime) ->
             f"This suggestion was {suggestion.status} already.", cause=SUGGESTION_CLOSED
         )
     # A suggestion can be rejected while the two are in an open conflict.
-    standing = in_status(SuggestionStatus.OPEN, now, with_disputed=True)
-    if not standing.filter(pk=suggestion_id).exists():
+    open_now = in_status(SuggestionStatus.OPEN, now, with_disputed=True)
+    if not open_now.filter(pk=suggestion_id).exists():
         raise StaleError(
             "One of the two memories was changed or hidden meanwhile.",
             [suggestion.memory_id, suggestion.other_id],
@@ -143,7 +145,7 @@ def _close(
     suggestion.save(update_fields=["status", "decided_at", "decided_by"])
 
 
-def _unite(
+def _merge(
     workspace: Workspace,
     suggestion: MergeSuggestion,
     locked: list[Memory],
@@ -173,7 +175,7 @@ def _unite(
         found = vectors.get(newer.id)
         reindex_vectors(older, found, workspace.embedding_model)
         if found is not None:
-            contradicted = _gate_again(workspace, older, found, actor=actor, now=now)
+            contradicted = _suggest_for_survivor(workspace, older, found, actor=actor, now=now)
     _close(suggestion, SuggestionStatus.ACCEPTED, actor=actor, now=now)
     words.write()
     memories_written.send(
@@ -186,7 +188,7 @@ def _unite(
 
 
 @dataclass(frozen=True, slots=True)
-class _Weighed:
+class _WordingChoice:
     """The comparison of two memories: whose wording a merge keeps, and what each wording drops."""
 
     comparison: Comparison
@@ -195,7 +197,7 @@ class _Weighed:
     dropped_by_newer: tuple[str, ...]
 
 
-def _weigh(older: Memory, newer: Memory) -> _Weighed:
+def _choose_wording(older: Memory, newer: Memory) -> _WordingChoice:
     """Compare two memories and choose whose wording the gate's rules keep.
 
     If either makes claims that the other does not, the later wording is kept. For texts too long to
@@ -215,11 +217,11 @@ def _weigh(older: Memory, newer: Memory) -> _Weighed:
         )
     better: Side = "incoming" if is_newer_better else "stored"
     survivor = surviving_wording(comparison, older.provenance, newer.provenance, better)
-    return _Weighed(comparison, survivor, *drops)
+    return _WordingChoice(comparison, survivor, *drops)
 
 
 @dataclass(frozen=True, slots=True)
-class Merging:
+class MergePreview:
     """What a merge that keeps one of two wordings would drop."""
 
     keep: UUID
@@ -227,26 +229,26 @@ class Merging:
     drops: tuple[str, ...]  # claims that only the other wording makes
 
 
-def preview_merging(suggestion: MergeSuggestion) -> tuple[Merging, Merging]:
+def preview_merge(suggestion: MergeSuggestion) -> tuple[MergePreview, MergePreview]:
     """Return what accepting would drop, for the older wording and for the newer."""
     older, newer = sorted(
         (suggestion.memory, suggestion.other), key=lambda memory: (memory.created_at, memory.id)
     )
-    weighed = _weigh(older, newer)
+    choice = _choose_wording(older, newer)
     return (
-        Merging(older.id, weighed.survivor == "stored", weighed.dropped_by_older),
-        Merging(newer.id, weighed.survivor == "incoming", weighed.dropped_by_newer),
+        MergePreview(older.id, choice.survivor == "stored", choice.dropped_by_older),
+        MergePreview(newer.id, choice.survivor == "incoming", choice.dropped_by_newer),
     )
 
 
 def _judge_pair(
     suggestion: MergeSuggestion, older: Memory, newer: Memory, keep: UUID | None
 ) -> examine.JudgedNeighbour:
-    weighed = _weigh(older, newer)
-    survivor = weighed.survivor
+    choice = _choose_wording(older, newer)
+    survivor = choice.survivor
     if keep is not None:
         survivor = "incoming" if keep == newer.id else "stored"
-    comparison = weighed.comparison
+    comparison = choice.comparison
     if too_long_together((older.content, newer.content)):
         # The relation was stored with the suggestion.
         comparison = replace(comparison, relation=cast(Any, suggestion.relation))
@@ -287,7 +289,7 @@ def _add_counters(older: Memory, newer: Memory) -> None:
     older.save(update_fields=[*COUNTERS, "last_recalled_at"])
 
 
-def _gate_again(
+def _suggest_for_survivor(
     workspace: Workspace, memory: Memory, vectors: Any, *, actor: Actor, now: datetime
 ) -> bool:
     """Run the gate for a reworded survivor: suggest merges, never merge; report contradictions."""

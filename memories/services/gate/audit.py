@@ -43,23 +43,23 @@ def audit(
     before merges.
     """
     with before_writing(workspace):  # a split embeds before its transaction
-        merge = _judgeable(Merge.objects.filter(pk=merge_id), is_correct)
+        merge = _demand_judgeable(Merge.objects.filter(pk=merge_id), is_correct)
     if is_split and not is_correct and merge.split_at is None and merge.observation_id is not None:
         split(workspace, merge.memory_id, merge.observation_id, actor=actor, now=now)
     with in_workspace(workspace):
         locked = Merge.objects.filter(pk=merge_id).select_for_update(no_key=True)
-        merge = _judgeable(locked, is_correct)
+        merge = _demand_judgeable(locked, is_correct)
         if merge.is_correct is not is_correct:
             merge.is_correct = is_correct
             merge.audited_by = actor.label
             merge.audited_at = now
             merge.save(update_fields=["is_correct", "audited_by", "audited_at"])
-            told = {"merge": str(merge.id), "correct": is_correct}
-            record("merge.audited", of=("memory", merge.memory_id), actor=actor, now=now, data=told)
+            data = {"merge": str(merge.id), "correct": is_correct}
+            record("merge.audited", of=("memory", merge.memory_id), actor=actor, now=now, data=data)
         return merge
 
 
-def _judgeable(merges: QuerySet[Merge], is_correct: bool) -> Merge:
+def _demand_judgeable(merges: QuerySet[Merge], is_correct: bool) -> Merge:
     merge = merges.first()
     if merge is None:
         raise MissingError("There is no such merge.")

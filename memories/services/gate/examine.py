@@ -20,7 +20,7 @@ from memories.core.relations import Relation
 from memories.models import Memory, Provenance
 from memories.services.disputes import disputes_of
 from memories.services.gate.neighbours import Row, find_neighbours
-from memories.services.gate.suggestions import apart_from
+from memories.services.gate.suggestions import kept_apart_from
 from memories.services.review.trust import is_persons_word, lacking_trust
 
 NEIGHBOURS = 5
@@ -282,7 +282,7 @@ def _respect_decisions(
     known = [one for one in judged if one.decision.outcome in _PROBABLY_KNOWN]
     if not known:
         return judged
-    apart = apart_from(statement.digest, [one.memory.content_hash for one in known])
+    apart = kept_apart_from(statement.digest, [one.memory.content_hash for one in known])
     heeded = []
     for one in judged:
         if one in known and one.memory.content_hash in apart:

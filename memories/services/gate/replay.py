@@ -94,10 +94,10 @@ def read_commits(workspace: Workspace, *, since: datetime, until: datetime) -> P
     """Read the commits and memories of a replay, within the caller's transaction."""
     commits = Observation.objects.filter(created_at__gte=since, created_at__lt=until)
     # Successors, revivals and duplicates do not pass the gate.
-    met = commits.filter(
+    gated = commits.filter(
         outcome__in=GATED, fields__supersedes=None, memory__forgotten_at=None
     ).exclude(gate={})
-    rows = list(met.select_related("memory").order_by("-created_at")[: COMMITS_READ + 1])
+    rows = list(gated.select_related("memory").order_by("-created_at")[: COMMITS_READ + 1])
     is_cut = len(rows) > COMMITS_READ
     rows = rows[:COMMITS_READ]
     store = _Store(workspace.embedding_model, rows, until)
@@ -181,8 +181,8 @@ def _count_and_sample(
     moved: Sequence[tuple[Observation, examine.JudgedNeighbour | None, tuple[Outcome, Outcome]]],
 ) -> None:
     """Collect examples, and count changes that contradict a person's answer."""
-    said = _read_answers([(row, one.memory) for row, one, _ in moved if one])
-    told = [
+    answers = _read_answers([(row, one.memory) for row, one, _ in moved if one])
+    changed = [
         ChangedOutcome(
             observation=row.pk,
             memory=row.memory_id,
@@ -190,13 +190,13 @@ def _count_and_sample(
             similarity=one.similarity if one else None,
             before=outcomes[0],
             after=outcomes[1],
-            said=said.get((row.pk, one.memory.pk)) if one else None,
+            said=answers.get((row.pk, one.memory.pk)) if one else None,
         )
         for row, one, outcomes in moved
     ]
-    done.merged_against_people = sum(m.after == "merged" and m.said == "apart" for m in told)
-    done.unmerged_against_people = sum(m.before == "merged" and m.said == "same" for m in told)
-    done.examples = sorted(told, key=lambda m: not m.said)[:EXAMPLES]
+    done.merged_against_people = sum(m.after == "merged" and m.said == "apart" for m in changed)
+    done.unmerged_against_people = sum(m.before == "merged" and m.said == "same" for m in changed)
+    done.examples = sorted(changed, key=lambda m: not m.said)[:EXAMPLES]
 
 
 def _read_answers(pairs: Sequence[tuple[Observation, Memory]]) -> dict[tuple[UUID, UUID], str]:
@@ -271,7 +271,7 @@ class _Store:
         vector = self._vectors.get(row.memory_id)
         is_own = row.outcome != "merged" and row.memory.content_hash == row.content_hash
         if vector is None or not is_own:
-            return list(self._as_noted(row))
+            return list(self._recorded_neighbour(row))
         memories, windows = self._windows.get(_place(row), ([], np.empty((0, len(vector)))))
         cosines = windows @ vector
         found: dict[UUID, tuple[Memory, float]] = {}
@@ -283,7 +283,7 @@ class _Store:
                     break
         return list(found.values())
 
-    def _as_noted(self, row: Observation) -> Iterator[tuple[Memory, float]]:
+    def _recorded_neighbour(self, row: Observation) -> Iterator[tuple[Memory, float]]:
         """Yield the neighbour that the gate recorded, in its wording at that time."""
         nearest, cosine = row.gate.get("nearest_id"), row.gate.get("similarity")
         memory = self._noted.get(UUID(nearest)) if nearest else None

@@ -110,11 +110,11 @@ def _merge_of(memory_id: UUID, observation_id: UUID) -> Merge:
 
 
 def _statement(merge: Merge) -> Observation:
-    assert merge.observation is not None  # noqa: S101  a merge goes with its observation
+    assert merge.observation is not None  # noqa: S101  a merge is deleted with its observation
     return merge.observation
 
 
-def _later(merge: Merge) -> list[Merge]:
+def _later_merges(merge: Merge) -> list[Merge]:
     """Return the later merges into the same memory that are not split, oldest first."""
     later = Merge.objects.filter(
         memory=merge.memory_id, split_at=None, created_at__gt=merge.created_at
@@ -127,7 +127,7 @@ def _step(merge: Merge) -> Step:
 
 
 def _undone(merge: Merge, survivor: Memory) -> Undone:
-    steps = [_step(later) for later in _later(merge)]
+    steps = [_step(later) for later in _later_merges(merge)]
     return without(_step(merge), steps, fields_of(survivor))
 
 
@@ -158,7 +158,7 @@ def _split(
     if absorbed is not None:
         memory = _bring_back(absorbed, survivor, actor=actor, now=now)
     else:
-        memory = _stand_alone(statement, vectors, workspace, words=words, now=now)
+        memory = _create_separated(statement, vectors, workspace, words=words, now=now)
     Observation.objects.filter(pk=statement.pk).update(memory=memory)
     merge.split_at = now
     merge.save(update_fields=["split_at"])
@@ -182,7 +182,7 @@ def _refuse(
         raise StaleError(
             "Exactly this statement was forgotten; restore it instead.", cause=STATEMENT_FORGOTTEN
         )
-    if not actor.is_reviewer and (reason := _reviewers_matter(merge, survivor, actor)):
+    if not actor.is_reviewer and (reason := _why_reviewer_needed(merge, survivor, actor)):
         raise ForbiddenError(f"{reason}; splitting this needs a reviewer.", cause=REVIEWER_NEEDED)
     if merge.absorbed_id is None:
         return
@@ -196,7 +196,7 @@ def _refuse(
         )
 
 
-def _reviewers_matter(merge: Merge, survivor: Memory, actor: Actor) -> str:
+def _why_reviewer_needed(merge: Merge, survivor: Memory, actor: Actor) -> str:
     """Return the reason why an agent may not split a merge, or ""."""
     if merge.absorbed_id is not None:
         return "A reviewer merged these two"
@@ -227,7 +227,7 @@ def _restore_survivor(
     now: datetime,
 ) -> Undone:
     """Undo the merge in the survivor's fields and in the records of later merges."""
-    later = _later(merge)
+    later = _later_merges(merge)
     current = fields_of(survivor)
     undone = without(_step(merge), [_step(row) for row in later], current)
     for row, step in zip(later, undone.later, strict=True):
@@ -251,7 +251,7 @@ def _bring_back(absorbed: Memory, survivor: Memory, *, actor: Actor, now: dateti
     return absorbed
 
 
-def _stand_alone(
+def _create_separated(
     sent: Observation, vectors: Vectors, workspace: Workspace, *, words: WordIndex, now: datetime
 ) -> Memory:
     """Create the memory that the statement would have become without the merge."""
@@ -332,18 +332,18 @@ def _record_split(
         },
     )
     if merge.absorbed_id is None:  # an absorbed memory has its own event
-        told = {
+        data = {
             "observation": observation,
             "from": str(survivor.id),
             "said_by": _actor_kind_of(observation, survivor),
         }
-        record("memory.separated", of=("memory", memory.id), actor=actor, now=now, data=told)
+        record("memory.separated", of=("memory", memory.id), actor=actor, now=now, data=data)
 
 
 def _actor_kind_of(observation: str, survivor: Memory) -> str:
     """Return who committed a statement: `user` also for a reviewer's key, "" if unknown."""
-    told = Event.objects.filter(object_id=str(survivor.id), type="memory.committed")
-    said = told.filter(data__observation=observation)
-    if said.filter(by_persons()).exists():
+    commits = Event.objects.filter(object_id=str(survivor.id), type="memory.committed")
+    of_statement = commits.filter(data__observation=observation)
+    if of_statement.filter(by_persons()).exists():
         return "user"
-    return next(iter(said.values_list("actor_kind", flat=True)), "")
+    return next(iter(of_statement.values_list("actor_kind", flat=True)), "")

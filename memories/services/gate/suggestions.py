@@ -41,7 +41,7 @@ def suggest(
         raise InvalidError("other", "A memory is not merged with itself.")
     if (memory.scope, memory.project) != (other.scope, other.project):
         raise InvalidError("other", "Only memories of one scope and project are merged.")
-    if apart_from(memory.content_hash, [other.content_hash]):
+    if kept_apart_from(memory.content_hash, [other.content_hash]):
         return None
     wordings = wordings_of(memory.content_hash, other.content_hash)
     pair = pair_of(memory.id, other.id)
@@ -59,11 +59,11 @@ def suggest(
         created_at=now,
     )
     MergeSuggestion.objects.bulk_create([suggestion], ignore_conflicts=True)
-    standing = opened.get()
-    if standing.id == suggestion.id:
-        data = {"suggestion": str(standing.id), "other": str(other.id), "detected_by": detected_by}
+    kept = opened.get()
+    if kept.id == suggestion.id:
+        data = {"suggestion": str(kept.id), "other": str(other.id), "detected_by": detected_by}
         record("merge.suggested", of=("memory", memory.id), actor=actor, now=now, data=data)
-    return standing
+    return kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ def suggest_all(proposals: Iterable[Proposal], *, actor: Actor, now: datetime) -
     opened.filter(pk__in=reworded).update(status=SuggestionStatus.LAPSED, decided_at=now)
     MergeSuggestion.objects.bulk_create(rows.values(), ignore_conflicts=True)
     new = set(opened.values_list("pk", flat=True))
-    told = [
+    events = [
         event(
             "merge.suggested", of=("memory", row.memory_id), actor=actor, now=now,
             data={"suggestion": str(row.pk), "other": str(row.other_id), "detected_by": "gate"},
@@ -113,8 +113,8 @@ def suggest_all(proposals: Iterable[Proposal], *, actor: Actor, now: datetime) -
         for row in rows.values()
         if row.pk in new
     ]  # fmt: skip
-    insert(told)
-    for one in told:
+    insert(events)
+    for one in events:
         send(one)
     return set(rows)
 
@@ -149,14 +149,14 @@ def in_status(
     )
     same_place = Q(scope_of_one=_as_text("other__scope"), project_of_one=_as_text("other__project"))
     same_wording = Q(wordings=F("one")) | Q(wordings=F("two"))
-    stands = _is_live("memory", now) & _is_live("other", now) & same_wording & same_place
+    is_valid = _is_live("memory", now) & _is_live("other", now) & same_wording & same_place
     if not with_disputed:
-        stands &= ~in_one_conflict("memory", "other")
+        is_valid &= ~in_one_conflict("memory", "other")
     is_open = Q(status=SuggestionStatus.OPEN)
     if status == SuggestionStatus.OPEN:
-        return rows.filter(is_open & stands)
+        return rows.filter(is_open & is_valid)
     if status == SuggestionStatus.LAPSED:
-        return rows.filter(Q(status=SuggestionStatus.LAPSED) | (is_open & ~stands))
+        return rows.filter(Q(status=SuggestionStatus.LAPSED) | (is_open & ~is_valid))
     return rows.filter(status=status)
 
 
@@ -170,7 +170,7 @@ def pair_of(a: UUID, b: UUID) -> str:
     return ":".join(sorted((str(a), str(b))))
 
 
-def apart_from(digest: str, others: Collection[str]) -> set[str]:
+def kept_apart_from(digest: str, others: Collection[str]) -> set[str]:
     """Return those hashes among `others` that a person keeps apart from `digest`."""
     names = {wordings_of(digest, other): other for other in others}
     return {names[wordings] for wordings in rejected_among(names)}

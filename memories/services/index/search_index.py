@@ -84,7 +84,7 @@ def ensure_index_in_use(workspace: Workspace) -> None:
 
 def has_vector_index(model: str, width: int) -> bool:
     """Return whether a model's vectors have a finished HNSW index, or are too wide for one."""
-    return width > HALF_MAX_WIDTH or _stands(_index_name(model, width)) is True
+    return width > HALF_MAX_WIDTH or _is_valid(_index_name(model, width)) is True
 
 
 def _index_name(model: str, width: int) -> str:
@@ -92,7 +92,7 @@ def _index_name(model: str, width: int) -> str:
     return f"vector_nearest_{digest}"
 
 
-def _stands(name: str) -> bool | None:
+def _is_valid(name: str) -> bool | None:
     """Return whether an index is valid; None if it does not exist."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(%s)", [name])
@@ -100,7 +100,7 @@ def _stands(name: str) -> bool | None:
         return None if found is None else bool(found[0])
 
 
-def _is_being_made(name: str) -> bool:
+def _is_being_built(name: str) -> bool:
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT 1 FROM pg_stat_progress_create_index WHERE index_relid = to_regclass(%s)",
@@ -116,13 +116,13 @@ def ensure_vector_index(model: str, width: int) -> None:
     dimensions than pgvector can index are scanned.
     """
     index = _index_name(model, width)
-    if has_vector_index(model, width) or _is_being_made(index):
+    if has_vector_index(model, width) or _is_being_built(index):
         return
     kind = "vector" if width <= VECTOR_MAX_WIDTH else "halfvec"
     name = sql.Identifier(index)
     is_concurrent = not connection.in_atomic_block
     with connection.cursor() as cursor:
-        if _stands(index) is False:  # an earlier attempt was interrupted
+        if _is_valid(index) is False:  # an earlier attempt was interrupted
             cursor.execute(sql.SQL("DROP INDEX IF EXISTS {}").format(name))
         cursor.execute(
             sql.SQL(

@@ -15,7 +15,7 @@ from memories.models import Memory, Observation, Revision
 from memories.models.memory import MemoryQuerySet
 from memories.services.causes import SAME_STATEMENT
 
-SAID_AGAIN = "The same statement was committed again meanwhile; forget that one first."
+COMMITTED_AGAIN = "The same statement was committed again meanwhile; forget that one first."
 
 
 class Corpus(NamedTuple):
@@ -73,20 +73,20 @@ def live_twins(digest: str, *, scope: str, project: str, now: datetime) -> Memor
     return live.filter(content_hash=digest, scope=scope, project=project)
 
 
-def refuse_twins(coming: Collection[Memory], now: datetime) -> None:
+def refuse_twins(restored: Collection[Memory], now: datetime) -> None:
     """Raise `StaleError` if restoring memories would duplicate a live statement in its place.
 
     `restored` are the memories that will be live; the caller has locked their statements.
     """
-    hashes = {memory.content_hash for memory in coming}
-    standing = {
+    hashes = {memory.content_hash for memory in restored}
+    live_ids = {
         (memory.scope, memory.project, memory.content_hash): memory.id
         for memory in Memory.objects.recallable(now).filter(content_hash__in=hashes)
     }
-    places = [(memory.scope, memory.project, memory.content_hash) for memory in coming]
-    twins = sorted({standing[place] for place in places if place in standing})
+    places = [(memory.scope, memory.project, memory.content_hash) for memory in restored]
+    twins = sorted({live_ids[place] for place in places if place in live_ids})
     if twins or len(set(places)) < len(places):
-        raise StaleError(SAID_AGAIN, twins, cause=SAME_STATEMENT)
+        raise StaleError(COMMITTED_AGAIN, twins, cause=SAME_STATEMENT)
 
 
 def forgotten_wordings(hashes: Collection[str]) -> dict[str, datetime]:

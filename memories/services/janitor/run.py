@@ -1,8 +1,8 @@
-"""The janitor: memories that nobody needs lose weight, step by step; every step can be undone.
+"""Run the janitor: demote or cull unused memories, so that every action can be undone.
 
-A preview and a run read the same batches and apply the same rules (`memories.core.janitor`). A
-run locks each batch, looks again under the lock and commits it by itself, so that two runs at
-once, or a run after a killed one, do nothing twice.
+A preview and a run read the same batches and apply the same rules (`memories.core.janitor`). A run
+locks each batch, applies the rules again under the lock and commits the batch by itself, so that
+concurrent runs, or a run after a killed one, repeat no action.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ Advance = Callable[[int], Any]
 
 @dataclass(slots=True)
 class Preview:
-    """What a run would do now: how many memories, and one page of them, oldest first."""
+    """The counts of what a run would do now, and one page of its findings, oldest first."""
 
     may_cull: bool
     examined: int = 0
@@ -65,7 +65,7 @@ def preview(
     after: UUID | None = None,
     advance: Advance = lambda n: None,
 ) -> Preview:
-    """Return what `run` would do, changing nothing; the page of `limit` begins after `after`."""
+    """Return what `run` would do, without writing; the page of `limit` begins after `after`."""
     rules = rules_of(workspace, may_cull)
     found = Preview(may_cull=rules.may_cull)
     with in_workspace(workspace):
@@ -91,7 +91,7 @@ def run(
     may_cull: bool | None = None,
     advance: Advance = lambda n: None,
 ) -> JanitorRun:
-    """Demote (with leave, cull) what is due; return the run with its numbers."""
+    """Demote (with `may_cull`, also cull) the due memories; return the run with its counts."""
     rules = rules_of(workspace, may_cull)
     with in_workspace(workspace):
         done = JanitorRun.objects.create(
@@ -115,13 +115,13 @@ def run(
     return done
 
 
-def waiting(now: datetime) -> list[UUID]:
-    """Return the workspaces whose weekly run is due."""
+def due_workspaces(now: datetime) -> list[UUID]:
+    """Return the ids of workspaces whose weekly run is due."""
     return [workspace.pk for workspace in Workspace.objects.all() if is_due(workspace, now)]
 
 
 def is_due(workspace: Workspace, now: datetime) -> bool:
-    """Tell whether the workspace wants the weekly run and the last run was a week ago."""
+    """Return whether the workspace has weekly runs enabled and the last was a week ago."""
     config = workspace.config
     youngest = min(config.janitor_assistant_days, config.janitor_summary_days)
     if not config.janitor_enabled or now - workspace.created_at < timedelta(days=youngest):
@@ -131,12 +131,12 @@ def is_due(workspace: Workspace, now: datetime) -> bool:
 
 
 def run_when_due(workspace: Workspace, *, now: datetime) -> JanitorRun | None:
-    """Make the weekly run, if it is due."""
+    """Run the janitor, if the weekly run is due."""
     return run(workspace, actor=SYSTEM, now=now) if is_due(workspace, now) else None
 
 
 def count_candidates(workspace: Workspace, *, now: datetime) -> int:
-    """Return how many memories a run would look at."""
+    """Return the number of memories that a run would examine."""
     with in_workspace(workspace):
         return candidates(rules_of(workspace, None), now).count()
 
@@ -144,7 +144,7 @@ def count_candidates(workspace: Workspace, *, now: datetime) -> int:
 def _apply(
     done: JanitorRun, findings: list[JanitorFinding], *, examined: int, actor: Actor, now: datetime
 ) -> None:
-    """Do to locked memories what was found, and write down what it takes to undo it."""
+    """Apply the findings to locked memories, and store what the undo needs."""
     demoted = [f for f in findings if f.verdict.deed == Deed.DEMOTE]
     culled = [f.memory for f in findings if f.verdict.deed == Deed.CULL]
     before = {f.memory.id: fields_of(f.memory) for f in findings}
@@ -181,7 +181,7 @@ def _apply(
 
 
 def _demote(findings: list[JanitorFinding], now: datetime) -> None:
-    """Lower the factors of locked memories, one statement for all that end at the same values."""
+    """Lower the factors of locked memories, one statement per group with the same new values."""
     alike = defaultdict(list)
     for finding in findings:
         memory, verdict = finding.memory, finding.verdict
@@ -201,7 +201,7 @@ def _demote(findings: list[JanitorFinding], now: datetime) -> None:
 
 
 def fields_of(memory: Memory) -> dict[str, Any]:
-    """Return what the janitor may change of a memory, as JSON holds it."""
+    """Return the fields of a memory that the janitor may change, JSON serialisable."""
     values = {name: getattr(memory, name) for name in JANITOR_FIELDS}
     return {
         name: value.astimezone(UTC).isoformat() if isinstance(value, datetime) else value
@@ -216,7 +216,7 @@ def _count(found: Preview, deed: Deed) -> None:
 
 
 def _place_after(memory_id: UUID | None) -> Place | None:
-    """Return where the page after a memory begins."""
+    """Return the position of a memory in the order of age, where the next page begins."""
     if memory_id is None:
         return None
     memory = Memory.objects.filter(pk=memory_id).first()

@@ -1,4 +1,4 @@
-"""Which memories the janitor looks at, in batches by age, and what its rules say of each."""
+"""Read the memories that the janitor examines, in batches by age, and apply its rules."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ Place = tuple[datetime, UUID]
 
 @dataclass(frozen=True, slots=True)
 class JanitorFinding:
-    """One memory and what is done about it."""
+    """One memory and the action that its rules require."""
 
     memory: Memory
     verdict: JanitorVerdict
 
 
 def rules_of(workspace: Workspace, may_cull: bool | None) -> Rules:
-    """Return the workspace's rules; `may_cull` overrules its setting when it is given."""
+    """Return the workspace's rules; `may_cull` overrides its setting, if given."""
     config = workspace.config
     return Rules(
         assistant_days=config.janitor_assistant_days,
@@ -39,12 +39,12 @@ def rules_of(workspace: Workspace, may_cull: bool | None) -> Rules:
 
 
 def place_of(memory: Memory) -> Place:
-    """Return where a memory stands in the order of age."""
+    """Return the position of a memory in the order of age."""
     return memory.created_at, memory.id
 
 
 def candidates(rules: Rules, now: datetime) -> QuerySet[Memory]:
-    """Return live memories of no use so far that are old enough by their class."""
+    """Return live, unused memories that are old enough for their class of provenance."""
     due = Q()
     for provenance in Provenance.values:
         created = now - timedelta(days=rules.days(provenance))
@@ -53,13 +53,13 @@ def candidates(rules: Rules, now: datetime) -> QuerySet[Memory]:
     if not due:
         return Memory.objects.none()
     unused = Memory.objects.recallable(now).filter(recall_count=0, hit_count=0, used_count=0)
-    # Said apart from `due`, so that the index by age bounds the scan.
+    # A separate condition, so that the index by age bounds the scan.
     oldest = now - timedelta(days=min(rules.assistant_days, rules.summary_days))
     return unused.filter(due, created_at__lte=oldest).order_by("created_at", "pk")
 
 
 def page_after(rules: Rules, now: datetime, after: Place | None) -> QuerySet[Memory]:
-    """Return the query of the next candidates after a place in the order of age."""
+    """Return the query of the next candidates after a position in the order of age."""
     found = candidates(rules, now)
     if after is not None:
         created_at, memory_id = after
@@ -69,7 +69,7 @@ def page_after(rules: Rules, now: datetime, after: Place | None) -> QuerySet[Mem
 
 
 def batch_after(rules: Rules, now: datetime, after: Place | None) -> list[Memory]:
-    """Return the next candidates after a place in the order of age."""
+    """Return the next candidates after a position in the order of age."""
     return list(page_after(rules, now, after))
 
 
@@ -82,7 +82,7 @@ def batches(rules: Rules, now: datetime) -> Iterator[list[Memory]]:
 
 
 def apply_rules(memories: list[Memory], rules: Rules, now: datetime) -> Iterator[JanitorFinding]:
-    """Yield what is done about each memory that something is done about, oldest first."""
+    """Yield a finding for each memory that needs an action, oldest first."""
     ids = [memory.id for memory in memories]
     pending = RecallRecord.objects.filter(memory_ids__overlap=ids)
     recalled = {i for row in pending.values_list("memory_ids", flat=True) for i in row}
@@ -100,7 +100,7 @@ def apply_rules(memories: list[Memory], rules: Rules, now: datetime) -> Iterator
         subject = Subject(
             provenance=memory.provenance,
             since=max(memory.created_at, taken_back.get(memory.id, memory.created_at)),
-            # What was recalled but is not counted yet counts.
+            # Recalls that the sweep has not counted yet count as well.
             uses=memory.recall_count
             + memory.hit_count
             + memory.used_count

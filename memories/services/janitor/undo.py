@@ -1,4 +1,4 @@
-"""Undoing what the janitor did: exactly, or not at all."""
+"""Undo actions of the janitor: restore the exact former values, or refuse."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ COMMITTED_AGAIN = "A statement that would come back was committed again meanwhil
 
 
 def undo_run(workspace: Workspace, run_id: UUID, *, actor: Actor, now: datetime) -> JanitorRun:
-    """Undo all that a run did and nobody undid yet; raise `StaleError` if anything changed since.
+    """Undo all actions of a run that are not undone yet, in one transaction.
 
-    One transaction: all of it or nothing.
+    Raise `StaleError` if any of the memories has changed since.
     """
     try:
         with in_workspace(workspace):
@@ -43,7 +43,7 @@ def undo_run(workspace: Workspace, run_id: UUID, *, actor: Actor, now: datetime)
 def undo_action(
     workspace: Workspace, action_id: UUID, *, actor: Actor, now: datetime
 ) -> JanitorAction:
-    """Undo what a run did to one memory; raise `StaleError` when that changed since."""
+    """Undo one action of a run; raise `StaleError` if its memory has changed since."""
     try:
         with in_workspace(workspace):
             found = JanitorAction.objects.filter(pk=action_id)
@@ -59,7 +59,7 @@ def undo_action(
 def _undo_run(run_id: UUID, *, actor: Actor, now: datetime) -> JanitorRun:
     if not JanitorRun.objects.filter(pk=run_id).exists():
         raise MissingError("There is no such run.")
-    # Memories are locked before what tells of them, as everywhere.
+    # Memories are locked before their actions, as everywhere.
     left = JanitorAction.objects.filter(run=run_id, undone_at=None)
     ids = _lock_all(left)
     run = JanitorRun.objects.select_for_update().get(pk=run_id)
@@ -93,7 +93,7 @@ def _chunks(ids: list[UUID]) -> Iterator[list[UUID]]:
 
 
 def _undo(actions: QuerySet[JanitorAction], *, actor: Actor, now: datetime) -> int:
-    """Return the memories of standing actions to what they were; return how many."""
+    """Restore the memories of actions that are not undone; return their number."""
     rows = list(actions.select_for_update().order_by("memory_id"))
     memories = {memory.id: memory for memory in lock([row.memory_id for row in rows])}
     changed = [r.memory_id for r in rows if fields_of(memories[r.memory_id]) != r.after]
@@ -123,7 +123,7 @@ def _undo(actions: QuerySet[JanitorAction], *, actor: Actor, now: datetime) -> i
 
 
 def _values(stored: dict[str, Any]) -> dict[str, Any]:
-    """Return the janitor's fields as the model holds them."""
+    """Return the stored JSON fields converted to the types of the model."""
     return {
         name: datetime.fromisoformat(value) if name.endswith("_at") and value else value
         for name, value in stored.items()

@@ -1,1 +1,1 @@
-"""Creating, changing and hiding memories: revise, forget, restore, erase, roll back."""
+"""Create, change and hide memories: revise, forget, restore, erase, roll back."""

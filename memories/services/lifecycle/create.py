@@ -1,4 +1,4 @@
-"""Writing the rows of a memory that is new: one mechanism for commits and for what is split off."""
+"""Insert the rows of a new memory, for commits and for splits."""
 
 from __future__ import annotations
 
@@ -23,11 +23,12 @@ def create(
     model: str,
     *,
     words: WordIndex,
-    beside: Sequence[Model] = (),
+    extra_rows: Sequence[Model] = (),
 ) -> None:
-    """Insert a memory with its vectors, tags and sources, and rows `beside` it, all at once.
+    """Insert a memory with its vectors, tags, sources and `extra_rows` in one round trip.
 
-    Its words join the index when the caller writes that. Windows that `vectors` lack are due.
+    Its words are indexed when the caller writes `words`. Windows missing from `vectors` are marked
+    as due.
     """
     memory.is_embedding_due = is_due(vectors)
     memory.word_count = words.add(memory.id, memory.content)
@@ -36,6 +37,6 @@ def create(
         rows += [*vector_rows(memory, vectors, model), *token_rows(memory, vectors, model)]
     rows += [MemoryTag(memory=memory, tag=tag) for tag in links.tags]
     rows += [Derivation(source_id=source, derived=memory) for source in links.sources]
-    insert([*rows, *beside])
-    if memory.is_embedding_due and vectors is not None:  # an outage is left to the sweep
+    insert([*rows, *extra_rows])
+    if memory.is_embedding_due and vectors is not None:  # after an outage the sweep embeds it
         wake(EMBED_TASK, current_workspace_id())

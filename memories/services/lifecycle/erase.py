@@ -1,4 +1,4 @@
-"""Erasing for good: a memory, every copy of its words, and whatever quotes it."""
+"""Erase a memory permanently, with every copy of its text and everything that quotes it."""
 
 from __future__ import annotations
 
@@ -40,16 +40,16 @@ QUOTE_CHARS = 16
 
 
 @dataclass(frozen=True, slots=True)
-class _Words:
-    """Everything that the erased memories ever said."""
+class _Wordings:
+    """All wordings of the erased memories."""
 
     hashes: frozenset[str]
     texts: frozenset[str]  # normalised
 
     def quoted_in(self, value: Any) -> bool:
-        """Tell whether a text, or any text within a JSON value, holds one of the wordings.
+        """Return whether a text, or any text within a JSON value, contains one of the wordings.
 
-        A short wording ("Yes.") is only found where it stands alone.
+        A short wording ("Yes.") is only found as a whole text.
         """
         if isinstance(value, str):
             text = normalise_quote(value)
@@ -62,11 +62,10 @@ class _Words:
 
 
 def erase(workspace: Workspace, memory_id: UUID, *, actor: Actor, now: datetime) -> None:
-    """Erase a memory of any state in one transaction; history keeps that it was done, and by whom.
+    """Erase a memory of any state in one transaction; history records who erased it.
 
-    A memory elsewhere in the workspace that says exactly the same is a copy, and goes with it; so
-    does what accepted merges made part of it.
-    What was derived from it stays and is flagged: a person decides.
+    Memories of the workspace with exactly the same statement are erased as well, and so are those
+    that accepted merges absorbed into it. Memories derived from it stay and get a review.
     """
     with in_workspace(workspace):
         digest = Memory.objects.filter(pk=memory_id).values_list("content_hash", flat=True).first()
@@ -80,20 +79,20 @@ def erase(workspace: Workspace, memory_id: UUID, *, actor: Actor, now: datetime)
         if memory_id not in {memory.id for memory in memories}:
             raise MissingError("There is no such memory.")
         ids = [memory.id for memory in memories]
-        said = _words_of(memories)
+        wordings = _wordings_of(memories)
         flagged = flag_derived(ids, actor=actor, now=now)
-        # Before others are told: who writes on a session locks it, and has either written by now,
-        # which those who are told find, or waits and then finds its transcript gone.
-        sessions = erase_quotes(said.quoted_in, said.texts)
+        # Before the signal: a writer of a session locks it. It has either committed by now, and
+        # receivers of the signal find its rows, or it waits and then finds the transcript erased.
+        sessions = erase_quotes(wordings.quoted_in, wordings.texts)
         memories_erased.send(
             Memory,
             memory_ids=ids,
-            quoted_in=said.quoted_in,
-            pieces=pieces_of(said.texts),
-            first_seq=_first_seq(ids, said, sessions),
+            quoted_in=wordings.quoted_in,
+            pieces=pieces_of(wordings.texts),
+            first_seq=_first_seq(ids, wordings, sessions),
             now=now,
         )
-        _erase_elsewhere(ids, said)
+        _erase_elsewhere(ids, wordings)
         _erase_traces(ids)
         words = WordIndex()
         for memory in memories:
@@ -107,41 +106,41 @@ def erase(workspace: Workspace, memory_id: UUID, *, actor: Actor, now: datetime)
             data={"copies": len(ids) - 1, "flagged": flagged},
         )
         words.write()
-        gone = {term for memory in memories for term in terms(memory.content)}
-        TermCount.objects.filter(term__in=gone, memories__lte=0).delete()
+        erased_terms = {term for memory in memories for term in terms(memory.content)}
+        TermCount.objects.filter(term__in=erased_terms, memories__lte=0).delete()
 
 
-def _words_of(memories: Collection[Memory]) -> _Words:
-    """Collect what the memories say, said, and were told."""
+def _wordings_of(memories: Collection[Memory]) -> _Wordings:
+    """Collect the present, former and observed wordings of memories."""
     texts = {memory.content for memory in memories}
     for model in (Observation, Revision):
         texts |= set(model.objects.filter(memory__in=memories).values_list("content", flat=True))
-    return _Words(
+    return _Wordings(
         frozenset(content_hash(text) for text in texts),
         frozenset(normalise_quote(text) for text in texts),
     )
 
 
-def _first_seq(ids: Collection[UUID], said: _Words, sessions: Collection[UUID]) -> int:
-    """Return the number of history's first event about what has held one of the wordings.
+def _first_seq(ids: Collection[UUID], wordings: _Wordings, sessions: Collection[UUID]) -> int:
+    """Return the sequence number of the first event about an object that held one of the wordings.
 
-    0 when history does not tell of all of it. Numbers only grow, where clocks may go back. Other
-    memories may have held one before: what was split off is younger than what it said.
+    0 when some object has no event. Sequence numbers only grow, unlike clocks. Other memories can
+    have held a wording earlier: a split memory is younger than its wording.
     """
     holders = {*ids, *sessions}
     for model in (Observation, Revision):
-        found = model.objects.filter(content_hash__in=said.hashes).order_by()
+        found = model.objects.filter(content_hash__in=wordings.hashes).order_by()
         holders.update(found.values_list("memory_id", flat=True))
-    told = Event.objects.filter(object_id__in=[str(holder) for holder in holders]).order_by()
-    firsts = told.values("object_id").annotate(first=Min("seq")).values_list("first", flat=True)
+    events = Event.objects.filter(object_id__in=[str(holder) for holder in holders]).order_by()
+    firsts = events.values("object_id").annotate(first=Min("seq")).values_list("first", flat=True)
     return min(firsts) if len(firsts) == len(holders) else 0
 
 
-def _erase_elsewhere(ids: Collection[UUID], said: _Words) -> None:
-    """Erase the words where other memories keep them, except what those say themselves now."""
-    others = Q(content_hash__in=said.hashes) & ~Q(memory__in=ids)
+def _erase_elsewhere(ids: Collection[UUID], wordings: _Wordings) -> None:
+    """Erase the wordings from rows of other memories, except their present content."""
+    others = Q(content_hash__in=wordings.hashes) & ~Q(memory__in=ids)
     own = list(
-        Memory.objects.filter(content_hash__in=said.hashes)
+        Memory.objects.filter(content_hash__in=wordings.hashes)
         .exclude(pk__in=ids)
         .values_list("content_hash", flat=True)
     )
@@ -152,17 +151,17 @@ def _erase_elsewhere(ids: Collection[UUID], said: _Words) -> None:
         row.gate = row.gate | {"reasons": []}
         row.save(update_fields=["gate"])
     _delete(Review.objects.filter(result__in=ids))
-    _delete(row for row in Review.objects.iterator() if said.quoted_in(row.request))
+    _delete(row for row in Review.objects.iterator() if wordings.quoted_in(row.request))
     notes = Review.objects.exclude(note="")
-    quoting = [review.pk for review in notes.iterator() if said.quoted_in(review.note)]
+    quoting = [review.pk for review in notes.iterator() if wordings.quoted_in(review.note)]
     notes.filter(pk__in=quoting).update(note="Erased.")
-    forget_quotes(said.quoted_in, pieces_of(said.texts))
+    forget_quotes(wordings.quoted_in, pieces_of(wordings.texts))
     _delete(
         row
         for row in Merge.objects.iterator()
-        if said.quoted_in([row.before, row.after, row.reasons])
+        if wordings.quoted_in([row.before, row.after, row.reasons])
     )
-    _delete(row for row in MergeSuggestion.objects.iterator() if said.quoted_in(row.reasons))
+    _delete(row for row in MergeSuggestion.objects.iterator() if wordings.quoted_in(row.reasons))
 
 
 def _delete(rows: Iterable[Any]) -> None:
@@ -171,7 +170,7 @@ def _delete(rows: Iterable[Any]) -> None:
 
 
 def _erase_traces(ids: Collection[UUID]) -> None:
-    """Empty what history and kept answers say of them, and take them out of uncounted recalls."""
+    """Remove the memories from history, stored responses and uncounted recalls."""
     named = [str(memory_id) for memory_id in ids]
     Event.objects.filter(object_id__in=named).update(data={}, session_key="")
     forget_answers(ids)

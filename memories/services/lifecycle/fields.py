@@ -1,4 +1,4 @@
-"""The fields of a memory that merges, splits and rollbacks change: reading and writing them."""
+"""Read and write the fields of a memory that merges, splits and rollbacks change."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from memories.services.index.search_index import WordIndex
 
 
 def keep_revision(memory: Memory, reason: str, *, actor: Actor, now: datetime) -> None:
-    """Keep the present wording before the next one replaces it."""
+    """Store the present wording as a revision before it is replaced."""
     Revision.objects.create(
         memory=memory,
         number=memory.revision,
@@ -38,7 +38,7 @@ def keep_revision(memory: Memory, reason: str, *, actor: Actor, now: datetime) -
 
 
 def fields_of(memory: Memory) -> dict[str, Any]:
-    """Return what a merge may change of a memory, as JSON holds it (see `core.merging`)."""
+    """Return the fields that a merge may change, JSON serialisable (see `core.merging`)."""
     return {
         "content": memory.content,
         "provenance": str(memory.provenance),
@@ -60,7 +60,7 @@ def fields_of(memory: Memory) -> dict[str, Any]:
 
 
 def fields_sent(observation: Observation) -> dict[str, Any]:
-    """Return the same fields as they were sent with a statement."""
+    """Return the same fields as sent with an observation."""
     sent = observation.fields
     expires_at = sent.get("expires_at")
     return {
@@ -92,9 +92,9 @@ def write_fields(
     actor: Actor,
     now: datetime,
 ) -> bool:
-    """Write the fields of a locked memory as a new revision; tell whether it was reworded.
+    """Write the fields of a locked memory as a new revision; return whether its wording changed.
 
-    Its vectors are the caller's to write: they were computed outside of the transaction.
+    The caller writes the vectors, which were computed outside the transaction.
     """
     keep_revision(memory, reason, actor=actor, now=now)
     memory.content = after["content"]
@@ -126,16 +126,16 @@ def write_fields(
 
 
 def _write_tags(memory: Memory, before: set[str], after: set[str]) -> None:
-    if gone := before - after:
-        MemoryTag.objects.filter(memory=memory, tag__in=gone).delete()
+    if removed := before - after:
+        MemoryTag.objects.filter(memory=memory, tag__in=removed).delete()
     if new := after - before:
         MemoryTag.objects.bulk_create(MemoryTag(memory=memory, tag=tag) for tag in sorted(new))
 
 
 def _write_sources(memory: Memory, before: set[str], after: set[str]) -> None:
-    """Write what a memory is derived from: never itself, nor what was erased meanwhile."""
-    if gone := before - after:
-        Derivation.objects.filter(derived=memory, source__in=[UUID(i) for i in gone]).delete()
+    """Write the sources of a memory; ignore itself and memories that no longer exist."""
+    if removed := before - after:
+        Derivation.objects.filter(derived=memory, source__in=[UUID(i) for i in removed]).delete()
     if new := after - before - {str(memory.id)}:
         known = Memory.objects.filter(pk__in=list(new)).order_by("pk")
         Derivation.objects.bulk_create(

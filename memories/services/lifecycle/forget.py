@@ -1,4 +1,4 @@
-"""Forgetting by id or by meaning, and bringing back; a tombstone, never a deletion."""
+"""Forget memories by id or by query, and restore them; rows are hidden, not deleted."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from memories.models import Memory, State
 from memories.models.memory import in_scope
 from memories.services.causes import SAME_STATEMENT
 from memories.services.index.nearest import nearest
-from memories.services.index.statement_hashes import SAID_AGAIN, lock_statements, refuse_twins
+from memories.services.index.statement_hashes import COMMITTED_AGAIN, lock_statements, refuse_twins
 from memories.services.lifecycle.states import hide, lock_absorbed, restore_fields, survivor_ids
 from memories.services.locks import lock
 from memories.services.review.ask import request_forgetting, request_review
 from memories.services.review.trust import ReviewNeededError, demand_leave, keeps_from_forgetting
 
-# A query takes no more at a time: a weak one must not sweep a workspace away.
+# The most memories that one query forgets, so that a vague query cannot hide a workspace.
 MEANT_MAX = 50
 NOT_EMBEDDABLE = "query not embeddable: its meaning is unknown right now; name the ids instead"
 NOTHING_RELEVANT = "nothing is that relevant to the query"
@@ -33,7 +33,7 @@ NOTHING_RELEVANT = "nothing is that relevant to the query"
 
 @dataclass(frozen=True, slots=True)
 class ForgetMatches:
-    """The memories that a query-forget means, nearest first, each with its cosine to the query.
+    """The memories that match a query to forget, nearest first, each with its cosine.
 
     `reason` says why there are none.
     """
@@ -45,7 +45,7 @@ class ForgetMatches:
 
 @dataclass(frozen=True, slots=True)
 class Forgotten:
-    """What was newly forgotten, and which memories wait for a person instead."""
+    """The newly forgotten memories, and those that need a review first."""
 
     memories: tuple[Memory, ...]
     pending: dict[UUID, UUID]  # memory → review
@@ -53,7 +53,7 @@ class Forgotten:
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """What came back, and which requests wait for a person instead."""
+    """The restored memories, and those that need a review first."""
 
     memories: tuple[Memory, ...]
     pending: dict[UUID, UUID]  # memory → review
@@ -69,9 +69,10 @@ def match_query(
     project: str = "",
     now: datetime,
 ) -> ForgetMatches:
-    """Return what a query-forget means: live memories whose own cosine is high enough.
+    """Return the live memories whose cosine to the query is at least `min_relevance`.
 
-    No words, no neighbours, a cap. The least relevance is the workspace's unless given.
+    BM25 and session neighbours are not used, and the number is capped. `min_relevance` defaults to
+    the workspace's setting.
     """
     try:
         vector = embed_query(query, workspace.embedding_model)
@@ -96,14 +97,14 @@ def match_query(
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What a forget would stamp, and of which of these a person would be asked first."""
+    """The memories that a forget would hide, and those that would need a review first."""
 
     memories: tuple[Memory, ...]
     waits: tuple[UUID, ...]
 
 
 def preview(workspace: Workspace, ids: Collection[UUID], *, actor: Actor) -> Preview:
-    """Return what `forget` would do in the order of `ids`, changing nothing."""
+    """Return what `forget` would do, in the order of `ids`, without writing."""
     with in_workspace(workspace):
         wanted = list(dict.fromkeys([*ids, *sorted(survivor_ids(ids))]))
         found = Memory.objects.filter(forgotten_at=None).in_bulk(wanted)
@@ -118,9 +119,11 @@ def preview(workspace: Workspace, ids: Collection[UUID], *, actor: Actor) -> Pre
 def forget(
     workspace: Workspace, ids: Collection[UUID], *, actor: Actor, now: datetime
 ) -> Forgotten:
-    """Hide memories by their owner's will (unknown ids are none); a person's word asks a person.
+    """Forget memories; unknown ids are ignored.
 
-    Where one was merged into another, that one is hidden with it: it says the same.
+    A memory that a person wrote or decided about needs a review if the caller is an agent. Where a
+    memory was merged into another, that one is forgotten as well, because it makes the same
+    statement.
     """
     with in_workspace(workspace):
         wanted = {*ids, *survivor_ids(ids)}
@@ -134,7 +137,10 @@ def forget(
 def restore(
     workspace: Workspace, ids: Collection[UUID], *, actor: Actor, now: datetime
 ) -> Restored:
-    """Undo `forget`. Other reasons to be hidden stay in force; a person's will asks a person."""
+    """Undo `forget`; memories hidden for other reasons stay hidden.
+
+    What a person or reviewer forgot needs a review if the caller is an agent.
+    """
     try:
         with in_workspace(workspace):
             lock_statements(
@@ -159,17 +165,17 @@ def restore(
                     back |= {one.id: one for one in came}
             return Restored(tuple(back.values()), pending)
     except IntegrityError:
-        raise StaleError(SAID_AGAIN, cause=SAME_STATEMENT) from None
+        raise StaleError(COMMITTED_AGAIN, cause=SAME_STATEMENT) from None
 
 
 def _would_live(memory: Memory, now: datetime) -> bool:
-    """Tell whether nothing but forgetting hides a memory."""
+    """Return whether a memory would be live if it were not forgotten."""
     stamps = (memory.culled_at, memory.retired_at, memory.superseded_at)
     is_over = memory.expires_at is not None and memory.expires_at <= now
     return not any(stamps) and not is_over
 
 
 def still_hidden(memories: Collection[Memory], now: datetime) -> dict[UUID, State]:
-    """Return what else hides memories that were brought back."""
+    """Return the state of each restored memory that is still hidden for another reason."""
     states = {memory.id: memory.state(now) for memory in memories}
     return {i: state for i, state in states.items() if state != State.ACTIVE}

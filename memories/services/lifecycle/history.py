@@ -1,4 +1,4 @@
-"""Everything that happened to one memory: its events, with the wordings they tell of."""
+"""Read the history of one memory: its events with the wordings they refer to."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ def events_of(memory_id: UUID) -> QuerySet[Event]:
 
 
 def add_wordings(memory_id: UUID, events: Sequence[Event]) -> Sequence[Event]:
-    """Give each event `content`: what was sent, the wording before a change, or None."""
+    """Set `content` of each event: the observed text, the wording before a change, or None."""
     observations = Observation.objects.filter(
         memory=memory_id, pk__in=[e.data["observation"] for e in events if "observation" in e.data]
     )
     sent = {str(row.pk): row.content for row in observations}
     numbers = [e.data["revision"] - 1 for e in events if "revision" in e.data]
-    said = dict(
+    replaced = dict(
         Revision.objects.filter(memory=memory_id, number__in=numbers).values_list(
             "number", "content"
         )
     )
     for event in events:
-        wording = sent.get(event.data.get("observation", "")) or said.get(
+        wording = sent.get(event.data.get("observation", "")) or replaced.get(
             event.data.get("revision", 0) - 1
         )
         event.content = wording  # type: ignore[attr-defined]

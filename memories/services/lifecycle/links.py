@@ -1,4 +1,4 @@
-"""What hangs on memories: tags, sources, and what they replaced; all in one look-up."""
+"""Read the tags, sources and superseded memories of memories in one query."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ _LINKS = """
 
 @dataclass(slots=True)
 class Links:
-    """What hangs on one memory."""
+    """The tags, sources and superseded memory of one memory."""
 
-    tags: list[str] = field(default_factory=list)  # in order
+    tags: list[str] = field(default_factory=list)  # sorted
     sources: list[UUID] = field(default_factory=list)
-    replaced: UUID | None = None  # the newest
+    replaced: UUID | None = None  # the newest memory that it superseded
 
 
 def links_of(ids: Collection[UUID]) -> dict[UUID, Links]:
-    """Return what hangs on each memory; on one that nothing hangs on, empty links."""
+    """Return the links of each memory; empty links for a memory that has none."""
     found: dict[UUID, Links] = defaultdict(Links)
     if not ids:
         return found

@@ -1,4 +1,4 @@
-"""Changing a memory in place: a new revision, found by its new words and meaning at once."""
+"""Revise a memory in place: store a revision and reindex the new wording at once."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from memories.services.review.ask import lapse_about, request_review
 from memories.services.review.trust import ReviewNeededError, demand_all, demand_pin, demand_trust
 from memories.signals import memories_written
 
-# What a caller may change; everything else tells who said it, and stays.
+# The fields that a caller may change; the others identify who stated it, and stay.
 CHANGEABLE = frozenset(
     {
         "content",
@@ -54,7 +54,7 @@ def revise(
     actor: Actor,
     now: datetime,
 ) -> Memory | Review:
-    """Apply changes (names from CHANGEABLE) to a memory, or return what a person is asked first."""
+    """Apply changes (names from CHANGEABLE) to a memory, or return the review that it needs."""
     for name, value in changes.items():
         for text in strings_in(value):
             refuse_credentials({name: text})
@@ -69,7 +69,7 @@ def revise(
 
 
 def embed_wording(content: str | None, model: str) -> Any:
-    """Return the vectors of a wording without secrets; None when it cannot be embedded now."""
+    """Refuse credentials and return the vectors of a wording; None when embedding fails."""
     if content is None:
         return None
     refuse_credentials({"content": content})
@@ -112,7 +112,7 @@ def apply_revision(
     actor: Actor,
     now: datetime,
 ) -> Memory:
-    """Write changes to a locked memory, its wording locked and embedded (None: later)."""
+    """Write changes to a locked memory; the caller has locked the new wording and embedded it."""
     if (content := changes.get("content")) is not None and forgotten_memory(content_hash(content)):
         raise InvalidError(
             "content",
@@ -155,7 +155,7 @@ def apply_revision(
 
 
 def _changeable(memory_id: UUID, now: datetime) -> Memory:
-    """Return the locked memory; what took its place meanwhile won, and is told."""
+    """Return the locked memory; raise `StaleError` with its successor if it is not live."""
     found = [memory for memory in lock([memory_id]) if memory.forgotten_at is None]
     if not found:
         raise MissingError("There is no such memory.")
@@ -170,7 +170,7 @@ def _changeable(memory_id: UUID, now: datetime) -> Memory:
 
 
 def _as_json(changes: Mapping[str, Any]) -> dict[str, Any]:
-    """Return changes as JSON can hold them."""
+    """Return changes, JSON serialisable."""
     return {
         name: value.isoformat() if isinstance(value, datetime) else value
         for name, value in changes.items()
@@ -178,7 +178,7 @@ def _as_json(changes: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def revision_of(kept: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the changes that a review kept."""
+    """Return the changes that a review stored."""
     changes = dict(kept)
     if changes.get("expires_at") is not None:
         changes["expires_at"] = datetime.fromisoformat(changes["expires_at"])

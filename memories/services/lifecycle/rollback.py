@@ -1,4 +1,4 @@
-"""Taking back what a writer wrote since a time: a preview, tombstones, and the way back."""
+"""Roll back what a writer wrote since a time: preview, roll back, undo."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from memories.services.lifecycle.states import hide, restore_fields
 from memories.services.lifecycle.withdraw import (
     Remainder,
     changed_by_others,
-    is_said_elsewhere,
+    is_wording_taken,
     merges_of,
+    observations_of_others,
     remainder_of_others,
     remainder_of_own,
-    witnesses,
     wordings,
     write_remainder,
 )
@@ -47,7 +47,7 @@ REWORDED = "Somebody else reworded it since: look at its history."
 
 @dataclass(frozen=True, slots=True)
 class Writer:
-    """Who wrote: every name that is given must fit."""
+    """The writer to roll back; all given names must match."""
 
     agent: str = ""
     session_key: str = ""
@@ -55,14 +55,14 @@ class Writer:
 
     @property
     def names(self) -> dict[str, Any]:
-        """Return the names that are given, as memories and observations call them."""
+        """Return the given names by the field names of memories and observations."""
         named = {"agent": self.agent, "session_key": self.session_key, "key_id": self.key_id}
         return {name: value for name, value in named.items() if value}
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A memory of the writer's that is not forgotten, and why."""
+    """A memory of the writer that is not forgotten, and the reason."""
 
     id: UUID
     reason: str
@@ -70,7 +70,7 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class RollbackPlan:
-    """What rolling back would do."""
+    """What a rollback would do."""
 
     newest: list[Memory]
     total: int
@@ -82,7 +82,7 @@ class RollbackPlan:
 
 @dataclass(frozen=True, slots=True)
 class RolledBack:
-    """What rolling back did."""
+    """What a rollback did."""
 
     id: UUID
     forgotten: int
@@ -94,7 +94,7 @@ class RolledBack:
 
 @dataclass(frozen=True, slots=True)
 class _Wording:
-    """A memory of somebody else that now says what the writer made it say, and what it said."""
+    """A memory of another writer that this writer reworded in place, with its former wording."""
 
     memory_id: UUID
     revision: int
@@ -103,10 +103,10 @@ class _Wording:
 
 @dataclass(frozen=True, slots=True)
 class _Outcomes:
-    """What becomes of what a writer wrote.
+    """The outcomes of a rollback for the memories of a writer.
 
-    `shared` is what others stated too and stays as theirs; `spared` was reworded by others and
-    stays as it is.
+    `shared` were stated by others too and stay with their statements; `spared` were reworded by
+    others and do not change.
     """
 
     forgotten: list[UUID]
@@ -115,31 +115,31 @@ class _Outcomes:
 
     @property
     def undone(self) -> list[UUID]:
-        """Return the memories that replace nothing any more."""
+        """Return the memories that supersede nothing after the rollback."""
         return [*self.forgotten, *(rest.memory.id for rest in self.shared)]
 
     @property
     def kept(self) -> list[Kept]:
-        """Return what is not forgotten."""
+        """Return the memories that are not forgotten, with the reason."""
         shared = [Kept(rest.memory.id, ALSO_STATED) for rest in self.shared]
         return shared + [Kept(memory_id, REWORDED) for memory_id in self.spared]
 
 
 def preview(workspace: Workspace, writer: Writer, since: datetime) -> RollbackPlan:
-    """Return what `roll_back` would do, changing nothing."""
+    """Return what `roll_back` would do, without writing."""
     with in_workspace(workspace):
         written = _created_by(writer, since)
-        fates = _find_outcomes(writer, since)
-        kept = fates.kept
-        reworded = {wording.memory_id for wording in _wordings(writer, since)}
-        rests = _rests_of_others(fates, writer, since)
-        reworded |= {r.memory.id for r in (*rests, *fates.shared) if r.is_reworded}
+        outcomes = _find_outcomes(writer, since)
+        kept = outcomes.kept
+        reworded = {wording.memory_id for wording in _wordings_to_restore(writer, since)}
+        rests = _rests_of_others(outcomes, writer, since)
+        reworded |= {r.memory.id for r in (*rests, *outcomes.shared) if r.is_reworded}
         return RollbackPlan(
             newest=list(written.exclude(pk__in=[one.id for one in kept])[:SHOWN_MAX]),
-            total=len(fates.forgotten),
-            superseded=_superseded_by(fates).count(),
+            total=len(outcomes.forgotten),
+            superseded=_superseded_by(outcomes).count(),
             reworded=len(reworded),
-            taken_out=sum(len(rest.gone) for rest in rests),
+            taken_out=sum(len(rest.removed) for rest in rests),
             kept=kept,
         )
 
@@ -147,11 +147,11 @@ def preview(workspace: Workspace, writer: Writer, since: datetime) -> RollbackPl
 def roll_back(
     workspace: Workspace, writer: Writer, since: datetime, *, actor: Actor, now: datetime
 ) -> RolledBack:
-    """Take out what the writer stated since; the memories that nobody else stated are forgotten.
+    """Remove what the writer stated since; memories that nobody else stated are forgotten.
 
-    1. Forget. 2. Wordings that the writer changed in place go back, if nothing changed them later.
-    3. What others stated too holds what they said; memories of others lose the merges of the
-    writer. 4. What the writer's memories replaced comes back.
+    1. Forget them. 2. Restore wordings that the writer changed in place, unless they were changed
+    later. 3. Reduce memories that others stated too to the others' statements; undo the writer's
+    merges into memories of others. 4. Restore the memories that the writer's memories superseded.
     """
     try:
         with in_workspace(workspace):
@@ -167,24 +167,29 @@ def _roll_back(
     because = {"rollback": str(rollback_id)}
     replaced, changed = _lock_all(writer, since)
     locked = {memory.id: memory for memory in lock(changed)}
-    fates = _find_outcomes(writer, since, locked)  # as they stand under the locks
-    _part(fates, replaced, now)
-    to_hide = [locked[i] for i in fates.forgotten]
-    gone = hide(to_hide, "forgotten_at", actor=actor, now=now, because=because)
+    outcomes = _find_outcomes(writer, since, locked)  # read again under the locks
+    _release_absorbed(outcomes, replaced, now)
+    to_hide = [locked[i] for i in outcomes.forgotten]
+    forgotten = hide(to_hide, "forgotten_at", actor=actor, now=now, because=because)
     words = WordIndex()
     reworded = _reword(
-        workspace, _wordings(writer, since), locked,
+        workspace, _wordings_to_restore(writer, since), locked,
         words=words, actor=actor, now=now, because=because,
     )  # fmt: skip
-    rests = [r for r in _rests_of_others(fates, writer, since) if r.memory.id in locked]
-    for rest in (*fates.shared, *rests):
+    rests = [r for r in _rests_of_others(outcomes, writer, since) if r.memory.id in locked]
+    for rest in (*outcomes.shared, *rests):
         write_remainder(
             rest, workspace.embedding_model, words=words, actor=actor, now=now, because=because
         )
-    reworded |= {rest.memory.id for rest in (*fates.shared, *rests) if rest.is_reworded}
+    reworded |= {rest.memory.id for rest in (*outcomes.shared, *rests) if rest.is_reworded}
     back = _bring_back(lock(replaced), actor=actor, now=now, because=because)
     done = RolledBack(
-        rollback_id, len(gone), back, len(reworded), sum(len(r.gone) for r in rests), fates.kept
+        rollback_id,
+        len(forgotten),
+        back,
+        len(reworded),
+        sum(len(r.removed) for r in rests),
+        outcomes.kept,
     )
     record(
         "writer.rolled_back",
@@ -208,29 +213,29 @@ def _roll_back(
 
 
 def _lock_all(writer: Writer, since: datetime) -> tuple[list[UUID], set[UUID]]:
-    """Lock the statements of a rollback; return what is replaced, and all that is to be locked."""
-    fates = _find_outcomes(writer, since)
-    rests = [*fates.shared, *_rests_of_others(fates, writer, since)]
-    changes = _wordings(writer, since)
-    replaced = list(_superseded_by(fates).values_list("pk", flat=True))
+    """Lock the statements of a rollback; return the superseded memories and all to lock."""
+    outcomes = _find_outcomes(writer, since)
+    rests = [*outcomes.shared, *_rests_of_others(outcomes, writer, since)]
+    changes = _wordings_to_restore(writer, since)
+    replaced = list(_superseded_by(outcomes).values_list("pk", flat=True))
     lock_statements(_hashes(replaced, changes) | wordings(rests))
     others = {*(wording.memory_id for wording in changes), *(rest.memory.id for rest in rests)}
-    return replaced, {*fates.undone, *fates.spared, *replaced, *others}
+    return replaced, {*outcomes.undone, *outcomes.spared, *replaced, *others}
 
 
 def undo(workspace: Workspace, rollback_id: UUID, *, actor: Actor, now: datetime) -> Restored:
-    """Bring back what a rollback hid; what it had replaced is replaced again.
+    """Undo a rollback: restore what it forgot, supersede again what it restored.
 
-    Whoever may not roll back may not undo it either.
+    Needs the role admin, as the rollback does.
     """
     if not actor.role.includes(Role.ADMIN):
         raise ForbiddenError("Undoing a rollback needs the role admin.", cause=NOT_ALLOWED)
     with in_workspace(workspace):
         rollbacks = Event.objects.filter(object_id=str(rollback_id), type="writer.rolled_back")
-        told = rollbacks.first()
-        if told is None:
+        rolled_back = rollbacks.first()
+        if rolled_back is None:
             raise MissingError("There is no such rollback.")
-        of_it = Event.objects.filter(at=told.at, data__rollback=str(rollback_id))
+        of_it = Event.objects.filter(at=rolled_back.at, data__rollback=str(rollback_id))
         ids = [UUID(i) for i in _objects(of_it, "memory.forgotten")]
         replaced = [UUID(i) for i in _objects(of_it, "memory.restored")]
         restored = restore(workspace, ids, actor=actor, now=now)
@@ -248,25 +253,25 @@ def _objects(events: Any, type_: str) -> Sequence[str]:
 
 
 def _created_by(writer: Writer, since: datetime) -> MemoryQuerySet:
-    """Return what the writer created since and is not forgotten yet, newest first."""
+    """Return the memories created by the writer since and not forgotten, newest first."""
     return Memory.objects.filter(created_at__gte=since, forgotten_at=None, **writer.names)
 
 
 def _find_outcomes(
     writer: Writer, since: datetime, locked: Collection[UUID] | None = None
 ) -> _Outcomes:
-    """Tell what becomes of what the writer wrote since (of the locked memories, if given)."""
+    """Return the outcomes for what the writer wrote since (of the locked memories, if given)."""
     written = _created_by(writer, since).order_by("pk")
     memories = [m for m in written if locked is None or m.id in locked]
     ids = [memory.id for memory in memories]
-    others = witnesses(ids, writer.names)
+    others = observations_of_others(ids, writer.names)
     changed = changed_by_others(ids, writer.key_id)
     fates = _Outcomes([], [], [])
     for memory in memories:
         by_hand = changed.get(memory.id, set())
-        if said := others.get(memory.id):
-            rest = remainder_of_own(memory, said, by_hand)
-            if not rest.is_reworded or not is_said_elsewhere(memory, rest.after["content"]):
+        if statements := others.get(memory.id):
+            rest = remainder_of_own(memory, statements, by_hand)
+            if not rest.is_reworded or not is_wording_taken(memory, rest.after["content"]):
                 fates.shared.append(rest)
                 continue
         elif "content" in by_hand:
@@ -276,9 +281,9 @@ def _find_outcomes(
     return fates
 
 
-def _rests_of_others(fates: _Outcomes, writer: Writer, since: datetime) -> list[Remainder]:
-    """Return the memories of others into which the writer merged since, without those merges."""
-    written = {*fates.undone, *fates.spared}
+def _rests_of_others(outcomes: _Outcomes, writer: Writer, since: datetime) -> list[Remainder]:
+    """Return memories of others that contain merges of the writer since, without those merges."""
+    written = {*outcomes.undone, *outcomes.spared}
     taken: dict[UUID, set[UUID]] = {}
     for merge in merges_of(written, since, writer.names):
         taken.setdefault(merge.memory_id, set()).add(merge.id)
@@ -286,10 +291,10 @@ def _rests_of_others(fates: _Outcomes, writer: Writer, since: datetime) -> list[
     return [remainder_of_others(memory, taken[memory.id]) for memory in memories]
 
 
-def _part(fates: _Outcomes, replaced: Collection[UUID], now: datetime) -> None:
-    """Give back to the memories of others what accepted merges made part of the writer's."""
+def _release_absorbed(outcomes: _Outcomes, replaced: Collection[UUID], now: datetime) -> None:
+    """Restore memories of others that accepted merges absorbed into the writer's."""
     merges = Merge.objects.filter(
-        memory__in=fates.undone, absorbed__in=replaced, split_at=None
+        memory__in=outcomes.undone, absorbed__in=replaced, split_at=None
     ).order_by("pk")
     for merge in merges:
         Observation.objects.filter(merges=merge).update(memory=merge.absorbed_id)
@@ -297,11 +302,11 @@ def _part(fates: _Outcomes, replaced: Collection[UUID], now: datetime) -> None:
         merge.save(update_fields=["split_at"])
 
 
-def _superseded_by(fates: _Outcomes) -> MemoryQuerySet:
-    """Return the memories of others that the writer's replace at present."""
-    standing = Memory.objects.filter(LIVE, pk__in=fates.undone).order_by().values("pk")
-    replaced = Memory.objects.filter(superseded_by__in=standing)
-    return replaced.exclude(pk__in=[*fates.undone, *fates.spared])
+def _superseded_by(outcomes: _Outcomes) -> MemoryQuerySet:
+    """Return the memories of others that the writer's memories supersede."""
+    live = Memory.objects.filter(LIVE, pk__in=outcomes.undone).order_by().values("pk")
+    replaced = Memory.objects.filter(superseded_by__in=live)
+    return replaced.exclude(pk__in=[*outcomes.undone, *outcomes.spared])
 
 
 def _hashes(replaced: Sequence[UUID], wordings: Sequence[_Wording]) -> set[str]:
@@ -312,13 +317,13 @@ def _hashes(replaced: Sequence[UUID], wordings: Sequence[_Wording]) -> set[str]:
 def _bring_back(
     replaced: Sequence[Memory], *, actor: Actor, now: datetime, because: dict[str, Any]
 ) -> int:
-    """Let memories stand again, except where the same was said anew meanwhile."""
+    """Restore superseded memories, unless the same statement was committed again."""
     back = 0
     for memory in replaced:
-        standing = Memory.objects.recallable(now).filter(
+        live = Memory.objects.recallable(now).filter(
             content_hash=memory.content_hash, scope=memory.scope, project=memory.project
         )
-        if memory.superseded_by_id is None or standing.exists():
+        if memory.superseded_by_id is None or live.exists():
             continue
         restore_fields(
             memory,
@@ -331,10 +336,10 @@ def _bring_back(
     return back
 
 
-def _wordings(writer: Writer, since: datetime) -> list[_Wording]:
-    """Return the memories of others that the writer changed in place last, with what was before.
+def _wordings_to_restore(writer: Writer, since: datetime) -> list[_Wording]:
+    """Return the memories of others that the writer reworded last, with the wording before.
 
-    A change in place is known by the key alone; merges of the writer's around it go with it.
+    A change in place is identified by the key alone; adjacent merges of the writer are included.
     """
     merged = Observation.objects.filter(created_at__gte=since, outcome="merged", **writer.names)
     times: dict[UUID, set[datetime]] = {}
@@ -342,8 +347,8 @@ def _wordings(writer: Writer, since: datetime) -> list[_Wording]:
         times.setdefault(memory_id, set()).add(at)
     numbers: dict[UUID, set[int]] = {}
     if writer.names.keys() == {"key_id"}:
-        told = Event.objects.filter(type="memory.revised", at__gte=since)
-        for event in told.filter(actor_kind="key", actor_id=str(writer.key_id)):
+        revised = Event.objects.filter(type="memory.revised", at__gte=since)
+        for event in revised.filter(actor_kind="key", actor_id=str(writer.key_id)):
             numbers.setdefault(UUID(event.object_id), set()).add(event.data["revision"])
     others = Memory.objects.filter(pk__in=numbers.keys(), forgotten_at=None)
     others = others.exclude(pk__in=_created_by(writer, since).order_by().values("pk"))
@@ -356,7 +361,7 @@ def _wordings(writer: Writer, since: datetime) -> list[_Wording]:
 
 
 def _before(memory: Memory, times: set[datetime], numbers: set[int]) -> Revision | None:
-    """Return the wording before the unbroken run of the writer's changes at the end."""
+    """Return the wording before the writer's uninterrupted last changes."""
     before = None
     for kept in Revision.objects.filter(memory=memory).order_by("-number"):
         if kept.created_at not in times and kept.number + 1 not in numbers:
@@ -375,18 +380,18 @@ def _reword(
     now: datetime,
     because: dict[str, Any],
 ) -> set[UUID]:
-    """Give memories their wording from before; found by words at once, by meaning soon."""
+    """Restore former wordings; words are indexed at once, vectors in the background."""
     done: set[UUID] = set()
     for wording in wordings:
         memory = locked.get(wording.memory_id)
         if (
             memory is None
             or memory.revision != wording.revision
-            or is_said_elsewhere(memory, wording.before.content)
+            or is_wording_taken(memory, wording.before.content)
         ):
             continue
         keep_revision(memory, "rollback", actor=actor, now=now)
-        gone, kept = memory.content, wording.before
+        before, kept = memory.content, wording.before
         memory.content, memory.content_hash = kept.content, content_hash(kept.content)
         memory.word_count = terms(kept.content).total()
         memory.provenance = kept.fields.get("provenance", memory.provenance)
@@ -395,7 +400,7 @@ def _reword(
         memory.updated_at = now
         memory.save()
         reindex_vectors(memory, None, workspace.embedding_model)
-        words.reword(memory.id, gone, memory.content)
+        words.reword(memory.id, before, memory.content)
         record(
             "memory.revised",
             of=("memory", memory.id),

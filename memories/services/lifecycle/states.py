@@ -1,4 +1,4 @@
-"""Hiding memories from recall and bringing them back: the one writer of lifecycle stamps."""
+"""Hide memories from recall and restore them; nothing else writes lifecycle timestamps."""
 
 from __future__ import annotations
 
@@ -38,20 +38,20 @@ _EVENT = {
 
 
 def absorbed_ids(ids: Collection[UUID]) -> set[UUID]:
-    """Return what accepted merges made part of these memories, however indirectly."""
+    """Return the memories absorbed into these by accepted merges, directly or indirectly."""
     return _along_merges(ids, of="memory", to="absorbed_id")
 
 
 def survivor_ids(ids: Collection[UUID]) -> set[UUID]:
-    """Return the memories that accepted merges made these a part of, however indirectly."""
+    """Return the memories that absorbed these by accepted merges, directly or indirectly."""
     return _along_merges(ids, of="absorbed", to="memory_id")
 
 
 def _along_merges(ids: Collection[UUID], *, of: str, to: str) -> set[UUID]:
-    standing = Merge.objects.filter(split_at=None, absorbed__superseded_by=F("memory"))
+    unsplit = Merge.objects.filter(split_at=None, absorbed__superseded_by=F("memory"))
     known = frontier = set(ids)
     while frontier:
-        merges = standing.filter(**{f"{of}__in": frontier})
+        merges = unsplit.filter(**{f"{of}__in": frontier})
         frontier = set(merges.order_by().values_list(to, flat=True)) - known
         known = known | frontier
     return known - set(ids)
@@ -71,10 +71,10 @@ def hide(
     successor: Memory | None = None,
     because: dict[str, Any] | None = None,
 ) -> list[Memory]:
-    """Stamp locked memories that do not carry the stamp yet; return those newly stamped.
+    """Set the timestamp `stamp` of locked memories that lack it; return the newly hidden ones.
 
-    What an accepted merge made part of a forgotten memory is forgotten with it: its words live on
-    in the survivor. Touches neither counters nor confidence.
+    Memories absorbed into a forgotten one by an accepted merge are forgotten with it, because the
+    survivor contains their text. Counters and confidence do not change.
     """
     if stamp == "forgotten_at":
         memories = list(memories)
@@ -88,7 +88,7 @@ def hide(
         memory.save(update_fields=[stamp, "superseded_by", "updated_at"])
         detail = dict(because or {})
         if stamp == "forgotten_at":
-            detail["role"] = str(actor.role)  # whose leave bringing it back takes
+            detail["role"] = str(actor.role)  # the role needed to restore it
         if successor is not None:
             detail["by"] = str(successor.id)
         record(_EVENT[stamp], of=("memory", memory.id), actor=actor, now=now, data=detail)
@@ -114,9 +114,9 @@ def restore_fields(
     now: datetime,
     because: dict[str, Any] | None = None,
 ) -> list[Memory]:
-    """Return a locked memory's lifecycle fields to `before` (names from LIFECYCLE_FIELDS).
+    """Restore a locked memory's lifecycle fields to `before` (names from LIFECYCLE_FIELDS).
 
-    Return what came back: the memory, and what was forgotten with it.
+    Return the restored memories: this one and those forgotten with it.
     """
     forgotten_at = memory.forgotten_at
     _restore_fields(memory, before, actor=actor, now=now, because=because)
@@ -150,6 +150,6 @@ def _restore_fields(
     lapse_about([memory.id], now=now)
     if "forgotten_at" in before and memory.forgotten_at is None:
         unflag_derived([memory.id], actor=actor, now=now)
-        gone = Derivation.objects.filter(derived=memory).exclude(source__forgotten_at=None)
-        flag_derived(gone.values_list("source_id", flat=True), actor=actor, now=now)
+        sources = Derivation.objects.filter(derived=memory).exclude(source__forgotten_at=None)
+        flag_derived(sources.values_list("source_id", flat=True), actor=actor, now=now)
     memories_revived.send(Memory, memory_ids=[memory.id], now=now)

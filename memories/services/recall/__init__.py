@@ -1,1 +1,1 @@
-"""Answering queries: a pool of candidates, ranked, explained and logged."""
+"""Answer queries: gather a pool of candidates, rank, explain and log."""

@@ -1,4 +1,4 @@
-"""What recall weighs of each member of its pool, read in one round trip."""
+"""Read the ranking features of the members of a recall pool in one round trip."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _FACTS = """
 
 
 class Facts(NamedTuple):
-    """A memory's part in a ranking; `Memory` has the first twelve by the same names."""
+    """The ranking features of one memory; the first twelve are fields of `Memory`."""
 
     pk: UUID
     agent: str
@@ -42,14 +42,14 @@ class Facts(NamedTuple):
     is_pinned: bool
     scope: str
     project: str
-    cosine: float | None  # of its nearest window; None when it has none, or there is no vector
+    cosine: float | None  # of its nearest window; None without vectors of the memory or query
     words: float | None  # bm25.share, 0..1
 
 
 def facts_of(
     ids: Collection[UUID], vocabulary: Vocabulary, vector: np.ndarray | None, model: str
 ) -> dict[UUID, Facts]:
-    """Return the facts of the named memories of the workspace, whatever their state."""
+    """Return the facts of memories of the workspace, of any state."""
     if not ids:
         return {}
     known = vocabulary.known

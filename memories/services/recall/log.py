@@ -1,4 +1,4 @@
-"""The recall log: one cheap insert a recall, summed up into the counters later, exactly once."""
+"""Write the recall log: one insert per recall, added to the counters later exactly once."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from engram.kernel.collisions import is_deadlock
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import current_workspace_id, in_workspace
 
-# A recall writes nothing else, so its commit need not wait for the disk: a crash of the database
-# loses recalls of the last half second at most. A sweep's own commit waits, and with it all that it
-# counted, so none is ever counted twice.
+# A recall writes nothing else, so its commit does not wait for the disk: a crash of the database
+# loses at most the recalls of the last half second. The commit of a sweep waits for the disk, so no
+# record is counted twice.
 NOTE = """
     WITH unhurried AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))
     INSERT INTO memories_recallrecord (workspace_id, memory_ids, noise_count, session_key, at)
@@ -26,9 +26,9 @@ NOTE = """
 def note_recall(
     memory_ids: Sequence[UUID], *, noise_count: int, session_key: str, now: datetime
 ) -> None:
-    """Note that a recall returned these memories, some of them below the noise score.
+    """Record that a recall returned these memories, `noise_count` of them below the noise score.
 
-    The last write of a transaction that writes nothing else.
+    The only write of its transaction.
     """
     with connection.cursor() as cursor:
         cursor.execute(
@@ -39,9 +39,9 @@ def note_recall(
 log = logging.getLogger(__name__)
 RECORDS_A_TURN = 5000
 
-# One statement takes the records away and adds them up, so a crash neither loses nor doubles. It
-# locks the memories in the order of their ids, as all writers do, and the day last, because all
-# sweeps of a workspace share it.
+# One statement deletes the records and adds them up, so a crash loses and repeats nothing. It locks
+# the memories in the order of their ids, as all writers do, and the day last, because all sweeps of
+# a workspace share it.
 COUNT = """
     WITH taken AS (
         DELETE FROM memories_recallrecord WHERE id IN (
@@ -79,9 +79,9 @@ COUNT = """
 
 
 def count_recalls(workspace: Workspace | UUID) -> int:
-    """Add one turn of recorded recalls to the counters of their memories and to their day.
+    """Add one batch of recall records to the counters of memories and days.
 
-    Return how many records went in.
+    Return the number of records.
     """
     with in_workspace(workspace), connection.cursor() as cursor:
         cursor.execute(COUNT, {"workspace": current_workspace_id(), "most": RECORDS_A_TURN})
@@ -89,16 +89,16 @@ def count_recalls(workspace: Workspace | UUID) -> int:
 
 
 def waiting() -> list[UUID]:
-    """Return the workspaces with recalls to count, found in one call however many there are."""
+    """Return the ids of workspaces with uncounted recalls, in one query."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT * FROM engram_workspaces_with('memories_recallrecord')")
         return [workspace_id for (workspace_id,) in cursor.fetchall()]
 
 
 def sweep() -> int:
-    """Count all that waits, a turn a workspace at a time; return how many records went in.
+    """Count all recall records, one batch per workspace in turn; return their number.
 
-    A workspace that fails is told in the log and left for the next sweep.
+    A workspace that fails is logged and left for the next sweep.
     """
     total = 0
     due = waiting()

@@ -1,8 +1,8 @@
-"""What recall found active at an earlier moment, in the wording of then.
+"""Recall as of an earlier time: the memories active then, in their wording at that time.
 
-What was revised since is read from its revisions, with the scope, the trust and the expiry of
-then, and compared by its old wording, which is embedded on the fly. Everything else is compared as
-it is stored. What is forgotten by now does not come back, whenever it was said.
+Memories revised since are read from their revisions, with scope, provenance and expiry of that
+time, and their old wording is embedded on the fly. All others are compared as stored. Memories
+forgotten by now are never returned.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from memories.services.recall.facts import facts_of
 from memories.services.recall.pool import BREADTH, RecallPool, gather
 from memories.services.recall.query import Query, holds
 
-REVISED_READ = 500  # memories revised since, the latest first
-EMBEDDED = 32  # of the reworded ones, those that share most with the query; the first window
+REVISED_READ = 500  # the most memories revised since, the latest first
+EMBEDDED = 32  # of the reworded, those with the highest BM25; their first window
 
 
 @dataclass(frozen=True, slots=True)
 class FormerWordings:
-    """Memories as they read then; `windows` of those whose wording was another."""
+    """Revised memories as of then; `windows` of those that were reworded."""
 
     memories: dict[UUID, Memory] = field(default_factory=dict)
     reworded: frozenset[UUID] = frozenset()
@@ -40,14 +40,14 @@ class FormerWordings:
 
 
 def unrevised(at: datetime) -> MemoryQuerySet:
-    """Return what was active at `at` and still reads as it did."""
+    """Return the memories active at `at` and not revised since."""
     later = Revision.objects.filter(memory=OuterRef("pk"), created_at__gt=at)
     return Memory.objects.recallable_then(at).filter(~Exists(later))
 
 
 def read_former(workspace: Workspace, query: Query, reading: QueryReading | None) -> FormerWordings:
-    """Read what was revised since; embed what shares most with the query, in no transaction."""
-    assert query.as_of is not None  # noqa: S101  callers ask of the past
+    """Read memories revised since; embed those that match the query best, outside a transaction."""
+    assert query.as_of is not None  # noqa: S101  only called with as_of
     with in_workspace(workspace):
         found = {m.id: m for m in _as_they_read(query.as_of) if _matches(m, query)}
         present = dict(Memory.objects.filter(pk__in=found).values_list("pk", "content_hash"))
@@ -76,7 +76,7 @@ def gather_then(
     *,
     always: Collection[UUID] = (),
 ) -> RecallPool:
-    """Return the pool of then: an exact scan, and what was revised since by its old wording."""
+    """Return the pool as of then: an exact scan, and revised memories by their old wording."""
     vector = None if reading is None else reading.vector
     pool = gather(
         unrevised_matching,
@@ -101,7 +101,7 @@ def gather_then(
 
 
 def states_of(then: FormerWordings) -> dict[UUID, late.Bytes]:
-    """Return the token states of old wordings; none where the old wording was not embedded."""
+    """Return the token states of old wordings that were embedded."""
     empty = np.empty((0, 0), dtype=np.int8)
     return {
         i: late.choose(windows.tokens.states, windows.tokens.words)
@@ -112,21 +112,21 @@ def states_of(then: FormerWordings) -> dict[UUID, late.Bytes]:
 
 
 def _as_they_read(at: datetime) -> list[Memory]:
-    """Return memories revised since, as they read at `at`: the first revision replaced after it."""
+    """Return memories revised since, as of `at`: by the first revision replaced after it."""
     later = Revision.objects.filter(created_at__gt=at)
     latest = later.order_by("-created_at").values_list("memory_id", flat=True)
     ids = list(dict.fromkeys(latest[: REVISED_READ * 4]))[:REVISED_READ]
     memories = Memory.objects.recallable_then(at, whatever_expiry=True).in_bulk(ids)
     wordings: dict[UUID, Revision] = {}
     for revision in later.filter(memory__in=list(memories)).order_by("-number"):
-        wordings[revision.memory_id] = revision  # the last one to stay is the earliest
+        wordings[revision.memory_id] = revision  # the earliest is assigned last
     for revision in wordings.values():
         _turn_back(memories[revision.memory_id], revision)
     return [m for m in memories.values() if m.expires_at is None or m.expires_at > at]
 
 
 def _turn_back(memory: Memory, revision: Revision) -> None:
-    """Give a memory (never to be saved) what its revision holds."""
+    """Set the fields of a memory (never to be saved) to those of a revision."""
     memory.content, memory.content_hash = revision.content, revision.content_hash
     memory.revision = revision.number
     fields = dict(revision.fields)
@@ -138,7 +138,7 @@ def _turn_back(memory: Memory, revision: Revision) -> None:
 
 
 def _matches(memory: Memory, query: Query) -> bool:
-    """Say of one memory what `asking.matching` asks of the table."""
+    """Return whether one memory matches the filter of `query.matching`."""
     is_constraint = memory.kind == Kind.CONSTRAINT
     is_held = memory.is_pinned and holds(query, memory.scope, memory.project)
     scope = query.scope
@@ -158,22 +158,22 @@ def _matches(memory: Memory, query: Query) -> bool:
 
 
 def _cosines(ids: Collection[UUID], vector: np.ndarray, model: str) -> dict[UUID, float]:
-    """Return the cosine of the nearest window of each that has vectors."""
+    """Return the cosine of the nearest window of each memory with vectors."""
     found = facts_of(ids, vocabulary_of(()), vector, model)
     return {i: facts.cosine for i, facts in found.items() if facts.cosine is not None}
 
 
 def _shares(query: Query, memories: Collection[Memory]) -> dict[UUID, float]:
-    """Return BM25 over the wordings given, with the present counts of terms."""
-    asked = terms(query.text)
-    vocabulary = vocabulary_of(asked)
+    """Return BM25 scores of given wordings, with the present document frequencies."""
+    query_terms = terms(query.text)
+    vocabulary = vocabulary_of(query_terms)
     counted = {memory.id: terms(memory.content) for memory in memories}
     scores = bm25.score(
-        asked,
-        [(t, i, c[t]) for i, c in counted.items() for t in asked if t in c],
+        query_terms,
+        [(t, i, c[t]) for i, c in counted.items() for t in query_terms if t in c],
         document_frequencies=vocabulary.frequencies,
         document_lengths={i: c.total() for i, c in counted.items()},
         n_documents=vocabulary.memories,
         average_length=vocabulary.average_words,
     )
-    return bm25.share(scores, asked, vocabulary.frequencies, vocabulary.memories)
+    return bm25.share(scores, query_terms, vocabulary.frequencies, vocabulary.memories)

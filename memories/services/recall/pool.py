@@ -1,4 +1,4 @@
-"""The first stage of recall: a pool by meaning and by words, each member with both raw scores."""
+"""Gather the pool of recall, by vectors and by words; each member has both raw scores."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from memories.services.recall.turns import neighbours
 
 __all__ = ["BREADTH", "RecallPool", "gather", "nearest"]
 
-# So many by meaning, so many by words, and of both together so many whose neighbours come with
-# them; all that a caller wants, when that is more.
+# The sizes of the pool: by vectors, by words, and of both those whose session neighbours are added;
+# `k`, if that is larger.
 BREADTH = 60
 
 
 @dataclass(slots=True)
 class RecallPool:
-    """The memories that recall ranks; all maps are by memory id."""
+    """The memories that recall ranks; all mappings are by memory id."""
 
     vocabulary: Vocabulary
     cosines: dict[UUID, float] = field(default_factory=dict)
@@ -37,7 +37,7 @@ class RecallPool:
     facts: dict[UUID, Facts] = field(default_factory=dict)
 
     def add(self, facts: Mapping[UUID, Facts]) -> None:
-        """Take members in."""
+        """Add members."""
         self.ids |= facts.keys()
         self.facts |= facts
         self.cosines |= {i: f.cosine for i, f in facts.items() if f.cosine is not None}
@@ -54,9 +54,9 @@ def gather(
     breadth: int = BREADTH,
     is_present: bool = True,
 ) -> RecallPool:
-    """Return the best by meaning, the best by words, their neighbours in the session, `always`.
+    """Return the nearest memories, the best by words, their session neighbours, and `always`.
 
-    `is_present` is False when `recallable` holds memories that are hidden by now.
+    `is_present` is False when `recallable` contains memories that are hidden by now.
     """
     with by_index_in_order():
         pool = RecallPool(vocabulary_of(query_terms))
@@ -69,13 +69,13 @@ def gather(
         found = {*near, *by_words(recallable, pool.vocabulary, breadth), *always}
         pool.add(facts_of(found, pool.vocabulary, vector, model))
         best = _best(pool, has_vector=vector is not None)[:breadth]
-        added = _place(pool, recallable, {*best, *always})
+        added = _add_neighbours(pool, recallable, {*best, *always})
         pool.add(facts_of(added, pool.vocabulary, vector, model))
     return pool
 
 
 def _best(pool: RecallPool, *, has_vector: bool) -> Sequence[UUID]:
-    """Return the members by what they are worth on their own, best first."""
+    """Return the members by their own score, best first."""
     scores = {
         i: first_score(
             pool.cosines.get(i),
@@ -88,8 +88,10 @@ def _best(pool: RecallPool, *, has_vector: bool) -> Sequence[UUID]:
     return sorted(scores, key=lambda i: (-scores[i], i))
 
 
-def _place(pool: RecallPool, recallable: QuerySet[Memory], ids: Collection[UUID]) -> set[UUID]:
-    """Learn what stands around memories in their sessions, and around that; return what is new."""
+def _add_neighbours(
+    pool: RecallPool, recallable: QuerySet[Memory], ids: Collection[UUID]
+) -> set[UUID]:
+    """Add the session neighbours of memories, two steps each way; return the new members."""
     around: set[UUID] = set()
     for memory_id, (before, after) in neighbours(recallable, ids).items():
         line = [*reversed(before), memory_id, *after]

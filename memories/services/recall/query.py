@@ -1,4 +1,4 @@
-"""What is asked of recall, and the filter it means."""
+"""The query of a recall, and the filters that it implies."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from memories.models import Kind
 from memories.models.memory import in_scope
 
 _LEADING = Q(kind=Kind.CONSTRAINT) | Q(is_pinned=True)
-_SAYS_SOMETHING = ("L", "N", "So")  # letters, digits, pictographs
+_MEANINGFUL = ("L", "N", "So")  # letters, digits, pictographs
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What is asked, and within what; `None` stands for the workspace's setting."""
+    """The query of a recall and its filters; `None` means the workspace's setting."""
 
     text: str
     k: int = 10
@@ -34,18 +34,18 @@ class Query:
     session_key: str = ""
 
     @property
-    def asks_something(self) -> bool:
-        """Tell whether the query holds a letter, a digit or a pictograph."""
-        return any(unicodedata.category(c).startswith(_SAYS_SOMETHING) for c in self.text)
+    def is_meaningful(self) -> bool:
+        """Return whether the query contains a letter, a digit or a pictograph."""
+        return any(unicodedata.category(c).startswith(_MEANINGFUL) for c in self.text)
 
     def provenance_weight(self, provenance: str, config: WorkspaceSettings) -> float:
-        """Return the weight of a class in this call."""
+        """Return the weight of a class of provenance in this call."""
         given = self.weights.get(provenance)
         return config.provenance_weight(provenance) if given is None else given
 
 
 def in_places(query: Query) -> Q:
-    """Match the scope and below; constraints and pins of enclosing scopes hold inside as well."""
+    """Match the scope and below, and constraints and pins of enclosing scopes."""
     if not query.scope:
         return Q()
     above = ["", *enclosing(query.scope)]
@@ -53,7 +53,7 @@ def in_places(query: Query) -> Q:
 
 
 def in_project(query: Query) -> Q:
-    """Match the project; constraints of no project hold in each, and so do pins that hold there."""
+    """Match the project, constraints without a project, and pins that apply there."""
     if not query.project:
         return Q()
     of_none = Q(kind=Kind.CONSTRAINT) | (Q(is_pinned=True) & holding(query))
@@ -61,7 +61,7 @@ def in_project(query: Query) -> Q:
 
 
 def holding(query: Query) -> Q:
-    """Match what holds where a query looks, if it is pinned; `holds` says it of one memory."""
+    """Match pins that apply in the query's place; `holds` is the same test for one memory."""
     found = Q(scope="", project="")
     if query.project:
         found |= Q(project=query.project)
@@ -71,10 +71,10 @@ def holding(query: Query) -> Q:
 
 
 def holds(query: Query, scope: str, project: str) -> bool:
-    """Tell whether a pin of this scope and project holds where a query looks.
+    """Return whether a pin of this scope and project applies in the query's place.
 
-    Its project or scope is the query's, a scope above or below, or it has neither: as sessions
-    have it (`memories.services.sessions.candidates`).
+    It applies if its project or scope is the query's or an enclosing or enclosed scope, or it has
+    neither, as in sessions (`memories.services.sessions.candidates`).
     """
     if not (scope or project):
         return True
@@ -86,7 +86,7 @@ def holds(query: Query, scope: str, project: str) -> bool:
 
 
 def enclosing(scope: str) -> list[str]:
-    """Return the scopes that a scope lies in, by whole path segments, the widest first."""
+    """Return the enclosing scopes of a scope, by whole path segments, widest first."""
     parts = scope.split("/")
     return ["/".join(parts[:n]) for n in range(1, len(parts))]
 

@@ -1,4 +1,4 @@
-"""Ranking a pool: fused, read token by token, lowered where it repeats itself, and explained."""
+"""Rank a pool: fuse scores, rerank token by token, apply diversity, explain."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ _SHOWN = [f.name for f in fields(Factors) if f.name not in {"id", "score"}]
 
 @dataclass(frozen=True, slots=True)
 class RankRequest:
-    """A query with what the model makes of it, and where and when it is asked."""
+    """A query with its embedding, model, settings and time."""
 
     query: Query
     reading: QueryReading | None
     model: str
     config: WorkspaceSettings
-    now: datetime  # the moment that is asked about
+    now: datetime  # `as_of`, or the present
 
 
 @dataclass(frozen=True, slots=True)
 class PastWordings:
-    """Memories that read otherwise at the moment asked about, and their token states then."""
+    """Memories with another wording at `as_of`, and the token states of that wording."""
 
     memories: Mapping[UUID, Memory] = field(default_factory=dict)
     states: Mapping[UUID, late.Bytes] = field(default_factory=dict)
@@ -51,24 +51,24 @@ class PastWordings:
 
 @dataclass(frozen=True, slots=True)
 class RankedMemory:
-    """One memory in its place."""
+    """One ranked memory."""
 
     id: UUID
     score: float
     cosine: float | None
     _factors: Factors[UUID]
     _diverse: DiverseItem[UUID]
-    _board: _PoolRankings
+    _pool_scores: _PoolScores
 
     @property
     def explain(self) -> dict[str, Any]:
-        """Every factor of the score (`memories.core.fusion`), and where it stood in the pool."""
-        return _explain(self._factors, self._diverse, self._board)
+        """Return every factor of the score (`memories.core.fusion`), and its ranks in the pool."""
+        return _explain(self._factors, self._diverse, self._pool_scores)
 
 
 @dataclass(frozen=True, slots=True)
-class _PoolRankings:
-    """What the factors of a score are read against."""
+class _PoolScores:
+    """The score distributions of a pool, for ranks and percentiles."""
 
     pool: RecallPool
     stage: str
@@ -84,10 +84,9 @@ def rank(
     always: Collection[UUID] = (),
     past: PastWordings | None = None,
 ) -> list[RankedMemory]:
-    """Return what is related of a pool, pins first, then by score.
+    """Return the related memories of a pool, pins first, then by score.
 
-    With the second stage only the best `BREADTH` remain, with the pins and with `always`; all that
-    are asked for, when those are more.
+    With the second stage only the best `BREADTH` (or `k`, if larger), pins and `always` remain.
     """
     past = past or PastWordings()
     candidates = _candidates(request, pool, past)
@@ -112,13 +111,15 @@ def rank(
             ids=best,
             besides=past.states,
         )
-        # Turns that were not read token by token lend nothing: their scores are of another scale.
+        # Neighbours that were not reranked add nothing: their scores have another scale.
         kept = fused([replace(c, late=scores.get(c.id)) for c in candidates if c.id in best])
     lasting = {*pinned, *always}
     related = [f for f in kept if f.score > 0 or f.id in lasting]
     diverse = _choose_diverse(related, request)
     by_id = {f.id: f for f in related}
-    board = _PoolRankings(pool, stage, sorted(pool.cosines.values()), sorted(pool.words.values()))
+    pool_scores = _PoolScores(
+        pool, stage, sorted(pool.cosines.values()), sorted(pool.words.values())
+    )
     ranked = [
         RankedMemory(
             d.id,
@@ -126,7 +127,7 @@ def rank(
             pool.cosines.get(d.id),
             by_id[d.id],
             d,
-            board,
+            pool_scores,
         )
         for d in diverse
     ]
@@ -166,19 +167,19 @@ def _candidates(
 
 
 def _is_held(row: Facts | Memory, query: Query) -> bool:
-    """Tell whether a memory is pinned where the query looks: then it does not age."""
+    """Return whether a memory is a pin in the query's place: its score does not decay with age."""
     return row.is_pinned and holds(query, row.scope, row.project)
 
 
 def _members(pool: RecallPool, past: PastWordings) -> list[Facts | Memory]:
-    """Return what ranking needs of the memories, in the order of their ids."""
+    """Return the memories' ranking features in the order of their ids."""
     return [past.memories.get(i) or pool.facts[i] for i in sorted(pool.ids)]
 
 
 def _choose_diverse(
     related: Sequence[Factors[UUID]], request: RankRequest
 ) -> list[DiverseItem[UUID]]:
-    """Lower what repeats something better placed; what lies far behind stays as it is."""
+    """Lower memories that repeat a better one; those far behind keep their score."""
     strength = request.config.diversity
     if not strength:
         return [DiverseItem(f.id, f.score, 1.0, None) for f in related]
@@ -192,15 +193,15 @@ def _choose_diverse(
 
 
 def _explain(
-    factors: Factors[UUID], diverse: DiverseItem[UUID], board: _PoolRankings
+    factors: Factors[UUID], diverse: DiverseItem[UUID], pool_scores: _PoolScores
 ) -> dict[str, Any]:
-    pool = board.pool
+    pool = pool_scores.pool
     return {name: getattr(factors, name) for name in _SHOWN} | {
         "diversity": diverse.multiplier,
         "repeats": None if diverse.repeats is None else str(diverse.repeats),
-        "rerank": board.stage,
-        "vector_rank": _rank_in(board.cosines, pool.cosines.get(factors.id)),
-        "text_rank": _rank_in(board.words, pool.words.get(factors.id)),
+        "rerank": pool_scores.stage,
+        "vector_rank": _rank_in(pool_scores.cosines, pool.cosines.get(factors.id)),
+        "text_rank": _rank_in(pool_scores.words, pool.words.get(factors.id)),
         "neighbours": [
             str(neighbour)
             for neighbour in (pool.previous.get(factors.id), pool.next.get(factors.id))

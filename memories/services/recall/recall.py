@@ -1,4 +1,4 @@
-"""Recall: what answers a query, best first, with every factor of the score."""
+"""Recall the memories that answer a query, best first, with every factor of the score."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ NO_MEMORIES = "no memories: nothing in this workspace can be recalled"
 NO_MEMORIES_THEN = "no memories: nothing was known at that moment"
 ALL_FILTERED = "all filtered: no memory is left within the scope, project and kinds"
 NOTHING_RELATED = "nothing related: no memory shares a word or a meaning with the query"
-NOTHING_ASKED = "nothing asked: the query holds nothing but punctuation"
+EMPTY_QUERY = "nothing asked: the query holds nothing but punctuation"
 BELOW_MIN_SCORE = "below min_score: every memory that was found scores less"
 NOT_EMBEDDABLE = "query not embeddable: its meaning is unknown right now"
 
@@ -38,7 +38,7 @@ __all__ = ["Query", "RecallAnswer", "RecalledMemory", "matching", "ranking", "re
 
 @dataclass(frozen=True, slots=True)
 class RecalledMemory:
-    """One memory with its score; `explain` holds every factor (see `memories.core.fusion`)."""
+    """One memory with its score; `explain` has every factor (see `memories.core.fusion`)."""
 
     memory: Memory
     score: float
@@ -48,17 +48,17 @@ class RecalledMemory:
 
 @dataclass(frozen=True, slots=True)
 class RecallAnswer:
-    """What was found, or why nothing was."""
+    """The results, or the reason why there are none."""
 
     results: tuple[RecalledMemory, ...]
     reason: str = ""
 
 
 def recall(workspace: Workspace, query: Query, *, now: datetime) -> RecallAnswer:
-    """Answer a query from what may be recalled, or could be at the moment asked about.
+    """Answer a query from recallable memories, or those recallable at `as_of`.
 
-    1. Embed, outside of any transaction. 2. A pool by meaning and by words. 3. Fuse, read the best
-    token by token, weigh. 4. Note the recall, to be counted later.
+    1. Embed, outside a transaction. 2. Gather a pool by vectors and words. 3. Fuse, rerank the best
+    token by token, weigh. 4. Log the recall, to be counted later.
     """
     with telemetry.timed("recall", workspace):
         return _recall(workspace, query, now=now)
@@ -66,7 +66,7 @@ def recall(workspace: Workspace, query: Query, *, now: datetime) -> RecallAnswer
 
 def _recall(workspace: Workspace, query: Query, *, now: datetime) -> RecallAnswer:
     reading = read_query_of(query, workspace.embedding_model)
-    if reading is None and query.asks_something:
+    if reading is None and query.is_meaningful:
         telemetry.record_outage(
             "embedding", "embedding_unavailable",
             detail=workspace.embedding_model, now=now, workspace=workspace,
@@ -103,23 +103,25 @@ def ranking(
     always: Collection[UUID] = (),
     now: datetime,
 ) -> list[RankedMemory]:
-    """Return all that is related to a query, in order, and `always` whatever it is worth."""
+    """Return all memories related to a query, in order, and `always` whatever their score."""
     model = workspace.embedding_model
-    asked = RankRequest(query, reading, model, workspace.config, query.as_of or now)
+    request = RankRequest(query, reading, model, workspace.config, query.as_of or now)
     if then is None:
         recallable = Memory.objects.recallable(now).filter(matching(query))
         pinned = _leading_pins(recallable, query)
         pool = _pool(recallable, query, reading, model, [*pinned, *always])
-        return rank(asked, pool, pinned=pinned, always=always)
-    unrevised = past.unrevised(asked.now).filter(matching(query))
+        return rank(request, pool, pinned=pinned, always=always)
+    unrevised = past.unrevised(request.now).filter(matching(query))
     pinned = _leading_pins(unrevised, query)
     pool = past.gather_then(unrevised, query, reading, model, then, always=pinned)
-    return rank(asked, pool, pinned=pinned, past=PastWordings(then.memories, past.states_of(then)))
+    return rank(
+        request, pool, pinned=pinned, past=PastWordings(then.memories, past.states_of(then))
+    )
 
 
 def read_query_of(query: Query, model: str) -> QueryReading | None:
-    """Return what the model makes of a query; None when it cannot be had, or nothing is asked."""
-    if not query.asks_something:
+    """Return the embedding of a query; None when embedding fails or the query is empty."""
+    if not query.is_meaningful:
         return None
     try:
         return read_query(query.text, model)
@@ -140,9 +142,9 @@ def _pool(
 
 
 def _leading_pins(recallable: QuerySet[Memory], query: Query) -> list[UUID]:
-    """Return the pins that lead where the query looks: half of `k` at most, one at least.
+    """Return the pins in the query's place: at most half of `k`, at least one.
 
-    What a user stated comes before what agents call important, as at the start of a session.
+    Ordered by provenance, then importance, as at the start of a session.
     """
     pins = recallable.filter(holding(query), is_pinned=True)
     ordered = pins.order_by(_TRUST.desc(), "-importance", "created_at", "pk")
@@ -150,7 +152,7 @@ def _leading_pins(recallable: QuerySet[Memory], query: Query) -> list[UUID]:
 
 
 def _reason(query: Query, now: datetime, reading: QueryReading | None, *, had_any: bool) -> str:
-    """Say why nothing was found."""
+    """Return the reason why there are no results."""
     if had_any:
         return BELOW_MIN_SCORE
     recallable = Memory.objects.recallable(now)
@@ -160,6 +162,6 @@ def _reason(query: Query, now: datetime, reading: QueryReading | None, *, had_an
         return NO_MEMORIES if query.as_of is None else NO_MEMORIES_THEN
     if not recallable.filter(matching(query)).exists():
         return ALL_FILTERED
-    if not query.asks_something:
-        return NOTHING_ASKED
+    if not query.is_meaningful:
+        return EMPTY_QUERY
     return NOT_EMBEDDABLE if reading is None else NOTHING_RELATED

@@ -1,4 +1,4 @@
-"""The second stage of recall: the best of the pool, compared with the query token by token."""
+"""Rerank the best of the pool by comparing token states with the query's (late interaction)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NO_TERMS = "off: the query holds no index term"
 
 
 def stage(reading: QueryReading | None, query: str, model: str, *, is_wanted: bool) -> str:
-    """Say whether the second stage takes part, and if not, why."""
+    """Return whether the second stage runs, and the reason if not."""
     if not is_wanted:
         return NOT_ASKED
     if not tells_tokens(model) or (reading is not None and reading.tokens is None):
@@ -36,7 +36,7 @@ def late_scores(
 ) -> dict[UUID, float]:
     """Return `late` of the named memories whose token states are stored.
 
-    `besides` are states that are not stored: those of wordings of the past.
+    `besides` are states that are not stored, of past wordings.
     """
     if reading.tokens is None:
         return {}

@@ -1,6 +1,6 @@
-"""The memories before and after others in their sessions: what one turn asks, the next answers.
+"""Find the memories before and after others in their sessions (question and answer turns).
 
-A session is its writer's: what another key wrote under the same session key is not part of it.
+A session belongs to its key: memories of another key under the same session key are not part of it.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from engram.kernel.binary import binary_cursor
 from engram.kernel.conditions import condition_of
 from memories.models import Memory
 
-REACH = 2  # what stands around a memory, and around that
+REACH = 2  # steps before and after a memory
 
-# Rows of values compare by their first difference, and an index serves that.
+# Row comparison is lexicographic and can use an index.
 _AROUND = """
     SELECT here.id,
         ARRAY(

@@ -1,4 +1,4 @@
-"""Why a recall returns a memory, or does not: its state, the filters, its place, its score."""
+"""Explain why a recall does or does not return a memory: state, filters, rank, score."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from memories.services.recall.query import Query, in_places, in_project, of_kind
 from memories.services.recall.rank import RankedMemory
 from memories.services.recall.recall import ranking, read_query_of
 
-# Names for programs, and what they mean.
+# The codes and their messages.
 CODES = {
     "returned": "It is returned.",
     "state": "It is not active.",
@@ -59,12 +59,12 @@ class WhyNot:
 
     @property
     def is_returned(self) -> bool:
-        """Tell whether a recall returns the memory."""
+        """Return whether a recall returns the memory."""
         return self.reasons[0].code == "returned"
 
 
 def why_not(workspace: Workspace, memory: Memory, query: Query, *, now: datetime) -> WhyNot:
-    """Ask the query as recall does, and look where the memory went."""
+    """Run the query as recall does, and find the memory's rank and score."""
     reading = read_query_of(query, workspace.embedding_model)
     state = memory.state(now)
     with in_workspace(workspace):
@@ -72,7 +72,7 @@ def why_not(workspace: Workspace, memory: Memory, query: Query, *, now: datetime
         ranked = ranking(workspace, query, reading, now=now)
         place = next((n for n, one in enumerate(ranked, 1) if one.id == memory.id), None)
         own = None if place is None else ranked[place - 1]
-        if own is None:  # ranked all the same, so that its factors can be told
+        if own is None:  # rank it anyway, to show its factors
             forced = ranking(workspace, query, reading, always=[memory.id], now=now)
             own = next(one for one in forced if one.id == memory.id)
     others = [one for one in ranked if one.id != memory.id]
@@ -98,16 +98,16 @@ def _of_state(memory: Memory, state: State) -> list[WhyNotReason]:
 
 
 def _of_filters(memory: Memory, query: Query) -> list[WhyNotReason]:
-    """Name each filter that leaves the memory out."""
+    """Return a reason for each filter that excludes the memory."""
     row = Memory.objects.filter(pk=memory.pk)
-    asked = (
+    filters = (
         ("scope", in_places(query), f"Its scope is {_quote_path(memory.scope)}."),
         ("project", in_project(query), f"Its project is {_quote_path(memory.project)}."),
         ("kinds", of_kinds(query), f"It is of the kind {memory.kind}."),
     )
     return [
         WhyNotReason(code, f"{CODES[code]} {detail}")
-        for code, condition, detail in asked
+        for code, condition, detail in filters
         if not row.filter(condition).exists()
     ]
 
@@ -115,8 +115,8 @@ def _of_filters(memory: Memory, query: Query) -> list[WhyNotReason]:
 def _of_rank(
     memory: Memory, query: Query, own: RankedMemory, place: int | None, others: list[RankedMemory]
 ) -> list[WhyNotReason]:
-    """Say what keeps an active memory that no filter leaves out from being returned."""
-    if not query.asks_something:
+    """Return the reasons why an active memory that passes the filters is not returned."""
+    if not query.is_meaningful:
         return [WhyNotReason("nothing_asked", CODES["nothing_asked"])]
     found = []
     if own.score <= 0:
@@ -140,7 +140,7 @@ def _of_rank(
 
 
 def _threshold(query: Query, others: list[RankedMemory]) -> float | None:
-    """Return the score that would have been enough: that of place k, or `min_score`."""
+    """Return the score needed to be returned: that of rank k, or `min_score`."""
     needed = [others[query.k - 1].score] if len(others) >= query.k else []
     if query.min_score is not None:
         needed.append(query.min_score)
