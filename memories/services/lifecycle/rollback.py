@@ -266,19 +266,19 @@ def _find_outcomes(
     ids = [memory.id for memory in memories]
     others = observations_of_others(ids, writer.names)
     changed = changed_by_others(ids, writer.key_id)
-    fates = _Outcomes([], [], [])
+    outcomes = _Outcomes([], [], [])
     for memory in memories:
         by_hand = changed.get(memory.id, set())
         if statements := others.get(memory.id):
             rest = remainder_of_own(memory, statements, by_hand)
             if not rest.is_reworded or not is_wording_taken(memory, rest.after["content"]):
-                fates.shared.append(rest)
+                outcomes.shared.append(rest)
                 continue
         elif "content" in by_hand:
-            fates.spared.append(memory.id)
+            outcomes.spared.append(memory.id)
             continue
-        fates.forgotten.append(memory.id)
-    return fates
+        outcomes.forgotten.append(memory.id)
+    return outcomes
 
 
 def _rests_of_others(outcomes: _Outcomes, writer: Writer, since: datetime) -> list[Remainder]:
