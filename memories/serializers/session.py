@@ -17,8 +17,8 @@ from memories.models import CandidateSource, Session, SessionCandidate, State
 from memories.models.session import TRANSCRIPT_MAX_CHARS, SessionState
 from memories.services.disputes import Dispute
 from memories.services.sessions.candidates import CONSTRAINTS_READ
-from memories.services.sessions.offer import Started
-from memories.services.sessions.prompts import Prompted
+from memories.services.sessions.offer import StartedSession
+from memories.services.sessions.prompts import PromptResult
 
 PROMPT_MAX_CHARS = 20_000
 K_MAX = 100
@@ -271,7 +271,7 @@ class SessionDetailSerializer(SessionSerializer):
     records = CandidateSerializer(many=True)
 
 
-def present_started(started: Started) -> dict[str, Any]:
+def present_started(started: StartedSession) -> dict[str, Any]:
     """Return what a session is given as callers see it, but for the time it took."""
     return {
         "session_key": started.session.session_key,
@@ -295,7 +295,7 @@ def present_started(started: Started) -> dict[str, Any]:
     }
 
 
-def present_prompted(prompted: Prompted) -> dict[str, Any]:
+def present_prompted(prompted: PromptResult) -> dict[str, Any]:
     """Return what a prompt matched as callers see it."""
     return {
         "session_key": prompted.session.session_key,

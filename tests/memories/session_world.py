@@ -13,7 +13,7 @@ from engram.kernel.actors import Actor
 from engram.kernel.models import Role
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, SessionCandidate
-from memories.services.sessions.offer import Started
+from memories.services.sessions.offer import StartedSession
 from memories.services.sessions.ranker_hook import RankerAnswer, RankerRequest
 from memories.services.sessions.start import SessionRequest, start_session
 from tests.conftest import NOW, Tenant
@@ -42,7 +42,7 @@ def remember(
     return UUID(answer.json()["memory"]["id"])
 
 
-def begin(tenant: Tenant, key: str = "s1", *, now: datetime = NOW, **wanted: Any) -> Started:
+def begin(tenant: Tenant, key: str = "s1", *, now: datetime = NOW, **wanted: Any) -> StartedSession:
     """Start a session."""
     return start_session(
         tenant.workspace,
@@ -53,12 +53,12 @@ def begin(tenant: Tenant, key: str = "s1", *, now: datetime = NOW, **wanted: Any
     )
 
 
-def given(started: Started) -> list[UUID]:
+def given(started: StartedSession) -> list[UUID]:
     """Return what a session was given, in order."""
     return [one.memory_id for one in started.offered]
 
 
-def records(tenant: Tenant, started: Started) -> list[SessionCandidate]:
+def records(tenant: Tenant, started: StartedSession) -> list[SessionCandidate]:
     """Return the records of a session, those that were ranked first."""
     with in_workspace(tenant.workspace):
         return list(started.session.candidates.order_by("rank", "pk"))

@@ -20,7 +20,7 @@ from memories.services.lifecycle.forget import forget
 from memories.services.sessions import end as session_end
 from memories.services.sessions.end import close_idle, end_session, note_judged
 from memories.services.sessions.feedback import give_feedback
-from memories.services.sessions.prompts import Prompted, prompt
+from memories.services.sessions.prompts import PromptResult, prompt
 from memories.signals import session_ended, session_started
 from memories.tasks import close_idle_sessions
 from tests.conftest import NOW, Tenant
@@ -47,7 +47,7 @@ def heard() -> Iterator[list[tuple[str, str, datetime]]]:
     session_ended.disconnect(end)
 
 
-def ask(tenant: Tenant, text: str, key: str = "s1", now: datetime = NOW) -> Prompted:
+def ask(tenant: Tenant, text: str, key: str = "s1", now: datetime = NOW) -> PromptResult:
     return prompt(tenant.workspace, key, text, actor=AGENT, now=now)
 
 
@@ -195,7 +195,7 @@ def test_a_memory_stuffed_with_words_is_not_matched(tenant: Tenant) -> None:
     assert list(hits_of(ask(tenant, "Is Biscuit the dog of the office?"))) == [dog]
 
 
-def hits_of(asked: Prompted) -> list[UUID]:
+def hits_of(asked: PromptResult) -> list[UUID]:
     return [hit.memory.id for hit in asked.hits]
 
 

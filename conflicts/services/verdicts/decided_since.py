@@ -16,7 +16,7 @@ from conflicts.services.cards.erase import ERASED
 from conflicts.services.cards.queue import withheld
 from engram.kernel.tenancy import current_workspace_id
 from memories.models import Memory
-from memories.services.sessions.offer import DECIDED_MAX, Decided
+from memories.services.sessions.offer import DECIDED_MAX, DecidedConflict
 
 READ_MAX = 50
 SUCCESSORS_MAX = 20  # of one memory, each replaced by the next
@@ -53,7 +53,7 @@ class _Made(NamedTuple):
     answer: UUID | None
 
 
-def decided_since(*, since: datetime, until: datetime, now: datetime) -> list[Decided]:
+def decided_since(*, since: datetime, until: datetime, now: datetime) -> list[DecidedConflict]:
     """Return the decisions that stand and were made between, newest first, in words.
 
     A card is left out while a memory of it is forgotten, and for good when its words were erased;
@@ -66,7 +66,7 @@ def decided_since(*, since: datetime, until: datetime, now: datetime) -> list[De
     told = told[:DECIDED_MAX]
     contents = _contents({i for one in told for i in _quotable(one)}, now)
     return [
-        Decided(
+        DecidedConflict(
             conflict=one.conflict,
             question=one.question,
             verdict=one.verdict,

@@ -33,7 +33,7 @@ from memories.services.review.trust import (
     ReviewNeededError,
     demand_all,
     demand_claims,
-    demand_leave,
+    demand_may_restore,
     demand_trust,
 )
 
@@ -206,7 +206,7 @@ class CommitTransaction:
     def _revive(self, memory: Memory, draft: Draft) -> Committed | None:
         """Restore a forgotten memory; None if it is also retired or superseded."""
         locked = lock([memory.id])[0]
-        self._demand(draft, lambda: demand_leave(locked, actor=self.actor))
+        self._demand(draft, lambda: demand_may_restore(locked, actor=self.actor))
         replaced = self._to_replace(draft)
         restore_fields(locked, {"forgotten_at": None}, actor=self.actor, now=self.now)
         if locked.state(self.now) != State.ACTIVE:

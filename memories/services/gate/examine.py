@@ -21,7 +21,7 @@ from memories.models import Memory, Provenance
 from memories.services.disputes import disputes_of
 from memories.services.gate.neighbours import Row, find_neighbours
 from memories.services.gate.suggestions import kept_apart_from
-from memories.services.review.trust import is_persons_word, lacking_trust
+from memories.services.review.trust import is_decided_by_person, why_untrusted
 
 NEIGHBOURS = 5
 _RANK: dict[Outcome, int] = {"kept_apart": 0, "merged": 1, "suggested": 2, "created": 3}
@@ -310,9 +310,9 @@ def _protect_trusted(
         return one
     if Provenance(statement.provenance).trust < Provenance(stored.provenance).trust:
         reason = f"the stored memory is {stored.provenance} and stays as it is"
-    elif lacking_trust(stored, statement.provenance, actor):
+    elif why_untrusted(stored, statement.provenance, actor):
         reason = "the stored memory leads sessions and stays as it is"
-    elif is_persons_word(stored):
+    elif is_decided_by_person(stored):
         reason = "a person wrote the stored memory or decided about it"
     else:
         return one

@@ -45,7 +45,7 @@ from memories.services.lifecycle.fields import fields_of, fields_sent, write_fie
 from memories.services.lifecycle.links import Links
 from memories.services.lifecycle.states import restore_fields
 from memories.services.locks import lock
-from memories.services.review.trust import by_persons, is_persons_word, lacking_trust, leads
+from memories.services.review.trust import by_persons, is_decided_by_person, leads, why_untrusted
 from memories.signals import memories_written
 
 COUNTERS = ("recall_count", "injected_count", "hit_count", "used_count")
@@ -207,9 +207,9 @@ def _why_reviewer_needed(merge: Merge, survivor: Memory, actor: Actor) -> str:
         return "What was merged claims more than this key may"
     if any(_leads(fields) for fields in (sent, merge.before)) and not actor.may_pin:
         return "What was merged leads everybody's sessions"
-    if lacking_trust(survivor, actor.highest_provenance, actor):
+    if why_untrusted(survivor, actor.highest_provenance, actor):
         return "This memory is more trusted than this key"
-    return "A person wrote or decided about this memory" if is_persons_word(survivor) else ""
+    return "A person wrote or decided about this memory" if is_decided_by_person(survivor) else ""
 
 
 def _leads(fields: Mapping[str, Any]) -> bool:

@@ -23,7 +23,11 @@ from memories.services.index.statement_hashes import COMMITTED_AGAIN, lock_state
 from memories.services.lifecycle.states import hide, lock_absorbed, restore_fields, survivor_ids
 from memories.services.locks import lock
 from memories.services.review.ask import request_forgetting, request_review
-from memories.services.review.trust import ReviewNeededError, demand_leave, keeps_from_forgetting
+from memories.services.review.trust import (
+    ReviewNeededError,
+    demand_may_restore,
+    reviews_before_forgetting,
+)
 
 # The most memories that one query forgets, so that a vague query cannot hide a workspace.
 MEANT_MAX = 50
@@ -109,7 +113,9 @@ def preview(workspace: Workspace, ids: Collection[UUID], *, actor: Actor) -> Pre
         wanted = list(dict.fromkeys([*ids, *sorted(survivor_ids(ids))]))
         found = Memory.objects.filter(forgotten_at=None).in_bulk(wanted)
         named = [found[i] for i in wanted if i in found]
-        kept = {one.memory.id for one in keeps_from_forgetting(named, actor=actor) if one.memory}
+        kept = {
+            one.memory.id for one in reviews_before_forgetting(named, actor=actor) if one.memory
+        }
         going = [memory for memory in named if memory.id not in kept]
         along = [m for m in lock_absorbed(going) if m.forgotten_at is None and m.id not in kept]
         shown = {memory.id: memory for memory in (*named, *along)}
@@ -128,7 +134,7 @@ def forget(
     with in_workspace(workspace):
         wanted = {*ids, *survivor_ids(ids)}
         named = [memory for memory in lock(wanted) if memory.forgotten_at is None]
-        needed = keeps_from_forgetting(named, actor=actor)
+        needed = reviews_before_forgetting(named, actor=actor)
         pending = request_forgetting(needed, actor=actor, now=now)
         going = [memory for memory in named if memory.id not in pending]
         return Forgotten(tuple(hide(going, "forgotten_at", actor=actor, now=now)), pending)
@@ -150,7 +156,7 @@ def restore(
             pending = {}
             for memory in [m for m in lock(ids) if m.forgotten_at is not None]:
                 try:
-                    demand_leave(memory, actor=actor)
+                    demand_may_restore(memory, actor=actor)
                 except ReviewNeededError as needed:
                     pending[memory.id] = request_review(
                         workspace, needed, {}, actor=actor, now=now

@@ -24,7 +24,7 @@ from memories.services.index.search_index import WordIndex, reindex_vectors
 from memories.services.index.statement_hashes import forgotten_memory, lock_statements
 from memories.services.lifecycle.fields import keep_revision
 from memories.services.locks import lock
-from memories.services.review.ask import lapse_about, request_review
+from memories.services.review.ask import lapse_reviews, request_review
 from memories.services.review.trust import ReviewNeededError, demand_all, demand_pin, demand_trust
 from memories.signals import memories_written
 
@@ -147,7 +147,7 @@ def apply_revision(
         now=now,
         data={"revision": memory.revision, "fields": sorted(changes)},
     )
-    lapse_about([memory.id], now=now)
+    lapse_reviews([memory.id], now=now)
     words.write()
     if is_reworded:
         memories_written.send(Memory, workspace=workspace, memory_ids=[memory.id], now=now)

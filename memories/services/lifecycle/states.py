@@ -19,10 +19,10 @@ from memories.services.index.search_index import EMBED_TASK
 from memories.services.index.statement_hashes import wordings_of
 from memories.services.locks import lock
 from memories.services.review.ask import (
-    answered_about,
     flag_derived,
-    lapse_about,
     lapse_claims,
+    lapse_reviews,
+    reviews_in_responses,
     unflag_derived,
 )
 from memories.signals import memories_hidden, memories_revived
@@ -96,10 +96,10 @@ def hide(
         MemoryVector.objects.filter(memory__in=stamped).update(is_live=False)
     if stamped:
         ids = [memory.id for memory in stamped]
-        lapse_about(ids, now=now, with_flags=stamp == "forgotten_at")
+        lapse_reviews(ids, now=now, with_flags=stamp == "forgotten_at")
         if stamp == "forgotten_at":
             statements = wordings_of(ids)
-            forget_answers([*ids, *answered_about(statements)])
+            forget_answers([*ids, *reviews_in_responses(statements)])
             lapse_claims(statements, now=now)
             flag_derived(ids, actor=actor, now=now)
         memories_hidden.send(Memory, memory_ids=ids, now=now)
@@ -147,7 +147,7 @@ def _restore_fields(
     record(
         "memory.restored", of=("memory", memory.id), actor=actor, now=now, data=dict(because or {})
     )
-    lapse_about([memory.id], now=now)
+    lapse_reviews([memory.id], now=now)
     if "forgotten_at" in before and memory.forgotten_at is None:
         unflag_derived([memory.id], actor=actor, now=now)
         sources = Derivation.objects.filter(derived=memory).exclude(source__forgotten_at=None)

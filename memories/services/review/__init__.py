@@ -1,1 +1,1 @@
-"""What waits for a person because the caller may not decide it alone."""
+"""Request reviews for operations that the caller may not do alone."""

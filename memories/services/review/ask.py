@@ -1,4 +1,4 @@
-"""Asking a person: requests that trust keeps waiting, and summaries whose source is gone."""
+"""Create and close reviews: requests that need more trust, and summaries without their source."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from memories.models import Derivation, Memory, Review, ReviewKind, ReviewStatus
 from memories.services.causes import TOO_MANY_PENDING
 from memories.services.review.trust import ReviewNeededError
 
-# A chain of summaries is followed so far, so wide.
+# Limits on the depth and width of a chain of summaries.
 DERIVED_DEPTH = 8
 DERIVED_MAX = 1000
 REASON_MAX_CHARS = 300
@@ -32,11 +32,11 @@ def request_review(
     actor: Actor,
     now: datetime,
 ) -> Review:
-    """Keep what an agent asked for until a reviewer decides; the same asked again is one review.
+    """Store a request until a reviewer decides; the same request again gives the same review.
 
-    The memory (or the statement, of a claim) is locked by the caller. `request` remembers what the
-    memory was, so that the answer is never about something else. Raise `StaleError` when too much
-    of this caller waits already.
+    The caller has locked the memory (or, for a claim, the statement). `request` holds a fingerprint
+    of the memory, so that a decision never applies to a changed memory. Raise `StaleError` when too
+    many requests of this caller are pending.
     """
     memory = needed.memory
     request = {"fields": dict(fields), "seen": _fingerprint(memory, fields, now)}
@@ -58,10 +58,10 @@ def request_review(
 
 
 def _refuse_too_many(workspace: Workspace, actor: Actor) -> None:
-    """Raise `StaleError` when as many requests of a caller wait as may.
+    """Raise `StaleError` when a caller has reached the limit of pending requests.
 
-    Requests to forget do not count: there is at most one a memory. Calls at the same time may
-    exceed the limit by one each, because none waits for another.
+    Requests to forget do not count: there is at most one per memory. Concurrent calls may exceed
+    the limit by one each, because none waits for another.
     """
     waiting = Review.objects.filter(
         status=ReviewStatus.PENDING, actor_kind=actor.kind, actor_id=actor.id
@@ -78,7 +78,7 @@ def _refuse_too_many(workspace: Workspace, actor: Actor) -> None:
 def request_forgetting(
     needed: Sequence[ReviewNeededError], *, actor: Actor, now: datetime
 ) -> dict[UUID, UUID]:
-    """Ask a reviewer about each locked memory, in a fixed number of queries: memory → review."""
+    """Create a review for each locked memory, in a constant number of queries: memory → review."""
     reasons = {one.memory: one.reason for one in needed if one.memory is not None}
     waiting = Review.objects.filter(
         memory__in=list(reasons),
@@ -87,7 +87,9 @@ def request_forgetting(
         actor_kind=actor.kind,
         actor_id=actor.id,
     )
-    asked = {memory_id: pk for memory_id, pk in waiting.values_list("memory_id", "pk") if memory_id}
+    waiting_reviews = {
+        memory_id: pk for memory_id, pk in waiting.values_list("memory_id", "pk") if memory_id
+    }
     new = {
         memory.id: _review(
             ReviewKind.FORGET,
@@ -98,14 +100,14 @@ def request_forgetting(
             now=now,
         )
         for memory, reason in reasons.items()
-        if memory.id not in asked
+        if memory.id not in waiting_reviews
     }  # fmt: skip
     _open(list(new.values()), actor=actor, now=now)
-    return asked | {memory_id: review.id for memory_id, review in new.items()}
+    return waiting_reviews | {memory_id: review.id for memory_id, review in new.items()}
 
 
 def lock_with_memory(review_id: UUID) -> tuple[Review, Memory | None]:
-    """Lock and return a review and the memory that it is about, the memory first."""
+    """Lock and return a review and its memory; the memory is locked first."""
     reviews = Review.objects.filter(pk=review_id)
     memory = Memory.objects.filter(pk__in=reviews.values("memory_id"))
     locked = memory.select_for_update(no_key=True).first()
@@ -116,7 +118,7 @@ def lock_with_memory(review_id: UUID) -> tuple[Review, Memory | None]:
 
 
 def subject_of(review: Review) -> tuple[str, UUID]:
-    """Return what history says a review is about: its memory, or itself when there is none."""
+    """Return the object of a review's events: its memory, or itself when it has none."""
     return ("memory", review.memory_id) if review.memory_id else ("review", review.id)
 
 
@@ -125,7 +127,7 @@ def _fingerprint(memory: Memory | None, fields: Mapping[str, Any], now: datetime
 
 
 def fingerprint_of(memory: Memory, now: datetime) -> dict[str, Any]:
-    """Return what tells one state of a memory from another."""
+    """Return the fingerprint of a memory's state."""
     return {"revision": memory.revision, "state": str(memory.state(now))}
 
 
@@ -152,7 +154,7 @@ def _review(
 
 
 def _open(reviews: Sequence[Review], *, actor: Actor, now: datetime) -> None:
-    """Write new reviews with their events."""
+    """Insert new reviews with their events."""
     events = [
         event(
             "review.opened", of=subject_of(review), actor=actor, now=now,
@@ -166,15 +168,15 @@ def _open(reviews: Sequence[Review], *, actor: Actor, now: datetime) -> None:
 
 
 def flag_derived(sources: Collection[UUID], *, actor: Actor, now: datetime) -> int:
-    """Ask about each memory that summarises a gone one, however indirectly; return how many.
+    """Create a review for each memory derived from a removed source, directly or indirectly.
 
-    One review a summary: a second source of it that goes joins the first.
+    Return their number. There is one review per summary: further removed sources are added to it.
     """
     flagged = 0
-    for derived_id, gone in _derived_from(sources).items():
+    for derived_id, removed in _derived_from(sources).items():
         waiting = _waiting_summaries([derived_id]).first()
         known = set(waiting.request["sources"]) if waiting else set()
-        new = sorted(str(source) for source in gone if str(source) not in known)
+        new = sorted(str(source) for source in removed if str(source) not in known)
         if not new:
             continue
         flagged += 1
@@ -190,16 +192,16 @@ def flag_derived(sources: Collection[UUID], *, actor: Actor, now: datetime) -> i
             waiting.request = {"sources": sorted(known | set(new))}
             waiting.save(update_fields=["request"])
             continue
-        asked = _review(
+        review = _review(
             ReviewKind.SOURCE_FORGOTTEN, derived_id, {"sources": new},
             "What this memory was derived from was forgotten.", actor=actor, now=now,
         )  # fmt: skip
-        _open([asked], actor=actor, now=now)
+        _open([review], actor=actor, now=now)
     return flagged
 
 
 def _derived_from(sources: Collection[UUID]) -> dict[UUID, set[UUID]]:
-    """Return the memories derived from the sources, not forgotten yet, with their sources."""
+    """Return the memories derived from the sources and not forgotten, with their sources."""
     found: dict[UUID, set[UUID]] = {}
     frontier: dict[UUID, set[UUID]] = {source: {source} for source in sources}
     for _ in range(DERIVED_DEPTH):
@@ -208,10 +210,10 @@ def _derived_from(sources: Collection[UUID]) -> dict[UUID, set[UUID]]:
         for source_id, derived_id in rows.values_list("source_id", "derived_id"):
             if not frontier[source_id] <= found.get(derived_id, set()):
                 wider.setdefault(derived_id, set()).update(frontier[source_id])
-        for derived_id, gone in wider.items():
+        for derived_id, removed in wider.items():
             if derived_id in found or len(found) < DERIVED_MAX:
-                found.setdefault(derived_id, set()).update(gone)
-        frontier = {i: gone for i, gone in wider.items() if i in found}
+                found.setdefault(derived_id, set()).update(removed)
+        frontier = {i: removed for i, removed in wider.items() if i in found}
         if not frontier:
             break
     kept = Memory.objects.filter(pk__in=list(found), forgotten_at=None).exclude(pk__in=sources)
@@ -219,7 +221,7 @@ def _derived_from(sources: Collection[UUID]) -> dict[UUID, set[UUID]]:
 
 
 def unflag_derived(sources: Collection[UUID], *, actor: Actor, now: datetime) -> None:
-    """Ask no longer about summaries whose sources are back."""
+    """Close the reviews of summaries whose sources were restored."""
     back = {str(source) for source in sources}
     for review in _waiting_summaries(_derived_from(sources)):
         left = [source for source in review.request["sources"] if source not in back]
@@ -238,10 +240,10 @@ def _waiting_summaries(derived: Iterable[UUID]) -> Any:
     ).order_by("created_at", "pk")
 
 
-def lapse_about(memory_ids: Collection[UUID], *, now: datetime, with_flags: bool = False) -> None:
-    """Close the requests about memories that were hidden, brought back or changed.
+def lapse_reviews(memory_ids: Collection[UUID], *, now: datetime, with_flags: bool = False) -> None:
+    """Close as lapsed the reviews of memories that were hidden, restored or changed.
 
-    Whether a summary may stay (`with_flags`) is asked until the summary itself is forgotten.
+    Reviews of summaries lapse only `with_flags`, when the summary itself was forgotten.
     """
     waiting = Review.objects.filter(memory__in=list(memory_ids), status=ReviewStatus.PENDING)
     if not with_flags:
@@ -249,19 +251,19 @@ def lapse_about(memory_ids: Collection[UUID], *, now: datetime, with_flags: bool
     close(waiting.order_by("pk").select_for_update(), ReviewStatus.LAPSED, actor=SYSTEM, now=now)
 
 
-def answered_about(statements: Collection[str]) -> list[UUID]:
-    """Return the reviews that ask for a statement (by hash) and that kept answers show."""
+def reviews_in_responses(statements: Collection[str]) -> list[UUID]:
+    """Return the ids of reviews of these statements (by hash) that stored responses may show."""
     shown = AnsweredThing.objects.exclude(answer__body=None).values("thing_id")
     reviews = Review.objects.filter(pk__in=shown).order_by()
     return [
         review_id
-        for review_id, asked in reviews.values_list("pk", "request__fields").iterator()
-        if any(content_hash(text) in statements for text in strings_in(asked))
+        for review_id, fields in reviews.values_list("pk", "request__fields").iterator()
+        if any(content_hash(text) in statements for text in strings_in(fields))
     ]
 
 
 def lapse_claims(statements: Collection[str], *, now: datetime) -> None:
-    """Close the claims of statements (by hash) that were forgotten: nobody is asked about them."""
+    """Close as lapsed the reviews of claims whose statement (by hash) was forgotten."""
     waiting = Review.objects.filter(
         memory=None, status=ReviewStatus.PENDING, request__seen__statement__in=list(statements)
     )
@@ -277,7 +279,7 @@ def close(
     note: str = "",
     result: Memory | None = None,
 ) -> None:
-    """Write what became of reviews, and record it in history."""
+    """Write the outcome of reviews, with their events."""
     for review in reviews:
         review.status = status
         review.decided_at = now

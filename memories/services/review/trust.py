@@ -1,6 +1,6 @@
-"""Trust has an order: an agent overrules neither a more trusted class nor a person.
+"""Check trust: an agent cannot overrule a more trusted class of provenance, nor a person.
 
-Nor does it claim more than its key may: see `engram.kernel.actors.Claims`.
+Nor can it claim more than its key allows: see `engram.kernel.actors.Claims`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from engram.kernel.actors import Actor
 from engram.kernel.models import ApiKey, Event, Role
 from memories.models import Kind, Memory, Merge, Provenance, ReviewKind
 
-# What a person does to a memory that makes it a decision of theirs.
+# The types of events by which a person decides about a memory.
 _WILL = frozenset(
     {
         "memory.committed", "memory.revised", "memory.merged", "memory.split", "memory.forgotten",
@@ -38,7 +38,7 @@ _PERSONS = "A person wrote that memory or decided about it."
 
 
 class ReviewNeededError(Exception):
-    """What an agent asks for needs a reviewer; raised before anything is written."""
+    """The operation needs a reviewer; raised before any write."""
 
     def __init__(self, kind: str, memory: Memory | None, reason: str):
         super().__init__(reason)
@@ -48,7 +48,7 @@ class ReviewNeededError(Exception):
 
 
 def demand_all(*demands: Callable[[], object]) -> None:
-    """Meet every demand, or raise one `ReviewNeededError` that names each reason."""
+    """Call every demand; raise one `ReviewNeededError` with the reasons of all that failed."""
     needed = []
     for demand in demands:
         try:
@@ -65,12 +65,12 @@ def demand_all(*demands: Callable[[], object]) -> None:
 
 
 def leads(fields: Mapping[str, Any]) -> bool:
-    """Tell whether what has these fields leads everybody's sessions: a pin or a constraint."""
+    """Return whether these fields are of a pin or constraint, which lead all sessions."""
     return bool(fields.get("is_pinned")) or fields.get("kind") == Kind.CONSTRAINT
 
 
 def demand_claims(provenance: str, fields: Mapping[str, Any], *, actor: Actor) -> None:
-    """Raise `ReviewNeededError` when a statement claims more than the key may."""
+    """Raise `ReviewNeededError` when a statement claims more than the key allows."""
     reasons = []
     if not actor.may_claim(Provenance(provenance)):
         claimed = _PROVENANCE_IN_WORDS[provenance]
@@ -85,8 +85,8 @@ def demand_trust(memory: Memory, *, kind: str, provenance: str, actor: Actor) ->
     """Raise `ReviewNeededError` when an agent may not replace or change a locked memory alone."""
     if actor.is_reviewer:
         return
-    reason = lacking_trust(memory, provenance, actor) or (
-        _PERSONS if is_persons_word(memory) else ""
+    reason = why_untrusted(memory, provenance, actor) or (
+        _PERSONS if is_decided_by_person(memory) else ""
     )
     if reason:
         raise ReviewNeededError(kind, memory, reason)
@@ -99,21 +99,23 @@ def demand_pin(memory: Memory, changes: Mapping[str, Any], *, actor: Actor) -> N
         raise ReviewNeededError(ReviewKind.REVISE, memory, reason)
 
 
-def keeps_from_forgetting(memories: Collection[Memory], *, actor: Actor) -> list[ReviewNeededError]:
-    """Return what an agent needs a reviewer for before these memories are forgotten."""
+def reviews_before_forgetting(
+    memories: Collection[Memory], *, actor: Actor
+) -> list[ReviewNeededError]:
+    """Return the reviews that an agent needs before it may forget these memories."""
     if actor.is_reviewer:
         return []
-    persons = persons_words([memory.id for memory in memories])
+    persons = decided_by_persons([memory.id for memory in memories])
     found = []
     for memory in memories:
-        reason = lacking_trust(memory, actor.highest_provenance, actor)
+        reason = why_untrusted(memory, actor.highest_provenance, actor)
         if reason := reason or (_PERSONS if memory.id in persons else ""):
             found.append(ReviewNeededError(ReviewKind.FORGET, memory, reason))
     return found
 
 
-def lacking_trust(memory: Memory, provenance: str, actor: Actor) -> str:
-    """Return why an agent may not overrule a memory by what it is; "" when it may."""
+def why_untrusted(memory: Memory, provenance: str, actor: Actor) -> str:
+    """Return why an agent may not overrule a memory of this provenance and kind; "" when it may."""
     if Provenance(provenance).trust < Provenance(memory.provenance).trust:
         stored, asked = (_PROVENANCE_IN_WORDS[one] for one in (memory.provenance, provenance))
         return f"That memory is {stored}, what is asked is {asked}."
@@ -122,10 +124,10 @@ def lacking_trust(memory: Memory, provenance: str, actor: Actor) -> str:
     return ""
 
 
-def demand_leave(memory: Memory, *, actor: Actor) -> None:
-    """Raise `ReviewNeededError` when an agent would bring back what its betters made us forget.
+def demand_may_restore(memory: Memory, *, actor: Actor) -> None:
+    """Raise `ReviewNeededError` when an agent may not restore a memory because of who forgot it.
 
-    A person, a reviewer's or admin's key, a rollback or an accepted review.
+    A person, a key of the role reviewer or admin, a rollback or an accepted review.
     """
     if actor.is_reviewer:
         return
@@ -140,17 +142,17 @@ def demand_leave(memory: Memory, *, actor: Actor) -> None:
         raise ReviewNeededError("revive", memory, f"A caller of the role {forgot} forgot this.")
 
 
-def is_persons_word(memory: Memory) -> bool:
-    """Tell whether a person wrote, changed, hid, kept or answered for a memory."""
-    return bool(persons_words([memory.id]))
+def is_decided_by_person(memory: Memory) -> bool:
+    """Return whether a person wrote, changed, hid or kept a memory, or decided about it."""
+    return bool(decided_by_persons([memory.id]))
 
 
-def persons_words(ids: Collection[UUID]) -> set[UUID]:
-    """Return the memories that a person wrote, changed, hid, kept or answered for.
+def decided_by_persons(ids: Collection[UUID]) -> set[UUID]:
+    """Return the memories that a person wrote, changed, hid or kept, or decided about.
 
-    A verdict that kept it counts until it is undone. What was merged into it counts, and what it
-    was split from when a person said it there, whoever merged or split. The number of queries
-    does not grow with the number of memories.
+    A verdict that kept a memory counts until it is undone. Memories merged into it count, and so
+    does the memory it was split from, if a person stated it there. The number of queries is
+    constant.
     """
     parts = _merge_partners(ids)
     decided = by_persons() | Q(type="memory.separated", data__said_by="user")
@@ -173,7 +175,7 @@ def by_persons() -> Q:
 
 
 def _types_in_force(types: list[str]) -> list[str]:
-    """Return the types of events without the verdicts that were taken back."""
+    """Return the types of events, without verdicts that were undone."""
     if "memory.released" not in types:
         return types
     last = len(types) - 1 - types[::-1].index("memory.released")
@@ -181,7 +183,7 @@ def _types_in_force(types: list[str]) -> list[str]:
 
 
 def _merge_partners(ids: Collection[UUID]) -> dict[UUID, set[UUID]]:
-    """Return memories and what was merged into them, however indirectly: part → the memories."""
+    """Return memories and those merged into them, directly or indirectly: part → the memories."""
     parts = {memory_id: {memory_id} for memory_id in ids}
     frontier = set(parts)
     while frontier:

@@ -1,1 +1,1 @@
-"""Sessions: candidates and ranking at the start, prompts, feedback, end."""
+"""Sessions: gather and rank candidates at the start, count prompts, take feedback, end."""

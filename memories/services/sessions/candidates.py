@@ -1,8 +1,8 @@
-"""The candidates of a session: bounded, whatever the workspace holds.
+"""Gather the candidates of a session: at most 100, in any workspace.
 
-The best 50 by the baseline and the best 50 by cosine to the session's own context (by words, where
-the context has no vector), what is linked to these, the best of the session's own project or scope
-among the workspace's best thousand, and the constraints and pins that hold there: 100 at most.
+The best 50 by the baseline and the best 50 by cosine to the session's context (by words, where the
+context has no vector), memories linked to these, the best of the session's project or scope among
+the workspace's best thousand, and the constraints and pins that apply there.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ from memories.services.index.nearest import nearest
 from memories.services.index.postings import by_words, vocabulary_of
 
 POOL_MAX = 100
-BEST = 50  # by the baseline, and by meaning
+BEST = 50  # by the baseline, and by cosine
 PLACED_MAX, PLACED_AMONG = 10, 1000
 LINKED_MAX = 10
 CONSTRAINTS_MAX = 30
-CONSTRAINTS_READ = 100  # to name those that are not given
+CONSTRAINTS_READ = 100  # to list those that are not injected
 PINS_MAX = 20
 
-# As the index `memory_standing` has it; see `memories.core.baseline.standing`. Of pins, too: those
-# that hold here are found by `_ALWAYS`.
+# The expression of the index `memory_standing`; see `memories.core.baseline.standing`. Includes
+# pins, though those that apply here are found by `_ALWAYS`.
 _STANDING = f"""(ln(greatest(importance, {LEAST_IMPORTANCE!r}::float8))
     + {GAIN_A_SECOND!r}::float8 * date_part('epoch', observed_at AT TIME ZONE 'UTC'))"""
 _HERE = """((project <> '' AND project = %(project)s) OR (scope <> '' AND (
@@ -57,8 +57,8 @@ _BEST = f"""
     ORDER BY place
 """  # noqa: S608  constants only
 _HOLDS = f"((project = '' AND scope = '') OR {_HERE})"
-# As the index `memory_always` has it. By who said it, for an agent may claim any importance and as
-# many rules as it likes; not by age, for no old rule shall fall out first.
+# The order of the index `memory_always`. By provenance first, because an agent may claim any
+# importance and any number of constraints; not by age, so that old constraints stay.
 _BY_TRUST = " ".join(f"WHEN '{one.value}' THEN {one.trust}" for one in Provenance)
 _TRUST = f"(CASE provenance {_BY_TRUST} END)"
 _ALWAYS = f"""
@@ -85,7 +85,7 @@ _LINKED = f"""
     ))
     ORDER BY {_STANDING} DESC, id LIMIT %(linked)s
 """  # noqa: S608  constants only
-# Kept from being erased: records are about to refer to them (`lifecycle.hold`).
+# Share-locked, because session records will refer to them.
 _FACTS = f"""
     SELECT id, content, kind, provenance, importance, is_pinned AND {_HOLDS}, observed_at,
         recall_count, revision
@@ -97,12 +97,12 @@ _VECTORS = """
     WHERE workspace_id = %(workspace)s AND memory_id = ANY(%(ids)s::uuid[]) AND model = %(model)s
     ORDER BY memory_id, position
 """
-_HEADER_BYTES = 4  # of a vector in binary: its width, and two unused
+_HEADER_BYTES = 4  # of a binary vector: dimension, and two unused bytes
 
 
 @dataclass(frozen=True, slots=True)
 class SessionPlace:
-    """What a session is about: where constraints hold, and whose best are candidates."""
+    """The project, scope and context of a session."""
 
     project: str
     scope: str
@@ -112,14 +112,14 @@ class SessionPlace:
 
 
 class CandidateMemory(NamedTuple):
-    """A candidate as it stands now."""
+    """A candidate, as read now."""
 
     id: UUID
     content: str
     kind: str
     provenance: str
     importance: float
-    leads: bool  # a pin that holds in the session's place
+    leads: bool  # a pin that applies in the session's place
     observed_at: datetime
     recall_count: int
     revision: int
@@ -127,17 +127,17 @@ class CandidateMemory(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SessionCandidates:
-    """The candidates in the baseline's order, and by the same order what else is known of each."""
+    """The candidates in the baseline's order; all sequences have the same order."""
 
     facts: Sequence[CandidateMemory]
     always: Sequence[Always]
     vectors: Sequence[NDArray[np.float32] | None]  # of the first window
     cosines: Sequence[float | None]  # of the nearest window
-    constraints: Sequence[UUID]  # all that hold here, `CONSTRAINTS_READ` at most
+    constraints: Sequence[UUID]  # all that apply here, at most `CONSTRAINTS_READ`
 
 
 def candidates_of(place: SessionPlace, *, now: datetime) -> SessionCandidates:
-    """Return a session's candidates, kept from being erased until the transaction ends."""
+    """Return a session's candidates, share-locked until the transaction ends."""
     recallable = Memory.objects.recallable(now)
     parameters = _parameters(place)
     with by_index_in_order():
@@ -166,7 +166,7 @@ def candidates_of(place: SessionPlace, *, now: datetime) -> SessionCandidates:
 
 
 def constraints_at(project: str, scope: str, *, now: datetime) -> list[UUID]:
-    """Return the constraints that hold in a place, `CONSTRAINTS_READ` at most, the first first."""
+    """Return the constraints that apply in a place, at most `CONSTRAINTS_READ`, in their order."""
     parameters = _parameters(SessionPlace(project, scope, "", None, "")) | {"pins": 0}
     with by_index_in_order():
         return [i for i, _ in _rows(_ALWAYS, Memory.objects.recallable(now), parameters)]
@@ -178,7 +178,7 @@ def _parameters(place: SessionPlace) -> dict[str, Any]:
         "workspace": current_workspace_id(),
         "project": place.project,
         "scopes": ["/".join(parts[:n]) for n in range(1, len(parts) + 1)],
-        # What no scope begins with, where the session names none.
+        # A session without a scope gets a prefix that no scope has.
         "below": f"{place.scope}/",
         "best": BEST,
         "most": PLACED_AMONG if place.project or place.scope else BEST,
@@ -190,7 +190,7 @@ def _parameters(place: SessionPlace) -> dict[str, Any]:
 
 
 def _near(recallable: MemoryQuerySet, place: SessionPlace, *, size: int) -> Collection[UUID]:
-    """Return the nearest to the context, or where it has no vector what shares its words."""
+    """Return the nearest memories to the context, or the best by words if it has no vector."""
     if place.vector is not None:
         return nearest(recallable, place.vector, place.model, BEST, size=size)
     words = terms(place.context)
@@ -203,7 +203,7 @@ def _cap(
     best: Sequence[UUID],
     near: Collection[UUID],
 ) -> list[UUID]:
-    """Return at most `POOL_MAX`: of both rankings as many, however much stands beside them."""
+    """Return at most `POOL_MAX` candidates, with an equal share of both rankings."""
     in_turn = chain.from_iterable(zip_longest(best, near))
     found = dict.fromkeys(i for i in chain(always, structural, in_turn) if i is not None)
     return list(found)[:POOL_MAX]
@@ -220,9 +220,9 @@ def _rows(statement: str, recallable: MemoryQuerySet, parameters: dict[str, Any]
 def _windows(
     parameters: dict[str, Any], vector: NDArray[np.float32] | None
 ) -> dict[UUID, list[NDArray[np.float32]]]:
-    """Return the vectors of memories, window by window; of one width, the context's if it has one.
+    """Return the window vectors of memories, of one dimension: the context's, if it has a vector.
 
-    A vector of another width or with holes is as good as none.
+    Vectors of another dimension or with NaN are ignored.
     """
     with binary_cursor() as cursor:
         cursor.execute(_VECTORS, parameters)

@@ -1,4 +1,4 @@
-"""Ending a session: its transcript is kept for the judge, and who listens is told."""
+"""End sessions: store the transcript for the judge and send the signal."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ NOTHING_SAID = hashlib.sha256(b"").hexdigest()
 def end_session(
     workspace: Workspace, session_key: str, transcript: str, *, actor: Actor, now: datetime
 ) -> Session:
-    """End a session; the same end again changes nothing, another transcript is refused.
+    """End a session; the same call again changes nothing, another transcript is refused.
 
-    Of a credential in it a marker is kept: a session's transcript is not lost for one line.
-    Reviewers may end the sessions of others, too: one whose key is lost, say.
+    A credential in the transcript is replaced by a marker. Reviewers may end sessions of others,
+    for example when the key is lost.
 
-    One that was closed as idle, or ended without a transcript, takes its transcript once, as if it
-    had been ended with it then: late is better than lost.
+    A session that was closed as idle, or ended without a transcript, accepts its transcript once,
+    as if it had been ended with it.
     """
     with in_workspace(workspace):
         session = (
@@ -44,7 +44,7 @@ def end_session(
         if session.ended_at is not None and not session.is_abandoned:
             if session.transcript_digest == digest:
                 return session
-            # Told by the digest: a transcript that was erased is empty, too.
+            # Compared by digest, because an erased transcript is empty.
             if session.transcript_digest != NOTHING_SAID:
                 raise StaleError(
                     "This session has ended, with another transcript.", cause=OTHER_TRANSCRIPT
@@ -56,11 +56,11 @@ def end_session(
 
 
 def close_idle(workspace: Workspace, *, now: datetime) -> int:
-    """End sessions of which nothing was heard for 24 hours, without a transcript; return how many.
+    """End sessions without activity for 24 hours, without a transcript; return their number.
 
-    Each in a transaction of its own, so that none waits for the others.
+    Each in its own transaction, so that none waits for the others.
     """
-    # What a clock said that was more than a day ahead is no sign of life.
+    # A time more than a day in the future is a wrong clock, not activity.
     before, ahead = now - IDLE_FOR, now + IDLE_FOR
     silent = Q(active_at=None) | Q(active_at__lte=before) | Q(active_at__gt=ahead)
     silent &= Q(started_at__lte=before) | Q(started_at__gt=ahead)
@@ -84,15 +84,15 @@ def close_idle(workspace: Workspace, *, now: datetime) -> int:
 
 
 def note_judged(session: Session, now: datetime) -> None:
-    """Say that a session's records are settled; the judge's, in its transaction."""
+    """Mark a session as judged; called in the judge's transaction."""
     session.judged_at = now
     session.save(update_fields=["judged_at"])
 
 
 def _end(session: Session, *, actor: Actor, now: datetime) -> Session:
-    """Store a session's end, tell it, and have it judged; what was closed stays closed then."""
+    """Store a session's end, record the event and send the signal; keep an earlier end time."""
     is_late = session.ended_at is not None
-    # A clock that went back ends nothing earlier than it began.
+    # A clock that was set back must not end a session before its start.
     session.ended_at = session.ended_at or max(now, session.started_at)
     session.save(update_fields=["transcript", "transcript_digest", "ended_at", "is_abandoned"])
     rows = session.candidates

@@ -1,4 +1,4 @@
-"""Taking sessions, or erased words within them, out for good."""
+"""Delete sessions, or erase quotes of erased memories from them."""
 
 from __future__ import annotations
 
@@ -20,31 +20,31 @@ from memories.models import Session
 from memories.services.sessions.prompts import lock_session
 from memories.signals import session_erased
 
-# Texts are compared as `letters()` folds them, rows hold them as they were sent. Left out of a word
-# is what folding may have made of another character (ß, ﬁ, ſ, ı, the Kelvin sign), and the letters
-# next to one that is not ASCII, which it may have been one with.
+# Texts are compared as `letters()` folds them, rows hold them as they were sent. A piece leaves out
+# characters that folding may produce from another one (ß, ﬁ, ſ, ı, the Kelvin sign), and letters
+# next to a non-ASCII one, with which they may be composed.
 _FOLDED = re.compile(r"s[st]*|f[fil]+|k|i|[a-z](?=[^\x00-\x7f])|(?<=[^\x00-\x7f])[a-z]")
-# Characters that folding drops or narrows anywhere in a word: what holds one is read in any case.
+# Characters that folding drops or narrows within a word: rows that contain one are always read.
 HIDING = f"{UNSEEN}|[\uff01-\uff5e]"
 _WORD = re.compile(r"[a-z0-9]+")
 _TEXTS = ("transcript", "context")
 
 
 def delete_session(workspace: Workspace, session_key: str, *, actor: Actor, now: datetime) -> None:
-    """Delete a session with its transcript and records; history keeps that it was done.
+    """Delete a session with its transcript and records; the event stays in history.
 
-    What it added to the counters of memories stays.
+    The counters of memories do not change.
     """
     with in_workspace(workspace):
         session = lock_session(session_key)
-        told = {"records": session.candidates.count(), "prompts": session.prompt_count}
+        data = {"records": session.candidates.count(), "prompts": session.prompt_count}
         record(
             "session.deleted",
             of=("session", session.id),
             actor=actor,
             now=now,
             session_key=session_key,
-            data=told,
+            data=data,
         )
         session_erased.send(Session, session=session, now=now)
         session.delete()
@@ -52,25 +52,25 @@ def delete_session(workspace: Workspace, session_key: str, *, actor: Actor, now:
 
 
 def pieces_of(texts: Iterable[str]) -> list[str]:
-    """Return patterns of which every row that quotes one of these texts holds one, in any case.
+    """Return patterns, one of which every row contains that quotes one of these texts.
 
-    The longest plain piece of each text, "" where it has none.
+    The longest plain piece of each text, "" where it has none; matched case-insensitively.
     """
     return [*(max(plain_pieces(text), key=len, default="") for text in texts), HIDING]
 
 
 def plain_pieces(normalised: str) -> list[str]:
-    """Return what every text that normalises to this holds, but for case and what hides in it."""
+    """Return the pieces contained in every text that normalises to this one, ignoring case."""
     return _WORD.findall(_FOLDED.sub(" ", normalised))
 
 
 def erase_quotes(quoted_in: Callable[[Any], bool], texts: Iterable[str]) -> list[UUID]:
-    """Drop every transcript and context that quotes one of these texts.
+    """Erase every transcript and context that quotes one of these texts.
 
-    Return the sessions whose context was dropped: rankers learn from contexts.
+    Return the sessions whose context was erased: rankers learn from contexts.
 
-    Read are only those that hold a piece of one of them. Digests go too: of a text so short that it
-    can be guessed they would tell it.
+    Reads only rows that contain a piece of one of the texts. Digests are erased too, because the
+    text of a short one can be guessed.
     """
     near = Q()
     for piece in pieces_of(texts):

@@ -1,4 +1,4 @@
-"""What an agent says of a memory in a session: from -1, it misled, to 1, it helped."""
+"""Store an agent's feedback on a memory in a session, from -1 (it misled) to 1 (it helped)."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def give_feedback(
     actor: Actor,
     now: datetime,
 ) -> SessionCandidate:
-    """Note what a memory of the session's records was worth; a later word replaces an earlier.
+    """Store feedback on a memory of the session's records; later feedback replaces earlier.
 
-    Taken until the session is judged: after that nothing would read it.
+    Accepted until the session is judged: after that nothing would read it.
     """
     with in_workspace(workspace):
         session = own_session(session_key, actor)

@@ -1,7 +1,7 @@
-"""What a session is given: memories with their disputes, decisions, and all of it as text.
+"""The answer to a session start: memories with their disputes, decisions, and both as text.
 
 `settings.ENGRAM_SESSION_BRIEFERS` names callables that take `since`, `until` and `now`, and return
-what people decided between, newest first.
+the decisions of people in between, newest first.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from memories.services.sessions.candidates import CONSTRAINTS_READ
 
 
 @dataclass(frozen=True, slots=True)
-class Offered:
-    """One memory that a session is given."""
+class OfferedMemory:
+    """One memory injected into a session."""
 
     memory_id: UUID
     content: str
@@ -35,7 +35,7 @@ class Offered:
 
     @property
     def note(self) -> Note:
-        """Return it as the text says it; a constraint of another place is none here."""
+        """Return its note in the text; a constraint of another place is an ordinary note."""
         other = self.dispute.contradicted_by
         kind = self.kind if self.is_always or self.kind != Kind.CONSTRAINT else ""
         return Note(
@@ -44,18 +44,18 @@ class Offered:
 
 
 @dataclass(frozen=True, slots=True)
-class Started:
-    """A session with what it was given, as far as that may still be recalled."""
+class StartedSession:
+    """A session with its injected memories that can still be recalled."""
 
     session: Session
-    offered: Sequence[Offered]
-    decided: Sequence[Decided]
-    left_out: Sequence[UUID]  # constraints that hold here and are not among what is offered
+    offered: Sequence[OfferedMemory]
+    decided: Sequence[DecidedConflict]
+    left_out: Sequence[UUID]  # constraints that apply here and are not offered
     is_new: bool
 
     @property
     def text(self) -> str:
-        """Return all of it ready to paste."""
+        """Return the whole answer as text to paste into a prompt."""
         return briefing(
             [one.note for one in self.offered],
             [(one.question, one.outcome) for one in self.decided],
@@ -64,7 +64,7 @@ class Started:
 
     @property
     def _left_out_count(self) -> str:
-        """Say how many constraints are left out; none are counted beyond those that were read."""
+        """Return how many constraints are left out, as text; "at least" if not all were read."""
         given = sum(one.kind == Kind.CONSTRAINT and one.is_always for one in self.offered)
         is_capped = len(self.left_out) + given >= CONSTRAINTS_READ
         return f"{'at least ' * is_capped}{len(self.left_out)}" if self.left_out else ""
@@ -74,8 +74,8 @@ DECIDED_MAX = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Decided:
-    """One answered question; `outcome` says in words what holds since."""
+class DecidedConflict:
+    """One decided conflict; `outcome` describes the result in words."""
 
     conflict: UUID
     question: str
@@ -84,17 +84,21 @@ class Decided:
 
 
 class Briefer(Protocol):
-    """A callable that the setting names; called inside the workspace."""
+    """A callable named by ENGRAM_SESSION_BRIEFERS; it is called within `in_workspace()`."""
 
-    def __call__(self, *, since: datetime, until: datetime, now: datetime) -> Sequence[Decided]:
-        """Return at most `DECIDED_MAX` decisions that stand, newest first, as they read now."""
+    def __call__(
+        self, *, since: datetime, until: datetime, now: datetime
+    ) -> Sequence[DecidedConflict]:
+        """Return at most `DECIDED_MAX` decisions that are not undone, newest first."""
 
 
-def decided_since(since: datetime | None, until: datetime, *, now: datetime) -> list[Decided]:
-    """Return what was decided between a caller's last session, if there was one, and this one."""
+def decided_since(
+    since: datetime | None, until: datetime, *, now: datetime
+) -> list[DecidedConflict]:
+    """Return the decisions between a caller's last session, if there was one, and this one."""
     if since is None:
         return []
-    found: list[Decided] = []
+    found: list[DecidedConflict] = []
     for name in settings.ENGRAM_SESSION_BRIEFERS:
         briefer = cast("Briefer", import_string(name))
         found += briefer(since=since, until=until, now=now)

@@ -1,4 +1,4 @@
-"""What a session asks: the memories whose words a prompt shares, counted once a prompt."""
+"""Count prompts of a session: the memories that share rare words with each prompt."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ NO_SUCH_SESSION = "There is no such session."
 NOT_YOURS = "Another key started this session; only that key speaks for it."
 FTS_ONLY_MAX = 200  # rows that prompts add to one session
 DIGESTS_KEPT = 500
-READ_MAX = 200  # best sharers that are looked at
-POSTINGS_A_TERM = 1000  # the best of a term
+READ_MAX = 200  # best matches by words that are examined
+POSTINGS_A_TERM = 1000  # the highest-weighted per term
 
 _SHARERS = f"""
     SELECT posting.memory_id, array_agg(asked.term), max(posting.words), sum({GAIN}) AS score
@@ -39,7 +39,7 @@ _SHARERS = f"""
     GROUP BY 1 HAVING bool_or(asked.term = ANY(%(words)s::text[]))
     ORDER BY 4 DESC, 1 LIMIT %(limit)s
 """  # noqa: S608  placeholders only
-# One statement: memories locked in the order of their ids, as all writers do; then the records.
+# One statement: lock memories in the order of their ids, as all writers do; then the records.
 _COUNT = """
     WITH locked AS MATERIALIZED (
         SELECT id, revision FROM memories_memory
@@ -63,14 +63,14 @@ _COUNT = """
 
 @dataclass(frozen=True, slots=True)
 class _Matched:
-    """How well a prompt matches a memory."""
+    """The match of a prompt with a memory."""
 
     score: float  # BM25
     by: Match
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
+class PromptHit:
     """A memory that a prompt matched, with its record in the session."""
 
     memory: Memory
@@ -80,26 +80,26 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
-class Prompted:
-    """What a prompt matched, best first; a prompt that is sent again counts nothing."""
+class PromptResult:
+    """The hits of a prompt, best first; a repeated prompt is not counted."""
 
     session: Session
-    hits: Sequence[Hit]
+    hits: Sequence[PromptHit]
     is_counted: bool
 
 
 @retry_on_collision
 def prompt(
     workspace: Workspace, session_key: str, text: str, *, actor: Actor, now: datetime
-) -> Prompted:
+) -> PromptResult:
     """Count which memories a prompt of an open session shares rare words with."""
     with in_workspace(workspace):
-        # Asked before anything is read or locked for a stranger; `open_session` asks again.
-        refuse_strangers(
+        # Checked before anything is read or locked; `open_session` checks it again.
+        refuse_other_callers(
             find_session(Session.objects.defer("transcript", "context"), session_key), actor
         )
         matched = _matches(text, now)
-        # Memories before the session, as erasing does: the other way round the two deadlock.
+        # Lock memories before the session, as erasing does, to avoid a deadlock.
         found = {memory.id for memory in lock(list(matched))}
         matched = {i: how for i, how in matched.items() if i in found}
         session = open_session(session_key, actor)
@@ -124,15 +124,15 @@ def prompt(
         records = {row.memory_id: row for row in rows}
         disputes = disputes_with_quotes(list(memories), now=now)
         hits = [
-            Hit(memories[i], how.score, records.get(i), disputes.get(i, UNDISPUTED))
+            PromptHit(memories[i], how.score, records.get(i), disputes.get(i, UNDISPUTED))
             for i, how in matched.items()
             if i in memories
         ]
-        return Prompted(session, hits, is_new)
+        return PromptResult(session, hits, is_new)
 
 
 def open_session(session_key: str, actor: Actor) -> Session:
-    """Lock and return a session of the caller's that has not ended."""
+    """Lock and return a session of the caller that has not ended."""
     session = own_session(session_key, actor)
     if session.ended_at is not None:
         raise StaleError("This session has ended.", cause=SESSION_ENDED)
@@ -140,9 +140,9 @@ def open_session(session_key: str, actor: Actor) -> Session:
 
 
 def own_session(session_key: str, actor: Actor) -> Session:
-    """Lock and return a session that the caller started; others only look at it."""
+    """Lock and return a session that the caller started; others may only read it."""
     session = lock_session(session_key)
-    refuse_strangers(session, actor)
+    refuse_other_callers(session, actor)
     return session
 
 
@@ -152,14 +152,14 @@ def lock_session(session_key: str) -> Session:
 
 
 def find_session(sessions: QuerySet[Session], session_key: str) -> Session:
-    """Return the session of that key among these, or raise `MissingError`."""
+    """Return the session of that session key, or raise `MissingError`."""
     session = sessions.filter(session_key=session_key).first()
     if session is None:
         raise MissingError(NO_SUCH_SESSION)
     return session
 
 
-def refuse_strangers(session: Session, actor: Actor) -> None:
+def refuse_other_callers(session: Session, actor: Actor) -> None:
     """Raise `ForbiddenError` when another caller started the session."""
     if session.caller != actor.caller:
         raise ForbiddenError(NOT_YOURS, cause=SESSION_OF_ANOTHER)
@@ -168,17 +168,17 @@ def refuse_strangers(session: Session, actor: Actor) -> None:
 def _matches(text: str, now: datetime) -> dict[UUID, _Matched]:
     """Return the recallable memories that a prompt matches, the best by BM25 first."""
     vocabulary = vocabulary_of(terms(text))
-    asked = prompt_terms(vocabulary.terms, vocabulary.frequencies, vocabulary.memories)
-    if not asked.words:
+    prompted = prompt_terms(vocabulary.terms, vocabulary.frequencies, vocabulary.memories)
+    if not prompted.words:
         return {}
-    limits = {"words": list(asked.words), "postings": POSTINGS_A_TERM, "limit": READ_MAX}
+    limits = {"words": list(prompted.words), "postings": POSTINGS_A_TERM, "limit": READ_MAX}
     with binary_cursor() as cursor:
-        cursor.execute(_SHARERS, bm25_parameters(vocabulary, asked.terms) | limits)
+        cursor.execute(_SHARERS, bm25_parameters(vocabulary, prompted.terms) | limits)
         rows = cursor.fetchall()
     matched = {
         memory_id: _Matched(score, by)
         for memory_id, shared, length, score in rows
-        if (by := match_prompt(asked, shared, length)) is not None
+        if (by := match_prompt(prompted, shared, length)) is not None
     }
     readable = Memory.objects.recallable(now).filter(pk__in=list(matched))
     allowed = set(readable.values_list("pk", flat=True))
@@ -187,9 +187,9 @@ def _matches(text: str, now: datetime) -> dict[UUID, _Matched]:
 
 
 def _count(session: Session, matched: Mapping[UUID, _Matched], now: datetime) -> None:
-    """Count one hit for each; what is no record yet becomes one while there is room.
+    """Count one hit for each memory; add a record for new ones, up to FTS_ONLY_MAX.
 
-    What a single word matches counts only as the memory's first hit of the session.
+    A match by a single word counts only as the memory's first hit of the session.
     """
     records = session.candidates
     rows = records.filter(memory__in=list(matched))

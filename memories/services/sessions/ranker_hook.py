@@ -1,8 +1,8 @@
-"""The seam by which a learned ranker takes part in session start: `settings.ENGRAM_SESSION_RANKER`.
+"""Call the learned ranker at session start: the hook `settings.ENGRAM_SESSION_RANKER`.
 
 The setting names a callable that takes a `RankerRequest` and returns a `RankerAnswer`; empty means
-that there is none. Whatever goes wrong with it, the baseline's order serves: an exception, scores
-of other candidates and numbers out of range are counted as failures.
+that there is none. When it fails (an exception, scores of other candidates, numbers out of range),
+the failure is counted and the baseline's order is used.
 """
 
 from __future__ import annotations
@@ -30,26 +30,26 @@ STAGE = "predictor_score"
 
 @dataclass(frozen=True, slots=True)
 class CandidateFacts:
-    """What a ranker may know of one candidate at the start of a session."""
+    """The features of one candidate that a ranker may use."""
 
     id: UUID
     content: str
-    vector: NDArray[np.float32] | None  # unit vector by `Asked.model`; None when there is none
+    vector: NDArray[np.float32] | None  # unit vector of `RankerRequest.model`, if there is one
     age_days: float
     importance: float
-    access_count: int  # recalled on purpose: being injected does not count
+    access_count: int  # recalls, without injections
     is_superseded: bool
     baseline_score: float
 
 
 @dataclass(frozen=True, slots=True)
 class RankerRequest:
-    """A session that starts, and its candidates in the baseline's order."""
+    """A starting session and its candidates in the baseline's order."""
 
     workspace: Workspace
     session_key: str
     context: NDArray[np.float32] | None
-    model: str  # the embedding model of all vectors here
+    model: str  # the embedding model of all vectors
     project: str
     now: datetime
     gap_hours: float | None
@@ -58,10 +58,10 @@ class RankerRequest:
 
 @dataclass(frozen=True, slots=True)
 class RankerAnswer:
-    """What a ranker says: scores for all candidates, or none and why.
+    """The ranker's answer: scores for all candidates, or None and the reason.
 
-    `alpha` is the baseline's weight in [0, 1]; `signals` is the ranker's account of each
-    candidate, to be kept with the records.
+    `alpha` is the baseline's weight in [0, 1]; `signals` is stored with the record of each
+    candidate.
     """
 
     scores: Mapping[UUID, float] = field(default_factory=dict)
@@ -76,10 +76,10 @@ class RankerAnswer:
 
 
 class SessionRanker(Protocol):
-    """The callable that the setting names; called inside the workspace."""
+    """The callable named by ENGRAM_SESSION_RANKER; it is called within `in_workspace()`."""
 
     def __call__(self, asked: RankerRequest, /) -> RankerAnswer:
-        """Return what the ranker thinks of the candidates."""
+        """Return the scores of the candidates."""
 
 
 @lru_cache(maxsize=4)
@@ -88,14 +88,14 @@ def _ranker(name: str) -> SessionRanker:
 
 
 def ask_ranker(request: RankerRequest) -> RankerAnswer:
-    """Return the learned ranker's opinion; whatever it raises is counted and means none."""
+    """Return the learned ranker's answer; on an exception count it and return no scores."""
     name = settings.ENGRAM_SESSION_RANKER
     if not name:
         return RankerAnswer()
     try:
-        with in_workspace(request.workspace):  # a savepoint: what fails in the database ends here
+        with in_workspace(request.workspace):  # a savepoint limits database errors to the ranker
             answer = _ranker(name)(request)
-    except Exception as error:  # noqa: BLE001  a session starts whatever a ranker does
+    except Exception as error:  # noqa: BLE001  the session starts without the ranker
         return _no_scores(request, "predictor_crash", type(error).__name__, "crash")
     if flaw := find_flaw(answer, request):
         return _no_scores(request, "predictor_parse_error", flaw, "invalid")
@@ -110,7 +110,7 @@ def _no_scores(request: RankerRequest, code: str, detail: str, reason: str) -> R
 
 
 def find_flaw(answer: RankerAnswer, request: RankerRequest) -> str:
-    """Return what makes an opinion none, empty when nothing does."""
+    """Return the reason why an answer is invalid, "" if it is valid."""
     scores, signals, ids = answer.scores, answer.signals, [one.id for one in request.candidates]
     if scores and (len(scores) != len(ids) or not all(i in scores for i in ids)):
         return "scores of other candidates than were asked about"

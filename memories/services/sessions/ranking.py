@@ -1,7 +1,7 @@
-"""Ranking a session's candidates: what the baseline and the learned ranker make of each of them.
+"""Rank a session's candidates by the baseline and the learned ranker.
 
-Until they are recorded, candidates go by their place in the baseline's order: numbers cost a
-ranking much less than ids do.
+Until they are recorded, candidates are identified by their index in the baseline's order, which is
+much faster than ids.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from memories.services.sessions.record import CandidateRow
 
 
 def facts_of(found: SessionCandidates, now: datetime) -> list[CandidateFacts]:
-    """Return what a ranker may know of the candidates, in the baseline's order."""
+    """Return the features of the candidates, in the baseline's order."""
     answer = []
     for fact, vector in zip(found.facts, found.vectors, strict=True):
         days = age_days(fact.observed_at, now)
@@ -33,7 +33,7 @@ def facts_of(found: SessionCandidates, now: datetime) -> list[CandidateFacts]:
                 age_days=days,
                 importance=fact.importance,
                 access_count=fact.recall_count,
-                is_superseded=False,  # what is superseded cannot be recalled
+                is_superseded=False,  # superseded memories cannot be recalled
                 baseline_score=effectiveness(fact.importance, days, is_pinned=fact.leads),
             )
         )
@@ -44,14 +44,14 @@ def rank_candidates(
     found: SessionCandidates,
     request: RankerRequest,
     answer: RankerAnswer,
-    room: injection.InjectionBudget,
+    budget: injection.InjectionBudget,
     disputes: Mapping[UUID, Dispute],
     *,
     rng: Random,
 ) -> list[CandidateRow]:
-    """Return the records of all candidates in their order, and which of them are given.
+    """Return the records of all candidates in their final order, and which are injected.
 
-    What the other side of a dispute says is told with a memory, and takes room like it.
+    The quote of a memory's opposing side counts towards the character budget as well.
     """
     ids = [fact.id for fact in found.facts]
     scores = dict(enumerate(answer.scores[i] for i in ids)) if answer.scores else {}
@@ -68,7 +68,7 @@ def rank_candidates(
         ],
         injection.LearnedScores(scores, answer.alpha, answer.rrf_k, answer.exploration_rate),
         {place: vector for place, vector in enumerate(found.vectors) if vector is not None},
-        room,
+        budget,
         rng=rng,
     )
     return [
@@ -94,5 +94,5 @@ def rank_candidates(
 
 
 def _precedence(fact: CandidateMemory) -> tuple[float, ...]:
-    """Return what orders constraints, and pins, among themselves: who said it, then importance."""
+    """Return the sort key of constraints and of pins: provenance, then importance."""
     return (-Provenance(fact.provenance).trust, -fact.importance)

@@ -1,4 +1,4 @@
-"""The rows of a session: those before it, its candidates, and what it is given counted."""
+"""Read and write the rows of a session: earlier sessions, candidate records, injection counts."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from engram.kernel.tenancy import current_workspace_id
 from memories.models import Session
 from memories.services.sessions.ranker_hook import RankerAnswer
 
-# All in one statement of one plan. Numbers are sent packed, what is missing as NaN or 0; the
-# signals of a row are its part of one long array.
+# One statement with one plan. Numbers are sent packed, missing ones as NaN or 0; the signals of a
+# row are a slice of one long array.
 _RECORD = """
     WITH recorded AS (
         INSERT INTO memories_sessioncandidate (
@@ -72,15 +72,15 @@ _BEFORE = """
 """
 
 
-class Before(NamedTuple):
-    """When the workspace's newest session began, and the last of the same caller and agent."""
+class EarlierSessions(NamedTuple):
+    """The start of the workspace's newest session, and of the caller's (and agent's) last one."""
 
     any: datetime | None
     own: datetime | None
 
 
 class CandidateRow(NamedTuple):
-    """What is recorded of one candidate, by the names of the columns."""
+    """The record of one candidate; fields are named as the columns."""
 
     memory_id: UUID
     source: str
@@ -100,7 +100,7 @@ class CandidateRow(NamedTuple):
 
 
 def is_known(session_key: str) -> bool:
-    """Tell whether a session was started under this key."""
+    """Return whether a session with this session key exists."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT 1 FROM memories_session WHERE workspace_id = %s AND session_key = %s",
@@ -109,18 +109,18 @@ def is_known(session_key: str) -> bool:
         return cursor.fetchone() is not None
 
 
-def sessions_before(caller: str, agent: str, at: datetime) -> Before:
-    """Return when sessions began: the newest of all, and the caller's (and agent's) before `at`."""
+def sessions_before(caller: str, agent: str, at: datetime) -> EarlierSessions:
+    """Return when the newest session of all, and of the caller (and agent) before `at`, began."""
     parameters: dict[str, Any] = {"caller": caller, "agent": agent, "at": at}
     with connection.cursor() as cursor:
         cursor.execute(_BEFORE, parameters | {"workspace": current_workspace_id()})
-        return Before(*cursor.fetchone())
+        return EarlierSessions(*cursor.fetchone())
 
 
 def record_candidates(session: Session, rows: Sequence[CandidateRow]) -> None:
-    """Insert the records of a written session, and count which memories it is given.
+    """Insert the candidate records of a session, and count the injected memories.
 
-    That is neither a recall nor a use. Each row has as many signals as the first.
+    An injection counts neither as recall nor as use. All rows have the same number of signals.
     """
     if not rows:
         return
@@ -128,7 +128,7 @@ def record_candidates(session: Session, rows: Sequence[CandidateRow]) -> None:
     signals = np.array(columns.pop("signals"), np.float64)
     columns["predictor_rank"] = [rank or 0 for rank in columns["predictor_rank"]]
     packed = {
-        name: Packed(np.array(columns[name], kind))  # None becomes NaN
+        name: Packed(np.array(columns[name], kind))  # None is sent as NaN
         for kind, names in _PACKED.items()
         for name in names
     }
@@ -148,7 +148,7 @@ CATEGORY = "predictor"
 
 
 def log_start(session: Session, rows: Sequence[CandidateRow], answer: RankerAnswer) -> None:
-    """Tell what the start made of its candidates; nothing where no learned ranker takes part."""
+    """Log the session start after commit; nothing without a learned ranker."""
     if not answer.phase:
         return
     key, scores = session.session_key, answer.scores

@@ -1,8 +1,8 @@
-"""Starting a session: which memories it is given, and what was considered, all recorded.
+"""Start a session: choose the memories to inject, and record all candidates.
 
-1. Embed the context, outside of any transaction. 2. Gather candidates, hear the learned ranker,
-order them. 3. Record every one of them, count what is given, tell history and who listens. A key
-that is known answers what it was given first, in its present wording.
+1. Embed the context, outside a transaction. 2. Gather candidates, call the learned ranker, rank. 3.
+Record all candidates, count injections, write the event and send the signal. A known session key
+returns what was injected at its first start, in the present wording.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from memories.services.sessions.candidates import (
     candidates_of,
     constraints_at,
 )
-from memories.services.sessions.offer import Offered, Started, decided_since
+from memories.services.sessions.offer import OfferedMemory, StartedSession, decided_since
 from memories.services.sessions.ranker_hook import RankerAnswer, RankerRequest, ask_ranker
 from memories.services.sessions.ranking import facts_of, rank_candidates
 from memories.services.sessions.record import (
@@ -58,7 +58,7 @@ SECONDS_AN_HOUR = 3600.0
 
 @dataclass(frozen=True, slots=True)
 class SessionRequest:
-    """What a caller says of a session."""
+    """The request to start a session."""
 
     session_key: str
     project: str = ""
@@ -70,14 +70,14 @@ class SessionRequest:
 
 
 def session_rng(workspace: Workspace, session_key: str) -> Random:
-    """Return the random source of a session: the same for the same key, whenever it starts."""
+    """Return the random generator of a session, seeded by its session key."""
     return Random(f"{workspace.pk}:{session_key}")
 
 
 def start_session(
     workspace: Workspace, request: SessionRequest, *, actor: Actor, now: datetime, rng: Random
-) -> Started:
-    """Start a session, or answer what the one of this key was given, in its present wording."""
+) -> StartedSession:
+    """Start a session, or return the existing one of this session key in its present wording."""
     began = perf_counter()
     request = replace(request, agent=actor.agent_name(request.agent))
     names = ("session_key", "project", "scope", "agent")
@@ -101,18 +101,18 @@ def _start_once(
     actor: Actor,
     now: datetime,
     rng: Random,
-) -> Started:
-    """Start the session in one transaction, unless another caller has started it meanwhile."""
+) -> StartedSession:
+    """Start the session in one transaction, unless a concurrent request has started it."""
     with in_workspace(workspace):
         one_at_a_time(f"session:{workspace.pk}:{request.session_key}")
         if is_known(request.session_key):
             return read_started(request.session_key, actor, now)
-        # A copy: done again it draws what it drew.
+        # A copy, so that a retry draws the same numbers.
         return _start(workspace, request, vector, actor=actor, now=now, rng=copy(rng))
 
 
 def _embed_context(workspace: Workspace, context: str, now: datetime) -> NDArray[np.float32] | None:
-    """Return the vector of the context; None when there is none to be had: words will do."""
+    """Return the vector of the context; None when it cannot be embedded: words are used instead."""
     if not context.strip():
         return None
     model = workspace.embedding_model
@@ -125,10 +125,10 @@ def _embed_context(workspace: Workspace, context: str, now: datetime) -> NDArray
         return None
 
 
-def read_started(session_key: str, actor: Actor, now: datetime) -> Started:
-    """Return what a session was given, as it reads and is disputed now, without what is hidden.
+def read_started(session_key: str, actor: Actor, now: datetime) -> StartedSession:
+    """Return the injected memories of a session that are live, with present wording and disputes.
 
-    Raise `StaleError` for everybody but the caller that started it.
+    Raise `StaleError` for any caller but the one that started it.
     """
     session = Session.objects.get(session_key=session_key)
     if session.caller != actor.caller:
@@ -143,7 +143,7 @@ def read_started(session_key: str, actor: Actor, now: datetime) -> Started:
     decided = decided_since(before.own, session.started_at, now=now)
     holding = constraints_at(session.project, session.scope, now=now)
     left_out = [i for i in holding if i not in memories]
-    return Started(session, offered, decided, left_out, is_new=False)
+    return StartedSession(session, offered, decided, left_out, is_new=False)
 
 
 def _start(
@@ -154,13 +154,13 @@ def _start(
     actor: Actor,
     now: datetime,
     rng: Random,
-) -> Started:
+) -> StartedSession:
     model = workspace.embedding_model
     place = SessionPlace(request.project, request.scope, request.context, vector, model)
     found = candidates_of(place, now=now)
     before = sessions_before(actor.caller, request.agent, now)
     gap = _gap_hours(before.any, now)
-    asked = RankerRequest(
+    ranker_request = RankerRequest(
         workspace=workspace,
         session_key=request.session_key,
         context=vector,
@@ -170,38 +170,40 @@ def _start(
         gap_hours=gap,
         candidates=facts_of(found, now),
     )
-    answer = ask_ranker(asked)
-    room = injection.InjectionBudget(request.k, request.budget_chars)
+    answer = ask_ranker(ranker_request)
+    budget = injection.InjectionBudget(request.k, request.budget_chars)
     disputes = disputes_with_quotes([fact.id for fact in found.facts], now=now)
-    rows = rank_candidates(found, asked, answer, room, disputes, rng=rng)
+    rows = rank_candidates(found, ranker_request, answer, budget, disputes, rng=rng)
     session = _session(request, vector, answer, model=model, gap=gap, actor=actor, now=now)
-    given = [row for row in rows if row.was_injected]
-    told = event(
+    injected = [row for row in rows if row.was_injected]
+    started = event(
         "session.started",
         of=("session", session.id),
         actor=actor,
         now=now,
         session_key=session.session_key,
-        data={"candidates": len(rows), "injected": len(given)},
+        data={"candidates": len(rows), "injected": len(injected)},
     )
-    insert([session, told])
+    insert([session, started])
     record_candidates(session, rows)
-    send(told)
+    send(started)
     log_start(session, rows, answer)
     session_started.send(Session, session=session, now=now)
     facts = {fact.id: fact for fact in found.facts}
-    offered = [_offer(row, facts[row.memory_id], disputes) for row in given]
-    known = {row.memory_id for row in given}
+    offered = [_offer(row, facts[row.memory_id], disputes) for row in injected]
+    known = {row.memory_id for row in injected}
     left_out = [i for i in found.constraints if i not in known]
-    return Started(session, offered, decided_since(before.own, now, now=now), left_out, is_new=True)
+    return StartedSession(
+        session, offered, decided_since(before.own, now, now=now), left_out, is_new=True
+    )
 
 
 def _offer(
     row: CandidateRow | SessionCandidate,
     memory: CandidateMemory | Memory,
     disputes: Mapping[UUID, Dispute],
-) -> Offered:
-    return Offered(
+) -> OfferedMemory:
+    return OfferedMemory(
         memory_id=row.memory_id,
         content=memory.content,
         kind=memory.kind,
@@ -213,7 +215,7 @@ def _offer(
 
 
 def _gap_hours(before: datetime | None, now: datetime) -> float | None:
-    """Return the hours since the workspace's session before, 0 when a clock went back."""
+    """Return the hours since the workspace's previous session; 0 when a clock was set back."""
     return None if before is None else max(0.0, (now - before).total_seconds() / SECONDS_AN_HOUR)
 
 
