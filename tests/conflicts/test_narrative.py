@@ -475,7 +475,7 @@ def test_a_memory_that_changes_while_the_model_reads_is_read_again(
 
     model.answer_chat(says(finding([1, 2], [1])))
     detect.detect_due(tenant.workspace, clock=timezone.now)
-    real = ask_model.taken
+    real = ask_model.accept_finding
     done: list[bool] = []
 
     def taken(*args: Any) -> Any:
@@ -485,7 +485,7 @@ def test_a_memory_that_changes_while_the_model_reads_is_read_again(
         return real(*args)
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(ask_model, "taken", taken)
+        patched.setattr(ask_model, "accept_finding", taken)
         narrate.narrate_due(tenant.workspace, clock=timezone.now)
     assert waiting(tenant) == [("all", 0)]
     assert first
@@ -744,7 +744,7 @@ SECRET = "The payroll password of Zebulon is kept in the violet safe."
 def read_while(tenant: Tenant, happens: Callable[[], Any]) -> list[DetectionRun]:
     """Let the model read what the rules have read; something happens once it has answered."""
     detect.detect_due(fresh(tenant), clock=timezone.now)
-    real = ask_model.taken
+    real = ask_model.accept_finding
     done: list[bool] = []
 
     def taken(*args: Any) -> Any:
@@ -754,7 +754,7 @@ def read_while(tenant: Tenant, happens: Callable[[], Any]) -> list[DetectionRun]
         return real(*args)
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(ask_model, "taken", taken)
+        patched.setattr(ask_model, "accept_finding", taken)
         return narrate.narrate_due(fresh(tenant), clock=timezone.now)
 
 

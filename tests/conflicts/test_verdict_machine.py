@@ -145,7 +145,7 @@ class Verdicts(Lifecycle):
         card_id = self.cards[number % len(self.cards)]
         self.tick()
         members = self.members(card_id)
-        live = self.answering(members)
+        live = self.select_answering(members)
         says_yes = {m.memory_id for m in members if m.says_yes} & set(live)
         named = [i for n, i in enumerate(live) if n in picks] if verdict in {"keep", "no"} else []
         answer = None
