@@ -2,31 +2,14 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
-from typing import Any
-
 import django_filters
 from django.db.models import Q, QuerySet
-from drf_spectacular.utils import extend_schema_field
 
-from engram.kernel.filters import MomentFilter, StrictFilterSet
+from engram.kernel.filters import MomentFilter, ShareFilter, StrictFilterSet
 from predictor.models import Comparison
 from predictor.models.comparison import WINNERS
 
 OUTCOMES = {winner: outcome for outcome, winner in WINNERS.items()}
-
-
-@extend_schema_field(
-    {"type": "number", "minimum": 0, "maximum": 1, "description": "This far apart, either way."}
-)
-class ShareFilter(django_filters.NumberFilter):
-    """Compares with a number from 0 to 1, and tells so in the API's description."""
-
-    def __init__(self, **kwargs: Any):
-        super().__init__(min_value=0, max_value=1, **kwargs)
-
-    def get_max_validator(self) -> None:
-        """Return no second bound: what is over 1 is told once."""
 
 
 class ComparisonFilter(StrictFilterSet):
@@ -63,8 +46,7 @@ class ComparisonFilter(StrictFilterSet):
         return queryset.filter(is_evidence=value == "true")
 
     def by_margin(
-        self, queryset: QuerySet[Comparison], name: str, value: Decimal
+        self, queryset: QuerySet[Comparison], name: str, value: float
     ) -> QuerySet[Comparison]:
         """Keep those in which the two rankings were so far apart."""
-        least: Any = float(value)
-        return queryset.filter(Q(margin__gte=least) | Q(margin__lte=-least))
+        return queryset.filter(Q(margin__gte=value) | Q(margin__lte=-value))

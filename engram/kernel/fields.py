@@ -13,7 +13,7 @@ from django.utils import timezone
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from engram.kernel.literals import MAX_DIGITS, whole_number
+from engram.kernel.literals import MAX_DIGITS, decimal_number, whole_number
 from engram.kernel.literals import moment as read_moment
 
 EARLIEST = datetime(1900, 1, 1, tzinfo=UTC)
@@ -87,6 +87,24 @@ class AskedWhole(Whole):
             return whole_number(str(value), least=0, most=10**MAX_DIGITS)
         except ValueError:
             self.fail("invalid")
+
+
+class AskedNumber(serializers.FloatField):
+    """A number within bounds in an address."""
+
+    def __init__(self, *, min_value: float, max_value: float, **kwargs: Any):
+        super().__init__(min_value=min_value, max_value=max_value, **kwargs)
+        self.bounds = min_value, max_value
+
+    def to_internal_value(self, value: Any) -> float:
+        """Return the number."""
+        least, most = self.bounds
+        try:
+            return decimal_number(str(value), least=least, most=most)
+        except ValueError:
+            raise serializers.ValidationError(
+                f"Must be a number from {least:g} to {most:g}."
+            ) from None
 
 
 class Flag(serializers.BooleanField):

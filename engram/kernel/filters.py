@@ -8,11 +8,12 @@ from typing import Any
 
 import django_filters
 from django.core.exceptions import ValidationError
-from django.forms import ChoiceField
+from django.forms import ChoiceField, Field
 from django_filters.fields import IsoDateTimeField
+from drf_spectacular.utils import extend_schema_field
 
 from engram.kernel.fields import one_of
-from engram.kernel.literals import moment
+from engram.kernel.literals import decimal_number, moment
 
 ALL = "all"
 
@@ -28,6 +29,28 @@ class MomentField(IsoDateTimeField):
             return moment(str(value))
         except ValueError:
             raise ValidationError(self.error_messages["invalid"], code="invalid") from None
+
+
+class NumberField(Field):
+    """A number from 0 to 1."""
+
+    def to_python(self, value: Any) -> float | None:
+        """Return the number."""
+        if value in self.empty_values:
+            return None
+        try:
+            return decimal_number(str(value), least=0, most=1)
+        except ValueError:
+            raise ValidationError("Must be a number from 0 to 1.", code="invalid") from None
+
+
+@extend_schema_field(
+    {"type": "number", "minimum": 0, "maximum": 1, "description": "This far apart, either way."}
+)
+class ShareFilter(django_filters.Filter):
+    """Compares with a number from 0 to 1, and says so in the API's description."""
+
+    field_class = NumberField
 
 
 class MomentFilter(django_filters.IsoDateTimeFilter):

@@ -1,4 +1,4 @@
-"""Whole numbers, moments and ids as callers write them: one reading of each, bounded."""
+"""Numbers, moments and ids as callers write them in texts: one reading of each, bounded."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from django.utils.dateparse import parse_datetime
 MAX_BIGINT = 2**63 - 1
 MAX_DIGITS = 19  # of such a number; more are not read at all
 MOMENT_MAX_CHARS = 64
+NUMBER_MAX_CHARS = 64
 
 
 def whole_number(text: str, *, least: int, most: int) -> int:
@@ -17,6 +18,20 @@ def whole_number(text: str, *, least: int, most: int) -> int:
     if not (text.isascii() and text.isdigit() and len(text) <= MAX_DIGITS):
         raise ValueError(f"{text[:MAX_DIGITS]!r} is not a whole number")
     number = int(text)
+    if not least <= number <= most:
+        raise ValueError(f"{number} lies outside of {least} to {most}")
+    return number
+
+
+def decimal_number(text: str, *, least: float, most: float) -> float:
+    """Return the number that a text writes as JSON may; raise `ValueError` as `whole_number` does.
+
+    "nan" lies within no bounds.
+    """
+    is_plain = text.isascii() and text == text.strip() and "_" not in text
+    if not is_plain or len(text) > NUMBER_MAX_CHARS:
+        raise ValueError("not a number")
+    number = float(text)
     if not least <= number <= most:
         raise ValueError(f"{number} lies outside of {least} to {most}")
     return number

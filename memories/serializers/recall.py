@@ -8,6 +8,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from engram.kernel.fields import (
+    AskedNumber,
     AskedWhole,
     Flag,
     Number,
@@ -91,17 +92,6 @@ class KindList(serializers.CharField):
         return kinds
 
 
-class Score(serializers.FloatField):
-    """A score in a query parameter; "nan" lies in no range."""
-
-    def to_internal_value(self, value: Any) -> float:
-        """Return the number."""
-        number = float(super().to_internal_value(value))
-        if not 0 <= number <= 1:
-            raise serializers.ValidationError("Must lie between 0 and 1.")
-        return number
-
-
 class WhyNotQuerySerializer(serializers.Serializer[Any]):
     """What is asked about a memory: a recall, as `POST /memories/recall` would answer it."""
 
@@ -110,7 +100,7 @@ class WhyNotQuerySerializer(serializers.Serializer[Any]):
     scope = Path(max_length=300, allow_blank=True, default="")
     project = Text(max_length=200, allow_blank=True, default="")
     kinds = KindList(required=False, help_text="Kinds, between commas.")
-    min_score = Score(min_value=0, max_value=1, required=False, default=None)
+    min_score = AskedNumber(min_value=0, max_value=1, required=False, default=None)
 
 
 class ReasonSerializer(serializers.Serializer[Any]):

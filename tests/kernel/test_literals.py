@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import re
-from base64 import b64encode, urlsafe_b64encode
+from base64 import b64encode
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from itertools import cycle
@@ -18,7 +17,7 @@ from django.test import Client
 from django.urls import reverse
 from drf_spectacular.generators import SchemaGenerator
 
-from engram.kernel.literals import moment, whole_number
+from engram.kernel.literals import decimal_number, moment, whole_number
 from engram.kernel.models import Membership, Role
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory
@@ -88,9 +87,9 @@ def cursors() -> Iterator[str]:
     """Yield cursors of either kind, whole and broken."""
     for position in [*MOMENTS, *NUMBERS[::4]]:
         yield b64encode(urlencode({"p": position}).encode()).decode()
-    for at in MOMENTS[:6]:
-        parts = [1, at, "conflicts", "0" * 32, False]
-        yield urlsafe_b64encode(json.dumps(parts).encode()).decode().rstrip("=")
+    for at in MOMENTS:
+        for position in (f"1 {at} conflicts {'0' * 32}", f"{at} {at} {at} {at}", f"9 {at} x y"):
+            yield b64encode(urlencode({"p": position}).encode()).decode()
     for more in ({"r": "1"}, {"o": "9" * 400}, {"o": "-1"}, {"r": "9" * 5000}, {"o": "1_0"}):
         yield b64encode(urlencode({"p": MOMENTS[0], **more}).encode()).decode()
     yield from ("", "=", "%00", "é", "A" * 5000)
@@ -207,6 +206,40 @@ def test_whole_numbers() -> None:
         if text not in {"", "0" * 5000}:
             with pytest.raises(ValueError, match=r"."):
                 whole_number(text, least=0, most=200)
+
+
+def test_decimal_numbers() -> None:
+    texts = {"0": 0.0, "1": 1.0, ".5": 0.5, "0.25": 0.25, "5e-324": 5e-324, "1E-2": 0.01}
+    assert {text: decimal_number(text, least=0, most=1) for text in texts} == texts
+    for text in (
+        "",
+        "1_0",
+        " 1",
+        "1\n",
+        "nan",
+        "inf",
+        "1e400",
+        "-0.1",
+        "1.1",
+        "٠.٥",
+        "0" * 65,
+        "x",
+    ):
+        with pytest.raises(ValueError, match=r"."):
+            decimal_number(text, least=0, most=1)
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [("predictor/comparisons", "min_margin"), ("memories/{memory_id}/why-not", "min_score")],
+)
+def test_shares_in_addresses_are_read_alike(tenant: Tenant, path: str, name: str) -> None:
+    more = {"query": "x"} if name == "min_score" else {}
+    where = address(path, tenant)
+    for text, status in (("0.5", 200), ("1", 200), ("1_0", 422), (" 0.5", 422), ("0.5\n", 422)):
+        answer = tenant.admin.get(where, {name: text, **more})
+        assert answer.status_code == status, text
+    assert answer.json()["errors"] == [{"field": name, "message": "Must be a number from 0 to 1."}]
 
 
 def test_moments() -> None:
