@@ -34,6 +34,7 @@ from engram.kernel.lease import lease_of
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
 from tests.conftest import Tenant
+from tests.homes import PATIENCE_SECONDS, eventually
 from tests.model_server import Answer, ModelServer, Request, completion
 
 # The rules see nothing in these.
@@ -66,8 +67,8 @@ def model(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServe
     with ModelServer() as server:
         settings.ENGRAM_LLM = settings.ENGRAM_LLM | {
             "base_url": server.base_url,
-            "timeout_seconds": 1.0,
-            "total_seconds": 4.0,
+            "timeout_seconds": PATIENCE_SECONDS,
+            "total_seconds": PATIENCE_SECONDS,
         }
         server.answer_chat(says())
         yield server
@@ -159,11 +160,14 @@ def test_a_coherent_story_is_read_once(tenant: Tenant, model: ModelServer) -> No
     assert (len(model.requests), cards(tenant), waiting(tenant)) == (1, [], [])
 
 
-def test_the_rules_cards_do_not_wait_for_the_model(tenant: Tenant, model: ModelServer) -> None:
+def test_the_rules_cards_do_not_wait_for_the_model(
+    tenant: Tenant, model: ModelServer, settings: Any
+) -> None:
     def stall(request: Request) -> Answer:
-        model.stall(5)
+        model.stall(PATIENCE_SECONDS)
         return says()
 
+    settings.ENGRAM_LLM = settings.ENGRAM_LLM | {"timeout_seconds": 0.2, "total_seconds": 1.0}
     model.answer_chat(stall)
     commit(tenant, LOW)
     commit(tenant, HIGH)
@@ -540,14 +544,15 @@ def test_the_runners_close_each_others_runs_for_abandoned_never(
 def test_a_runner_beats_while_the_model_thinks(
     tenant: Tenant, model: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    beats: list[bool] = []
+
     def slow(request: Request) -> Answer:
-        model.stall(0.35)
+        eventually(lambda: len(beats) >= 5)
         return says()
 
     model.answer_chat(slow)
     commit_both(tenant)
     detect.detect_due(tenant.workspace, clock=timezone.now)
-    beats: list[bool] = []
     real = lease.renew
 
     def counted(*args: Any, **kwargs: Any) -> bool:

@@ -27,6 +27,7 @@ from engram.kernel.tenancy import in_workspace
 from memories.models import Memory
 from tests.conflicts.test_card_changes import both, commit
 from tests.conftest import Tenant, build_tenant
+from tests.homes import PATIENCE_SECONDS
 
 LOW = "The API rate limit is 1000 requests per second."
 HIGH = "The API rate limit is 5000 requests per second."
@@ -141,10 +142,10 @@ def test_the_only_filer_is_the_first_lock(shared_tenant: Tenant, verb: str) -> N
         with in_workspace(tenant.workspace):
             one_filer()
             told = pool.submit(call)
-            until = monotonic() + 10
+            until = monotonic() + PATIENCE_SECONDS
             while not (held := _locks_of_who_waits()) and monotonic() < until:
                 sleep(0.02)
-        assert told.result(timeout=20)
+        assert told.result(timeout=PATIENCE_SECONDS)
     assert held == [(False, 1)]
 
 

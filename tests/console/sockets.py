@@ -8,8 +8,9 @@ from typing import Any
 from asgiref.testing import ApplicationCommunicator
 
 from engram.console.routing import websocket_application
+from tests.homes import PATIENCE_SECONDS
 
-SECONDS = 5.0
+LEAVE_SECONDS = 1.0  # then a connection that was refused or closed is cancelled, as servers do
 HOST = b"localhost:8000"
 
 
@@ -29,7 +30,7 @@ class Socket(ApplicationCommunicator):
     async def connect(self) -> bool:
         """Shake hands; tell whether the connection was accepted."""
         await self.send_input({"type": "websocket.connect"})
-        answer = await self.receive_output(SECONDS)
+        answer = await self.receive_output(PATIENCE_SECONDS)
         return bool(answer["type"] == "websocket.accept")
 
     async def say(self, text: str | None = None, *, binary: bytes | None = None) -> None:
@@ -38,7 +39,7 @@ class Socket(ApplicationCommunicator):
 
     async def hear(self) -> dict[str, Any]:
         """Return the next message."""
-        output = await self.receive_output(SECONDS)
+        output = await self.receive_output(PATIENCE_SECONDS)
         assert output["type"] == "websocket.send", output
         message: dict[str, Any] = json.loads(output["text"])
         return message
@@ -46,11 +47,11 @@ class Socket(ApplicationCommunicator):
     async def closed_with(self) -> int:
         """Wait for the end and return its code."""
         while True:
-            output = await self.receive_output(SECONDS)
+            output = await self.receive_output(PATIENCE_SECONDS)
             if output["type"] == "websocket.close":
                 return int(output["code"])
 
     async def leave(self) -> None:
         """Hang up."""
         await self.send_input({"type": "websocket.disconnect", "code": 1000})
-        await self.wait(SECONDS)
+        await self.wait(LEAVE_SECONDS)

@@ -15,6 +15,7 @@ from engram.kernel.embedding import (
     model_name,
     windows,
 )
+from tests.homes import PATIENCE_SECONDS
 from tests.model_server import Answer, ModelServer
 
 LOCAL = {"provider": "local", "model": "all-MiniLM-L6-v2"}
@@ -33,7 +34,7 @@ def server(settings):
             "model": "tiny",
             "base_url": server.base_url,
             "api_key": "sk-test-secret",
-            "timeout_seconds": 2.0,
+            "timeout_seconds": PATIENCE_SECONDS,
         }
         yield server
 

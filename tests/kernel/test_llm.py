@@ -26,6 +26,7 @@ from engram.kernel.llm import (
     model_name,
 )
 from memories.core.quoting import escape
+from tests.homes import PATIENCE_SECONDS
 from tests.model_server import Answer, ModelServer, completion
 
 ask = partial(llm.ask, escape=escape)
@@ -48,8 +49,8 @@ def server(settings):
         settings.ENGRAM_LLM = settings.ENGRAM_LLM | {
             "base_url": server.base_url,
             "api_key": "sk-test-secret",
-            "timeout_seconds": 1.0,
-            "total_seconds": 8.0,
+            "timeout_seconds": PATIENCE_SECONDS,
+            "total_seconds": PATIENCE_SECONDS,
         }
         yield server
 
@@ -288,16 +289,17 @@ def test_a_request_that_is_not_taken_is_not_repeated(server, status):
     assert len(server.requests) <= 2
 
 
-def test_a_stall_ends_at_the_timeout_and_counts_what_was_asked(server):
+def test_a_stall_ends_at_the_timeout_and_counts_what_was_asked(server, settings):
     def stall(request):
-        server.stall(5)
+        server.stall(PATIENCE_SECONDS)
         return completion(GOOD)
 
+    settings.ENGRAM_LLM = settings.ENGRAM_LLM | {"timeout_seconds": 1.0}
     server.answer_chat(stall, completion(GOOD))
 
     answer = ask(MESSAGES, Counted, sleep=lambda _: None)
 
-    assert answer.usage.calls == 2
+    assert answer.usage.calls >= 2  # a busy machine may be late a second time
     assert answer.usage.input_tokens > 100
 
 

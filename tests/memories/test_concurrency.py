@@ -26,6 +26,7 @@ from memories.services.commit.draft import Draft
 from memories.services.gate import examine as gate
 from memories.tasks import sweep_second_looks
 from tests.conftest import Tenant, build_tenant
+from tests.homes import PATIENCE_SECONDS
 
 CALLERS = 6
 
@@ -73,7 +74,7 @@ PHRASINGS = [
 def test_phrasings_of_one_fact_at_once_leave_one_memory_or_suggestions(
     shared_tenant: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    met = Barrier(len(PHRASINGS), timeout=30)
+    met = Barrier(len(PHRASINGS), timeout=PATIENCE_SECONDS)
     examine = gate.examine
 
     def examined_together(*args: Any, **options: Any) -> gate.GateReport:
@@ -109,7 +110,7 @@ def test_contradictions_at_once_are_kept_apart_and_unlike_ones_are_not_touched(
         {"content": "The code of the door is 4417.", "scope": "other"},
         {"content": "Herons nest on the roof."},
     ]
-    met = Barrier(len(texts), timeout=30)
+    met = Barrier(len(texts), timeout=PATIENCE_SECONDS)
     examine = gate.examine
 
     def examined_together(*args: Any, **options: Any) -> gate.GateReport:

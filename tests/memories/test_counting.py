@@ -21,6 +21,7 @@ from memories.services.recall import log
 from memories.services.recall.log import count_recalls, sweep, waiting
 from memories.services.recall.recall import Query, recall
 from tests.conftest import NOW, Tenant, build_tenant
+from tests.homes import PATIENCE_SECONDS
 from tests.kernel.test_routes import EXPECTED, furnish
 from tests.memories.aged import SUBJECTS, remember
 from tests.memories.test_concurrency import CALLERS, at_once
@@ -217,7 +218,7 @@ def test_a_sweep_killed_before_its_commit_loses_and_doubles_nothing(shared_tenan
         # While one sweep holds the records, another leaves them to it.
         assert count_recalls(shared_tenant.workspace) == 0
         os.kill(sweeper.pid, signal.SIGKILL)
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + PATIENCE_SECONDS
     counted = 0
     while not counted and time.monotonic() < deadline:
         counted = count_recalls(shared_tenant.workspace)

@@ -21,6 +21,7 @@ from memories.services.commit.draft import Draft
 from memories.services.index import pending, reembed
 from memories.services.index.search_index import ensure_vector_index
 from tests.conftest import NOW, Tenant
+from tests.homes import PATIENCE_SECONDS
 from tests.model_server import Answer, ModelServer, Request
 
 LOCAL = "all-MiniLM-L6-v2"
@@ -47,7 +48,7 @@ def server(settings: Any) -> Iterator[ModelServer]:
         settings.ENGRAM_EMBEDDING = settings.ENGRAM_EMBEDDING | {
             "base_url": running.base_url,
             "api_key": "sk-test",
-            "timeout_seconds": 2.0,
+            "timeout_seconds": PATIENCE_SECONDS,
         }
         yield running
 

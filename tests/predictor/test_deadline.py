@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import os
 import threading
-import time
 
 import pytest
 
 from predictor.services.serving.deadline import Deadline, TooSlowError
+from tests.homes import PATIENCE_SECONDS, eventually
 
 
 def test_answers_and_errors_come_through() -> None:
     deadline = Deadline(1)
-    assert deadline.run(lambda: 42, 1) == 42
+    assert deadline.run(lambda: 42, PATIENCE_SECONDS) == 42
     with pytest.raises(KeyError):
-        deadline.run(lambda: {}["gone"], 1)
-    assert deadline.run(lambda: 43, 1) == 43
+        deadline.run(lambda: {}["gone"], PATIENCE_SECONDS)
+    assert deadline.run(lambda: 43, PATIENCE_SECONDS) == 43
 
 
 def test_late_work_is_left_behind_and_gives_its_place_back_when_it_ends() -> None:
@@ -24,17 +24,14 @@ def test_late_work_is_left_behind_and_gives_its_place_back_when_it_ends() -> Non
     go_on = threading.Event()
     for _ in range(2):
         with pytest.raises(TooSlowError, match=r"^not done after \d+ ms, 20 ms were left$"):
-            deadline.run(lambda: go_on.wait(30), 0.02)
+            deadline.run(lambda: go_on.wait(PATIENCE_SECONDS), 0.02)
     begun = []
     with pytest.raises(TooSlowError, match=r"^not begun after "):  # no place is free
         deadline.run(lambda: begun.append(1), 0.02)
     assert begun == []
     go_on.set()
-    for _ in range(100):
-        if sum(thread.name == "scoring" for thread in threading.enumerate()) == 0:
-            break
-        time.sleep(0.01)
-    assert deadline.run(lambda: 42, 1) == 42
+    assert eventually(lambda: all(one.name != "scoring" for one in threading.enumerate()))
+    assert deadline.run(lambda: 42, PATIENCE_SECONDS) == 42
 
 
 def test_no_time_left_means_late() -> None:
@@ -48,7 +45,7 @@ def test_work_begun_behind_is_waited_for_by_nobody_and_takes_a_place() -> None:
     go_on, is_done = threading.Event(), threading.Event()
 
     def work() -> None:
-        go_on.wait(30)
+        go_on.wait(PATIENCE_SECONDS)
         is_done.set()
 
     assert deadline.begin(work)
@@ -56,15 +53,15 @@ def test_work_begun_behind_is_waited_for_by_nobody_and_takes_a_place() -> None:
     with pytest.raises(TooSlowError):
         deadline.run(lambda: 42, 0.02)
     go_on.set()
-    assert is_done.wait(30)
-    assert deadline.run(lambda: 42, 30) == 42
+    assert is_done.wait(PATIENCE_SECONDS)
+    assert deadline.run(lambda: 42, PATIENCE_SECONDS) == 42
 
 
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 def test_a_forked_process_has_all_places() -> None:
     deadline = Deadline(1)
     go_on = threading.Event()
-    assert deadline.begin(lambda: go_on.wait(30))
+    assert deadline.begin(lambda: go_on.wait(PATIENCE_SECONDS))
     if (child := os.fork()) == 0:
         os._exit(0 if deadline.begin(lambda: None) else 1)
     _, status = os.waitpid(child, 0)

@@ -9,6 +9,7 @@ from django.db import DatabaseError, InterfaceError
 from psycopg_pool import PoolTimeout
 
 from predictor.services import heartbeat
+from tests.homes import PATIENCE_SECONDS
 
 
 @pytest.mark.parametrize("error", [DatabaseError, InterfaceError, PoolTimeout])
@@ -26,4 +27,4 @@ def test_a_heartbeat_that_fails_is_followed_by_the_next(
         is_second.set()
 
     with heartbeat.beating(beat):
-        assert is_second.wait(timeout=10)
+        assert is_second.wait(timeout=PATIENCE_SECONDS)

@@ -27,6 +27,7 @@ from predictor.services.judging.offline import judge_offline
 from predictor.services.judging.pool import read_pool
 from predictor.services.judging.settle import settle
 from tests.conftest import NOW, Tenant
+from tests.homes import PATIENCE_SECONDS
 from tests.model_server import Answer, ModelServer, Request, completion
 from tests.predictor.judged_sessions import (
     PERSON,
@@ -78,8 +79,8 @@ def model(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServe
     with ModelServer() as server:
         settings.ENGRAM_LLM = settings.ENGRAM_LLM | {
             "base_url": server.base_url,
-            "timeout_seconds": 1.0,
-            "total_seconds": 4.0,
+            "timeout_seconds": PATIENCE_SECONDS,
+            "total_seconds": PATIENCE_SECONDS,
         }
         server.answer_chat(says())
         yield server

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from dataclasses import replace
 
 import numpy as np
@@ -22,6 +21,7 @@ from predictor.services.serving import served
 from predictor.services.serving.rank_session import rank_session
 from predictor.services.serving.served import ModelCache, ServedModel
 from tests.conftest import NOW, Tenant
+from tests.homes import PATIENCE_SECONDS
 from tests.predictor.judged import build_world
 from tests.predictor.serving import (
     WIDTH,
@@ -70,7 +70,7 @@ class Stalled:
         self.go_on = threading.Event()
 
     def score(self, context, candidates):
-        self.go_on.wait(30)
+        self.go_on.wait(PATIENCE_SECONDS)
         return np.zeros(len(candidates))
 
 
@@ -240,12 +240,9 @@ def test_a_stalled_scorer_holds_up_no_session(tenant: Tenant) -> None:  # pitfal
     promote(workspace, phase=Phase.ACTIVE)
     stalled = Stalled()
     serve_stand_in(workspace, stalled)
-    started = time.perf_counter()
-    found = said(workspace)
-    took = time.perf_counter() - started
+    found = said(workspace)  # while the scorer still stands
     stalled.go_on.set()
 
-    assert took < 1.0
     assert (found.scores, found.alpha, found.no_opinion_reason) == ({}, 1.0, "timeout")
     assert errors(workspace) == ["predictor_timeout"]
 
