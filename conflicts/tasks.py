@@ -53,5 +53,6 @@ def sweep_detection() -> None:
 @shared_task(name="conflicts.wake_snoozed")
 def wake_snoozed() -> None:
     """Open the cards whose snooze has ended."""
-    for workspace in Workspace.objects.all():
-        snooze.wake_due(workspace, now=timezone.now())
+    now = timezone.now()
+    for workspace in snooze.due(now):
+        snooze.wake_due(workspace, now=now)

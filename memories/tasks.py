@@ -8,12 +8,13 @@ from uuid import UUID
 from celery import shared_task
 from django.utils import timezone
 
+from engram.kernel.due import due_workspaces
 from engram.kernel.jobs import wake
 from engram.kernel.models import Workspace
 from memories.services.commit import second_look
 from memories.services.index import pending, reembed
 from memories.services.index.pending import fill_tokens
-from memories.services.index.search_index import EMBED_TASK, ensure_index_in_use
+from memories.services.index.search_index import EMBED_TASK, ensure_indexes_in_use
 from memories.services.janitor import run
 from memories.services.recall import log
 from memories.services.sessions import end
@@ -30,10 +31,13 @@ def count_recalls() -> None:
 @shared_task(name="memories.embed_pending")
 def embed_pending() -> None:
     """Embed what could not be embedded before, or was written while the model changed."""
-    for workspace in Workspace.objects.all():
-        reembed.mark_stragglers(workspace, now=timezone.now())
+    now = timezone.now()
+    for workspace in reembed.changed_lately(now):
+        reembed.mark_stragglers(workspace, now=now)
+    for workspace in due_workspaces(pending.due, "updated_at"):
         pending.embed_pending(workspace, seconds=pending.TURN_SECONDS)
-        ensure_index_in_use(workspace)
+    ensure_indexes_in_use()
+    for workspace in pending.without_tokens():
         while fill_tokens(workspace):
             pass
 
@@ -58,7 +62,7 @@ def look_again(workspace_id: str) -> None:
 @shared_task(name="memories.sweep_second_looks")
 def sweep_second_looks() -> None:
     """Compare what no commit came to compare."""
-    for workspace in Workspace.objects.all():
+    for workspace in due_workspaces(second_look.due, "updated_at"):
         second_look.look_at_due(workspace, now=timezone.now())
 
 
@@ -80,5 +84,6 @@ def run_janitor(workspace_id: str) -> None:
 @shared_task(name="memories.close_idle_sessions")
 def close_idle_sessions() -> None:
     """End the sessions of which nothing was heard for a day."""
-    for workspace in Workspace.objects.all():
-        end.close_idle(workspace, now=timezone.now())
+    now = timezone.now()
+    for workspace in due_workspaces(lambda: end.idle_sessions(now), "started_at"):
+        end.close_idle(workspace, now=now)

@@ -1,4 +1,4 @@
-"""Speaking to the broker without ever waiting long for it: what is lost is found by a sweep."""
+"""Calling the broker without ever waiting long for it: what is lost is found by a sweep."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from redis.exceptions import RedisError
 
 log = logging.getLogger(__name__)
 
-# After a failure nobody knocks for so long.
-QUIET_SECONDS = 5.0
+# After a failure the broker is left alone for so long.
+COOLDOWN_SECONDS = 5.0
 # A local Redis answers in a tenth of a millisecond; a caller waits for a sick one no longer.
 ANSWER_SECONDS = 0.5
 FAILURES = (OSError, RedisError, OperationalError, TimeoutError)
@@ -32,20 +32,20 @@ def client() -> redis.Redis:
     )
 
 
-class Knocker:
-    """Tries, and leaves a broker that does not answer alone for a while."""
+class BrokerCooldown:
+    """Calls the broker, and after a failure leaves it alone for some seconds."""
 
     def __init__(self, purpose: str):
         self.purpose = purpose
-        self.quiet_until = 0.0
+        self.ends_at = 0.0  # by the monotonic clock
 
-    def __call__(self, send: Callable[[], T], what: str) -> T | None:
+    def call(self, send: Callable[[], T], what: str) -> T | None:
         """Call `send`; a broker that is away costs a warning (and None), never the work."""
-        if monotonic() < self.quiet_until:
+        if monotonic() < self.ends_at:
             return None
         try:
             return send()
         except FAILURES as error:
-            self.quiet_until = monotonic() + QUIET_SECONDS
+            self.ends_at = monotonic() + COOLDOWN_SECONDS
             log.warning("%s: %s was not sent: %s", self.purpose, what, error)
             return None

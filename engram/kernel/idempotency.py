@@ -19,7 +19,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import DatabaseError
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from engram.kernel.causes import ANSWER_NOT_KEPT, KEY_REUSED, WRITTEN_MEANWHILE
 from engram.kernel.collisions import AGAIN, is_collision, is_deadlock
@@ -195,8 +195,12 @@ def forget_quotes(quoted_in: Callable[[Any], bool], pieces: Iterable[str]) -> in
     return IdempotentAnswer.objects.filter(pk__in=quoting).update(body=None)
 
 
+def old_answers(now: datetime) -> QuerySet[IdempotentAnswer]:
+    """Return the answers that are kept no longer."""
+    return IdempotentAnswer.objects.filter(created_at__lte=now - KEPT_FOR)
+
+
 def drop_old_answers(workspace: Workspace, *, now: datetime) -> int:
     """Delete what is older than 24 hours; return how many answers."""
     with in_workspace(workspace):
-        old = IdempotentAnswer.objects.filter(created_at__lte=now - KEPT_FOR)
-        return old.delete()[1].get(IdempotentAnswer._meta.label, 0)
+        return old_answers(now).delete()[1].get(IdempotentAnswer._meta.label, 0)

@@ -8,9 +8,9 @@ from uuid import UUID
 from django.db import connection, transaction
 
 from engram.celery import app
-from engram.kernel.broker import Knocker
+from engram.kernel.broker import BrokerCooldown
 
-_knock = Knocker("waking a worker")
+_broker = BrokerCooldown("waking a worker")
 
 
 def wake(task_name: str, *ids: UUID | str) -> None:
@@ -18,10 +18,10 @@ def wake(task_name: str, *ids: UUID | str) -> None:
 
     A dead broker is no error here: the rows stay due and the periodic sweep finds them.
     """
-    knock = _WakeUp(task_name, tuple(str(i) for i in ids))
+    wake_up = _WakeUp(task_name, tuple(str(i) for i in ids))
     within = set(connection.savepoint_ids)
-    if not any(row[:2] == (within, knock) for row in connection.run_on_commit):
-        transaction.on_commit(knock)
+    if not any(row[:2] == (within, wake_up) for row in connection.run_on_commit):
+        transaction.on_commit(wake_up)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class _WakeUp:
     ids: tuple[str, ...]
 
     def __call__(self) -> None:
-        _knock(
+        _broker.call(
             lambda: app.send_task(self.task_name, args=list(self.ids), retry=False),
             self.task_name,
         )

@@ -21,6 +21,7 @@ from time import time
 from uuid import UUID
 
 from django.db import Error, IntegrityError, connection
+from django.db.models import QuerySet
 from psycopg_pool import PoolTimeout
 
 from engram.kernel.models import LatencyHour, WorkerTally, Workspace
@@ -246,7 +247,17 @@ def _summarise(
     )
 
 
+def old_hours(now: datetime) -> QuerySet[LatencyHour]:
+    """Return the latencies that no window reaches any more."""
+    return LatencyHour.objects.filter(hour__lt=now - KEPT)
+
+
+def old_tallies(now: datetime) -> QuerySet[WorkerTally]:
+    """Return the tallies of processes that no window reaches any more."""
+    return WorkerTally.objects.filter(last_at__lt=now - KEPT)
+
+
 def drop_old(now: datetime) -> None:
     """Delete the served workspace's latencies that are older than 35 days."""
-    LatencyHour.objects.filter(hour__lt=now - KEPT).delete()
-    WorkerTally.objects.filter(last_at__lt=now - KEPT).delete()
+    old_hours(now).delete()
+    old_tallies(now).delete()

@@ -18,7 +18,7 @@ from uuid import UUID
 from channels.layers import get_channel_layer
 from django.db import transaction
 
-from engram.kernel.broker import Knocker
+from engram.kernel.broker import BrokerCooldown
 
 log = logging.getLogger(__name__)
 
@@ -64,7 +64,7 @@ class Postman:
         self._lock = threading.Lock()
         self._process: int | None = None
         self._waiting: Queue[Post] = Queue(WAITING_MAX)
-        self._knock = Knocker("live events")
+        self._broker = BrokerCooldown("live events")
 
     def take(self, post: Post) -> None:
         """Take a message, or drop it when too many wait."""
@@ -86,7 +86,7 @@ class Postman:
             while True:
                 post = waiting.get()
                 try:
-                    self._knock(partial(_send_in, runner, post), post[1]["event"]["type"])
+                    self._broker.call(partial(_send_in, runner, post), post[1]["event"]["type"])
                 except Exception:
                     log.exception("live events: one was not sent")
                 finally:

@@ -6,20 +6,26 @@ from celery import shared_task
 from django.utils import timezone
 
 from engram.kernel import idempotency, latency
-from engram.kernel.models import Workspace
+from engram.kernel.due import due_workspaces, waiting_since
 from engram.kernel.tenancy import in_workspace
 
 
 @shared_task(name="kernel.drop_old_answers")
 def drop_old_answers() -> None:
     """Delete the answers to idempotent writes that are older than a day."""
-    for workspace in Workspace.objects.all():
-        idempotency.drop_old_answers(workspace, now=timezone.now())
+    now = timezone.now()
+    for workspace in due_workspaces(lambda: idempotency.old_answers(now), "created_at"):
+        idempotency.drop_old_answers(workspace, now=now)
 
 
 @shared_task(name="kernel.drop_old_latencies")
 def drop_old_latencies() -> None:
     """Delete the latencies that no window reaches any more."""
-    for workspace in Workspace.objects.all():
-        with in_workspace(workspace):
-            latency.drop_old(timezone.now())
+    now = timezone.now()
+    old = {
+        **waiting_since(lambda: latency.old_hours(now), "hour"),
+        **waiting_since(lambda: latency.old_tallies(now), "last_at"),
+    }
+    for workspace_id in old:
+        with in_workspace(workspace_id):
+            latency.drop_old(now)

@@ -17,10 +17,12 @@ from uuid import UUID
 
 from django.db import connection, models, transaction
 from django.db.migrations.operations import RunSQL
+from django.db.models.expressions import RawSQL
 
 M = TypeVar("M", bound=models.Model)
 _current: ContextVar[UUID | None] = ContextVar("engram_workspace", default=None)
 _is_rowless: ContextVar[bool] = ContextVar("engram_rowless", default=False)
+_is_for_any: ContextVar[bool] = ContextVar("engram_for_any", default=False)
 _joint: ContextVar[_Joint | None] = ContextVar("engram_joint", default=None)
 
 
@@ -29,6 +31,11 @@ class Tenant(Protocol):
 
     @property
     def pk(self) -> UUID: ...
+
+
+# The sub-select makes the setting a constant of the plan: without it an exact vector scan of
+# 100,000 rows would read and cast it once a row.
+_CURRENT_SQL = "(SELECT nullif(current_setting('engram.workspace', true), '')::uuid)"
 
 
 class WorkspaceNotSetError(RuntimeError):
@@ -151,6 +158,20 @@ def without_rows() -> Iterator[None]:
         _is_rowless.reset(token)
 
 
+@contextmanager
+def for_any_workspace() -> Iterator[None]:
+    """Let scoped managers build querysets of whichever workspace the database serves.
+
+    For questions that `engram_due_workspaces` asks in one workspace after the other; asked
+    outside of it they find nothing.
+    """
+    token = _is_for_any.set(True)
+    try:
+        yield
+    finally:
+        _is_for_any.reset(token)
+
+
 class WorkspaceQuerySet(models.QuerySet[M]):
     """Rows of the current workspace; writes are stamped with it."""
 
@@ -172,6 +193,8 @@ class WorkspaceManager(models.Manager[M]):
         queryset: WorkspaceQuerySet[M] = self._queryset_class(self.model, using=self._db)
         if _is_rowless.get():
             return queryset.none()
+        if _is_for_any.get():
+            return queryset.filter(workspace_id=RawSQL(_CURRENT_SQL, []))  # noqa: S611  a constant
         return queryset.filter(workspace_id=current_workspace_id())
 
 
@@ -195,11 +218,6 @@ class WorkspaceModel(models.Model):
         """Stamp the row with the current workspace when it names none."""
         stamp(self)
         super().save(*args, **kwargs)
-
-
-# The sub-select makes the setting a constant of the plan: without it an exact vector scan of
-# 100,000 rows would read and cast it once a row.
-_CURRENT_SQL = "(SELECT nullif(current_setting('engram.workspace', true), '')::uuid)"
 
 
 def force_row_security(table: str, *, or_visible: str = "false") -> RunSQL:

@@ -18,11 +18,11 @@ from rest_framework.throttling import BaseThrottle
 
 from engram.kernel.actors import Actor
 from engram.kernel.authentication import Caller
-from engram.kernel.broker import Knocker, client
+from engram.kernel.broker import BrokerCooldown, client
 from engram.kernel.models import Workspace
 
 CHARS_A_WRITE = 2_000
-_knock = Knocker("throttling")
+_broker = BrokerCooldown("throttling")
 
 # Returns the milliseconds to wait: 0 when the call may go on. What was counted of a call before is
 # its own, so that it is not refused for it. A full bucket is forgotten.
@@ -69,7 +69,7 @@ def wait_for(name: str, limit: int, *, cost: int = 1, counted: int = 0) -> float
 
     A Redis that is away limits nobody.
     """
-    milliseconds = _knock(
+    milliseconds = _broker.call(
         lambda: int(client().eval(_TAKE, 1, f"engram:bucket:{name}", limit, cost, counted)),
         "a count of calls",
     )

@@ -11,7 +11,7 @@ from django.test import Client, override_settings
 
 from engram.kernel import broker, keys, throttling
 from engram.kernel.actors import SYSTEM
-from engram.kernel.broker import Knocker
+from engram.kernel.broker import BrokerCooldown
 from engram.kernel.models import Role
 from tests.conftest import NOW, Caller, Tenant
 
@@ -192,7 +192,7 @@ def test_a_bucket_that_is_full_again_is_forgotten(tenant: Tenant) -> None:
 @pytest.fixture(autouse=True)
 def no_pause_of_other_tests(monkeypatch: pytest.MonkeyPatch) -> None:
     """Count from the start: a broker that another test found away is left alone for seconds."""
-    monkeypatch.setattr(throttling, "_knock", Knocker("throttling"))
+    monkeypatch.setattr(throttling, "_broker", BrokerCooldown("throttling"))
 
 
 @pytest.fixture
@@ -202,7 +202,7 @@ def broker_away() -> Iterator[None]:
     with override_settings(REDIS_URL="unix:///nowhere/redis.sock"):
         yield
     broker.client.cache_clear()
-    throttling._knock.quiet_until = 0.0
+    throttling._broker.ends_at = 0.0
 
 
 def test_a_broker_that_is_away_limits_nobody(tenant: Tenant, broker_away: None) -> None:

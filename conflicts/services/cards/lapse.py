@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Count, Q
+from django.db.models import Count, Q, QuerySet
 
 from conflicts.models import Conflict, ConflictMember, ConflictPair
 from conflicts.models.card import WAITING, ConflictStatus, LapseReason
@@ -67,10 +67,15 @@ def _ever_about(memory_ids: Collection[UUID]) -> set[UUID]:
 
 def lapse_expired(now: datetime) -> None:
     """Close the waiting cards of the workspace whose memories have expired meanwhile."""
-    live = Q(members__memory__in=Memory.objects.recallable(now))
-    lapsed = Conflict.objects.filter(status__in=WAITING).annotate(n=Count("members", filter=live))
-    for card in lock_cards(Q(status__in=WAITING, pk__in=lapsed.filter(n__lt=2).values("pk"))):
+    for card in lock_cards(Q(status__in=WAITING, pk__in=expired_cards(now).values("pk"))):
         _narrow(card, now=now)
+
+
+def expired_cards(now: datetime) -> QuerySet[Conflict]:
+    """Return the waiting cards with fewer than two memories that are live."""
+    live = Q(members__memory__in=Memory.objects.recallable(now))
+    waiting = Conflict.objects.filter(status__in=WAITING)
+    return waiting.annotate(n=Count("members", filter=live)).filter(n__lt=2)
 
 
 def lock_cards(wanted: Q, memory_ids: Collection[UUID] | None = None) -> Iterable[Conflict]:

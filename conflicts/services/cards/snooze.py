@@ -5,13 +5,16 @@ from __future__ import annotations
 from datetime import datetime
 from uuid import UUID
 
+from django.db.models import QuerySet
+
 from conflicts.models import Conflict
 from conflicts.models.card import ConflictStatus
-from conflicts.services.cards.lapse import lapse_expired
+from conflicts.services.cards.lapse import expired_cards, lapse_expired
 from conflicts.services.cards.lookup import lock_card
 from conflicts.services.causes import ALREADY_DECIDED
 from engram.kernel.actors import SYSTEM, Actor
 from engram.kernel.causes import NOT_PUT_OFF
+from engram.kernel.due import due_workspaces
 from engram.kernel.history import record
 from engram.kernel.models import Workspace
 from engram.kernel.refusals import InvalidError, StaleError
@@ -41,13 +44,21 @@ def snooze(
         return conflict
 
 
+def due(now: datetime) -> list[Workspace]:
+    """Return the workspaces with a snooze that has ended, or a card whose memories have expired."""
+    snoozed = due_workspaces(lambda: _ended(now), "snoozed_until")
+    expired = due_workspaces(lambda: expired_cards(now), "updated_at")
+    return list(dict.fromkeys([*snoozed, *expired]))
+
+
+def _ended(now: datetime) -> QuerySet[Conflict]:
+    return Conflict.objects.filter(status=ConflictStatus.SNOOZED, snoozed_until__lte=now)
+
+
 def wake_due(workspace: Workspace, *, now: datetime) -> int:
     """Open the cards whose snooze has ended, return how many; close those that expired."""
     with in_workspace(workspace):
-        due = Conflict.objects.select_for_update(skip_locked=True).filter(
-            status=ConflictStatus.SNOOZED, snoozed_until__lte=now
-        )
-        cards = list(due.order_by("pk"))
+        cards = list(_ended(now).select_for_update(skip_locked=True).order_by("pk"))
         for conflict in cards:
             conflict.status = ConflictStatus.OPEN
             conflict.snoozed_until = None

@@ -36,7 +36,7 @@ from engram.kernel.refusals import StaleError
 from engram.kernel.tenancy import current_workspace_id, in_workspace
 from memories.core.comparing import CHARS_A_CALL, Comparer
 from memories.core.gate import Outcome
-from memories.models import Memory, Observation
+from memories.models import Memory, MemoryQuerySet, Observation
 from memories.services.commit.transaction import Committed
 from memories.services.gate import examine
 from memories.services.gate.neighbours import Row
@@ -103,13 +103,18 @@ def look_now_or_later(
         return {}
 
 
+def due() -> MemoryQuerySet:
+    """Return the memories that were not compared with all that they are to be compared with."""
+    return Memory.objects.filter(unseen_from__isnull=False)
+
+
 def look_at_due(workspace: Workspace, *, now: datetime) -> int:
     """Take the second look at all due memories of a workspace; return their number."""
     total = 0
     while True:
         with in_workspace(workspace):
-            due = Memory.objects.filter(unseen_from__isnull=False).order_by("pk")
-            sizes = list(due.values_list("pk", Length("content"))[:MEMORIES_A_TURN])
+            oldest = due().order_by("pk")
+            sizes = list(oldest.values_list("pk", Length("content"))[:MEMORIES_A_TURN])
         if not sizes:
             return total
         ids = _first_turn(sizes)

@@ -11,12 +11,14 @@ import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
+from functools import partial
 from time import monotonic
 from uuid import UUID, uuid4
 
 from django.db.models import Exists, OuterRef, Q
 
-from engram.kernel.broker import Knocker, client
+from engram.kernel.broker import BrokerCooldown, client
+from engram.kernel.due import due_workspaces
 from engram.kernel.embedding import (
     TOKEN_WINDOWS,
     EmbeddingUnavailableError,
@@ -28,8 +30,8 @@ from engram.kernel.embedding import (
 from engram.kernel.jobs import wake
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
-from memories.models import Memory, MemoryTokens, MemoryVector
-from memories.services.index.search_index import EMBED_TASK, reindex_vectors
+from memories.models import Memory, MemoryQuerySet, MemoryTokens, MemoryVector
+from memories.services.index.search_index import EMBED_TASK, models_in_use, reindex_vectors
 from memories.services.index.tokens import write_tokens
 from memories.services.locks import lock
 
@@ -42,7 +44,7 @@ HARMLESS = "Is anybody there?"
 
 Hold = Callable[[], bool]
 Place = tuple[datetime, UUID]  # position in the queue
-_knock = Knocker("embedding")
+_broker = BrokerCooldown("embedding")
 
 
 def embed_pending(
@@ -81,20 +83,21 @@ def _go_on_later(workspace: Workspace, after: Place | None) -> None:
 def _alone_with(workspace: Workspace) -> Iterator[Hold]:
     """Hold the workspace's embedding lock; yield a function that renews it and returns success.
 
-    The lock only saves work: writing is idempotent, and without Redis there is no lock.
+    No lease (`engram.kernel.lease`), because it only saves work: writing is idempotent, and without
+    Redis there is no lock.
     """
     name, holder = f"engram:embedding:{workspace.pk.hex}", uuid4().hex
 
     def hold() -> bool:
-        return _knock(lambda: _take(name, holder), "who embeds") is not False
+        return _broker.call(lambda: _set_or_extend(name, holder), "who embeds") is not False
 
     try:
         yield hold
     finally:
-        _knock(lambda: _give_back(name, holder), "who embeds")
+        _broker.call(lambda: _delete_own(name, holder), "who embeds")
 
 
-def _take(name: str, holder: str) -> bool:
+def _set_or_extend(name: str, holder: str) -> bool:
     redis = client()
     if redis.set(name, holder, nx=True, ex=HOLD_SECONDS):
         return True
@@ -104,7 +107,7 @@ def _take(name: str, holder: str) -> bool:
     return True
 
 
-def _give_back(name: str, holder: str) -> None:
+def _delete_own(name: str, holder: str) -> None:
     if client().get(name) == holder.encode():
         client().delete(name)
 
@@ -112,12 +115,17 @@ def _give_back(name: str, holder: str) -> None:
 def _next_pending(workspace: Workspace, after: Place | None) -> list[Memory]:
     """Return the next pending memories after a position in the queue."""
     with in_workspace(workspace):
-        due = Memory.objects.filter(is_embedding_due=True, forgotten_at=None)
+        rows = due()
         if after is not None:
             updated_at, memory_id = after
             later = Q(updated_at__gt=updated_at) | Q(updated_at=updated_at, pk__gt=memory_id)
-            due = due.filter(later)
-        return list(due.order_by("updated_at", "pk")[:MEMORIES_A_TURN])
+            rows = rows.filter(later)
+        return list(rows.order_by("updated_at", "pk")[:MEMORIES_A_TURN])
+
+
+def due() -> MemoryQuerySet:
+    """Return the memories with windows that were not embedded yet."""
+    return Memory.objects.filter(is_embedding_due=True, forgotten_at=None)
 
 
 def _steps(waiting: Sequence[Memory]) -> Iterator[list[Memory]]:
@@ -165,16 +173,31 @@ def _write(workspace: Workspace, waiting: Sequence[Memory], windows: dict[UUID, 
 MEMORIES_A_TURN = 16
 
 
+def without_tokens() -> list[Workspace]:
+    """Return the workspaces with memories whose vectors are there, and whose tokens are not."""
+    found = (
+        workspace
+        for model in models_in_use()
+        if tells_tokens(model)
+        for workspace in due_workspaces(partial(_bare, model), "updated_at")
+        if workspace.embedding_model == model
+    )
+    return list(found)
+
+
+def _bare(model: str) -> MemoryQuerySet:
+    kept = MemoryTokens.objects.filter(memory=OuterRef("pk"), model=model)
+    embedded = MemoryVector.objects.filter(memory=OuterRef("pk"), model=model)
+    return Memory.objects.filter(~Exists(kept), Exists(embedded), forgotten_at=None)
+
+
 def fill_tokens(workspace: Workspace) -> int:
     """Write the token states of a few memories that have only vectors; return their number."""
     model = workspace.embedding_model
     if not tells_tokens(model):
         return 0
     with in_workspace(workspace):
-        kept = MemoryTokens.objects.filter(memory=OuterRef("pk"), model=model)
-        embedded = MemoryVector.objects.filter(memory=OuterRef("pk"), model=model)
-        bare = Memory.objects.filter(~Exists(kept), Exists(embedded), forgotten_at=None)
-        turn = dict(bare.order_by("pk").values_list("pk", "content")[:MEMORIES_A_TURN])
+        turn = dict(_bare(model).order_by("pk").values_list("pk", "content")[:MEMORIES_A_TURN])
     if not turn:
         return 0
     try:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, QuerySet
 
 from engram.kernel.actors import Actor
 from engram.kernel.embedding import embed_windows
@@ -95,10 +95,14 @@ def drop_other_vectors(workspace: Workspace) -> int:
         return count
 
 
+def changed_lately(now: datetime) -> QuerySet[Workspace]:
+    """Return the workspaces to which writers may still bring vectors of the model before."""
+    return Workspace.objects.filter(embedding_changed_at__gte=now - STRAGGLERS)
+
+
 def mark_stragglers(workspace: Workspace, *, now: datetime) -> int:
     """Mark memories written with the old model after the change as due for embedding."""
-    changed_at = workspace.embedding_changed_at
-    if changed_at is None or now - changed_at > STRAGGLERS:
+    if not changed_lately(now).filter(pk=workspace.pk).exists():
         return 0
     with in_workspace(workspace):
         late = without_vectors(workspace.embedding_model).filter(is_embedding_due=False)

@@ -5,13 +5,17 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 from uuid import UUID
 
 import numpy as np
 from django.db import connection
+from django.db.models import QuerySet
+from django.db.models.functions import Now
 from psycopg import sql
 
+from engram.kernel.due import due_workspaces
 from engram.kernel.embedding import Windows
 from engram.kernel.inserting import insert
 from engram.kernel.jobs import wake
@@ -74,6 +78,24 @@ def width_in_use(workspace: Workspace) -> int | None:
         stored = MemoryVector.objects.filter(model=workspace.embedding_model, is_live=True)
         vector = next(iter(stored.values_list("embedding", flat=True)[:1]), None)
         return None if vector is None else len(vector)
+
+
+def ensure_indexes_in_use() -> None:
+    """Make the index over the vectors of each model in use, as soon as there are any."""
+    for model in models_in_use():
+        for workspace in due_workspaces(partial(_stored, model), "asked_at", most=1):
+            ensure_index_in_use(workspace)
+
+
+def _stored(model: str) -> QuerySet[MemoryVector]:
+    stored = MemoryVector.objects.filter(model=model, is_live=True)
+    return stored.annotate(asked_at=Now())  # any of them: nobody waits for them
+
+
+def models_in_use() -> list[str]:
+    """Return the embedding models whose vectors some workspace compares."""
+    found = Workspace.objects.order_by("embedding_model").values_list("embedding_model", flat=True)
+    return list(found.distinct())
 
 
 def ensure_index_in_use(workspace: Workspace) -> None:

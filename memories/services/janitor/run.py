@@ -14,9 +14,10 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from django.db.models import F
+from django.db.models import F, QuerySet
 
 from engram.kernel.actors import SYSTEM, Actor
+from engram.kernel.due import waiting_since
 from engram.kernel.history import record, record_unsent
 from engram.kernel.models import Workspace
 from engram.kernel.refusals import InvalidError, StaleError
@@ -117,17 +118,28 @@ def run(
 
 def due_workspaces(now: datetime) -> list[UUID]:
     """Return the ids of workspaces whose weekly run is due."""
-    return [workspace.pk for workspace in Workspace.objects.all() if is_due(workspace, now)]
+    have_run = waiting_since(lambda: _of_this_week(now), "started_at")
+    return [
+        one.pk for one in Workspace.objects.all() if one.pk not in have_run and _wants(one, now)
+    ]
 
 
 def is_due(workspace: Workspace, now: datetime) -> bool:
     """Return whether the workspace has weekly runs enabled and the last was a week ago."""
-    config = workspace.config
-    youngest = min(config.janitor_assistant_days, config.janitor_summary_days)
-    if not config.janitor_enabled or now - workspace.created_at < timedelta(days=youngest):
+    if not _wants(workspace, now):
         return False
     with in_workspace(workspace):
-        return not JanitorRun.objects.filter(started_at__gt=now - PAUSE).exists()
+        return not _of_this_week(now).exists()
+
+
+def _wants(workspace: Workspace, now: datetime) -> bool:
+    config = workspace.config
+    youngest = min(config.janitor_assistant_days, config.janitor_summary_days)
+    return config.janitor_enabled and now - workspace.created_at >= timedelta(days=youngest)
+
+
+def _of_this_week(now: datetime) -> QuerySet[JanitorRun]:
+    return JanitorRun.objects.filter(started_at__gt=now - PAUSE)
 
 
 def run_when_due(workspace: Workspace, *, now: datetime) -> JanitorRun | None:

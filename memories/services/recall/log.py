@@ -10,8 +10,10 @@ from uuid import UUID
 from django.db import DatabaseError, Error, connection
 
 from engram.kernel.collisions import is_deadlock
+from engram.kernel.due import waiting_since
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import current_workspace_id, in_workspace
+from memories.models import RecallRecord
 
 # A recall writes nothing else, so its commit does not wait for the disk: a crash of the database
 # loses at most the recalls of the last half second. The commit of a sweep waits for the disk, so no
@@ -89,10 +91,8 @@ def count_recalls(workspace: Workspace | UUID) -> int:
 
 
 def waiting() -> list[UUID]:
-    """Return the ids of workspaces with uncounted recalls, in one query."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT * FROM engram_workspaces_with('memories_recallrecord')")
-        return [workspace_id for (workspace_id,) in cursor.fetchall()]
+    """Return the ids of workspaces with uncounted recalls, longest waiting first."""
+    return list(waiting_since(RecallRecord.objects.all, "at"))
 
 
 def sweep() -> int:

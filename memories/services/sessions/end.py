@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from datetime import datetime, timedelta
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from engram.kernel.actors import SYSTEM, Actor
 from engram.kernel.collisions import retry_on_collision
@@ -55,27 +55,28 @@ def end_session(
         return _end(session, actor=actor, now=now)
 
 
+def idle_sessions(now: datetime) -> QuerySet[Session]:
+    """Return the open sessions without activity for 24 hours."""
+    # A time more than a day in the future is a wrong clock, not activity.
+    before, ahead = now - IDLE_FOR, now + IDLE_FOR
+    silent = Q(active_at=None) | Q(active_at__lte=before) | Q(active_at__gt=ahead)
+    silent &= Q(started_at__lte=before) | Q(started_at__gt=ahead)
+    return Session.objects.filter(silent, ended_at=None)
+
+
 def close_idle(workspace: Workspace, *, now: datetime) -> int:
     """End sessions without activity for 24 hours, without a transcript; return their number.
 
     Each in its own transaction, so that none waits for the others.
     """
-    # A time more than a day in the future is a wrong clock, not activity.
-    before, ahead = now - IDLE_FOR, now + IDLE_FOR
-    silent = Q(active_at=None) | Q(active_at__lte=before) | Q(active_at__gt=ahead)
-    silent &= Q(started_at__lte=before) | Q(started_at__gt=ahead)
     with in_workspace(workspace):
-        idle = Session.objects.filter(silent, ended_at=None)
-        oldest = idle.order_by("started_at").values_list("session_key", flat=True)
+        oldest = idle_sessions(now).order_by("started_at").values_list("session_key", flat=True)
         keys = list(oldest[:CLOSED_A_TURN])
     closed = 0
     for session_key in keys:
         with in_workspace(workspace):
-            session = (
-                Session.objects.select_for_update(no_key=True)
-                .filter(silent, ended_at=None, session_key=session_key)
-                .first()
-            )
+            locked = idle_sessions(now).select_for_update(no_key=True)
+            session = locked.filter(session_key=session_key).first()
             if session is not None:
                 session.is_abandoned = True
                 _end(session, actor=SYSTEM, now=now)
