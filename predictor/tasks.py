@@ -31,7 +31,7 @@ def train_workspace(workspace_id: str) -> None:
 @shared_task(name=SWEEP_TRAINING_TASK)
 def sweep_training() -> None:
     """Wake trainings that wait: for a turn, after a lost wake-up, after a dead worker."""
-    for workspace_id in turn.overlooked(timezone.now()):
+    for workspace_id in turn.stalled(timezone.now()):
         wake(TRAIN_TASK, workspace_id)
 
 
@@ -50,5 +50,5 @@ def judge_workspace_by_model(workspace_id: str) -> None:
 @shared_task(name="predictor.sweep_judging")
 def sweep_judging() -> None:
     """Wake judges for what a lost wake-up, a pause or a dead worker left, the oldest first."""
-    for workspace in due.overlooked(timezone.now()):
+    for workspace in due.stalled(timezone.now()):
         due.wake_judge(workspace)

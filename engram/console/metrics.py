@@ -29,10 +29,10 @@ from conflicts.models import DetectionLease, NarrativeLease
 from engram.console.health import readiness
 from engram.kernel import heartbeat, latency
 from engram.kernel.broker import client
+from engram.kernel.due import waiting_since
 from engram.kernel.models import WorkerPulse, Workspace
-from engram.kernel.tenancy import in_workspace
+from predictor.models import TrainingLease
 from predictor.services.judging import due as judging_due
-from predictor.services.state import state_of
 
 # Upper bounds in seconds; the fine buckets are counted by their middle, 5 % off at most.
 BOUNDS: Final = (
@@ -160,20 +160,18 @@ def _to_be_read(now: datetime) -> Iterator[tuple[str, int, datetime | None]]:
 
 
 def _to_be_learned(now: datetime) -> Iterator[tuple[str, int, datetime | None]]:
-    """Yield the predictor's queues; no query sees the rows of two workspaces, so each is asked."""
-    waiting: dict[str, list[datetime]] = {"judging": [], "training": []}
-    for workspace in Workspace.objects.all():
-        if workspace.config.predictor_mode == "off":  # what waits there is dropped, not done
-            continue
-        with in_workspace(workspace):
-            first, state = judging_due.due().first(), state_of()
-        for name, since in (
-            ("judging", first.due_since if first else None),
-            ("training", state.training_due_since),
-        ):
-            if since is not None and since <= now:
-                waiting[name].append(since)
-    for name, found in waiting.items():
+    """Yield the predictor's queues; what waits where it is switched off is dropped, not done."""
+    due = TrainingLease.objects.filter(due_at__lte=now)
+    queues = {
+        "judging": waiting_since(judging_due.due, "due_at"),
+        "training": {lease.workspace_id: lease.due_at for lease in due if lease.due_at},
+    }
+    for name, waiting in queues.items():
+        found = [
+            waiting[workspace.pk]
+            for workspace in Workspace.objects.filter(pk__in=waiting)
+            if workspace.config.predictor_mode != "off" and waiting[workspace.pk] <= now
+        ]
         yield name, len(found), min(found, default=None)
 
 

@@ -194,7 +194,7 @@ def _judging(session: Session) -> Iterator[TimelineEntry]:
     if judgement is None:
         return
     if judgement.status != JudgeStatus.SKIPPED:
-        yield TimelineEntry(judgement.due_since, "job", "judging_due", object=str(judgement.id))
+        yield TimelineEntry(judgement.due_at, "job", "judging_due", object=str(judgement.id))
     details = {
         "status": judgement.status,
         "attempts": judgement.attempts,

@@ -55,9 +55,13 @@ class Lease(models.Model):
 
     def is_held(self, now: datetime) -> bool:
         """Tell whether a living holder has the lease."""
-        first, last = living(now, self.silence)
+        return self.living_holder(now) is not None
+
+    def living_holder(self, now: datetime) -> UUID | None:
+        """Return who holds the lease, None when nobody does or who did has fallen silent."""
+        first, last = time_around(now, self.silence)
         is_alive = self.heartbeat_at is not None and first <= self.heartbeat_at <= last
-        return self.holder is not None and is_alive
+        return self.holder if is_alive else None
 
 
 class WorkspaceLease(Lease):
@@ -97,7 +101,7 @@ def lease_of(model: type[W], workspace_id: UUID) -> QuerySet[W]:
 
 def acquire(lease: QuerySet[L], holder: UUID, now: datetime) -> bool:
     """Hold the lease, if nobody does or its holder has fallen silent; tell whether it is held."""
-    return bool(lease.filter(~held(lease, now)).update(holder=holder, heartbeat_at=now))
+    return bool(lease.filter(~match_held(lease, now)).update(holder=holder, heartbeat_at=now))
 
 
 def renew(lease: QuerySet[L], holder: UUID, now: datetime) -> bool:
@@ -125,17 +129,20 @@ def note_due(lease: QuerySet[L], now: datetime) -> None:
 def stalled(leases: QuerySet[L], now: datetime) -> QuerySet[L]:
     """Return the leases whose work is due and that no living holder has, longest waiting first."""
     is_due = Q(due_at__lte=now) | Q(due_at__gt=now + leases.model.planned_ahead)
-    return leases.filter(is_due, ~held(leases, now)).order_by(F("due_at"), "pk")
+    return leases.filter(is_due, ~match_held(leases, now)).order_by(F("due_at"), "pk")
 
 
-def held(leases: QuerySet[L], now: datetime) -> Q:
+def match_held(leases: QuerySet[L], now: datetime) -> Q:
     """Match the leases that a living holder has."""
-    return Q(holder__isnull=False, heartbeat_at__range=living(now, leases.model.silence))
+    return Q(holder__isnull=False, heartbeat_at__range=time_around(now, leases.model.silence))
 
 
-def living(now: datetime, silence: timedelta) -> tuple[datetime, datetime]:
-    """Return the range of the heartbeats of who is alive, for `heartbeat_at__range`."""
-    return now - silence, now + silence
+def time_around(now: datetime, span: timedelta) -> tuple[datetime, datetime]:
+    """Return the range of times at most `span` from now, for a lookup by `__range`.
+
+    What lies ahead of it was written before the clock was set back.
+    """
+    return now - span, now + span
 
 
 @contextmanager

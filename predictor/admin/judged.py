@@ -74,7 +74,7 @@ class JudgementAdmin(OfSessionAdmin):
         ("kind", ChoicesDropdownFilter),
         "is_flat",
     ]
-    ordering = ["-due_since", "-id"]
+    ordering = ["-due_at", "-id"]
     empty_text = "When a session ends with a transcript, it is judged; what was said stands here."
 
     overall_figure = figure_column("overall", "overall", ".2f")
@@ -93,7 +93,7 @@ class JudgementAdmin(OfSessionAdmin):
 
     def title_of(self, row: Judgement) -> str:
         """Name the session, and when it was judged or fell due."""
-        at = format_moment(row.judged_at or row.due_since)
+        at = format_moment(row.judged_at or row.due_at)
         return f"Judgement of {row.session.session_key}, {at}"
 
     def detail_of(self, row: Judgement) -> dict[str, Any]:

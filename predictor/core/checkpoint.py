@@ -28,6 +28,7 @@ MAX_CONFIG_BYTES = 4_096
 HEAD_BYTES = 16
 _HEAD = struct.Struct("<4sIII")
 _COUNT = struct.Struct("<Q")
+OWN_BEGINNING = struct.pack("<4sI", MAGIC, VERSION)  # of every checkpoint that this release writes
 
 
 class CheckpointError(ValueError):

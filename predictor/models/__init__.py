@@ -7,7 +7,7 @@ from predictor.models.learning import (
     CanarySession,
     ModelVersion,
     Training,
-    TrainingSlot,
+    TrainingLease,
     TrainingStatus,
 )
 from predictor.models.state import PredictorState
@@ -25,6 +25,6 @@ __all__ = [
     "Outcome",
     "PredictorState",
     "Training",
-    "TrainingSlot",
+    "TrainingLease",
     "TrainingStatus",
 ]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import uuid
+from datetime import timedelta
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 
+from engram.kernel.lease import Lease
 from engram.kernel.tenancy import WorkspaceModel
 from memories.models import Memory, Session
 
@@ -28,21 +30,21 @@ class JudgeKind(models.TextChoices):
     OFFLINE = "offline", "Embeddings and shared words"
 
 
-class Judgement(WorkspaceModel):
+class Judgement(WorkspaceModel, Lease):
     """The judging of one session: due when the session ends, done once.
 
     `memory_ids` is the shuffled list in the order in which the judge saw it: ordinal n is its n-th
     entry, from 1. `raw` is the judge's whole answer.
     """
 
+    silence = timedelta(seconds=20)  # the sweep comes every ten seconds
+
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     session = models.OneToOneField(Session, models.CASCADE, related_name="judgement")
     status = models.CharField(max_length=7, choices=JudgeStatus.choices, default=JudgeStatus.DUE)
-    due_since = models.DateTimeField()
+    due_at = models.DateTimeField()
     not_before = models.DateTimeField(null=True)
     attempts = models.PositiveSmallIntegerField(default=0)
-    holder = models.UUIDField(null=True)
-    heartbeat_at = models.DateTimeField(null=True)
 
     kind = models.CharField(max_length=7, choices=JudgeKind.choices, blank=True)
     version = models.CharField(max_length=40, blank=True)  # of the prompt or of the offline rules
@@ -64,7 +66,7 @@ class Judgement(WorkspaceModel):
     class Meta:
         indexes = [
             models.Index(
-                fields=["workspace", "due_since"],
+                fields=["workspace", "due_at"],
                 condition=Q(status="due"),
                 name="predictor_judging_due",
             ),

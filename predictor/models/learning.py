@@ -7,6 +7,7 @@ import uuid
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
+from engram.kernel.lease import WorkspaceLease
 from engram.kernel.tenancy import WorkspaceModel
 from memories.models import Session
 
@@ -58,7 +59,7 @@ class Training(WorkspaceModel):
     status = models.CharField(
         max_length=8, choices=TrainingStatus.choices, default=TrainingStatus.RUNNING
     )
-    reason = models.CharField(max_length=20)  # one of `services.training_due.REASONS`
+    reason = models.CharField(max_length=20)  # one of `services.training.due.REASONS`
     started_at = models.DateTimeField()
     finished_at = models.DateTimeField(null=True)
     heartbeat_at = models.DateTimeField(null=True)
@@ -91,19 +92,13 @@ class Training(WorkspaceModel):
         return f"{self.started_at:%Y-%m-%d %H:%M} {self.status}"
 
 
-class TrainingSlot(models.Model):
-    """Who trains in the workers right now: one at a time, so that trainings hold up nothing else.
+class TrainingLease(WorkspaceLease):
+    """Since when a training of a workspace is due and why, and which training runs.
 
-    One row; a registry without anyone's text, it stands outside row-level security. A holder
-    without a heartbeat is taken for dead.
+    `holder` is the training's id. All but heartbeats changes under the lock of `PredictorState`.
     """
 
-    id = models.PositiveSmallIntegerField(primary_key=True)
-    holder = models.UUIDField(null=True)
-    heartbeat_at = models.DateTimeField(null=True)
-
-    def __str__(self) -> str:
-        return f"slot {self.pk} of {self.holder}"
+    reason = models.CharField(max_length=20, blank=True)  # one of `services.training.due.REASONS`
 
 
 class CanarySession(WorkspaceModel):

@@ -9,7 +9,7 @@ from engram.kernel.tenancy import WorkspaceModel
 
 
 class PredictorState(WorkspaceModel):
-    """The governor's state, the served model, what training is due, and the breaker.
+    """The governor's state, the served model, the last trainings, and the breaker.
 
     `governor` is `predictor.core.governance.Governor` as JSON; `phase` and `alpha` repeat it for
     readers. `served` is the number of the promoted model version, null before the first.
@@ -27,10 +27,6 @@ class PredictorState(WorkspaceModel):
     last_version = models.PositiveIntegerField(default=0)
     last_dropped = models.PositiveIntegerField(default=0)
 
-    training_due_since = models.DateTimeField(null=True)
-    training_reason = models.CharField(max_length=20, blank=True)
-    training_holder = models.UUIDField(null=True)
-    training_heartbeat_at = models.DateTimeField(null=True)
     trained_at = models.DateTimeField(null=True)
     fully_trained_at = models.DateTimeField(null=True)
     scored_at_training = models.PositiveIntegerField(default=0)

@@ -26,7 +26,6 @@ JUDGED = (
     "void_reason",
     "novel_context_count",
     "judged_at",
-    "due_since",
     "error",
 )
 WITHHELD = ("", "erased", "forgotten", "calibration")
@@ -204,6 +203,7 @@ def present_judgement(record: SessionRecord) -> Any:
     if judgement is None:
         return None
     shown: dict[str, Any] = {name: getattr(judgement, name) for name in JUDGED}
+    shown["due_since"] = judgement.due_at
     is_shown = not record.withheld
     reasoning = judgement.raw.get("reasoning", "") if isinstance(judgement.raw, dict) else ""
     shown["missing_topics"] = judgement.missing_topics if is_shown else []

@@ -117,8 +117,8 @@ def test_detective_has_read_everything_and_finds_nothing_new(demo: Workspace) ->
 
 def test_nothing_of_the_story_waits_for_a_worker(demo: Workspace) -> None:
     later = NOW + timedelta(minutes=1)
-    assert judging_due.overlooked(later) == []
-    assert turn.overlooked(later) == []
+    assert judging_due.stalled(later) == []
+    assert turn.stalled(later) == []
     with in_workspace(demo):
         assert not RecallRecord.objects.exists()
         assert not Memory.objects.filter(is_embedding_due=True).exists()

@@ -310,7 +310,7 @@ def judged(tenant: Tenant, *, young: float, old: float, weeks_ago: float = 0) ->
             session_key="judged", k=10, budget_chars=6000, started_at=now
         )
         Judgement.objects.create(
-            session=session, status="done", kind="offline", version="1", due_since=now,
+            session=session, status="done", kind="offline", version="1", due_at=now,
             judged_at=now,
         )  # fmt: skip
         for days, relevance in ((2, young), (60, old)):

@@ -91,7 +91,7 @@ def furnish(tenant: Tenant) -> dict[str, Any]:
         Judgement.objects.update_or_create(
             session=session,
             defaults={
-                "status": "done", "due_since": NOW, "judged_at": NOW, "kind": "model",
+                "status": "done", "due_at": NOW, "judged_at": NOW, "kind": "model",
                 "memory_ids": [memory.pk, rival.pk], "missing_topics": [f"why {CANARY}"],
                 "raw": {"reasoning": f"It used {CANARY}."},
             },

@@ -21,7 +21,7 @@ from engram.kernel import heartbeat, telemetry
 from engram.kernel.proxies import TrustedProxies
 from engram.kernel.tenancy import in_workspace
 from memories.models import Session
-from predictor.models import Judgement, PredictorState
+from predictor.models import Judgement, TrainingLease
 from tests.conftest import Tenant
 
 TOKEN = "a-token-of-our-own"
@@ -101,12 +101,10 @@ def test_sessions_to_be_judged_and_trainings_are_counted(tenant: Tenant, neighbo
             for n in range(2):
                 session = Session(session_key=f"s{n}", started_at=now, k=5, budget_chars=0)
                 Session.objects.bulk_create([session])
-                due = Judgement(session=session, due_since=now - timedelta(minutes=minutes + n))
+                due = Judgement(session=session, due_at=now - timedelta(minutes=minutes + n))
                 Judgement.objects.bulk_create([due])
-            state = PredictorState(updated_at=now, training_due_since=now - timedelta(seconds=30))
-            PredictorState.objects.bulk_create([state])
-    with in_workspace(tenant.workspace):
-        PredictorState.objects.update(training_due_since=now + timedelta(days=1))
+        TrainingLease.objects.create(workspace=of.workspace, due_at=now - timedelta(seconds=30))
+    TrainingLease.objects.filter(workspace=tenant.workspace).update(due_at=now + timedelta(days=1))
     text = read().content.decode()
     assert value(text, "engram_due_workspaces", queue="judging") == 2
     assert value(text, "engram_due_oldest_seconds", queue="judging") == pytest.approx(480, abs=9)

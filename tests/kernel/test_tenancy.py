@@ -24,6 +24,7 @@ REGISTRIES = {
     "kernel.Invitation",
     "conflicts.DetectionLease",
     "conflicts.NarrativeLease",
+    "predictor.TrainingLease",
 }
 
 

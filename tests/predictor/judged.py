@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from unittest.mock import patch
 from uuid import UUID
 
 import numpy as np
@@ -14,8 +16,10 @@ from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.models import CandidateSource, Memory, MemoryVector, Session, SessionCandidate
 from predictor.core.features import clock_of, signals
-from predictor.models import JudgeKind, Judgement, JudgeStatus, Label
-from tests.conftest import NOW
+from predictor.models import JudgeKind, Judgement, JudgeStatus, Label, Training, TrainingLease
+from predictor.services.training import train
+from predictor.services.training.due import training_lease
+from tests.conftest import NOW, Tenant
 
 WIDTH = 384  # as the built-in model's: its index takes no other
 TOPICS = 4
@@ -158,10 +162,33 @@ def _session(
     Judgement.objects.create(
         session=session,
         status=JudgeStatus.DONE,
-        due_since=at,
+        due_at=at,
         kind=JudgeKind.OFFLINE,
         overall=float(rng.random()),
         confidence=0.9,
         judged_at=at + timedelta(minutes=31),
     )
     return session
+
+
+def lease_in(of: Tenant | Workspace) -> TrainingLease:
+    """Return the lease of a workspace's training."""
+    with in_workspace(of if isinstance(of, Workspace) else of.workspace):
+        return training_lease()
+
+
+def train_meanwhile(
+    workspace: Workspace, action: Callable[[datetime], object], *, clock: Callable[[], datetime]
+) -> Training | None:
+    """Train what is due; `action` is called with the time, once, when it first writes progress."""
+    real, is_done = train._Progress.__call__, False
+
+    def acting(self: train._Progress, share: float) -> None:
+        nonlocal is_done
+        if not is_done:
+            is_done = True
+            action(clock())
+        real(self, share)
+
+    with patch.object(train._Progress, "__call__", acting):
+        return train.train_due(workspace, clock=clock, rng=np.random.default_rng(3))

@@ -19,7 +19,14 @@ from engram.kernel.models import Event, Role
 from engram.kernel.refusals import StaleError
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, Session
-from predictor.models import CalibrationItem, CalibrationSample, Judgement, Label, PredictorState
+from predictor.models import (
+    CalibrationItem,
+    CalibrationSample,
+    Judgement,
+    Label,
+    PredictorState,
+    TrainingLease,
+)
 from predictor.services.calibration.calibrate import draw_when_due, label_item
 from predictor.services.calibration.report import calibration_of
 from predictor.services.state import lock_state
@@ -302,7 +309,8 @@ def test_labels_of_people_change_nothing_that_is_trained_on(tenant: Tenant) -> N
             return [
                 list(Label.objects.order_by("pk").values()),
                 list(Judgement.objects.order_by("pk").values()),
-                list(PredictorState.objects.values("training_due_since", "governor", "alpha")),
+                list(PredictorState.objects.values("governor", "alpha")),
+                list(TrainingLease.objects.values("workspace", "due_at")),
             ]
 
     items = items_of(draw(tenant))

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from io import StringIO
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import numpy as np
 import pytest
@@ -14,14 +15,23 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.utils import timezone
 
+from engram.kernel import lease
 from engram.kernel.actors import SYSTEM
+from engram.kernel.lease import lease_of
 from engram.kernel.refusals import InvalidError
 from engram.kernel.tenancy import in_workspace
 from memories.models import Session
 from predictor.core.checkpoint import PRETRAINED
 from predictor.core.governance import SessionOutcome
 from predictor.core.scorer import Scorer
-from predictor.models import CanarySession, Label, ModelVersion, Training, TrainingStatus
+from predictor.models import (
+    CanarySession,
+    Label,
+    ModelVersion,
+    Training,
+    TrainingLease,
+    TrainingStatus,
+)
 from predictor.services.models import store, transfer
 from predictor.services.state import governor_of, lock_state, state_of, store_governor
 from tests.conftest import Tenant
@@ -104,10 +114,8 @@ def test_train_ends_with_one_when_there_is_nothing_to_learn(tenant: Tenant) -> N
 def test_train_ends_with_one_when_a_training_is_on_its_way(tenant: Tenant) -> None:
     build_world(tenant.workspace, 10)
     with in_workspace(tenant.workspace):
-        state = lock_state(timezone.now())
-        state.training_holder = state.workspace_id
-        state.training_heartbeat_at = timezone.now()
-        state.save()
+        held = lease_of(TrainingLease, tenant.workspace.pk)
+        assert lease.acquire(held, uuid4(), timezone.now())
     code, said = command("train", "--workspace", "acme")
     assert (code, said) == (1, "A training of it is on its way.")
 

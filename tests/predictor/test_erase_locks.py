@@ -33,7 +33,7 @@ from predictor.models import (
 )
 from predictor.services.calibration import calibrate
 from predictor.services.state import lock_state, state_of
-from predictor.services.training.claim import TakenOverError
+from predictor.services.training.claim import TAKEN_OVER
 from predictor.services.training.train import train_due
 from tests.conftest import build_tenant
 from tests.homes import PATIENCE_SECONDS
@@ -178,7 +178,7 @@ def test_a_training_that_redraws_the_canary_waits_in_no_ring_with_a_deletion(
             session_erased.disconnect(go_on)
             may_go_on.set()
         training = doing.result(PATIENCE_SECONDS)
-    assert (training.status, training.error) == (TrainingStatus.FAILED, str(TakenOverError()))
+    assert (training.status, training.error) == (TrainingStatus.FAILED, TAKEN_OVER)
     with in_workspace(workspace):
         assert not Session.objects.filter(pk=world.sessions[0].pk).exists()
         assert CanarySession.objects.count() == len(world.sessions) - 1

@@ -17,9 +17,10 @@ from predictor.services.models import store
 from predictor.services.serving import served
 from predictor.services.serving.served import ModelCache
 from predictor.services.training import turn
+from predictor.services.training.due import drop_training_due
 from predictor.services.training.train import trial
 from tests.conftest import Tenant
-from tests.predictor.judged import build_world
+from tests.predictor.judged import build_world, lease_in
 from tests.predictor.serving import configure, promote, scorer, state
 from tests.predictor.test_checkpoints import command
 from tests.predictor.test_opinion import errors, said
@@ -56,8 +57,8 @@ def test_a_model_of_another_format_scores_nothing_and_keeps_its_evidence(
     assert (told["model"]["is_fitting"], told["alpha_served"]) == (False, 1.0)
     assert "by another release; it scores nothing" in told["reason"]
     assert neighbour.reader.get("predictor/status").json()["model"]["is_fitting"] is True
-    assert turn.overlooked(LATER) == [workspace.pk]
-    assert state(workspace).training_reason == "upgraded"
+    assert turn.stalled(LATER) == [workspace.pk]
+    assert lease_in(workspace).reason == "upgraded"
 
 
 def test_what_was_damaged_in_its_format_is_no_other_release(tenant: Tenant) -> None:
@@ -76,27 +77,24 @@ def test_a_model_of_another_format_is_replaced_by_what_is_learned_anew(tenant: T
     build_world(tenant.workspace, 20)
     due(tenant.workspace)
     promote(tenant.workspace, of_format(scorer().to_bytes(), VERSION - 1), phase=Phase.ACTIVE)
-    with in_workspace(tenant.workspace):
-        now = state(tenant.workspace)
-        now.training_due_since, now.training_reason = None, ""
-        now.save()
-    assert turn.overlooked(LATER) == [tenant.workspace.pk]
+    drop_training_due(tenant.workspace.pk)
+    assert turn.stalled(LATER) == [tenant.workspace.pk]
     training = run(tenant.workspace, at=LATER + HOUR)
     assert training is not None
     assert (training.status, training.reason) == (TrainingStatus.PROMOTED, "upgraded")
     assert (training.base_version, training.version) == (None, 2)
     assert (state(tenant.workspace).served, state(tenant.workspace).phase) == (2, "warming")
-    assert turn.overlooked(LATER + 2 * HOUR) == []
+    assert turn.stalled(LATER + 2 * HOUR) == []
 
 
 def test_a_training_for_another_format_is_tried_once(tenant: Tenant) -> None:
     promote(tenant.workspace, of_format(scorer().to_bytes(), VERSION - 1))
-    assert turn.overlooked(LATER) == [tenant.workspace.pk]
+    assert turn.stalled(LATER) == [tenant.workspace.pk]
     training = run(tenant.workspace, at=LATER + HOUR)
     assert training is not None
     assert training.status == TrainingStatus.SKIPPED  # there is nothing to learn from
     assert state(tenant.workspace).served == 1
-    assert turn.overlooked(LATER + 2 * HOUR) == []
+    assert turn.stalled(LATER + 2 * HOUR) == []
 
 
 def test_base_weights_of_another_format_are_not_left_out_silently(tenant: Tenant) -> None:

@@ -103,7 +103,7 @@ def codes(tenant: Tenant) -> list[tuple[str, str]]:
 
 def test_a_session_that_ends_is_due_at_once(tenant: Tenant, ended: Session) -> None:
     judgement = judgement_of(tenant)
-    assert (judgement.status, judgement.attempts, judgement.due_since) == (
+    assert (judgement.status, judgement.attempts, judgement.due_at) == (
         "due",
         0,
         NOW + timedelta(minutes=30),
@@ -151,7 +151,7 @@ def test_a_transcript_that_comes_after_the_closing_is_judged_once(
     session = end(tenant, now=late)
     due = judgement_of(tenant)
     assert (due.pk, due.status, due.void_reason) == (skipped.pk, "due", "")
-    assert (due.due_since, due.judged_at) == (late, None)
+    assert (due.due_at, due.judged_at) == (late, None)
     end(tenant, now=late + timedelta(hours=1))
     assert judge_all(tenant, late) == [session.id]
     end(tenant, now=late + timedelta(hours=2))
@@ -173,7 +173,7 @@ def test_a_transcript_that_comes_after_an_end_without_is_judged_once(tenant: Ten
     late = NOW + timedelta(days=1)
     session = end(tenant, now=late)
     due = judgement_of(tenant)
-    assert (due.status, due.due_since, due.judged_at) == ("due", late, None)
+    assert (due.status, due.due_at, due.judged_at) == ("due", late, None)
     assert judge_all(tenant, late) == [session.id]
     end(tenant, now=late)
     assert judge_all(tenant, late + timedelta(hours=1)) == []
@@ -212,7 +212,7 @@ def test_what_waits_when_the_predictor_is_switched_off_is_dropped(
     assert judge_all(tenant) == []
     with in_workspace(tenant.workspace):
         assert Judgement.objects.count() == 0
-    assert judging_due.overlooked(LATER) == []
+    assert judging_due.stalled(LATER) == []
 
 
 def test_without_a_model_the_offline_judge_judges_and_says_so(
@@ -426,13 +426,13 @@ def test_sessions_are_settled_in_the_order_in_which_they_ended(tenant: Tenant) -
 
 
 def test_one_judge_a_workspace_at_a_time(tenant: Tenant, neighbour: Tenant, ended: Session) -> None:
-    taken = judging_due.take(fresh(tenant), LATER)
+    taken = judging_due.acquire(fresh(tenant), LATER)
     assert taken is not None
     assert judge_all(tenant, LATER + timedelta(seconds=15)) == []
-    assert judging_due.overlooked(LATER) == []
+    assert judging_due.stalled(LATER) == []
     # Who fell silent is taken over, and settles nothing any more.
     later = LATER + timedelta(minutes=10)
-    assert [one.pk for one in judging_due.overlooked(later)] == [tenant.workspace.pk]
+    assert [one.pk for one in judging_due.stalled(later)] == [tenant.workspace.pk]
     assert judge_all(tenant, later) == [ended.id]
     with in_workspace(tenant.workspace):
         told = read_pool(ended.id)
@@ -453,7 +453,7 @@ def test_one_judge_a_workspace_at_a_time(tenant: Tenant, neighbour: Tenant, ende
 def test_a_session_that_kills_its_judges_is_given_up(tenant: Tenant, ended: Session) -> None:
     moment = LATER
     for _ in range(judging_due.ATTEMPTS_MAX):
-        assert judging_due.take(fresh(tenant), moment) is not None
+        assert judging_due.acquire(fresh(tenant), moment) is not None
         moment += timedelta(minutes=10)
     assert judge_all(tenant, moment) == []
     assert judgement_of(tenant).status == "failed"

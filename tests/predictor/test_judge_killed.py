@@ -12,11 +12,11 @@ from django.conf import settings
 from django.db import connection
 from django.utils import timezone
 
+from engram.kernel import lease
 from engram.kernel.models import Event, Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.services.lifecycle.forget import forget
 from predictor.models import Comparison, Judgement, Label, PredictorState
-from predictor.services import heartbeat
 from predictor.services.judging import due, judge
 from predictor.services.judging.settle import settle
 from tests.conftest import Tenant, build_tenant
@@ -28,7 +28,7 @@ from tests.predictor.test_settle import HOLDER, RELEVANCE, hold_session, labels,
 STEPS = {
     "after taking the judgement": (
         "predictor.services.judging.judge",
-        "due.take",
+        "due.acquire",
         "after",
         False,
     ),
@@ -81,10 +81,10 @@ def test_a_judge_killed_at_any_step_loses_and_doubles_nothing(
         # What the dead one held is nobody's until it has been silent for long enough.
         assert judge.judge_due(fresh(tenant), clock=lambda: now) == []
         later = now + timedelta(minutes=5)
-        assert [one.pk for one in due.overlooked(later)] == [tenant.workspace.pk]
+        assert [one.pk for one in due.stalled(later)] == [tenant.workspace.pk]
         assert len(judge.judge_due(fresh(tenant), clock=lambda: later)) == 1
         assert counts(tenant) == WHOLE
-    assert due.overlooked(now + timedelta(days=1)) == []
+    assert due.stalled(now + timedelta(days=1)) == []
 
 
 def in_threads(*actions: Any) -> list[Any]:
@@ -144,7 +144,7 @@ def test_a_judge_that_thinks_for_long_stays_alive_and_a_dead_one_is_replaced_in_
     shared_tenant: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tenant = shared_tenant
-    monkeypatch.setattr(heartbeat, "BEAT_SECONDS", 0.01)
+    monkeypatch.setattr(lease, "RENEW_SECONDS", 0.01)
     began = timezone.now()
     moments = iter([began + timedelta(seconds=10 * n) for n in range(100_000)])
     seen: list[tuple[bool, list[Any]]] = []
@@ -155,7 +155,7 @@ def test_a_judge_that_thinks_for_long_stays_alive_and_a_dead_one_is_replaced_in_
         while _beat_of(tenant) < until:
             sleep(0.01)
         now = _beat_of(tenant)
-        seen.append((connection.in_atomic_block, due.overlooked(now)))
+        seen.append((connection.in_atomic_block, due.stalled(now)))
         raise RuntimeError("died")
 
     monkeypatch.setattr(judge, "judge_offline", slow)
@@ -166,11 +166,11 @@ def test_a_judge_that_thinks_for_long_stays_alive_and_a_dead_one_is_replaced_in_
     last = _beat_of(tenant)
     sleep(0.1)
     assert _beat_of(tenant) == last  # the heartbeat ends with its judge
-    assert due.overlooked(last + timedelta(seconds=19)) == []
-    found = due.overlooked(last + timedelta(seconds=21))
+    assert due.stalled(last + timedelta(seconds=19)) == []
+    found = due.stalled(last + timedelta(seconds=21))
     assert [one.pk for one in found] == [tenant.workspace.pk]
     sweep = settings.CELERY_BEAT_SCHEDULE["predictor.sweep_judging"]["schedule"]
-    assert timedelta(seconds=sweep) + due.SILENCE <= timedelta(seconds=30)
+    assert timedelta(seconds=sweep) + Judgement.silence <= timedelta(seconds=30)
 
 
 def _beat_of(tenant: Tenant) -> datetime:

@@ -11,12 +11,11 @@ from django.utils import timezone
 
 from engram.kernel.models import Event
 from engram.kernel.tenancy import in_workspace
-from predictor.models import ModelVersion, Training, TrainingSlot, TrainingStatus
+from predictor.models import ModelVersion, Training, TrainingLease, TrainingStatus
 from predictor.services.models import store
 from predictor.services.state import lock_state, state_of
-from predictor.services.training import slot, turn
-from predictor.services.training.claim import SILENCE
-from predictor.services.training.due import note_training_due
+from predictor.services.training import turn
+from predictor.services.training.due import note_training_due, training_lease
 from tests.conftest import Tenant, build_tenant
 from tests.killing import kill_at
 from tests.predictor.judged import build_world
@@ -25,11 +24,11 @@ TRAIN = "predictor.services.training.train"
 PROMOTE = "predictor.services.training.promote"
 # Where the worker dies, whether the training's row is there by then, and whether it has ended.
 STEPS = {
-    "before the row is there for good": (TRAIN, "claims.take", "after", False, False),
+    "before the row is there for good": (TRAIN, "acquire", "after", False, False),
     "after the row": (TRAIN, "_collected", "before", True, False),
-    "in the middle of learning": (TRAIN, "_Beats.__call__", "after", True, False),
+    "in the middle of learning": (TRAIN, "_Progress.__call__", "after", True, False),
     "after learning": (TRAIN, "promote.finish", "before", True, False),
-    "while it is promoted": (PROMOTE, "models_store.serve", "after", True, False),
+    "while it is promoted": (PROMOTE, "store.serve", "after", True, False),
     "after the promotion": (TRAIN, "promote.finish", "after", True, True),
 }
 
@@ -62,7 +61,7 @@ def sweep(tenant: Tenant, after: timedelta) -> list[Any]:
     now = timezone.now() + after
     return [
         turn.train_turn(workspace_id, clock=lambda: now, rng=np.random.default_rng(2))
-        for workspace_id in turn.overlooked(now)
+        for workspace_id in turn.stalled(now)
     ]
 
 
@@ -82,15 +81,17 @@ def test_a_worker_killed_at_any_step_keeps_the_served_model(
     with in_workspace(tenant.workspace):
         running = Training.objects.filter(status=TrainingStatus.RUNNING).count()
     assert running == (has_row and not has_ended)
-    # The dead one's slot is nobody's until it has been silent for long enough.
-    assert TrainingSlot.objects.get().holder is not None
-    assert set(sweep(tenant, timedelta(0))) <= {None}
-    assert slot.SILENCE == SILENCE
-    done = sweep(tenant, SILENCE + timedelta(seconds=5))
+    # The dead one's lease is nobody's until it has been silent for long enough.
+    is_held = has_row and not has_ended
+    assert (TrainingLease.objects.get().holder is not None) == is_held
+    if is_held:
+        assert sweep(tenant, timedelta(0)) == []
+    done = sweep(tenant, TrainingLease.silence + timedelta(seconds=5))
     assert len(done) == (not has_ended)
     with in_workspace(tenant.workspace):
         state = state_of()
-        assert (state.served, state.training_holder, state.training_due_since) == (2, None, None)
+        lease = training_lease()
+        assert (state.served, lease.holder, lease.due_at) == (2, None, None)
         assert ModelVersion.objects.count() == 2
         statuses = list(Training.objects.order_by("started_at").values_list("status", flat=True))
         finished = Event.objects.filter(type="training.finished").count()

@@ -22,7 +22,7 @@ from predictor.services.serving.rank_session import rank_session
 from predictor.services.serving.served import ModelCache, ServedModel
 from tests.conftest import NOW, Tenant
 from tests.homes import PATIENCE_SECONDS
-from tests.predictor.judged import build_world
+from tests.predictor.judged import build_world, lease_in
 from tests.predictor.serving import (
     WIDTH,
     asked,
@@ -290,7 +290,7 @@ def test_corrupt_weights_are_learned_anew_at_once_from_what_is_there(
         ModelVersion.objects.update(checkpoint=b"SGPT and nothing else")
     assert said(workspace).no_opinion_reason == "checkpoint_error"
     begun = state(workspace)
-    assert (begun.served, begun.training_due_since is not None) == (None, is_due)
+    assert (begun.served, lease_in(workspace).due_at is not None) == (None, is_due)
     training = run(workspace)
     assert (training is not None) == is_due
     if training is not None:

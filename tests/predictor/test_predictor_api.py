@@ -26,6 +26,7 @@ from predictor.models import (
     ModelVersion,
     PredictorState,
     Training,
+    TrainingLease,
 )
 from predictor.services.serving.breaker import note_failure
 from predictor.services.state import lock_state
@@ -225,11 +226,13 @@ def test_a_training_on_its_way_may_not_promote_after_a_reset(tenant: Tenant) -> 
     promote(tenant.workspace)
     with in_workspace(tenant.workspace):
         training = Training.objects.create(reason="first", started_at=NOW)
-        PredictorState.objects.update(training_holder=training.pk, training_due_since=NOW)
+        TrainingLease.objects.create(
+            workspace=tenant.workspace, holder=training.pk, heartbeat_at=NOW, due_at=NOW
+        )
     tenant.admin.post("predictor/reset")
 
-    now = state(tenant.workspace)
-    assert (now.training_holder, now.training_due_since) == (None, None)
+    lease = TrainingLease.objects.get()
+    assert (lease.holder, lease.heartbeat_at, lease.due_at) == (None, None, None)
 
 
 def test_enable_closes_the_breaker(tenant: Tenant) -> None:

@@ -39,6 +39,7 @@ from predictor.services.judging.settle import JudgeVerdict, settle
 from predictor.services.models.reset import reset
 from predictor.services.state import lock_state, store_governor
 from tests.conftest import NOW, Tenant
+from tests.predictor.judged import lease_in
 from tests.predictor.judged_sessions import PERSON, fresh
 
 HOLDER = UUID(int=7)
@@ -104,7 +105,7 @@ def hold_session(
             )
             for rank, memory_id in enumerate(ids, start=1)
         )
-        Judgement.objects.create(session=session, due_since=ENDED, holder=HOLDER)
+        Judgement.objects.create(session=session, due_at=ENDED, holder=HOLDER)
         if predictor is not None:
             state = lock_state(started)
             state.served = state.served or version
@@ -262,7 +263,7 @@ def test_doubted_and_flat_verdicts_are_stored_and_count_for_nothing_pitfall_32(
     )
     assert comparison.success_rate == 0.5
     state = state_of(tenant)
-    assert (state.scored_sessions, state.training_due_since) == (0, None)
+    assert (state.scored_sessions, lease_in(tenant).due_at) == (0, None)
     assert [label.relevance for label in labels(tenant, session).values()] == list(relevance)
     with in_workspace(tenant.workspace):
         judgement = Judgement.objects.get()
@@ -306,9 +307,9 @@ def test_the_tenth_scored_session_makes_a_training_due(tenant: Tenant) -> None:
         ids = plant(tenant, 8)
         session = hold_session(tenant, ids, f"s{n}")
         settled(tenant, session, said(dict(zip(ids, RELEVANCE, strict=True))))
-        state = state_of(tenant)
-        assert (state.training_reason or None) == due
-        assert (state.training_due_since is not None) == (due is not None)
+        lease = lease_in(tenant)
+        assert (lease.reason or None) == due
+        assert (lease.due_at is not None) == (due is not None)
 
 
 def test_a_drift_reset_is_cold_start_and_a_retraining(tenant: Tenant) -> None:
@@ -324,7 +325,7 @@ def test_a_drift_reset_is_cold_start_and_a_retraining(tenant: Tenant) -> None:
     assert (comparison.outcome, comparison.is_drift_reset) == ("loss", True)
     state = state_of(tenant)
     assert (state.phase, state.alpha, state.drift_resets) == ("retraining", 1.0, 1)
-    assert state.training_reason == "drift"
+    assert lease_in(tenant).reason == "drift"
     assert [event.data["comparison"] for event in events(tenant, "predictor.drift_reset")] == [
         str(comparison.pk)
     ]

@@ -11,7 +11,9 @@ from uuid import uuid4
 import numpy as np
 import pytest
 
+from engram.kernel import lease
 from engram.kernel.actors import SYSTEM
+from engram.kernel.lease import lease_of
 from engram.kernel.models import Event, StageError, Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.services.index.reembed import switch
@@ -24,21 +26,22 @@ from predictor.models import (
     ModelVersion,
     PredictorState,
     Training,
-    TrainingSlot,
+    TrainingLease,
     TrainingStatus,
 )
 from predictor.models import Comparison as Compared
 from predictor.services.models import store, transfer
 from predictor.services.state import governor_of, lock_state, state_of, store_governor
-from predictor.services.training import canary, learn, slot, turn
-from predictor.services.training.claim import SILENCE, close_abandoned, is_free
-from predictor.services.training.due import note_training_due
+from predictor.services.training import canary, learn, turn
+from predictor.services.training.claim import close_abandoned, is_one_running
+from predictor.services.training.due import note_training_due, training_lease
 from predictor.services.training.material import RECENT, REPLAY, mixed
 from predictor.services.training.train import train_due, train_now, trial
 from tests.conftest import NOW, Tenant
-from tests.predictor.judged import build_world
+from tests.predictor.judged import build_world, train_meanwhile
 
 LATER = NOW + timedelta(days=2)
+SILENCE = TrainingLease.silence
 
 
 def due(workspace: Workspace, reason: str = "first", *, scored: int = 30) -> None:
@@ -87,7 +90,7 @@ def test_a_first_training_promotes_a_model(tenant: Tenant, neighbour: Tenant) ->
     with in_workspace(tenant.workspace):
         state = state_of()
         assert (state.served, state.phase) == (1, "warming")
-        assert (state.training_due_since, state.training_holder) == (None, None)
+        assert (training_lease().due_at, training_lease().holder) == (None, None)
         assert (state.trained_at, state.scored_at_training) == (LATER, 30)
         version = ModelVersion.objects.get()
         assert version.promoted_at == LATER
@@ -156,7 +159,7 @@ def test_a_failed_gate_keeps_the_served_weights_byte_identical(tenant: Tenant) -
     assert served(tenant.workspace) == before
     with in_workspace(tenant.workspace):
         assert ModelVersion.objects.count() == 1
-        assert state_of().training_due_since is None
+        assert training_lease().due_at is None
 
 
 def test_the_canary_is_disjoint_from_training_and_stays_for_a_week(tenant: Tenant) -> None:
@@ -237,8 +240,7 @@ def test_a_training_that_raises_keeps_the_served_model(
     assert (training.status, training.error) == (TrainingStatus.FAILED, told)
     assert served(tenant.workspace) == before
     with in_workspace(tenant.workspace):
-        state = state_of()
-        assert (state.training_due_since, state.training_holder) == (None, None)
+        assert (training_lease().due_at, training_lease().holder) == (None, None)
         (error,) = StageError.objects.all()
         assert (error.stage, error.code) == ("predictor_train", "predictor_train_failure")
         assert "4711" not in error.detail
@@ -282,7 +284,7 @@ def test_where_the_predictor_is_off_nothing_stays_due(tenant: Tenant) -> None:
     off = Workspace.objects.get(pk=tenant.workspace.pk)
     assert run(off) is None
     with in_workspace(off):
-        assert state_of().training_due_since is None
+        assert training_lease().due_at is None
         assert not Training.objects.exists()
 
 
@@ -294,17 +296,14 @@ def test_a_training_that_is_switched_off_on_its_way_leaves_nothing(tenant: Tenan
 
     for alive in (switch_off, lambda now: None):  # while it learns; before it has read anything
         due(tenant.workspace)
-        training = train_due(
-            tenant.workspace, clock=lambda: LATER, rng=np.random.default_rng(3), alive=alive
-        )
+        training = train_meanwhile(tenant.workspace, alive, clock=lambda: LATER)
         assert training is not None
         assert training.status == TrainingStatus.SKIPPED
         assert "switched the predictor off" in training.error
         assert (training.trained_session_ids, training.loss, training.gates) == ([], None, [])
         assert served(tenant.workspace) == (None, b"")
         with in_workspace(tenant.workspace):
-            state = state_of()
-            assert (state.training_holder, state.training_due_since) == (None, None)
+            assert (training_lease().holder, training_lease().due_at) == (None, None)
             assert not StageError.objects.exists()
 
 
@@ -317,11 +316,10 @@ def test_reading_counts_as_a_heartbeat_of_the_row(tenant: Tenant) -> None:
     def look(now: datetime) -> None:
         with in_workspace(tenant.workspace):
             row = Training.objects.get(status=TrainingStatus.RUNNING)
-            state = state_of()
             beats.append(row.heartbeat_at)
-            assert state.training_heartbeat_at == row.heartbeat_at
+            assert training_lease().heartbeat_at == row.heartbeat_at
 
-    train_due(tenant.workspace, clock=lambda: next(hours), rng=np.random.default_rng(3), alive=look)
+    train_meanwhile(tenant.workspace, look, clock=lambda: next(hours))
     with in_workspace(tenant.workspace):
         started_at = Training.objects.get().started_at
     assert beats[0] is not None
@@ -336,14 +334,12 @@ def test_a_training_whose_row_was_closed_gives_the_workspace_back(tenant: Tenant
         with in_workspace(tenant.workspace):
             assert close_abandoned(now + SILENCE * 2) == 1
 
-    training = train_due(
-        tenant.workspace, clock=lambda: LATER, rng=np.random.default_rng(3), alive=close
-    )
+    training = train_meanwhile(tenant.workspace, close, clock=lambda: LATER)
     assert training is not None
     assert training.status == TrainingStatus.FAILED
     with in_workspace(tenant.workspace):
-        assert (state_of().served, state_of().training_holder) == (None, None)
-        assert state_of().training_due_since is not None  # it is tried again
+        assert (state_of().served, training_lease().holder) == (None, None)
+        assert training_lease().due_at is not None  # it is tried again
 
 
 def test_scores_must_differ_where_there_is_no_canary(
@@ -371,9 +367,7 @@ def test_one_training_a_workspace_at_a_time(tenant: Tenant) -> None:
             )
         )
 
-    training = train_due(
-        tenant.workspace, clock=lambda: LATER, rng=np.random.default_rng(3), alive=look
-    )
+    training = train_meanwhile(tenant.workspace, look, clock=lambda: LATER)
     assert training is not None
     assert training.status == TrainingStatus.PROMOTED
     assert others != []
@@ -387,11 +381,10 @@ def test_a_reset_during_a_training_wins(tenant: Tenant) -> None:
 
     build_world(tenant.workspace, 20)
     due(tenant.workspace)
-    training = train_due(
+    training = train_meanwhile(
         tenant.workspace,
+        lambda now: reset(tenant.workspace, actor=SYSTEM, now=now),
         clock=lambda: LATER,
-        rng=np.random.default_rng(3),
-        alive=lambda now: reset(tenant.workspace, actor=SYSTEM, now=now),
     )
     assert training is not None
     assert training.status == TrainingStatus.FAILED
@@ -403,29 +396,28 @@ def test_a_reset_during_a_training_wins(tenant: Tenant) -> None:
 def test_a_new_embedding_model_is_a_cold_start_and_makes_a_training_due(tenant: Tenant) -> None:
     build_world(tenant.workspace, 30)
     trained(tenant.workspace)
-    assert turn.overlooked(LATER) == []
+    assert turn.stalled(LATER) == []
     switch(tenant.workspace, "another", actor=SYSTEM, now=LATER + timedelta(hours=1))
     workspace = Workspace.objects.get(pk=tenant.workspace.pk)
     with in_workspace(workspace):
         assert store.fitting(state_of().served, workspace.embedding_model) is None
     hours = (LATER + timedelta(hours=n) for n in count(2))
-    assert turn.overlooked(next(hours)) == [workspace.pk]
+    assert turn.stalled(next(hours)) == [workspace.pk]
     with in_workspace(workspace):
-        assert state_of().training_reason == "reembedded"
+        assert training_lease().reason == "reembedded"
     training = run(workspace, at=next(hours))
     assert training is not None
     assert training.status == TrainingStatus.SKIPPED  # no memory has been read by it yet
-    assert turn.overlooked(next(hours)) == []
+    assert turn.stalled(next(hours)) == []
 
 
 def test_a_model_that_changes_while_it_is_learned_is_not_promoted(tenant: Tenant) -> None:
     build_world(tenant.workspace, 20)
     due(tenant.workspace)
-    training = train_due(
+    training = train_meanwhile(
         tenant.workspace,
+        lambda now: switch(tenant.workspace, "another", actor=SYSTEM, now=now),
         clock=lambda: LATER,
-        rng=np.random.default_rng(3),
-        alive=lambda now: switch(tenant.workspace, "another", actor=SYSTEM, now=now) and None,
     )
     assert training is not None
     assert training.status == TrainingStatus.FAILED
@@ -443,9 +435,7 @@ def test_a_model_imported_while_another_is_learned_goes_on_serving(tenant: Tenan
         if served(tenant.workspace)[0] == 1:
             transfer.import_checkpoint(tenant.workspace, raw, actor=SYSTEM, now=now)
 
-    training = train_due(
-        tenant.workspace, clock=lambda: LATER, rng=np.random.default_rng(3), alive=imported
-    )
+    training = train_meanwhile(tenant.workspace, imported, clock=lambda: LATER)
     assert training is not None
     assert (training.status, training.error) == (
         TrainingStatus.FAILED,
@@ -453,7 +443,7 @@ def test_a_model_imported_while_another_is_learned_goes_on_serving(tenant: Tenan
     )
     assert served(tenant.workspace) == (2, raw)
     with in_workspace(tenant.workspace):
-        assert state_of().training_holder is None
+        assert training_lease().holder is None
 
 
 def test_drift_found_during_a_training_makes_another_due(tenant: Tenant) -> None:
@@ -466,9 +456,9 @@ def test_drift_found_during_a_training_makes_another_due(tenant: Tenant) -> None
             governor = governor_of(state)
             store_governor(state, replace(governor, drift_resets=governor.drift_resets + 1), now)
 
-    train_due(tenant.workspace, clock=lambda: LATER, rng=np.random.default_rng(3), alive=drift)
+    train_meanwhile(tenant.workspace, drift, clock=lambda: LATER)
     with in_workspace(tenant.workspace):
-        assert (state_of().training_due_since, state_of().training_reason) == (LATER, "drift")
+        assert (training_lease().due_at, training_lease().reason) == (LATER, "drift")
 
 
 def test_after_a_drift_canary_and_full_training_leave_the_habits_that_are_gone(
@@ -519,41 +509,37 @@ def test_one_training_in_the_workers_at_a_time(tenant: Tenant, neighbour: Tenant
     for one in (tenant, neighbour):
         build_world(one.workspace, 20)
         due(one.workspace)
+    another = lease_of(TrainingLease, Workspace.objects.create(slug="third", name="Third").pk)
     holder = uuid4()
-    assert slot.take(holder, LATER)
+    assert lease.acquire(another, holder, LATER)
     rng = np.random.default_rng(1)
     turned_away = turn.train_turn(tenant.workspace.pk, clock=lambda: LATER, rng=rng)
     assert turned_away is None
-    assert set(turn.overlooked(LATER)) == {tenant.workspace.pk, neighbour.workspace.pk}
-    slot.give_back(holder)
+    assert set(turn.stalled(LATER)) == {tenant.workspace.pk, neighbour.workspace.pk}
+    assert lease.release(another, holder)
     training = turn.train_turn(tenant.workspace.pk, clock=lambda: LATER, rng=rng)
     assert training is not None
-    assert TrainingSlot.objects.get().holder is None
-    assert turn.overlooked(LATER) == [neighbour.workspace.pk]
-
-
-def test_a_slot_whose_holder_is_silent_is_taken_over(db: None) -> None:
-    dead, alive = uuid4(), uuid4()
-    assert slot.take(dead, NOW)
-    assert not slot.take(alive, NOW + slot.SILENCE)
-    assert slot.take(alive, NOW + slot.SILENCE + timedelta(seconds=1))
-    assert not slot.beat(dead, NOW)
-    assert slot.beat(alive, NOW)
+    assert not TrainingLease.objects.filter(holder__isnull=False).exists()
+    assert turn.stalled(LATER) == [neighbour.workspace.pk]
 
 
 def test_a_clock_that_goes_back_keeps_nobody_from_training(tenant: Tenant) -> None:
     ahead = NOW + SILENCE + timedelta(seconds=1)
-    assert slot.take(uuid4(), ahead)
-    assert slot.take(uuid4(), NOW)
-    held = PredictorState(training_holder=uuid4(), training_heartbeat_at=ahead)
-    assert is_free(held, NOW)
-    assert not is_free(held, ahead + SILENCE)
+    build_world(tenant.workspace, 20)
+    due(tenant.workspace)
+    held = lease_of(TrainingLease, tenant.workspace.pk)
+    assert lease.acquire(held, uuid4(), ahead)
+    assert not is_one_running(NOW, besides=uuid4())
+    assert is_one_running(ahead + SILENCE, besides=uuid4())
     with in_workspace(tenant.workspace):
         Training.objects.create(
             status=TrainingStatus.RUNNING, reason="first", started_at=ahead, heartbeat_at=ahead
         )
         assert close_abandoned(ahead) == 0
         assert close_abandoned(NOW) == 1
+    training = run(tenant.workspace, at=NOW)
+    assert training is not None
+    assert training.status == TrainingStatus.PROMOTED
 
 
 def test_only_the_last_five_models_keep_their_weights(tenant: Tenant) -> None:
@@ -584,7 +570,7 @@ def test_a_due_training_that_always_fails_is_given_up_until_the_next_interval(
     with in_workspace(tenant.workspace):
         statuses = Training.objects.values_list("status", flat=True)
         assert list(statuses) == [TrainingStatus.FAILED] * 3
-        assert state_of().training_due_since is None
+        assert training_lease().due_at is None
 
 
 def test_trained_governor_starts_where_it_was(tenant: Tenant) -> None:

@@ -26,17 +26,17 @@ from memories.services.lifecycle.forget import forget
 from memories.services.sessions.erase import delete_session
 from memories.signals import memories_erased
 from predictor.core.governance import Phase
-from predictor.models import Label, ModelVersion, PredictorState, Training, TrainingStatus
+from predictor.models import Label, ModelVersion, Training, TrainingLease, TrainingStatus
 from predictor.services.models import store, transfer
 from predictor.services.serving.rank_session import rank_session
 from predictor.services.state import lock_state, state_of
 from predictor.services.training import turn
-from predictor.services.training.claim import SILENCE
-from predictor.services.training.train import train_due, trial
+from predictor.services.training.due import drop_training_due, training_lease
+from predictor.services.training.train import trial
 from predictor.services.training.unlearn import SERVES_AT_MOST, TRAININGS_AT_ONCE, unlearn
 from tests.conftest import NOW, Tenant, build_tenant
 from tests.killing import kill_at
-from tests.predictor.judged import World, build_world
+from tests.predictor.judged import World, build_world, train_meanwhile
 from tests.predictor.judged_sessions import begin, commit
 from tests.predictor.serving import asked, configure, governor, promote
 from tests.predictor.test_train import LATER, due, run, served, trained
@@ -74,8 +74,8 @@ def marked(world: World) -> list[int]:
 
 def waiting(world: World) -> tuple[datetime | None, str]:
     with in_workspace(world.workspace):
-        state = state_of()
-        return state.training_due_since, state.training_reason
+        lease = training_lease()
+        return lease.due_at, lease.reason
 
 
 def events(world: World, kind: str) -> list[Any]:
@@ -103,7 +103,7 @@ def test_erasing_a_memory_drops_kept_weights_and_learns_others_without_it(
     assert (kept(world), marked(world)) == ([2], [1, 2])
     assert waiting(world) == (GONE, "erased")
     assert events(world, "predictor.unlearned") == [{"versions": [1, 2], "served": 2}]
-    assert turn.overlooked(GONE) == [tenant.workspace.pk]
+    assert turn.stalled(GONE) == [tenant.workspace.pk]
     read, _ = trial(tenant.workspace, reason="erased", seed=1, now=THEN)
     assert memory.pk not in {i for session in read.sessions for i in session.memory_ids}
     training = run(tenant.workspace, at=THEN)
@@ -113,7 +113,7 @@ def test_erasing_a_memory_drops_kept_weights_and_learns_others_without_it(
     assert (training.base_version, training.version) == (2, 3)
     assert served(tenant.workspace)[0] == 3
     assert (kept(world), marked(world), waiting(world)) == ([3], [1, 2], (None, ""))
-    assert turn.overlooked(THEN) == []
+    assert turn.stalled(THEN) == []
     assert (kept(theirs), marked(theirs), waiting(theirs)) == ([1, 2], [], (None, ""))
     assert served(neighbour.workspace) == before
 
@@ -186,8 +186,9 @@ def test_a_worker_that_dies_leaves_the_training_due(transactional_db: None) -> N
     kill_at(tenant, task, "predictor.services.training.train", "promote.finish", "before")
     assert (kept(world), waiting(world)) == ([1], (GONE, "erased"))
     with in_workspace(tenant.workspace):
-        now = Training.objects.get(reason="erased").started_at + SILENCE + timedelta(seconds=5)
-    (found,) = turn.overlooked(now)
+        began = Training.objects.get(reason="erased").started_at
+    now = began + TrainingLease.silence + timedelta(seconds=5)
+    (found,) = turn.stalled(now)
     training = turn.train_turn(found, clock=lambda: now, rng=np.random.default_rng(2))
     assert training is not None
     assert training.status == TrainingStatus.PROMOTED
@@ -204,9 +205,7 @@ def test_a_training_that_may_have_read_it_does_not_promote(tenant: Tenant) -> No
         if is_there:
             take_out(world, world.memories[0], now=GONE)
 
-    training = train_due(
-        tenant.workspace, clock=lambda: LATER, rng=np.random.default_rng(3), alive=erasing
-    )
+    training = train_meanwhile(tenant.workspace, erasing, clock=lambda: LATER)
     assert training is not None
     assert training.status == TrainingStatus.FAILED
     assert "erased" in training.error
@@ -226,8 +225,7 @@ def test_who_erases_on_and_on_interrupts_few_trainings(tenant: Tenant, world: Wo
         take_out(world, next(left), now=now)
 
     for _ in range(TRAININGS_AT_ONCE):
-        rng = np.random.default_rng(3)
-        training = train_due(tenant.workspace, clock=lambda: next(ticks), rng=rng, alive=erasing)
+        training = train_meanwhile(tenant.workspace, erasing, clock=lambda: next(ticks))
         assert training is not None
         assert training.status == TrainingStatus.FAILED
     assert run(tenant.workspace, at=THEN + timedelta(seconds=30)) is None
@@ -258,7 +256,7 @@ def test_a_gate_that_fails_drops_the_served_version(tenant: Tenant, world: World
         assert (state.phase, state.alpha, state.scored_sessions) == ("collecting", 1.0, 0)
     assert (kept(world), waiting(world)) == ([], (None, ""))
     assert events(world, "predictor.reset") == [{"reason": "erased", "version": 2}]
-    assert turn.overlooked(THEN) == []
+    assert turn.stalled(THEN) == []
     tenant.workspace.refresh_from_db()
     with in_workspace(tenant.workspace):
         found = rank_session(asked(tenant.workspace))
@@ -313,8 +311,8 @@ def test_a_session_counts_once_something_was_learned_from_it(tenant: Tenant, wor
 def test_a_manual_training_that_fails_leaves_the_due_one_to_the_sweep(world: World) -> None:
     take_out(world, world.memories[0])
     with in_workspace(world.workspace):
-        PredictorState.objects.update(training_due_since=None, training_reason="")
-    assert turn.overlooked(THEN) == [world.workspace.pk]
+        drop_training_due(world.workspace.pk)
+    assert turn.stalled(THEN) == [world.workspace.pk]
     assert waiting(world) == (THEN, "erased")
 
 
@@ -330,7 +328,7 @@ def test_where_the_predictor_is_off_the_served_version_goes(world: World, when: 
         if when == "after":
             assert run(off, at=THEN) is None
         else:
-            assert turn.overlooked(THEN) == []
+            assert turn.stalled(THEN) == []
     assert (served(workspace), kept(world), waiting(world)) == ((None, b""), [], (None, ""))
 
 
@@ -484,11 +482,11 @@ def test_who_erases_on_and_on_ends_what_an_erased_version_serves(
     take_out(world, world.memories[0])
     last = GONE + SERVES_AT_MOST
     take_out(world, world.memories[1], now=last)
-    assert turn.overlooked(last) == [tenant.workspace.pk]
+    assert turn.stalled(last) == [tenant.workspace.pk]
     assert served(tenant.workspace)[0] == 2
     over = last + timedelta(seconds=1)
     if noticed == "by the sweep":
-        assert turn.overlooked(over) == [tenant.workspace.pk]
+        assert turn.stalled(over) == [tenant.workspace.pk]
     else:
         take_out(world, world.memories[2], now=over)
     assert (served(tenant.workspace), kept(world)) == ((None, b""), [])
@@ -504,7 +502,7 @@ def test_who_erases_on_and_on_ends_what_an_erased_version_serves(
 
 def test_a_clock_that_went_back_lets_no_erased_version_serve_on(world: World) -> None:
     take_out(world, world.memories[0])
-    assert turn.overlooked(NOW) == [world.workspace.pk]
+    assert turn.stalled(NOW) == [world.workspace.pk]
     assert served(world.workspace) == (None, b"")
 
 
@@ -513,10 +511,9 @@ def test_a_training_that_began_in_time_may_end(tenant: Tenant, world: World) -> 
     over = GONE + SERVES_AT_MOST + timedelta(seconds=1)
 
     def look(now: datetime) -> None:
-        assert turn.overlooked(over) == []
+        assert turn.stalled(over) == []
 
-    rng = np.random.default_rng(3)
-    training = train_due(tenant.workspace, clock=lambda: over, rng=rng, alive=look)
+    training = train_meanwhile(tenant.workspace, look, clock=lambda: over)
     assert training is not None
     assert training.status == TrainingStatus.PROMOTED
     assert served(tenant.workspace)[0] == 3

@@ -12,7 +12,8 @@ from memories.models import SessionCandidate
 from predictor.models import Comparison, Judgement, PredictorState, Training
 from predictor.services.judging.judge import judge_due
 from predictor.services.training.dataset import gather
-from predictor.services.training.turn import overlooked, train_turn
+from predictor.services.training.due import training_lease
+from predictor.services.training.turn import stalled, train_turn
 from tests.conftest import Tenant
 
 SUBJECTS = {
@@ -80,8 +81,8 @@ def test_sessions_teach_the_ranker_that_ranks_the_next_one(
         assert (
             SessionCandidate.objects.filter(signals=[], baseline_score__isnull=False).count() == 0
         )
-        assert PredictorState.objects.get().training_reason == "first"
-    assert overlooked(timezone.now()) == [workspace.pk]
+        assert training_lease().reason == "first"
+    assert stalled(timezone.now()) == [workspace.pk]
     training = train_turn(workspace.pk, clock=timezone.now, rng=np.random.default_rng(4))
     assert training is not None
     assert (training.status, training.version, training.error) == ("promoted", 1, "")

@@ -32,6 +32,7 @@ LEFT_OUT = {
     "kernel.WorkerTally": "measured on one machine",
     "conflicts.DetectionLease": "says who works right now",
     "conflicts.NarrativeLease": "says who works right now",
+    "predictor.TrainingLease": "says who works right now, and what is due",
 }
 
 

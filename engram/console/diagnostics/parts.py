@@ -22,7 +22,7 @@ from memories.services.gate import metrics as gate_service
 from memories.services.gate.metrics import GateMetrics
 from memories.services.index.search_index import has_vector_index, width_in_use
 from predictor.models import Judgement, JudgeStatus
-from predictor.services.state import state_of
+from predictor.services.training.due import training_lease
 
 HOUR = timedelta(hours=1)
 DAY = timedelta(days=1)
@@ -52,8 +52,8 @@ def queue(alive: Counter[str], *, now: datetime) -> Domain:
     ready = Q(not_before=None) | Q(not_before__lte=now)
     due = backlog.awaited().filter(ready).aggregate(n=Count("pk"), oldest=Min("since"))
     judging = Judgement.objects.filter(ready, status=JudgeStatus.DUE)
-    judged = judging.aggregate(n=Count("pk"), oldest=Min("due_since"))
-    training_since = state_of().training_due_since
+    judged = judging.aggregate(n=Count("pk"), oldest=Min("due_at"))
+    training_since = training_lease().due_at
     broker = broker_check()
     oldest = [at for at in (due["oldest"], judged["oldest"], training_since) if at is not None]
     lag = max((now - min(oldest)).total_seconds(), 0.0) if oldest else 0.0

@@ -12,7 +12,7 @@ from engram.kernel.models import Workspace
 from memories.services.sessions.ranker_hook import STAGE
 from predictor.core.calibration import FLAG_ERROR
 from predictor.core.governance import SERVING
-from predictor.models import PredictorState
+from predictor.models import PredictorState, TrainingLease
 from predictor.services.calibration.report import calibration_of
 from predictor.services.judging.drift import (
     DRIFT_THRESHOLD,
@@ -24,7 +24,7 @@ from predictor.services.serving import breaker
 from predictor.services.state import state_of
 from predictor.services.status import track_record
 from predictor.services.status.slices import slices
-from predictor.services.training.due import ERASED
+from predictor.services.training.due import ERASED, training_lease
 
 HOUR = timedelta(hours=1)
 COLD_START = 0.6
@@ -68,7 +68,7 @@ def score(signs: Signs) -> float:
 def predictor(workspace: Workspace, *, now: datetime) -> Domain:
     """Look at the predictor of the workspace being served."""
     config = workspace.config
-    state = state_of()
+    state, lease = state_of(), training_lease()
     speed = latency.latencies([STAGE], since=now - HOUR)[STAGE]
     processes = heartbeat.recent_processes(now)
     drift = judge_drift(now, windows=DRIFT_WINDOWS)
@@ -100,7 +100,7 @@ def predictor(workspace: Workspace, *, now: datetime) -> Domain:
         "alpha": state.alpha,
         "drift_resets": state.drift_resets,
         "last_training": track_record.last_training(),
-        "training_due": _training_due(state),
+        "training_due": _training_due(lease),
         "judge_drift": {
             "signal": latest_drift(drift),
             "threshold": DRIFT_THRESHOLD,
@@ -117,7 +117,7 @@ def predictor(workspace: Workspace, *, now: datetime) -> Domain:
     }
     if config.predictor_mode == "off":
         return Domain("predictor", 1.0, "The learned ranking is switched off.", fields)
-    said = _says(signs, state, config.predictor_mode)
+    said = _says(signs, state, lease, config.predictor_mode)
     if calibration.is_flagged:
         said += " People and the judge are far apart."
     return Domain("predictor", score(signs), said, fields)
@@ -127,13 +127,13 @@ def _ms(seconds: float | None) -> float | None:
     return None if seconds is None else round(seconds * 1000, 3)
 
 
-def _training_due(state: PredictorState) -> dict[str, Any] | None:
-    if state.training_due_since is None:
+def _training_due(lease: TrainingLease) -> dict[str, Any] | None:
+    if lease.due_at is None:
         return None
-    return {"since": state.training_due_since, "reason": state.training_reason}
+    return {"since": lease.due_at, "reason": lease.reason}
 
 
-def _says(signs: Signs, state: PredictorState, mode: str) -> str:
+def _says(signs: Signs, state: PredictorState, lease: TrainingLease, mode: str) -> str:
     if not signs.is_worker_alive:
         return "No worker has been heard of for a minute: nothing is judged and nothing trained."
     if signs.is_disabled:
@@ -148,7 +148,7 @@ def _says(signs: Signs, state: PredictorState, mode: str) -> str:
         said.append(f"It serves with {1 - state.alpha:.0%} of the weight.")
     if signs.is_serving and signs.success_rate <= AHEAD_RATE:
         said.append("It is rarely better than the baseline.")
-    if state.training_due_since is not None and state.training_reason == ERASED:
+    if lease.due_at is not None and lease.reason == ERASED:
         said.append("Something that it may hold was erased: a training without it is due.")
     if signs.is_slow:
         said.append("Scoring takes longer than the timeout.")

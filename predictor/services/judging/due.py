@@ -12,14 +12,14 @@ from uuid import UUID, uuid4
 
 from django.db.models import Max, Q, QuerySet
 
-from engram.kernel import llm, telemetry
+from engram.kernel import lease, llm, telemetry
+from engram.kernel.due import due_workspaces
 from engram.kernel.jobs import wake
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.models import Session
 from predictor.core.judging import is_judgeable
 from predictor.models import Judgement, JudgeStatus
-from predictor.services.heartbeat import living
 from predictor.services.state import lock_state
 
 JUDGE_TASK = "predictor.judge_workspace"
@@ -28,8 +28,6 @@ STAGE = "judge"
 TOO_SHORT = "too short"
 NO_MEMORIES = "no memories"
 
-# Who judges and was silent for so long is taken for dead; the sweep comes every ten seconds.
-SILENCE = timedelta(seconds=20)
 FIRST_PAUSE = timedelta(seconds=30)
 LONGEST_PAUSE = timedelta(minutes=15)
 # The model is asked so often about a session, and not again once it has waited so long: then the
@@ -66,47 +64,55 @@ def note_ended(sender: Any, *, session: Session, now: datetime, **_: Any) -> Non
             session=session,
             defaults={
                 "status": JudgeStatus.SKIPPED,
-                "due_since": now,
+                "due_at": now,
                 "judged_at": now,
                 "void_reason": TOO_SHORT,
             },
         )
         return
-    waiting = {"due_since": now}
+    waiting = {"due_at": now}
     judgement = Judgement.objects.get_or_create(session=session, defaults=waiting)[0]
     if judgement.status == JudgeStatus.SKIPPED:
         judgement.status, judgement.void_reason = JudgeStatus.DUE, ""
-        judgement.due_since, judgement.judged_at = now, None
-        judgement.save(update_fields=["status", "void_reason", "due_since", "judged_at"])
+        judgement.due_at, judgement.judged_at = now, None
+        judgement.save(update_fields=["status", "void_reason", "due_at", "judged_at"])
     wake_judge(workspace)
 
 
 def due() -> QuerySet[Judgement]:
     """Return the judgements that wait, in the order in which their sessions ended."""
     waiting = Judgement.objects.filter(status=JudgeStatus.DUE)
-    return waiting.order_by("due_since", "session_id")
+    return waiting.order_by("due_at", "session_id")
 
 
-def _held(now: datetime) -> Q:
-    """Match what a living judge holds."""
-    return Q(holder__isnull=False, heartbeat_at__range=living(now, SILENCE))
+def is_judged(now: datetime) -> bool:
+    """Tell whether a living judge is at a session of the workspace."""
+    return due().filter(lease.match_held(due(), now)).exists()
 
 
-def beat(judgement: Judgement, now: datetime) -> None:
-    """Say that the judge of a session is alive, unless somebody took the session over."""
+def renew(judgement: Judgement, now: datetime) -> bool:
+    """Write a heartbeat, unless somebody took the session over."""
     with in_workspace(judgement.workspace_id):
-        held = Judgement.objects.filter(pk=judgement.pk, holder=judgement.holder)
-        held.update(heartbeat_at=now)
+        return lease.renew(_lease(judgement), _holder(judgement), now)
 
 
-def take(workspace: Workspace, now: datetime) -> Judgement | None:
-    """Take the session that ended first, if nobody judges here and it may be judged now.
+def _lease(judgement: Judgement) -> QuerySet[Judgement]:
+    return Judgement.objects.filter(pk=judgement.pk)
+
+
+def _holder(judgement: Judgement) -> UUID:
+    assert judgement.holder is not None  # noqa: S101  `acquire` has set it
+    return judgement.holder
+
+
+def acquire(workspace: Workspace, now: datetime) -> Judgement | None:
+    """Hold the session that ended first, if nobody judges here and it may be judged now.
 
     One that was begun too often is given up, and the next is taken.
     """
     with in_workspace(workspace):
         lock_state(now)  # two that take at the same time
-        if due().filter(_held(now)).exists():
+        if is_judged(now):
             return None
         line = due().select_related("session").defer("session__transcript", "session__context")
         while (judgement := line.first()) is not None:
@@ -133,7 +139,7 @@ def _has_to_wait(workspace: Workspace, judgement: Judgement, now: datetime) -> b
 
 def is_beyond_patience(judgement: Judgement, at: datetime) -> bool:
     """Tell whether a session has waited too long at `at` to go on waiting for the model."""
-    return at - judgement.due_since > PATIENCE
+    return at - judgement.due_at > PATIENCE
 
 
 def rests_until(judgement: Judgement, now: datetime) -> datetime | None:
@@ -178,9 +184,9 @@ def put_off(
     pause = min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** min(judgement.attempts - 1, 10))
     pause = max(pause, timedelta(seconds=asked_seconds or 0.0))
     with in_workspace(judgement.workspace_id):
-        Judgement.objects.filter(pk=judgement.pk, holder=judgement.holder).update(
-            holder=None,
-            heartbeat_at=None,
+        lease.release(
+            _lease(judgement),
+            _holder(judgement),
             not_before=now + pause,
             error=error,
             input_tokens=judgement.input_tokens + input_tokens,
@@ -200,11 +206,11 @@ def put_off(
 def skip(judgement: Judgement, reason: str, *, now: datetime) -> None:
     """Close a judgement for which there is nothing to judge."""
     with in_workspace(judgement.workspace_id):
-        Judgement.objects.filter(pk=judgement.pk, holder=judgement.holder).update(
+        lease.release(
+            _lease(judgement),
+            _holder(judgement),
             status=JudgeStatus.SKIPPED,
             void_reason=reason,
-            holder=None,
-            heartbeat_at=None,
             judged_at=now,
         )
 
@@ -215,16 +221,16 @@ def drop_due(workspace: Workspace) -> None:
         due().order_by().delete()
 
 
-def overlooked(now: datetime) -> list[Workspace]:
+def stalled(now: datetime) -> list[Workspace]:
     """Return the workspaces where a session could be judged and nobody is at it, oldest first."""
     waiting: dict[UUID, tuple[datetime, Workspace]] = {}
-    for workspace in Workspace.objects.all():
+    for workspace in due_workspaces(due, "due_at"):
         with in_workspace(workspace):
             first = due().first()
-            if first is None or due().filter(_held(now)).exists():
+            if first is None or is_judged(now):
                 continue
         if workspace.config.predictor_mode == "off":
             drop_due(workspace)
         elif first.not_before is None or first.not_before <= now:
-            waiting[workspace.pk] = (first.due_since, workspace)
+            waiting[workspace.pk] = (first.due_at, workspace)
     return [one for _, one in sorted(waiting.values(), key=lambda pair: (pair[0], pair[1].pk))]

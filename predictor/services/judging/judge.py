@@ -16,11 +16,11 @@ from uuid import UUID
 
 from engram.kernel import llm, telemetry
 from engram.kernel.collisions import retry_on_collision
+from engram.kernel.lease import renewing
 from engram.kernel.llm import ModelError, UnavailableError, Usage
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
 from predictor.models import Judgement
-from predictor.services.heartbeat import beating
 from predictor.services.judging import due
 from predictor.services.judging.ask_judge import CappedError, ask_judge
 from predictor.services.judging.offline import judge_offline
@@ -72,7 +72,7 @@ def judge_due(
         if workspace.config.predictor_mode == "off":
             due.drop_due(workspace)
             return settled
-        judgement = due.take(workspace, clock())
+        judgement = due.acquire(workspace, clock())
         if judgement is None:
             return settled
         try:
@@ -96,7 +96,7 @@ def _judge(workspace: Workspace, judgement: Judgement, *, clock: Clock) -> bool:
     """Judge one session and settle it; False when there was nothing to judge, or it was lost."""
     with (
         telemetry.timed(due.STAGE, workspace),
-        beating(lambda: due.beat(judgement, clock())),
+        renewing(lambda: due.renew(judgement, clock())),
     ):
         with in_workspace(workspace):
             pool = read_pool(judgement.session_id)
@@ -111,7 +111,7 @@ def _judge(workspace: Workspace, judgement: Judgement, *, clock: Clock) -> bool:
             if asks
             else judge_offline(workspace, pool)
         )
-        assert judgement.holder is not None  # noqa: S101  `take` has set it
+        assert judgement.holder is not None  # noqa: S101  `acquire` has set it
         # What a model said is not asked for again because another writer was faster.
         settled = retry_on_collision(settle)(
             workspace, judgement.session_id, judgement.holder, verdict, now=clock()

@@ -11,7 +11,7 @@ from engram.kernel.history import record
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
 from predictor.core.governance import Governor
-from predictor.models import PredictorState
+from predictor.models import PredictorState, TrainingLease
 from predictor.services.models import store
 from predictor.services.state import lock_state, store_governor
 
@@ -40,8 +40,9 @@ def cold_start(
     state.served = None
     state.trained_at = state.fully_trained_at = None
     state.scored_at_training = state.scored_at_full_training = state.scored_at_calibration = 0
-    state.training_due_since = state.training_holder = state.training_heartbeat_at = None
-    state.training_reason = ""
+    TrainingLease.objects.filter(workspace=workspace).update(
+        due_at=None, reason="", holder=None, heartbeat_at=None
+    )
     beginning = Governor.initial(drift_reset_window=workspace.config.drift_reset_window)
     store_governor(state, beginning, now)
     store.let_go(Q(erased_at__isnull=False), served=None)

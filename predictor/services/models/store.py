@@ -5,10 +5,15 @@ from __future__ import annotations
 import hashlib
 from datetime import datetime
 
-from django.db.models import BinaryField, Max, Q
+from django.db.models import BinaryField, Max, OuterRef, Q, QuerySet
 from django.db.models.functions import Substr
 
-from predictor.core.checkpoint import HEAD_BYTES, CheckpointError, is_of_another_release
+from predictor.core.checkpoint import (
+    HEAD_BYTES,
+    OWN_BEGINNING,
+    CheckpointError,
+    is_of_another_release,
+)
 from predictor.core.scorer import Scorer
 from predictor.core.types import FEATURE_VERSION
 from predictor.models import ModelVersion, PredictorState
@@ -42,6 +47,19 @@ def is_readable(version: ModelVersion) -> bool:
     head = Substr("checkpoint", 1, HEAD_BYTES, output_field=BinaryField())
     stored = ModelVersion.objects.filter(pk=version.pk)
     return not is_of_another_release(bytes(stored.values_list(head, flat=True).get() or b""))
+
+
+def likely_readable(model: OuterRef | str) -> QuerySet[ModelVersion]:
+    """Return the versions for the vectors of `model` that look like this release's own.
+
+    Weights that begin otherwise are of another release, or damaged: `is_readable` tells which.
+    """
+    beginning = Substr("checkpoint", 1, len(OWN_BEGINNING), output_field=BinaryField())
+    return ModelVersion.objects.annotate(beginning=beginning).filter(
+        Q(checkpoint=None) | Q(beginning=OWN_BEGINNING),
+        feature_version=FEATURE_VERSION,
+        embedding_model=model,
+    )
 
 
 def intact_bytes(version: ModelVersion) -> bytes:

@@ -18,8 +18,7 @@ from predictor.services.serving import breaker
 from predictor.services.serving.status_line import status_line
 from predictor.services.state import governor_of, state_of
 from predictor.services.status import track_record
-from predictor.services.training import claim
-from predictor.services.training.due import ERASED, due_reason
+from predictor.services.training.due import ERASED, due_reason, training_lease
 
 MISSING_MAX = 1_000  # sessions that are counted ahead; no interval is longer
 
@@ -157,9 +156,10 @@ def _reason(
 
 
 def _next_training(state: PredictorState, config: WorkspaceSettings, now: datetime) -> NextTraining:
-    due_since, reason = state.training_due_since, state.training_reason
-    if state.training_holder is not None and not claim.is_free(state, now):
-        running = Training.objects.filter(pk=state.training_holder).first()
+    lease = training_lease()
+    due_since, reason = lease.due_at, lease.reason
+    if holder := lease.living_holder(now):
+        running = Training.objects.filter(pk=holder).first()
         reason = running.reason if running is not None else reason
         return NextTraining(True, due_since, reason, 0, f"A training runs ({reason}).")
     if due_since is not None:

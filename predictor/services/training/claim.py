@@ -1,32 +1,26 @@
-"""Who trains a workspace: a row with a heartbeat, taken before anything is computed."""
+"""Who trains a workspace: a lease, acquired before anything is computed, and the training's row."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from uuid import UUID
 
 import numpy as np
 
+from engram.kernel import lease
 from engram.kernel.actors import SYSTEM
 from engram.kernel.history import record
-from predictor.models import PredictorState, Training, TrainingStatus
-from predictor.services.heartbeat import is_alive, living
+from engram.kernel.lease import lease_of, time_around
+from predictor.models import PredictorState, Training, TrainingLease, TrainingStatus
+from predictor.services.training.due import drop_training_due, training_lease
 from predictor.services.training.material import MIXED
 
-# Who trains and was silent for so long is taken for dead.
-SILENCE = timedelta(seconds=60)
 # So many trainings that died or raised for one due row, and the next interval is waited for.
 TRIES = 3
 
 
-class TakenOverError(Exception):
-    """Somebody else trains this workspace now, its predictor was reset, or something erased."""
-
-    def __init__(self) -> None:
-        super().__init__(
-            "It was taken over, or the predictor was reset or something erased meanwhile."
-        )
+TAKEN_OVER = "It was taken over, or the predictor was reset or something erased meanwhile."
 
 
 class SwitchedOffError(Exception):
@@ -47,25 +41,31 @@ class Claim:
     drift_resets: int
 
 
-def take(
+def acquire(
     state: PredictorState,
     reason: str,
     rng: np.random.Generator,
     now: datetime,
     *,
     seed: int | None = None,
+    is_asked: bool = False,
 ) -> Claim | None:
-    """Write the training's row and take the workspace; the caller holds the state's lock.
+    """Write the training's row and hold the workspace; the caller holds the state's lock.
 
-    None when somebody is at it, or when it has failed too often: then it is due no more.
+    None when somebody is at it, or, unless a person asked for it, when it has failed too often:
+    then it is due no more. What is asked for does what is due for another reason, too.
     """
-    if not is_free(state, now):
+    held = lease_of(TrainingLease, state.workspace_id)
+    due = held.get()
+    if due.is_held(now):
         return None
     close_abandoned(now)
-    if state.training_due_since is not None and _failures(state.training_due_since) >= TRIES:
+    if not is_asked and due.due_at is not None and _failures(due.due_at) >= TRIES:
         note_attempt(state, reason, scored=state.scored_sessions, now=now)
-        release(state, now)
+        release(state.workspace_id)
         return None
+    if is_asked:
+        drop_training_due(state.workspace_id)
     training = Training.objects.create(
         reason=reason,
         started_at=now,
@@ -73,45 +73,62 @@ def take(
         base_version=state.served,
         seed=int(rng.integers(2**62)) if seed is None else seed,
     )
-    state.training_holder = training.pk
-    state.training_heartbeat_at = state.updated_at = now
-    state.save()
-    tell(state, "training.started", training, now)
+    lease.acquire(held, training.pk, now)
+    record_training(state, "training.started", training, now)
     return Claim(training.pk, reason, training.seed, state.scored_sessions, state.drift_resets)
 
 
-def is_free(state: PredictorState, now: datetime) -> bool:
-    """Tell whether nobody trains, or who did has fallen silent."""
-    return state.training_holder is None or not is_alive(state.training_heartbeat_at, now, SILENCE)
+def is_one_running(now: datetime, besides: UUID) -> bool:
+    """Tell whether a training computes in another workspace.
+
+    It computes for seconds: on a machine with two worker processes two of them would hold up
+    detection and judging, so that the next one waits for its turn.
+    """
+    leases = TrainingLease.objects.exclude(workspace_id=besides)
+    return leases.filter(lease.match_held(leases, now)).exists()
 
 
-def release(state: PredictorState, now: datetime) -> None:
-    """Give the workspace back; the caller holds the state's lock."""
-    state.training_holder = state.training_heartbeat_at = None
-    state.updated_at = now
-    state.save()
+def renew(claim: Claim, workspace_id: UUID, now: datetime) -> None:
+    """Write a heartbeat; raises `TakenOverError` when the training may not promote any more."""
+    lease.renew_or_raise(lease_of(TrainingLease, workspace_id), claim.training_id, now)
+
+
+def holds(claim: Claim, workspace_id: UUID) -> bool:
+    """Tell whether a training may still promote; the caller holds the state's lock."""
+    return TrainingLease.objects.filter(
+        workspace_id=workspace_id, holder=claim.training_id
+    ).exists()
+
+
+def release(workspace_id: UUID) -> None:
+    """Let nobody hold the workspace; the caller holds the state's lock."""
+    TrainingLease.objects.filter(workspace_id=workspace_id).update(holder=None, heartbeat_at=None)
 
 
 def close_abandoned(now: datetime) -> int:
     """Close the rows of trainings whose process is gone; called inside the workspace."""
     running = Training.objects.filter(status=TrainingStatus.RUNNING)
-    return running.exclude(heartbeat_at__range=living(now, SILENCE)).update(
+    silent = running.exclude(heartbeat_at__range=time_around(now, TrainingLease.silence))
+    if holder := training_lease().living_holder(now):  # its last progress may be long ago
+        silent = silent.exclude(pk=holder)
+    return silent.update(
         status=TrainingStatus.FAILED, finished_at=now, error="The process that trained is gone."
     )
 
 
 def note_attempt(state: PredictorState, reason: str, *, scored: int, now: datetime) -> None:
-    """Count a training from now on, whatever became of it; the caller saves the state."""
-    state.training_due_since = None
-    state.training_reason = ""
+    """Count a training from now on, whatever became of it; the caller holds the state's lock."""
+    drop_training_due(state.workspace_id)
     state.trained_at = now
     state.scored_at_training = scored
     if reason not in MIXED:
         state.fully_trained_at = now
         state.scored_at_full_training = scored
+    state.updated_at = now
+    state.save()
 
 
-def tell(state: PredictorState, event: str, training: Training, now: datetime) -> None:
+def record_training(state: PredictorState, event: str, training: Training, now: datetime) -> None:
     """Write a training into history; ids and numbers only."""
     record(
         event,

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from uuid import UUID
 
 from engram.kernel.configuration import WorkspaceSettings
 from engram.kernel.jobs import wake
-from predictor.models import PredictorState
+from engram.kernel.lease import lease_of
+from engram.kernel.tenancy import current_workspace_id
+from predictor.models import PredictorState, TrainingLease
 
 TRAIN_TASK = "predictor.train_workspace"
 
@@ -49,12 +52,24 @@ def due_reason(
 
 def note_training_due(state: PredictorState, reason: str, now: datetime) -> None:
     """Write down that a training is due and wake a worker; the caller holds the state's lock."""
-    waiting = state.training_reason if state.training_due_since else ""
-    state.training_due_since = state.training_due_since or now
-    state.training_reason = min((r for r in (waiting, reason) if r), key=REASONS.index)
-    state.updated_at = now
-    state.save(update_fields=["training_due_since", "training_reason", "updated_at"])
+    rows = lease_of(TrainingLease, state.workspace_id)
+    lease = rows.get()
+    waiting = lease.reason if lease.due_at else ""
+    first = min((r for r in (waiting, reason) if r), key=REASONS.index)
+    rows.update(due_at=lease.due_at or now, reason=first)
     wake(TRAIN_TASK, state.workspace_id)
+
+
+def training_lease() -> TrainingLease:
+    """Return the lease of the workspace being served; one at its defaults, not stored, at first."""
+    workspace_id = current_workspace_id()
+    stored = TrainingLease.objects.filter(workspace_id=workspace_id).first()
+    return stored or TrainingLease(workspace_id=workspace_id)
+
+
+def drop_training_due(workspace_id: UUID) -> None:
+    """Let no training be due; the caller holds the state's lock."""
+    TrainingLease.objects.filter(workspace_id=workspace_id).update(due_at=None, reason="")
 
 
 def _is_full_due(state: PredictorState, now: datetime) -> bool:

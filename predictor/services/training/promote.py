@@ -14,12 +14,13 @@ from predictor.services.models import store
 from predictor.services.state import lock_state
 from predictor.services.training import unlearn
 from predictor.services.training.claim import (
+    TAKEN_OVER,
     Claim,
     SwitchedOffError,
-    TakenOverError,
+    holds,
     note_attempt,
+    record_training,
     release,
-    tell,
 )
 from predictor.services.training.due import ERASED, due_reason, note_training_due
 from predictor.services.training.learn import Learned
@@ -45,15 +46,15 @@ def finish(
     with in_workspace(workspace):
         state = lock_state(now)
         training = Training.objects.get(pk=claim.training_id)
-        is_ours = state.training_holder == claim.training_id
+        is_ours = holds(claim, workspace.pk)
         workspace = Workspace.objects.get(pk=workspace.pk)  # as it is by now
         model, is_off = workspace.embedding_model, workspace.config.predictor_mode == "off"
         if training.status != TrainingStatus.RUNNING:  # somebody has closed it
             if is_ours:
-                release(state, now)
+                release(workspace.pk)
             return training
         if not is_ours:
-            error = str(TakenOverError())
+            error = TAKEN_OVER
         elif material is not None and material.embedding_model != model:
             error = error or f"The workspace compares the vectors of {model} since."
         elif material is not None and material.state_served != state.served:
@@ -110,7 +111,7 @@ def _promote(
 def _release(state: PredictorState, claim: Claim, workspace: Workspace, now: datetime) -> None:
     """Give the workspace back, and ask whether the next training is due already."""
     note_attempt(state, claim.reason, scored=claim.scored_sessions, now=now)
-    release(state, now)
+    release(workspace.pk)
     is_reset = state.drift_resets > claim.drift_resets
     if reason := due_reason(state, workspace.config, now, is_reset=is_reset):
         note_training_due(state, reason, now)
@@ -161,7 +162,7 @@ def _mean(values: Any) -> float | None:
 
 
 def _account(state: PredictorState, training: Training, *, is_ours: bool, now: datetime) -> None:
-    tell(state, "training.finished", training, now)
+    record_training(state, "training.finished", training, now)
     if training.duration_ms is not None:
         telemetry.observe(STAGE, training.duration_ms / 1000)
     if training.status == TrainingStatus.FAILED and is_ours:

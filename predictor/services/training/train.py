@@ -9,11 +9,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from uuid import UUID
 
 import numpy as np
 
+from engram.kernel.lease import TakenOverError, renewing
 from engram.kernel.live import publish
+from engram.kernel.locks import one_at_a_time
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
 from predictor.core.features import WidthError
@@ -21,10 +22,16 @@ from predictor.core.labels import MIN_CONFIDENCE
 from predictor.models import PredictorState, Training
 from predictor.services.state import lock_state, state_of
 from predictor.services.training import canary, promote, unlearn
-from predictor.services.training import claim as claims
-from predictor.services.training.claim import Claim, SwitchedOffError, TakenOverError
+from predictor.services.training.claim import (
+    TAKEN_OVER,
+    Claim,
+    SwitchedOffError,
+    acquire,
+    is_one_running,
+    renew,
+)
 from predictor.services.training.dataset import SESSIONS_MAX
-from predictor.services.training.due import ERASED
+from predictor.services.training.due import ERASED, drop_training_due, training_lease
 from predictor.services.training.learn import Learned, OutOfTimeError, learned
 from predictor.services.training.material import Material, collect
 
@@ -32,7 +39,7 @@ log = logging.getLogger(__name__)
 
 Clock = Callable[[], datetime]
 
-BEAT = timedelta(seconds=1)
+PROGRESS_EVERY = timedelta(seconds=1)
 
 
 def train_due(
@@ -40,23 +47,22 @@ def train_due(
     *,
     clock: Clock,
     rng: np.random.Generator,
-    alive: Callable[[datetime], object] = lambda _: None,
 ) -> Training | None:
-    """Train a workspace where that is due and nobody does; tell how it went.
-
-    `alive` is told the time every few seconds.
-    """
+    """Train a workspace where that is due and no training computes; tell how it went."""
     if workspace.config.predictor_mode == "off":
         _drop_due(workspace, clock())
         return None
     with in_workspace(workspace):
-        state = lock_state(clock())
-        if state.training_due_since is None or unlearn.may_wait(state, clock()):
+        one_at_a_time("training")
+        if is_one_running(clock(), besides=workspace.pk):
             return None
-        claim = claims.take(state, state.training_reason or "manual", rng, clock())
-        if state.training_due_since is None:  # it has failed too often
+        state, lease = lock_state(clock()), training_lease()
+        if lease.due_at is None or unlearn.may_wait(lease, clock()):
+            return None
+        claim = acquire(state, lease.reason or "manual", rng, clock())
+        if training_lease().due_at is None:  # it has failed too often
             unlearn.drop_erased(workspace, state, clock())
-    return None if claim is None else _train(workspace, claim, clock=clock, alive=alive)
+    return None if claim is None else _train(workspace, claim, clock=clock)
 
 
 def train_now(
@@ -69,26 +75,25 @@ def train_now(
 ) -> Training | None:
     """Train whether it is due or not; None when a training is on its way already."""
     with in_workspace(workspace):
-        state = lock_state(clock())
-        state.training_due_since = None  # what was due for another reason is done by this one, too
-        claim = claims.take(state, reason, rng, clock(), seed=seed)
-    return None if claim is None else _train(workspace, claim, clock=clock, alive=lambda _: None)
+        claim = acquire(lock_state(clock()), reason, rng, clock(), seed=seed, is_asked=True)
+    return None if claim is None else _train(workspace, claim, clock=clock)
 
 
-def _train(
-    workspace: Workspace, claim: Claim, *, clock: Clock, alive: Callable[[datetime], object]
-) -> Training:
+def _train(workspace: Workspace, claim: Claim, *, clock: Clock) -> Training:
     material: Material | None = None
     result: Learned | None = None
     error = ""
     try:
-        material = _collected(workspace, claim, clock)
-        beats = _Beats(workspace, claim.training_id, clock, alive)
-        # Who erased sessions may have left too few: what was learned from more goes without a
-        # successor.
-        least = workspace.config.min_training_sessions if claim.reason == ERASED else 1
-        result = learned(material, seed=claim.seed, progress=beats, least_sessions=least)
-    except (TakenOverError, SwitchedOffError, OutOfTimeError, WidthError) as told:
+        with renewing(lambda: renew(claim, workspace.pk, clock())):
+            material = _collected(workspace, claim, clock)
+            progress = _Progress(workspace, claim, clock)
+            # Who erased sessions may have left too few: what was learned from more goes without a
+            # successor.
+            least = workspace.config.min_training_sessions if claim.reason == ERASED else 1
+            result = learned(material, seed=claim.seed, progress=progress, least_sessions=least)
+    except TakenOverError:
+        error = TAKEN_OVER
+    except (SwitchedOffError, OutOfTimeError, WidthError) as told:
         error = str(told)
     except Exception as raised:  # whatever it was, the served model goes on
         log.exception("training %s of %s failed", claim.training_id, workspace.pk)
@@ -135,45 +140,35 @@ def _collected(workspace: Workspace, claim: Claim, clock: Clock) -> Material:
             workspace, state, reason=claim.reason, rng=_choosing(claim.seed), now=now
         )
         chosen_at = now if material.is_canary_redrawn else state.canary_chosen_at
-        held = PredictorState.objects.filter(training_holder=claim.training_id)
-        beat_at = clock()  # reading has taken its time
+        renewed_at = clock()  # reading has taken its time
         # The state is locked first: who deletes a session has it when its canary row goes.
-        if not held.update(canary_chosen_at=chosen_at, training_heartbeat_at=beat_at):
-            raise TakenOverError
+        PredictorState.objects.update(canary_chosen_at=chosen_at)
+        Training.objects.filter(pk=claim.training_id).update(heartbeat_at=renewed_at)
+        renew(claim, workspace.pk, renewed_at)
         canary.store([session.id for session in material.canary], now)
-        Training.objects.filter(pk=claim.training_id).update(heartbeat_at=beat_at)
         return material
 
 
-class _Beats:
-    """Says now and then that the training goes on, and learns when it must not."""
+class _Progress:
+    """Writes now and then how far the training is, and learns when it must not go on."""
 
-    def __init__(
-        self,
-        workspace: Workspace,
-        training_id: UUID,
-        clock: Clock,
-        alive: Callable[[datetime], object],
-    ) -> None:
-        self._workspace, self._training_id = workspace, training_id
-        self._clock, self._alive = clock, alive
+    def __init__(self, workspace: Workspace, claim: Claim, clock: Clock) -> None:
+        self._workspace, self._claim, self._clock = workspace, claim, clock
         self._last: datetime | None = None
 
     def __call__(self, share: float) -> None:
         now = self._clock()
-        if self._last is not None and timedelta(0) <= now - self._last < BEAT:
+        if self._last is not None and timedelta(0) <= now - self._last < PROGRESS_EVERY:
             return
         self._last = now
-        self._alive(now)
         with in_workspace(self._workspace):
-            held = PredictorState.objects.filter(training_holder=self._training_id)
-            if not held.update(training_heartbeat_at=now):
-                raise TakenOverError
-            Training.objects.filter(pk=self._training_id).update(heartbeat_at=now, progress=share)
+            running = Training.objects.filter(pk=self._claim.training_id)
+            running.update(heartbeat_at=now, progress=share)
+            renew(self._claim, self._workspace.pk, now)  # last, as all who change both rows do
             publish(
                 self._workspace.pk,
                 "training.progress",
-                {"object": str(self._training_id), "progress": round(share, 3)},
+                {"object": str(self._claim.training_id), "progress": round(share, 3)},
                 seq=None,
                 at=now,
             )
@@ -182,8 +177,7 @@ class _Beats:
 def _drop_due(workspace: Workspace, now: datetime) -> None:
     """Let nothing be due where the predictor is off, and nothing stay that was to be replaced."""
     with in_workspace(workspace):
-        PredictorState.objects.exclude(training_due_since=None).update(
-            training_due_since=None, training_reason="", updated_at=now
-        )
-        if (state := PredictorState.objects.select_for_update().first()) is not None:
+        state = PredictorState.objects.select_for_update().first()
+        drop_training_due(workspace.pk)
+        if state is not None:
             unlearn.drop_erased(workspace, state, now)

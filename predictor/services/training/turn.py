@@ -3,37 +3,41 @@
 from __future__ import annotations
 
 from datetime import datetime
-from uuid import UUID, uuid4
+from functools import partial
+from uuid import UUID
 
 import numpy as np
+from django.db.models import Exists, OuterRef, QuerySet
 
+from engram.kernel import lease
+from engram.kernel.due import waiting_since
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
-from predictor.models import ModelVersion, PredictorState, Training
-from predictor.services.models.store import is_readable
-from predictor.services.state import lock_state
-from predictor.services.training import slot, unlearn
-from predictor.services.training.claim import close_abandoned, is_free
-from predictor.services.training.due import ERASED, REEMBEDDED, UPGRADED, note_training_due
+from predictor.models import ModelVersion, PredictorState, Training, TrainingLease
+from predictor.services.models.store import is_readable, likely_readable
+from predictor.services.training import unlearn
+from predictor.services.training.claim import close_abandoned
+from predictor.services.training.due import (
+    ERASED,
+    REEMBEDDED,
+    UPGRADED,
+    drop_training_due,
+    note_training_due,
+    training_lease,
+)
 from predictor.services.training.train import Clock, train_due
 
 
 def train_turn(workspace_id: UUID, *, clock: Clock, rng: np.random.Generator) -> Training | None:
     """Train a workspace if no other training computes now; what stays due is found by the sweep."""
     workspace = Workspace.objects.filter(pk=workspace_id).first()
-    holder = uuid4()
-    if workspace is None or not slot.take(holder, clock()):
-        return None
-    try:
-        return train_due(workspace, clock=clock, rng=rng, alive=lambda now: slot.beat(holder, now))
-    finally:
-        slot.give_back(holder)
+    return None if workspace is None else train_due(workspace, clock=clock, rng=rng)
 
 
-def overlooked(now: datetime) -> list[UUID]:
+def stalled(now: datetime) -> list[UUID]:
     """Return the workspaces that wait to be trained and that nobody trains, the longest first."""
     waiting = {}
-    for workspace in Workspace.objects.all():
+    for workspace in _to_look_at(now):
         with in_workspace(workspace):
             since = _look(workspace, now)
         if since is not None:
@@ -41,25 +45,39 @@ def overlooked(now: datetime) -> list[UUID]:
     return sorted(waiting, key=waiting.__getitem__)
 
 
+def _to_look_at(now: datetime) -> list[Workspace]:
+    """Return the workspaces where a training is due, has died, or may have become due by itself."""
+    due = lease.stalled(TrainingLease.objects.all(), now).values_list("workspace_id", flat=True)
+    running = waiting_since(partial(Training.objects.filter, status="running"), "started_at")
+    outdated = waiting_since(_maybe_outdated, "updated_at")
+    return list(Workspace.objects.filter(pk__in={*due, *running, *outdated}))
+
+
+def _maybe_outdated() -> QuerySet[PredictorState]:
+    """Return the states whose served model may hold what was erased, or may not be readable."""
+    readable = likely_readable(OuterRef("workspace__embedding_model"))
+    intact = readable.filter(number=OuterRef("served"), erased_at=None)
+    return PredictorState.objects.filter(~Exists(intact), served__isnull=False)
+
+
 def _look(workspace: Workspace, now: datetime) -> datetime | None:
     """Close what died, note what became due by itself; tell since when a training is waited for."""
-    state = PredictorState.objects.first()
+    state = PredictorState.objects.select_for_update().first()
     if state is None:
         return None
-    is_erased = unlearn.is_erased(state)
     if workspace.config.predictor_mode == "off":
-        if is_erased:
-            unlearn.drop_erased(workspace, lock_state(now), now)
+        drop_training_due(workspace.pk)
+        unlearn.drop_erased(workspace, state, now)
         return None
     close_abandoned(now)
-    if is_erased and is_free(state, now):  # a training that has begun in time may end
-        state = lock_state(now)
+    is_erased = unlearn.is_erased(state)
+    if is_erased and not training_lease().is_held(now):  # one that has begun in time may end
         is_erased = not unlearn.drop_overdue(workspace, state, now)
-    is_due = state.training_due_since is not None
-    if not is_due and (reason := ERASED if is_erased else _outdated(state, workspace)):
-        state = lock_state(now)
+    reason = ERASED if is_erased else _outdated(state, workspace)
+    if reason and training_lease().due_at is None:
         note_training_due(state, reason, now)
-    return state.training_due_since if is_free(state, now) else None
+    waiting = training_lease()
+    return None if waiting.is_held(now) else waiting.due_at
 
 
 def _outdated(state: PredictorState, workspace: Workspace) -> str:

@@ -16,14 +16,14 @@ from django.db.models import Min, Q
 
 from engram.kernel.actors import SYSTEM
 from engram.kernel.history import record
+from engram.kernel.lease import time_around
 from engram.kernel.models import Event, Workspace
 from memories.models import Session
-from predictor.models import ModelVersion, PredictorState, Training
-from predictor.services.heartbeat import living
+from predictor.models import ModelVersion, PredictorState, Training, TrainingLease
 from predictor.services.models import store
 from predictor.services.models.reset import cold_start
 from predictor.services.training.claim import release
-from predictor.services.training.due import ERASED, note_training_due
+from predictor.services.training.due import ERASED, note_training_due, training_lease
 
 # Who erases a thousand memories one after the other interrupts so many trainings a minute.
 TRAININGS_AT_ONCE, AT_ONCE = 3, timedelta(minutes=1)
@@ -57,18 +57,20 @@ def unlearn(state: PredictorState, first: int | None, now: datetime) -> None:
     """
     if first is not None:
         _mark(state, first, now)
-    stopped = _stop_training(state, now)
+    stopped = _stop_training()
     reason = ERASED if is_erased(state) else stopped
     if not reason:
         return
     workspace = Workspace.objects.get(pk=state.workspace_id)
     if workspace.config.predictor_mode == "off":
         drop_erased(workspace, state, now)
-    elif drop_overdue(workspace, state, now):
         return
-    elif stopped or not (state.training_due_since and state.training_reason == ERASED):
-        if state.training_due_since is not None:
-            state.training_due_since = now  # what failed before is no failure of what is due now
+    if drop_overdue(workspace, state, now):
+        return
+    lease = training_lease()
+    if stopped or not (lease.due_at and lease.reason == ERASED):
+        # What failed before is no failure of what is due now.
+        TrainingLease.objects.filter(pk=lease.pk, due_at__isnull=False).update(due_at=now)
         note_training_due(state, reason, now)
 
 
@@ -106,18 +108,18 @@ def drop_overdue(workspace: Workspace, state: PredictorState, now: datetime) -> 
     Who goes on erasing lets no training end. One stays due; the caller holds the state's lock.
     """
     served = ModelVersion.objects.filter(number=state.served or 0, erased_at__isnull=False)
-    if not served.exclude(erased_at__range=living(now, SERVES_AT_MOST)).exists():
+    if not served.exclude(erased_at__range=time_around(now, SERVES_AT_MOST)).exists():
         return False
     cold_start(state, workspace, reason=ERASED, actor=SYSTEM, now=now)
     note_training_due(state, ERASED, now)
     return True
 
 
-def may_wait(state: PredictorState, now: datetime) -> bool:
+def may_wait(lease: TrainingLease, now: datetime) -> bool:
     """Tell whether a training that is due after an erasing is left for later: others just began."""
-    if state.training_reason != ERASED:
+    if lease.reason != ERASED:
         return False
-    begun = Training.objects.filter(started_at__range=living(now, AT_ONCE))
+    begun = Training.objects.filter(started_at__range=time_around(now, AT_ONCE))
     return begun.count() >= TRAININGS_AT_ONCE
 
 
@@ -137,10 +139,11 @@ def _mark(state: PredictorState, first: int, now: datetime) -> None:
         )
 
 
-def _stop_training(state: PredictorState, now: datetime) -> str:
+def _stop_training() -> str:
     """Take the workspace from whoever trains it; return why it was trained, "" if it was not."""
-    if state.training_holder is None:
+    lease = training_lease()
+    if lease.holder is None:
         return ""
-    held = Training.objects.filter(pk=state.training_holder)
-    release(state, now)
+    held = Training.objects.filter(pk=lease.holder)
+    release(lease.workspace_id)
     return held.values_list("reason", flat=True).first() or ""

@@ -1,4 +1,4 @@
-"""The heartbeat thread survives what the database may do to its connection."""
+"""The thread that renews a lease survives what the database may do to its connection."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ import pytest
 from django.db import DatabaseError, InterfaceError
 from psycopg_pool import PoolTimeout
 
-from predictor.services import heartbeat
+from engram.kernel import lease
 from tests.homes import PATIENCE_SECONDS
 
 
 @pytest.mark.parametrize("error", [DatabaseError, InterfaceError, PoolTimeout])
-def test_a_heartbeat_that_fails_is_followed_by_the_next(
+def test_a_renewal_that_fails_is_followed_by_the_next(
     monkeypatch: pytest.MonkeyPatch, error: type[Exception]
 ) -> None:
-    monkeypatch.setattr(heartbeat, "BEAT_SECONDS", 0.01)
-    beats: list[int] = []
+    monkeypatch.setattr(lease, "RENEW_SECONDS", 0.01)
+    renewals: list[int] = []
     is_second = Event()
 
-    def beat() -> None:
-        beats.append(1)
-        if len(beats) == 1:
+    def renew() -> None:
+        renewals.append(1)
+        if len(renewals) == 1:
             raise error("the connection is lost")
         is_second.set()
 
-    with heartbeat.beating(beat):
+    with lease.renewing(renew):
         assert is_second.wait(timeout=PATIENCE_SECONDS)
