@@ -211,8 +211,8 @@ def test_another_workspace_is_not_touched(old_tenant: Tenant, neighbour: Tenant)
 
 
 def test_batches_reach_every_memory_once(old_tenant: Tenant, monkeypatch: Any) -> None:
-    for module in ("janitor_scan", "janitor_undo"):
-        name = "BATCH" if module == "janitor_scan" else "CHUNK"
+    for module in ("janitor.scan", "janitor.undo"):
+        name = "BATCH" if module == "janitor.scan" else "CHUNK"
         monkeypatch.setattr(f"memories.services.{module}.{name}", 2)
     ids = [remember(old_tenant.workspace, content).pk for content in SUBJECTS[:5]]
     said = preview(old_tenant.workspace, now=NOW)

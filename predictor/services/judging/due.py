@@ -121,9 +121,11 @@ def acquire(workspace: Workspace, now: datetime) -> Judgement | None:
             if judgement.attempts >= ATTEMPTS_MAX and judgement.error not in OUTAGES:
                 _give_up(judgement, now)
                 continue
-            judgement.holder, judgement.heartbeat_at = uuid4(), now
+            judgement.holder = uuid4()
+            if not lease.acquire(_lease(judgement), judgement.holder, now):
+                return None
             judgement.attempts = min(judgement.attempts + 1, 30_000)
-            judgement.save(update_fields=["holder", "heartbeat_at", "attempts"])
+            judgement.save(update_fields=["attempts"])
             return judgement
     return None
 
