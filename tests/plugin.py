@@ -5,6 +5,7 @@ workers inherit what the controller exported, and two runs at once have database
 names; what a killed run left is dropped by the next.
 """
 
+import gc
 import os
 import re
 import sys
@@ -43,6 +44,12 @@ def _drop_left_databases(url: str) -> None:
             process = name.removeprefix(PREFIX).split("_")[0]
             if process.isdigit() and not Path(f"/proc/{process}").exists():
                 connection.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
+
+
+def pytest_collection_finish() -> None:
+    """Let the garbage collector pass over what all tests have in common: it never goes."""
+    gc.collect()
+    gc.freeze()
 
 
 # Tests start hundreds of processes: each would compile all modules again.

@@ -57,7 +57,21 @@ def build_world(
             _session(f"{name}-{n}", start + timedelta(hours=n), known, topics, rng)
             for n in range(sessions)
         ]
-    return World(workspace, known, topics, held)
+        Session.objects.bulk_create(one.session for one in held)
+        SessionCandidate.objects.bulk_create(row for one in held for row in one.candidates)
+        Label.objects.bulk_create(row for one in held for row in one.labels)
+        Judgement.objects.bulk_create(one.judgement for one in held)
+    return World(workspace, known, topics, [one.session for one in held])
+
+
+@dataclass(frozen=True)
+class Judged:
+    """The rows of a judged session."""
+
+    session: Session
+    candidates: list[SessionCandidate]
+    labels: list[Label]
+    judgement: Judgement
 
 
 def _memories(
@@ -101,9 +115,9 @@ def _session(
     known: list[Memory],
     topics: list[int],
     rng: np.random.Generator,
-) -> Session:
+) -> Judged:
     wanted = int(rng.integers(TOPICS))
-    session = Session.objects.create(
+    session = Session(
         id=UUID(int=int(rng.integers(2**62))),
         session_key=key,
         project="",
@@ -157,9 +171,7 @@ def _session(
                 created_at=at,
             )
         )
-    SessionCandidate.objects.bulk_create(candidates)
-    Label.objects.bulk_create(labels)
-    Judgement.objects.create(
+    judgement = Judgement(
         session=session,
         status=JudgeStatus.DONE,
         due_at=at,
@@ -168,7 +180,7 @@ def _session(
         confidence=0.9,
         judged_at=at + timedelta(minutes=31),
     )
-    return session
+    return Judged(session, candidates, labels, judgement)
 
 
 def lease_in(of: Tenant | Workspace) -> TrainingLease:
