@@ -7,7 +7,6 @@ the database, the fields and filters from the admin itself: what is added later 
 from __future__ import annotations
 
 import json
-import logging
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -56,12 +55,7 @@ IDENTIFIERS = {
 }  # fmt: skip
 
 
-@pytest.fixture(autouse=True)
-def quiet() -> Iterator[None]:
-    """Write no traceback for each of the hundreds of refusals of a walk: it takes half the time."""
-    logging.disable(logging.CRITICAL)
-    yield
-    logging.disable(logging.NOTSET)
+pytestmark = pytest.mark.usefixtures("quiet")
 
 
 def claim_it(tenant: Tenant) -> None:

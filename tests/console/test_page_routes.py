@@ -20,6 +20,8 @@ from engram.kernel.tenancy import in_workspace
 from memories.models import Memory
 from tests.conftest import Tenant
 
+pytestmark = pytest.mark.usefixtures("quiet")
+
 SECRET = "thirdflowerpot"
 # What strangers may see: that the service lives, where to sign in, how the API is described and
 # why it refuses.
