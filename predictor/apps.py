@@ -2,12 +2,12 @@ from django.apps import AppConfig
 
 
 class PredictorConfig(AppConfig):
-    """Predictor: what to inject, learned from judged sessions."""
+    """Predictor: learns from judged sessions which memories to inject."""
 
     name = "predictor"
 
     def ready(self) -> None:
-        """Hear of sessions and memories through the seam that `memories` offers."""
+        """Connect the handlers of the signals that `memories` sends."""
         from memories import signals
         from predictor.services.judging import due, erase, labelling
         from predictor.services.training import unlearn
@@ -15,7 +15,7 @@ class PredictorConfig(AppConfig):
         signals.session_ended.connect(due.note_ended, dispatch_uid="predictor.ended")
         signals.memories_hidden.connect(labelling.note_hidden, dispatch_uid="predictor.hidden")
         signals.memories_revived.connect(labelling.note_revived, dispatch_uid="predictor.revived")
-        # First: it reads many rows before the predictor's state is locked, which others wait for.
+        # First: it reads many rows and must do so before the next handler locks the state.
         signals.memories_erased.connect(erase.note_erased, dispatch_uid="predictor.erased")
         signals.memories_erased.connect(
             unlearn.note_memories_erased, dispatch_uid="predictor.unlearn"

@@ -13,7 +13,7 @@ OUTCOMES = {winner: outcome for outcome, winner in WINNERS.items()}
 
 
 class ComparisonFilter(StrictFilterSet):
-    """`GET /predictor/comparisons` filters."""
+    """Filters of `GET /predictor/comparisons`."""
 
     winner = django_filters.ChoiceFilter(
         method="by_winner",
@@ -36,13 +36,13 @@ class ComparisonFilter(StrictFilterSet):
     def by_winner(
         self, queryset: QuerySet[Comparison], name: str, value: str
     ) -> QuerySet[Comparison]:
-        """Keep those that one of the two won, that were a tie, or void."""
+        """Keep comparisons with this winner, ties, or void ones."""
         return queryset.filter(outcome=OUTCOMES[value])
 
     def by_evidence(
         self, queryset: QuerySet[Comparison], name: str, value: str
     ) -> QuerySet[Comparison]:
-        """Keep those that moved the evidence, or those that did not."""
+        """Keep comparisons that changed the evidence, or those that did not."""
         return queryset.filter(is_evidence=value == "true")
 
     def by_margin(

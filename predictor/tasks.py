@@ -1,4 +1,4 @@
-"""Wake-ups of the predictor: ids in, one service call, done."""
+"""Celery tasks of the predictor: each takes ids and makes one service call."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from predictor.services.training import turn
 from predictor.services.training.due import TRAIN_TASK
 
 SWEEP_TRAINING_TASK = "predictor.sweep_training"
-# Then the next workspace has its turn; a judgement that has begun is ended.
+# Time limit of a turn, after which the next workspace is served; a running judgement is finished.
 SECONDS_A_TURN = 10.0
 
 
@@ -37,13 +37,13 @@ def sweep_training() -> None:
 
 @shared_task(name=JUDGE_TASK)
 def judge_workspace(workspace_id: str) -> None:
-    """Judge what is due in a workspace where no model judges."""
+    """Judge the due sessions of a workspace without a language model."""
     judge_turn(UUID(workspace_id), clock=timezone.now, seconds=SECONDS_A_TURN, may_ask=False)
 
 
 @shared_task(name=JUDGE_BY_MODEL_TASK)
 def judge_workspace_by_model(workspace_id: str) -> None:
-    """Let the model judge what is due in a workspace."""
+    """Judge the due sessions of a workspace by a language model."""
     judge_turn(UUID(workspace_id), clock=timezone.now, seconds=SECONDS_A_TURN, may_ask=True)
 
 

@@ -1,4 +1,4 @@
-"""The admin of the predictor: everything is read, nothing written."""
+"""Admin pages of the predictor, all read-only."""
 
 from predictor.admin.judged import ComparisonAdmin, JudgementAdmin
 from predictor.admin.learned import ModelVersionAdmin, TrainingAdmin

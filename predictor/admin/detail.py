@@ -1,4 +1,4 @@
-"""Pages of single rows: a template of their own instead of a form that nobody fills in."""
+"""Read-only detail pages of the admin, rendered by templates instead of forms."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from engram.kernel.staff import ReadOnlyAdmin
 
 
 class DetailedAdmin(ReadOnlyAdmin):
-    """Rows that are read; each is told by `title_of` and `detail_of`."""
+    """Read-only admin whose detail page shows `title_of` and `detail_of` of a row."""
 
     detail_template = ""
 
     def title_of(self, row: Any) -> str:
-        """Return what the page of a row is called."""
+        """Return the title of a row's page."""
         return str(row)
 
     def detail_of(self, row: Any) -> dict[str, Any]:
-        """Return what the template shows of a row besides the row itself."""
+        """Return further context for the template."""
         return {}
 
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
     ) -> HttpResponse:
-        """Show one row; nothing is edited here."""
+        """Show one row, read-only."""
         if not self.has_view_permission(request) or request.method != "GET":
             raise PermissionDenied
         row = self.get_object(request, unquote(object_id))

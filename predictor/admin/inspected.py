@@ -1,7 +1,6 @@
-"""What the pages of comparisons and judgements show: the records of their session, in words.
+"""Template context of the pages of comparisons and judgements, from the records of a session.
 
-What may be shown of a memory, and of what the judge said, is decided where the records are read
-(`services.session_records`); here it is laid out.
+`services/status/records.py` decides which texts may be shown.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from memories.models import State
 from predictor.models import Comparison, Outcome
 from predictor.models.comparison import WINNERS
 from predictor.serializers.record import (
-    moved,
+    describe_effect,
     present_evidence,
     present_judgement,
     present_memories,
@@ -37,7 +36,7 @@ WITHHELD = {
     WITHHELD_CALIBRATION: "The judge's own words are not shown yet: a person is to say first what"
     " one of these memories was worth.",
 }
-# What is told of the evidence before and after a comparison: name, key, and how it is written.
+# Figures of the evidence before and after a comparison: title, key, format.
 EVIDENCE = (
     ("Phase", "phase", ""),
     ("Baseline's weight", "alpha", ".2f"),
@@ -52,7 +51,7 @@ EVIDENCE = (
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One memory at its place in a list; `gone` says why its text is not shown, if it is not."""
+    """One memory at its place in a list; `gone` is why its text is not shown, else empty."""
 
     place: int
     memory: dict[str, Any] | None
@@ -60,45 +59,45 @@ class Member:
 
 
 def comparison_detail(record: SessionRecord, comparison: Comparison) -> dict[str, Any]:
-    """Return both rankings, what was judged besides, and what it did to the evidence."""
+    """Return both rankings, the other judged memories, and the change of the evidence."""
     tops = comparison.baseline_top_ids, comparison.predictor_top_ids
     judged = record.judgement.memory_ids if record.judgement is not None else []
     others = [i for i in judged if i not in {*tops[0], *tops[1]}]
-    baseline, predictor, besides = _members(record, *tops, others)
+    baseline, predictor, other_members = _members(record, *tops, others)
     evidence = comparison.evidence if isinstance(comparison.evidence, dict) else {}
     return {
         "winner": WINNERS[Outcome(comparison.outcome)],
-        "moved": moved(comparison),
+        "moved": describe_effect(comparison),
         "reason": evidence.get("reason", ""),
         "rankings": [("baseline", baseline), ("predictor", predictor)],
-        "others": besides,
+        "others": other_members,
         "evidence": _evidence(record.before, comparison),
-        **_said(record),
+        **_judge_context(record),
     }
 
 
 def judgement_detail(record: SessionRecord) -> dict[str, Any]:
-    """Return what the judge said of each memory, in the order in which it saw them."""
+    """Return the judge's relevance of each memory, in the order of the prompt."""
     judged = record.judgement.memory_ids if record.judgement is not None else []
     (members,) = _members(record, judged)
     raw = record.judgement.raw if record.judgement is not None and not record.withheld else {}
     return {
         "members": members,
         "raw": json.dumps(raw, indent=2, ensure_ascii=False) if raw else "",
-        **_said(record),
+        **_judge_context(record),
     }
 
 
-def _said(record: SessionRecord) -> dict[str, Any]:
+def _judge_context(record: SessionRecord) -> dict[str, Any]:
     return {
         "record": record,
-        "said": present_judgement(record),
+        "answer": present_judgement(record),
         "withheld": WITHHELD.get(record.withheld, ""),
     }
 
 
 def _members(record: SessionRecord, *lists: Sequence[UUID]) -> list[list[Member]]:
-    """Return lists of memories, each at its place; an erased one leaves its place empty."""
+    """Return lists of members, numbered from 1; an erased memory keeps its number, without text."""
     memory = {one["id"]: one for one in present_memories(list(record.memories.values()))}
     return [
         [_member(place, memory.get(str(i))) for place, i in enumerate(ids, start=1)]
@@ -114,7 +113,7 @@ def _member(place: int, memory: dict[str, Any] | None) -> Member:
 
 
 def _evidence(before: Comparison | None, after: Comparison) -> list[tuple[str, str, str]]:
-    """Return rows of what the evidence was and became."""
+    """Return rows of title, figure before, figure after."""
     then = {} if before is None else present_evidence(before)
     now = present_evidence(after)
     return [

@@ -1,4 +1,4 @@
-"""What the judge said of sessions, and who ranked them better."""
+"""Admin of judgements and comparisons."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def record_behind(row: Judgement | Comparison) -> SessionRecord:
 
 
 class OfSessionAdmin(DetailedAdmin):
-    """Rows of which each belongs to one session."""
+    """Admin of rows that belong to one session."""
 
     list_filter_submit = True
     search_fields = ["session__session_key"]
@@ -61,7 +61,7 @@ class OfSessionAdmin(DetailedAdmin):
 
 @admin.register(Judgement)
 class JudgementAdmin(OfSessionAdmin):
-    """What was judged, by whom, and what waits."""
+    """Admin of judgements, done and due."""
 
     detail_template = "admin/predictor/judgement/detail.html"
 
@@ -88,7 +88,7 @@ class JudgementAdmin(OfSessionAdmin):
         label={"Due": "info", "Done": "success", "Failed for good": "danger"},
     )
     def status_label(self, judgement: Judgement) -> str:
-        """Return how far the judging is."""
+        """Return the status."""
         return str(judgement.get_status_display())
 
     def title_of(self, row: Judgement) -> str:
@@ -97,13 +97,13 @@ class JudgementAdmin(OfSessionAdmin):
         return f"Judgement of {row.session.session_key}, {at}"
 
     def detail_of(self, row: Judgement) -> dict[str, Any]:
-        """Return what the judge said of each memory."""
+        """Return the judge's relevance of each memory."""
         return judgement_detail(record_behind(row))
 
 
 @admin.register(Comparison)
 class ComparisonAdmin(OfSessionAdmin):
-    """Who ranked better, and whether it moved the evidence."""
+    """Admin of comparisons of the two rankings."""
 
     detail_template = "admin/predictor/comparison/detail.html"
 
@@ -136,13 +136,13 @@ class ComparisonAdmin(OfSessionAdmin):
 
     @display(description="counts", ordering="is_evidence", boolean=True)
     def moved(self, comparison: Comparison) -> bool:
-        """Tell whether it moved the evidence."""
+        """Return whether it changed the evidence."""
         return comparison.is_evidence
 
     def title_of(self, row: Comparison) -> str:
-        """Name the session, and when its rankings were compared."""
+        """Return the session's key and when its rankings were compared."""
         return f"Comparison of {row.session.session_key}, {format_moment(row.created_at)}"
 
     def detail_of(self, row: Comparison) -> dict[str, Any]:
-        """Return both rankings, and what they did to the evidence."""
+        """Return both rankings and the change of the evidence."""
         return comparison_detail(record_behind(row), row)

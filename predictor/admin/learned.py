@@ -1,4 +1,4 @@
-"""Trainings with their gates, and the versions that came of them."""
+"""Admin of trainings and model versions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from predictor.serializers.training import TrainingSerializer
 
 @admin.register(Training)
 class TrainingAdmin(DetailedAdmin):
-    """What was learned, what the canary said, and why it serves or does not."""
+    """Admin of trainings: data, canary results and gates."""
 
     detail_template = "admin/predictor/training/detail.html"
 
@@ -29,7 +29,7 @@ class TrainingAdmin(DetailedAdmin):
     ]  # fmt: skip
     list_filter = [("status", ChoicesDropdownFilter), "reason"]
     list_filter_submit = True
-    empty_text = "After ten scored sessions a ranker is trained; every training stands here."
+    empty_text = "After ten scored sessions a ranker is trained; the trainings appear here."
 
     started = moment_column("started_at", "started")
     loss_figure = figure_column("loss", "loss")
@@ -37,7 +37,7 @@ class TrainingAdmin(DetailedAdmin):
     canary_figure = figure_column("canary_ndcg", "nDCG after")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Training]:
-        """Leave out the long lists of sessions."""
+        """Defer the long lists of sessions."""
         rows: QuerySet[Training] = super().get_queryset(request)
         return rows.defer("trained_session_ids")
 
@@ -47,7 +47,7 @@ class TrainingAdmin(DetailedAdmin):
         label={"promoted": "success", "rejected": "warning", "failed": "danger", "running": "info"},
     )
     def status_label(self, training: Training) -> str:
-        """Return how it ended."""
+        """Return the status."""
         return str(training.status)
 
     @display(description="model", ordering="version")
@@ -57,21 +57,21 @@ class TrainingAdmin(DetailedAdmin):
 
     @display(description="gates failed")
     def failed_gates(self, training: Training) -> str:
-        """Return the names of the gates that it did not pass."""
+        """Return the names of the failed gates."""
         gates: list[Any] = training.gates if isinstance(training.gates, list) else []
         return ", ".join(str(gate.get("name")) for gate in gates if not gate.get("is_passed"))
 
     @display(description="took", ordering="duration_ms")
     def took(self, training: Training) -> str:
-        """Return how long it took."""
+        """Return the duration."""
         return "" if training.duration_ms is None else f"{training.duration_ms / 1000:.1f} s"
 
     def title_of(self, row: Training) -> str:
-        """Name the training by when it began."""
+        """Return a title with the start time."""
         return f"Training of {format_moment(row.started_at)}"
 
     def detail_of(self, row: Training) -> dict[str, Any]:
-        """Return its gates, each with the words it ended with, and the version it made."""
+        """Return its gates and the version it made."""
         return {
             "gates": TrainingSerializer(row).data["gates"],
             "took": self.took(row),
@@ -83,7 +83,7 @@ class TrainingAdmin(DetailedAdmin):
 
 @admin.register(ModelVersion)
 class ModelVersionAdmin(DetailedAdmin):
-    """The versions of a workspace's model; the weights themselves are exported by a command."""
+    """Admin of model versions; `manage.py export_model` exports the weights."""
 
     detail_template = "admin/predictor/modelversion/detail.html"
 
@@ -91,13 +91,13 @@ class ModelVersionAdmin(DetailedAdmin):
         "name", "origin", "parameter_count", "embedding_model", "is_kept", "made", "promoted",
     ]  # fmt: skip
     list_filter = ["origin"]
-    empty_text = "Every training that passes its gates leaves a version here."
+    empty_text = "Every training that passes its gates adds a version here."
 
     made = moment_column("created_at", "made")
     promoted = moment_column("promoted_at", "promoted")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[ModelVersion]:
-        """Leave out the weights, and tell whether they are there."""
+        """Defer the weights, and annotate whether they are kept."""
         rows: QuerySet[ModelVersion] = super().get_queryset(request)
         kept = Case(
             When(checkpoint__isnull=False, then=Value(True)),
@@ -113,14 +113,14 @@ class ModelVersionAdmin(DetailedAdmin):
 
     @display(description="weights kept", boolean=True)
     def is_kept(self, version: Any) -> bool:
-        """Tell whether the weights are still there."""
+        """Return whether the weights are kept."""
         return bool(version.has_weights)
 
     def title_of(self, row: ModelVersion) -> str:
-        """Name the version, and when it was made."""
+        """Return the version's name and when it was made."""
         return f"{row}, {format_moment(row.created_at)}"
 
     def detail_of(self, row: ModelVersion) -> dict[str, Any]:
-        """Return the training that made it, if it was learned here."""
+        """Return the training that made it, if any."""
         made_by = Training.objects.defer("trained_session_ids").filter(version=row.number)
         return {"training": made_by.order_by("-started_at", "-pk").first()}

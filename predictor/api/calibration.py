@@ -1,4 +1,4 @@
-"""The judge against people: its error, what people are asked, and their answers."""
+"""API of calibration: the judge's agreement with people, samples to label, labels."""
 
 from __future__ import annotations
 
@@ -20,40 +20,41 @@ from predictor.services.calibration.report import calibration_of
 
 
 class Calibration(WorkspaceView):
-    """How far the judge is from people."""
+    """Agreement of the judge with people."""
 
     @extend_schema(responses=shapes.JudgeCalibrationSerializer)
     def get(self, request: Request) -> Response:
         """Return the judge's error, bias and agreement with people, with 95 % intervals.
 
-        A label counts when it was the first word on its item: a later one may know the judge's.
-        Intervals of error and bias are over sessions, those of agreement are Wilson's.
-        The trend is by judge version and by the month in which people labelled.
+        Only the first label of an item counts: later ones may be influenced by the judge's
+        relevance. Intervals of error and bias are over sessions, those of agreement are Wilson's.
+        Figures are also given by judge version and by the month of the labels.
         """
         found = shapes.present_calibration(calibration_of(now=timezone.now()))
         return Response(shapes.JudgeCalibrationSerializer(found).data)
 
 
 class CalibrationSample(WorkspaceView):
-    """What people are asked about."""
+    """Samples of judged memories to label."""
 
     roles: ClassVar = {"GET": Role.REVIEWER, "POST": Role.REVIEWER}
 
     @extend_schema(responses=shapes.SampleSerializer)
     def get(self, request: Request) -> Response:
-        """Return what waits for labels: go on where you stopped."""
+        """Return the items that wait for labels."""
         return Response(self._shown())
 
     @extend_schema(
-        request=shapes.SampleWantedSerializer,
+        request=shapes.SampleRequestSerializer,
         responses={201: shapes.SampleSerializer, 200: shapes.SampleSerializer},
     )
     def post(self, request: Request) -> Response:
-        """Draw a sample, stratified by the judge's relevance and confidence, neither of them told.
+        """Draw a sample, stratified by the judge's relevance and confidence, which stay hidden.
 
-        200 with what waits while some of the sample before still does; 409 when nothing is left.
+        200 with the waiting items while items of the previous sample wait; 409 when nothing is left
+        to draw.
         """
-        size: int = validate_body(shapes.SampleWantedSerializer, request).validated_data["size"]
+        size: int = validate_body(shapes.SampleRequestSerializer, request).validated_data["size"]
         is_drawn = calibrate.sample(
             self.workspace,
             size,
@@ -70,16 +71,16 @@ class CalibrationSample(WorkspaceView):
 
 
 class CalibrationLabel(WorkspaceView):
-    """A person's word on one memory in one session."""
+    """A person's label of one memory in one session."""
 
     roles: ClassVar = {"POST": Role.REVIEWER}
 
     @extend_schema(request=shapes.LabelSerializer, responses=shapes.LabelledSerializer)
     def post(self, request: Request, calibration_id: UUID) -> Response:
-        """Label an item, or say that you are unsure; again replaces what was said, and tells so.
+        """Label an item, or answer that you are unsure; a second answer replaces the first.
 
-        The answer tells what the judge had said, so an item that was labelled again no longer
-        counts in the figures. 409 when session or memory changed meanwhile.
+        The response shows the judge's relevance, so an item that is labelled again no longer counts
+        in the figures. 409 when session or memory changed meanwhile.
         """
         sent = validate_body(shapes.LabelSerializer, request).validated_data
         now = timezone.now()

@@ -1,4 +1,4 @@
-"""Comparisons of the two rankings, and everything that is recorded of one session."""
+"""API of comparisons of the two rankings, and of all records of one session."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class ComparisonDetail(WorkspaceView):
 
     @extend_schema(responses=InspectedComparisonSerializer)
     def get(self, request: Request, comparison_id: UUID) -> Response:
-        """Show both lists side by side, what the judge said, and what it did to the evidence."""
+        """Show both rankings, the judge's answer, and the change of the evidence."""
         record = record_of_comparison(comparison_id, now=timezone.now())
         if record is None or record.comparison is None:
             raise MissingError("There is no such comparison.")

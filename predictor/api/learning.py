@@ -1,4 +1,4 @@
-"""Trainings, and the course of the rules that notice drift."""
+"""API of trainings and drift."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from engram.kernel.api import WorkspaceView
 from memories.api.sessions import NewestStartFirst
 from predictor.models import Comparison, Training
 from predictor.serializers.training import (
+    DriftQuerySerializer,
     DriftSerializer,
-    DriftWantedSerializer,
     TrainingSerializer,
     present_drift,
 )
@@ -36,13 +36,13 @@ class Trainings(WorkspaceView, ListAPIView):  # type: ignore[type-arg]
 
 
 class Drift(WorkspaceView):
-    """Whether the predictor, or its judge, has changed."""
+    """Drift of the predictor and of its judge."""
 
-    query_shape = DriftWantedSerializer
+    query_shape = DriftQuerySerializer
 
     @extend_schema(responses=DriftSerializer)
     def get(self, request: Request) -> Response:
-        """Return the served drift rule over time, the literal one beside, and the judge's drift."""
+        """Return the served and the literal drift rule over time, and the judge's drift."""
         limit = self.asked()["limit"]
         newest = Comparison.objects.select_related("session").only(
             "margin",

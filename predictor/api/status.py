@@ -1,4 +1,4 @@
-"""Where the predictor stands; cold start and breaker by hand."""
+"""API of the predictor's status, its reset, and its circuit breaker."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from predictor.services.status.status import read_status
 
 
 def refuse_body(request: Request) -> None:
-    """Refuse what a body asks for: there is nothing to choose, and no rehearsal."""
+    """Refuse a body with any field: these endpoints take none, and have no dry run."""
     if not isinstance(request.data, dict):
         raise ValidationError({"body": "Send no body, or an empty object."})
     if request.data:
@@ -33,31 +33,31 @@ def refuse_body(request: Request) -> None:
 
 
 class PredictorStatus(WorkspaceView):
-    """Where the predictor stands."""
+    """Status of the predictor."""
 
     @extend_schema(responses=PredictorStatusSerializer)
     def get(self, request: Request) -> Response:
-        """Return influence and why, evidence, the model, what is due, and the breaker."""
+        """Return influence, evidence, the model, the next training, and the circuit breaker."""
         return self.show()
 
     def show(self) -> Response:
-        """Return the standing as it is now."""
+        """Return the current status."""
         with in_workspace(self.workspace):
             return Response(present_status(read_status(self.workspace, now=timezone.now())))
 
 
 class PredictorReset(PredictorStatus):
-    """Cold start by hand."""
+    """Reset of the predictor to cold start."""
 
     http_method_names = ["post", "options"]
     roles: ClassVar = {"POST": Role.ADMIN}
 
     @extend_schema(request=None, responses=PredictorResetSerializer)
     def post(self, request: Request) -> Response:
-        """Begin again: no model is served and no evidence counts. All records stay.
+        """Reset to cold start: no model is served and no evidence counts. All records stay.
 
-        Weights that are kept do not serve. Judged sessions stay to be learned from: by the first
-        training, after so many new sessions as it takes, or at once by `manage.py train`.
+        Stored weights are kept but not served. The next training, after the usual number of new
+        sessions or by `manage.py train`, also learns from the sessions judged before.
         """
         refuse_body(request)
         reset(self.workspace, actor=self.actor, now=timezone.now())
@@ -67,14 +67,14 @@ class PredictorReset(PredictorStatus):
 
 
 class PredictorEnable(PredictorStatus):
-    """Scoring switched on again by hand."""
+    """Closing the circuit breaker by hand."""
 
     http_method_names = ["post", "options"]
     roles: ClassVar = {"POST": Role.ADMIN}
 
     @extend_schema(request=None, responses=PredictorStatusSerializer)
     def post(self, request: Request) -> Response:
-        """Score again at once after failures had switched it off; they no longer count."""
+        """Switch scoring on again at once; the failures so far no longer count."""
         refuse_body(request)
         breaker.enable(self.workspace, actor=self.actor, now=timezone.now())
         return self.show()

@@ -1,6 +1,6 @@
-"""JSON-RPC 2.0, one object a line: frames in, answers out.
+"""Parse JSON-RPC 2.0 requests and encode answers, one JSON object per line.
 
-See jsonrpc.org/specification. A batch (an array) is no frame here, and `params` are named.
+See jsonrpc.org/specification. Batches (arrays) are not supported, and `params` must be an object.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _NAMES: Final = frozenset({"jsonrpc", "id", "method", "params"})
 
 
 class FrameError(ValueError):
-    """A frame that is answered with an error; the message names the field."""
+    """Raised for a frame that is answered with an error; the message names the field."""
 
     def __init__(self, code: int, message: str, request_id: Any = None):
         super().__init__(message)
@@ -48,7 +48,7 @@ def parse(line: bytes) -> Request:
     Raises
     ------
     FrameError
-        When it is no JSON (NaN and the like are none), or no request.
+        When it is not JSON (NaN and infinities are rejected), or not a request.
     """
     try:
         frame = json.loads(line.decode("utf-8"), parse_constant=_refuse)
@@ -76,7 +76,7 @@ def parse(line: bytes) -> Request:
     params = frame.get("params", {})
     is_notification = "id" not in frame
     if not isinstance(params, dict):
-        if is_notification:  # which is never answered, whatever it holds
+        if is_notification:  # never answered, whatever it holds
             return Request("", {}, None, is_notification=True)
         raise FrameError(INVALID_PARAMS, "params: must be an object", request_id)
     return Request(method, params, request_id, is_notification)
@@ -107,8 +107,8 @@ def answer(request_id: Any, result: Mapping[str, Any]) -> bytes:
 
 def refusal(error: FrameError) -> bytes:
     """Return the line of an error."""
-    told = {"code": error.code, "message": error.message}
-    return _line({"jsonrpc": "2.0", "id": error.request_id, "error": told})
+    fields = {"code": error.code, "message": error.message}
+    return _line({"jsonrpc": "2.0", "id": error.request_id, "error": fields})
 
 
 def _line(frame: Mapping[str, Any]) -> bytes:

@@ -1,4 +1,4 @@
-"""The methods of `predictor_rpc` that need no database: one model, scored with and trained."""
+"""Methods of `predictor_rpc` that need no database: score with one model and train it."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from predictor.core.scorer import ScoreError, Scorer, TrainingReport
 from predictor.core.types import LabelledSession
 from predictor.core.weights import DIMENSION
 
-REMEMBERED = 1_000  # sessions that were sent, the newest
+REMEMBERED = 1_000  # sent sessions kept for later trainings, the newest
 NOTHING = TrainingReport(0.0, 0, 0, 0, 0.0, 0.0)
 
 
 class RpcModel:
-    """A model in memory; a training that fails leaves it as it was.
+    """A model in memory; a failed training does not change it.
 
-    `version` counts the trainings, and what was read at the start.
+    `version` counts the trainings, plus one for a model that was loaded at the start.
     """
 
     def __init__(self, scorer: Scorer | None = None, *, seed: int = 0):
@@ -41,11 +41,11 @@ class RpcModel:
         self.last_trained: datetime | None = None
         self.seed = seed
         self._blank: Scorer | None = None
-        self._sessions: dict[bytes, LabelledSession] = {}  # those that trainings learn from
+        self._sessions: dict[bytes, LabelledSession] = {}  # training data, by digest
 
     @property
     def is_ready(self) -> bool:
-        """Whether it scores with anything learned."""
+        """Return whether the model is trained."""
         return self.scorer is not None and self.scorer.is_trained
 
     def score(self, params: Mapping[str, Any]) -> dict[str, Any]:
@@ -58,17 +58,17 @@ class RpcModel:
         except (WidthError, ScoreError) as error:
             raise wrong("params", str(error)) from None
         by_id = zip(sent.candidate_ids, scores, strict=True)
-        told = [{"id": one, "score": float(score)} for one, score in by_id]
-        return {"scores": told, "model_version": self.version, "model_ready": self.is_ready}
+        rows = [{"id": one, "score": float(score)} for one, score in by_id]
+        return {"scores": rows, "model_version": self.version, "model_ready": self.is_ready}
 
     def train(self, params: Mapping[str, Any], *, clock: Callable[[], datetime]) -> dict[str, Any]:
-        """Learn from judged sessions: these, and those that were sent before.
+        """Train on these judged sessions and those sent before.
 
-        All of them are learned anew from where the process began, each once however often it was
-        sent: learning a few more on top of what was learned is measurably worse.
+        Every training starts from the initial model with all distinct sessions: continuing from the
+        trained one with a few more is measurably worse.
         """
-        asked = TrainParams.read(params)
-        sent = asked.sessions
+        frame = TrainParams.read(params)
+        sent = frame.sessions
         useful: dict[bytes, LabelledSession] = {}
         used, size, width = 0, 0, self._width
         for position, one in enumerate(sent):
@@ -82,7 +82,7 @@ class RpcModel:
                 useful[_digest(session)] = session
         known = {i: old for i, old in self._sessions.items() if i not in useful} | useful
         known = dict(list(known.items())[-max(REMEMBERED, len(useful)) :])
-        report = self._fit(list(known.values()), asked.epochs, width or NATIVE) if used else NOTHING
+        report = self._fit(list(known.values()), frame.epochs, width or NATIVE) if used else NOTHING
         if used:
             self._sessions = known
             self.training_sessions = len(known)
@@ -102,7 +102,7 @@ class RpcModel:
         return report
 
     def adopt(self, scorer: Scorer, sessions: int, now: datetime) -> None:
-        """Go on from a model that was trained elsewhere, on so many sessions."""
+        """Replace the model by one that was trained elsewhere, on so many sessions."""
         self.scorer = self._start = scorer
         self._sessions = {}
         self.version += 1
@@ -110,7 +110,7 @@ class RpcModel:
         self.last_trained = now
 
     def status(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        """Tell what the model is."""
+        """Return the model's version, size and training state."""
         Params.read(params)
         return {
             "trained": self.is_ready,
@@ -121,7 +121,7 @@ class RpcModel:
         }
 
     def to_bytes(self) -> bytes:
-        """Return the checkpoint."""
+        """Return the checkpoint bytes of the model."""
         return self._or_initial(NATIVE).to_bytes()
 
     @property
@@ -129,9 +129,9 @@ class RpcModel:
         return None if self.scorer is None else self.scorer.embedding_width
 
     def _new_scorer(self, width: int) -> Scorer:
-        """Return a model that knows no memory: its directions are random, not the frame's own.
+        """Return an untrained model with random directions.
 
-        So a candidate's score does not depend on which others it is sent with.
+        They do not come from the frame, so that a score does not depend on the other candidates.
         """
         if self._blank is None or self._blank.embedding_width != width:
             rows = np.random.default_rng(self.seed).standard_normal((4 * DIMENSION, width))
@@ -144,7 +144,7 @@ class RpcModel:
 
 
 def report_fields(report: TrainingReport) -> dict[str, Any]:
-    """Return a training's report as frames tell it."""
+    """Return a training's report as fields of an answer."""
     return {
         "loss": report.loss,
         "step": report.steps,
@@ -155,11 +155,11 @@ def report_fields(report: TrainingReport) -> dict[str, Any]:
 
 
 def _digest(session: LabelledSession) -> bytes:
-    """Tell sessions apart by all that they say."""
+    """Return a hash of all fields of a session."""
     context, candidates = session.context, session.candidates
-    said = hashlib.blake2b(digest_size=16)
+    digest = hashlib.blake2b(digest_size=16)
     clock = (context.hour, context.weekday, context.month, context.gap_hours)
-    said.update(repr((context.project_slot, clock, session.confidence)).encode())
+    digest.update(repr((context.project_slot, clock, session.confidence)).encode())
     for array in (
         context.embedding,
         candidates.embeddings,
@@ -169,8 +169,8 @@ def _digest(session: LabelledSession) -> bytes:
         session.labels,
         *candidates.token_buckets,
     ):
-        said.update(b"-" if array is None else np.ascontiguousarray(array).tobytes())
-    return said.digest()
+        digest.update(b"-" if array is None else np.ascontiguousarray(array).tobytes())
+    return digest.digest()
 
 
 def _initial(embeddings: NDArray[np.float32], seed: int) -> Scorer:

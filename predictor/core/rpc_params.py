@@ -1,7 +1,7 @@
-"""What the frames of `predictor_rpc` carry: checked field by field, in this order, and made arrays.
+"""Validate the parameters of `predictor_rpc` frames and convert them into arrays.
 
-Fields are validated in the order in which they stand: the later ones read how many candidates
-there are, and how wide, from the earlier ones (`info.data`).
+Fields are validated in the order of declaration: later ones read the number and width of the
+candidates from earlier ones (`info.data`).
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ MAX_CANDIDATES = 100_000
 MAX_WIDTH = 16_384
 MAX_EPOCHS = 1_000
 MAX_NUMBERS = 1 << 27  # of all embeddings of a frame: a null takes as many as the others
-# What a component of an embedding may be: theirs are of length one, and sums of squares of the
-# largest stay far within what a float holds.
+# Largest component of an embedding: embeddings are unit vectors, and sums of squares of this value
+# stay far below the range of a float.
 EMBEDDING_MAX = 1e6
-NATIVE = 384  # where no vector of a frame tells the width, and there is no model yet
+NATIVE = 384  # width when neither a frame's vectors nor a model determine it
 
 
 def _listed(value: Any) -> list[Any]:
-    """Return a list with an entry for each candidate."""
+    """Check that a value is a list of at most `MAX_CANDIDATES` entries, and return it."""
     if not isinstance(value, list):
         raise WrongValueError("must be a list")
     if len(value) > MAX_CANDIDATES:
@@ -38,12 +38,12 @@ def _listed(value: Any) -> list[Any]:
 
 
 def _count(info: ValidationInfo) -> int:
-    """Return how many candidates there are; 0 after a wrong field, which is told of first."""
+    """Return the number of candidates; 0 when that field is wrong, which is reported first."""
     return len(info.data.get("candidate_embeddings", ((), ()))[1])
 
 
 def _slot(project: Any) -> int | None:
-    """Return the slot of a project's name; the slot itself is taken as well."""
+    """Return the slot of a project's name; a slot number is accepted too."""
     if project is None:
         return None
     if isinstance(project, str):
@@ -58,7 +58,7 @@ def _vector(value: Any, width: int, at: str = "") -> Vector:
 
 
 def _width(first: Any, at: str = "") -> int:
-    """Return how long the first vector is; the others are held against it."""
+    """Return the length of the first vector, which all others must have."""
     if isinstance(first, list) and 1 <= len(first) <= MAX_WIDTH:
         return len(first)
     raise WrongValueError(f"must be a list of 1 to {MAX_WIDTH} numbers", at)
@@ -69,7 +69,7 @@ def _context_embedding(value: Any, info: ValidationInfo) -> Vector | None:
 
 
 def _embeddings(value: Any, info: ValidationInfo) -> tuple[Vector, NDArray[np.bool_]]:
-    """Return the embeddings (n, width), zero where there is none, and where there is one (n,)."""
+    """Return the embeddings (n, width), zero rows for null, and which candidates have one (n,)."""
     rows, context = _listed(value), info.data.get("context_embedding")
     is_embedded = np.array([row is not None for row in rows], dtype=bool)
     width = info.context or (len(context) if context is not None else None)
@@ -85,7 +85,7 @@ def _embeddings(value: Any, info: ValidationInfo) -> tuple[Vector, NDArray[np.bo
 
 
 def _ids(value: Any, info: ValidationInfo) -> list[str]:
-    """Return an id a candidate, each once."""
+    """Return one distinct id per candidate."""
     ids, n = _listed(value), _count(info)
     if len(ids) != n:
         raise WrongValueError(f"has {len(ids)} ids, must have one for each of {n} candidates")
@@ -100,7 +100,7 @@ def _ids(value: Any, info: ValidationInfo) -> list[str]:
 
 
 def _texts(value: Any, info: ValidationInfo) -> list[str]:
-    """Return a text a candidate; they are sent for all, or for those without embedding alone."""
+    """Return one text per candidate; sent for all, or only for those without an embedding."""
     n = _count(info)
     if value is None:
         return [""] * n
@@ -131,7 +131,7 @@ def _features(value: Any, info: ValidationInfo) -> Vector:
 
 
 def _effectiveness(value: Any, info: ValidationInfo) -> Vector:
-    """Return what was sent, or that of a memory of which nothing is known, the same for all."""
+    """Return the sent values, or the least effectiveness for all candidates."""
     if value is None:
         return np.full(_count(info), np.log(LEAST_EFFECTIVENESS), dtype=np.float32)
     return numbers_of(value, length=_count(info))

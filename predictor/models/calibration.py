@@ -1,4 +1,4 @@
-"""What people say where the judge has spoken, before they see what it said."""
+"""Samples of judged memories that people label without seeing the judge's relevance."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from memories.models import Memory, Session
 
 
 class CalibrationSample(WorkspaceModel):
-    """One draw of judged memories for people to label."""
+    """One sample of judged memories for people to label."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     reason = models.CharField(max_length=10)  # due or asked
@@ -27,10 +27,10 @@ class CalibrationSample(WorkspaceModel):
 
 
 class CalibrationItem(WorkspaceModel):
-    """One memory in one session: the judge's relevance, and a person's, given blind.
+    """One memory in one session: the judge's relevance, and a person's label, given blind.
 
-    It waits while `labelled_at` is null. `is_relabelled` tells that it was answered before,
-    and that who answers now may have seen the judge's relevance.
+    The item waits while `labelled_at` is null. `is_relabelled` is whether it was answered before,
+    so that the person who answers now may have seen the judge's relevance.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)

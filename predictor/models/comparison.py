@@ -12,7 +12,7 @@ from memories.models import Session
 
 
 class Outcome(models.TextChoices):
-    """What a comparison says of the predictor."""
+    """Result of a comparison for the predictor."""
 
     WIN = "win", "Win"
     LOSS = "loss", "Loss"
@@ -20,7 +20,7 @@ class Outcome(models.TextChoices):
     VOID = "void", "Void: it says nothing"
 
 
-# Who ranked better: the contract's words for what is stored.
+# Names in the API of the stored outcomes.
 WINNERS = {
     Outcome.WIN: "predictor",
     Outcome.LOSS: "baseline",
@@ -30,10 +30,10 @@ WINNERS = {
 
 
 class Comparison(WorkspaceModel):
-    """nDCG@10 of predictor and baseline over the judged memories, and what it did to the evidence.
+    """nDCG@10 of predictor and baseline over the judged memories, and the governor's state after.
 
-    `evidence` is the governor's whole state after this session; `alpha` and `phase` are those that
-    the next session starts with, `alpha_served` is what this one was served with.
+    `evidence` is the governor's whole state after this session; `alpha` and `phase` are those of
+    the next session, `alpha_served` is the weight that was used in this one.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -44,7 +44,7 @@ class Comparison(WorkspaceModel):
     baseline_ndcg = models.FloatField(null=True)
     margin = models.FloatField(null=True)
     judge_confidence = models.FloatField(null=True)
-    is_evidence = models.BooleanField(default=False)  # it moved the success rate
+    is_evidence = models.BooleanField(default=False)  # it changed the success rate
     is_out_of_sample = models.BooleanField(default=False)
     model_version = models.PositiveIntegerField(null=True)
     alpha_served = models.FloatField(default=1.0)

@@ -1,4 +1,4 @@
-"""What the judge said of a session, and what a ranker may learn from it."""
+"""Judgements of sessions, and the labels that rankers are trained on."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from memories.models import Memory, Session
 
 
 class JudgeStatus(models.TextChoices):
-    """How far the judging of a session is."""
+    """Progress of the judging of a session."""
 
     DUE = "due", "Due"
     DONE = "done", "Done"
@@ -24,7 +24,7 @@ class JudgeStatus(models.TextChoices):
 
 
 class JudgeKind(models.TextChoices):
-    """Who judged."""
+    """Kind of the judge."""
 
     MODEL = "model", "A language model"
     OFFLINE = "offline", "Embeddings and shared words"
@@ -33,8 +33,8 @@ class JudgeKind(models.TextChoices):
 class Judgement(WorkspaceModel, Lease):
     """The judging of one session: due when the session ends, done once.
 
-    `memory_ids` is the shuffled list in the order in which the judge saw it: ordinal n is its n-th
-    entry, from 1. `raw` is the judge's whole answer.
+    `memory_ids` is in the shuffled order of the prompt: note n, from 1, is the n-th entry. `raw` is
+    the judge's whole answer.
     """
 
     silence = timedelta(seconds=20)  # the sweep comes every ten seconds
@@ -78,10 +78,10 @@ class Judgement(WorkspaceModel, Lease):
 
 
 class Label(WorkspaceModel):
-    """What one memory was worth in one session: as judged, by the rules before and after behaviour.
+    """Label of one memory in one session, before (`raw`) and after behaviour (`final`).
 
-    `raw` and `final` are null when the memory carries no label (merged or culled since);
-    `reasons` names the rules that made `final`, in their order.
+    Both are null when the memory has no label (merged or culled since); `reasons` names the rules
+    that determined `final`, in their order.
     """
 
     session = models.ForeignKey(Session, models.CASCADE, related_name="labels", db_index=False)

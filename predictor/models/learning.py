@@ -13,11 +13,11 @@ from memories.models import Session
 
 
 class ModelVersion(WorkspaceModel):
-    """One set of weights, as `predictor.core.checkpoint` writes it; null once they were let go.
+    """One set of weights, encoded by `predictor.core.checkpoint`; null after they were dropped.
 
-    `erased_at` is when something was erased that they may hold: they are let go as soon as they do
-    not serve. `is_learned_here` is False where whoever imported them vouches that they hold nothing
-    of this workspace.
+    `erased_at` is when a memory or session was erased that the weights may contain information
+    about: they are dropped as soon as they are not served. `is_learned_here` is False when the
+    importer declared that they contain nothing of this workspace.
     """
 
     number = models.PositiveIntegerField()
@@ -43,7 +43,7 @@ class ModelVersion(WorkspaceModel):
 
 
 class TrainingStatus(models.TextChoices):
-    """What became of a training."""
+    """Status of a training."""
 
     RUNNING = "running", "Running"
     PROMOTED = "promoted", "Promoted"
@@ -53,7 +53,7 @@ class TrainingStatus(models.TextChoices):
 
 
 class Training(WorkspaceModel):
-    """One training: what it learned from, what the canary said, and why it was (not) promoted."""
+    """One training: its data, its canary results, and why it was promoted or not."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     status = models.CharField(
@@ -64,7 +64,7 @@ class Training(WorkspaceModel):
     finished_at = models.DateTimeField(null=True)
     heartbeat_at = models.DateTimeField(null=True)
     progress = models.FloatField(default=0)
-    base_version = models.PositiveIntegerField(null=True)  # the one it was compared with
+    base_version = models.PositiveIntegerField(null=True)  # the served version it was compared with
     version = models.PositiveIntegerField(null=True)
     seed = models.BigIntegerField(default=0)
     loss = models.FloatField(null=True)

@@ -1,4 +1,4 @@
-"""Where a workspace's predictor stands: one row, locked by whoever changes it."""
+"""State of a workspace's predictor: one row, locked by every change."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from engram.kernel.tenancy import WorkspaceModel
 class PredictorState(WorkspaceModel):
     """The governor's state, the served model, the last trainings, and the breaker.
 
-    `governor` is `predictor.core.governance.Governor` as JSON; `phase` and `alpha` repeat it for
+    `governor` is `predictor.core.governance.Governor` as JSON; `phase` and `alpha` are copies for
     readers. `served` is the number of the promoted model version, null before the first.
-    `last_dropped` is the last number that was taken when it began anew: no model up to it counts.
-    `trained_at` and `scored_at_training` are of the last attempt, whatever became of it.
+    `last_dropped` is the highest version number at the last reset: versions up to it no longer
+    count. `trained_at` and `scored_at_training` are of the last training, whatever its result.
     """
 
     workspace = models.OneToOneField(Workspace, models.CASCADE, related_name="+")

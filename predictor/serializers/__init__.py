@@ -1,1 +1,1 @@
-"""What callers of the predictor send and see."""
+"""Request and answer shapes of the predictor's API."""

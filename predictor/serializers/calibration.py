@@ -1,4 +1,4 @@
-"""Calibration as callers send and see it: blind until one has labelled."""
+"""Request and answer shapes of calibration; the judge's relevance is hidden until labelled."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from predictor.services.calibration.calibrate import SAMPLE_MAX, SAMPLE_MIN, SAM
 from predictor.services.calibration.report import Calibration, JudgeReport
 
 
-class SampleWantedSerializer(serializers.Serializer[Any]):
-    """The body that asks for a sample."""
+class SampleRequestSerializer(serializers.Serializer[Any]):
+    """Request for a sample."""
 
     size = Whole(min_value=SAMPLE_MIN, max_value=SAMPLE_MAX, default=SAMPLE_SIZE)
 
 
 class LabelSerializer(serializers.Serializer[Any]):
-    """What a person says of an item: a label, or that they cannot tell."""
+    """A person's answer for an item: a label, or that they are unsure."""
 
     label = Number(  # type: ignore[assignment]  # the contract's word, DRF's attribute
         min_value=0, max_value=1, required=False, help_text="How much the memory helped, 0 to 1."
@@ -32,41 +32,41 @@ class LabelSerializer(serializers.Serializer[Any]):
     unsure = Flag(required=False, default=False)
 
     def validate(self, fields: dict[str, Any]) -> dict[str, Any]:
-        """Refuse both, and neither."""
+        """Require exactly one of the two."""
         if ("label" in fields) == fields["unsure"]:
             raise serializers.ValidationError({"label": "Give a label, or unsure: true."})
         return fields
 
 
-class AskedMemorySerializer(serializers.Serializer[Any]):
-    """A memory to be labelled, without anything that a ranker or the judge thought of it."""
+class CalibrationMemorySerializer(serializers.Serializer[Any]):
+    """A memory to be labelled, without any ranker's score and the judge's relevance."""
 
-    id = serializers.UUIDField(help_text="The item: what the label is given to.")
+    id = serializers.UUIDField(help_text="Id of the item that is labelled.")
     memory_id = serializers.UUIDField()
     content = serializers.CharField()
     observed_at = serializers.DateTimeField()
 
 
-class AskedSessionSerializer(serializers.Serializer[Any]):
+class CalibrationSessionSerializer(serializers.Serializer[Any]):
     """One session with the memories to be labelled in it."""
 
     session_key = serializers.CharField()
     project = serializers.CharField(allow_blank=True)
     context = serializers.CharField(allow_blank=True)  # type: ignore[assignment]
     started_at = serializers.DateTimeField()
-    transcript_tail = serializers.CharField(help_text="What the judge read of it.")
-    memories = AskedMemorySerializer(many=True)
+    transcript_tail = serializers.CharField(help_text="The part of the transcript the judge read.")
+    memories = CalibrationMemorySerializer(many=True)
 
 
 class SampleSerializer(serializers.Serializer[Any]):
-    """What waits for labels."""
+    """The items that wait for labels, by session."""
 
     waiting = serializers.IntegerField()
-    sessions = AskedSessionSerializer(many=True)
+    sessions = CalibrationSessionSerializer(many=True)
 
 
 class LabelledSerializer(serializers.Serializer[Any]):
-    """An item as it was labelled, and what the judge had said."""
+    """A labelled item with the judge's relevance."""
 
     id = serializers.UUIDField()
     label = serializers.FloatField(allow_null=True)  # type: ignore[assignment]
@@ -77,7 +77,7 @@ class LabelledSerializer(serializers.Serializer[Any]):
     labelled_by = serializers.CharField()
     labelled_at = serializers.DateTimeField()
     judge_relevance = serializers.FloatField(
-        allow_null=True, help_text="Told once there is a label; null when unsure."
+        allow_null=True, help_text="Shown once there is a label; null when unsure."
     )
     judge_kind = serializers.ChoiceField(JudgeKind.choices)
     judge_version = serializers.CharField()
@@ -85,44 +85,44 @@ class LabelledSerializer(serializers.Serializer[Any]):
 
 
 class FigureSerializer(serializers.Serializer[Any]):
-    """A figure with its 95 % interval; null when nothing is known."""
+    """A figure with its 95 % interval; null without labels."""
 
     value = serializers.FloatField(allow_null=True)
     low = serializers.FloatField()
     high = serializers.FloatField()
 
 
-class JudgedBySerializer(serializers.Serializer[Any]):
-    """A judge against people."""
+class JudgeAgreementSerializer(serializers.Serializer[Any]):
+    """Agreement of a judge with people."""
 
-    n = serializers.IntegerField(help_text="Labels that it was compared with.")
+    n = serializers.IntegerField(help_text="Number of labels.")
     mae = FigureSerializer(help_text="Mean absolute difference to people's labels.")
     bias = FigureSerializer(help_text="Judge minus person, on average.")
     agreement = FigureSerializer(
-        help_text="Share on which both say the same of relevant (at least 0.5) or not."
+        help_text="Share of labels where both agree on relevant (at least 0.5) or not."
     )
     is_flagged = serializers.BooleanField(help_text="Whether the difference exceeds the threshold.")
 
 
-class MonthOfJudgeSerializer(JudgedBySerializer):
-    """What people said in one month (UTC)."""
+class MonthOfJudgeSerializer(JudgeAgreementSerializer):
+    """Agreement with the labels of one month (UTC)."""
 
     month = serializers.CharField(help_text="Such as 2026-05.")
 
 
-class JudgeSerializer(JudgedBySerializer):
-    """One judge by its kind and version, and its trend."""
+class JudgeSerializer(JudgeAgreementSerializer):
+    """Agreement of one judge, by kind and version, in total and by month."""
 
     kind = serializers.ChoiceField(JudgeKind.choices)
     version = serializers.CharField()
     months = MonthOfJudgeSerializer(many=True)
 
 
-class JudgeCalibrationSerializer(JudgedBySerializer):
-    """How far the judge is from people, by the newest 5,000 blind labels.
+class JudgeCalibrationSerializer(JudgeAgreementSerializer):
+    """Agreement of the judge with people, over the newest 5,000 blind labels.
 
-    Samples are stratified: rare answers weigh as common ones. Here `is_flagged` is about the judge
-    of the newest session.
+    Samples are stratified: rare answers count as much as common ones. `is_flagged` at the top level
+    is about the judge of the newest session.
     """
 
     threshold = serializers.FloatField()
@@ -130,13 +130,13 @@ class JudgeCalibrationSerializer(JudgedBySerializer):
     waiting = serializers.IntegerField(help_text="Items that wait for a label.")
     unsure = serializers.IntegerField()
     relabelled = serializers.IntegerField(
-        help_text="Labels that replaced an answer: not surely blind, in no figure."
+        help_text="Labels that replaced an answer: possibly not blind, so not in any figure."
     )
     last_drawn_at = serializers.DateTimeField(allow_null=True)
 
 
 def present_calibration(found: Calibration) -> dict[str, Any]:
-    """Return the figures as callers see them."""
+    """Return the figures as `JudgeCalibrationSerializer` shows them."""
     return {
         **_figures(found.report),
         "is_flagged": found.is_flagged,
@@ -150,9 +150,9 @@ def present_calibration(found: Calibration) -> dict[str, Any]:
 
 
 def present_sample(items: Iterable[CalibrationItem]) -> dict[str, Any]:
-    """Return what waits, by session, in its order."""
+    """Return the waiting items by session, in their order."""
     sessions = [
-        (session, [_asked(item) for item in own])
+        (session, [_item(item) for item in own])
         for session, own in groupby(items, key=lambda item: item.session)
     ]
     return {
@@ -172,7 +172,7 @@ def present_sample(items: Iterable[CalibrationItem]) -> dict[str, Any]:
 
 
 def present_labelled(item: CalibrationItem, waiting: int) -> dict[str, Any]:
-    """Return a labelled item; the judge's word only beside a person's."""
+    """Return a labelled item; the judge's relevance is shown only with a label."""
     return {
         "id": item.id,
         "label": item.label,
@@ -187,7 +187,7 @@ def present_labelled(item: CalibrationItem, waiting: int) -> dict[str, Any]:
     }
 
 
-def _asked(item: CalibrationItem) -> dict[str, Any]:
+def _item(item: CalibrationItem) -> dict[str, Any]:
     return {
         "id": item.id,
         "memory_id": item.memory_id,

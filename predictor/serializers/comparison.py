@@ -1,4 +1,4 @@
-"""Comparisons as callers see them."""
+"""Answer shape of a comparison."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from predictor.models.comparison import WINNERS
 
 
 class ComparisonSerializer(serializers.ModelSerializer[Comparison]):
-    """The two rankings of one session against each other.
+    """Comparison of the two rankings of one session.
 
     `margin` is the predictor's nDCG@10 minus the baseline's, null when the comparison is void;
-    `ema_updated` tells whether it moved the evidence. `alpha_served` is the baseline's weight in
+    `ema_updated` is whether it changed the evidence. `alpha_served` is the baseline's weight in
     this session; `alpha`, `phase`, `success_rate` and `literal_alpha` are those after it.
     """
 

@@ -1,4 +1,4 @@
-"""The records of one session as callers inspect them."""
+"""Answer shapes of a session's records: judgement, labels, comparison, trainings."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ RANKED = tuple(RankedSerializer().fields)
 
 
 class InspectedSerializer(RankedSerializer):
-    """One memory of a session: as it was offered, judged and labelled.
+    """One memory of a session with its ranks, judgement and label.
 
-    `content` is null when the memory may not be recalled now. `is_blind` tells that what the judge
-    said of it is withheld, because a person is to say it first. `raw` and `final` are the label
+    `content` is null when the memory may not be recalled now. `is_blind` is true while the judge's
+    relevance is withheld, because a person is asked to label it. `raw` and `final` are the label
     before and after behaviour; `reasons` name the rules.
     """
 
@@ -59,10 +59,10 @@ class InspectedSerializer(RankedSerializer):
 
 
 class JudgementSerializer(serializers.Serializer[Any]):
-    """What the judge said of the session.
+    """The judge's answer for the session.
 
-    Topics and reasoning may quote memories: they are gone when one of them was erased, withheld
-    when one was forgotten, and while a person is asked about one of them.
+    Topics and reasoning may quote memories: they are deleted when one of the session's memories was
+    erased, and withheld when one was forgotten or a person is asked to label one.
     """
 
     status = serializers.ChoiceField(JudgeStatus.choices)
@@ -83,7 +83,7 @@ class JudgementSerializer(serializers.Serializer[Any]):
 
 
 class StateOfEvidenceSerializer(serializers.Serializer[Any]):
-    """The governor's state at a moment."""
+    """The governor's state after a comparison."""
 
     phase = serializers.CharField()
     alpha = serializers.FloatField()
@@ -96,10 +96,10 @@ class StateOfEvidenceSerializer(serializers.Serializer[Any]):
 
 
 class InspectedComparisonSerializer(ComparisonSerializer):
-    """A comparison with all that it came from.
+    """A comparison with the records it was computed from.
 
-    `baseline` and `predictor` are the two lists that were judged, best first; `others` were judged
-    besides. `moved` says in words what the comparison did to the evidence, and why.
+    `baseline` and `predictor` are the judged top lists, best first; `others` are the other judged
+    memories. `moved` is a sentence on whether the comparison changed the evidence, and why.
     """
 
     moved = serializers.CharField()
@@ -127,7 +127,7 @@ class InspectedComparisonSerializer(ComparisonSerializer):
 
 
 class AuditSessionSerializer(serializers.Serializer[Any]):
-    """The session itself."""
+    """The session."""
 
     id = serializers.UUIDField()
     session_key = serializers.CharField()
@@ -147,9 +147,9 @@ class AuditSessionSerializer(serializers.Serializer[Any]):
 
 
 class AuditSerializer(serializers.Serializer[Any]):
-    """Everything that is recorded of a session.
+    """All records of a session.
 
-    `memories` are its candidates, those that were ranked first, and whatever else was judged.
+    `memories` are its candidates and all judged memories.
     """
 
     session = AuditSessionSerializer()
@@ -158,17 +158,19 @@ class AuditSerializer(serializers.Serializer[Any]):
     comparison = ComparisonSerializer(allow_null=True)
     moved = serializers.CharField(allow_blank=True)
     trainings = TrainingSerializer(many=True)
-    is_canary = serializers.BooleanField(help_text="Whether trainings are measured on it instead.")
+    is_canary = serializers.BooleanField(
+        help_text="Whether the session is held out of training, to measure trainings."
+    )
 
 
 def present_inspected(record: SessionRecord, comparison: Comparison) -> dict[str, Any]:
-    """Return a comparison with all that it came from."""
+    """Return a comparison with the records it was computed from."""
     lists = comparison.baseline_top_ids, comparison.predictor_top_ids
     judged = record.judgement.memory_ids if record.judgement is not None else []
     others = [i for i in judged if i not in {*lists[0], *lists[1]}]
     return {
         **ComparisonSerializer(comparison).data,
-        "moved": moved(comparison),
+        "moved": describe_effect(comparison),
         "baseline": present_memories(record.of(lists[0])),
         "predictor": present_memories(record.of(lists[1])),
         "others": present_memories(record.of(others)),
@@ -179,26 +181,26 @@ def present_inspected(record: SessionRecord, comparison: Comparison) -> dict[str
 
 
 def present_audit(record: SessionRecord) -> dict[str, Any]:
-    """Return a session's records as callers see them."""
+    """Return a session's records as `AuditSerializer` shows them."""
     comparison = record.comparison
     return {
         "session": dict(AuditSessionSerializer(record.session).data),
         "memories": present_memories(list(record.memories.values())),
         "judgement": present_judgement(record),
         "comparison": None if comparison is None else ComparisonSerializer(comparison).data,
-        "moved": "" if comparison is None else moved(comparison),
+        "moved": "" if comparison is None else describe_effect(comparison),
         "trainings": TrainingSerializer(record.trainings, many=True).data,
         "is_canary": record.is_canary,
     }
 
 
 def present_memories(found: Sequence[InspectedMemory]) -> Any:
-    """Return memories of a session as callers see them."""
+    """Return memories of a session as `InspectedSerializer` shows them."""
     return InspectedSerializer([_flat(one) for one in found], many=True).data
 
 
 def present_judgement(record: SessionRecord) -> Any:
-    """Return what the judge said, as far as it may be shown."""
+    """Return the judge's answer without the texts that are withheld; None without a judgement."""
     judgement: Judgement | None = record.judgement
     if judgement is None:
         return None
@@ -225,8 +227,8 @@ def present_evidence(comparison: Comparison) -> Any:
     return StateOfEvidenceSerializer(shown).data
 
 
-def moved(comparison: Comparison) -> str:
-    """Say in words whether a comparison moved the evidence, and why."""
+def describe_effect(comparison: Comparison) -> str:
+    """Return a sentence on whether a comparison changed the evidence, and why."""
     if not comparison.is_evidence:
         return f"It moved nothing: {comparison.void_reason or 'void'}."
     sample = "out of sample" if comparison.is_out_of_sample else "seen in training before"

@@ -1,4 +1,4 @@
-"""Where the predictor stands, as callers see it."""
+"""Answer shapes of the predictor's status."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ MODES = ("off", "collect", "on")
 
 
 class EvidenceSerializer(serializers.Serializer[Governor]):
-    """What the margins of late say, discounted by age."""
+    """Evidence from the margins of recent sessions, discounted by age."""
 
     mean_margin = serializers.FloatField(source="margins.mean")
     z = serializers.FloatField(help_text="Standard errors by which the mean lies above 0.")
-    n_eff = serializers.FloatField(help_text="How many comparisons of equal weight it is worth.")
+    n_eff = serializers.FloatField(help_text="Effective number of comparisons.")
     drift_sum = serializers.FloatField(help_text="Above the drift limit influence is lost.")
     out_of_sample = serializers.IntegerField()
     active_sessions = serializers.IntegerField()
 
 
 class LiteralSerializer(serializers.Serializer[Governor]):
-    """What the source document's own rules would give; they serve nothing."""
+    """Figures of the source document's rules, shown for comparison only."""
 
     alpha = serializers.FloatField(source="literal_alpha")
     success_rate = serializers.FloatField(source="literal.success_rate")
@@ -39,7 +39,7 @@ class ServedModelSerializer(serializers.ModelSerializer[ModelVersion]):
 
     version = serializers.IntegerField(source="number")
     is_fitting = serializers.SerializerMethodField(
-        help_text="Whether it reads the vectors that the workspace compares, and this release it."
+        help_text="Whether it fits the workspace's embedding model and this release."
     )
 
     class Meta:
@@ -58,37 +58,37 @@ class ServedModelSerializer(serializers.ModelSerializer[ModelVersion]):
         read_only_fields = fields
 
     def get_is_fitting(self, version: ModelVersion) -> bool:
-        """Tell whether it scores."""
+        """Return whether it can score."""
         return bool(self.context["is_fitting"])
 
 
 @fields_of(NextTraining)
 class NextTrainingSerializer(serializers.Serializer[Any]):
-    """What the next training waits for."""
+    """When the next training is due, and why."""
 
     reason = serializers.CharField(allow_blank=True)
 
 
 class LastTrainingSerializer(serializers.Serializer[Any]):
-    """The last training that has ended."""
+    """The last finished training."""
 
     status = serializers.CharField()
     reason = serializers.CharField()
     finished_at = serializers.DateTimeField(allow_null=True)
     loss = serializers.FloatField(allow_null=True)
-    version = serializers.IntegerField(allow_null=True, help_text="That began to serve by it.")
+    version = serializers.IntegerField(allow_null=True, help_text="The version it promoted.")
     error = serializers.CharField(allow_blank=True)
 
 
 @fields_of(Breaker)
 class BreakerSerializer(serializers.Serializer[Any]):
-    """Whether failures have switched scoring off."""
+    """Circuit breaker: whether failures have switched scoring off."""
 
-    failures = serializers.IntegerField(help_text="Those within an hour that count.")
+    failures = serializers.IntegerField(help_text="Failures within the last hour that count.")
 
 
 class ThresholdsSerializer(serializers.Serializer[Any]):
-    """What influence depends on."""
+    """Thresholds of the predictor's influence."""
 
     min_scored_sessions = serializers.IntegerField()
     min_out_of_sample = serializers.IntegerField()
@@ -110,7 +110,7 @@ class PredictorSettingsSerializer(serializers.Serializer[Any]):
 
 
 class PredictorStatusSerializer(serializers.Serializer[Any]):
-    """Where the predictor stands."""
+    """Status of the predictor."""
 
     mode = serializers.ChoiceField(MODES, source="config.predictor_mode")
     phase = serializers.ChoiceField([phase.value for phase in Phase], source="governor.phase.value")
@@ -118,17 +118,17 @@ class PredictorStatusSerializer(serializers.Serializer[Any]):
         source="governor.alpha", help_text="The baseline's weight as earned."
     )
     alpha_served = serializers.FloatField(help_text="The baseline's weight in the next session.")
-    reason = serializers.CharField(help_text="Why, in words.")
+    reason = serializers.CharField(help_text="Why the baseline has this weight.")
     status_line = serializers.CharField(allow_blank=True)
     success_rate = serializers.FloatField(
-        source="governor.success_rate", help_text="Of late; it begins at 0.5."
+        source="governor.success_rate", help_text="Recent success rate; it starts at 0.5."
     )
-    comparisons = serializers.IntegerField(help_text="How many the success rate is made of.")
+    comparisons = serializers.IntegerField(help_text="Comparisons in the success rate.")
     literal = LiteralSerializer(source="governor")
     evidence = EvidenceSerializer(source="governor")
     scored_sessions = serializers.IntegerField(source="governor.scored_sessions")
     label_count = serializers.IntegerField(
-        source="labels", help_text="Labelled pairs of session and memory that can be learned from."
+        source="labels", help_text="Labelled pairs of session and memory that can be trained on."
     )
     drift_resets = serializers.IntegerField(source="governor.drift_resets")
     model = ServedModelSerializer(allow_null=True)
@@ -136,10 +136,10 @@ class PredictorStatusSerializer(serializers.Serializer[Any]):
         allow_null=True, help_text="When the model was trained; null when it came from a file."
     )
     fully_trained_at = serializers.DateTimeField(
-        allow_null=True, help_text="When a training from all sessions was promoted last."
+        allow_null=True, help_text="When a training on all sessions was last promoted."
     )
     last_training = LastTrainingSerializer(
-        allow_null=True, help_text="The last attempt, whatever became of it."
+        allow_null=True, help_text="The last finished training, promoted or not."
     )
     next_training = NextTrainingSerializer()
     breaker = BreakerSerializer()
@@ -148,13 +148,13 @@ class PredictorStatusSerializer(serializers.Serializer[Any]):
 
 
 class PredictorResetSerializer(PredictorStatusSerializer):
-    """Where the predictor stands after it began anew."""
+    """Status of the predictor after a reset."""
 
-    detail = serializers.CharField(help_text="What is left, and what comes next.")
+    detail = serializers.CharField(help_text="What the reset keeps, and when training starts.")
 
 
 def reset_detail(shown: Mapping[str, Any]) -> str:
-    """Say what a reset leaves, given the status after it."""
+    """Return sentences on what a reset keeps, given the status after it."""
     sentences = [
         "No model serves and no evidence counts; weights that are kept do not serve again.",
         f"{shown['label_count']} labels stay to be learned from.",
@@ -166,6 +166,6 @@ def reset_detail(shown: Mapping[str, Any]) -> str:
 
 
 def present_status(found: PredictorStatus) -> dict[str, Any]:
-    """Return the standing as callers see it."""
+    """Return the status as `PredictorStatusSerializer` shows it."""
     shown = PredictorStatusSerializer(found, context={"is_fitting": found.is_fitting})
     return dict(shown.data)

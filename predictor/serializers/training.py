@@ -1,4 +1,4 @@
-"""Trainings and drift as callers see them."""
+"""Answer shapes of trainings and drift."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LIMIT_MAX = 1_000
 
 
 class TrainingGateSerializer(serializers.Serializer[Any]):
-    """One question asked of a training."""
+    """One gate of a training."""
 
     name = serializers.CharField()
     is_passed = serializers.BooleanField()
@@ -25,7 +25,7 @@ class TrainingGateSerializer(serializers.Serializer[Any]):
 
 
 class TrainingSerializer(serializers.ModelSerializer[Training]):
-    """One training: what it learned from, what the canary said, why it serves or does not."""
+    """One training: its data, its canary results and its gates."""
 
     gates = TrainingGateSerializer(many=True)
 
@@ -59,8 +59,8 @@ class TrainingSerializer(serializers.ModelSerializer[Training]):
         read_only_fields = fields
 
 
-class DriftWantedSerializer(serializers.Serializer[Any]):
-    """How much of the past."""
+class DriftQuerySerializer(serializers.Serializer[Any]):
+    """Query of the drift endpoint."""
 
     limit = AskedWhole(
         min_value=1, max_value=LIMIT_MAX, default=200, help_text="The newest so many comparisons."
@@ -68,7 +68,7 @@ class DriftWantedSerializer(serializers.Serializer[Any]):
 
 
 class DriftPointSerializer(serializers.Serializer[Any]):
-    """The sums after one session."""
+    """State of the drift rules after one session."""
 
     comparison = serializers.UUIDField()
     session_key = serializers.CharField()
@@ -85,13 +85,13 @@ class DriftPointSerializer(serializers.Serializer[Any]):
 
 @fields_of(DriftWindow)
 class JudgeWindowSerializer(serializers.Serializer[Any]):
-    """A week of the judge: mean relevance of memories under 7 and over 30 days old."""
+    """One week of the judge: mean relevance of memories under 7 and over 30 days old."""
 
     drift = serializers.FloatField(allow_null=True, help_text="Young minus old.")
 
 
 class JudgeDriftSerializer(serializers.Serializer[Any]):
-    """Whether the judge has come to favour new memories, or old ones."""
+    """Whether the judge's preference for new or old memories exceeds the threshold."""
 
     threshold = serializers.FloatField()
     latest = serializers.FloatField(allow_null=True)
@@ -100,7 +100,7 @@ class JudgeDriftSerializer(serializers.Serializer[Any]):
 
 
 class DriftSerializer(serializers.Serializer[Any]):
-    """The rule that serves and the source document's beside it, oldest first; the judge's drift."""
+    """The served and the literal drift rule over time, oldest first, and the judge's drift."""
 
     limit = serializers.FloatField()
     drift_resets = serializers.IntegerField()
@@ -116,7 +116,7 @@ def present_drift(
     drift_resets: int,
     literal_resets: int,
 ) -> dict[str, Any]:
-    """Return the course of the drift rules as callers see it."""
+    """Return the drift rules over time as `DriftSerializer` shows them."""
     shown = {
         "limit": DRIFT_LIMIT,
         "drift_resets": drift_resets,

@@ -1,4 +1,4 @@
-"""Why the services of the predictor refuse; see `engram.kernel.causes`."""
+"""Causes of the predictor's refusals; see `engram.kernel.causes`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a ranker reads of a session, built in one way for scoring and for training."""
+"""Build a ranker's inputs from a session's records, the same for scoring and training."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def context_of(
     at: datetime,
     gap_hours: float | None,
 ) -> Context:
-    """Return the context of a session; no gap is known of a workspace's first one: it counts 0."""
+    """Return the context of a session; the gap of a workspace's first session is 0."""
     hour, weekday, month = clock_of(at)
     return Context(embedding, project_slot(project), hour, weekday, month, gap_hours or 0.0)
 
@@ -44,14 +44,14 @@ def candidates_of(
     is_injected: Sequence[bool] | None = None,
     with_all_words: bool = False,
 ) -> Candidates:
-    """Return the candidates.
+    """Return the candidates of a session.
 
     Parameters
     ----------
-    vectors : unit vectors (width,), None where there is none.
+    vectors : unit vectors (width,), None for a memory without one.
     signal_rows : (n, 12), columns as in `SIGNALS`.
-    with_all_words : read the words of all, from which a first training learns what words mean;
-        scoring needs those alone that have no vector.
+    with_all_words : hash the words of all memories, from which a first training fits word vectors;
+        scoring needs only the words of memories without a vector.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Where the workspace's predictor stands: read by anyone, changed under its row's lock."""
+"""Read and write the state of the workspace's predictor; writes happen under its row's lock."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from engram.kernel.tenancy import current_workspace_id
 from predictor.core.governance import Governor
 from predictor.models import PredictorState
 
-# What a session's start asks of the state: plain SQL, for it is read at each of them.
+# The columns that a session start reads, by plain SQL, because every session start reads them.
 _SERVING = (
     "id",
     "workspace_id",
@@ -26,13 +26,13 @@ _READ = f"SELECT {', '.join(_SERVING)} FROM predictor_predictorstate WHERE works
 
 
 def state_of() -> PredictorState:
-    """Return the state; one at its defaults, not stored, when nothing has happened yet."""
+    """Return the state, or an unsaved one with defaults when none is stored."""
     stored = PredictorState.objects.first()
     return stored or PredictorState(workspace_id=current_workspace_id())
 
 
 def serving_state() -> PredictorState:
-    """Return as much of the state as serving asks, or its defaults as `state_of` does."""
+    """Return the state with only the columns that serving reads, or defaults."""
     with connection.cursor() as cursor:
         cursor.execute(_READ, [current_workspace_id()])
         row = cursor.fetchone()
@@ -42,7 +42,7 @@ def serving_state() -> PredictorState:
 
 
 def lock_state(now: datetime) -> PredictorState:
-    """Return the state, made when it is missing and locked to the end of the transaction."""
+    """Return the state, created when missing, locked until the transaction ends."""
     rows = PredictorState.objects.select_for_update()
     stored = rows.first()
     if stored is None:
@@ -52,12 +52,15 @@ def lock_state(now: datetime) -> PredictorState:
 
 
 def governor_of(state: PredictorState, *, drift_reset_window: int | None = None) -> Governor:
-    """Return the governor, anew where it cannot be read; a window replaces the stored one."""
+    """Return the stored governor, or the initial one when it cannot be read.
+
+    A given window replaces the stored one.
+    """
     return Governor.from_json(state.governor, drift_reset_window=drift_reset_window)
 
 
 def store_governor(state: PredictorState, governor: Governor, now: datetime) -> None:
-    """Write the governor, and for readers what they ask of it; the caller holds the lock."""
+    """Store the governor and the columns copied from it; the caller holds the lock."""
     state.governor = governor.to_json()
     state.phase = governor.phase.value
     state.alpha = governor.alpha

@@ -281,12 +281,12 @@ def test_checkpoint_bad_magic_in_the_database_is_a_cold_start(trained: Tenant) -
     with in_workspace(trained.workspace):
         version = ModelVersion.objects.get()
         model = trained.workspace.embedding_model
-        assert store.fitting(1, model) is not None
-        assert store.fitting(1, "another") is None
+        assert store.load_usable(1, model) is not None
+        assert store.load_usable(1, "another") is None
         ModelVersion.objects.filter(pk=version.pk).update(checkpoint=b"XGPT")
-        assert store.fitting(1, model) is None
+        assert store.load_usable(1, model) is None
         ModelVersion.objects.filter(pk=version.pk).update(checkpoint=None)
-        assert store.fitting(1, model) is None
+        assert store.load_usable(1, model) is None
     assert command("export_model", "--workspace", "acme", "/nowhere/written")[0] == 2
     # The next training begins anew, and heals it.
     code, said = command("train", "--workspace", "acme")

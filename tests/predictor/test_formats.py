@@ -33,7 +33,7 @@ HOUR = timedelta(hours=1)
 @pytest.fixture(autouse=True)
 def nothing_held(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let no test meet another's models."""
-    monkeypatch.setattr(served, "held", ModelCache())
+    monkeypatch.setattr(served, "cache", ModelCache())
 
 
 def of_format(raw: bytes, version: int) -> bytes:

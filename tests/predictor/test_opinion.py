@@ -39,7 +39,7 @@ from tests.predictor.test_train import run, trained
 @pytest.fixture(autouse=True)
 def nothing_held(monkeypatch: pytest.MonkeyPatch) -> None:
     """Begin with no model in memory, as a new process does."""
-    monkeypatch.setattr(served, "held", ModelCache())
+    monkeypatch.setattr(served, "cache", ModelCache())
 
 
 def said(workspace, *args, **others) -> RankerAnswer:
@@ -55,7 +55,7 @@ def errors(workspace) -> list[str]:
 
 def serve_stand_in(workspace, ranker, *, width: int = WIDTH) -> None:
     """Serve a ranker that is no model of ours, as if it had been read from the database."""
-    served.held.put(workspace.pk, ServedModel(1, workspace.embedding_model, width, ranker))
+    served.cache.put(workspace.pk, ServedModel(1, workspace.embedding_model, width, ranker))
 
 
 class Raising:

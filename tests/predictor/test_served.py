@@ -28,7 +28,7 @@ from tests.predictor.serving import asked, configure, promote, state
 @pytest.fixture
 def cold(transactional_db: None, monkeypatch: pytest.MonkeyPatch) -> Tenant:
     """Return a workspace with an active model that this process has never read."""
-    monkeypatch.setattr(served, "held", ModelCache())
+    monkeypatch.setattr(served, "cache", ModelCache())
     monkeypatch.setattr(served, "_loading", Deadline(1, name="loading"))
     tenant = build_tenant("cold")
     promote(tenant.workspace, phase=Phase.ACTIVE)
@@ -63,7 +63,7 @@ def weights_locked() -> Iterator[None]:
 
 def wait_until_held(tenant: Tenant) -> None:
     until = time.monotonic() + PATIENCE_SECONDS
-    while served.held.get(tenant.workspace.pk, 1) is None:
+    while served.cache.get(tenant.workspace.pk, 1) is None:
         assert time.monotonic() < until
         time.sleep(0.01)
 
@@ -123,13 +123,13 @@ def test_a_version_is_read_by_one_statement_that_has_all_the_time(cold: Tenant) 
 
 
 def test_a_load_behind_that_finds_nothing_leaves_nothing(cold: Tenant) -> None:
-    served.load_behind(cold.workspace.pk, 2)
+    served.load_in_background(cold.workspace.pk, 2)
     until = time.monotonic() + PATIENCE_SECONDS
     while threads_of_loading() and time.monotonic() < until:
         time.sleep(0.01)
 
     assert threads_of_loading() == 0
-    assert served.held.get(cold.workspace.pk, 2) is None
+    assert served.cache.get(cold.workspace.pk, 2) is None
     assert len(start(cold, 1).scores) == 8
 
 
@@ -142,17 +142,17 @@ def test_a_process_lets_go_of_what_its_workspace_serves_no_more(cold: Tenant) ->
     promote(cold.workspace, number=2, phase=Phase.ACTIVE)
     assert start(cold, 2).model_version == 2
     own = cold.workspace.pk
-    assert [served.held.get(own, number) is None for number in (1, 2)] == [True, False]
+    assert [served.cache.get(own, number) is None for number in (1, 2)] == [True, False]
     with in_workspace(cold.workspace):
         PredictorState.objects.update(served=None)
     assert start(cold, 3).no_opinion_reason == "no_model"
-    assert served.held.get(own, 2) is None
+    assert served.cache.get(own, 2) is None
     with in_workspace(other):
-        assert served.held.get(other.pk, 1) is served.load(1, PATIENCE_SECONDS)
+        assert served.cache.get(other.pk, 1) is served.load(1, PATIENCE_SECONDS)
 
 
 def test_a_process_lets_go_of_the_models_of_who_switched_them_off(cold: Tenant) -> None:
     start(cold, 1)
     with in_workspace(cold.workspace):
         rank_session(asked(configure(cold.workspace, predictor_mode="off"), session_key="s-2"))
-    assert served.held.get(cold.workspace.pk, 1) is None
+    assert served.cache.get(cold.workspace.pk, 1) is None

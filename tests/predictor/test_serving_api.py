@@ -30,7 +30,7 @@ FACTS = [
 @pytest.fixture(autouse=True)
 def nothing_held(monkeypatch: pytest.MonkeyPatch) -> None:
     """Begin with no model in memory, as a new process does."""
-    monkeypatch.setattr(served, "held", ModelCache())
+    monkeypatch.setattr(served, "cache", ModelCache())
 
 
 @pytest.fixture

@@ -400,7 +400,7 @@ def test_a_new_embedding_model_is_a_cold_start_and_makes_a_training_due(tenant: 
     switch(tenant.workspace, "another", actor=SYSTEM, now=LATER + timedelta(hours=1))
     workspace = Workspace.objects.get(pk=tenant.workspace.pk)
     with in_workspace(workspace):
-        assert store.fitting(state_of().served, workspace.embedding_model) is None
+        assert store.load_usable(state_of().served, workspace.embedding_model) is None
     hours = (LATER + timedelta(hours=n) for n in count(2))
     assert turn.stalled(next(hours)) == [workspace.pk]
     with in_workspace(workspace):

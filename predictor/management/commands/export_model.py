@@ -1,4 +1,4 @@
-"""Write a model's weights into a file."""
+"""Export a model's weights to a file."""
 
 from __future__ import annotations
 

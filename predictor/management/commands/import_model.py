@@ -1,4 +1,4 @@
-"""Bring a model's weights in from a file."""
+"""Import a model's weights from a file."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class Command(BaseCommand):
     """`manage.py import_model --workspace W [--base] [--learned-elsewhere] FILE`."""
 
     help = (
-        "Let the model of a file serve a workspace from the next session on. It must read vectors"
-        " of the width that the workspace compares. It begins in cold start: what another model"
-        " has earned does not pass to it."
+        "Serve the model of a file in a workspace from the next session on. It must read vectors"
+        " of the width of the workspace's embedding model. It begins in cold start, without the"
+        " influence of the model served before."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -31,12 +31,12 @@ class Command(BaseCommand):
         parser.add_argument(
             "--base",
             action="store_true",
-            help="do not let it serve: trainings start from it instead of from nothing",
+            help="do not serve it: trainings start from it instead of from initial weights",
         )
         parser.add_argument(
             "--learned-elsewhere",
             action="store_true",
-            help="it holds nothing of this workspace: no erasing takes it away",
+            help="it contains nothing of this workspace: no erasure drops it",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -105,7 +105,7 @@ class Command(BaseCommand):
 
 
 class RpcServer:
-    """Takes one frame after the other; none of them ends it."""
+    """Answer frames one after the other; no frame ends the server."""
 
     def __init__(self, model: RpcModel):
         self.model = model
@@ -136,21 +136,23 @@ class RpcServer:
         try:
             method = self._methods.get(request.method)
             if method is None:
-                said = f"there is no {request.method[:60]!r}, but {', '.join(self._methods)}"
-                raise FrameError(METHOD_NOT_FOUND, f"method: {said}")
-            told = rpc_frames.answer(request.request_id, method(request.params))
+                known = ", ".join(self._methods)
+                raise FrameError(
+                    METHOD_NOT_FOUND, f"method: there is no {request.method[:60]!r}, but {known}"
+                )
+            answer = rpc_frames.answer(request.request_id, method(request.params))
         except FrameError as error:
-            told = rpc_frames.refusal(_of(request.request_id, error.code, error.message))
+            answer = rpc_frames.refusal(_of(request.request_id, error.code, error.message))
         except RefusalError as error:
-            told = rpc_frames.refusal(
+            answer = rpc_frames.refusal(
                 _of(request.request_id, rpc_frames.INVALID_PARAMS, error.detail)
             )
         except Exception as error:  # noqa: BLE001  a bad frame never ends the process
             sys.stderr.write(f"{request.method[:60]}: {type(error).__name__}\n")
-            told = rpc_frames.refusal(
+            answer = rpc_frames.refusal(
                 _of(request.request_id, INTERNAL_ERROR, f"failed: {type(error).__name__}")
             )
-        return b"" if request.is_notification else told
+        return b"" if request.is_notification else answer
 
     def _save_checkpoint(self, params: Mapping[str, Any]) -> dict[str, Any]:
         path = CheckpointParams.read(params).path
@@ -159,9 +161,9 @@ class RpcServer:
         return {"bytes": len(raw), "sha256": hashlib.sha256(raw).hexdigest()}
 
     def _train_from_db(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        """Learn as the workspace's next training would, from its rows; nothing is written there."""
-        asked = DatabaseParams.read(params)
-        named, least = asked.workspace or "", asked.min_confidence
+        """Train on a workspace's rows as its next training would; nothing is written there."""
+        frame = DatabaseParams.read(params)
+        named, least = frame.workspace or "", frame.min_confidence
         now = timezone.now()
         try:
             _open_database()
@@ -173,24 +175,24 @@ class RpcServer:
                 reason="manual",
                 seed=self.model.seed,
                 now=now,
-                limit=asked.limit or SESSIONS_MAX,
+                limit=frame.limit or SESSIONS_MAX,
                 min_confidence=MIN_CONFIDENCE if least is None else least,
             )
-        except DatabaseError as error:  # what it says could quote a row
+        except DatabaseError as error:  # its message could quote a row
             connection.close_if_unusable_or_obsolete()
-            said = f"workspace: the database cannot be read ({type(error).__name__})"
-            raise FrameError(INTERNAL_ERROR, said) from None
+            message = f"workspace: the database cannot be read ({type(error).__name__})"
+            raise FrameError(INTERNAL_ERROR, message) from None
         except embedded.EmbeddedServicesError as error:
             raise FrameError(INTERNAL_ERROR, f"workspace: no database: {error}") from None
         if result.may_serve and result.scorer is not None and result.report is not None:
             self.model.adopt(result.scorer, result.report.samples_used, now)
-        return _told(result, material.skipped)
+        return _trial_fields(result, material.skipped)
 
 
 def _open_database() -> None:
-    """Find the database now that it is needed, start the embedded one where no URL names any.
+    """Connect to the database, starting the embedded one when no URL is set.
 
-    What is read through it can only be read: the server refuses anything else.
+    The connection is read-only: the server refuses writes.
     """
     if connection.connection is not None:
         return
@@ -207,7 +209,7 @@ def _open_database() -> None:
 
 
 def _workspace(named: str) -> Workspace | None:
-    if not named.isprintable():  # what the database cannot even look for
+    if not named.isprintable():  # the database refuses such text
         return None
     try:
         wanted = Q(slug=named) | Q(pk=UUID(named))
@@ -216,8 +218,8 @@ def _workspace(named: str) -> Workspace | None:
     return Workspace.objects.filter(wanted).first()
 
 
-def _told(result: Learned, skipped: int) -> dict[str, Any]:
-    """Return a trial's figures: those of `train`, the canary's and the gates'."""
+def _trial_fields(result: Learned, skipped: int) -> dict[str, Any]:
+    """Return a trial's figures: those of `train`, of the canary and of the gates."""
     report = result.report
     figures = report_fields(report or NOTHING)
     before, after = result.before, result.after
@@ -242,7 +244,7 @@ def _of(request_id: Any, code: int, message: str) -> FrameError:
 
 
 def _lines(stream: BinaryIO) -> Iterator[bytes | None]:
-    """Yield lines; None for one that is too long, which is read past and not kept."""
+    """Yield lines; None for one that is too long, which is skipped without keeping it in memory."""
     limit = rpc_frames.MAX_LINE_BYTES
     while line := stream.readline(limit + 1):
         if len(line) <= limit:
@@ -255,7 +257,7 @@ def _lines(stream: BinaryIO) -> Iterator[bytes | None]:
 
 @contextmanager
 def _frames_only() -> Iterator[BinaryIO]:
-    """Keep standard output for frames: whatever else is printed meanwhile goes to the errors."""
+    """Keep standard output for frames: other output goes to standard error meanwhile."""
     sys.stdout.flush()
     with os.fdopen(os.dup(1), "wb") as answers:
         os.dup2(2, 1)

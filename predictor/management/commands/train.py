@@ -1,4 +1,4 @@
-"""Train a workspace's ranker, here and now."""
+"""Train a workspace's ranker in this process."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Train, and tell how it went."""
+        """Train and print the result."""
         workspace = workspace_of(options["workspace"])
         if workspace.config.predictor_mode == "off":
             raise CommandError("The predictor is off in this workspace.", returncode=BAD_INPUT)
@@ -71,7 +71,7 @@ class Command(BaseCommand):
         if options["base_weights"] is not None:
             self._take_base(workspace, options["base_weights"], is_dry=options["dry_run"])
         with in_workspace(workspace):
-            unread = store.unread_base(workspace.embedding_model)
+            unread = store.describe_unreadable_base(workspace.embedding_model)
         if unread:
             self.stdout.write(unread)
         is_full = options["full"] or options["base_weights"] is not None
@@ -116,8 +116,8 @@ class Command(BaseCommand):
         if training.status == TrainingStatus.REJECTED:
             raise CommandError("A gate held it back; the model before serves.", returncode=REJECTED)
         if training.status != TrainingStatus.PROMOTED:
-            said = f"{TrainingStatus(training.status).label}: {training.error}"
-            raise CommandError(said, returncode=NOT_TRAINED)
+            message = f"{TrainingStatus(training.status).label}: {training.error}"
+            raise CommandError(message, returncode=NOT_TRAINED)
         self.stdout.write(f"model_v{training.version} serves.")
 
     def _show(self, training: Training) -> None:
@@ -140,7 +140,7 @@ class Command(BaseCommand):
         self._gates([Gate(**gate) for gate in training.gates])
 
     def _show_trial(self, material: Material, result: Learned, seed: int) -> None:
-        told = figures(result)
+        canary = figures(result)
         skipped = material.skipped + (result.report.samples_skipped if result.report else 0)
         self._lines(
             {
@@ -150,9 +150,9 @@ class Command(BaseCommand):
                 "labels": material.label_count,
                 "loss": result.report.loss if result.report else None,
                 "canary sessions": len(material.canary),
-                "nDCG@10 before": told["canary_ndcg_before"],
-                "nDCG@10 after": told["canary_ndcg"],
-                "top-5 changed": told["canary_topk_churn"],
+                "nDCG@10 before": canary["canary_ndcg_before"],
+                "nDCG@10 after": canary["canary_ndcg"],
+                "top-5 changed": canary["canary_topk_churn"],
                 "processor ms": round(result.cpu_seconds * 1000),
             }
         )
@@ -160,12 +160,12 @@ class Command(BaseCommand):
 
     def _lines(self, rows: dict[str, object]) -> None:
         for name, value in rows.items():
-            said = "none" if value is None else value
+            shown = "none" if value is None else value
             self.stdout.write(
-                f"{name:16}{said:.4f}" if isinstance(said, float) else f"{name:16}{said}"
+                f"{name:16}{shown:.4f}" if isinstance(shown, float) else f"{name:16}{shown}"
             )
 
-    def _gates(self, asked: list[Gate]) -> None:
-        for gate in asked:
+    def _gates(self, gates: list[Gate]) -> None:
+        for gate in gates:
             verdict = "passed" if gate.is_passed else "FAILED"
             self.stdout.write(f"gate {gate.name:11}{verdict}: {gate.detail}")

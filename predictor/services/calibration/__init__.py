@@ -1,1 +1,1 @@
-"""People label what a judge labelled, without seeing its answer."""
+"""Calibration: people label judged memories without seeing the judge's relevance."""

@@ -1,7 +1,7 @@
-"""Asking people what memories were worth, blind: drawing, labelling, taking a label back.
+"""Draw samples of judged memories, store people's labels, and undo labels.
 
-What waits is a row with no `labelled_at`. What can no longer be judged as the judge did (the
-memory is not recallable or was revised, the transcript is gone) drops out of what waits by itself.
+A waiting item has no `labelled_at`. Items that people can no longer read as the judge did (the
+memory is not recallable or was revised, the transcript is gone) are filtered out of the waiting.
 """
 
 from __future__ import annotations
@@ -48,19 +48,19 @@ DROPPED = "This can no longer be judged: its memory or its session has changed s
 
 
 def waiting_items(now: datetime) -> QuerySet[CalibrationItem]:
-    """Return what waits for a person and can still be read as the judge read it."""
+    """Return the unlabelled items that can still be read as the judge read them."""
     return _readable(CalibrationItem.objects.filter(labelled_at=None), now)
 
 
 def sample_of(now: datetime) -> list[CalibrationItem]:
-    """Return what waits, in the order in which it was drawn: sessions stay together."""
+    """Return the waiting items in the order of the draw, which keeps sessions together."""
     found = waiting_items(now).select_related("session", "memory", "sample")
     with by_index():
         return list(found.order_by("sample__drawn_at", "sample", "position")[: 2 * SAMPLE_MAX])
 
 
 def count_waiting(now: datetime) -> int:
-    """Count what waits."""
+    """Return the number of waiting items."""
     with by_index():
         return waiting_items(now).count()
 
@@ -68,10 +68,10 @@ def count_waiting(now: datetime) -> int:
 def draw_when_due(
     workspace: Workspace, state: PredictorState, rng: np.random.Generator, now: datetime
 ) -> CalibrationSample | None:
-    """Draw a sample after every fifty newly scored sessions, once the one before is done.
+    """Draw a sample after every fifty newly scored sessions, once no item waits.
 
-    The caller serves the workspace and holds the lock of ``state``. What is due stays due until
-    there is enough to ask about.
+    The caller is in the workspace and holds the lock of ``state``. A due sample stays due until
+    there are `SAMPLE_MIN` labels to draw from.
     """
     newly = state.scored_sessions - state.scored_at_calibration
     if 0 <= newly < DUE_EVERY or count_waiting(now):
@@ -85,12 +85,12 @@ def draw_when_due(
 def sample(
     workspace: Workspace, size: int, *, rng: np.random.Generator, actor: Actor, now: datetime
 ) -> bool:
-    """Draw up to ``size`` items, unless some still wait; tell whether any were drawn.
+    """Draw up to ``size`` items, unless some still wait; return whether any were drawn.
 
     Raises
     ------
     StaleError
-        When nothing waits and nothing is left to draw.
+        When no item waits and nothing is left to draw.
     """
     with in_workspace(workspace):
         state = lock_state(now)
@@ -112,9 +112,9 @@ def label_item(
     now: datetime,
     is_first_only: bool = False,
 ) -> CalibrationItem:
-    """Write what a person says of an item, None for unsure; a later word replaces an earlier.
+    """Store a person's label of an item, None for unsure; a later label replaces an earlier one.
 
-    With ``is_first_only`` it does not: what was labelled meanwhile is refused as stale.
+    With ``is_first_only`` an item that was labelled meanwhile is refused as stale instead.
     """
     with in_workspace(workspace):
         item = _lock_item(item_id)
@@ -134,7 +134,7 @@ def label_item(
 
 
 def unlabel_item(workspace: Workspace, item_id: UUID, *, actor: Actor, now: datetime) -> None:
-    """Let an answered item wait again; that it was answered before stays known."""
+    """Remove an item's label, so that it waits again, marked as relabelled."""
     with in_workspace(workspace):
         item = _lock_item(item_id)
         if item.labelled_at is None:
@@ -146,7 +146,7 @@ def unlabel_item(workspace: Workspace, item_id: UUID, *, actor: Actor, now: date
 
 
 def _readable(items: QuerySet[CalibrationItem], now: datetime) -> QuerySet[CalibrationItem]:
-    """Keep the items whose session and memory are what they were when they were judged."""
+    """Keep the items whose session and memory are unchanged since they were judged."""
     recallable = Memory.objects.recallable(now).filter(pk=OuterRef("memory"))
     return items.filter(Exists(recallable), Exists(_as_offered())).exclude(session__transcript="")
 
@@ -160,7 +160,7 @@ def _as_offered() -> QuerySet[SessionCandidate]:
 
 
 def _unasked_labels(now: datetime) -> list[tuple[Label, Judgement]]:
-    """Return what nobody was asked about of the newest judged sessions, with their judgements."""
+    """Return the labels of the newest judged sessions without an item, with their judgements."""
     done = Judgement.objects.filter(status=JudgeStatus.DONE).exclude(session__transcript="")
     newest = done.defer("raw").order_by("-judged_at", "-id")[:DRAWN_FROM]
     by_session = {judgement.session_id: judgement for judgement in newest}
@@ -187,9 +187,10 @@ def _store_sample(
     actor: Actor,
     now: datetime,
 ) -> CalibrationSample | None:
-    """Store a stratified sample, and begin to count towards the next; None without any item.
+    """Store a stratified sample and restart the count towards the next; None without any item.
 
-    What is being erased is left out: who erases it waits for the state, which is locked here.
+    Memories that another transaction has locked to erase them are skipped: that transaction waits
+    for the state, which is locked here.
     """
     strata = [stratum_of(row.relevance or 0.0, by.confidence or 0.0) for row, by in judged]
     items = [
@@ -197,8 +198,8 @@ def _store_sample(
         for index, ((row, _), stratum) in enumerate(zip(judged, strata, strict=True))
     ]
     chosen = draw_stratified(items, size, rng)
-    held = share_lock_free([judged[index][0].memory_id for index in chosen])
-    chosen = [index for index in chosen if judged[index][0].memory_id in held]
+    locked = share_lock_free([judged[index][0].memory_id for index in chosen])
+    chosen = [index for index in chosen if judged[index][0].memory_id in locked]
     if not chosen:
         return None
     drawn = CalibrationSample.objects.create(reason=reason, size=len(chosen), drawn_at=now)
@@ -233,7 +234,7 @@ def _lock_item(item_id: UUID) -> CalibrationItem:
 
 
 def _store(item: CalibrationItem, answer: str, actor: Actor, now: datetime) -> None:
-    """Save an answer; history says that one was given, not which, lest the next one be led."""
+    """Save an answer; its event does not contain the label, which could influence the next one."""
     item.save(update_fields=["label", "is_unsure", "is_relabelled", "labelled_by", "labelled_at"])
     record(
         answer,

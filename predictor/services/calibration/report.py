@@ -1,6 +1,6 @@
-"""How far the judge is from people: over the newest labels, and by judge and month.
+"""Report the judge's agreement with people, over the newest labels and by judge and month.
 
-Only blind labels count: who answers an item again may know what the judge had said.
+Only first labels count: a second label of an item may be influenced by the judge's relevance.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from predictor.core.calibration import CalibrationReport, RatedMemory, compare_l
 from predictor.models import CalibrationItem, CalibrationSample, Judgement, JudgeStatus
 from predictor.services.calibration.calibrate import count_waiting
 
-MONTHS_TOLD = 24
-NEWEST = 5000  # labels that are summed up: years of samples
+MONTHS_SHOWN = 24
+NEWEST = 5000  # labels in the report: years of samples
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeReport:
-    """One judge (its kind and its version) against people: in all, and month by month."""
+    """Agreement of one judge (kind and version) with people, in total and by month."""
 
     kind: str
     version: str
@@ -30,7 +30,7 @@ class JudgeReport:
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """What the newest labels say of the judge; `is_flagged` is about the judge in service."""
+    """Agreement over the newest labels; `is_flagged` is about the judge of the newest session."""
 
     report: CalibrationReport
     judges: list[JudgeReport]  # the newest first
@@ -49,7 +49,7 @@ class _Labelled:
 
 
 def calibration_of(*, now: datetime) -> Calibration:
-    """Compare the judge with what people said of the same memories before they knew its word."""
+    """Return the judge's agreement with people's blind labels."""
     answered = CalibrationItem.objects.exclude(labelled_at=None)
     labelled = [
         _Labelled(
@@ -83,7 +83,7 @@ def _by_judge(labelled: list[_Labelled]) -> list[JudgeReport]:
                 kind,
                 version,
                 _report(ours),
-                sorted(months, key=lambda told: told[0])[-MONTHS_TOLD:],
+                sorted(months, key=lambda month: month[0])[-MONTHS_SHOWN:],
             )
         )
     return found
@@ -103,7 +103,7 @@ def _report(labelled: list[_Labelled]) -> CalibrationReport:
 
 
 def _is_flagged(judges: list[JudgeReport]) -> bool:
-    """Tell whether the judge of the newest session is flagged; an unknown one is not."""
+    """Return whether the judge of the newest session is flagged; one without labels is not."""
     newest = (
         Judgement.objects.filter(status=JudgeStatus.DONE)
         .order_by("-judged_at", "-id")

@@ -1,4 +1,4 @@
-"""Asking a language model to judge a session, within the day's cap that all models share."""
+"""Ask a language model to judge a session, within the workspace's daily spend cap."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ OUTPUT_TOKENS_A_NOTE = 24
 
 
 class NoteShape(BaseModel):
-    """One note's relevance, as the model is asked to put it."""
+    """One note's relevance in the model's answer."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -36,7 +36,7 @@ class NoteShape(BaseModel):
 
 
 class VerdictShape(BaseModel):
-    """What the model answers about one session."""
+    """The model's answer about one session."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -48,7 +48,7 @@ class VerdictShape(BaseModel):
     reasoning: str
 
     def verdict(self) -> JudgeScores:
-        """Return the verdict, relevance in the order of the notes' numbers."""
+        """Return the scores, relevance in the order of the notes' numbers."""
         ordered = sorted(self.relevance, key=lambda one: one.note)
         return JudgeScores(
             overall=self.overall,
@@ -61,11 +61,11 @@ class VerdictShape(BaseModel):
 
 
 class CappedError(Exception):
-    """The day's account has no room for the question."""
+    """Raised when the daily spend cap leaves no room for the question."""
 
 
 def shape_for(notes: int) -> type[VerdictShape]:
-    """Return the shape of an answer about so many notes: each named once, all within 0..1."""
+    """Return the model of an answer about so many notes: each named once, values in [0, 1]."""
 
     class Judged(VerdictShape):
         @model_validator(mode="after")
@@ -84,14 +84,14 @@ def shape_for(notes: int) -> type[VerdictShape]:
 
 
 def ask_judge(workspace: Workspace, pool: JudgingPool, *, now: datetime) -> JudgeVerdict:
-    """Return the model's verdict; no connection and no lock is held while it thinks.
+    """Return the model's verdict; no connection and no lock is held during the call.
 
     Raises
     ------
     CappedError
-        Before anything is asked.
+        Before the model is called, when the cap leaves no room.
     ModelError
-        When there is no usable answer; what it took is on the account all the same.
+        When there is no usable answer; its cost is charged all the same.
     """
     messages = build_messages(pool.contents, pool.session.transcript)
     most = BASE_OUTPUT_TOKENS + OUTPUT_TOKENS_A_NOTE * len(pool.ids)

@@ -1,7 +1,7 @@
-"""Whether the judge comes to prefer what is new: mean relevance of young memories minus old ones.
+"""Measure drift of the judge: mean relevance of young memories minus that of old ones, by week.
 
-Young are memories observed less than 7 days before the session, old more than 30. A value that
-moves over the windows tells that the judge, or what it is shown, has changed.
+Young memories were observed less than 7 days before the session, old ones more than 30. A changing
+difference indicates that the judge, or its input, has changed.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ YOUNG = timedelta(days=7)
 OLD = timedelta(days=30)
 WINDOW = timedelta(days=7)
 WINDOWS = 12
-# What a window needs on either side before its difference says anything.
+# The least number of young and of old labels for a difference.
 MIN_LABELS = 10
-# Beyond it, either way, diagnostics say so.
+# Diagnostics report an absolute drift above it.
 DRIFT_THRESHOLD = 0.3
 
 
 @dataclass(frozen=True, slots=True)
 class DriftWindow:
-    """One window of sessions, by when they were judged: mean relevance and how many memories."""
+    """One window of sessions, by time of judging: mean relevances and numbers of labels."""
 
     since: datetime
     until: datetime
@@ -37,7 +37,7 @@ class DriftWindow:
 
     @property
     def drift(self) -> float | None:
-        """Return young minus old; None when too few memories speak."""
+        """Return young minus old; None with fewer than `MIN_LABELS` labels of either."""
         if self.young is None or self.old is None:
             return None
         if min(self.young_count, self.old_count) < MIN_LABELS:
@@ -46,7 +46,7 @@ class DriftWindow:
 
 
 def judge_drift(now: datetime, *, windows: int = WINDOWS) -> list[DriftWindow]:
-    """Return the last weeks, oldest first; called inside the workspace, one query."""
+    """Return the last windows, oldest first, by one query; called inside the workspace."""
     ends = [now - WINDOW * n for n in range(windows)][::-1]
     spans = [(until - WINDOW, until) for until in ends]
     rows = _mean_of_age(spans[0][0], now).aggregate(**_measures(spans))
@@ -64,12 +64,12 @@ def judge_drift(now: datetime, *, windows: int = WINDOWS) -> list[DriftWindow]:
 
 
 def latest_drift(found: Sequence[DriftWindow]) -> float | None:
-    """Return the drift of the newest window that says something."""
+    """Return the drift of the newest window that has one."""
     return next((one.drift for one in reversed(found) if one.drift is not None), None)
 
 
 def is_drifting(found: Sequence[DriftWindow]) -> bool:
-    """Tell whether the newest drift is beyond its threshold."""
+    """Return whether the newest drift exceeds the threshold in either direction."""
     drift = latest_drift(found)
     return drift is not None and abs(drift) > DRIFT_THRESHOLD
 

@@ -1,8 +1,8 @@
-"""What a judge wrote in its own words: it may quote the memories that it saw, and more.
+"""Delete a judge's own words, which may quote memories, when a memory is erased.
 
-While one of them is forgotten the words are shown to nobody (`session_records`); when one is erased
-they are gone, from every judgement that saw it and from every other that quotes it, and a judge
-that read it and has yet to answer brings none (`settle`). The numbers stay.
+While a memory is forgotten, `status/records.py` withholds the words. When it is erased they are
+deleted from every judgement that saw it or quotes it; `settle` stores no words of a judge that was
+still running. The numbers stay.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from django.db.models.functions import Cast
 from engram.kernel.models import Event
 from predictor.models import Judgement, PredictorState
 
-# What of `raw` is words.
+# The text fields of `raw`.
 WORDS = ("reasoning", "missing_topics")
 
 
 def strip_words(raw: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a verdict's numbers."""
+    """Return a judge's answer without its text fields."""
     return {name: value for name, value in raw.items() if name not in WORDS}
 
 
@@ -36,15 +36,15 @@ def note_erased(
     now: datetime,
     **_: Any,
 ) -> None:
-    """Take the words out of the judgements that saw memories about to be erased, or quote them.
+    """Delete the words of judgements that saw, or quote, memories about to be erased.
 
-    They are looked for before the state is locked, for which others wait; under the lock only
-    those that were settled meanwhile: sessions are settled, and history numbered, one by one.
+    The search runs before the state is locked, because other writers wait for that lock; under the
+    lock only judgements settled meanwhile are searched.
     """
     settled = Event.objects.filter(type="session.judged").order_by("-seq")
     last = settled.values_list("seq", flat=True).first() or 0
     quoting = _quoting(Judgement.objects.all(), memory_ids, quoted_in, pieces)
-    PredictorState.objects.select_for_update().first()  # before judgements, as who settles one does
+    PredictorState.objects.select_for_update().first()  # locked before judgements, as in `settle`
     since = [UUID(key) for key in settled.filter(seq__gt=last).values_list("object_id", flat=True)]
     if since:
         late = Judgement.objects.filter(session__in=since)
@@ -61,9 +61,9 @@ def _quoting(
     quoted_in: Callable[[Any], bool],
     pieces: Sequence[str],
 ) -> set[UUID]:
-    """Return which of these judgements saw the memories, or quote them.
+    """Return the ids of the judgements that saw the memories, or quote them.
 
-    Read are only the answers that hold a piece; their topics are a part of them.
+    Only answers that contain one of the pieces are read; the topics are part of the answer.
     """
     rows = judgements.order_by()
     saw = rows.filter(memory_ids__overlap=list(memory_ids))

@@ -1,4 +1,4 @@
-"""What history, watchers and the log are told of a settled session: ids and numbers only."""
+"""Record the events and log lines of a settled session; they hold ids and numbers only."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ COLD = frozenset({Phase.COLLECTING, Phase.WARMING, Phase.RETRAINING})
 def record_settlement(
     judgement: Judgement, comparison: Comparison, *, was: Phase, now: datetime
 ) -> None:
-    """Record what a settled session says; `was` is the phase before it."""
+    """Record the events of a settled session; `was` is the phase before it."""
     session = comparison.session
 
-    def told(type: str, of: tuple[str, Any], data: dict[str, Any]) -> None:  # noqa: A002
+    def event(type: str, of: tuple[str, Any], data: dict[str, Any]) -> None:  # noqa: A002
         record(type, of=of, actor=SYSTEM, now=now, session_key=session.session_key, data=data)
 
-    told(
+    event(
         "session.judged",
         ("session", session.id),
         {
@@ -39,12 +39,12 @@ def record_settlement(
             "void_reason": judgement.void_reason,
         },
     )
-    told("comparison.recorded", ("comparison", comparison.id), _figures(comparison))
+    event("comparison.recorded", ("comparison", comparison.id), _figures(comparison))
     predictor = ("predictor", comparison.workspace_id)
     if comparison.is_drift_reset:
-        told("predictor.drift_reset", predictor, {"comparison": str(comparison.id)})
+        event("predictor.drift_reset", predictor, {"comparison": str(comparison.id)})
     if was in COLD and comparison.phase == Phase.RAMP:
-        told(
+        event(
             "predictor.cold_start_exit",
             predictor,
             {"comparison": str(comparison.id), "alpha": comparison.alpha},
@@ -65,7 +65,7 @@ def _figures(comparison: Comparison) -> dict[str, Any]:
 
 
 def _log(comparison: Comparison, was: Phase) -> None:
-    """Write the log lines of a settled session, once it is for good."""
+    """Write the log lines of a settled session, after the commit."""
     key = comparison.session.session_key
 
     def line(event: str, **fields: object) -> None:

@@ -1,7 +1,7 @@
-"""Judging what is due in a workspace: one session at a time, in the order in which they ended.
+"""Judge the due sessions of a workspace one at a time, in the order in which they ended.
 
-Kill it anywhere and nothing is lost or doubled: a judgement is due until the transaction that
-settles it, and who was silent for too long no longer holds it.
+Safe to kill at any point: a judgement is due until the transaction that settles it, and a worker
+without a heartbeat loses it.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ RESTS = "the endpoint asked for a pause"
 
 
 class _LaterError(Exception):
-    """The model is to be asked again later."""
+    """Raised when the model is to be called again later."""
 
     def __init__(self, error: ModelError):
         super().__init__(str(error))

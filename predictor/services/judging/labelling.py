@@ -1,7 +1,7 @@
-"""Labels of a session from what is recorded: the judge, the prompts, and what became of memories.
+"""Compute the labels of sessions from the judge, prompt matches, and later changes of memories.
 
-What happens to a memory counts until `SETTLED_AFTER` the session's end; later it says nothing of
-that session any more, and the label is final. Until then `relabel` follows each change.
+Changes of a memory count until `SETTLED_AFTER` the session's end; then the label is final. Until
+then `relabel` updates the label with each change.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ from predictor.models import Label
 
 SETTLED_AFTER = timedelta(days=7)
 REGRETTED_WITHIN = timedelta(hours=24)  # of being injected
-AT_ONCE = timedelta(seconds=1)  # a review and what it does: microseconds apart
-RELABELLED_MAX = 5_000  # labels a change of memories reaches, the newest sessions first
+AT_ONCE = timedelta(seconds=1)  # accepting a review and its effect are microseconds apart
+RELABELLED_MAX = 5_000  # labels updated by one change of memories, the newest sessions first
 NAMED_AS_MISSING = "named as missing"
 SUPERSEDED, FORGOTTEN = "memory.superseded", "memory.forgotten"
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryOutcome:
-    """What became of a memory, as far as labels heed it."""
+    """Later changes of a memory that affect labels."""
 
     superseded_at: datetime | None = None  # by a person, or by a class of at least the same weight
     forgotten_at: datetime | None = None  # by a person
@@ -48,7 +48,7 @@ class MemoryOutcome:
 
 
 def read_outcomes(memories: Collection[Memory]) -> dict[UUID, MemoryOutcome]:
-    """Return what became of memories; of those that are not in it, nothing that counts."""
+    """Return the outcomes of memories by id, without those that nothing happened to."""
     found = {m.id: MemoryOutcome(withdrawn_at=m.culled_at) for m in memories if m.culled_at}
     superseded = [m for m in memories if m.superseded_at is not None]
     forgotten = [m for m in memories if m.forgotten_at is not None]
@@ -74,9 +74,9 @@ def read_outcomes(memories: Collection[Memory]) -> dict[UUID, MemoryOutcome]:
 
 
 def _by_person(memories: Collection[Memory]) -> set[tuple[UUID, str]]:
-    """Return which of the memories a person superseded or forgot.
+    """Return (memory id, event type) for the memories that a person superseded or forgot.
 
-    Also when an agent asked to replace or forget one and a person agreed: that is told at once.
+    This includes requests of agents that a person accepted, matched by time.
     """
     known = {str(memory.id): memory for memory in memories}
     types = [SUPERSEDED, FORGOTTEN, "review.accepted"]
@@ -96,10 +96,10 @@ def _by_person(memories: Collection[Memory]) -> set[tuple[UUID, str]]:
 
 
 def _merged_ids(ids: Collection[UUID]) -> set[UUID]:
-    standing = Merge.objects.filter(
+    merges = Merge.objects.filter(
         absorbed__in=ids, split_at=None, absorbed__superseded_by=F("memory")
     )
-    return set(standing.order_by().values_list("absorbed_id", flat=True))
+    return set(merges.order_by().values_list("absorbed_id", flat=True))
 
 
 def _trust(ids: Collection[UUID]) -> dict[UUID | None, int]:
@@ -115,7 +115,7 @@ def evidence(
     relevance: float | None,
     is_named_missing: bool,
 ) -> Evidence:
-    """Return what is known of a memory in a session."""
+    """Return the evidence about a memory in a session."""
     until = (session.ended_at or session.started_at) + SETTLED_AFTER
     regretted_until = min(until, session.started_at + REGRETTED_WITHIN)
     return Evidence(
@@ -138,11 +138,11 @@ def _between(at: datetime | None, since: datetime, until: datetime) -> bool:
 
 
 def relabel(memory_ids: Sequence[UUID], *, now: datetime) -> int | None:
-    """Bring the labels of memories up to date with what became of them.
+    """Recompute the labels of changed memories in recent sessions.
 
-    Return how many changed; None when no recent session has labels of them.
+    Return how many labels changed; None when no recent session has labels of them.
 
-    In the transaction of the change, which holds the memories' locks: `settle` takes them too.
+    Called in the transaction of the change, which holds the memories' locks that `settle` takes.
     """
     found = Label.objects.filter(
         memory__in=memory_ids, session__ended_at__gte=now - SETTLED_AFTER
@@ -176,7 +176,7 @@ def _relabel_one(
     rows: Mapping[tuple[UUID, UUID], SessionCandidate],
     outcomes: Mapping[UUID, MemoryOutcome],
 ) -> bool:
-    """Change a label, not yet stored, to what it is by now; tell whether that is something else."""
+    """Recompute a label, without saving it; return whether it changed."""
     row = rows.get((known.session_id, known.memory_id))
     if row is None:
         return False
@@ -192,14 +192,14 @@ def _relabel_one(
     if before == (found.raw, found.final, list(found.reasons)):
         return False
     known.raw, known.final, known.reasons = found.raw, found.final, list(found.reasons)
-    # What only a prompt matched was never scored and is not learned from, whatever becomes of it.
+    # A memory that only a prompt matched was never scored and is not trained on.
     is_scored = row.source != CandidateSource.FTS_ONLY
     known.is_sampled = known.is_sampled or (is_scored and not found.is_presumed)
     return True
 
 
 def note_hidden(sender: Any, *, memory_ids: Sequence[UUID], now: datetime, **_: Any) -> None:
-    """Memories were superseded, forgotten or culled: what that says of recent sessions."""
+    """Update labels of memories that were superseded, forgotten or culled."""
     if relabel(memory_ids, now=now) is None:
         return
     workspace_id = current_workspace_id()
@@ -209,11 +209,11 @@ def note_hidden(sender: Any, *, memory_ids: Sequence[UUID], now: datetime, **_: 
             lock(memory_ids)
             relabel(memory_ids, now=now)
 
-    # Whether a person agreed to what an agent asked is written after the memory was hidden.
+    # The event of a person who accepted an agent's request is written after the memory was hidden.
     if Memory.objects.filter(pk__in=memory_ids, superseded_at=now).exists():
         transaction.on_commit(again, robust=True)
 
 
 def note_revived(sender: Any, *, memory_ids: Sequence[UUID], now: datetime, **_: Any) -> None:
-    """Memories came back: what hid them is undone in recent sessions' labels, too."""
+    """Update labels of memories that became live again."""
     relabel(memory_ids, now=now)

@@ -1,4 +1,4 @@
-"""Judging without a language model: vectors of the transcript's end, and shared words."""
+"""Judge a session without a language model, by embeddings and shared words."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from predictor.services.judging.settle import JudgeVerdict
 
 
 def judge_offline(workspace: Workspace, pool: JudgingPool, *, note: str = "") -> JudgeVerdict:
-    """Return the verdict of meaning and words; embeds, and so is called in no transaction.
+    """Return the offline judge's verdict; called outside any transaction, because it embeds.
 
     Raises
     ------
     EmbeddingUnavailableError
-        When there are no vectors to be had.
+        When texts cannot be embedded.
     """
     model = workspace.embedding_model
     text = spoken_text(pool.session.transcript, pool.contents)
@@ -42,9 +42,9 @@ def judge_offline(workspace: Workspace, pool: JudgingPool, *, note: str = "") ->
         known = _vectors([i for i in pool.ids if i not in pool.reworded], model)
     parts = pieces(text)
     vectors = embed(parts, model) if parts else np.zeros((0, 0), dtype=np.float32)
-    lacking = [n for n, i in enumerate(pool.ids) if i not in known]
-    fresh = embed_windows([pool.contents[n] for n in lacking], model)
-    known |= {pool.ids[n]: windows for n, windows in zip(lacking, fresh, strict=True)}
+    missing = [n for n, i in enumerate(pool.ids) if i not in known]
+    fresh = embed_windows([pool.contents[n] for n in missing], model)
+    known |= {pool.ids[n]: windows for n, windows in zip(missing, fresh, strict=True)}
     notes = [
         JudgedNote(content, known[i]) for i, content in zip(pool.ids, pool.contents, strict=True)
     ]
@@ -64,7 +64,7 @@ def _rarity(texts: Sequence[str]) -> Rarity:
 
 
 def _vectors(ids: Sequence[UUID], model: str) -> dict[UUID, Floats]:
-    """Return the stored windows (n, dim) of each memory that has any."""
+    """Return the stored window vectors (n, dim) of each memory that has any."""
     windows: dict[UUID, list[Floats]] = defaultdict(list)
     rows = MemoryVector.objects.filter(memory__in=ids, model=model).order_by("memory", "position")
     for memory_id, vector in rows.values_list("memory_id", "embedding"):

@@ -1,4 +1,4 @@
-"""What a judge reads of a session: the pool in its drawn order, and the transcript."""
+"""Select what the judge of a session reads: memories in shuffled order, and the transcript."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from predictor.core.judging import shuffle_pool
 
 @dataclass(frozen=True, slots=True)
 class JudgingPool:
-    """The memories in the order in which the judge sees them, worded as they were offered."""
+    """The memories in the order of the prompt, worded as they were offered to the session."""
 
     session: Session
     ids: Sequence[UUID]
     contents: Sequence[str]
-    reworded: frozenset[UUID]  # say something else today: their vectors are others'
+    reworded: frozenset[UUID]  # changed since, so that their stored vectors do not fit
 
 
 def read_pool(session_id: UUID) -> JudgingPool | None:
-    """Read what the judge of a session is shown, None when it is gone; called inside the workspace.
+    """Return what the judge of a session is shown; None when the session was deleted.
 
-    Both tops and what was injected, nothing that only a prompt matched, and nothing that was
-    forgotten since.
+    The pool holds the top of both rankings and the injected memories, without those that only a
+    prompt matched and those forgotten since. Called inside the workspace.
     """
     session = Session.objects.filter(pk=session_id).first()
     if session is None:
@@ -38,7 +38,7 @@ def read_pool(session_id: UUID) -> JudgingPool | None:
         order_by_rank(rows, "predictor_rank")[:TOP],
         [row.memory_id for row in rows if row.was_injected],
     )
-    # Whatever else became of them since, they were offered; the forgotten are shown to nobody.
+    # Superseded or retired memories stay, because they were offered; forgotten ones are not shown.
     memories = Memory.objects.filter(pk__in=pool, forgotten_at=None).in_bulk()
     order = shuffle_pool([i for i in pool if i in memories], random.Random(session_id.int))
     offered = {row.memory_id: row.revision for row in rows}
@@ -52,16 +52,16 @@ def read_pool(session_id: UUID) -> JudgingPool | None:
 
 
 def order_by_rank(rows: Iterable[SessionCandidate], rank: str) -> list[UUID]:
-    """Return the candidates in the order of one of the two rankings, `rank` its column.
+    """Return the candidates' ids by one of the two rankings, `rank` its column.
 
-    Without pins and constraints: every session is given them, whoever ranks.
+    Pins and constraints are left out: every session is given them, whatever the ranking.
     """
     placed = [row for row in rows if getattr(row, rank) is not None and not row.is_always]
     return [row.memory_id for row in sorted(placed, key=lambda row: (getattr(row, rank), row.pk))]
 
 
 def _former(wanted: Mapping[UUID, int]) -> dict[UUID, str]:
-    """Return the wordings of then, where they are kept."""
+    """Return the texts of former revisions that are kept."""
     rows = Revision.objects.filter(memory__in=wanted).order_by()
     return {
         memory_id: content

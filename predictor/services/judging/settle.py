@@ -1,8 +1,8 @@
-"""Settling a judged session, once, in one transaction: labels, comparison, influence, what is due.
+"""Settle a judged session once, in one transaction: labels, comparison, influence, due work.
 
 1. Lock the memories, the session, the predictor's state and the judgement, in this order. 2. Store
-the verdict and the labels. 3. Compare the two rankings and let the governor weigh the margin.
-4. Note the training and the calibration that became due. 5. Tell history.
+the verdict and the labels. 3. Compare the two rankings and update the governor with the margin.
+4. Mark training and calibration that became due. 5. Record the events.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ from predictor.services.training.due import due_reason, note_training_due
 
 @dataclass(frozen=True, slots=True)
 class JudgeVerdict:
-    """A verdict on the memories `ids`, in the order in which the judge saw them, and whose it is.
+    """A judge's scores of the memories `ids`, in the order of the prompt, and the judge's kind.
 
-    `note` says why it is not the model's although one was to be asked.
+    `note` is why the offline judge was used although a model is configured.
     """
 
     scores: JudgeScores
@@ -73,7 +73,7 @@ class JudgeVerdict:
 
 @dataclass(slots=True)
 class _Case:
-    """A session with all that is locked for it."""
+    """A session with the rows that are locked to settle it."""
 
     workspace: Workspace
     session: Session
@@ -82,16 +82,17 @@ class _Case:
     memories: Mapping[UUID, Memory]
     rows: Sequence[SessionCandidate]
     verdict: JudgeVerdict
-    is_erased: bool  # something that the judge read was erased while it thought
+    is_erased: bool  # something that the judge read was erased while it was running
     now: datetime
 
 
 def settle(
     workspace: Workspace, session_id: UUID, holder: UUID, verdict: JudgeVerdict, *, now: datetime
 ) -> Comparison | None:
-    """Settle a session that `holder` judged; None when it is settled, or another's by now.
+    """Settle a session that `holder` judged and return its comparison.
 
-    Where the predictor was switched off while the judge thought, nothing is written.
+    Return None, without writing, when it is settled already, when another worker holds it by now,
+    or when the predictor was switched off meanwhile.
     """
     workspace = Workspace.objects.get(pk=workspace.pk)  # the settings of now
     if workspace.config.predictor_mode == "off":
@@ -112,7 +113,7 @@ def settle(
             void_reason=compared.void_reason,
             is_scored=not reason,
             is_trained=is_trained,
-            is_out_of_sample=is_trained,  # trainings read labels: those that come with this
+            is_out_of_sample=is_trained,  # trainings need labels, which are stored only now
             is_served=case.session.alpha < 1.0,
         )
         after = before.update(weighed)
@@ -126,7 +127,7 @@ def settle(
 def _lock_case(
     workspace: Workspace, session_id: UUID, holder: UUID, verdict: JudgeVerdict, now: datetime
 ) -> _Case | None:
-    """Lock what settling changes and what changes labels; None when there is nothing to settle."""
+    """Lock the rows that settling reads or writes; None when there is nothing to settle."""
     candidates = SessionCandidate.objects.filter(session=session_id)
     memories = lock(list(candidates.order_by().values_list("memory_id", flat=True)))
     sessions = Session.objects.select_for_update(no_key=True).defer("transcript", "context")
@@ -141,15 +142,15 @@ def _lock_case(
         return None
     known = {memory.id: memory for memory in memories}
     rows = [row for row in candidates if row.memory_id in known]
-    # No session without a transcript is judged: one that is empty by now quoted what was erased.
-    # Asked once the session is locked, which is what an erasing transaction is waited for.
+    # A judged session has a transcript: an empty one by now quoted what was erased. Read after the
+    # session's lock, so that a running erasing transaction has ended.
     is_emptied = sessions.filter(pk=session_id, transcript="").exists()
     is_erased = is_emptied or any(memory_id not in known for memory_id in verdict.ids)
     return _Case(workspace, session, judgement, state, known, rows, verdict, is_erased, now)
 
 
 def _store_verdict(case: _Case) -> str:
-    """Store what the judge said; return why nothing is learned from it, "" when something is."""
+    """Store the judge's answer; return why the session is void, "" when it is valid."""
     judgement, verdict, scores = case.judgement, case.verdict, case.verdict.scores
     judgement.status = JudgeStatus.DONE
     judgement.kind, judgement.version, judgement.model = (
@@ -185,9 +186,9 @@ def _why_void(scores: JudgeScores) -> str:
 
 
 def _store_labels(case: _Case) -> None:
-    """Store what every recorded memory was worth, and which of them are learned from."""
+    """Store the label of every recorded memory, and which labels are trained on."""
     relevance = case.verdict.relevance
-    fate_of = read_outcomes(list(case.memories.values()))
+    outcomes = read_outcomes(list(case.memories.values()))
     unseen = {
         row.memory_id: case.memories[row.memory_id].content
         for row in case.rows
@@ -199,7 +200,7 @@ def _store_labels(case: _Case) -> None:
             evidence(
                 row,
                 case.session,
-                fate_of.get(row.memory_id, MemoryOutcome()),
+                outcomes.get(row.memory_id, MemoryOutcome()),
                 relevance=relevance.get(row.memory_id),
                 is_named_missing=row.memory_id in missing,
             ),
@@ -207,7 +208,8 @@ def _store_labels(case: _Case) -> None:
         )
         for row in case.rows
     }
-    # What only a prompt matched was never scored and is not learned from: it brings no negatives.
+    # Memories that only a prompt matched were never scored: they are not trained on and do not
+    # count for the number of sampled negatives.
     scored = [row.memory_id for row in case.rows if row.source != CandidateSource.FTS_ONLY]
     kept = sample_labels(
         {memory_id: labels[memory_id] for memory_id in scored}, _rng(case, "labels")
@@ -228,7 +230,7 @@ def _store_labels(case: _Case) -> None:
 
 
 def _is_trained(case: _Case) -> bool:
-    """Tell whether a model scored the session that was not dropped since by a reset."""
+    """Return whether a model scored the session that no reset has dropped since."""
     session, state = case.session, case.state
     if not session.has_opinion or session.model_version is None or not state.served:
         return False
@@ -279,7 +281,7 @@ def _store_comparison(
 
 
 def _note_due(case: _Case, *, is_reset: bool) -> None:
-    """Note, under the state's lock, what the session made due."""
+    """Mark training and calibration that the session made due; the state is locked."""
     config = case.workspace.config
     reason = due_reason(case.state, config, case.now, is_reset=is_reset)
     if reason:
@@ -288,5 +290,5 @@ def _note_due(case: _Case, *, is_reset: bool) -> None:
 
 
 def _rng(case: _Case, purpose: str) -> np.random.Generator:
-    """Return a random source of the session: the same one whenever it is settled."""
+    """Return a generator seeded by the session, so that settling is reproducible."""
     return np.random.default_rng([case.session.id.int, *purpose.encode()])

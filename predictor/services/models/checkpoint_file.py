@@ -1,4 +1,4 @@
-"""Checkpoints in files: written whole or not at all, and over nothing but another checkpoint."""
+"""Read and write checkpoint files; writes are atomic and replace only another checkpoint."""
 
 from __future__ import annotations
 
@@ -15,36 +15,36 @@ MAX_BYTES = 1 << 28
 
 
 def write(path: Path, raw: bytes) -> None:
-    """Write a checkpoint beside its place and move it there.
+    """Write a checkpoint to a temporary file in the same directory, then rename it to `path`.
 
     Raises
     ------
     InvalidError
-        When the path cannot be written, or holds something that is no checkpoint.
+        When the path cannot be written, or holds something that is not a checkpoint.
     """
     try:
         _check_place(path)
-        descriptor, beside = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".part")
+        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".part")
         try:
             with os.fdopen(descriptor, "wb") as file:
                 file.write(raw)
                 file.flush()
                 os.fsync(file.fileno())
-            Path(beside).replace(path)
+            Path(temporary).replace(path)
         except BaseException:
-            Path(beside).unlink(missing_ok=True)
+            Path(temporary).unlink(missing_ok=True)
             raise
     except (OSError, ValueError) as error:  # a NUL in it, say
         raise InvalidError(FIELD, _describe(error)) from None
 
 
 def read(path: Path) -> Scorer:
-    """Return the model of a file.
+    """Return the model stored in a file.
 
     Raises
     ------
     InvalidError
-        When there is no such file, or it holds no checkpoint of this model.
+        When there is no such file, or it is not a checkpoint of this model.
     """
     try:
         with path.open("rb") as file:

@@ -1,4 +1,4 @@
-"""Cold start again: what the predictor has learned no longer counts; every record stays."""
+"""Reset the predictor to cold start; all records stay."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from predictor.services.state import lock_state, store_governor
 
 
 def reset(workspace: Workspace, *, actor: Actor, now: datetime) -> None:
-    """Serve no model, forget the evidence, close the breaker; the next training is the first."""
+    """Stop serving a model, drop the evidence and close the breaker; the next training is full."""
     with in_workspace(workspace):
         state = lock_state(now)
         state.disabled_until = None
@@ -28,14 +28,13 @@ def reset(workspace: Workspace, *, actor: Actor, now: datetime) -> None:
 def cold_start(
     state: PredictorState, workspace: Workspace, *, reason: str, actor: Actor, now: datetime
 ) -> None:
-    """Put a locked state back to its beginning and tell history.
+    """Reset a locked state and record the event.
 
-    A training that is on its way loses its holder, and with it the right to promote. Version
-    numbers go on, so that no number ever names two models. Of the weights, only those go that may
-    hold what was erased.
+    A running training loses its holder, so it cannot promote. Version numbers continue, so that a
+    number never names two models. Only weights that may hold something erased are dropped.
     """
     dropped = state.served
-    # Sessions that a dropped model ranked may still be settled: no evidence for the next one.
+    # Sessions that a dropped model ranked may be settled later; they are no evidence for the next.
     state.last_dropped = max(state.last_version, state.last_dropped, dropped or 0)
     state.served = None
     state.trained_at = state.fully_trained_at = None
@@ -45,7 +44,7 @@ def cold_start(
     )
     beginning = Governor.initial(drift_reset_window=workspace.config.drift_reset_window)
     store_governor(state, beginning, now)
-    store.let_go(Q(erased_at__isnull=False), served=None)
+    store.drop_weights(Q(erased_at__isnull=False), served=None)
     record(
         "predictor.reset",
         of=("predictor", workspace.pk),

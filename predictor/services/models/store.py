@@ -1,4 +1,4 @@
-"""Model versions and their weights in the database: read, added, served, let go."""
+"""Model versions and their weights in the database: read, add, serve, drop."""
 
 from __future__ import annotations
 
@@ -23,11 +23,10 @@ TRAINED, IMPORTED, BASE = "trained", "imported", "base"
 KEPT = 5  # promoted versions whose weights are kept
 
 
-def fitting(number: int | None, model: str) -> tuple[ModelVersion, Scorer] | None:
+def load_usable(number: int | None, model: str) -> tuple[ModelVersion, Scorer] | None:
     """Return a version and its model; None when it cannot be used with vectors of `model`.
 
-    It is gone, corrupt, of another release or made for the vectors of another embedding model: none
-    of that is an error.
+    That is no error: it may be dropped, corrupt, of another release or of another embedding model.
     """
     if number is None:
         return None
@@ -41,7 +40,7 @@ def fitting(number: int | None, model: str) -> tuple[ModelVersion, Scorer] | Non
 
 
 def is_readable(version: ModelVersion) -> bool:
-    """Tell whether this release reads a version's features and format; one query."""
+    """Return whether this release reads a version's features and format, by one query."""
     if version.feature_version != FEATURE_VERSION:
         return False
     head = Substr("checkpoint", 1, HEAD_BYTES, output_field=BinaryField())
@@ -63,12 +62,12 @@ def likely_readable(model: OuterRef | str) -> QuerySet[ModelVersion]:
 
 
 def intact_bytes(version: ModelVersion) -> bytes:
-    """Return a version's weights as they were stored.
+    """Return a version's weights, verified by their checksum.
 
     Raises
     ------
     CheckpointError
-        When they are gone, or are not what was stored.
+        When they were dropped, or the checksum differs.
     """
     if version.checkpoint is None:
         why = "" if version.erased_at is None else ": they may have held what was erased"
@@ -80,13 +79,13 @@ def intact_bytes(version: ModelVersion) -> bytes:
 
 
 def base_of(model: str) -> tuple[ModelVersion, Scorer] | None:
-    """Return the base weights that models for vectors of `model` start from, if there are any."""
+    """Return the newest usable base weights for vectors of `model`; None without any."""
     base = _newest_base(model)
-    return None if base is None else fitting(base.number, model)
+    return None if base is None else load_usable(base.number, model)
 
 
-def unread_base(model: str) -> str:
-    """Say that trainings leave the base weights out, where another release wrote them; else ""."""
+def describe_unreadable_base(model: str) -> str:
+    """Return a note when another release wrote the base weights, so they are unused; else ""."""
     base = _newest_base(model)
     if base is None or is_readable(base):
         return ""
@@ -127,17 +126,17 @@ def add(
 def serve(
     state: PredictorState, version: ModelVersion, now: datetime, *, is_compared: bool
 ) -> None:
-    """Let a version serve from the next session on; the caller holds the state's lock.
+    """Serve a version from the next session on; the caller holds the state's lock.
 
-    Influence that was earned stays only where the version was compared with the one that earned
-    it. Old weights are let go, but for those of the last five and the base; of these, too, what may
-    hold something that was erased.
+    Influence is kept only when the version was compared with the served one. Weights are dropped
+    except those of the last `KEPT` promoted versions and base weights; weights that may hold
+    something erased are always dropped.
     """
     governor = governor_of(state)
     version.promoted_at = now
     version.save(update_fields=["promoted_at"])
     state.served = version.number
-    if not is_compared:  # sessions that another ranked may still be settled: no evidence for it
+    if not is_compared:  # sessions ranked by another model are no evidence for this one
         state.last_dropped = version.number - 1
     store_governor(
         state, governor.after_training() if is_compared else governor.after_replacement(), now
@@ -145,10 +144,10 @@ def serve(
     promoted = ModelVersion.objects.exclude(promoted_at=None).order_by("-number")
     kept = list(promoted.values_list("number", flat=True)[:KEPT])
     is_old = ~Q(origin=BASE) & ~Q(number__in=kept)
-    let_go(is_old | Q(erased_at__isnull=False), served=version.number)
+    drop_weights(is_old | Q(erased_at__isnull=False), served=version.number)
 
 
-def let_go(which: Q, *, served: int | None) -> None:
-    """Drop the weights of versions; the one that is served keeps its own."""
+def drop_weights(which: Q, *, served: int | None) -> None:
+    """Drop the weights of the selected versions, except the served one."""
     found = ModelVersion.objects.filter(which, checkpoint__isnull=False)
     found.exclude(number=served or 0).update(checkpoint=None)

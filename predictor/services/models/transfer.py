@@ -1,4 +1,4 @@
-"""Models brought out of a workspace and into one: whole, or nothing changes."""
+"""Export and import models; an import that fails changes nothing."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def export_checkpoint(
     Raises
     ------
     MissingError
-        When there is no such version, or its weights are gone, are corrupt or may hold what was
-        erased.
+        When there is no such version, or its weights were dropped, are corrupt or may hold
+        something erased.
     """
     with in_workspace(workspace):
         number = state_of().served if number is None else number
@@ -62,17 +62,16 @@ def import_checkpoint(
     actor: Actor,
     now: datetime,
 ) -> ModelVersion:
-    """Store a checkpoint, and serve it from the next session on; base weights only begin trainings.
+    """Store a checkpoint and serve it from the next session on, or use it as base of trainings.
 
-    A model that serves has to earn its influence from nothing. Nothing is changed when the bytes
-    are no checkpoint, one for vectors of another width, or weights that an erasing took away.
-    `is_learned_here` is False when the caller vouches that they were learned elsewhere, so that
-    nothing that is erased here is in them.
+    An imported model starts without influence. `is_learned_here` is False when the caller declares
+    that it was trained elsewhere, so that it contains nothing of this workspace.
 
     Raises
     ------
     InvalidError
-        Saying what is wrong with the bytes.
+        When the bytes are no checkpoint, are for vectors of another width, or are weights that were
+        dropped because of an erasure; nothing is changed.
     """
     try:
         scorer = Scorer.from_bytes(raw)
@@ -110,10 +109,10 @@ def import_checkpoint(
 
 
 def _demand_unerased(raw: bytes, *, is_learned_here: bool) -> None:
-    """Refuse weights that an erasing took away, whatever flags their file says they have."""
+    """Refuse weights that were dropped because of an erasure, whatever their flags."""
     digests = [hashlib.sha256(one).hexdigest() for one in checkpoint.under_any_flags(raw)]
     gone = ModelVersion.objects.filter(sha256__in=digests).exclude(erased_at=None)
-    if not is_learned_here:  # what was learned in this workspace is known to be
+    if not is_learned_here:  # versions that were trained here are still refused
         gone = gone.filter(origin=TRAINED)
     if (version := gone.first()) is not None:
         raise InvalidError("file", f"It is {version}, which may hold something erased since.")
@@ -123,5 +122,7 @@ def _demand_width(scorer: Scorer, model: str) -> None:
     vectors = MemoryVector.objects.filter(model=model).values_list("embedding", flat=True)
     width = len(next(iter(vectors[:1]), ()))
     if width and width != scorer.embedding_width:
-        said = f"It reads vectors of width {scorer.embedding_width}, those of {model} have {width}."
-        raise InvalidError("file", said)
+        raise InvalidError(
+            "file",
+            f"It reads vectors of width {scorer.embedding_width}, those of {model} have {width}.",
+        )

@@ -1,8 +1,8 @@
-"""What switches scoring off: too many failures within an hour, for an hour or until someone says.
+"""Circuit breaker: switches scoring off for an hour after too many failures within an hour.
 
-The failures are counted from the errors of the stage (`kernel/telemetry.py`), under the lock of
-the workspace's state, so that processes that fail at once open the breaker once. A model that was
-still being loaded is none: the load goes on, and each process is late with it once.
+Failures are counted from the stage's errors (`kernel/telemetry.py`) under the lock of the
+workspace's state, so that concurrent failures open the breaker once. A model that is still loading
+is not a failure: the load continues, and each process is late with it once.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ LOADING = "predictor_loading"
 
 
 def is_open(state: PredictorState, now: datetime) -> bool:
-    """Tell whether scoring is switched off.
+    """Return whether scoring is switched off.
 
-    A clock that was set back must not keep it off for longer than the period.
+    A time beyond the period, from a clock that was set back, does not count.
     """
     until = state.disabled_until
     return until is not None and timedelta(0) < until - now <= PERIOD
@@ -52,7 +52,7 @@ def note_failure(
     threshold: int,
     now: datetime,
 ) -> None:
-    """Count one failure and open the breaker when it is one too many; the state is locked."""
+    """Record one failure and open the breaker at the threshold; the state is locked."""
     telemetry.record_error(STAGE, code, detail=detail, session_key=session_key, now=now)
     if code == LOADING:
         return
@@ -73,7 +73,7 @@ def note_failure(
 
 
 def enable(workspace: Workspace, *, actor: Actor, now: datetime) -> None:
-    """Close the breaker and forget the failures so far; nothing happens when it is closed."""
+    """Close the breaker and ignore the failures so far; does nothing when it is closed."""
     with in_workspace(workspace):
         state = lock_state(now)
         if not is_open(state, now):

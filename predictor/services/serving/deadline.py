@@ -1,10 +1,9 @@
-"""Running work for so long and no longer.
+"""Run functions in threads with a time limit.
 
-A thread cannot be killed: one whose work outlasts the deadline is left behind and keeps its place
-until the work ends; nobody hears its answer. There are few places, so that work that never ends
-costs a process that many threads and no more; when none is free in time, the work is not begun.
-The threads are daemons: they hold up no shutdown. Work that reads the database does so by a
-connection of its own, which it closes.
+A thread cannot be killed: when the limit passes, it runs on and its result is dropped. The number
+of threads is limited, so that functions that never return cost a process only so many; when no
+thread is free in time, the function is not started. The threads are daemons and do not delay
+shutdown. A function that reads the database opens and closes its own connection.
 """
 
 from __future__ import annotations
@@ -17,24 +16,24 @@ from typing import Generic, TypeVar
 
 T = TypeVar("T")
 
-PLACES = 4
+MAX_THREADS = 4
 
 
 class TooSlowError(TimeoutError):
-    """The work was not done in time."""
+    """Raised when a function did not return in time."""
 
 
 class Deadline(Generic[T]):
-    """Places for work that may be left behind."""
+    """A limited number of threads that run functions with a time limit."""
 
-    def __init__(self, places: int = PLACES, *, name: str = "scoring"):
-        self._places = places
+    def __init__(self, threads: int = MAX_THREADS, *, name: str = "scoring"):
+        self._threads = threads
         self._name = name
-        self._begin_anew()
-        os.register_at_fork(after_in_child=self._begin_anew)
+        self._reset()
+        os.register_at_fork(after_in_child=self._reset)
 
     def run(self, work: Callable[[], T], seconds: float) -> T:
-        """Return what the work returns, or raise what it raises; `TooSlowError` when it is late."""
+        """Return the result of `work` or raise its error; `TooSlowError` after `seconds`."""
         began = perf_counter()
         if seconds <= 0 or not self._free.acquire(timeout=seconds):
             raise _late("begun", began, seconds)
@@ -45,7 +44,7 @@ class Deadline(Generic[T]):
         def answer() -> None:
             try:
                 answers.append(work())
-            except BaseException as error:  # noqa: BLE001  raised again by who waits
+            except BaseException as error:  # noqa: BLE001  raised again in the waiting thread
                 errors.append(error)
 
         self._start(answer, is_done)
@@ -56,7 +55,7 @@ class Deadline(Generic[T]):
         return answers[0]
 
     def begin(self, work: Callable[[], object]) -> bool:
-        """Begin work that nobody waits for; tell whether a place was free for it."""
+        """Start `work` without waiting for it; return whether a thread was free."""
         is_begun = self._free.acquire(blocking=False)
         if is_begun:
             self._start(work, Event())
@@ -78,9 +77,9 @@ class Deadline(Generic[T]):
             free.release()
             raise
 
-    def _begin_anew(self) -> None:
-        """Have all places free: a forked process has no thread of its parent's."""
-        self._free = BoundedSemaphore(self._places)
+    def _reset(self) -> None:
+        """Mark all threads as free: a forked process has none of its parent's threads."""
+        self._free = BoundedSemaphore(self._threads)
 
 
 def _late(what: str, began: float, seconds: float) -> TooSlowError:

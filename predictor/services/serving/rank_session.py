@@ -1,10 +1,10 @@
-"""The learned ranker at session start: the callable that `settings.ENGRAM_SESSION_RANKER` names.
+"""Rank a starting session's candidates; `settings.ENGRAM_SESSION_RANKER` names `rank_session`.
 
-Off, it says and leaves nothing. Else every candidate's signals are recorded, and scored when a
-model is served; α gives the scores influence only in the mode `on` and once the governor says so.
-Whatever fails is counted, and the baseline's order serves. Weights that are not in memory in time
-are no fault of the model: that is counted under a code of its own, which opens no breaker, and they
-are read on behind the session.
+In the mode `off` nothing is scored or recorded. Otherwise every candidate's signals are recorded,
+and scored when a model is served; the scores have influence (α < 1) only in the mode `on` and in
+the governor's serving phases. On any failure the error is counted and the baseline's order is used.
+A model that is not loaded in time is counted under its own code, which does not open the breaker,
+and is loaded in the background.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from predictor.services.training.due import note_training_due
 
 UNREADABLE = ("predictor_checkpoint_error", "checkpoint_error")
 
-# What went wrong, by what was raised: the code that is counted, and the reason on the session.
+# By exception: the error code that is counted, and the reason stored on the session.
 FAILURES: dict[type[Exception], tuple[str, str]] = {
     TooSlowError: ("predictor_timeout", "timeout"),
     WidthError: ("predictor_parse_error", "parse_error"),
@@ -49,7 +49,7 @@ FAILURES: dict[type[Exception], tuple[str, str]] = {
 }
 CRASH = ("predictor_crash", "crash")
 
-# Reasons that are no failures.
+# Reasons without scores that are not failures.
 NO_MODEL, DISABLED, OTHER_EMBEDDING, NOTHING_TO_RANK = (
     "no_model",
     "disabled",
@@ -63,7 +63,7 @@ _deadline: Deadline[dict[UUID, float]] = Deadline()
 
 
 class NoScoresError(Exception):
-    """There is nothing to score with; no failure."""
+    """Raised when there is nothing to score with; not a failure."""
 
     def __init__(self, reason: str):
         super().__init__(reason)
@@ -71,9 +71,9 @@ class NoScoresError(Exception):
 
 
 def rank_session(request: RankerRequest) -> RankerAnswer:
-    """Return what the workspace's ranker thinks of a starting session's candidates."""
+    """Return scores, signals and the baseline's weight for a starting session's candidates."""
     if request.workspace.config.predictor_mode == "off":
-        served.held.let_go(request.workspace.pk, served=None)
+        served.cache.evict(request.workspace.pk, served=None)
         return RankerAnswer()
     try:
         with in_workspace(request.workspace):  # a savepoint: the session's transaction goes on
@@ -81,13 +81,13 @@ def rank_session(request: RankerRequest) -> RankerAnswer:
             if flaw := find_flaw(found, request):
                 raise ScoreError(flaw)
             return found
-    except Exception as error:  # noqa: BLE001  what fails here counts for the breaker too
+    except Exception as error:  # noqa: BLE001  these failures count for the breaker too
         return RankerAnswer(no_opinion_reason=_count_failure(request, error))
 
 
 def _rank(request: RankerRequest) -> RankerAnswer:
     state = serving_state()
-    served.held.let_go(request.workspace.pk, served=state.served)
+    served.cache.evict(request.workspace.pk, served=state.served)
     is_off = breaker.is_open(state, request.now)
     failures = breaker.failures(state, request.now) if is_off else 0
     scores: Mapping[UUID, float] = {}
@@ -104,7 +104,7 @@ def _rank(request: RankerRequest) -> RankerAnswer:
     except Exception as error:  # noqa: BLE001  a session starts whatever a ranker does
         reason = _count_failure(request, error)
         if reason == UNREADABLE[1]:
-            state = PredictorState()  # the cold start that is to come
+            state = PredictorState()  # `_record_failure` resets it after the commit
     return replace(_answer(request, state, scores, reason, failures), signals=signals)
 
 
@@ -122,7 +122,7 @@ def _scores(request: RankerRequest, state: PredictorState, rows: Rows) -> dict[U
 
 
 def _score(request: RankerRequest, model: ServedModel, rows: Rows) -> dict[UUID, float]:
-    """Score the candidates: numbers only, for this runs in a thread of its own."""
+    """Score the candidates; without database access, because it runs in another thread."""
     facts = request.candidates
     context = context_of(
         embedding=request.context,
@@ -137,7 +137,7 @@ def _score(request: RankerRequest, model: ServedModel, rows: Rows) -> dict[UUID,
         baseline_scores=[fact.baseline_score for fact in facts],
         width=model.width,
     )
-    assert model.scorer is not None  # noqa: S101  `_scores` has looked
+    assert model.scorer is not None  # noqa: S101  checked by `_scores`
     scores = np.asarray(model.scorer.score(context, candidates), dtype=np.float64)
     if scores.shape != (len(facts),):
         raise WidthError(f"scores of shape {scores.shape} for {len(facts)} candidates")
@@ -147,22 +147,24 @@ def _score(request: RankerRequest, model: ServedModel, rows: Rows) -> dict[UUID,
 
 
 def _count_failure(request: RankerRequest, error: Exception) -> str:
-    """Have a failure counted when the session has started; return the session's reason.
+    """Record a failure after the session's commit; return the reason stored on the session.
 
-    Not before: the session goes on to lock memories, and who settles one locks the state last.
+    After the commit, because the session locks memories, which must be locked before the state.
     """
-    code, reason = next((told for kind, told in FAILURES.items() if isinstance(error, kind)), CRASH)
+    code, reason = next((row for kind, row in FAILURES.items() if isinstance(error, kind)), CRASH)
     name = type(error).__name__
     detail = name if code == CRASH[0] else f"{name}: {error}"  # others' messages may quote texts
-    transaction.on_commit(lambda: _account(request, code, detail), robust=True)
+    transaction.on_commit(lambda: _record_failure(request, code, detail), robust=True)
     if isinstance(error, LoadingError):
-        late = error.number
-        transaction.on_commit(lambda: served.load_behind(request.workspace.pk, late), robust=True)
+        number = error.number
+        transaction.on_commit(
+            lambda: served.load_in_background(request.workspace.pk, number), robust=True
+        )
     return reason
 
 
-def _account(request: RankerRequest, code: str, detail: str) -> None:
-    """Count a failure; a model that cannot be read is served no longer."""
+def _record_failure(request: RankerRequest, code: str, detail: str) -> None:
+    """Record a failure; reset the predictor when the served model cannot be read."""
     workspace, now = request.workspace, request.now
     with in_workspace(workspace):
         state = lock_state(now)
@@ -176,10 +178,10 @@ def _account(request: RankerRequest, code: str, detail: str) -> None:
         )
         if code == UNREADABLE[0] and state.served is not None:
             try:
-                served.load(state.served, served.BEHIND_SECONDS)
+                served.load(state.served, served.BACKGROUND_SECONDS)
             except CheckpointError:
                 cold_start(state, workspace, reason=UNREADABLE[1], actor=SYSTEM, now=now)
-                # Nobody asked for this: what it was learned from is still there.
+                # The training data is still there, so a training is due at once.
                 if usable_judgements().count() >= workspace.config.min_training_sessions:
                     note_training_due(state, "first", now)
 

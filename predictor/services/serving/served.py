@@ -1,12 +1,11 @@
-"""The models that this process holds in memory: the promoted version of each workspace it serves.
+"""Cache of served models: the promoted version of each workspace that this process serves.
 
-Which version is served stands in the workspace's state and is read for every session, so that a
-promotion by a worker is seen by the next session of every process. A version never changes, so
-that what is held of it is never out of date.
+The number of the served version is read from the state for every session, so that a promotion is
+seen by the next session of every process. A version never changes, so cached ones are never stale.
 
-The first session of a version in a process reads it within the time that is left for scoring: in
-its own transaction, which sees what it wrote itself, then decoded in a thread. What is late goes on
-behind it, so that a session soon after finds the version in memory.
+The first session of a version in a process loads it within the time left for scoring: it reads the
+row in its own transaction and decodes it in a thread. A load that is late continues in the
+background, so that a later session finds the version in the cache.
 """
 
 from __future__ import annotations
@@ -31,11 +30,11 @@ from predictor.models import ModelVersion
 from predictor.services.models.store import intact_bytes
 from predictor.services.serving.deadline import Deadline, TooSlowError
 
-HELD = 16  # about 4.4 MB each
+CACHE_SIZE = 16  # about 4.4 MB each
 LOADING_AT_ONCE = 2
-BEHIND_SECONDS = 30.0
+BACKGROUND_SECONDS = 30.0
 
-# In the order of the model's fields. Weights come as bytes: in text they are twice as long.
+# In the order of the model's fields. Read by a binary cursor: weights as text are twice as long.
 _FIELDS = (
     "id",
     "workspace_id",
@@ -55,7 +54,7 @@ log = logging.getLogger(__name__)
 
 
 class LoadingError(Exception):
-    """A version is not in memory in time."""
+    """Raised when a version was not loaded in time."""
 
     def __init__(self, number: int):
         super().__init__(f"model_v{number}")
@@ -64,7 +63,7 @@ class LoadingError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ServedModel:
-    """A version in memory; `scorer` is None when it has features or a format of another release."""
+    """A loaded version; `scorer` is None for features or a format of another release."""
 
     number: int
     embedding_model: str
@@ -73,15 +72,15 @@ class ServedModel:
 
 
 class ModelCache:
-    """The versions used last, by workspace and number."""
+    """Least-recently-used cache of versions by workspace and number."""
 
-    def __init__(self, size: int = HELD):
+    def __init__(self, size: int = CACHE_SIZE):
         self._size = size
         self._models: OrderedDict[tuple[UUID, int], ServedModel] = OrderedDict()
         self._lock = Lock()
 
     def get(self, workspace_id: UUID, number: int) -> ServedModel | None:
-        """Return a version that is held."""
+        """Return a cached version, or None."""
         with self._lock:
             model = self._models.get((workspace_id, number))
             if model is not None:
@@ -89,37 +88,37 @@ class ModelCache:
             return model
 
     def put(self, workspace_id: UUID, model: ServedModel) -> None:
-        """Hold a version, and let go of the one unused for longest."""
+        """Add a version; evict the least recently used beyond the size."""
         with self._lock:
             self._models[workspace_id, model.number] = model
             self._models.move_to_end((workspace_id, model.number))
             while len(self._models) > self._size:
                 self._models.popitem(last=False)
 
-    def let_go(self, workspace_id: UUID, *, served: int | None) -> None:
-        """Let go of what the workspace serves no more: all versions before that one, or all."""
+    def evict(self, workspace_id: UUID, *, served: int | None) -> None:
+        """Evict the workspace's versions older than `served`, or all of them."""
         with self._lock:
             for key in [key for key in self._models if key[0] == workspace_id]:
                 if served is None or key[1] < served:
                     del self._models[key]
 
 
-held = ModelCache()
+cache = ModelCache()
 _loading: Deadline[ServedModel] = Deadline(LOADING_AT_ONCE, name="loading")
 
 
 def load(number: int, seconds: float) -> ServedModel:
-    """Return a version of the current workspace, from memory or in time from the database.
+    """Return a version of the current workspace, from the cache or the database.
 
     Raises
     ------
     CheckpointError
-        When it is gone, or not what was stored.
+        When it is missing or corrupt.
     LoadingError
-        When it takes longer.
+        When loading takes longer than `seconds`.
     """
     workspace_id = current_workspace_id()
-    if (model := held.get(workspace_id, number)) is not None:
+    if (model := cache.get(workspace_id, number)) is not None:
         return model
     ends = perf_counter() + seconds
     try:
@@ -129,16 +128,16 @@ def load(number: int, seconds: float) -> ServedModel:
         raise LoadingError(number) from None
 
 
-def load_behind(workspace_id: UUID, number: int) -> None:
-    """Go on with what was late, in a thread that nobody waits for; not when enough others do."""
-    if held.get(workspace_id, number) is None:
+def load_in_background(workspace_id: UUID, number: int) -> None:
+    """Load a version in a background thread, unless all loading threads are busy."""
+    if cache.get(workspace_id, number) is None:
         _loading.begin(lambda: _load_alone(workspace_id, number))
 
 
 def _load_alone(workspace_id: UUID, number: int) -> None:
     try:
         with in_workspace(workspace_id):
-            version = _read(number, perf_counter() + BEHIND_SECONDS)
+            version = _read(number, perf_counter() + BACKGROUND_SECONDS)
         _decode(workspace_id, version)
     except Exception as error:  # noqa: BLE001  the next session tries again, and counts it
         log.warning("model_v%d was not loaded: %s", number, type(error).__name__)
@@ -147,7 +146,7 @@ def _load_alone(workspace_id: UUID, number: int) -> None:
 
 
 def _read(number: int, ends: float) -> ModelVersion:
-    """Read a version by one statement, which has all the time that is left."""
+    """Read a version by one statement, limited to the remaining time."""
     workspace_id = current_workspace_id()
     try:
         with in_workspace(workspace_id):
@@ -166,10 +165,10 @@ def _read(number: int, ends: float) -> ModelVersion:
 
 
 def _decode(workspace_id: UUID, version: ModelVersion) -> ServedModel:
-    """Decode a version and hold it, unless another session did while this one waited."""
-    if (model := held.get(workspace_id, version.number)) is None:
+    """Decode a version and cache it, unless another session did so meanwhile."""
+    if (model := cache.get(workspace_id, version.number)) is None:
         model = _model_of(version)
-        held.put(workspace_id, model)
+        cache.put(workspace_id, model)
     return model
 
 

@@ -1,4 +1,4 @@
-"""The line that tells an agent, at the start of its session, who ranks its memories."""
+"""Format the status line of the predictor that an agent gets at session start."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def status_line(
     ----------
     alpha : the baseline's weight in this session.
     model : the version that scores; None when there is none.
-    is_serving : whether the ranker may have influence: earned it, and the workspace lets it.
-    failures : those that switched scoring off; 0 when it is not.
+    is_serving : whether the ranker may have influence, by its phase and the workspace's mode.
+    failures : the failures that switched scoring off; 0 when it is on.
     """
     if failures:
         parts = ["disabled", f"failures={failures}/h", "baseline fallback"]

@@ -1,1 +1,1 @@
-"""What the predictor reports about itself."""
+"""Status and records of the predictor."""

@@ -1,7 +1,7 @@
-"""The records of judged sessions as people inspect them.
+"""Read all records of a judged session for inspection.
 
-Shown of a memory is what it says while it may be recalled, and nothing after. What the judge said
-of a memory that waits for a person's own label is withheld from everybody: calibration is blind.
+A memory's text is included only while it is recallable. The judge's relevance of a memory that
+waits for a person's label is withheld from everybody, so that calibration stays blind.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ WITHHELD_CALIBRATION = "calibration"
 
 @dataclass(frozen=True, slots=True)
 class InspectedMemory:
-    """One memory in a session: as it was offered, judged and labelled.
+    """One memory in a session with its candidate row, judgement and label.
 
-    `content` is None when it may not be recalled now; `is_blind` tells that relevance and labels
-    are withheld. `candidate` is None when the memory was judged but its record is gone.
+    `content` is None when it may not be recalled now; `is_blind` is whether relevance and label are
+    withheld. `candidate` is None when the memory was judged but its candidate row is gone.
     """
 
     memory: Memory
@@ -40,7 +40,7 @@ class InspectedMemory:
 
 @dataclass(frozen=True, slots=True)
 class SessionRecord:
-    """Everything of one session; `withheld` says why the judge's own words are not shown."""
+    """All records of one session; `withheld` is why the judge's words are not shown, or empty."""
 
     session: Session
     judgement: Judgement | None
@@ -123,13 +123,13 @@ def _inspect(
     is_shown: bool,
     is_blind: bool,
 ) -> InspectedMemory:
-    said = relevance.get(memory.pk) if label is None else label.relevance
+    judged = relevance.get(memory.pk) if label is None else label.relevance
     return InspectedMemory(
         memory=memory,
         content=memory.content if is_shown else None,
         candidate=candidate,
         label=None if is_blind else label,
-        relevance=None if is_blind else said,
+        relevance=None if is_blind else judged,
         is_blind=is_blind,
     )
 
@@ -139,7 +139,7 @@ def _relevance(comparison: Comparison | None) -> dict[UUID, float]:
 
 
 def _before(comparison: Comparison | None) -> Comparison | None:
-    """Return the comparison right before: its evidence is where this one began."""
+    """Return the previous comparison, whose evidence is the state before this one."""
     if comparison is None:
         return None
     earlier = Comparison.objects.filter(created_at__lt=comparison.created_at)
@@ -147,9 +147,9 @@ def _before(comparison: Comparison | None) -> Comparison | None:
 
 
 def _why_withheld(memories: Collection[Memory | None], blind: Collection[UUID]) -> str:
-    """Say why the judge's topics and reasoning, which may quote memories, are not shown.
+    """Return why the judge's topics and reasoning, which may quote memories, are not shown.
 
-    None is a memory that was erased: they are gone for good.
+    None in `memories` is an erased memory.
     """
     if None in memories:
         return WITHHELD_ERASED

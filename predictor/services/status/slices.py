@@ -1,6 +1,6 @@
-"""The predictor's success by project and by the first segment of the scope: shown, never acted on.
+"""Success rates of the predictor by project and by top-level scope, for display only.
 
-A global rate may hide that it serves one project well and another badly.
+The global rate may hide that the predictor ranks well for one project and badly for another.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from predictor.core.literal_rules import RATE, START
 from predictor.models import Comparison, Outcome
 
-SLICES = 5  # so many are shown, those with the most sessions
+SLICES = 5  # shown: those with the most sessions
 COMPARISONS_READ = 2_000  # the newest; older ones hardly weigh in an exponential mean
 WORTH = {Outcome.WIN: 1.0, Outcome.TIE: 0.5, Outcome.LOSS: 0.0}
 
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """The success rate of the sessions of one place."""
+    """The success rate of one project or top-level scope."""
 
     name: str
     sessions: int
@@ -28,14 +28,14 @@ class Slice:
 
 @dataclass(frozen=True, slots=True)
 class Slices:
-    """The places with the most compared sessions."""
+    """The projects and top-level scopes with the most compared sessions."""
 
     projects: tuple[Slice, ...]
     scopes: tuple[Slice, ...]
 
 
 def slices() -> Slices:
-    """Return the slices of the served workspace."""
+    """Return the slices of the current workspace."""
     newest = Comparison.objects.filter(is_evidence=True).order_by("-created_at", "-id")
     rows = list(
         newest.values_list("session__project", "session__scope", "outcome")[:COMPARISONS_READ]
@@ -48,7 +48,7 @@ def slices() -> Slices:
 
 
 def _most(named: Iterable[tuple[str, str]]) -> tuple[Slice, ...]:
-    """Return the slices with the most sessions; sessions without a place make none."""
+    """Return the slices with the most sessions; sessions without a name are ignored."""
     rates: dict[str, float] = defaultdict(lambda: START)
     counts: dict[str, int] = defaultdict(int)
     for name, outcome in named:

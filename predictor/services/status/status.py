@@ -1,4 +1,4 @@
-"""Where the predictor stands, for whoever asks: influence and why, model, what is due, breaker."""
+"""Read the predictor's status: influence and its reason, model, next training, breaker."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from engram.kernel.models import Workspace
 from predictor.core import governance
 from predictor.core.governance import SERVING, Governor, Phase
 from predictor.models import ModelVersion, PredictorState, Training
-from predictor.services.models.store import TRAINED, is_readable, unread_base
+from predictor.services.models.store import TRAINED, describe_unreadable_base, is_readable
 from predictor.services.serving import breaker
 from predictor.services.serving.status_line import status_line
 from predictor.services.state import governor_of, state_of
 from predictor.services.status import track_record
 from predictor.services.training.due import ERASED, due_reason, training_lease
 
-MISSING_MAX = 1_000  # sessions that are counted ahead; no interval is longer
+MISSING_MAX = 1_000  # sessions searched ahead; no training interval is longer
 
 MISFIT = "The served model was made for other vectors or by another release; it scores nothing."
 
@@ -35,9 +35,9 @@ THRESHOLDS = {
 
 @dataclass(frozen=True, slots=True)
 class NextTraining:
-    """What the next training waits for.
+    """When the next training is due.
 
-    `missing_sessions` are the scored sessions until one is due; None when that cannot be told.
+    `missing_sessions` is the number of scored sessions until then; None when unknown.
     """
 
     is_running: bool
@@ -49,7 +49,7 @@ class NextTraining:
 
 @dataclass(frozen=True, slots=True)
 class Breaker:
-    """Whether scoring is switched off, and the failures that count now."""
+    """State of the circuit breaker, and the failures that count now."""
 
     is_open: bool
     until: datetime | None
@@ -59,12 +59,12 @@ class Breaker:
 
 @dataclass(frozen=True, slots=True)
 class PredictorStatus:
-    """All of it; `alpha` is the weight that was earned, `alpha_served` what the next session gets.
+    """The predictor's status; `alpha_served` is the baseline's weight in the next session.
 
-    `model` is the version that is served, None before the first; `is_fitting` is False when it was
-    made for the vectors of another embedding model, or by a release that this one does not read.
-    `comparisons` are those that counted, `labels` those that can be learned from. `trained_at` is
-    of the model, None when it came from a file; `last_training` is the last attempt.
+    `model` is the served version, None before the first; `is_fitting` is False when it was made for
+    another embedding model, or by a release that this one cannot read. `comparisons` counts those
+    in the success rate, `labels` those that can be trained on. `trained_at` is of the served model,
+    None when it came from a file; `last_training` is the last finished one.
     """
 
     config: WorkspaceSettings
@@ -86,7 +86,7 @@ class PredictorStatus:
 
 
 def read_status(workspace: Workspace, *, now: datetime) -> PredictorStatus:
-    """Look; called inside the workspace, the same number of queries however much there is."""
+    """Return the status, by a constant number of queries; called inside the workspace."""
     config, state = workspace.config, state_of()
     governor = governor_of(state)
     is_open = breaker.is_open(state, now)
@@ -108,7 +108,7 @@ def read_status(workspace: Workspace, *, now: datetime) -> PredictorStatus:
         failures=failures if is_open else 0,
     )
     awaited = _next_training(state, config, now)
-    if unread := unread_base(workspace.embedding_model):
+    if unread := describe_unreadable_base(workspace.embedding_model):
         awaited = replace(awaited, says=f"{awaited.says} {unread}")
     return PredictorStatus(
         config=config,
@@ -140,19 +140,19 @@ def _reason(
     is_fitting: bool,
     is_open: bool,
 ) -> str:
-    """Say why the baseline has the weight that it has."""
-    said = [governor.reason]
+    """Return sentences on why the baseline has its weight."""
+    sentences = [governor.reason]
     if state.last_dropped and governor.phase is Phase.COLLECTING:
-        said = ["The predictor began anew and has no model yet: the baseline ranks alone."]
+        sentences = ["The predictor began anew and has no model yet: the baseline ranks alone."]
     if model is not None and not is_fitting:
-        said.append(MISFIT)
+        sentences.append(MISFIT)
     if is_open:
-        said.append("Scoring failed too often and is switched off for now.")
+        sentences.append("Scoring failed too often and is switched off for now.")
     if config.predictor_mode == "off":
-        said = ["The workspace has switched the predictor off; the baseline ranks alone."]
+        sentences = ["The workspace has switched the predictor off; the baseline ranks alone."]
     elif config.predictor_mode == "collect" and governor.phase in SERVING:
-        said.append("The mode collect lets the baseline rank alone.")
-    return " ".join(said)
+        sentences.append("The mode collect lets the baseline rank alone.")
+    return " ".join(sentences)
 
 
 def _next_training(state: PredictorState, config: WorkspaceSettings, now: datetime) -> NextTraining:
@@ -180,7 +180,7 @@ def _next_training(state: PredictorState, config: WorkspaceSettings, now: dateti
 def _missing(
     state: PredictorState, config: WorkspaceSettings, now: datetime
 ) -> tuple[int | None, str]:
-    """Ask the rule itself how many scored sessions it still waits for."""
+    """Return after how many more scored sessions a training is due, and why, by `due_reason`."""
     ahead = copy(state)
     for more in range(1, MISSING_MAX + 1):
         ahead.scored_sessions = state.scored_sessions + more

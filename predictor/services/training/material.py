@@ -91,7 +91,7 @@ def collect(
         kept = set(CanarySession.objects.values_list("session_id", flat=True))
     chosen = canary.choose(current, kept=kept, seen=_seen(state), rng=rng)
     rest = [session for session in found.sessions if session.id not in chosen]
-    served = store.fitting(state.served, model)
+    served = store.load_usable(state.served, model)
     base = store.base_of(model)
     is_current = {session.id for session in current} - chosen
     recent = RECENT if reason in MIXED else len(is_current)

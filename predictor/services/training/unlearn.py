@@ -129,7 +129,7 @@ def _mark(state: PredictorState, first: int, now: datetime) -> None:
     numbers = list(kept.values_list("number", flat=True))
     made.update(erased_at=now)
     if numbers:
-        store.let_go(Q(number__in=numbers), served=state.served)
+        store.drop_weights(Q(number__in=numbers), served=state.served)
         record(
             "predictor.unlearned",
             of=("predictor", state.workspace_id),
