@@ -13,7 +13,7 @@ class ConflictsConfig(AppConfig):
         from memories import signals
 
         signals.memories_written.connect(reworded.note_reworded, dispatch_uid="conflicts.reworded")
-        signals.memories_written.connect(due.read_written, dispatch_uid="conflicts.due")
+        signals.memories_written.connect(due.note_written_if_enabled, dispatch_uid="conflicts.due")
         signals.memories_revived.connect(lapse.note_revived, dispatch_uid="conflicts.reopen")
         signals.memories_revived.connect(due.note_revived, dispatch_uid="conflicts.revived")
         signals.memories_hidden.connect(lapse.note_hidden, dispatch_uid="conflicts.lapse")

@@ -58,10 +58,10 @@ def _filters(request: HttpRequest) -> dict[str, str]:
 
 def _card_in_address(request: HttpRequest, name: str = "card") -> Conflict | None:
     """Return the card that the address names, if there is one."""
-    asked = row_id(request.GET.get(name, ""))
-    if asked is None:
+    card_id = row_id(request.GET.get(name, ""))
+    if card_id is None:
         return None
-    return Conflict.objects.select_related("assignee").filter(pk=asked).first()
+    return Conflict.objects.select_related("assignee").filter(pk=card_id).first()
 
 
 def card_context(request: HttpRequest, card: Conflict, **more: Any) -> dict[str, Any]:
@@ -108,16 +108,16 @@ def triage(request: HttpRequest) -> HttpResponse:
             steps={
                 "total": place.total,
                 "position": place.position,
-                "previous": place.previous_id and _at(filters, place.previous_id),
-                "next": place.next_id and _at(filters, place.next_id),
+                "previous": place.previous_id and _queue_url(filters, place.previous_id),
+                "next": place.next_id and _queue_url(filters, place.next_id),
             },
-            back=_at(filters, card.pk),
-            onward=_at(filters, place.next_id),
+            back=_queue_url(filters, card.pk),
+            onward=_queue_url(filters, place.next_id),
         )
     return render(request, "conflicts/triage.html", context)
 
 
-def _at(filters: dict[str, str], card_id: UUID | None) -> str:
+def _queue_url(filters: dict[str, str], card_id: UUID | None) -> str:
     """Return the address of the queue at a card."""
     query = {**filters, **({"card": str(card_id)} if card_id else {})}
     return f"{reverse('console:triage')}?{urlencode(query)}"
@@ -129,9 +129,9 @@ def _done(request: HttpRequest) -> dict[str, Any] | None:
     if card is None:
         return None
     if card.status == ConflictStatus.SNOOZED and card.snoozed_until:
-        return {"card": card, "words": f"Put off until {show.spoken(card.snoozed_until)}."}
+        return {"card": card, "words": f"Put off until {show.local_time(card.snoozed_until)}."}
     decision = card.decisions.filter(undone_at=None).first()
-    return {"card": card, "words": show.verdict_words(decision)} if decision else None
+    return {"card": card, "words": show.describe_verdict(decision)} if decision else None
 
 
 @require_safe
@@ -185,17 +185,17 @@ def decide(request: HttpRequest, conflict_id: UUID) -> HttpResponse:
     form = DecisionForm(request.POST, choices=members)
     if not form.is_valid():
         return _show_refusal(request, card, _errors(form), 422)
-    asked = form.cleaned_data
+    fields = form.cleaned_data
     try:
         resolve(
             staff.workspace,
             card.pk,
-            verdict=asked["verdict"],
-            keep=asked["keep"],
-            answer=asked["answer"],
-            note=asked["note"],
-            version=asked["version"],
-            listing=asked["listing"],
+            verdict=fields["verdict"],
+            keep=fields["keep"],
+            answer=fields["answer"],
+            note=fields["note"],
+            version=fields["version"],
+            listing=fields["listing"],
             actor=staff.actor,
             now=timezone.now(),
         )
@@ -248,7 +248,7 @@ def _with_done(url: str, card: Conflict) -> str:
 
 @form_target
 @member_page()
-def take_back(request: HttpRequest, conflict_id: UUID) -> HttpResponse:
+def undo_or_wake(request: HttpRequest, conflict_id: UUID) -> HttpResponse:
     """Undo the standing decision, or end a snooze, and show the card again."""
     card = _card(conflict_id)
     staff = staff_of(request)

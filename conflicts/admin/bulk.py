@@ -18,11 +18,11 @@ from conflicts.models import Conflict
 from conflicts.models.decision import Verdict
 from conflicts.services.verdicts import bulk
 from conflicts.services.verdicts.bulk import (
+    BulkAction,
     BulkAssign,
     BulkDecide,
     BulkPlan,
     BulkSnooze,
-    Deed,
     SeenCard,
 )
 from engram.kernel.literals import MAX_BIGINT, whole_number
@@ -31,7 +31,7 @@ from engram.kernel.pages import staff_of
 from engram.kernel.staff import refusal_of
 
 NAMED = 20  # cards are named in questions, more are counted
-TOLD = 5
+SKIPPED_SHOWN = 5
 CARRIED = ("action", "select_across", "_selected_action")
 EFFECTS = {
     Verdict.YES: "what says so stays, the others are superseded",
@@ -56,7 +56,7 @@ class ConfirmingPage:
     done: str
 
 
-ASKINGS = {
+CONFIRMATIONS = {
     "resolve": ConfirmingPage(
         "Decide {n} conflicts?",
         "Every card is decided by itself and can be undone by itself.",
@@ -87,30 +87,30 @@ def run(
     wrong = ""
     if request.POST.get("confirmed") == "yes":
         try:
-            deed = _read_deed(request, verb)
+            action = _read_action(request, verb)
         except WrongChoiceError as error:
             wrong = str(error)
         else:
-            _do(request, verb, rows, deed)
+            _do(request, verb, rows, action)
             return None
     return _ask(request, verb, rows, names, context | {"wrong": wrong})
 
 
-def _do(request: HttpRequest, verb: str, rows: QuerySet[Conflict], deed: Deed) -> None:
+def _do(request: HttpRequest, verb: str, rows: QuerySet[Conflict], action: BulkAction) -> None:
     staff = staff_of(request)
     seen = _read_seen(request.POST.get("seen", ""))
     mine = set(rows.filter(pk__in=list(seen)).values_list("pk", flat=True))
     counted = {pk: one for pk, one in seen.items() if pk in mine}
-    done = bulk.carry_out(staff.workspace, counted, deed, actor=staff.actor, now=timezone.now())
+    done = bulk.carry_out(staff.workspace, counted, action, actor=staff.actor, now=timezone.now())
     if done.touched:
-        messages.success(request, ASKINGS[verb].done.format(n=len(done.touched)))
+        messages.success(request, CONFIRMATIONS[verb].done.format(n=len(done.touched)))
     gone = len(seen) - len(counted)
     if gone:
         messages.warning(request, f"{gone} no longer fit the selection and were passed over.")
-    for passed in done.passed[:TOLD]:
+    for passed in done.passed[:SKIPPED_SHOWN]:
         messages.warning(request, refusal_of(passed.card, passed.reason))
-    if len(done.passed) > TOLD:
-        messages.warning(request, f"{len(done.passed) - TOLD} more were passed over.")
+    if len(done.passed) > SKIPPED_SHOWN:
+        messages.warning(request, f"{len(done.passed) - SKIPPED_SHOWN} more were passed over.")
 
 
 def _ask(
@@ -127,8 +127,8 @@ def _ask(
     shown = max((option.plan for option in options), key=lambda plan: len(plan.touched))
     possible = {card.pk: bulk.seen_of(card, now) for o in options for card in o.plan.touched}
     context |= {
-        "title": ASKINGS[verb].title.format(n=len(shown.touched)),
-        "asking": ASKINGS[verb],
+        "title": CONFIRMATIONS[verb].title.format(n=len(shown.touched)),
+        "confirmation": CONFIRMATIONS[verb],
         "verb": verb,
         "plan": shown,
         "options": options if verb == "resolve" else [],
@@ -189,15 +189,15 @@ def _options(verb: str, cards: list[Conflict], left: int, now: Any) -> list[Opti
             Option(verdict.value, str(verdict.label), EFFECTS[verdict], plan)
             for verdict, plan in bulk.counts(cards, left=left, now=now)
         ]
-    deeds: Mapping[str, Deed] = {
+    actions: Mapping[str, BulkAction] = {
         "dismiss": BulkDecide(Verdict.DISMISS),
         "snooze": BulkSnooze(now),
         "assign": BulkAssign("\0"),  # to nobody of the members: whom, is chosen on the page
     }
-    return [Option("", "", "", bulk.plan(cards, deeds[verb], left=left, now=now))]
+    return [Option("", "", "", bulk.plan(cards, actions[verb], left=left, now=now))]
 
 
-def _read_deed(request: HttpRequest, verb: str) -> Deed:
+def _read_action(request: HttpRequest, verb: str) -> BulkAction:
     if verb == "dismiss":
         return BulkDecide(Verdict.DISMISS, _note(request))
     if verb == "resolve":

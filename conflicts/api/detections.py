@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from conflicts import serializers as shapes
 from conflicts.models import DetectionRun
 from conflicts.services.detection import quality
-from conflicts.services.due import queue
+from conflicts.services.due import queue_memories
 from engram.kernel.api import WorkspaceView, validate_body
 from engram.kernel.causes import NOT_ALLOWED
 from engram.kernel.models import Role
@@ -51,7 +51,7 @@ class Detect(WorkspaceView):
             raise ForbiddenError(
                 "Reading the whole story again needs the role reviewer.", cause=NOT_ALLOWED
             )
-        queued = queue(self.workspace, memory_id, now=timezone.now())
+        queued = queue_memories(self.workspace, memory_id, now=timezone.now())
         return Response({"status": "queued", "memories": queued}, status=202)
 
 

@@ -156,28 +156,28 @@ def present_one(card: Conflict, known: Comparisons | None = None) -> dict[str, A
     shape = present([card])[0]
     members = list(card.members.all())
     live = [m.memory for m in members if m.memory.state() == "active"]
-    asked = question_of(card, members, live, known)
+    question = question_of(card, members, live, known)
     is_waiting = card.status in WAITING
     shape |= {
-        "aside": sorted(str(memory_id) for memory_id in asked.aside),
-        "consequences": [_consequence(asked, v) for v in Verdict] if is_waiting else [],
-        "listing": listing_of(card, asked) if is_waiting else "",
+        "aside": sorted(str(memory_id) for memory_id in question.aside),
+        "consequences": [_consequence(question, v) for v in Verdict] if is_waiting else [],
+        "listing": listing_of(card, question) if is_waiting else "",
     }
     return shape
 
 
-def _consequence(asked: CardQuestion, verdict: Verdict) -> dict[str, Any]:
+def _consequence(question: CardQuestion, verdict: Verdict) -> dict[str, Any]:
     shape = {
         "verdict": str(verdict), "is_possible": True, "needs_keep": False,
         "kept": [], "superseded": [], "superseded_by": None, "retired": [], "reason": "",
     }  # fmt: skip
     if verdict == Verdict.KEEP:
-        return shape | {"needs_keep": True, "is_possible": bool(asked.members)}
+        return shape | {"needs_keep": True, "is_possible": bool(question.members)}
     try:
-        plan = consequences(asked, verdict, [])
+        plan = consequences(question, verdict, [])
     except InvalidError as error:
         shape["reason"] = error.message
-        says_yes = [str(m.id) for m in asked.members if m.id in asked.says_yes]
+        says_yes = [str(m.id) for m in question.members if m.id in question.says_yes]
         if verdict == Verdict.NO and says_yes:
             return shape | {"needs_keep": True, "retired": says_yes}
         return shape | {"is_possible": False}

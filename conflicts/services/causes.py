@@ -1,4 +1,4 @@
-"""Why the services of conflicts refuse; see `engram.kernel.causes`."""
+"""Causes of the refusals of conflicts' services; see `engram.kernel.causes`."""
 
 from __future__ import annotations
 

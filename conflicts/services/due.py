@@ -1,4 +1,4 @@
-"""What the detective has still to read: a row in the writing transaction, then a wake-up."""
+"""Queue memories for detection: a row in the writing transaction, then a wake-up."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from memories.models import Memory
 DETECT_TASK = "conflicts.detect_workspace"
 
 
-def read_written(
+def note_written_if_enabled(
     sender: Any, *, workspace: Workspace, is_detected: bool = True, **written: Any
 ) -> None:
-    """Have the detective read what was written, unless it is switched off or not asked for."""
+    """Queue written memories, unless detection is disabled in the workspace or for this commit."""
     if is_detected and workspace.config.detection_enabled:
         note_written(sender, **written)
 
@@ -35,9 +35,10 @@ def note_written(
     now: datetime,
     **_: Any,
 ) -> None:
-    """Write down that memories are to be read; the last statements of the commit's transaction.
+    """Queue memories for detection, by the last statements of the writing transaction.
 
-    The second always takes the row lock: a runner about to say "nothing is due" waits for us.
+    The second statement locks the workspace's lease row, so that a runner that is about to release
+    the lease waits for this transaction.
     """
     workspace_id = current_workspace_id()
     ordered = sorted(set(memory_ids))
@@ -61,22 +62,21 @@ def note_written(
         )
         cursor.nextset()
         (is_newly_due,) = cursor.fetchone()
-    if is_newly_due:  # else a wake-up is under way or a runner is at it: a burst is woken once
+    if is_newly_due:  # else a wake-up is pending or a runner is active: one wake-up per burst
         wake(DETECT_TASK, workspace_id)
 
 
 def note_revived(sender: Any, *, memory_ids: Sequence[UUID], now: datetime, **_: Any) -> None:
-    """A memory that came back may disagree with what was written meanwhile.
+    """Queue memories that became live again: they may contradict later ones.
 
-    It waits since it is noted here: `now` is when it came back in its story, which may have been
-    told later (a demo, an import).
+    They are due since the current time, not since `now`, which may lie in the past (an import).
     """
     if Workspace.objects.get(pk=current_workspace_id()).config.detection_enabled:
         note_written(sender, memory_ids=memory_ids, now=timezone.now())
 
 
-def queue(workspace: Workspace, memory_id: UUID | None, *, now: datetime) -> int:
-    """Queue one memory, or every live one, to be read again; return how many."""
+def queue_memories(workspace: Workspace, memory_id: UUID | None, *, now: datetime) -> int:
+    """Queue one memory, or all live ones, to be read again; return the number."""
     with in_workspace(workspace):
         recallable = Memory.objects.recallable(now)
         if memory_id is not None:

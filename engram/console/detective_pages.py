@@ -73,7 +73,7 @@ def _agents(
 ) -> list[tuple[str, quality.VerdictCounts, str]]:
     """Return the agents with the verdicts of the period, and what they judged so far in words."""
     records = {one.agent: one for one in agent_records(workspace)}
-    nothing = quality.share_out({})
+    nothing = quality.count_verdicts({})
     names = dict.fromkeys([*found.agents, *records])
     return [
         (name, found.agents.get(name, nothing), _record_words(records.get(name))) for name in names

@@ -51,7 +51,9 @@ urlpatterns = [
         conflicts.decide,
         name="conflict-resolve",
     ),
-    path("console/conflicts/<uuid:conflict_id>/undo/", conflicts.take_back, name="conflict-undo"),
+    path(
+        "console/conflicts/<uuid:conflict_id>/undo/", conflicts.undo_or_wake, name="conflict-undo"
+    ),
     path(
         "console/conflicts/<uuid:conflict_id>/snooze/",
         conflicts.snooze_card,

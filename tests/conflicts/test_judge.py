@@ -13,7 +13,7 @@ from django.utils import timezone
 from conflicts.core.records import Record, together
 from conflicts.models import Judgement
 from conflicts.services.detection.detect import detect_due
-from conflicts.services.reports.records import agent_records, is_seconded
+from conflicts.services.reports.records import agent_records, is_confirmed_by_another
 from engram.kernel import keys
 from engram.kernel.actors import SYSTEM, Actor
 from engram.kernel.models import ApiKey, Event, Role
@@ -273,10 +273,13 @@ def test_another_key_of_one_name_or_a_person_seconds_and_not_oneself(tenant: Ten
         twin = others.latest("created_at")
         me = Actor("key", str(first.key_id), first.agent, Role.AGENT)
         also_me = Actor("key", str(twin.pk), first.agent, Role.AGENT)
-        assert [is_seconded(memory, before, who) for who in (me, also_me)] == [False, True]
+        assert [is_confirmed_by_another(memory, before, who) for who in (me, also_me)] == [
+            False,
+            True,
+        ]
         Judgement.objects.update(key=None, agent="ann")
-        assert is_seconded(memory, before, me)
-        assert not is_seconded(memory, before, Actor("user", "1", "ann", Role.REVIEWER))
+        assert is_confirmed_by_another(memory, before, me)
+        assert not is_confirmed_by_another(memory, before, Actor("user", "1", "ann", Role.REVIEWER))
 
 
 def test_a_record_moves_the_weight_and_two_voices_the_confidence(tenant: Tenant) -> None:

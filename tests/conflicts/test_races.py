@@ -16,10 +16,10 @@ from django.utils import timezone
 from conflicts.core import detective
 from conflicts.core.comparisons import Comparisons
 from conflicts.models import DetectionDue
-from conflicts.services.cards.file import one_filer
+from conflicts.services.cards.file import lock_filing
 from conflicts.services.detection import detect
 from conflicts.services.reports.judge import judge
-from conflicts.services.reports.report import correct, gather, report
+from conflicts.services.reports.report import correct, lock_report, report
 from engram.kernel.actors import Actor
 from engram.kernel.models import Role
 from engram.kernel.refusals import StaleError
@@ -85,7 +85,7 @@ def test_a_report_about_words_that_changed_is_refused(tenant: Tenant) -> None:
         seen = list(Memory.objects.filter(pk__in=[one, other]))
     tenant.reviewer.patch(f"memories/{other}", {"content": "Bread is baked on Tuesday."})
     with in_workspace(tenant.workspace), pytest.raises(StaleError):
-        gather(seen, Comparisons(), model=tenant.workspace.embedding_model, now=timezone.now())
+        lock_report(seen, Comparisons(), model=tenant.workspace.embedding_model, now=timezone.now())
 
 
 @pytest.fixture
@@ -140,7 +140,7 @@ def test_the_only_filer_is_the_first_lock(shared_tenant: Tenant, verb: str) -> N
 
     with ThreadPoolExecutor(1) as pool:
         with in_workspace(tenant.workspace):
-            one_filer()
+            lock_filing()
             told = pool.submit(call)
             until = monotonic() + PATIENCE_SECONDS
             while not (held := _locks_of_who_waits()) and monotonic() < until:

@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 
 from conflicts.models import ConflictMember, ConflictPair, DetectionDue
-from conflicts.services.reports.judgements import against
+from conflicts.services.reports.judgements import contradictions
 from engram.kernel.actors import SYSTEM
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, Merge
@@ -191,7 +191,9 @@ def test_a_judgement_counts_for_the_words_that_it_was_made_about(tenant: Tenant)
 
     def count() -> int:
         with in_workspace(tenant.workspace):
-            return against(*Memory.objects.filter(pk__in=[one, other]).order_by("pk")).count()
+            return contradictions(
+                *Memory.objects.filter(pk__in=[one, other]).order_by("pk")
+            ).count()
 
     assert count() == 1
     reword(tenant, other, PARIS, "patch")

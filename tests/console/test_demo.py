@@ -108,7 +108,7 @@ def test_detective_has_read_everything_and_finds_nothing_new(demo: Workspace) ->
         assert run.opened == Conflict.objects.filter(status="open").count() > 0
         assert DetectionDue.objects.count() == 0
     later = NOW + timedelta(minutes=5)
-    assert detection_due.queue(demo, None, now=later) == run.trigger_count
+    assert detection_due.queue_memories(demo, None, now=later) == run.trigger_count
     (again,) = detect_due(demo, clock=lambda: later)
     assert (again.status, again.opened, again.joined) == ("done", 0, 0)
     with in_workspace(demo):

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from conflicts.services.detection.detect import detect_due
 from conflicts.services.detection.narrate import narrate_due
-from conflicts.services.due import queue
+from conflicts.services.due import queue_memories
 from engram.kernel.models import Workspace
 from engram.kernel.refusals import RefusalError
 
@@ -32,7 +32,7 @@ class Command(BaseCommand):
         if workspace is None:
             raise CommandError(f"There is no workspace {options['workspace']!r}.")
         try:
-            queued = queue(workspace, options["memory"], now=timezone.now())
+            queued = queue_memories(workspace, options["memory"], now=timezone.now())
         except RefusalError as error:
             raise CommandError(error.detail) from None
         runs = detect_due(workspace, clock=timezone.now)

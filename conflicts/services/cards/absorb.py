@@ -1,4 +1,4 @@
-"""A card that has grown asks for every smaller one among its members."""
+"""Merge smaller cards into a card that has all of their members."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from conflicts.services.cards.lapse import lapse
 
 
 def absorb(card: Conflict, *, now: datetime) -> None:
-    """Close the waiting cards all of whose memories stand on this one too; it asks for them.
+    """Close the waiting cards whose members are all members of this card.
 
-    What was reported pair by pair, in any order, becomes one question. Pairs, comments and what
-    agents said go along; the closed card lapses.
+    So contradictions that were reported pair by pair become one question. Pairs, comments and
+    agents' judgements move to this card; the closed cards lapse.
     """
     held = set(card.members.values_list("lineage", flat=True))
     theirs = ConflictMember.objects.filter(lineage__in=held).exclude(conflict=card)

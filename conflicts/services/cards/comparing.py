@@ -1,4 +1,4 @@
-"""Transactions that need comparisons of claims: compared before, looked up under the locks."""
+"""Run transactions that need comparisons of claims without comparing while locks are held."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from engram.kernel.tenancy import in_workspace, release_connection
 T = TypeVar("T")
 
 MOST_TRIES: Final = 10
-CHANGED = "What this is about changes faster than it is compared; try again."
+CHANGED = "These memories change faster than they are compared; try again."
 
 
 def with_comparisons(workspace: Workspace, work: Callable[[LookUps], T]) -> T:
-    """Do the work of one transaction, and return what it returns.
+    """Run `work` in one transaction and return its result.
 
-    What it asks of the comparisons and nobody has compared yet undoes the transaction and gives
-    its locks back; then it is compared, and the work begins anew. So a text that changed meanwhile
-    is compared again, and no comparison is made while other writers wait. The work must be able
-    to run twice.
+    `work` looks comparisons up. When one is missing, the transaction is rolled back, which releases
+    its locks; the missing pairs are compared, and `work` runs again. So comparisons never make
+    other writers wait, and texts that changed meanwhile are compared again. `work` must be
+    repeatable.
     """
     known = LookUps()
     for _ in range(MOST_TRIES):
@@ -33,7 +33,7 @@ def with_comparisons(workspace: Workspace, work: Callable[[LookUps], T]) -> T:
                 known.demand_known()
                 return done
         except Exception:
-            if not known.is_missing:  # else it may come of an answer that was not known
+            if not known.is_missing:  # else the error may result from a missing comparison
                 raise
         release_connection()
         known.compare_missed()

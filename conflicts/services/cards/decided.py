@@ -1,4 +1,4 @@
-"""What people have decided already, as the rules of identity want it."""
+"""Read the pairs that people have decided, in the form that placing findings needs."""
 
 from __future__ import annotations
 
@@ -16,11 +16,10 @@ DECIDED = (ConflictStatus.RESOLVED, ConflictStatus.DISMISSED)
 
 
 def decided_pairs(lineages: Iterable[str]) -> list[DecidedPair]:
-    """Return the decided pairs that touch one of the lineages, oldest verdict first.
+    """Return the decided pairs with one of the lineages, oldest verdict first.
 
-    An answer of a person's own makes a pair with each memory that it took the place of. The
-    claims are the wordings at the time of the verdict, looked up by revision: a card keeps no
-    copy of any text.
+    A person's own answer forms a pair with each memory that it replaced. The claims are the texts
+    at the time of the verdict, read by revision, because a card stores no copy of any text.
     """
     wanted = list(lineages)
     pairs = ConflictPair.objects.filter(
@@ -30,19 +29,19 @@ def decided_pairs(lineages: Iterable[str]) -> list[DecidedPair]:
     for row in pairs:
         ends_of.setdefault(row.conflict_id, []).append((row.lineage_low, row.lineage_high))
     versions = list(Memory.objects.filter(lineage__in=wanted).values_list("pk", flat=True))
-    standing = Decision.objects.filter(
+    current = Decision.objects.filter(
         Q(conflict__in=list(ends_of)) | Q(answer__in=versions), undone_at=None
     )
-    decisions = list(standing.select_related("answer").order_by("decided_at", "pk"))
+    decisions = list(current.select_related("answer").order_by("decided_at", "pk"))
     of_them = {decision.conflict_id for decision in decisions}
     members = list(ConflictMember.objects.filter(conflict__in=of_them).select_related("memory"))
-    said = wordings(members)
+    texts = wordings(members)
     found: list[DecidedPair] = []
     for decision in decisions:
         own = [m for m in members if m.conflict_id == decision.conflict_id]
         lost = {e["memory"] for e in decision.effects if e["before"] != e["after"]}
         rejected = {str(m.lineage) for m in own if str(m.memory_id) in lost}
-        claims = {str(m.lineage): said[m.pk] for m in own}
+        claims = {str(m.lineage): texts[m.pk] for m in own}
         aside = {str(m.lineage) for m in own if str(m.memory_id) in decision.aside}
         ends = [
             (str(a), str(b))
@@ -50,7 +49,7 @@ def decided_pairs(lineages: Iterable[str]) -> list[DecidedPair]:
             if not {str(a), str(b)} <= aside  # nothing was decided about the two
         ]
         for pair in [*ends, *_by_answer(decision, claims, rejected)]:
-            if claims.keys() >= set(pair):  # else a member was erased, and its wording with it
+            if claims.keys() >= set(pair):  # else a member was erased, with its text
                 both = {lineage: claims[lineage] for lineage in pair}
                 lost_of_pair = frozenset(rejected.intersection(pair))
                 found.append(DecidedPair(str(decision.conflict_id), both, lost_of_pair))
@@ -60,7 +59,7 @@ def decided_pairs(lineages: Iterable[str]) -> list[DecidedPair]:
 def _by_answer(
     decision: Decision, claims: dict[str, str], rejected: set[str]
 ) -> Iterator[tuple[str, str]]:
-    """Pair a person's answer with what it took the place of; put its claim to the others."""
+    """Yield a person's answer paired with each memory it replaced; add its claim to `claims`."""
     answer = decision.answer
     if answer is None or str(answer.lineage) in claims:
         return
@@ -70,7 +69,7 @@ def _by_answer(
 
 
 def wordings(members: list[ConflictMember]) -> dict[int, str]:
-    """Return the wording that each member had when the card was asked or decided."""
+    """Return by member the text it had when the card's question was made, or decided."""
     changed = [m for m in members if m.memory.revision != m.revision]
     kept = {
         (row.memory_id, row.number): row.content

@@ -1,4 +1,4 @@
-"""Who looks after a card, and what people say about it."""
+"""Assign a card to a member, and comment on it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from engram.kernel.tenancy import in_workspace
 def assign(
     workspace: Workspace, conflict_id: UUID, *, username: str | None, actor: Actor, now: datetime
 ) -> Conflict:
-    """Give a card to a member of the workspace, or to nobody."""
+    """Assign a card to a member of the workspace, or to nobody."""
     with in_workspace(workspace):
         conflict = lock_card(conflict_id)
         member = None

@@ -1,4 +1,4 @@
-"""Marks memories in an open conflict: plugged into recall and sessions by setting."""
+"""Find the open conflicts of recalled memories; `ENGRAM_RECALL_ANNOTATORS` names `annotate`."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from memories.services.disputes import OpenConflict
 
 
 def in_one_conflict(one: str, other: str) -> Q:
-    """Return the condition that two memories of a row, named by their fields, share a card."""
-    beside = ConflictMember.objects.filter(
+    """Return the condition that the memories in two fields of a row are on one waiting card."""
+    other_member = ConflictMember.objects.filter(
         conflict=OuterRef("conflict"), memory=OuterRef(OuterRef(other))
     )
     members = ConflictMember.objects.filter(
-        Exists(beside), memory=OuterRef(one), conflict__status__in=WAITING
+        Exists(other_member), memory=OuterRef(one), conflict__status__in=WAITING
     )
     return Q(Exists(members))
 
@@ -27,7 +27,7 @@ def in_one_conflict(one: str, other: str) -> Q:
 def annotate(memory_ids: Collection[UUID]) -> dict[UUID, list[OpenConflict]]:
     """Return the open conflicts of each disputed memory, with the members on the other side.
 
-    Where a card names nobody who says yes, every other member is on the other side.
+    On a card without a member for yes, all other members are on the other side.
     """
     of_these = ConflictMember.objects.filter(
         memory__in=memory_ids, conflict__status__in=WAITING
@@ -38,12 +38,12 @@ def annotate(memory_ids: Collection[UUID]) -> dict[UUID, list[OpenConflict]]:
     cards: dict[UUID, dict[UUID, bool]] = defaultdict(dict)
     for card, memory, says_yes in members.values_list("conflict_id", "memory_id", "says_yes"):
         cards[card][memory] = says_yes
-    asked = set(memory_ids)
+    wanted = set(memory_ids)
     found: dict[UUID, list[OpenConflict]] = defaultdict(list)
     for card, sides in cards.items():
         side = {says: [i for i, s in sides.items() if s is says] for says in (True, False)}
         for memory, says_yes in sides.items():
-            if memory in asked:
+            if memory in wanted:
                 opposing = side[not says_yes] or [i for i in sides if i != memory]
                 found[memory].append(OpenConflict(card, opposing))
     return dict(found)

@@ -1,4 +1,4 @@
-"""Erasing from cards: nothing that quotes an erased memory stays, the decisions themselves do."""
+"""Delete from cards every text that quotes an erased memory; the decisions themselves stay."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from django.db.models import Q
 from conflicts.models import Conflict, ConflictComment, ConflictPair, Decision, Judgement
 from conflicts.models.card import WAITING, LapseReason
 from conflicts.services.cards.lapse import lapse
-from conflicts.services.cards.question import ask_anew, live_members
+from conflicts.services.cards.question import live_members, rebuild_question
 
 ERASED = "Erased."
 
@@ -25,7 +25,7 @@ def note_erased(
     now: datetime,
     **_: Any,
 ) -> None:
-    """Take memories that are about to go out of their cards, and their words out of every card."""
+    """Remove memories about to be erased from their cards, and quotes of them from every card."""
     named = {str(memory_id) for memory_id in memory_ids}
     theirs = Q(members__memory__in=memory_ids) | Q(decisions__answer__in=memory_ids)
     own = set(Conflict.objects.filter(theirs).values_list("pk", flat=True))
@@ -40,10 +40,9 @@ def note_erased(
             if len(live_members(card, now)) < 2:
                 lapse(card, LapseReason.GONE, now=now)
             else:
-                ask_anew(card, now=now)
-    # What people wrote on a card of the memory may say the same in other words.
-    said = ConflictComment.objects.filter(conflict__in=own)
-    said.update(text=ERASED)
+                rebuild_question(card, now=now)
+    # Comments on the memory's own cards are erased whole: they may paraphrase it.
+    ConflictComment.objects.filter(conflict__in=own).update(text=ERASED)
     for decision in Decision.objects.filter(conflict__in=own):
         decision.note = ERASED if decision.note else ""
         decision.effects = [
@@ -55,13 +54,13 @@ def note_erased(
 
 
 def _quoting(quoted_in: Callable[[Any], bool]) -> set[UUID]:
-    """Return the cards that quote the words though the memory is none of theirs."""
+    """Return the ids of all cards whose question or reasoning quotes the erased text."""
     rows = Conflict.objects.order_by().values_list("pk", "question", "reasoning")
     return {pk for pk, *texts in rows.iterator() if quoted_in(texts)}
 
 
 def _erase_quotes(quoted_in: Callable[[Any], bool]) -> None:
-    """Empty the comments, notes and reasons elsewhere that quote the words."""
+    """Replace the comments, notes and reasons of other cards that quote the erased text."""
     for comment in ConflictComment.objects.iterator():
         if quoted_in(comment.text):
             ConflictComment.objects.filter(pk=comment.pk).update(text=ERASED)
@@ -74,7 +73,7 @@ def _erase_quotes(quoted_in: Callable[[Any], bool]) -> None:
 
 
 def _leave(card: Conflict, memory_ids: Sequence[UUID]) -> None:
-    """Take members out of a card, and the pairs that nobody of their lineage stands for."""
+    """Remove members from a card, and the pairs of lineages without a member left."""
     leaving = card.members.filter(memory__in=memory_ids)
     gone = set(leaving.values_list("lineage", flat=True))
     leaving.delete()

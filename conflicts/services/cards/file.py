@@ -1,4 +1,4 @@
-"""Filing findings: each joins its card, opens one, or was answered before."""
+"""File findings: each joins an open card, opens one, or is skipped because it was decided."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from conflicts.services.cards.decided import decided_pairs
 from conflicts.services.cards.finders import further_rules
 from conflicts.services.cards.question import (
     QUESTION_MAX_CHARS,
-    ask_finding,
-    in_order,
+    number_members,
     save_question,
+    set_question_from_finding,
 )
 from conflicts.services.due import note_written
 from engram.kernel.actors import SYSTEM, Actor
@@ -35,8 +35,8 @@ from memories.services.locks import lock
 
 
 @dataclass(slots=True)
-class Filed:
-    """What became of the findings of one run, by card."""
+class FilingResult:
+    """Counts of a run's findings by result, with the cards and placements."""
 
     opened: int = 0
     joined: int = 0
@@ -55,19 +55,20 @@ def file_findings(
     read: Mapping[UUID, int] | None = None,
     is_reported: bool = False,
     beside: Collection[UUID] = (),
-) -> Filed:
-    """File findings within the caller's transaction; run twice, it changes nothing the second time.
+) -> FilingResult:
+    """File findings within the caller's transaction; idempotent.
 
-    1. One filer a workspace. 2. Lock the members: what is hidden meanwhile is no question any
-    more, and what is not in the revision that was `read` is read again. 3. Split what speaks of
-    several things, unless somebody has named just these memories (`is_reported`). 4. Place each
-    finding by identity; what `known` did not know, undoes the transaction (`with_comparisons`).
-    5. Write. Cards that the caller changes `beside` these are locked along, in one order.
+    1. Lock filing in the workspace. 2. Lock the members: findings with a hidden memory are dropped,
+    and memories that are not in the revision that was `read` are queued again. 3. Split findings
+    about several subjects, unless the memories were named by a caller (`is_reported`). 4. Place
+    each finding by identity; a missing comparison rolls the transaction back
+    (`with_comparisons`). 5. Write. Cards in `beside`, which the caller changes too, are locked in
+    the same order.
     """
-    filed = Filed()
+    filed = FilingResult()
     if not findings:
         return filed
-    one_filer()
+    lock_filing()
     ids = {UUID(i) for finding in findings for i in finding.fact_ids}
     live = {str(m.id): m for m in lock(ids) if m.state(now) == "active"}
     if read is not None and (changed := _changed(live.values(), read)):
@@ -98,15 +99,15 @@ def _changed(memories: Iterable[Memory], read: Mapping[UUID, int]) -> list[UUID]
     return sorted(m.id for m in memories if read.get(m.id, m.revision) != m.revision)
 
 
-def one_filer() -> None:
-    """Let one transaction a workspace place findings at a time; its first lock, everywhere."""
+def lock_filing() -> None:
+    """Let only one transaction per workspace file findings; always its first lock."""
     one_at_a_time(f"cards:{current_workspace_id()}")
 
 
 def _of_one_subject(
-    finding: Finding, live: Mapping[str, Memory], known: Comparisons, filed: Filed
+    finding: Finding, live: Mapping[str, Memory], known: Comparisons, filed: FilingResult
 ) -> list[Finding]:
-    """Return a finding as one a subject; one in which nothing of one subject disagrees is none."""
+    """Split a finding by subject; subjects without a contradiction are dropped."""
     notes = {i: note_of(live[i]) for i in finding.fact_ids}
     parts = split_by_subject(finding, notes, known)
     filed.skipped += not parts
@@ -116,16 +117,16 @@ def _of_one_subject(
 def _open_cards(
     lineages: Iterable[str], beside: Collection[UUID]
 ) -> tuple[list[OpenCard], dict[str, Note]]:
-    """Return the cards that wait and touch one of the lineages, and what their members say.
+    """Return the waiting cards with one of the lineages, and the notes of their members.
 
-    They stay locked: a person's verdict or snooze comes before this or after, never between.
+    The cards stay locked, so that no verdict or snooze happens in between.
     """
-    asked = {UUID(lineage) for lineage in lineages}
+    wanted = {UUID(lineage) for lineage in lineages}
     members = ConflictMember.objects.filter(conflict__status__in=WAITING)
-    own = members.filter(lineage__in=asked).order_by()
+    own = members.filter(lineage__in=wanted).order_by()
     theirs = members.filter(conflict__in=own.values("conflict_id")).values("lineage")
-    # A card that grows may absorb these too: locked now, all in one order.
-    near = members.filter(Q(lineage__in=asked) | Q(lineage__in=theirs)).order_by()
+    # A card that grows may absorb these too: all are locked now, in one order.
+    near = members.filter(Q(lineage__in=wanted) | Q(lineage__in=theirs)).order_by()
     named = Q(pk__in=near.values("conflict_id")) | Q(pk__in=beside)
     waiting = Conflict.objects.filter(named, status__in=WAITING)
     locked = [card.pk for card in waiting.order_by("pk").select_for_update()]
@@ -133,8 +134,8 @@ def _open_cards(
     covered: dict[str, set[str]] = {}
     notes: dict[str, Note] = {}
     members = ConflictMember.objects.filter(conflict__in=touched)
-    says = ("memory__content", "memory__scope", "memory__project")
-    for card, lineage, *note in members.values_list("conflict_id", "lineage", *says):
+    fields = ("memory__content", "memory__scope", "memory__project")
+    for card, lineage, *note in members.values_list("conflict_id", "lineage", *fields):
         covered.setdefault(str(card), set()).add(str(lineage))
         notes[str(lineage)] = Note(*note)
     return [OpenCard(card, frozenset(lines)) for card, lines in sorted(covered.items())], notes
@@ -144,7 +145,7 @@ def _file(
     placement: Placement,
     live: dict[str, Memory],
     known: Comparisons,
-    filed: Filed,
+    filed: FilingResult,
     *,
     detected_by: str,
     actor: Actor,
@@ -209,12 +210,12 @@ def _add_members(
     actor: Actor,
     now: datetime,
 ) -> bool:
-    """Add the memories that the card does not hold yet, and number all in the story's order."""
+    """Add the memories that are not members yet, and number all members by time."""
     members = {m.memory_id: m for m in card.members.select_related("memory")}
     by_lineage = {str(memory.lineage): memory for memory in live.values()}
     wanted = [by_lineage[lineage] for lineage in placement.lineages]
     added = [memory for memory in wanted if memory.id not in members]
-    # What the standing question names: a memory that joins says yes only if it says the same.
+    # The current question's claim: a joining memory is for yes only if it makes the same claim.
     for_yes = [m.memory.content for m in members.values() if m.says_yes]
     is_new = not members
     if is_new:
@@ -235,21 +236,21 @@ def _add_members(
             data={"conflict": str(card.id)},
         )
     if added:
-        in_order(list(members.values()))
+        number_members(list(members.values()))
     return bool(added)
 
 
 def _says_yes(
     memory: Memory, opening: Finding | None, for_yes: Sequence[str], known: Comparisons
 ) -> bool:
-    """Tell whether a memory is for yes; the finding that opens a card knows it of its own."""
+    """Return whether a memory is for yes; the finding that opens a card names those that are."""
     if opening is not None and str(memory.id) in opening.fact_ids:
         return str(memory.id) in opening.yes_keeps
     return any(known.making(memory.content, for_yes))
 
 
 def _cover(card: Conflict, placement: Placement) -> None:
-    """Let the card cover its pairs; a pair that was decided moves to the card that asks again."""
+    """Assign the placement's pairs to the card; decided pairs move to it from their old card."""
     pairs = []
     for pair in placement.pairs:
         low, high = sorted(UUID(lineage) for lineage in pair)
@@ -265,9 +266,9 @@ def _cover(card: Conflict, placement: Placement) -> None:
 def _join(
     card: Conflict, finding: Finding, detected_by: str, *, is_wider: bool, now: datetime
 ) -> bool:
-    """Note who else found a card, by which rule, and what the wider question is.
+    """Add the finder and rules of a finding to a card, and its question when the card has grown.
 
-    False when nothing is new of its finders and members: another rule alone makes no new version.
+    Return False when finders and members are unchanged: another rule alone makes no new version.
     """
     is_new_finder = detected_by not in card.detected_by
     card.further_rules = further_rules(card, finding.rules)
@@ -278,6 +279,6 @@ def _join(
         card.detected_by = [*card.detected_by, detected_by]
     held = set(ConflictMember.objects.filter(conflict=card).values_list("memory_id", flat=True))
     if is_wider and {UUID(i) for i in finding.fact_ids} == held:
-        ask_finding(card, finding)
+        set_question_from_finding(card, finding)
     save_question(card, "detected_by", "further_rules", now=now)
     return True

@@ -1,4 +1,4 @@
-"""Who found a card, by which rules, and what that finding is worth."""
+"""List who found a card, by which rules, and the weight of each finder."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from conflicts.models import Conflict
 from conflicts.models.judgement import JudgedRelation, Judgement
 from engram.kernel.models import Event
 
-TOLD = {
+LABELS = {
     "rules": "The rules",
     "narrative": "The narrative pass",
     "agent": "An agent",
@@ -23,28 +23,28 @@ FOUND = ("conflict.opened", "conflict.joined")
 
 @dataclass(frozen=True, slots=True)
 class Finder:
-    """One that found the card: its kind, its name, what it said, and how often it was right."""
+    """One finder of a card: kind, name, stated reason, and weight by its record."""
 
     kind: str
     name: str
-    said: str = ""
+    reason: str = ""
     weight: float | None = None  # in (0, 1), where the finder has a record
 
 
 def finders(card: Conflict, events: Sequence[Event], *, is_withheld: bool) -> tuple[Finder, ...]:
-    """Return who found a card, in the order in which they did; a withheld card quotes nobody."""
+    """Return the finders of a card in order; without reasons when the card is withheld."""
     found: list[Finder] = []
     for kind in card.detected_by:
         if kind == "agent" and (judged := _judgements(card)):
             found.extend(
-                Finder(kind, f"{TOLD[kind]}: {one.agent}", "" if is_withheld else one.reason,
+                Finder(kind, f"{LABELS[kind]}: {one.agent}", "" if is_withheld else one.reason,
                        one.weight)
                 for one in judged
             )  # fmt: skip
         elif kind in {"agent", "person"}:
             found.append(Finder(kind, _reporter(kind, events)))
         else:
-            found.append(Finder(kind, TOLD.get(kind, kind)))
+            found.append(Finder(kind, LABELS.get(kind, kind)))
     return tuple(found)
 
 
@@ -60,12 +60,12 @@ def further_rules(card: Conflict, found_by: Iterable[str]) -> list[str]:
 
 
 def _judgements(card: Conflict) -> list[Judgement]:
-    told = card.judgements.filter(relation=JudgedRelation.CONTRADICTS)
-    return list(told.order_by("created_at", "pk"))
+    judged = card.judgements.filter(relation=JudgedRelation.CONTRADICTS)
+    return list(judged.order_by("created_at", "pk"))
 
 
 def _reporter(kind: str, events: Sequence[Event]) -> str:
-    """Name who reported by hand, as history tells it (events come newest first)."""
+    """Return the label of the reporter by the card's events, which come newest first."""
     by = {"agent": "key", "person": "user"}[kind]
-    told = [e for e in events if e.type in FOUND and e.actor_kind == by and e.actor_label]
-    return f"{TOLD[kind]}: {told[-1].actor_label}" if told else TOLD[kind]
+    found = [e for e in events if e.type in FOUND and e.actor_kind == by and e.actor_label]
+    return f"{LABELS[kind]}: {found[-1].actor_label}" if found else LABELS[kind]

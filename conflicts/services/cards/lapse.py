@@ -1,4 +1,4 @@
-"""What becomes of open cards when their memories go or come back."""
+"""Close waiting cards whose memories are hidden, and reopen them when the memories come back."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from django.db.models import Count, Q, QuerySet
 
 from conflicts.models import Conflict, ConflictMember, ConflictPair
 from conflicts.models.card import WAITING, ConflictStatus, LapseReason
-from conflicts.services.cards.question import ask_anew, live_members
-from conflicts.services.cards.successors import follow
+from conflicts.services.cards.question import live_members, rebuild_question
+from conflicts.services.cards.successors import add_successors
 from engram.kernel.actors import SYSTEM
 from engram.kernel.history import record
 from engram.kernel.models import Event
@@ -20,30 +20,30 @@ from memories.core.content import normalise_quote
 from memories.models import Memory
 from memories.services.index.statement_hashes import texts_of
 
-QUOTE_CHARS = 12  # a shorter statement is only found where it stands alone
+QUOTE_CHARS = 12  # a shorter statement only matches a whole text
 TAKEN_OUT = "Taken out: it quoted a memory that was forgotten."
 
 
 def note_hidden(sender: Any, *, memory_ids: Sequence[UUID], now: datetime, **_: Any) -> None:
-    """Go on with successors, without what was forgotten; close cards that lost their question.
+    """Update the cards of hidden memories: add successors, remove forgotten members, or close.
 
-    Cards that a forgotten memory has left earlier may quote it, too, whether they wait or not.
+    Cards that a forgotten memory has left earlier may quote it too: their texts are removed.
     """
     hidden = Memory.objects.filter(pk__in=memory_ids)
     forgotten = set(hidden.exclude(forgotten_at=None).order_by().values_list("pk", flat=True))
     own = ConflictMember.objects.filter(memory__in=memory_ids)
     waiting = Q(status__in=WAITING, pk__in=own.values("conflict_id"))
-    for card in lock_cards(waiting | Q(pk__in=_ever_about(forgotten))):
+    for card in lock_cards(waiting | Q(pk__in=_cards_ever_of(forgotten))):
         held = set(card.members.values_list("memory_id", flat=True))
         if left := forgotten - held:
             _withhold(card, left)
         if card.status in WAITING:
-            follow(card, memory_ids, now=now)
+            add_successors(card, memory_ids, now=now)
             _narrow(card, now=now)
 
 
 def note_revived(sender: Any, *, memory_ids: Sequence[UUID], now: datetime, **_: Any) -> None:
-    """Open lapsed cards again whose memories are back, unless another card asks by now."""
+    """Reopen lapsed cards whose memories are live again, unless another card has the pair now."""
     for card in lock_cards(Q(is_lapsed=True), memory_ids):
         live = {m.lineage for m in live_members(card, now)}
         if not card.pairs.filter(lineage_low__in=live, lineage_high__in=live).exists():
@@ -57,8 +57,8 @@ def note_revived(sender: Any, *, memory_ids: Sequence[UUID], now: datetime, **_:
         _narrow(card, now=now)
 
 
-def _ever_about(memory_ids: Collection[UUID]) -> set[UUID]:
-    """Return the cards that memories stand or stood on, as their history tells."""
+def _cards_ever_of(memory_ids: Collection[UUID]) -> set[UUID]:
+    """Return the ids of the cards that memories are or were members of, by their events."""
     if not memory_ids:
         return set()
     joined = Event.objects.filter(object_id__in=map(str, memory_ids), type="memory.disputed")
@@ -88,7 +88,7 @@ def lock_cards(wanted: Q, memory_ids: Collection[UUID] | None = None) -> Iterabl
 
 
 def _narrow(card: Conflict, *, now: datetime) -> None:
-    """Close a card with fewer than two live memories; take forgotten ones out of a wider one."""
+    """Close a card with fewer than two live memories; else remove its forgotten members."""
     if len(live_members(card, now)) < 2:
         lapse(card, LapseReason.GONE, now=now)
         return
@@ -100,11 +100,11 @@ def _narrow(card: Conflict, *, now: datetime) -> None:
         of_them = Q(lineage_low__in=lineages) | Q(lineage_high__in=lineages)
         ConflictPair.objects.filter(of_them, conflict=card).delete()
         forgotten.delete()
-        ask_anew(card, now=now)
+        rebuild_question(card, now=now)
 
 
 def _withhold(card: Conflict, forgotten: Collection[UUID]) -> None:
-    """Take what quotes any wording of forgotten memories out of a card that is without them."""
+    """Replace the reasons, comments and notes of a card that quote a forgotten memory's texts."""
     about = Q(memory__in=forgotten) | Q(other__in=forgotten)
     card.judgements.filter(about).exclude(reason="").update(reason=TAKEN_OUT)
     wordings_gone = {normalise_quote(text) for text in texts_of(forgotten)}
@@ -112,23 +112,23 @@ def _withhold(card: Conflict, forgotten: Collection[UUID]) -> None:
         (card.judgements, "reason"), (card.comments, "text"), (card.decisions, "note"),
     ):  # fmt: skip
         for row in rows.exclude(**{name: TAKEN_OUT}):
-            said = normalise_quote(getattr(row, name))
-            if any(w == said or (len(w) >= QUOTE_CHARS and w in said) for w in wordings_gone):
+            text = normalise_quote(getattr(row, name))
+            if any(w == text or (len(w) >= QUOTE_CHARS and w in text) for w in wordings_gone):
                 setattr(row, name, TAKEN_OUT)
                 row.save(update_fields=[name])
 
 
 def lapse(card: Conflict, reason: LapseReason, *, now: datetime, by: UUID | None = None) -> None:
-    """Close a locked card that has no question any more; `by` is the card that asks instead."""
+    """Close a locked card without a verdict; `by` is the card that replaces it, if any."""
     card.status = ConflictStatus.RESOLVED
     card.is_lapsed = True
     card.lapse_reason = reason
     card.snoozed_until = None
     _save(card, "status", "is_lapsed", "lapse_reason", "snoozed_until", now=now)
-    told = {"verdict": None, "status": "resolved", "lapsed": True, "reason": str(reason)}
+    data = {"verdict": None, "status": "resolved", "lapsed": True, "reason": str(reason)}
     if by is not None:
-        told["by"] = str(by)
-    record("conflict.resolved", of=("conflict", card.id), actor=SYSTEM, now=now, data=told)
+        data["by"] = str(by)
+    record("conflict.resolved", of=("conflict", card.id), actor=SYSTEM, now=now, data=data)
 
 
 def _save(card: Conflict, *fields: str, now: datetime) -> None:

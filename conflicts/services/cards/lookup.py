@@ -1,4 +1,4 @@
-"""Finding a card of the current workspace."""
+"""Look up and lock a card of the current workspace."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ def lock_with_members(
 ) -> tuple[Conflict, list[ConflictMember], dict[UUID, Memory]]:
     """Return the card, its members and their memories by id, locked until the transaction ends.
 
-    Memories are locked before cards everywhere: forgetting locks memories, then lapses cards.
+    Memories are always locked before cards: forgetting locks memories, then lapses cards.
     """
-    seen = ConflictMember.objects.filter(conflict=conflict_id).values_list("memory_id", flat=True)
-    memories = {memory.id: memory for memory in lock(set(seen))}
+    ids = ConflictMember.objects.filter(conflict=conflict_id).values_list("memory_id", flat=True)
+    memories = {memory.id: memory for memory in lock(set(ids))}
     conflict = lock_card(conflict_id)
     members = list(conflict.members.all())
     if any(member.memory_id not in memories for member in members):

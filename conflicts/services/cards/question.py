@@ -1,4 +1,4 @@
-"""The question of a card that waits: made from a finding, or from what its live members say."""
+"""Set the question of a waiting card, from a finding or from its live members."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def live_members(card: Conflict, now: datetime) -> list[ConflictMember]:
     return [m for m in members if m.memory.state(now) == State.ACTIVE]
 
 
-def ask_finding(card: Conflict, finding: Finding) -> None:
-    """Let a locked card ask what a finding asks, who says yes included; the caller saves it."""
+def set_question_from_finding(card: Conflict, finding: Finding) -> None:
+    """Set a locked card's question and sides from a finding; the caller saves the card."""
     card.kind = finding.kind
     card.question = finding.question[:QUESTION_MAX_CHARS]
     card.reasoning = finding.reasoning
@@ -34,11 +34,11 @@ def ask_finding(card: Conflict, finding: Finding) -> None:
     card.members.filter(memory__in=[UUID(i) for i in finding.yes_keeps]).update(says_yes=True)
 
 
-def ask_anew(card: Conflict, *, now: datetime, known: Comparisons | None = None) -> None:
-    """Make the question from what the live members say now; nothing of the old text stays.
+def rebuild_question(card: Conflict, *, now: datetime, known: Comparisons | None = None) -> None:
+    """Rebuild the question from the texts of the live members; nothing of the old text stays.
 
-    Without `known` no claims are compared, for who holds up other writers: members stay on their
-    sides, a reworded one stays for yes when nobody else is.
+    Without `known` no claims are compared, for callers that hold locks: members keep their sides; a
+    reworded one stays for yes only when no other member is.
     """
     live = live_members(card, now)
     if len(live) < 2:
@@ -49,8 +49,8 @@ def ask_anew(card: Conflict, *, now: datetime, known: Comparisons | None = None)
     )
     same = {m.pk for m in live if _is_for_yes(m, named, known)}
     is_other = known.are_of_other_subjects if known else lambda a, b: False
-    asked = select_answering(live, lambda m: note_of(m.memory), [named], is_other=is_other)
-    others = [m for m in asked if m.pk not in same] or [m for m in live if m != named]
+    on_subject = select_answering(live, lambda m: note_of(m.memory), [named], is_other=is_other)
+    others = [m for m in on_subject if m.pk not in same] or [m for m in live if m != named]
     card.kind = ConflictKind.AMBIGUITY
     card.question = ask_ambiguity(named.memory.content, others[-1].memory.content)
     card.reasoning = ""
@@ -61,26 +61,26 @@ def ask_anew(card: Conflict, *, now: datetime, known: Comparisons | None = None)
 
 
 def _is_for_yes(member: ConflictMember, named: ConflictMember, known: Comparisons | None) -> bool:
-    """Tell whether a member says what the question names."""
+    """Return whether a member makes the claim that the question names."""
     if member == named:
         return True
     mine, claim = member.memory.content, named.memory.content
     if known is not None:
         return known.says_the_same(mine, claim)
-    is_as_it_was = member.says_yes and not member.is_reworded
-    return is_as_it_was or normalise_quote(mine) == normalise_quote(claim)
+    is_unchanged = member.says_yes and not member.is_reworded
+    return is_unchanged or normalise_quote(mine) == normalise_quote(claim)
 
 
 def save_question(card: Conflict, *others: str, now: datetime) -> None:
-    """Save what a card asks, and its other fields that changed with it, as a new version."""
+    """Save a card's question, and the named other fields, as a new version."""
     card.version += 1
     card.updated_at = now
-    asked = ("kind", "question", "reasoning", "suggested_verdict")
-    card.save(update_fields=[*asked, *others, "version", "updated_at"])
+    fields = ("kind", "question", "reasoning", "suggested_verdict")
+    card.save(update_fields=[*fields, *others, "version", "updated_at"])
 
 
-def in_order(members: Sequence[ConflictMember]) -> list[ConflictMember]:
-    """Number members in the order of the story, and save them."""
+def number_members(members: Sequence[ConflictMember]) -> list[ConflictMember]:
+    """Number members by time, and save them."""
     ordered = sorted(
         members, key=lambda m: (m.memory.observed_at, m.memory.created_at, m.memory_id)
     )

@@ -1,4 +1,4 @@
-"""The queue of cards: what waits, in which order, and where in it a person stands."""
+"""Query the cards: filtered, by urgency, with the position of a card in the queue."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ URGENCY = {Severity.HIGH: 0, Severity.MEDIUM: 1, Severity.LOW: 2}
 
 @dataclass(frozen=True, slots=True)
 class CardFilter:
-    """Which cards a person wants to see; empty means any."""
+    """Filters of cards; empty means any."""
 
     status: str = ConflictStatus.OPEN
     kind: str = ""
@@ -33,7 +33,7 @@ class CardFilter:
 
 @dataclass(frozen=True, slots=True)
 class QueuePosition:
-    """Where a card stands in the queue (`position` counts from 1)."""
+    """A card's position in the queue, from 1, and its neighbours."""
 
     total: int
     position: int
@@ -42,7 +42,7 @@ class QueuePosition:
 
 
 def cards(wanted: CardFilter) -> QuerySet[Conflict]:
-    """Return the wanted cards, the most urgent first, of these the longest-waiting first."""
+    """Return the matching cards, the most urgent first, then the oldest."""
     found = Conflict.objects.all()
     if wanted.status != ALL:
         found = found.filter(status=wanted.status)
@@ -58,10 +58,10 @@ def cards(wanted: CardFilter) -> QuerySet[Conflict]:
         inside = Memory.objects.filter(in_scope(wanted.scope.strip("/")))
         found = found.filter(pk__in=_with(inside))
     if wanted.text:
-        unsayable = _with(Memory.objects.exclude(forgotten_at=None))
-        told = Memory.objects.filter(forgotten_at=None, content__icontains=wanted.text)
-        asked = Q(question__icontains=wanted.text) & ~Q(pk__in=unsayable)
-        found = found.filter(asked | Q(pk__in=_with(told)))
+        with_forgotten = _with(Memory.objects.exclude(forgotten_at=None))
+        matching = Memory.objects.filter(forgotten_at=None, content__icontains=wanted.text)
+        in_question = Q(question__icontains=wanted.text) & ~Q(pk__in=with_forgotten)
+        found = found.filter(in_question | Q(pk__in=_with(matching)))
     return found.annotate(
         urgency=Case(
             *(When(severity=severity, then=Value(rank)) for severity, rank in URGENCY.items()),
@@ -77,12 +77,12 @@ def found_by_rule(rule_id: str) -> Q:
 
 
 def _with(memories: QuerySet[Memory]) -> Any:
-    """Return the cards that one of the memories takes part in, as a sub-select of their ids."""
+    """Return the ids of the cards with one of the memories, as a sub-select."""
     return ConflictMember.objects.filter(memory__in=memories).values("conflict_id")
 
 
 def position_of(queue: QuerySet[Conflict], card: Conflict) -> QueuePosition:
-    """Say where a card stands, or would stand if it has left the queue meanwhile."""
+    """Return a card's position in the queue, or where it would be after it has left the queue."""
     rank = URGENCY.get(Severity(card.severity), len(URGENCY))
     same = Q(urgency=rank)
     before = (
@@ -105,7 +105,7 @@ def position_of(queue: QuerySet[Conflict], card: Conflict) -> QueuePosition:
 
 
 def counts() -> dict[str, int]:
-    """Return how many cards there are by status, in one query."""
+    """Return the number of cards by status, in one query."""
     found = dict.fromkeys(ConflictStatus.values, 0)
     rows = Conflict.objects.order_by().values_list("status").annotate(n=Count("pk"))
     found.update(dict(rows))
@@ -113,7 +113,7 @@ def counts() -> dict[str, int]:
 
 
 def withheld(card_ids: Collection[UUID]) -> frozenset[UUID]:
-    """Return those of the cards whose question quotes, or may quote, a forgotten memory."""
+    """Return the ids of the cards with a forgotten member, which the question may quote."""
     members = ConflictMember.objects.filter(conflict__in=card_ids)
     forgotten = members.exclude(memory__forgotten_at=None)
     return frozenset(forgotten.values_list("conflict_id", flat=True))

@@ -1,8 +1,8 @@
-"""What becomes of cards whose members say something else: asked anew at once, then read again.
+"""Update cards whose members were reworded: a new question at once, settled by the next run.
 
-While the memory is changed nothing is compared, because other writers wait: the card asks about the
-new words, and its member is marked. The detective reads the words next and settles what the card
-asks, or closes it.
+In the transaction that changes the memory nothing is compared, because other writers wait: the
+question is rebuilt from the new text, and the member is marked. The next detection run settles the
+question, or closes the card.
 """
 
 from __future__ import annotations
@@ -21,7 +21,12 @@ from conflicts.models import Conflict, ConflictMember, ConflictPair, JudgedRelat
 from conflicts.models.card import WAITING, LapseReason
 from conflicts.services.cards.decided import wordings
 from conflicts.services.cards.lapse import lapse, lock_cards
-from conflicts.services.cards.question import ask_anew, ask_finding, live_members, save_question
+from conflicts.services.cards.question import (
+    live_members,
+    rebuild_question,
+    save_question,
+    set_question_from_finding,
+)
 from conflicts.services.due import note_written
 from memories.models import Memory, State
 
@@ -34,25 +39,25 @@ def note_reworded(
     created: Collection[UUID] = (),
     **_: Any,
 ) -> None:
-    """Ask no longer about words that are gone. No card asks about what was just created."""
-    stood_before = [memory_id for memory_id in memory_ids if memory_id not in created]
-    for card in lock_cards(Q(status__in=WAITING), stood_before) if stood_before else ():
+    """Rebuild the questions of cards with reworded members; new memories are on no card yet."""
+    existing = [memory_id for memory_id in memory_ids if memory_id not in created]
+    for card in lock_cards(Q(status__in=WAITING), existing) if existing else ():
         members = list(card.members.select_related("memory"))
         before = wordings(members)
         changed = [
             m
             for m in members
-            if before[m.pk] != m.memory.content or (m.is_reworded and m.memory_id in stood_before)
+            if before[m.pk] != m.memory.content or (m.is_reworded and m.memory_id in existing)
         ]
         for member in changed:
-            member.is_reworded = True  # the revision tells until it is read what was asked about
+            member.is_reworded = True  # `revision` stays that of the question until it is read
         ConflictMember.objects.bulk_update(changed, ["is_reworded"])
         if changed:
-            ask_anew(card, now=now)
+            rebuild_question(card, now=now)
 
 
-def with_reworded(read: Collection[UUID]) -> list[UUID]:
-    """Return the waiting cards with a reworded member among the memories that were read."""
+def cards_with_reworded_members(read: Collection[UUID]) -> list[UUID]:
+    """Return the ids of the waiting cards with a reworded member among the read memories."""
     members = ConflictMember.objects.filter(
         is_reworded=True, memory__in=read, conflict__status__in=WAITING
     )
@@ -67,51 +72,51 @@ def settle_reworded(
     read: Mapping[UUID, int],
     now: datetime,
 ) -> None:
-    """Settle what cards ask whose reworded members the rules have `read`, in which revisions.
+    """Settle the questions of cards whose reworded members the rules have read.
 
-    Whoever found a card judged the words of that time. A member stays when it makes the same claim
-    in other words, when a finding with it was `placed` on the card, or when it contradicts another
-    member. Else it is taken out, and only a new finding or report brings it back; a card without
-    a question closes.
+    `read` are the revisions that were read. A reworded member stays when it makes the same claim in
+    other words, when a finding with it was `placed` on the card, or when it contradicts another
+    member. Otherwise it is removed, and only a new finding or report adds it again; a card without
+    a contradiction is closed.
     """
     waiting = Conflict.objects.filter(pk__in=cards, status__in=WAITING)
     for card in waiting.order_by("pk").select_for_update():
         members = list(card.members.select_related("memory"))
-        turned = [
+        reworded = [
             m
             for m in members
             if m.is_reworded
             and m.memory.state(now) == State.ACTIVE
             and read.get(m.memory_id) == m.memory.revision
         ]
-        if not turned:
+        if not reworded:
             continue
         placement = placed.get(card.id)
-        gone = _gone(turned, members, placement, known, now=now)
+        leaving = _find_leaving(reworded, members, placement, known, now=now)
         known.demand_known()
-        for member in turned:
+        for member in reworded:
             member.is_reworded, member.revision = False, member.memory.revision
-        ConflictMember.objects.bulk_update(turned, ["is_reworded", "revision"])
-        if gone and not _go_on(card, gone, known, now=now):
+        ConflictMember.objects.bulk_update(reworded, ["is_reworded", "revision"])
+        if leaving and not _remove_or_close(card, leaving, known, now=now):
             continue
-        _ask(card, placement, known, now=now)
+        _set_question(card, placement, known, now=now)
 
 
-def _gone(
-    turned: Sequence[ConflictMember],
+def _find_leaving(
+    reworded: Sequence[ConflictMember],
     members: Sequence[ConflictMember],
     placement: Placement | None,
     known: Comparisons,
     *,
     now: datetime,
 ) -> list[ConflictMember]:
-    """Return the reworded members that claim something else by now and contradict no member."""
+    """Return the reworded members that make another claim now and contradict no member."""
     found = placement.lineages if placement else ()
-    before = _before(members)
+    before = _former_texts(members)
     live = [m for m in members if m.memory.state(now) == State.ACTIVE]
     changed = [
         m
-        for m in turned
+        for m in reworded
         if str(m.lineage) not in found and not known.says_the_same(before[m.pk], m.memory.content)
     ]
     return [m for m in changed if not _disagrees(m, live, known)]
@@ -120,8 +125,8 @@ def _gone(
 def _disagrees(
     member: ConflictMember, others: Sequence[ConflictMember], known: Comparisons
 ) -> bool:
-    """Tell whether a member contradicts one of the others by the rules."""
-    # All are asked, so that what is not known yet is compared at once.
+    """Return whether a member contradicts one of the others by the rules."""
+    # All pairs are looked up, so that the missing ones are compared together.
     found = [
         known.relation(other.memory.content, member.memory.content) == "contradicts"
         for other in others
@@ -130,38 +135,38 @@ def _disagrees(
     return any(found)
 
 
-def _before(members: Sequence[ConflictMember]) -> dict[int, str]:
-    """Return what each member said when the card was last asked; a successor, what it replaced."""
-    said = wordings(list(members))
-    replaced = {m.memory.superseded_by_id: said[m.pk] for m in members}
-    return {m.pk: replaced.get(m.memory_id, said[m.pk]) for m in members}
+def _former_texts(members: Sequence[ConflictMember]) -> dict[int, str]:
+    """Return each member's text when the question was made; of a successor, what it replaced."""
+    texts = wordings(list(members))
+    replaced = {m.memory.superseded_by_id: texts[m.pk] for m in members}
+    return {m.pk: replaced.get(m.memory_id, texts[m.pk]) for m in members}
 
 
-def _go_on(
-    card: Conflict, gone: Sequence[ConflictMember], known: Comparisons, *, now: datetime
+def _remove_or_close(
+    card: Conflict, leaving: Sequence[ConflictMember], known: Comparisons, *, now: datetime
 ) -> bool:
-    """Take members out of a card that others of it disagree on still; else close it, and say so."""
-    rest = [m for m in live_members(card, now) if m not in gone]
+    """Remove members when the others still disagree and return True; else close the card."""
+    rest = [m for m in live_members(card, now) if m not in leaving]
     if _have_a_question(card, rest, known):
         left = {m.lineage for m in rest}
-        _take_out(card, [m.lineage for m in gone if m.lineage not in left])
+        _remove_lineages(card, [m.lineage for m in leaving if m.lineage not in left])
         return True
     lapse(card, LapseReason.REWORDED, now=now)
     card.pairs.all().delete()
-    if len(rest) > 1:  # what the rules find in them without the one that said so, they ask
+    if len(rest) > 1:  # the rules may find another contradiction among them
         note_written(Memory, memory_ids=[m.memory_id for m in rest], now=now)
     return False
 
 
 def _have_a_question(card: Conflict, rest: Sequence[ConflictMember], known: Comparisons) -> bool:
-    """Tell whether members disagree: by the rules, or as whoever found the card has said."""
+    """Return whether members disagree, by the rules or by the finders of the card."""
     found = [_disagrees(member, rest[i + 1 :], known) for i, member in enumerate(rest)]
     known.demand_known()
     if any(found):
         return True
     if card.detected_by == ["rules"]:
         return False
-    if len({member.says_yes for member in rest}) == 2:  # both sides of the question are left
+    if len({member.says_yes for member in rest}) == 2:  # both sides have a member
         return True
     memories = [member.memory_id for member in rest]
     return card.judgements.filter(
@@ -169,8 +174,8 @@ def _have_a_question(card: Conflict, rest: Sequence[ConflictMember], known: Comp
     ).exists()
 
 
-def _take_out(card: Conflict, lineages: Sequence[UUID]) -> None:
-    """Take lineages out of a locked card, and what was said of their former words with them."""
+def _remove_lineages(card: Conflict, lineages: Sequence[UUID]) -> None:
+    """Remove lineages from a locked card, with the judgements of their former texts."""
     of_them = Q(lineage_low__in=lineages) | Q(lineage_high__in=lineages)
     ConflictPair.objects.filter(of_them, conflict=card).delete()
     about = Q(memory__lineage__in=lineages) | Q(other__lineage__in=lineages)
@@ -183,11 +188,13 @@ def _take_out(card: Conflict, lineages: Sequence[UUID]) -> None:
         card.save(update_fields=["detected_by", "further_rules"])
 
 
-def _ask(card: Conflict, placement: Placement | None, known: Comparisons, *, now: datetime) -> None:
-    """Ask what was found, where it is about all live members; else from what they say."""
+def _set_question(
+    card: Conflict, placement: Placement | None, known: Comparisons, *, now: datetime
+) -> None:
+    """Set the question from the finding, if it has all live members; else from their texts."""
     live = {str(m.memory_id) for m in live_members(card, now)}
     if placement is not None and set(placement.finding.fact_ids) >= live:
-        ask_finding(card, placement.finding)
+        set_question_from_finding(card, placement.finding)
         save_question(card, now=now)
     else:
-        ask_anew(card, now=now, known=known)
+        rebuild_question(card, now=now, known=known)

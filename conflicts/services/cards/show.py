@@ -1,4 +1,4 @@
-"""Everything a person needs to decide about one card: the story, the difference, the outcomes."""
+"""Build the view of one card for people: statements, differences, verdicts with their effects."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ WITHHELD = "A memory of this conflict was forgotten; its question is no longer s
 NOT_SHOWN = "Not shown: a memory of this conflict was forgotten."
 HISTORY_ROWS = 50
 PAIRS_COMPARED = 6
-# Below this share of common text, marking words would colour nearly everything.
+# Below this share of common text nearly all words would be marked, so none are.
 LIKE_ENOUGH = 0.35
-# The order of the keys 1 to 6.
-ASKED = (
+# Verdict, label and tone, in the order of the keys 1 to 6.
+VERDICT_BUTTONS = (
     (Verdict.YES, "Yes", "keep"),
     (Verdict.NO, "No", "drop"),
     (Verdict.KEEP, "Keep the ticked ones", "keep"),
@@ -50,7 +50,7 @@ ASKED = (
 
 @dataclass(frozen=True, slots=True)
 class ShownStatement:
-    """A memory in the order of the story; a forgotten one keeps its place, not its text."""
+    """A member by its number in time order; a forgotten one keeps its number, not its text."""
 
     number: int
     memory: Memory
@@ -58,16 +58,16 @@ class ShownStatement:
     says_yes: bool
     is_reworded: bool
     spans: tuple[Span, ...]
-    is_aside: bool = False  # it speaks of another thing than the question
+    is_aside: bool = False  # about another subject than the question
 
     @property
     def is_live(self) -> bool:
-        """Tell whether agents still recall it."""
+        """Return whether agents still recall it."""
         return self.state == State.ACTIVE
 
     @property
     def is_withheld(self) -> bool:
-        """Tell whether its text must not be shown."""
+        """Return whether its text must not be shown."""
         return self.state == State.FORGOTTEN
 
 
@@ -82,10 +82,7 @@ class StatementDifference:
 
 @dataclass(frozen=True, slots=True)
 class VerdictPreview:
-    """One verdict and what it would do, said before it is chosen.
-
-    `fates` tell what would become of each statement, by its number.
-    """
+    """One verdict with its effect; `fates` are the effects on each statement, by its number."""
 
     key: int
     verdict: str
@@ -95,12 +92,12 @@ class VerdictPreview:
     is_possible: bool = True
     is_suggested: bool = False
     asks_for: str = ""
-    fates: dict[int, str] = field(default_factory=dict)
+    memory_effects: dict[int, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """What somebody said about a card, as far as it may be shown."""
+    """A comment on a card, or a placeholder when its text may not be shown."""
 
     author: str
     text: str
@@ -109,7 +106,7 @@ class Remark:
 
 @dataclass(frozen=True, slots=True)
 class CardView:
-    """A card as a person sees it."""
+    """A card as pages show it."""
 
     card: Conflict
     question: str
@@ -123,34 +120,36 @@ class CardView:
     comments: tuple[Remark, ...] = ()
     events: tuple[Event, ...] = field(default=())
     finders: tuple[Finder, ...] = ()
-    rules: tuple[Rule, ...] = ()  # first the one that opened it
+    rules: tuple[Rule, ...] = ()  # the one that opened the card comes first
     further: tuple[StatementDifference, ...] = ()
     arc: Arc | None = None
     listing: str = ""  # fingerprint of the outcomes
 
     @property
     def is_waiting(self) -> bool:
-        """Tell whether a verdict can be given."""
+        """Return whether a verdict can be given."""
         return self.card.status in {ConflictStatus.OPEN, ConflictStatus.SNOOZED}
 
     @property
     def closed_because(self) -> str:
-        """Say why the card was closed without a verdict, where it was."""
+        """Return why the card was closed without a verdict; empty when it was not."""
         return closing_reason(self.card)
 
     @property
     def last_seq(self) -> int:
-        """Return the newest event that this view includes."""
+        """Return the number of the newest event that this view includes."""
         return self.events[0].seq if self.events else 0
 
 
 def show(card: Conflict, *, now: datetime) -> CardView:
-    """Return a card of the current workspace with all that belongs to it."""
+    """Return the view of a card of the current workspace."""
     members = list(card.members.select_related("memory", "memory__superseded_by"))
     states = {member.pk: member.memory.state(now) for member in members}
     is_withheld = State.FORGOTTEN in states.values()
     compared, difference = _difference(members, states)
-    asked = question_of(card, members, [m.memory for m in members if states[m.pk] == State.ACTIVE])
+    question = question_of(
+        card, members, [m.memory for m in members if states[m.pk] == State.ACTIVE]
+    )
     statements = tuple(
         _statement(
             number,
@@ -158,7 +157,7 @@ def show(card: Conflict, *, now: datetime) -> CardView:
             states[member.pk],
             compared=compared,
             difference=difference,
-            is_aside=member.memory_id in asked.aside,
+            is_aside=member.memory_id in question.aside,
         )
         for number, member in enumerate(members, start=1)
     )
@@ -173,7 +172,7 @@ def show(card: Conflict, *, now: datetime) -> CardView:
         statements=statements,
         difference=difference if difference and difference.likeness >= LIKE_ENOUGH else None,
         compared=compared,
-        outcomes=outcomes(statements, asked, card.suggested_verdict),
+        outcomes=outcomes(statements, question, card.suggested_verdict),
         standing=next((d for d in decisions if d.undone_at is None), None),
         decisions=decisions,
         comments=remarks(card.comments.all(), is_withheld=is_withheld),
@@ -182,56 +181,56 @@ def show(card: Conflict, *, now: datetime) -> CardView:
         rules=rules_of(card),
         further=_further(statements, compared),
         arc=arc_of([(s.memory.observed_at, s.says_yes) for s in statements]),
-        listing=listing_of(card, asked),
+        listing=listing_of(card, question),
     )
 
 
 def closing_reason(card: Conflict) -> str:
-    """Say why a card was closed without a verdict; empty when it was not."""
+    """Return why a card was closed without a verdict; empty when it was not."""
     if not card.is_lapsed:
         return ""
     return card.get_lapse_reason_display() or "Its memories went away or say something else now."
 
 
 def remarks(comments: Iterable[ConflictComment], *, is_withheld: bool) -> tuple[Remark, ...]:
-    """Return what was said about a card; of a withheld one only who spoke, and when."""
+    """Return the comments on a card; of a withheld one only authors and times."""
     return tuple(
         Remark(c.author, NOT_SHOWN if is_withheld else c.text, c.created_at) for c in comments
     )
 
 
 def readable_note(note: str, *, is_withheld: bool) -> str:
-    """Return the note of a decision as far as it may be shown."""
+    """Return the note of a decision, or a placeholder when it may not be shown."""
     return NOT_SHOWN if note and is_withheld else note
 
 
-def spoken(moment: datetime) -> str:
-    """Say a moment in the reader's time zone."""
+def local_time(moment: datetime) -> str:
+    """Format a moment in the reader's time zone."""
     return date_format(timezone.localtime(moment), "D j M, H:i")
 
 
-def verdict_words(decision: Decision) -> str:
-    """Say what was decided."""
+def describe_verdict(decision: Decision) -> str:
+    """Return a sentence with the verdict."""
     if decision.verdict == Verdict.DISMISS:
         return "Dismissed: not a conflict."
     return f"Resolved: {decision.get_verdict_display()}."
 
 
 def changed_since(card: Conflict, seq: int) -> list[Event]:
-    """Return what happened to a card after the event `seq`, oldest first."""
+    """Return the events of a card after the event `seq`, oldest first."""
     events = Event.objects.filter(object_id=str(card.pk), seq__gt=seq).order_by("seq")
     return list(events[:HISTORY_ROWS])
 
 
 def newest_seq() -> int:
-    """Return the newest event of the workspace: what a page made now includes."""
+    """Return the number of the newest event of the workspace."""
     return Event.objects.values_list("seq", flat=True).first() or 0
 
 
 def _difference(
     members: Sequence[ConflictMember], states: dict[int, State]
 ) -> tuple[tuple[int, int] | None, WordDiff | None]:
-    """Compare the newest statement for yes with the newest against it; numbers count from 1."""
+    """Compare the newest statement for yes with the newest other one; numbers count from 1."""
     shown = [
         (number, member)
         for number, member in enumerate(members, start=1)
@@ -249,7 +248,7 @@ def _difference(
 def _further(
     statements: Sequence[ShownStatement], compared: tuple[int, int] | None
 ) -> tuple[StatementDifference, ...]:
-    """Compare each statement with the next, where they are alike enough to tell something."""
+    """Compare each statement with the next, where their likeness is at least `LIKE_ENOUGH`."""
     found = []
     shown = [statement for statement in statements if not statement.is_withheld]
     for one, other in list(pairwise(shown))[:PAIRS_COMPARED]:
@@ -287,13 +286,13 @@ def _statement(
 
 
 def outcomes(
-    statements: Sequence[ShownStatement], asked: CardQuestion, suggested: str
+    statements: Sequence[ShownStatement], question: CardQuestion, suggested: str
 ) -> tuple[VerdictPreview, ...]:
-    """Say for each verdict what it would do to the live statements."""
+    """Return a preview of every verdict."""
     numbers = {s.memory.id: s.number for s in statements}
     found = []
-    for key, (verdict, label, tone) in enumerate(ASKED, start=1):
-        effect, asks_for, is_possible, fates = _effect(verdict, asked, numbers)
+    for key, (verdict, label, tone) in enumerate(VERDICT_BUTTONS, start=1):
+        effect, asks_for, is_possible, fates = _effect(verdict, question, numbers)
         found.append(
             VerdictPreview(
                 key=key,
@@ -304,43 +303,44 @@ def outcomes(
                 asks_for=asks_for,
                 is_possible=is_possible,
                 is_suggested=verdict == suggested,
-                fates=fates,
+                memory_effects=fates,
             )
         )
     return tuple(found)
 
 
 def _effect(
-    verdict: Verdict, asked: CardQuestion, numbers: dict[Any, int]
+    verdict: Verdict, question: CardQuestion, numbers: dict[Any, int]
 ) -> tuple[str, str, bool, dict[int, str]]:
-    """Return the sentence, what must be named too (`keep` or nothing), if it can be, the fates."""
-    says_yes = {memory.id for memory in asked.members if memory.id in asked.says_yes}
+    """Return the effect as a sentence, "keep" if it is needed, if possible, effects by number."""
+    says_yes = {memory.id for memory in question.members if memory.id in question.says_yes}
     if verdict == Verdict.KEEP:
         return (
             "The ticked memories stay; the others are superseded by the newest of them."
-            + _aside(asked.aside, numbers),
+            + _aside(question.aside, numbers),
             "keep",
-            bool(asked.members),
+            bool(question.members),
             {},
         )
     try:
-        plan = consequences(asked, verdict, [])
+        plan = consequences(question, verdict, [])
     except InvalidError:
         if verdict == Verdict.YES or not says_yes:
             return "No memory that says so is active any more.", "", False, {}
-        rest = [memory for memory in asked.members if memory.id not in says_yes]
+        rest = [memory for memory in question.members if memory.id not in says_yes]
         return (
             f"{_describe(says_yes, numbers)} {_is_or_are(says_yes)} retired. "
-            f"{why_unclear(asked, rest)}: tick those that are true." + _aside(asked.aside, numbers),
+            f"{why_unclear(question, rest)}: tick those that are true."
+            + _aside(question.aside, numbers),
             "keep",
             True,
             {numbers[i]: "retired" for i in says_yes},
         )
-    return _sentence(verdict, plan, numbers), "", True, _fates(plan, numbers)
+    return _sentence(verdict, plan, numbers), "", True, _memory_effects(plan, numbers)
 
 
 def _aside(ids: Collection[UUID], numbers: dict[Any, int]) -> str:
-    """Say what a verdict leaves alone."""
+    """Return a sentence about the statements that a verdict does not change."""
     if not ids:
         return ""
     verb = "speaks" if len(ids) == 1 else "speak"
@@ -351,10 +351,10 @@ def _stays(ids: Collection[UUID]) -> str:
     return "stays" if len(ids) == 1 else "stay"
 
 
-def _fates(plan: Consequences, numbers: dict[Any, int]) -> dict[int, str]:
+def _memory_effects(plan: Consequences, numbers: dict[Any, int]) -> dict[int, str]:
     stays = (*plan.kept, *plan.aside)
-    told = (("stays", stays), ("superseded", plan.superseded), ("retired", plan.retired))
-    return {numbers[memory.id]: fate for fate, memories in told for memory in memories}
+    effects = (("stays", stays), ("superseded", plan.superseded), ("retired", plan.retired))
+    return {numbers[memory.id]: effect for effect, memories in effects for memory in memories}
 
 
 def _sentence(verdict: Verdict, plan: Consequences, numbers: dict[Any, int]) -> str:

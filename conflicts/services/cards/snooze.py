@@ -1,4 +1,4 @@
-"""Putting a card off, and bringing it back when its time has come."""
+"""Snooze cards until a time, and open them again."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from engram.kernel.tenancy import in_workspace
 def snooze(
     workspace: Workspace, conflict_id: UUID, *, until: datetime, actor: Actor, now: datetime
 ) -> Conflict:
-    """Put an open card off until a time in the future."""
+    """Snooze a waiting card until a time in the future."""
     if until <= now:
         raise InvalidError("until", "Must be in the future.")
     with in_workspace(workspace):
@@ -56,7 +56,7 @@ def _ended(now: datetime) -> QuerySet[Conflict]:
 
 
 def wake_due(workspace: Workspace, *, now: datetime) -> int:
-    """Open the cards whose snooze has ended, return how many; close those that expired."""
+    """Open the cards whose snooze has ended and return the number; close expired cards."""
     with in_workspace(workspace):
         cards = list(_ended(now).select_for_update(skip_locked=True).order_by("pk"))
         for conflict in cards:

@@ -1,4 +1,4 @@
-"""A card goes on with the memory that takes the place of one of its members."""
+"""Replace hidden members of a card by the newer versions of the same memory."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from datetime import datetime
 from uuid import UUID
 
 from conflicts.models import Conflict, ConflictMember
-from conflicts.services.cards.question import ask_anew, in_order
+from conflicts.services.cards.question import number_members, rebuild_question
 from engram.kernel.actors import SYSTEM
 from engram.kernel.history import record
 from memories.models import State
 
 
-def follow(card: Conflict, hidden: Sequence[UUID], *, now: datetime) -> None:
-    """Add the live successors of hidden members to a locked card, and ask about their words.
+def add_successors(card: Conflict, hidden: Sequence[UUID], *, now: datetime) -> None:
+    """Add the live successors of hidden members to a locked card, and rebuild its question.
 
-    Only versions of the same memory: what else takes a place is another memory's claim. Whether
-    they disagree with the others still, is read next (`reworded.settle_reworded`).
+    Only successors of the same lineage: others are another memory's claim. The next detection run
+    checks whether they still contradict the other members (`reworded.settle_reworded`).
     """
     members = list(card.members.select_related("memory__superseded_by"))
     held = {member.memory_id for member in members}
@@ -42,8 +42,8 @@ def follow(card: Conflict, hidden: Sequence[UUID], *, now: datetime) -> None:
                 is_reworded=True,
             )
         )
-        told = {"conflict": str(card.id)}
-        record("memory.disputed", of=("memory", successor.id), actor=SYSTEM, now=now, data=told)
+        data = {"conflict": str(card.id)}
+        record("memory.disputed", of=("memory", successor.id), actor=SYSTEM, now=now, data=data)
     if added:
-        in_order([*members, *added])
-        ask_anew(card, now=now)
+        number_members([*members, *added])
+        rebuild_question(card, now=now)

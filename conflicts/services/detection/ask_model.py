@@ -1,4 +1,4 @@
-"""Asking a model about the batches of a story side by side, within the day's cap."""
+"""Ask a language model about batches of facts in parallel, within the daily spend cap."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ from memories.core.quoting import escape
 MAX_OUTPUT_TOKENS = 4096
 CALLS_AT_ONCE = 4
 BEAT_SECONDS = 5.0
-# After what a question may take at most, a call that has not come back is given up.
+# A call is abandoned this long after the total time limit of its questions.
 GRACE_SECONDS = 10.0
 
 
 class ReportedShape(BaseModel):
-    """One matter, as the model is asked to put it."""
+    """One finding in the model's answer."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -49,7 +49,7 @@ class ReportedShape(BaseModel):
 
 
 class Reading(BaseModel):
-    """What the model answers about one batch."""
+    """The model's answer about one batch."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -57,10 +57,9 @@ class Reading(BaseModel):
 
 
 def reading_of(lines: int) -> type[Reading]:
-    """Return the shape of an answer about so many lines: some of what it names was offered.
+    """Return the model of an answer about so many lines: it must name at least one of them.
 
-    An answer that names nothing but other lines is about something else: it does not fit, which
-    the model is told once, and is no word on whether the notes agree.
+    An answer that names only other lines is invalid; the model is asked once more.
     """
 
     class ReadingOfLines(Reading):
@@ -76,7 +75,7 @@ def reading_of(lines: int) -> type[Reading]:
 
 @dataclass(slots=True)
 class ModelRun:
-    """What came of a story's batches."""
+    """Result of asking about all batches."""
 
     findings: list[Finding] = field(default_factory=list)
     dropped: int = 0
@@ -88,7 +87,7 @@ class ModelRun:
 
 
 class BeyondCapError(Exception):
-    """The reading would be reserved at more than a whole day's cap: no day has room for it."""
+    """Raised when the highest cost exceeds a whole day's cap."""
 
     def __init__(self, highest_usd: float, cap_usd: float):
         super().__init__(
@@ -106,70 +105,69 @@ def ask_model(
     charge: Callable[[Usage, float], None],
     now: datetime,
 ) -> ModelRun | None:
-    """Ask about every batch; None when the day's cap has no room for all of them.
+    """Ask about every batch; None when the daily cap has no room for all of them.
 
-    No connection, no lock and no transaction is held while the model thinks; `renew` is called
-    every few seconds meanwhile. `charge` is told what is set aside, and at last, whatever happens,
-    what the account was charged.
+    No connection, lock or transaction is held during the calls; `renew` is called every few
+    seconds. `charge` is called with the reserved cost first, and with the actual cost at the end,
+    also after an error.
 
     Raises
     ------
     BeyondCapError
-        No day's cap has room for them.
+        When the highest cost exceeds a whole day's cap.
     """
-    told = [messages(batch) for batch in batches]
-    highest = [llm.highest_cost_usd(one, MAX_OUTPUT_TOKENS) for one in told]
+    prompts = [messages(batch) for batch in batches]
+    highest = [llm.highest_cost_usd(one, MAX_OUTPUT_TOKENS) for one in prompts]
     cap = workspace.config.narrative_daily_usd
     if sum(highest) > cap:
         raise BeyondCapError(sum(highest), cap)
     reserved = spend.reserve(workspace, sum(highest), now=now)
     if reserved is None:
         return None
-    asked = ModelRun()
+    run = ModelRun()
     sent: set[int] = set()
     answered: set[int] = set()
     try:
         charge(Usage(), reserved.usd)
         shapes = [reading_of(len(batch)) for batch in batches]
-        for i, answer in _answers(told, shapes, sent, renew=renew):
+        for i, answer in _answers(prompts, shapes, sent, renew=renew):
             answered.add(i)
             if not isinstance(answer, UnavailableError | RejectedError):
-                asked.read.add(i)
-            _take(asked, batches[i], answer)
+                run.read.add(i)
+            _add_answer(run, batches[i], answer)
         if lost := sent - answered:
-            asked.errors.append(UnavailableError(f"{len(lost)} calls did not come back"))
-        asked.unsent = len(told) - len(sent)
+            run.errors.append(UnavailableError(f"{len(lost)} calls did not come back"))
+        run.unsent = len(prompts) - len(sent)
     finally:
-        # A call that was given up may be paid for all the same.
-        asked.cost_usd += sum(highest[i] for i in sent - answered)
-        spend.settle(workspace, reserved, usage=asked.usage, cost_usd=asked.cost_usd)
-        charge(asked.usage, asked.cost_usd)
-    return asked
+        # An abandoned call may be charged all the same.
+        run.cost_usd += sum(highest[i] for i in sent - answered)
+        spend.settle(workspace, reserved, usage=run.usage, cost_usd=run.cost_usd)
+        charge(run.usage, run.cost_usd)
+    return run
 
 
 def _answers(
-    told: Sequence[Sequence[Message]],
+    prompts: Sequence[Sequence[Message]],
     shapes: Sequence[type[Reading]],
     sent: set[int],
     *,
     renew: Renewal,
 ) -> Iterator[tuple[int, ModelAnswer[Reading] | ModelError]]:
-    """Yield each question's answer as it comes, and note which were sent.
+    """Yield each answer as it arrives, with its batch number, and add sent ones to `sent`.
 
-    After an outage no more are sent: who asks for a pause has it. What does not come back in time
-    is not yielded.
+    After an outage no more are sent. Answers that do not arrive in time are not yielded.
     """
-    gives_up_at = monotonic() + settings.ENGRAM_LLM["total_seconds"] * _rounds(len(told))
+    gives_up_at = monotonic() + settings.ENGRAM_LLM["total_seconds"] * _rounds(len(prompts))
     gives_up_at += GRACE_SECONDS
     pool = ThreadPoolExecutor(CALLS_AT_ONCE, thread_name_prefix="narrative")
-    queued = list(range(len(told)))[::-1]
+    queued = list(range(len(prompts)))[::-1]
     calls: dict[Future[ModelAnswer[Reading] | ModelError], int] = {}
     try:
         while queued or calls:
             while queued and len(calls) < CALLS_AT_ONCE:
                 i = queued.pop()
                 sent.add(i)
-                calls[pool.submit(_ask, told[i], shapes[i])] = i
+                calls[pool.submit(_ask, prompts[i], shapes[i])] = i
             release_connection()
             done, _ = wait(calls, timeout=BEAT_SECONDS, return_when=FIRST_COMPLETED)
             renew()
@@ -196,18 +194,18 @@ def _rounds(calls: int) -> int:
     return -(-calls // CALLS_AT_ONCE)
 
 
-def _take(
-    asked: ModelRun, batch: Sequence[Fact], answer: ModelAnswer[Reading] | ModelError
+def _add_answer(
+    run: ModelRun, batch: Sequence[Fact], answer: ModelAnswer[Reading] | ModelError
 ) -> None:
     """Count what an answer took, and keep of it what names memories that were offered."""
-    asked.usage += answer.usage
+    run.usage += answer.usage
     if isinstance(answer, ModelError):
-        asked.cost_usd += llm.cost_usd(answer.usage, llm.model_name())
-        asked.errors.append(answer)
+        run.cost_usd += llm.cost_usd(answer.usage, llm.model_name())
+        run.errors.append(answer)
         return
-    asked.cost_usd += answer.cost_usd
+    run.cost_usd += answer.cost_usd
     reported = answer.value.findings
-    asked.dropped += max(0, len(reported) - MAX_FINDINGS)
+    run.dropped += max(0, len(reported) - MAX_FINDINGS)
     for one in reported[:MAX_FINDINGS]:
         finding = accept_finding(
             Reported(
@@ -220,6 +218,6 @@ def _take(
             batch,
         )
         if finding is None:
-            asked.dropped += 1
+            run.dropped += 1
         else:
-            asked.findings.append(finding)
+            run.findings.append(finding)

@@ -1,4 +1,4 @@
-"""Reading the story: what is due, by one runner a workspace, joined to the cards by identity."""
+"""Run detection by rules over due memories, one runner per workspace, and file the findings."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from conflicts.core.detective import detect as find
 from conflicts.models import DetectionDue, DetectionLease, DetectionRun
 from conflicts.services.cards.comparing import with_comparisons
 from conflicts.services.cards.file import file_findings
-from conflicts.services.cards.reworded import settle_reworded, with_reworded
+from conflicts.services.cards.reworded import cards_with_reworded_members, settle_reworded
 from conflicts.services.detection import backlog
 from conflicts.services.detection.narrative import hand_on
 from conflicts.services.detection.story import is_short, load_facts, story_ids
@@ -30,8 +30,8 @@ from engram.kernel.tenancy import in_workspace
 log = logging.getLogger(__name__)
 Clock = Callable[[], datetime]
 
-# So many new memories are read in one run; more make further runs. In a long story each brings a
-# neighbourhood of its own: fewer keep a run to seconds.
+# New memories per run; more need further runs. Fewer where each brings its own neighbourhood, so
+# that a run takes seconds.
 TRIGGERS_A_RUN = 500
 TRIGGERS_A_RUN_OF_A_LONG_STORY = 50
 
@@ -39,11 +39,11 @@ TRIGGERS_A_RUN_OF_A_LONG_STORY = 50
 def detect_due(
     workspace: Workspace, *, clock: Clock, seconds: float | None = None
 ) -> list[DetectionRun]:
-    """Read what is due in a workspace; nothing when another runner is at it.
+    """Read the due memories of a workspace; does nothing while another runner has the lease.
 
-    After `seconds` the rest is left to a later wake-up, so that other workspaces have their turn;
-    None reads everything. Kill it anywhere and nothing is lost or doubled: due rows go in the
-    transaction that files the findings, and findings have an identity.
+    After `seconds` the rest is left to a later wake-up, so that other workspaces are served; None
+    reads everything. Safe to kill at any point: due rows are deleted in the transaction that files
+    the findings, and filing is idempotent.
     """
     runs: list[DetectionRun] = []
     started = monotonic()
@@ -65,7 +65,7 @@ def _read_all(
     clock: Clock,
     is_over: Callable[[], bool],
 ) -> bool:
-    """Hold the lease until nothing is due or time is over; tell whether something is due still."""
+    """Hold the lease until nothing is due or time is over; return whether something is due."""
     held, holder = lease_of(DetectionLease, workspace.pk), uuid4()
     if not lease.acquire(held, holder, clock()):
         return False
@@ -87,7 +87,7 @@ def _read_all(
                     break
     finally:
         is_due = backlog.release(DetectionLease, workspace, holder, clock())
-    # What failed waits for the sweep: an error that strikes everything must not spin.
+    # After a failure the sweep retries: a persistent error must not loop.
     return is_due and not has_failed
 
 
@@ -108,8 +108,8 @@ def _read_once(workspace: Workspace, renew: Renewal, *, clock: Clock) -> Detecti
 
     try:
         _fill(workspace, run, due, renew=renew, clock=clock)
-    except Exception as error:  # noqa: BLE001  whatever it was, the run is closed and tried again
-        # Messages of exceptions may quote memories: the log has the places, the row the type.
+    except Exception as error:  # noqa: BLE001  the run is closed and retried after any error
+        # Messages of exceptions may quote memories: only the type and the traceback are kept.
         kind, places = type(error).__name__, "".join(format_tb(error.__traceback__))
         log.error("detection run %s failed: %s\n%s", run.id, kind, places)
         run.status, run.error = "failed", kind
@@ -131,7 +131,7 @@ def _fill(
     renew: Renewal,
     clock: Clock,
 ) -> None:
-    """Read, then file the findings and take the due rows away, or on, in one transaction."""
+    """Read, then file the findings and remove or hand on the due rows in one transaction."""
     now = run.created_at
     triggers = {row.memory_id for row in due}
     with in_workspace(workspace), without_nested_loops():
@@ -152,7 +152,7 @@ def _fill(
     run.batches = 1
 
     def file(known: Comparisons) -> None:
-        reworded = with_reworded(triggers)
+        reworded = cards_with_reworded_members(triggers)
         filed = file_findings(
             findings, known, detected_by="rules", read=story.revisions, beside=reworded, now=now
         )

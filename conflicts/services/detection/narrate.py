@@ -1,4 +1,4 @@
-"""The narrative pass: a model reads what the rules have read, by a runner of its own."""
+"""Narrative pass: a language model reads memories that the rules have read, by its own runner."""
 
 from __future__ import annotations
 
@@ -47,19 +47,19 @@ log = logging.getLogger(__name__)
 
 TRIGGERS_A_RUN = 50
 NEIGHBOURS = 6
-# A capped workspace asks again after this, or when the next day's account begins.
+# A workspace at its cap tries again after this, or when the next day begins.
 CAPPED_PAUSE = timedelta(hours=1)
 
 
 def narrate_due(
     workspace: Workspace, *, clock: Clock, seconds: float | None = None
 ) -> list[DetectionRun]:
-    """Let the model read what awaits it; nothing when another runner is at it.
+    """Let the model read what waits for it; does nothing while another runner has the lease.
 
-    After `seconds` the rest is left to a later wake-up, so that other workspaces have their turn;
-    a run that has begun is ended. None reads everything. Kill it anywhere and nothing is lost or
-    doubled: due rows go in the transaction that files the findings. A run that fails or meets the
-    cap leaves them due, after a pause.
+    After `seconds` the rest is left to a later wake-up, so that other workspaces are served; a
+    running run is finished. None reads everything. Safe to kill at any point: due rows are deleted
+    in the transaction that files the findings. A run that fails or reaches the cap leaves them due,
+    after a pause.
     """
     if not is_on(workspace):
         drop_waiting(workspace)
@@ -87,14 +87,14 @@ def narrate_due(
                     break
     finally:
         is_due = backlog.release(NarrativeLease, workspace, holder, clock())
-    # What failed waits for the sweep: an error that strikes everything must not spin.
+    # After a failure the sweep retries: a persistent error must not loop.
     if is_due and not has_failed:
         wake(NARRATE_TASK, workspace.pk)
     return runs
 
 
 def _narrate_once(workspace: Workspace, renew: Renewal, *, clock: Clock) -> DetectionRun | None:
-    """Let the model read the oldest that await it as one run; None when nothing is due."""
+    """Let the model read the oldest waiting memories as one run; None when nothing is due."""
     started = monotonic()
     with in_workspace(workspace):
         now = clock()
@@ -115,8 +115,8 @@ def _narrate_once(workspace: Workspace, renew: Renewal, *, clock: Clock) -> Dete
 
     try:
         _read(workspace, run, due, renew=renew, clock=clock)
-    except Exception as error:  # noqa: BLE001  whatever it was, the run is closed and tried again
-        # Messages of exceptions may quote memories: the log has the places, the row the type.
+    except Exception as error:  # noqa: BLE001  the run is closed and retried after any error
+        # Messages of exceptions may quote memories: only the type and the traceback are kept.
         kind, places = type(error).__name__, "".join(format_tb(error.__traceback__))
         log.error("narrative run %s failed: %s\n%s", run.id, kind, places)
         _fail(workspace, run, due, error, now=clock())
@@ -135,12 +135,12 @@ def _read(
     renew: Renewal,
     clock: Clock,
 ) -> None:
-    """Tell the story to the model, then file what it finds; what the cap refuses is put off."""
+    """Ask the model about the facts, then file its findings; postpone the run at the cap."""
     now = run.created_at
     triggers = {row.memory_id for row in due}
     story, batches = _story(workspace, run, triggers, now=now)
     renew()
-    if not story.facts_of(triggers):  # all of them went away meanwhile
+    if not story.facts_of(triggers):  # all of them were hidden meanwhile
         run.status, run.narrative, run.batches = "done", Narrative.NOT_NEEDED, 0
         with in_workspace(workspace):
             backlog.take_away(due)
@@ -152,21 +152,21 @@ def _read(
             run.save(update_fields=["tokens", "cost_usd"])
 
     try:
-        asked = ask_model(workspace, batches, renew=renew, charge=charge, now=now)
+        model_run = ask_model(workspace, batches, renew=renew, charge=charge, now=now)
     except BeyondCapError as error:
-        asked, run.error = None, str(error)
-    if asked is None:
+        model_run, run.error = None, str(error)
+    if model_run is None:
         run.status, run.narrative, run.batches = "done", Narrative.CAPPED, 0
         until = min(spend.next_day(now), now + CAPPED_PAUSE)
         with in_workspace(workspace):
             backlog.put_off(run, until=until, has_failed=False)
             backlog.join_pause(now)
         return
-    run.dropped, run.batches = asked.dropped, len(batches) - asked.unsent
+    run.dropped, run.batches = model_run.dropped, len(batches) - model_run.unsent
     if run.facts_forgotten:
-        run.survivors = _memories_of(story, [batches[i] for i in sorted(asked.read)])
+        run.survivors = _memories_of(story, [batches[i] for i in sorted(model_run.read)])
     renew()
-    findings = [finding for raw in asked.findings if (finding := story.in_memories(raw))]
+    findings = [finding for raw in model_run.findings if (finding := story.in_memories(raw))]
 
     def file(known: Comparisons) -> None:
         filed = file_findings(
@@ -174,20 +174,20 @@ def _read(
         )
         again = _to_read_again(findings, story, now=clock())
         run.opened, run.joined, run.skipped = filed.opened, filed.joined, filed.skipped
-        if not asked.errors:
+        if not model_run.errors:
             backlog.take_away([row for row in due if row.memory_id not in again])
             run.status, run.narrative = "done", Narrative.DONE
             run.save()
 
     with_comparisons(workspace, file)
-    if asked.errors:
-        _fail(workspace, run, due, _longest_outage(asked), now=clock())
+    if model_run.errors:
+        _fail(workspace, run, due, _longest_outage(model_run), now=clock())
 
 
 def _to_read_again(findings: Sequence[Finding], story: Story, *, now: datetime) -> set[UUID]:
-    """Return the memories of findings that were not filed: one of them has gone or was reworded.
+    """Return the memories of findings that were not filed, as one was hidden or reworded meanwhile.
 
-    Within the transaction that filed, which holds locks on all of them.
+    Called within the transaction that filed, which holds locks on all of them.
     """
     named = [{UUID(i) for i in finding.fact_ids} for finding in findings]
     live = Memory.objects.recallable(now).filter(pk__in=set().union(*named))
@@ -196,16 +196,18 @@ def _to_read_again(findings: Sequence[Finding], story: Story, *, now: datetime) 
     return {pk for ids in named if not ids <= as_read for pk in ids}
 
 
-def _longest_outage(asked: ModelRun) -> ModelError:
-    """Return the error that says most about when to try again: who is away for longest."""
-    away = [error for error in asked.errors if isinstance(error, UnavailableError | RejectedError)]
-    return max(away, key=_pause_of, default=asked.errors[0])
+def _longest_outage(model_run: ModelRun) -> ModelError:
+    """Return the error with the longest pause before the next try."""
+    away = [
+        error for error in model_run.errors if isinstance(error, UnavailableError | RejectedError)
+    ]
+    return max(away, key=_pause_of, default=model_run.errors[0])
 
 
 def _pause_of(error: Exception) -> timedelta:
-    said = getattr(error, "retry_after_seconds", None) or 0.0
+    seconds = getattr(error, "retry_after_seconds", None) or 0.0
     longest = backlog.LONGEST_ASKED_PAUSE
-    return timedelta(seconds=min(said, longest.total_seconds()))
+    return timedelta(seconds=min(seconds, longest.total_seconds()))
 
 
 def _fail(
@@ -216,7 +218,7 @@ def _fail(
     *,
     now: datetime,
 ) -> None:
-    """Close a run that failed; what is no fault of its memories never sets them aside."""
+    """Close a failed run; outages and lost leases do not count as failures of its memories."""
     run.status, run.narrative = "failed", Narrative.FAILED
     run.error = str(error) if isinstance(error, ModelError) else type(error).__name__
     with in_workspace(workspace):
@@ -233,7 +235,7 @@ def _fail(
 def _story(
     workspace: Workspace, run: DetectionRun, triggers: Collection[UUID], *, now: datetime
 ) -> tuple[Story, list[tuple[Fact, ...]]]:
-    """Return the story and the batches in which the model reads it; the run says what was left."""
+    """Return the facts and the batches for the model; the run counts those that were left out."""
     with in_workspace(workspace), without_nested_loops():
         ids = story_ids(triggers, workspace.embedding_model, now)
     with in_workspace(workspace), without_nested_loops():
@@ -258,7 +260,7 @@ def _story(
 
 
 def _memories_of(story: Story, batches: Sequence[Sequence[Fact]]) -> list[UUID]:
-    """Return the memories of batches, each once, in the order of the story."""
+    """Return the distinct memories of batches, by time."""
     shown = {fact.id for batch in batches for fact in batch}
     facts = [fact.id for fact in story.facts if fact.id in shown]
     return list(dict.fromkeys(UUID(story.memory_of[i]) for i in facts))
@@ -281,13 +283,13 @@ def _threads(story: Story, triggers: Collection[str]) -> list[list[str]]:
 
 
 def _in_cards(ids: Collection[UUID]) -> dict[UUID, int]:
-    """Return on how many cards each memory stands."""
+    """Return the number of cards of each memory."""
     rows = ConflictMember.objects.order_by().filter(memory__in=ids).values_list("memory")
     return dict(rows.annotate(cards=Count("conflict")))
 
 
 def _in_open_cards(ids: Collection[UUID]) -> set[UUID]:
-    """Return the memories whose cards wait for a person."""
+    """Return the memories on waiting cards."""
     waiting = [ConflictStatus.OPEN, ConflictStatus.SNOOZED]
     members = ConflictMember.objects.order_by().filter(conflict__status__in=waiting, memory__in=ids)
     return set(members.values_list("memory", flat=True))

@@ -1,4 +1,4 @@
-"""The narrative tier: whether a language model reads a workspace's story, and what is for it."""
+"""Narrative tier: whether a language model reads a workspace's memories, and which of them."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, Revision
 
 NARRATE_TASK = "conflicts.narrate_workspace"
-# Why a wording was replaced by whoever calls, not by a merge.
+# Reason of a revision by a caller, in contrast to one by a merge.
 REVISED = "revise"
 
 
 @dataclass(frozen=True, slots=True)
 class NarrativeState:
-    """Whether a model reads here: `is_on`, else why not; what today has cost (UTC), in dollars."""
+    """Whether the narrative tier is on, why not, and today's cost (UTC) in dollars."""
 
     is_on: bool
     why_off: Literal["", "no_key", "setting"]
@@ -37,11 +37,11 @@ class NarrativeState:
     spent_usd: float
     cap_usd: float
     waiting: int  # memories that the rules have read and the model has not
-    why_stuck: str  # why no day's cap had room for what waits, at the last try
+    why_stuck: str  # error of the last run when it exceeded the daily cap, else empty
 
     @property
     def how_to_switch_on(self) -> str:
-        """Return what a person has to do, empty when it is on."""
+        """Return instructions for switching it on; empty when it is on."""
         return {
             "": "",
             "no_key": "Set OPENAI_API_KEY, or OPENAI_BASE_URL for a server of your own, and start "
@@ -51,7 +51,7 @@ class NarrativeState:
 
 
 def narrative_state(workspace: Workspace, *, now: datetime) -> NarrativeState:
-    """Return whether a model reads this workspace's story, and what that costs."""
+    """Return the state of the narrative tier in a workspace."""
     with in_workspace(workspace):
         waiting = backlog.awaited(Awaits.MODEL).count()
         spent_usd = spend.spent_usd(workspace, now=now)
@@ -68,7 +68,7 @@ def narrative_state(workspace: Workspace, *, now: datetime) -> NarrativeState:
 
 
 def is_on(workspace: Workspace) -> bool:
-    """Tell whether a model reads this workspace's story."""
+    """Return whether the narrative tier is on in a workspace."""
     return not _why_off(workspace)
 
 
@@ -81,10 +81,10 @@ def _why_off(workspace: Workspace) -> Literal["", "no_key", "setting"]:
 def hand_on(
     workspace: Workspace, due: Sequence[DetectionDue], story: Story, *, now: datetime
 ) -> Narrative:
-    """Let what the rules have read, within the caller's transaction, wait for the model or go.
+    """Queue the memories that the rules have read for the model, or remove them from the queue.
 
-    Never for the model are revisions, explicit successors, and what has only lines of its own
-    session beside it.
+    Revisions, explicit successors, and memories without a candidate outside their own session are
+    never for the model. Called within the transaction that files the findings.
     """
     if not is_on(workspace):
         backlog.take_away(due)
@@ -99,20 +99,20 @@ def hand_on(
 
 
 def drop_waiting(workspace: Workspace) -> None:
-    """Let nothing wait for a model that will not come."""
+    """Remove everything that waits for the model from the queue."""
     with in_workspace(workspace):
         DetectionDue.objects.filter(awaits=Awaits.MODEL).delete()
         NarrativeLease.objects.filter(workspace=workspace, holder=None).update(due_at=None)
 
 
 def _for_model(triggers: Collection[UUID], story: Story) -> set[UUID]:
-    told = [fact for fact in story.facts if UUID(story.memory_of[fact.id]) in triggers]
-    candidates = {UUID(story.memory_of[f.id]) for f in told if may_disagree(f, story.facts)}
+    new = [fact for fact in story.facts if UUID(story.memory_of[fact.id]) in triggers]
+    candidates = {UUID(story.memory_of[f.id]) for f in new if may_disagree(f, story.facts)}
     return candidates - _explicit(candidates)
 
 
 def _explicit(ids: Collection[UUID]) -> set[UUID]:
-    """Return those that say themselves what they replace: successors and revisions."""
+    """Return the memories that explicitly replace another text: successors and revisions."""
     successors = Memory.objects.filter(pk__in=ids).exclude(lineage=F("pk"))
     revised = Revision.objects.filter(
         memory__in=ids, number=F("memory__revision") - 1, reason=REVISED

@@ -1,9 +1,8 @@
-"""Is the detective any good: what became of its questions, with intervals.
+"""Measure detection quality by people's verdicts, with 95 % intervals.
 
-*Confirmed* is every verdict but `dismiss`: somebody found the question worth an answer. Among
-these `both_valid` is counted apart, because it says that the members do not exclude each other; who
-wants the strict share subtracts it. `dismiss` says that the detector was wrong. A verdict that was
-taken back does not count, and neither does a card that lapsed: nobody answered it.
+*Confirmed* is every verdict except `dismiss`, which means that the detector was wrong. `both_valid`
+is also counted separately, because its members do not exclude each other; subtract it for a
+stricter share. Undone verdicts and lapsed cards do not count.
 """
 
 from __future__ import annotations
@@ -25,13 +24,13 @@ from engram.kernel.models import Event
 from memories.core.metrics import Interval, wilson
 
 DETECTORS: Final = ("rules", "narrative", "agent", "person")
-TOLD: Final = ("conflict.opened", "conflict.joined")
+FOUND_EVENTS: Final = ("conflict.opened", "conflict.joined")
 AGENT_VERDICTS_READ: Final = 2000
 
 
 @dataclass(frozen=True, slots=True)
 class VerdictCounts:
-    """What people said to some of the cards."""
+    """Counts of people's verdicts on some of the cards."""
 
     decided: int
     confirmed: Interval
@@ -75,7 +74,7 @@ class _Row(NamedTuple):
 
 
 def measure(*, since: datetime | None, until: datetime) -> Quality:
-    """Measure the verdicts of the workspace being served from `since` to before `until`."""
+    """Return the figures of the current workspace's verdicts from `since` to before `until`."""
     decisions = Decision.objects.filter(decided_at__lt=until)
     lapsed = Conflict.objects.filter(is_lapsed=True, updated_at__lt=until)
     if since is not None:
@@ -118,25 +117,26 @@ def _rows(decisions: QuerySet[Decision]) -> list[_Row]:
 
 
 def _agents(decisions: QuerySet[Decision]) -> dict[str, VerdictCounts]:
-    """Judge each agent by the newest verdicts on cards that it judged or reported."""
-    standing = decisions.filter(undone_at=None, conflict__detected_by__contains=["agent"])
-    newest = standing.order_by("-decided_at")[:AGENT_VERDICTS_READ]
+    """Count by agent the newest verdicts on cards that it judged or reported."""
+    current = decisions.filter(undone_at=None, conflict__detected_by__contains=["agent"])
+    newest = current.order_by("-decided_at")[:AGENT_VERDICTS_READ]
     verdicts = dict(newest.values_list("conflict_id", "verdict"))
     judged = Judgement.objects.filter(
         conflict__in=list(verdicts), relation=JudgedRelation.CONTRADICTS
     )
-    told = Event.objects.filter(
-        object_id__in=[str(pk) for pk in verdicts], type__in=TOLD, actor_kind="key"
+    reports = Event.objects.filter(
+        object_id__in=[str(pk) for pk in verdicts], type__in=FOUND_EVENTS, actor_kind="key"
     )
     cards: dict[str, set[UUID]] = defaultdict(set)
     for agent, card in judged.values_list("agent", "conflict_id"):
         cards[agent].add(card)
     judged_cards = {card for own in cards.values() for card in own}
-    for agent, card_id in told.values_list("actor_label", "object_id"):
+    for agent, card_id in reports.values_list("actor_label", "object_id"):
         if UUID(card_id) not in judged_cards:  # reported by hand
             cards[agent].add(UUID(card_id))
     counted = {
-        agent: share_out(Counter(verdicts[card] for card in own)) for agent, own in cards.items()
+        agent: count_verdicts(Counter(verdicts[card] for card in own))
+        for agent, own in cards.items()
     }
     return dict(sorted(counted.items(), key=lambda row: (-row[1].decided, row[0])))
 
@@ -145,11 +145,11 @@ def _count(rows: Iterable[_Row]) -> VerdictCounts:
     verdicts: Counter[str] = Counter()
     for row in rows:
         verdicts[row.verdict] += row.n
-    return share_out(verdicts)
+    return count_verdicts(verdicts)
 
 
-def share_out(verdicts: Mapping[str, int]) -> VerdictCounts:
-    """Share verdicts out: how many of each there are."""
+def count_verdicts(verdicts: Mapping[str, int]) -> VerdictCounts:
+    """Return the counts and shares of verdicts."""
     decided, dismissed = sum(verdicts.values()), verdicts.get(Verdict.DISMISS, 0)
     return VerdictCounts(
         decided=decided,

@@ -1,9 +1,8 @@
-"""What the last days would have looked like under other settings: read, never written.
+"""Replay the last days under other settings, without writing anything.
 
-Cards that came are judged by the confidence that they came with: those that only the rules found
-would not have come below the least confidence asked about. Where less is asked of a finding than
-now, the rules read the story once more for what they would have asked in addition. How other
-merges would have changed the story is not followed further.
+Cards that only the rules found are kept or dropped by their confidence. When the proposed minimum
+confidence is lower than the current one, the rules read the memories once more for additional
+findings. The effect of other merges on later memories is not simulated.
 """
 
 from __future__ import annotations
@@ -35,10 +34,10 @@ from memories.models import Memory
 from memories.services.gate.replay import GateReplay, compare_commits, read_commits, replay_gate
 
 CARDS_READ = 2000  # the newest
-TRIGGERS_READ = 500  # new memories that the rules read again, the newest; of a long story fewer
+TRIGGERS_READ = 500  # new memories that the rules read again, the newest first
 TRIGGERS_OF_A_LONG_STORY = 50
 EXAMPLES = 50
-# What a replay follows; other settings may be asked about, and are named as not followed.
+# The settings that a replay simulates; others may be proposed, and are listed as not followed.
 FOLLOWED: Final = frozenset(
     {"gate_policy", "gate_threshold", "detection_enabled", "detection_min_confidence"}
 )
@@ -46,7 +45,7 @@ FOLLOWED: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class AlsoFound:
-    """What the rules would have asked in addition."""
+    """A finding that the rules would have filed in addition."""
 
     kind: str
     memories: tuple[UUID, ...]
@@ -55,7 +54,7 @@ class AlsoFound:
 
 @dataclass(slots=True)
 class DetectionReplay:
-    """What would have become of the cards of a period."""
+    """The cards of a period under current and proposed settings."""
 
     cards: int = 0
     is_cut: bool = False
@@ -64,23 +63,23 @@ class DetectionReplay:
     dismissed_spared: list[UUID] = field(default_factory=list)
     confirmed_missed: list[UUID] = field(default_factory=list)
     undecided_gone: list[UUID] = field(default_factory=list)
-    came_back: list[UUID] = field(default_factory=list)  # only the settings that stand refuse them
+    came_back: list[UUID] = field(default_factory=list)  # only the current settings reject them
     also: Sequence[AlsoFound] = ()
     also_count: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One setting that would change."""
+    """One changed setting: its current and its proposed value."""
 
     name: str
-    value: Any  # as it is set now
+    value: Any
     asked: Any
 
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """A period under the settings that stand and under those asked about."""
+    """A period under current and proposed settings."""
 
     since: datetime
     until: datetime
@@ -92,28 +91,28 @@ class Replay:
 
 def replay(workspace: Workspace, changes: Mapping[str, Any], *, days: int, now: datetime) -> Replay:
     """Replay the last days under changed settings; raise `InvalidError` as saving them would."""
-    stood = workspace.config
-    asked = settings_with(workspace.settings, changes)
-    before, after = stood.model_dump(), asked.model_dump()
+    current = workspace.config
+    proposed = settings_with(workspace.settings, changes)
+    before, after = current.model_dump(), proposed.model_dump()
     changed = [Change(n, before[n], after[n]) for n in after if before[n] != after[n]]
     since = now - timedelta(days=days)
     with in_workspace(workspace), _read_only():
         past = read_commits(workspace, since=since, until=now)
-    compare_commits(past, stood, asked)
+    compare_commits(past, current, proposed)
     with in_workspace(workspace), _read_only():
         return Replay(
             since=since,
             until=now,
             changed=tuple(changed),
             not_followed=tuple(sorted({one.name for one in changed} - FOLLOWED)),
-            gate=replay_gate(past, stood, asked),
-            detection=_replay_detection(workspace, stood, asked, since=since, until=now),
+            gate=replay_gate(past, current, proposed),
+            detection=_replay_detection(workspace, current, proposed, since=since, until=now),
         )
 
 
 @contextmanager
 def _read_only() -> Iterator[None]:
-    """Have the database itself refuse writes until the enclosing transaction or savepoint ends."""
+    """Make the database refuse writes until the enclosing transaction or savepoint ends."""
     with connection.cursor() as cursor:
         cursor.execute("SET TRANSACTION READ ONLY")
     yield
@@ -121,8 +120,8 @@ def _read_only() -> Iterator[None]:
 
 def _replay_detection(
     workspace: Workspace,
-    stood: WorkspaceSettings,
-    asked: WorkspaceSettings,
+    current: WorkspaceSettings,
+    proposed: WorkspaceSettings,
     *,
     since: datetime,
     until: datetime,
@@ -138,21 +137,21 @@ def _replay_detection(
         )
     )
     for card in cards:
-        came, would = _comes(card, stood), _comes(card, asked)
+        came, would = _comes(card, current), _comes(card, proposed)
         done.as_set[card.kind] += came
         done.as_asked[card.kind] += would
         if came and not would:
             _count_gone(done, card, verdicts.get(card.pk))
         elif would and not came:
             done.came_back.append(card.pk)
-    is_wider = asked.detection_min_confidence < stood.detection_min_confidence
-    if asked.detection_enabled and (is_wider or not stood.detection_enabled):
-        _find_more(done, workspace, stood, asked, since=since, until=until)
+    is_wider = proposed.detection_min_confidence < current.detection_min_confidence
+    if proposed.detection_enabled and (is_wider or not current.detection_enabled):
+        _find_more(done, workspace, current, proposed, since=since, until=until)
     return done
 
 
 def _comes(card: Conflict, config: WorkspaceSettings) -> bool:
-    """Tell whether a card would have come: what others than the rules found always does."""
+    """Return whether a card would be opened; one that others than the rules found always is."""
     is_by_rules = card.detected_by == ["rules"]
     is_sure = card.confidence >= config.detection_min_confidence
     is_by_people = not {"agent", "person"}.isdisjoint(card.detected_by)
@@ -171,13 +170,13 @@ def _count_gone(done: DetectionReplay, card: Conflict, verdict: str | None) -> N
 def _find_more(
     done: DetectionReplay,
     workspace: Workspace,
-    stood: WorkspaceSettings,
-    asked: WorkspaceSettings,
+    current: WorkspaceSettings,
+    proposed: WorkspaceSettings,
     *,
     since: datetime,
     until: datetime,
 ) -> None:
-    """Read the story once more for what is asked only now, and on no card yet."""
+    """Run the rules once more for findings that only the proposed settings accept."""
     new = Memory.objects.recallable(until).filter(created_at__gte=since)
     most = TRIGGERS_READ if is_short(until) else TRIGGERS_OF_A_LONG_STORY
     triggers = list(new.order_by("-created_at", "-pk").values_list("pk", flat=True)[: most + 1])
@@ -188,9 +187,9 @@ def _find_more(
         story = load_facts(ids, workspace.embedding_model)
     raw = find(
         story.facts, story.vectors, now=until, triggers=story.facts_of(triggers),
-        settings=DetectiveSettings(min_confidence=asked.detection_min_confidence),
+        settings=DetectiveSettings(min_confidence=proposed.detection_min_confidence),
     )  # fmt: skip
-    least = stood.detection_min_confidence if stood.detection_enabled else 2.0
+    least = current.detection_min_confidence if current.detection_enabled else 2.0
     found = [f for one in raw if (f := story.in_memories(one)) and f.confidence < least]
     fresh = _on_no_card(found)
     for finding in fresh:
@@ -203,7 +202,7 @@ def _find_more(
 
 
 def _on_no_card(found: Sequence[Finding]) -> list[Finding]:
-    """Return the findings of which some pair is on no card, decided or not."""
+    """Return the findings with a pair that no card covers, waiting or decided."""
     ids = {UUID(i) for finding in found for i in finding.fact_ids}
     lineages = {
         str(pk): line for pk, line in Memory.objects.filter(pk__in=ids).values_list("pk", "lineage")

@@ -1,4 +1,4 @@
-"""What the detective's runs cost and how soon they came."""
+"""Aggregate detection runs: counts, cost and lag."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from engram.kernel.tenancy import current_workspace_id
 
 @dataclass(frozen=True, slots=True)
 class RunFigures:
-    """All runs since a moment, and what models have cost today (UTC)."""
+    """Figures of the runs since a moment, and today's model cost (UTC)."""
 
     runs: int
     failed: int
@@ -28,7 +28,7 @@ class RunFigures:
 
 
 def figures(*, since: datetime, now: datetime) -> RunFigures:
-    """Sum up the runs of the workspace being served."""
+    """Return the figures of the current workspace's runs."""
     with connection.cursor() as cursor:
         cursor.execute(
             """

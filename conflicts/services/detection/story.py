@@ -1,4 +1,4 @@
-"""The facts that a run reads: the whole story while it is short, else what is around the new."""
+"""Load the facts that a detection run reads: all live memories, or the neighbours of new ones."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from conflicts.core.facts import Fact, Finding
 from engram.kernel.tenancy import current_workspace_id
 from memories.models import Memory, MemoryVector, Observation
 
-# Up to here everything is read at every run; the vectors of so many facts load in half a second.
+# Up to here every run reads all memories; the vectors of so many load in half a second.
 WHOLE_STORY_FACTS = 2000
-# Of a longer story so many are read at most, the triggers and the nearest to them first.
+# Of more memories a run reads at most so many: the triggers, then the nearest to them.
 FACTS_A_RUN = 5000
 NEIGHBOURS_BY_MEANING = 60
 NEIGHBOURS_BY_WORDS = 40
-# A term that stands in more memories than this says little about the subject.
+# A term in more memories than this is not specific to a subject.
 RARE_TERM_MEMORIES = 60
 
 
 def is_short(now: datetime) -> bool:
-    """Tell whether the story is read whole at every run."""
+    """Return whether every run reads all live memories."""
     some = Memory.objects.recallable(now).order_by()[: WHOLE_STORY_FACTS + 1]
     return some.count() <= WHOLE_STORY_FACTS
 
 
 def story_ids(triggers: Collection[UUID], model: str, now: datetime) -> list[UUID]:
-    """Return the ids of the live memories that a run should read; of a long story the nearest."""
+    """Return the ids of the live memories that a run reads: all, or the nearest to the triggers."""
     recallable = Memory.objects.recallable(now)
     if is_short(now):
         return list(recallable.values_list("pk", flat=True))
@@ -101,8 +101,8 @@ def _sharing_rare_words(triggers: Collection[UUID]) -> set[UUID]:
 class Story:
     """The facts that a run reads, oldest first, with their unit vectors (n, dim).
 
-    A memory that was stated again later stands in the story at both times; `memory_of` names the
-    memory of each fact, `revisions` which wording of it was read. A fact without an embedding has a
+    A memory that was stated again later is a fact at both times; `memory_of` maps each fact to its
+    memory, `revisions` each memory to the revision that was read. A fact without an embedding has a
     vector of zeros.
     """
 
@@ -112,7 +112,7 @@ class Story:
     revisions: dict[UUID, int] = field(default_factory=dict)
 
     def facts_of(self, memory_ids: Collection[UUID]) -> set[str]:
-        """Return the ids of all facts that come from the memories."""
+        """Return the ids of all facts of the memories."""
         wanted = {str(memory_id) for memory_id in memory_ids}
         return {fact for fact, memory in self.memory_of.items() if memory in wanted}
 
@@ -124,7 +124,7 @@ class Story:
 
 
 def load_facts(ids: Sequence[UUID], model: str) -> Story:
-    """Read memories as the facts of a story."""
+    """Load memories as facts."""
     memories = list(Memory.objects.filter(pk__in=ids).order_by("observed_at", "created_at", "pk"))
     again = _later_statements(ids)
     facts = [_as_fact(memory) for memory in memories]
@@ -140,9 +140,9 @@ def load_facts(ids: Sequence[UUID], model: str) -> Story:
 
 
 def _later_statements(ids: Sequence[UUID]) -> dict[UUID, Observation]:
-    """Return the latest later statement of each memory: an exact one, or one merged into it.
+    """Return the latest observation of each memory after its first: repeated or merged into it.
 
-    A then B then A again is no news to the gate (A is known), but it is to the story.
+    Of A, then B, then A again, the gate only observes the second A, but it is a reversal here.
     """
     later = Observation.objects.filter(
         memory__in=ids,

@@ -1,1 +1,1 @@
-"""What callers say of pairs of memories: reports, relations, their record."""
+"""Reports and relations of memories from callers, and the callers' records."""

@@ -1,4 +1,4 @@
-"""An agent tells how two memories relate: it changes neither, people decide what follows."""
+"""Record how a caller says that two memories relate; no memory changes, people decide."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from conflicts.core.rules.reported import AGENT_RELATES, PERSON_RELATES
 from conflicts.models import Conflict, JudgedRelation, Judgement
 from conflicts.models.card import WAITING
 from conflicts.services.cards.comparing import with_comparisons
-from conflicts.services.cards.file import one_filer
+from conflicts.services.cards.file import lock_filing
 from conflicts.services.reports import judgements
-from conflicts.services.reports.records import demand_leave, record_judgement, record_of
+from conflicts.services.reports.records import check_hourly_limit, record_judgement, record_of
 from conflicts.services.reports.related import card_of
-from conflicts.services.reports.report import file_report, gather
+from conflicts.services.reports.report import file_report, lock_report
 from engram.kernel.actors import Actor
 from engram.kernel.credentials import refuse_credentials
 from engram.kernel.models import Workspace
@@ -43,7 +43,7 @@ DETAIL = {
 
 @dataclass(frozen=True, slots=True)
 class RecordedRelation:
-    """An answer that was kept, and what followed: a key of `DETAIL`."""
+    """A stored relation and its outcome, a key of `DETAIL`."""
 
     judgement: Judgement
     outcome: str
@@ -52,7 +52,7 @@ class RecordedRelation:
 
     @property
     def detail(self) -> str:
-        """Say in a sentence what followed."""
+        """Return the outcome as a sentence."""
         return DETAIL[self.outcome]
 
 
@@ -66,23 +66,23 @@ def judge(
     actor: Actor,
     now: datetime,
 ) -> RecordedRelation:
-    """Keep how a memory relates to another, and put to people what follows from it.
+    """Store how a memory relates to another; open a card or suggest a merge as it requires.
 
-    A later answer of the same caller replaces the earlier one; a card stays, people close it.
+    A later answer of the same caller replaces the earlier one; a card that it opened stays.
     """
     refuse_credentials({"reason": reason})
 
     def keep(known: Comparisons) -> RecordedRelation:
         is_against = relation == JudgedRelation.CONTRADICTS
         if is_against:
-            one_filer()  # before every other lock, as everywhere
-        demand_leave(actor, workspace.config, now=now)
+            lock_filing()  # always the first lock
+        check_hourly_limit(actor, workspace.config, now=now)
         model = workspace.embedding_model
         if is_against:
             memory, other = _pair(
                 Memory.objects.filter(pk__in=[memory_id, other_id]), memory_id, other_id, now
             )
-            gathered = gather([memory, other], known, model=model, now=now)
+            gathered = lock_report([memory, other], known, model=model, now=now)
         else:
             memory, other = _pair(lock([memory_id, other_id]), memory_id, other_id, now)
         own = record_of(actor)
@@ -113,7 +113,7 @@ def judge(
 def _pair(
     stored: Iterable[Memory], memory_id: UUID, other_id: UUID, now: datetime
 ) -> tuple[Memory, Memory]:
-    """Return both memories, live; what was forgotten is not there."""
+    """Return both memories; raise unless both are live and of different lineages."""
     found = {m.id: m for m in stored if m.forgotten_at is None}
     memory, other = found.get(memory_id), found.get(other_id)
     if memory is None:

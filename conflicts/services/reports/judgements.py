@@ -1,4 +1,4 @@
-"""What callers said of pairs, kept beside the cards that it led to."""
+"""Store callers' judgements of pairs of memories, linked to the cards they led to."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from memories.models import Memory, Revision
 
 
 def of_pair(memory: Memory, other: Memory) -> QuerySet[Judgement]:
-    """Return all judgements of two memories, whichever way round."""
+    """Return all judgements of two memories, in either order."""
     return Judgement.objects.filter(Q(memory=memory, other=other) | Q(memory=other, other=memory))
 
 
-def of_words(memory: Memory, other: Memory) -> QuerySet[Judgement]:
-    """Return the judgements of two memories that were made about what both say now."""
-    said = of_pair(memory, other)
+def of_current_texts(memory: Memory, other: Memory) -> QuerySet[Judgement]:
+    """Return the judgements of two memories that were made about their current texts."""
+    judged = of_pair(memory, other)
     changed = _last_change(memory, other)
-    return said if changed is None else said.filter(created_at__gte=changed)
+    return judged if changed is None else judged.filter(created_at__gte=changed)
 
 
 def _last_change(memory: Memory, other: Memory) -> datetime | None:
-    """Return when one of two memories last came to say what it says; None when both always did."""
+    """Return when one of the texts last changed to the current one; None when neither did."""
     now = Q(memory=memory, content=memory.content) | Q(memory=other, content=other.content)
     before = Revision.objects.filter(memory__in=[memory, other]).exclude(now)
     changed: datetime | None = before.aggregate(at=Max("created_at"))["at"]
@@ -43,12 +43,12 @@ def keep(
     actor: Actor,
     now: datetime,
 ) -> Judgement:
-    """Keep an answer; it replaces what the same caller said of the pair before."""
+    """Store a judgement; it replaces the same caller's earlier one of the pair."""
     before = of_pair(memory, other).filter(key=actor.key_id, agent=actor.label).first()
     answer = before or Judgement(key_id=actor.key_id, agent=actor.label)
-    said = (answer.memory_id, answer.relation, answer.reason)
-    is_of_words = of_words(memory, other).filter(pk=answer.pk).exists()
-    if said != (memory.id, relation, reason) or not is_of_words:
+    stored = (answer.memory_id, answer.relation, answer.reason)
+    is_current = of_current_texts(memory, other).filter(pk=answer.pk).exists()
+    if stored != (memory.id, relation, reason) or not is_current:
         answer.memory, answer.other = memory, other
         answer.relation, answer.reason, answer.weight = relation, reason, weight
         answer.created_at = now
@@ -56,22 +56,22 @@ def keep(
     return answer
 
 
-def against(memory: Memory, other: Memory) -> QuerySet[Judgement]:
-    """Return what was said of what two memories say now: that they contradict each other."""
-    return of_words(memory, other).filter(relation=JudgedRelation.CONTRADICTS)
+def contradictions(memory: Memory, other: Memory) -> QuerySet[Judgement]:
+    """Return the judgements that the current texts of two memories contradict each other."""
+    return of_current_texts(memory, other).filter(relation=JudgedRelation.CONTRADICTS)
 
 
 def link(card: Conflict, memory: Memory, other: Memory) -> None:
-    """Let all that was said against a pair count for its card, and tell the card how sure it is.
+    """Link the contradictions of a pair to its card, and raise the card's confidence.
 
-    The confidence is that not every one of those who say so is wrong; it never sinks.
+    The confidence is the probability that not all of the judging callers are wrong; it never falls.
     """
-    against(memory, other).update(conflict=card)
-    told = Judgement.objects.filter(
+    contradictions(memory, other).update(conflict=card)
+    linked = Judgement.objects.filter(
         conflict=card, relation=JudgedRelation.CONTRADICTS, key__isnull=False
     )
     best: dict[UUID | None, float] = {}
-    for key, weight in told.order_by().values_list("key_id", "weight"):
+    for key, weight in linked.order_by().values_list("key_id", "weight"):
         best[key] = max(best.get(key, 0.0), weight)
     confidence = round(together(best.values()), 3)
     if confidence > card.confidence:

@@ -1,4 +1,4 @@
-"""Who judged and reported how well: an agent's record, and how much it may say in an hour."""
+"""Agents' records of confirmed and dismissed contradictions, and their hourly limit."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from django.db.models import Count, Q
 from conflicts.core.records import Record
 from conflicts.models import Decision, JudgedRelation, Judgement
 from conflicts.models.decision import Verdict
-from conflicts.services.reports.judgements import against
+from conflicts.services.reports.judgements import contradictions
 from engram.kernel.actors import Actor
 from engram.kernel.configuration import WorkspaceSettings
 from engram.kernel.history import record
@@ -22,25 +22,25 @@ from engram.kernel.tenancy import current_workspace_id, in_workspace
 from memories.models import Memory
 
 HOUR = timedelta(hours=1)
-SAID = "memory.judged"
+JUDGED_EVENT = "memory.judged"
 
 
 @dataclass(frozen=True, slots=True)
 class AgentRecord:
-    """What one agent judged, and what people said to its contradictions."""
+    """One agent's judgements, and people's verdicts on its contradictions."""
 
     agent: str
-    judged: int  # pairs, whatever the answer
+    judged: int  # pairs, with any relation
     contradicts: int
-    kept: int  # contradictions that opened no card: nobody else says so
+    kept: int  # contradictions without a card, because nobody else confirmed them
     record: Record
 
 
 def agent_records(workspace: Workspace) -> list[AgentRecord]:
     """Return the record of every agent that judged or reported, the busiest first.
 
-    A card counts once an agent: every verdict but `dismiss` confirms it. A verdict that was taken
-    back, and a card that lapsed, count for nothing.
+    A card counts once per agent; every verdict except `dismiss` confirms it. Undone verdicts and
+    lapsed cards do not count.
     """
     with in_workspace(workspace):
         against = Q(relation=JudgedRelation.CONTRADICTS)
@@ -62,7 +62,7 @@ def agent_records(workspace: Workspace) -> list[AgentRecord]:
 
 
 def record_of(actor: Actor) -> Record:
-    """Return the record of who acts, in the current workspace; people have none."""
+    """Return the record of an actor in the current workspace; an empty one for people."""
     if actor.is_person:
         return Record()
     return _records(actor.label).get(actor.label, Record())
@@ -75,8 +75,8 @@ def _records(agent: str | None = None) -> dict[str, Record]:
     if agent is not None:
         judged = judged.filter(agent=agent)
     pairs = set(judged.order_by().values_list("agent", "conflict_id"))
-    standing = Decision.objects.filter(undone_at=None, conflict__in={card for _, card in pairs})
-    verdicts = dict(standing.values_list("conflict_id", "verdict"))
+    current = Decision.objects.filter(undone_at=None, conflict__in={card for _, card in pairs})
+    verdicts = dict(current.values_list("conflict_id", "verdict"))
     confirmed: Counter[str] = Counter()
     dismissed: Counter[str] = Counter()
     for name, card in pairs:
@@ -85,18 +85,18 @@ def _records(agent: str | None = None) -> dict[str, Record]:
     return {name: Record(confirmed[name], dismissed[name]) for name, _ in pairs}
 
 
-def demand_leave(actor: Actor, config: WorkspaceSettings, *, now: datetime) -> None:
-    """Let one answer of a caller be written at a time; refuse a key that said enough this hour."""
+def check_hourly_limit(actor: Actor, config: WorkspaceSettings, *, now: datetime) -> None:
+    """Lock the caller's judgements, and refuse a key that has reached its hourly limit."""
     one_at_a_time(f"judgements:{current_workspace_id()}:{actor.kind}:{actor.id}")
     if actor.key_id is None:
         return
-    most, said = config.judgements_per_hour, 0
+    most, count = config.judgements_per_hour, 0
     mine = Event.objects.filter(
-        type=SAID, actor_kind=actor.kind, actor_id=actor.id, at__gt=now - HOUR
+        type=JUDGED_EVENT, actor_kind=actor.kind, actor_id=actor.id, at__gt=now - HOUR
     )
-    for at, told in mine.order_by("-at").values_list("at", "data")[:most]:
-        said += told.get("pairs", 1)
-        if said >= most:
+    for at, data in mine.order_by("-at").values_list("at", "data")[:most]:
+        count += data.get("pairs", 1)
+        if count >= most:
             left = (at + HOUR - now).total_seconds()
             raise LimitError(f"This key judged {most} relations within an hour.", wait=left)
 
@@ -104,19 +104,16 @@ def demand_leave(actor: Actor, config: WorkspaceSettings, *, now: datetime) -> N
 def record_judgement(
     memory: Memory, other: Memory, relation: str, *, pairs: int = 1, actor: Actor, now: datetime
 ) -> None:
-    """Write into history that somebody judged: an answer that is given again counts again."""
-    told = {"other": str(other.id), "relation": relation, "pairs": pairs}
-    record(SAID, of=("memory", memory.id), actor=actor, now=now, data=told)
+    """Record the event of a judgement; a repeated answer counts again for the limit."""
+    data = {"other": str(other.id), "relation": relation, "pairs": pairs}
+    record(JUDGED_EVENT, of=("memory", memory.id), actor=actor, now=now, data=data)
 
 
-def is_seconded(memory: Memory, other: Memory, actor: Actor) -> bool:
-    """Tell whether somebody else, whose word suffices, says too that two memories contradict.
-
-    That is another key whose record may open cards, or a person.
-    """
-    theirs = against(memory, other).exclude(key__isnull=False, key=actor.key_id)
+def is_confirmed_by_another(memory: Memory, other: Memory, actor: Actor) -> bool:
+    """Return whether a person, or another key whose record may open cards, judged the same."""
+    theirs = contradictions(memory, other).exclude(key__isnull=False, key=actor.key_id)
     for key, label in theirs.order_by().values_list("key_id", "agent"):
-        if key is None and label == actor.label:  # said by this one before, under a key that went
+        if key is None and label == actor.label:  # the same agent, under a deleted key
             continue
         if key is None or _records(label).get(label, Record()).may_open:
             return True

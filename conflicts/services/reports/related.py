@@ -1,4 +1,4 @@
-"""Whose matter a reported pair is: the waiting card that it belongs to, or a wider one."""
+"""Find the card of a reported pair, or a waiting card on the same topic that it can join."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from conflicts.core.parts import MAX_MEMBERS
 from conflicts.core.subjects import note_of
 from conflicts.models import Conflict, ConflictMember, ConflictPair
 from conflicts.models.card import WAITING
-from conflicts.services.reports.judgements import of_words
+from conflicts.services.reports.judgements import of_current_texts
 from memories.models import Memory, MemoryVector, State
 
 SAME_MATTER_COSINE = 0.5
 
 
 def card_of(memory: Memory, other: Memory) -> Conflict | None:
-    """Return the card that covers the pair, whatever became of it."""
+    """Return the card that covers the pair, whatever its status."""
     low, high = sorted([memory.lineage, other.lineage])
     pair = ConflictPair.objects.filter(lineage_low=low, lineage_high=high)
     covering = pair.select_related("conflict").first()
@@ -29,7 +29,7 @@ def card_of(memory: Memory, other: Memory) -> Conflict | None:
 
 
 def open_card_of(memory: Memory, other: Memory) -> Conflict | None:
-    """Return the card that asks about the pair now."""
+    """Return the waiting card that covers the pair."""
     card = card_of(memory, other)
     return card if card is not None and card.status in WAITING else None
 
@@ -37,10 +37,10 @@ def open_card_of(memory: Memory, other: Memory) -> Conflict | None:
 def related_members(
     memory: Memory, other: Memory, known: Comparisons, *, model: str, now: datetime
 ) -> list[Memory]:
-    """Return the live members of a waiting card about one of two memories and the other's matter.
+    """Return the live members of a waiting card of one memory whose topic fits the other.
 
-    N disagreeing values are one card, though they are reported pair by pair: a memory that
-    contradicts one member joins when it speaks of the same as every other member.
+    So N contradicting values become one card, though they are reported pair by pair: a memory that
+    contradicts one member joins when it has the topic of every other member.
     """
     pair = {memory.lineage: memory, other.lineage: other}
     theirs = ConflictMember.objects.filter(lineage__in=list(pair), conflict__status__in=WAITING)
@@ -55,26 +55,26 @@ def related_members(
             continue
         others = [m for m in live if m.lineage not in held]
         vectors = vectors_of([newcomer.id, *(m.id for m in others)], model)
-        # All of them are asked, so that what is not known yet is compared at once.
+        # All pairs are looked up, so that the missing ones are compared together.
         is_short = known.may_compare([newcomer.content, *(m.content for m in others)])
-        are_one = [
-            _is_one_matter(newcomer, m, vectors, known if is_short else None) for m in others
+        is_same = [
+            _is_same_topic(newcomer, m, vectors, known if is_short else None) for m in others
         ]
-        if all(are_one):
+        if all(is_same):
             return live
     return []
 
 
-def _is_one_matter(
+def _is_same_topic(
     one: Memory, other: Memory, vectors: Mapping[UUID, np.ndarray], known: Comparisons | None
 ) -> bool:
-    """Tell whether two memories are about one matter; without `known` no claims are compared."""
+    """Return whether two memories have the same topic; without `known` no claims are compared."""
     a, b = vectors.get(one.id), vectors.get(other.id)
     if a is not None and b is not None and float(a @ b) >= SAME_MATTER_COSINE:
         return True
     if known and known.relation(one.content, other.content) != "different":
         return True
-    return of_words(one, other).exclude(relation="different").exists()
+    return of_current_texts(one, other).exclude(relation="different").exists()
 
 
 def vectors_of(ids: Collection[UUID], model: str) -> dict[UUID, np.ndarray]:

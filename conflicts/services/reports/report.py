@@ -1,4 +1,4 @@
-"""Speaking up: a person or an agent says that memories contradict each other."""
+"""Report that memories contradict each other, by a person or an agent."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from conflicts.models import Conflict, JudgedRelation
 from conflicts.services.cards.comparing import with_comparisons
 from conflicts.services.cards.consequences import compare_members, question_of
 from conflicts.services.cards.discuss import add_comment
-from conflicts.services.cards.file import file_findings, one_filer
+from conflicts.services.cards.file import file_findings, lock_filing
 from conflicts.services.cards.question import live_members
 from conflicts.services.causes import ALREADY_DECIDED, SEVERAL_QUESTIONS
 from conflicts.services.reports import judgements
 from conflicts.services.reports.records import (
-    demand_leave,
-    is_seconded,
+    check_hourly_limit,
+    is_confirmed_by_another,
     record_judgement,
     record_of,
 )
@@ -50,9 +50,9 @@ ONE_QUESTION = "a conflict asks one question; report each by itself."
 
 @dataclass(frozen=True, slots=True)
 class ReportOutcome:
-    """What became of a report: a card was opened, has grown or knew it; people decided before.
+    """Result of a report: a card was opened, joined or known; or people decided before.
 
-    `kept`: it opens no card until somebody else says the same; `card` is None.
+    `kept` means that no card opens until somebody else reports the same; `card` is None.
     """
 
     outcome: Outcome
@@ -67,15 +67,15 @@ def report(
     actor: Actor,
     now: datetime,
 ) -> ReportOutcome:
-    """Join an open card about these memories, or open one; raise when people decided before."""
+    """Open a card about these memories, or join a waiting one; raise when people decided before."""
     refuse_credentials({"note": note})
 
     def file(known: Comparisons) -> ReportOutcome:
-        one_filer()
-        demand_leave(actor, workspace.config, now=now)
+        lock_filing()
+        check_hourly_limit(actor, workspace.config, now=now)
         rule = PERSON_REPORTS if actor.is_person else AGENT_REPORTS
         reported = _report(workspace, memory_ids, known, note=note, rule=rule, actor=actor, now=now)
-        if reported.card is not None:  # which the answer shows
+        if reported.card is not None:  # the answer shows its consequences
             live = live_members(reported.card, now)
             compare_members(question_of(reported.card, live, [m.memory for m in live], known))
         return reported
@@ -93,12 +93,12 @@ def _report(
     actor: Actor,
     now: datetime,
 ) -> ReportOutcome:
-    """Report within the transaction of the only filer, who has leave to."""
+    """Report within the caller's transaction, which holds the filing lock."""
     named = _read_live(memory_ids, known, model=workspace.embedding_model, now=now)
-    gathered = gather(named, known, model=workspace.embedding_model, now=now)
+    gathered = lock_report(named, known, model=workspace.embedding_model, now=now)
     before, newest = gathered.pair
     record = record_of(actor)
-    if not actor.is_person:  # what was said counts for the agent's record
+    if not actor.is_person:  # it counts for the agent's record
         judgements.keep(
             newest, before, JudgedRelation.CONTRADICTS,
             reason=note[:REASON_MAX_CHARS], weight=record.weight, actor=actor, now=now,
@@ -112,11 +112,11 @@ def _report(
     )
     if reported.outcome == "decided":
         raise StaleError("People have decided about these memories already.", cause=ALREADY_DECIDED)
-    # The question of a card that others opened stands; what the reporter has to say is kept.
+    # The question of a card that others opened is unchanged; the note becomes a comment.
     card = reported.card
     if card is not None and note and card.reasoning != note:
-        is_said = card.comments.filter(author=actor.label, text=note).exists()
-        if not is_said:
+        is_repeated = card.comments.filter(author=actor.label, text=note).exists()
+        if not is_repeated:
             add_comment(card, note, actor=actor, now=now)
     return reported
 
@@ -124,19 +124,19 @@ def _report(
 def correct(
     workspace: Workspace, memory_id: UUID, *, right: str, actor: Actor, now: datetime
 ) -> ReportOutcome:
-    """Report that a memory is wrong: what is right is committed beside it, and a card asks.
+    """Report that a memory is wrong: commit the correction and open a card about both.
 
-    The memory stays until somebody decides; the correction is `user_stated` when a person acts.
+    The memory stays until somebody decides; a person's correction is `user_stated`.
     """
     with in_workspace(workspace):
         [wrong] = _live([memory_id], now, "memory_id")
-    said = Provenance.USER_STATED if actor.is_person else Provenance.ASSISTANT_DERIVED
-    draft = Draft(content=right, scope=wrong.scope, project=wrong.project, provenance=said)
+    provenance = Provenance.USER_STATED if actor.is_person else Provenance.ASSISTANT_DERIVED
+    draft = Draft(content=right, scope=wrong.scope, project=wrong.project, provenance=provenance)
     prepared = commit.prepare([draft], workspace.embedding_model)
 
     def file(known: Comparisons) -> ReportOutcome:
-        one_filer()
-        demand_leave(actor, workspace.config, now=now)
+        lock_filing()
+        check_hourly_limit(actor, workspace.config, now=now)
         [result] = commit.write(workspace, prepared, actor=actor, now=now, is_gated=False)
         if result.memory is None:
             raise InvalidError(
@@ -155,29 +155,29 @@ def correct(
 
 @dataclass(frozen=True, slots=True)
 class ReportedMemories:
-    """The locked memories of a report in the story's order, and the pair that it names newest."""
+    """The locked memories of a report by time, and the newest pair that it names."""
 
     memories: tuple[Memory, ...]
     pair: tuple[Memory, Memory]  # the earlier first
-    is_asked: bool  # a card asks about the pair
+    has_card: bool  # a waiting card covers the pair
 
 
 def _read_live(
     memory_ids: Sequence[UUID], known: Comparisons, *, model: str, now: datetime
 ) -> list[Memory]:
-    """Return the live memories; refuse what is none."""
+    """Return the live memories; refuse missing ones, and several questions in one report."""
     found = _live(memory_ids, now, "memory_ids")
     if len({memory.lineage for memory in found}) < 2:
         raise InvalidError("memory_ids", "Name two memories of different lineages.")
-    if len(found) > 2:  # two that somebody names are a question, whatever they speak of
-        ordered = sorted(found, key=_in_story)
+    if len(found) > 2:  # two named memories are one question, whatever their subjects
+        ordered = sorted(found, key=_by_time)
         _demand_one_subject(ordered, known)
         _demand_related(ordered, model)
     return found
 
 
 def _demand_one_subject(named: Sequence[Memory], known: Comparisons) -> None:
-    """Refuse several questions in one report."""
+    """Refuse memories about several subjects."""
     subjects = group_by_subject(named, note_of, is_other=known.are_of_other_subjects)
     if len(subjects) > 1:
         other = subjects[1][0]
@@ -189,7 +189,7 @@ def _demand_one_subject(named: Sequence[Memory], known: Comparisons) -> None:
 
 
 def _demand_related(named: Sequence[Memory], model: str) -> None:
-    """Refuse a memory that has nothing to do with any other; what is not embedded may have."""
+    """Refuse a memory that is unrelated to all others; one that is not embedded is accepted."""
     vectors = vectors_of([memory.id for memory in named], model)
     for one in named:
         if all(
@@ -209,38 +209,38 @@ def _demand_related(named: Sequence[Memory], model: str) -> None:
 
 
 def _live(memory_ids: Sequence[UUID], now: datetime, field: str) -> list[Memory]:
-    asked = set(memory_ids)
-    found = list(Memory.objects.recallable(now).filter(pk__in=asked))
-    if missing := asked - {memory.id for memory in found}:
+    wanted = set(memory_ids)
+    found = list(Memory.objects.recallable(now).filter(pk__in=wanted))
+    if missing := wanted - {memory.id for memory in found}:
         raise InvalidError(field, f"There is no live memory {min(missing)}.")
     return found
 
 
-def _in_story(memory: Memory) -> tuple[datetime, datetime, UUID]:
+def _by_time(memory: Memory) -> tuple[datetime, datetime, UUID]:
     return memory.observed_at, memory.created_at, memory.id
 
 
-def gather(
+def lock_report(
     named: Sequence[Memory], known: Comparisons, *, model: str, now: datetime
 ) -> ReportedMemories:
-    """Lock what a report is about, and what a card about the same matter asks about, at once.
+    """Lock the memories of a report, with the members of a waiting card on the same topic.
 
-    One lock in the order of ids: memories that join later would be locked out of it. Raises
-    `StaleError` when one of them changed since it was read.
+    All are locked together, in the order of their ids, to avoid deadlocks. Raises `StaleError` when
+    one of them changed since it was read.
     """
-    ordered = sorted(named, key=_in_story)
+    ordered = sorted(named, key=_by_time)
     before, newest = ordered[-2:]
-    is_asked = open_card_of(newest, before) is not None
-    if not is_asked and len(ordered) == 2:
-        company = related_members(newest, before, known, model=model, now=now)
-        ordered = sorted({*ordered, *company}, key=_in_story)
+    has_card = open_card_of(newest, before) is not None
+    if not has_card and len(ordered) == 2:
+        related = related_members(newest, before, known, model=model, now=now)
+        ordered = sorted({*ordered, *related}, key=_by_time)
     live = {m.id: m for m in lock({m.id for m in ordered}) if m.state(now) == State.ACTIVE}
     kept = [live[m.id] for m in ordered if m.id in live and live[m.id].revision == m.revision]
     if len(kept) < len(ordered):
         raise StaleError(
             "One of these memories changed meanwhile; read them again.", cause=CHANGED_MEANWHILE
         )
-    return ReportedMemories(tuple(kept), (live[before.id], live[newest.id]), is_asked)
+    return ReportedMemories(tuple(kept), (live[before.id], live[newest.id]), has_card)
 
 
 def file_report(
@@ -253,14 +253,14 @@ def file_report(
     actor: Actor,
     now: datetime,
 ) -> ReportOutcome:
-    """File a report about locked memories within the transaction of the only filer.
+    """File a report about locked memories; the caller's transaction holds the filing lock.
 
-    1. Without a card that asks about the pair, somebody must vouch. 2. File. 3. Tell the card how
-    sure they are.
+    1. Unless a waiting card covers the pair, the reporter's record or another caller must confirm
+    it. 2. File the finding. 3. Update the card's confidence.
     """
     before, newest = gathered.pair
-    is_vouched = actor.is_person or record.may_open
-    if not (gathered.is_asked or is_vouched or is_seconded(newest, before, actor)):
+    may_open = actor.is_person or record.may_open
+    if not (gathered.has_card or may_open or is_confirmed_by_another(newest, before, actor)):
         return ReportOutcome("kept", None)
     filed = file_findings(
         [_finding(gathered.memories, known, reason=reason, record=record, rule=rule, actor=actor)],
@@ -286,7 +286,7 @@ def _finding(
     rule: Rule,
     actor: Actor,
 ) -> Finding:
-    """Ask whether the newest claim holds, and what says the same with it."""
+    """Return the finding whose question is whether the newest claim still holds."""
     newest = memories[-1]
     makes_it = known.making(newest.content, [m.content for m in memories])
     for_yes = [m for m, is_so in zip(memories, makes_it, strict=True) if is_so]

@@ -1,1 +1,1 @@
-"""Decisions of people: what they change, in bulk and one by one, and undo."""
+"""Decisions of people: resolve one card or many, undo, list recent decisions."""

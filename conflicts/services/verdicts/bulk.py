@@ -1,7 +1,7 @@
-"""One deed for many cards: first what it would do and what it would pass over, then the doing.
+"""Apply one action to many cards: first a plan of affected and skipped cards, then the action.
 
-Only waiting cards are touched, each in a transaction of its own, and only if it is still as it was
-counted: a card that was decided or has grown meanwhile is passed over with the reason.
+Only waiting cards are changed, each in its own transaction, and only if its version is still the
+one that was shown: a card that was decided or changed meanwhile is skipped, with the reason.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ from engram.kernel.refusals import InvalidError, RefusalError, StaleError
 from engram.kernel.tenancy import in_workspace
 from memories.core.lengths import MAX_COMPARED_CHARS
 
-AT_ONCE: Final = 200  # cards, in one deed; the others wait for the next
-MAX_CHARS: Final = 10 * MAX_COMPARED_CHARS  # of all their texts that are compared for one page
-# What is decided for many at once names no memories: `keep` is for one card at a time.
+AT_ONCE: Final = 200  # cards in one action; the others need another one
+MAX_CHARS: Final = 10 * MAX_COMPARED_CHARS  # of all texts that are compared for one page
+# Without `keep`, which names memories of a single card.
 VERDICTS: Final = (
     Verdict.YES, Verdict.NO, Verdict.BOTH_VALID, Verdict.NONE_VALID, Verdict.DISMISS,
 )  # fmt: skip
@@ -59,17 +59,17 @@ class BulkSnooze:
 
 @dataclass(frozen=True, slots=True)
 class BulkAssign:
-    """Give to a member, or to nobody."""
+    """Assign to a member, or to nobody."""
 
     username: str | None
 
 
-Deed = BulkDecide | BulkSnooze | BulkAssign
+BulkAction = BulkDecide | BulkSnooze | BulkAssign
 
 
 @dataclass(frozen=True, slots=True)
 class SeenCard:
-    """The version of a card that somebody was shown, and what verdicts would have done then."""
+    """The version and listing of a card that the user was shown."""
 
     version: int
     listing: str = ""
@@ -77,7 +77,7 @@ class SeenCard:
 
 @dataclass(frozen=True, slots=True)
 class SkippedCard:
-    """A card that is passed over, and why."""
+    """A skipped card and the reason."""
 
     card: Conflict
     reason: str
@@ -85,17 +85,17 @@ class SkippedCard:
 
 @dataclass(slots=True)
 class BulkPlan:
-    """What a deed would touch and what it would pass over."""
+    """The cards that an action changes, and those that it skips."""
 
     touched: list[Conflict] = field(default_factory=list)
     passed: list[SkippedCard] = field(default_factory=list)
-    left: int = 0  # cards beyond those that are done at once
+    left: int = 0  # cards beyond `AT_ONCE`
 
 
 def choose_cards(cards: QuerySet[Conflict]) -> tuple[list[Conflict], int]:
-    """Return the cards that a deed takes at once, and how many are left.
+    """Return at most `AT_ONCE` cards, and the number of the others.
 
-    The waiting come first, the most urgent and longest-waiting of them before the others.
+    Waiting cards come first, by urgency and then by age.
     """
     total = cards.count()
     ordered = cards.select_related("assignee").order_by("created_at", "pk")
@@ -106,13 +106,13 @@ def choose_cards(cards: QuerySet[Conflict]) -> tuple[list[Conflict], int]:
     return taken, total - len(taken)
 
 
-def plan(cards: Sequence[Conflict], deed: Deed, *, left: int, now: datetime) -> BulkPlan:
-    """Say which cards a deed would touch; the same number of queries for 1 and for 200."""
+def plan(cards: Sequence[Conflict], action: BulkAction, *, left: int, now: datetime) -> BulkPlan:
+    """Return which cards an action would change or skip, by a constant number of queries."""
     found = BulkPlan(left=left)
     known = Comparisons(allowance=MAX_CHARS)
     prefetch_related_objects(list(cards), "members__memory")
     for card in cards:
-        reason = _why_not(card, deed, known, now)
+        reason = _why_not(card, action, known, now)
         if reason:
             found.passed.append(SkippedCard(card, reason))
         else:
@@ -123,12 +123,12 @@ def plan(cards: Sequence[Conflict], deed: Deed, *, left: int, now: datetime) -> 
 def carry_out(
     workspace: Workspace,
     seen: Mapping[UUID, SeenCard],
-    deed: Deed,
+    action: BulkAction,
     *,
     actor: Actor,
     now: datetime,
 ) -> BulkPlan:
-    """Do a deed to the cards that were counted, by their versions of then."""
+    """Apply an action to the cards that are unchanged since they were shown."""
     done = BulkPlan()
     ids = sorted(seen)[:AT_ONCE]  # in one order everywhere: two at once cannot deadlock
     with in_workspace(workspace):
@@ -140,7 +140,7 @@ def carry_out(
         try:
             if card.version != seen[pk].version:
                 raise StaleError("It was changed or decided meanwhile.", cause=CHANGED_MEANWHILE)
-            _do(workspace, card, deed, seen[pk], actor=actor, now=now)
+            _do(workspace, card, action, seen[pk], actor=actor, now=now)
         except RefusalError as error:
             done.passed.append(SkippedCard(card, getattr(error, "message", error.detail)))
         else:
@@ -149,30 +149,36 @@ def carry_out(
 
 
 def _do(
-    workspace: Workspace, card: Conflict, deed: Deed, seen: SeenCard, *, actor: Actor, now: datetime
+    workspace: Workspace,
+    card: Conflict,
+    action: BulkAction,
+    seen: SeenCard,
+    *,
+    actor: Actor,
+    now: datetime,
 ) -> None:
-    if isinstance(deed, BulkDecide):
+    if isinstance(action, BulkDecide):
         resolve(
-            workspace, card.pk, verdict=deed.verdict, note=deed.note,
+            workspace, card.pk, verdict=action.verdict, note=action.note,
             version=seen.version, listing=seen.listing, actor=actor, now=now,
         )  # fmt: skip
-    elif isinstance(deed, BulkSnooze):
-        snooze.snooze(workspace, card.pk, until=deed.until, actor=actor, now=now)
+    elif isinstance(action, BulkSnooze):
+        snooze.snooze(workspace, card.pk, until=action.until, actor=actor, now=now)
     else:
-        discuss.assign(workspace, card.pk, username=deed.username, actor=actor, now=now)
+        discuss.assign(workspace, card.pk, username=action.username, actor=actor, now=now)
 
 
-def _why_not(card: Conflict, deed: Deed, known: Comparisons, now: datetime) -> str:
-    """Say why a deed passes a card over; empty when it does not."""
+def _why_not(card: Conflict, action: BulkAction, known: Comparisons, now: datetime) -> str:
+    """Return why an action skips a card; empty when it does not."""
     if card.status not in WAITING:
         return "Closed by itself already." if card.is_lapsed else "Decided already."
-    if isinstance(deed, BulkSnooze):
+    if isinstance(action, BulkSnooze):
         return ""
-    if isinstance(deed, BulkAssign):
+    if isinstance(action, BulkAssign):
         holder = card.assignee.get_username() if card.assignee else None
-        return "It is so already." if holder == deed.username else ""
+        return "It is so already." if holder == action.username else ""
     try:
-        consequences(_question(card, now, known), deed.verdict, [])
+        consequences(_question(card, now, known), action.verdict, [])
     except InvalidError as error:
         return error.message
     return ""
@@ -185,13 +191,13 @@ def _question(card: Conflict, now: datetime, known: Comparisons | None = None) -
 
 
 def seen_of(card: Conflict, now: datetime) -> SeenCard:
-    """Return what is shown of a card when a deed is asked about."""
+    """Return the version and listing of a card as it is shown now."""
     return SeenCard(card.version, listing_of(card, _question(card, now)))
 
 
 def counts(
     cards: Iterable[Conflict], *, left: int, now: datetime
 ) -> list[tuple[Verdict, BulkPlan]]:
-    """Say for each verdict what it would touch."""
+    """Return the plan of each verdict."""
     taken = list(cards)
     return [(verdict, plan(taken, BulkDecide(verdict), left=left, now=now)) for verdict in VERDICTS]

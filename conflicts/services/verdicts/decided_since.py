@@ -1,4 +1,4 @@
-"""What people decided since an agent was last here: plugged into session start by setting."""
+"""List recent decisions for a starting session; `ENGRAM_SESSION_BRIEFERS` names `decided_since`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from memories.services.sessions.offer import DECIDED_MAX, DecidedConflict
 READ_MAX = 50
 SUCCESSORS_MAX = 20  # of one memory, each replaced by the next
 
-_STANDING = """
+_DECISIONS = """
     SELECT made.conflict_id, card.question, made.verdict, made.kept, made.answer_id
     FROM conflicts_decision AS made JOIN conflicts_conflict AS card ON card.id = made.conflict_id
     WHERE made.workspace_id = %(workspace)s AND made.undone_at IS NULL
@@ -29,7 +29,7 @@ _STANDING = """
         AND made.decided_at > %(since)s AND made.decided_at <= %(until)s
     ORDER BY made.decided_at DESC, made.id DESC LIMIT %(most)s
 """
-# Each memory with what replaced it, and so on: the last step is what stands for it now.
+# Each memory with its chain of successors: the last step is the current one.
 _SUCCESSORS = """
     WITH RECURSIVE step AS (
         SELECT id AS first, id, superseded_by_id, 0 AS depth FROM memories_memory
@@ -43,8 +43,8 @@ _SUCCESSORS = """
 """
 
 
-class _Made(NamedTuple):
-    """A decision as it is read."""
+class _Decision(NamedTuple):
+    """The columns of a decision that are read."""
 
     conflict: UUID
     question: str
@@ -56,15 +56,14 @@ class _Made(NamedTuple):
 def decided_since(*, since: datetime, until: datetime, now: datetime) -> list[DecidedConflict]:
     """Return the decisions that stand and were made between, newest first, in words.
 
-    A card is left out while a memory of it is forgotten, and for good when its words were erased;
-    so is a dismissal, which says nothing of what holds. Only what may be recalled is quoted, in
-    its present wording: what was merged or replaced since is quoted by what stands for it.
+    Cards with a forgotten memory or an erased question are left out, and so are dismissals. Only
+    recallable memories are quoted, by their current text; a superseded one by its successor.
     """
     made = _decisions(since, until)
     hidden = withheld([one.conflict for one in made]) if made else frozenset()
-    told = [one for one in made if one.conflict not in hidden and one.question != ERASED]
-    told = told[:DECIDED_MAX]
-    contents = _contents({i for one in told for i in _quotable(one)}, now)
+    shown = [one for one in made if one.conflict not in hidden and one.question != ERASED]
+    shown = shown[:DECIDED_MAX]
+    contents = _contents({i for one in shown for i in _quotable(one)}, now)
     return [
         DecidedConflict(
             conflict=one.conflict,
@@ -75,34 +74,34 @@ def decided_since(*, since: datetime, until: datetime, now: datetime) -> list[De
                 list(dict.fromkeys(contents[i] for i in _quotable(one) if i in contents)),
             ),
         )
-        for one in told
+        for one in shown
     ]
 
 
-def _decisions(since: datetime, until: datetime) -> list[_Made]:
-    asked: dict[str, Any] = {
+def _decisions(since: datetime, until: datetime) -> list[_Decision]:
+    params: dict[str, Any] = {
         "workspace": current_workspace_id(),
         "since": since,
         "until": until,
         "most": READ_MAX,
     }
     with connection.cursor() as cursor:
-        cursor.execute(_STANDING, asked)
+        cursor.execute(_DECISIONS, params)
         return [
-            _Made(conflict, question, verdict, [UUID(i) for i in json.loads(kept)], answer)
+            _Decision(conflict, question, verdict, [UUID(i) for i in json.loads(kept)], answer)
             for conflict, question, verdict, kept, answer in cursor.fetchall()
         ]
 
 
-def _quotable(made: _Made) -> Sequence[UUID]:
-    """Return the memories that a verdict left standing, or the answer that was given instead."""
+def _quotable(made: _Decision) -> Sequence[UUID]:
+    """Return the ids of the memories that a verdict kept, or of the answer that replaced them."""
     if made.verdict == Verdict.NONE_VALID:
         return [made.answer] if made.answer else []
     return made.kept
 
 
 def _contents(memory_ids: Collection[UUID], now: datetime) -> dict[UUID, str]:
-    """Return what may be recalled of each memory, or of what stands for it now."""
+    """Return the text of each memory, or of its last successor, where it is recallable."""
     if not memory_ids:
         return {}
     with connection.cursor() as cursor:

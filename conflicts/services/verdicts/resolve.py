@@ -1,4 +1,4 @@
-"""A person's verdict: it changes memories in one transaction, with history, undoable exactly."""
+"""Apply a person's verdict to a card: changes memories in one transaction that can be undone."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from memories.services.commit.draft import Draft
 from memories.services.index.statement_hashes import lock_statements
 from memories.services.lifecycle.states import LIFECYCLE_FIELDS, hide
 
-# Verdicts that say which memories are true: agents do not overrule these alone any more.
+# Verdicts that confirm memories: agents cannot change or forget these without a review any more.
 UPHOLDING = frozenset({Verdict.YES, Verdict.NO, Verdict.KEEP, Verdict.BOTH_VALID})
 
 
@@ -51,9 +51,9 @@ def resolve(
     version: int | None = None,
     listing: str = "",
 ) -> Decision:
-    """Carry out a verdict; raise `StaleError` when the card was decided or changed meanwhile.
+    """Apply a verdict; raise `StaleError` when the card was decided or changed meanwhile.
 
-    With the `listing` that the caller was shown, the verdict does what was listed or nothing.
+    With a `listing`, the verdict is refused unless its consequences are still those listed.
     """
     refuse_credentials({"answer": answer, "note": note})
     answer = answer.strip()
@@ -87,17 +87,17 @@ def _decide(
     actor: Actor,
     now: datetime,
 ) -> Decision:
-    """Carry out a verdict within the caller's transaction; claims are only looked up."""
+    """Apply a verdict within the caller's transaction; claims are only looked up."""
     if answer:
         lock_statements([content_hash(answer)])
     conflict, members, locked = lock_with_members(conflict_id)
     _check_open(conflict, version)
     recalled = [memory for memory in locked.values() if memory.state(now) == "active"]
-    asked = question_of(conflict, members, recalled, known)
-    _check_listing(conflict, asked, listing)
-    plan = consequences(asked, verdict, keep)
+    question = question_of(conflict, members, recalled, known)
+    _check_listing(conflict, question, listing)
+    plan = consequences(question, verdict, keep)
     known.demand_known()
-    live = asked.members
+    live = question.members
     _stamp_revisions(members, locked)
     is_dismissal = verdict == Verdict.DISMISS
     conflict.status = ConflictStatus.DISMISSED if is_dismissal else ConflictStatus.RESOLVED
@@ -132,13 +132,13 @@ def _decide(
         decided_by_kind=actor.kind,
         decided_at=now,
     )
-    # What the question was not about may be a question of its own.
+    # Members that the question was not about may be a conflict of their own.
     if plan.aside and workspace.config.detection_enabled:
         note_written(Memory, memory_ids=[memory.id for memory in plan.aside], now=now)
     if verdict in UPHOLDING:
         for memory in plan.kept:
-            told = {"conflict": str(conflict.id)}
-            record("memory.upheld", of=("memory", memory.id), actor=actor, now=now, data=told)
+            data = {"conflict": str(conflict.id)}
+            record("memory.upheld", of=("memory", memory.id), actor=actor, now=now, data=data)
     record(
         "conflict.resolved",
         of=("conflict", conflict.id),
@@ -150,7 +150,7 @@ def _decide(
 
 
 def _stamp_revisions(members: Sequence[ConflictMember], memories: dict[UUID, Memory]) -> None:
-    """Remember which wordings the verdict is about."""
+    """Store which revisions the verdict is about."""
     for member in members:
         member.revision = memories[member.memory_id].revision
     ConflictMember.objects.bulk_update(members, ["revision"])
@@ -166,9 +166,9 @@ def _check_open(conflict: Conflict, version: int | None) -> None:
         )
 
 
-def _check_listing(conflict: Conflict, asked: CardQuestion, listing: str) -> None:
-    """Refuse a verdict whose consequences are other ones by now than the caller was shown."""
-    if listing and listing != listing_of(conflict, asked):
+def _check_listing(conflict: Conflict, question: CardQuestion, listing: str) -> None:
+    """Refuse a verdict whose consequences differ from those that the caller was shown."""
+    if listing and listing != listing_of(conflict, question):
         raise StaleError(
             "What this verdict would change is not what was listed any more; read the conflict "
             "again.",
@@ -184,7 +184,7 @@ def _commit_answer(
     actor: Actor,
     now: datetime,
 ) -> tuple[Memory | None, bool]:
-    """Commit the person's own answer where the newest member stands; tell whether it is new."""
+    """Commit the person's answer in the scope of the newest member; return it and if it is new."""
     if not prepared.drafts:
         return None, False
     newest = max(live, key=lambda m: m.observed_at, default=None)
@@ -200,7 +200,7 @@ def _commit_answer(
 
 
 def _lifecycle(memory: Memory) -> dict[str, Any]:
-    """Return the lifecycle fields as JSON can hold them."""
+    """Return the lifecycle fields as JSON values."""
     values = {name: getattr(memory, name) for name in LIFECYCLE_FIELDS}
     return {
         name: value.isoformat() if isinstance(value, datetime) else value and str(value)
@@ -209,7 +209,7 @@ def _lifecycle(memory: Memory) -> dict[str, Any]:
 
 
 def _effect(memory: Memory, before: dict[str, Any]) -> dict[str, Any]:
-    """Say what was and what is, so that undo can check the one and put back the other."""
+    """Return a memory's lifecycle before and after, for undo to verify and restore."""
     return {
         "memory": str(memory.id),
         "content_hash": memory.content_hash,

@@ -1,4 +1,4 @@
-"""Taking a verdict back: every memory returns to what it was and the card is open again."""
+"""Undo a verdict: restore every memory's lifecycle and open the card again."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from memories.services.locks import lock
 
 
 def undo(workspace: Workspace, conflict_id: UUID, *, actor: Actor, now: datetime) -> Conflict:
-    """Undo the standing decision; raise `StaleError` naming the members that changed since."""
+    """Undo the card's decision; raise `StaleError` with the members that changed since."""
     try:
         with in_workspace(workspace):
             return _undo(conflict_id, actor=actor, now=now)
@@ -36,24 +36,24 @@ def undo(workspace: Workspace, conflict_id: UUID, *, actor: Actor, now: datetime
 
 
 def _undo(conflict_id: UUID, *, actor: Actor, now: datetime) -> Conflict:
-    # Statements before memories and these before the card, as everywhere; so what was read is
-    # checked once more.
-    standing = Decision.objects.filter(conflict=conflict_id, undone_at=None)
-    decision = standing.first()
+    # Statements are locked before memories and these before the card, so the decision, read without
+    # a lock, is read once more.
+    current = Decision.objects.filter(conflict=conflict_id, undone_at=None)
+    decision = current.first()
     if decision is None:
-        lock_card(conflict_id)  # missing is said otherwise
+        lock_card(conflict_id)  # raises when there is no such card
         raise StaleError("There is no decision to undo.", cause=NOTHING_TO_UNDO)
     effects = {UUID(effect["memory"]): effect for effect in decision.effects}
     lock_statements(effect["content_hash"] for effect in decision.effects)
     answer_ids = [decision.answer_id] if decision.answer_id else []
     memories = {memory.id: memory for memory in lock([*effects, *answer_ids])}
     conflict = lock_card(conflict_id)
-    if standing.first() != decision:
+    if current.first() != decision:
         raise StaleError("The decision was taken back meanwhile.", cause=NOTHING_TO_UNDO)
     changed = [
         memory_id
         for memory_id, effect in effects.items()
-        if memory_id not in memories or not _is_as_left(memories[memory_id], effect)
+        if memory_id not in memories or not _is_unchanged(memories[memory_id], effect)
     ]
     if changed:
         raise StaleError("Members have changed since the decision.", changed, cause=MEMBERS_CHANGED)
@@ -95,13 +95,13 @@ def _retire_answer(
     now: datetime,
     because: dict[str, Any],
 ) -> None:
-    """Retire the memory that was committed as the answer, unless it was a memory before."""
+    """Retire the memory that the answer created; one that existed before stays."""
     if decision.answer_id and decision.is_answer_new:
         hide([memories[decision.answer_id]], "retired_at", actor=actor, now=now, because=because)
 
 
 def _values(stored: dict[str, str | None]) -> dict[str, Any]:
-    """Return lifecycle fields as the model holds them."""
+    """Return stored lifecycle fields as values of the model."""
     return {
         name: value
         if value is None
@@ -113,13 +113,13 @@ def _values(stored: dict[str, str | None]) -> dict[str, Any]:
 
 
 def _comes_back(memory: Memory, effect: dict[str, Any], now: datetime) -> bool:
-    """Tell whether the decision alone hides a memory."""
+    """Return whether undoing makes a memory live again."""
     is_over = memory.expires_at is not None and memory.expires_at <= now
     return effect["before"] != effect["after"] and not is_over
 
 
-def _is_as_left(memory: Memory, effect: dict[str, Any]) -> bool:
-    """Tell whether a memory still is what the decision made of it."""
+def _is_unchanged(memory: Memory, effect: dict[str, Any]) -> bool:
+    """Return whether a memory's text and lifecycle are as the decision left them."""
     return memory.content_hash == effect["content_hash"] and all(
         getattr(memory, name) == value for name, value in _values(effect["after"]).items()
     )

@@ -65,7 +65,7 @@ def record_story(advance: Advance = lambda steps: None) -> bytes:
         workspace.settings = PATIENT
         workspace.save()
         awake = Workspace.objects.get(pk=workspace.pk)
-        due.queue(awake, None, now=END)
+        due.queue_memories(awake, None, now=END)
         detect_due(awake, clock=lambda: END)
         with in_workspace(workspace):
             _drop_weights_that_do_not_serve()

@@ -70,13 +70,13 @@ class Conflicts(Source):
             return None
         if card.status == ConflictStatus.SNOOZED and card.snoozed_until:
             return Done(
-                f"Put off until {show.spoken(card.snoozed_until)}.", "The question waits again."
+                f"Put off until {show.local_time(card.snoozed_until)}.", "The question waits again."
             )
         decision = card.decisions.filter(undone_at=None).first()
         if decision is None:
             return None
         return Done(
-            show.verdict_words(decision),
+            show.describe_verdict(decision),
             "Every memory returns to what it was, and it is asked again.",
         )
 

@@ -17,7 +17,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from conflicts.forms import SnoozeForm
-from conflicts.services.cards.show import newest_seq, spoken
+from conflicts.services.cards.show import local_time, newest_seq
 from engram.console.inbox import queue
 from engram.console.inbox.forms import FILTERS, ActionForm, InboxForm, named_item
 from engram.console.inbox.put_off import put_off, put_off_until, take_up
@@ -168,7 +168,7 @@ def _done(request: HttpRequest, asked: str, sources: list[Source]) -> dict[str, 
     now = timezone.now()
     until = None if source.has_own_snooze else put_off_until(*named, now)
     done = (
-        Done(f"Put off until {spoken(until)}.", "It waits again.")
+        Done(f"Put off until {local_time(until)}.", "It waits again.")
         if until
         else source.done(named[1], now)
     )
