@@ -2,12 +2,12 @@ from django.apps import AppConfig
 
 
 class ConflictsConfig(AppConfig):
-    """Conflicts: the detective and the people who answer it."""
+    """Conflicts: detection of contradictions, cards, and people's verdicts."""
 
     name = "conflicts"
 
     def ready(self) -> None:
-        """Hear of memories through the seam that `memories` offers."""
+        """Connect the handlers of the signals that `memories` sends."""
         from conflicts.services import due
         from conflicts.services.cards import erase, lapse, reworded
         from memories import signals

@@ -17,7 +17,7 @@ from memories.models.memory import in_scope
 
 
 class ConflictFilter(StrictFilterSet):
-    """`GET /conflicts` filters."""
+    """Filters of `GET /conflicts`."""
 
     status = StateFilter(ConflictStatus.choices, label="Status (default: all)")
     kind = django_filters.ChoiceFilter(choices=ConflictKind.choices)
@@ -46,6 +46,6 @@ class ConflictFilter(StrictFilterSet):
         return queryset.filter(pk__in=members.values("conflict_id"))
 
     def by_memory(self, queryset: QuerySet[Conflict], name: str, value: UUID) -> QuerySet[Conflict]:
-        """Keep cards that the memory takes part in."""
+        """Keep cards with this member."""
         members = ConflictMember.objects.filter(memory=value)
         return queryset.filter(pk__in=members.values("conflict_id"))

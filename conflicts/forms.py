@@ -1,4 +1,4 @@
-"""What people send from the pages of conflicts."""
+"""Forms of the pages of conflicts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LATEST = datetime(2200, 1, 1, tzinfo=UTC)
 
 
 class DecisionForm(forms.Form):
-    """A verdict as the page sends it."""
+    """A verdict on a card."""
 
     verdict = forms.ChoiceField(
         choices=Verdict.choices, error_messages={"required": "Choose one of the answers."}
@@ -37,19 +37,19 @@ class DecisionForm(forms.Form):
         self.fields["keep"].choices = [(str(i), str(i)) for i in choices]  # type: ignore[attr-defined]
 
     def clean_answer(self) -> str:
-        """Keep an answer only where one is asked for."""
+        """Drop the answer unless the verdict is `none_valid`."""
         answer: str = self.cleaned_data["answer"]
         return answer if self.cleaned_data.get("verdict") == Verdict.NONE_VALID else ""
 
     def clean_keep(self) -> list[UUID]:
-        """Keep ticks only where they are asked for."""
+        """Drop the ticks unless the verdict uses them."""
         takes_ticks = {Verdict.KEEP, Verdict.NO}
         keep: list[UUID] = self.cleaned_data["keep"]
         return keep if self.cleaned_data.get("verdict") in takes_ticks else []
 
 
 class SnoozeForm(forms.Form):
-    """Until when something is put off: for hours, to the morning of a day, or to a date."""
+    """Time until which an item is snoozed: some hours, the morning of a day, or a date."""
 
     until = forms.ChoiceField(
         choices=[
@@ -63,7 +63,7 @@ class SnoozeForm(forms.Form):
     date = forms.DateField(required=False)
 
     def clean(self) -> dict[str, Any]:
-        """Turn the choice into a moment: a day is its morning in the pages' time zone."""
+        """Convert the choice into a moment; a day becomes its morning in the pages' time zone."""
         fields = super().clean() or {}
         if fields.get("until") == "later":
             fields["moment"] = timezone.now() + LATER
@@ -84,13 +84,13 @@ class SnoozeForm(forms.Form):
 
 
 class CommentForm(forms.Form):
-    """What somebody says about a card."""
+    """A comment on a card."""
 
     text = forms.CharField(max_length=2000, error_messages={"required": "Write something first."})
 
 
 class QueueForm(forms.Form):
-    """The filters of the queue and the list, as the address holds them."""
+    """Filters of the queue and the list, from the address."""
 
     q = forms.CharField(max_length=200, required=False)
     status = forms.ChoiceField(choices=[*ConflictStatus.choices, (ALL, "All")], required=False)
@@ -105,7 +105,7 @@ class QueueForm(forms.Form):
     mine = forms.BooleanField(required=False)
 
     def wanted(self, *, default_status: str, user_id: int | None) -> CardFilter:
-        """Return the valid filters; a wrong one counts as not given."""
+        """Return the valid filters; invalid ones are ignored."""
         self.is_valid()
         fields = self.cleaned_data
         return CardFilter(

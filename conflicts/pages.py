@@ -1,4 +1,4 @@
-"""The pages on which people decide: triage, one card, the list."""
+"""Pages of conflicts: triage, one card, the list."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ FILTERS = ("q", "status", "kind", "severity", "rule", "scope", "mine")
 
 
 def form_target(view: View) -> View:
-    """Take forms; who comes by address (a reload, a sign-in in between) is led to the card."""
+    """Accept only POST; redirect others (a reload, a sign-in in between) to the card."""
 
     @wraps(view)
     def run(request: HttpRequest, conflict_id: UUID) -> HttpResponse:
@@ -52,12 +52,12 @@ def _card(conflict_id: UUID) -> Conflict:
 
 
 def _filters(request: HttpRequest) -> dict[str, str]:
-    """Return the filters of the address that are set."""
+    """Return the filters that the address sets."""
     return {name: request.GET[name] for name in FILTERS if request.GET.get(name)}
 
 
 def _card_in_address(request: HttpRequest, name: str = "card") -> Conflict | None:
-    """Return the card that the address names, if there is one."""
+    """Return the card named in the address, or None."""
     card_id = row_id(request.GET.get(name, ""))
     if card_id is None:
         return None
@@ -65,7 +65,7 @@ def _card_in_address(request: HttpRequest, name: str = "card") -> Conflict | Non
 
 
 def card_context(request: HttpRequest, card: Conflict, **more: Any) -> dict[str, Any]:
-    """Return what the card's template needs."""
+    """Return the context of the card's template."""
     staff = staff_of(request)
     return {
         "view": show.show(card, now=timezone.now()),
@@ -118,13 +118,13 @@ def triage(request: HttpRequest) -> HttpResponse:
 
 
 def _queue_url(filters: dict[str, str], card_id: UUID | None) -> str:
-    """Return the address of the queue at a card."""
+    """Return the URL of the queue, with a card selected."""
     query = {**filters, **({"card": str(card_id)} if card_id else {})}
     return f"{reverse('console:triage')}?{urlencode(query)}"
 
 
 def _done(request: HttpRequest) -> dict[str, Any] | None:
-    """Return the decision that was just made, for the undo bar."""
+    """Return the card and text of the last decision, for the undo bar."""
     card = _card_in_address(request, "done")
     if card is None:
         return None
@@ -178,7 +178,7 @@ def conflict_list(request: HttpRequest) -> HttpResponse:
 @form_target
 @member_page()
 def decide(request: HttpRequest, conflict_id: UUID) -> HttpResponse:
-    """Carry out a verdict; what cannot be done is said beside what was typed."""
+    """Apply a verdict; on a refusal show the card with the reason and the typed input."""
     card = _card(conflict_id)
     staff = staff_of(request)
     members = list(card.members.values_list("memory_id", flat=True))
@@ -207,7 +207,7 @@ def decide(request: HttpRequest, conflict_id: UUID) -> HttpResponse:
 
 
 def _show_refusal(request: HttpRequest, card: Conflict, detail: str, status: int) -> HttpResponse:
-    """Show the card as it is now, with why it was refused and everything that was typed."""
+    """Show the current card, with the reason of the refusal and the typed input."""
     card.refresh_from_db()
     return _one(
         request,
@@ -224,7 +224,7 @@ def _show_refusal(request: HttpRequest, card: Conflict, detail: str, status: int
 
 
 def _changes(card: Conflict, seen: str) -> list[Any]:
-    """Return what happened to the card since the number that the page was made at."""
+    """Return the card's events since the event number of the page."""
     try:
         return show.changed_since(card, whole_number(seen, least=0, most=MAX_BIGINT))
     except ValueError:
@@ -240,7 +240,7 @@ def _permalink(card: Conflict) -> str:
 
 
 def _with_done(url: str, card: Conflict) -> str:
-    """Name the decided card in the address, so that the next page offers to undo it."""
+    """Add the decided card to the URL, so that the next page offers undo."""
     parts = urlsplit(url)
     query = dict(parse_qsl(parts.query)) | {"done": str(card.pk)}
     return parts._replace(query=urlencode(query)).geturl()
@@ -249,7 +249,7 @@ def _with_done(url: str, card: Conflict) -> str:
 @form_target
 @member_page()
 def undo_or_wake(request: HttpRequest, conflict_id: UUID) -> HttpResponse:
-    """Undo the standing decision, or end a snooze, and show the card again."""
+    """Undo the decision, or end the snooze, and show the card again."""
     card = _card(conflict_id)
     staff = staff_of(request)
     undoing = wake if card.status == ConflictStatus.SNOOZED else undo
@@ -286,7 +286,7 @@ def snooze_card(request: HttpRequest, conflict_id: UUID) -> HttpResponse:
 @form_target
 @member_page()
 def assign(request: HttpRequest, conflict_id: UUID) -> HttpResponse:
-    """Give a card to a member, or to nobody."""
+    """Assign a card to a member, or to nobody."""
     card = _card(conflict_id)
     staff = staff_of(request)
     username = request.POST.get("assignee", "") or None

@@ -1,4 +1,4 @@
-"""Wake-ups of the detective: ids in, one service call, done."""
+"""Celery tasks of detection: each takes ids and makes one service call."""
 
 from __future__ import annotations
 
@@ -16,34 +16,34 @@ from engram.kernel.jobs import wake
 from engram.kernel.models import Workspace
 
 SWEEP_LIMIT = 100
-# Then the next workspace has its turn.
+# Time limit of a turn, after which the next workspace is served.
 SECONDS_A_TURN = 5.0
-# A question alone may take longer; the run that asks it is ended first.
+# One call of the model may take longer; a running run is finished.
 MODEL_SECONDS_A_TURN = 60.0
 
 
 @shared_task(name=DETECT_TASK)
 def detect_workspace(workspace_id: str) -> None:
-    """Read for one turn, in the workspace that has waited longest, be it this one or another."""
+    """Run detection for one turn, in the workspace that has waited longest."""
     turns.take_turn(UUID(workspace_id), clock=timezone.now, seconds=SECONDS_A_TURN)
 
 
 @shared_task(name=NARRATE_TASK)
 def narrate_workspace(workspace_id: str) -> None:
-    """Let the model read for one turn, in the workspace that has waited longest for it."""
+    """Run the narrative pass for one turn, in the workspace that has waited longest."""
     turns.take_model_turn(UUID(workspace_id), clock=timezone.now, seconds=MODEL_SECONDS_A_TURN)
 
 
 @shared_task(name="conflicts.sweep_detection")
 def sweep_detection() -> None:
-    """Wake detection for what a lost wake-up or a dead worker left, longest-waiting first."""
+    """Wake detection in workspaces with due work and no runner, longest-waiting first."""
     now = timezone.now()
     for workspace_id in turns.without_wake_up(now, SWEEP_LIMIT):
         wake(DETECT_TASK, workspace_id)
     for workspace in Workspace.objects.filter(
         pk__in=backlog.stalled(now, SWEEP_LIMIT, NarrativeLease)
     ):
-        # Where no model is configured nobody may listen to the queue of models.
+        # Without a configured model no worker may consume the queue of models.
         if is_on(workspace):
             wake(NARRATE_TASK, workspace.pk)
         else:

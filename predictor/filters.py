@@ -48,5 +48,5 @@ class ComparisonFilter(StrictFilterSet):
     def by_margin(
         self, queryset: QuerySet[Comparison], name: str, value: float
     ) -> QuerySet[Comparison]:
-        """Keep those in which the two rankings were so far apart."""
+        """Keep comparisons whose margin is at least this large, in either direction."""
         return queryset.filter(Q(margin__gte=value) | Q(margin__lte=-value))

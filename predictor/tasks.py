@@ -49,6 +49,6 @@ def judge_workspace_by_model(workspace_id: str) -> None:
 
 @shared_task(name="predictor.sweep_judging")
 def sweep_judging() -> None:
-    """Wake judges for what a lost wake-up, a pause or a dead worker left, the oldest first."""
+    """Wake judging in workspaces with due sessions and no running judge, the oldest first."""
     for workspace in due.stalled(timezone.now()):
         due.wake_judge(workspace)

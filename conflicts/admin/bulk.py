@@ -1,4 +1,7 @@
-"""Deeds for many cards at once: asked first, with what each would do and what it passes over."""
+"""Admin actions on many cards: a confirmation page with their effects, then the action.
+
+Only cards that are unchanged since the confirmation page was shown are affected.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,7 @@ from engram.kernel.models import Membership
 from engram.kernel.pages import staff_of
 from engram.kernel.staff import refusal_of
 
-NAMED = 20  # cards are named in questions, more are counted
+NAMED = 20  # cards listed by name on the confirmation page; further ones are only counted
 SKIPPED_SHOWN = 5
 CARRIED = ("action", "select_across", "_selected_action")
 EFFECTS = {
@@ -43,12 +46,12 @@ EFFECTS = {
 
 
 class WrongChoiceError(Exception):
-    """What was chosen on the confirming page makes no deed."""
+    """Raised when the choice on the confirmation page is invalid."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConfirmingPage:
-    """What the confirming page of an action says."""
+    """Texts of the confirmation page of an action."""
 
     title: str
     consequence: str
@@ -83,7 +86,7 @@ CONFIRMATIONS = {
 def run(
     request: HttpRequest, verb: str, rows: QuerySet[Conflict], names: Any, context: dict[str, Any]
 ) -> HttpResponse | None:
-    """Ask, or do what was confirmed; `names` says what a card may be called."""
+    """Show the confirmation page, or apply the confirmed action; `names` returns cards' titles."""
     wrong = ""
     if request.POST.get("confirmed") == "yes":
         try:
@@ -150,7 +153,7 @@ def _ask(
 def _list_skipped(
     options: Sequence[Option], names: Any
 ) -> list[tuple[str, int, list[tuple[str, str]], int]]:
-    """Say what is passed over: first by every choice, then by each; title, count, rows, more."""
+    """Return the skipped cards of all choices, then of each, as (title, count, rows, more)."""
     of_each = [{one.card.pk: one for one in option.plan.passed} for option in options]
     by_all = {
         pk for pk, one in of_each[0].items()
@@ -175,7 +178,7 @@ def _list_skipped(
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One choice on the confirming page, and what it would do."""
+    """One choice on the confirmation page, with its plan."""
 
     value: str
     label: str
@@ -192,7 +195,7 @@ def _options(verb: str, cards: list[Conflict], left: int, now: Any) -> list[Opti
     actions: Mapping[str, BulkAction] = {
         "dismiss": BulkDecide(Verdict.DISMISS),
         "snooze": BulkSnooze(now),
-        "assign": BulkAssign("\0"),  # to nobody of the members: whom, is chosen on the page
+        "assign": BulkAssign("\0"),  # a placeholder: the member is chosen on the page
     }
     return [Option("", "", "", bulk.plan(cards, actions[verb], left=left, now=now))]
 
@@ -225,7 +228,7 @@ def _note(request: HttpRequest) -> str:
 
 
 def _read_seen(text: str) -> dict[UUID, SeenCard]:
-    """Return what was shown of the cards that were counted; what is none of ours is left out."""
+    """Return version and listing of the shown cards by id; malformed entries are ignored."""
     found = {}
     for part in text.split(",")[: bulk.AT_ONCE]:
         pk, _, rest = part.partition(":")

@@ -1,4 +1,4 @@
-"""The admin of conflicts: found, read with their story, decided one by one or together."""
+"""Admin of conflicts: list, detail page, actions on one or many cards."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ URGENCY = Case(
 
 @admin.register(Conflict)
 class ConflictAdmin(RoleAdmin):
-    """Cards; verdicts go through the same services as everywhere."""
+    """Admin of cards; verdicts use the same services as the API."""
 
     roles = {"view": Role.READER, "act": Role.REVIEWER}
     list_display = [
@@ -59,7 +59,7 @@ class ConflictAdmin(RoleAdmin):
         OpenedFilter,
     ]
     list_select_related = ["assignee"]
-    empty_text = "When two memories cannot both be true, the question to a person stands here."
+    empty_text = "When two memories cannot both be true, the question to a person appears here."
     search_fields = ["question"]
     search_help_text = "Words of the question or of a memory"
     actions = ["resolve", "dismiss", "snooze", "assign"]
@@ -67,14 +67,14 @@ class ConflictAdmin(RoleAdmin):
     opened_at = moment_column("created_at", "opened")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Conflict]:
-        """Return cards with the mark of those whose question may not be shown."""
+        """Annotate the cards whose question may not be shown."""
         forgotten = ConflictMember.objects.filter(conflict=OuterRef("pk")).exclude(
             memory__forgotten_at=None
         )
         found: QuerySet[Conflict] = super().get_queryset(request)
         return found.annotate(is_withheld=Exists(forgotten))
 
-    @display(description="question")  # not ordered by: the order would tell withheld texts
+    @display(description="question")  # not sortable: the order would reveal withheld texts
     def shown(self, card: Conflict) -> str:
         """Return the question, unless it may quote something forgotten."""
         return format_html('<span class="eg-cell">{}</span>', self.name_of(card))
@@ -122,7 +122,7 @@ class ConflictAdmin(RoleAdmin):
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
     ) -> HttpResponse:
-        """Show one card, with the buttons of the console's page."""
+        """Show one card, by the template of the console's page."""
         if not self.has_view_permission(request) or request.method != "GET":
             raise PermissionDenied
         card = self.get_object(request, unquote(object_id))
@@ -147,7 +147,7 @@ class ConflictAdmin(RoleAdmin):
     def history_view(
         self, request: HttpRequest, object_id: str, extra_context: Any = None
     ) -> HttpResponse:
-        """Lead to the card, where its history stands; Django's own log is not written."""
+        """Redirect to the card, which shows its history; Django's own log is not written."""
         if not self.has_view_permission(request):
             raise PermissionDenied
         card = self.get_object(request, unquote(object_id))
@@ -162,7 +162,7 @@ class ConflictAdmin(RoleAdmin):
 
     @action(description="Dismiss: not a conflict", permissions=["act"])
     def dismiss(self, request: HttpRequest, rows: QuerySet[Conflict]) -> HttpResponse | None:
-        """Say of several cards that the detector was wrong."""
+        """Dismiss several cards."""
         return self._together(request, "dismiss", rows)
 
     @action(description="Put off…", permissions=["act"])
@@ -172,7 +172,7 @@ class ConflictAdmin(RoleAdmin):
 
     @action(description="Assign…", permissions=["act"])
     def assign(self, request: HttpRequest, rows: QuerySet[Conflict]) -> HttpResponse | None:
-        """Give several cards to a member."""
+        """Assign several cards to a member."""
         return self._together(request, "assign", rows)
 
     def _together(
@@ -183,6 +183,6 @@ class ConflictAdmin(RoleAdmin):
 
 
 def _names(cards: Sequence[Conflict]) -> list[str]:
-    """Return what cards are called; what may quote something forgotten is withheld."""
+    """Return the cards' questions, with a placeholder where they may quote a forgotten memory."""
     hidden = queue.withheld([card.pk for card in cards])
     return [show.WITHHELD if card.pk in hidden else card.question for card in cards]

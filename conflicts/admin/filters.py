@@ -1,4 +1,4 @@
-"""How people narrow the list of conflicts."""
+"""Filters of the admin's list of conflicts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FINDERS = ("rules", "narrative", "agent", "person")
 
 
 class StatusFilter(DefaultedFilter):
-    """By status; open ones unless asked otherwise."""
+    """Filter by status; open cards by default."""
 
     title = "status"
     parameter_name = "status"
@@ -40,7 +40,7 @@ class StatusFilter(DefaultedFilter):
 
 
 class FinderFilter(admin.SimpleListFilter):
-    """By who found it."""
+    """Filter by finder."""
 
     title = "found by"
     parameter_name = "found_by"
@@ -75,7 +75,7 @@ class RuleFilter(DropdownFilter):  # type: ignore[misc]
 
 
 class AssigneeFilter(admin.SimpleListFilter):
-    """By who looks after a card."""
+    """Filter by assignee."""
 
     title = "assigned to"
     parameter_name = "assignee"
@@ -99,7 +99,7 @@ class AssigneeFilter(admin.SimpleListFilter):
 
 
 class VerdictFilter(admin.SimpleListFilter):
-    """By the verdict that stands."""
+    """Filter by the current verdict."""
 
     title = "verdict"
     parameter_name = "verdict"
@@ -112,12 +112,12 @@ class VerdictFilter(admin.SimpleListFilter):
         """Keep cards that were decided so."""
         if not self.value():
             return queryset
-        standing = Decision.objects.filter(undone_at=None, verdict=self.value())
-        return queryset.filter(pk__in=standing.values("conflict_id"))
+        current = Decision.objects.filter(undone_at=None, verdict=self.value())
+        return queryset.filter(pk__in=current.values("conflict_id"))
 
 
 class OpenedFilter(admin.SimpleListFilter):
-    """By when a card was opened."""
+    """Filter by the time a card was opened."""
 
     title = "opened"
     parameter_name = "opened"

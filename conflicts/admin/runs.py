@@ -1,4 +1,4 @@
-"""The admin of detection runs: read, never written by hand."""
+"""Admin of detection runs, read-only."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from engram.kernel.staff import ReadOnlyAdmin, moment_column, seconds_column
 
 @admin.register(DetectionRun)
 class DetectionRunAdmin(ReadOnlyAdmin):
-    """What the detective did."""
+    """Admin of detection runs."""
 
     list_display = [
         "read_at", "status_label", "reason", "trigger_count", "facts_considered",
@@ -19,7 +19,7 @@ class DetectionRunAdmin(ReadOnlyAdmin):
         "cost", "lag", "duration",
     ]  # fmt: skip
     list_filter = ["status", "narrative", "reason"]
-    empty_text = "The detective reads what is new within seconds of a commit; its runs stand here."
+    empty_text = "Detection runs within seconds of a commit; its runs appear here."
 
     read_at = moment_column("created_at", "read")
     lag = seconds_column("lag_seconds", "lag")
@@ -31,10 +31,10 @@ class DetectionRunAdmin(ReadOnlyAdmin):
         label={"done": "success", "failed": "danger", "running": "info"},
     )
     def status_label(self, run: DetectionRun) -> str:
-        """Return how the run ended."""
+        """Return the status of the run."""
         return str(run.status)
 
     @display(description="cost", ordering="cost_usd")
     def cost(self, run: DetectionRun) -> str:
-        """Return what the model has cost."""
+        """Return the cost of the model."""
         return f"${run.cost_usd:.4f}" if run.cost_usd else ""

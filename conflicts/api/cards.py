@@ -1,4 +1,4 @@
-"""Cards: listed, reported, decided, put off, talked about."""
+"""API of cards: list, report, decide, snooze, assign, comment."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from engram.kernel.refusals import MissingError
 
 
 class ConflictAnswer(WorkspaceView):
-    """What views of one card share: a fresh look at it after a change."""
+    """Base of views that answer with the current state of one card."""
 
     roles = {"POST": Role.REVIEWER}
 
     def show(self, conflict_id: UUID, *, status: int = 200) -> Response:
-        """Return the card as it is now."""
+        """Return the current state of the card."""
 
         def look(known: Comparisons) -> dict[str, Any]:
             card = Conflict.objects.filter(pk=conflict_id).first()
@@ -64,10 +64,10 @@ class ConflictCollection(ConflictAnswer, ListAPIView):  # type: ignore[type-arg]
         responses={201: shapes.ReportedSerializer, 202: shapes.ReportKeptSerializer},
     )
     def post(self, request: Request) -> Response:
-        """Report by hand that memories contradict each other; joins an open card about them.
+        """Report that memories contradict each other; opens a card or joins a waiting one.
 
-        202: kept, because few reports of this key were confirmed; a card is opened when somebody
-        else says the same.
+        202: stored without a card, because few reports of this key were confirmed; a card is opened
+        when somebody else reports the same.
         """
         body = validate_body(shapes.ReportSerializer, request).validated_data
         reported = report.report(
@@ -98,10 +98,10 @@ class ConflictResolve(ConflictAnswer):
 
     @extend_schema(request=shapes.VerdictSerializer, responses=shapes.ConflictDetailSerializer)
     def post(self, request: Request, conflict_id: UUID) -> Response:
-        """Decide: the verdict changes memories at once and can be undone.
+        """Decide a conflict: the verdict changes memories at once and can be undone.
 
-        `consequences` of `GET /conflicts/{id}` list before what each verdict would change; with
-        its `listing` in the body, a verdict that would change anything else is refused (409).
+        `consequences` of `GET /conflicts/{id}` list what each verdict would change; with its
+        `listing` in the body, a verdict with other consequences is refused (409).
         """
         body = validate_body(shapes.VerdictSerializer, request).validated_data
         resolve(
@@ -120,17 +120,17 @@ class ConflictResolve(ConflictAnswer):
 
 
 class ConflictUndo(ConflictAnswer):
-    """Taking a verdict back."""
+    """Undo of a verdict."""
 
     @extend_schema(request=None, responses=shapes.ConflictDetailSerializer)
     def post(self, request: Request, conflict_id: UUID) -> Response:
-        """Return every memory to what it was and open the card again."""
+        """Undo the verdict: restore every memory and open the card again."""
         undo(self.workspace, conflict_id, actor=self.actor, now=timezone.now())
         return self.show(conflict_id)
 
 
 class ConflictSnooze(ConflictAnswer):
-    """Putting a card off."""
+    """Snooze of a card."""
 
     @extend_schema(request=shapes.SnoozeSerializer, responses=shapes.ConflictDetailSerializer)
     def post(self, request: Request, conflict_id: UUID) -> Response:
@@ -143,11 +143,11 @@ class ConflictSnooze(ConflictAnswer):
 
 
 class ConflictAssign(ConflictAnswer):
-    """Who looks after a card."""
+    """Assignee of a card."""
 
     @extend_schema(request=shapes.AssignSerializer, responses=shapes.ConflictDetailSerializer)
     def post(self, request: Request, conflict_id: UUID) -> Response:
-        """Give a card to a member, or to nobody."""
+        """Assign a card to a member, or to nobody."""
         username = validate_body(shapes.AssignSerializer, request).validated_data["assignee"]
         discuss.assign(
             self.workspace, conflict_id, username=username, actor=self.actor, now=timezone.now()
@@ -156,7 +156,7 @@ class ConflictAssign(ConflictAnswer):
 
 
 class ConflictComments(ConflictAnswer):
-    """What people say about a card."""
+    """Comments on a card."""
 
     @extend_schema(
         request=shapes.CommentBodySerializer, responses={201: shapes.ConflictDetailSerializer}

@@ -1,4 +1,4 @@
-"""The detective: asked to read again, its runs, and how good it is."""
+"""API of detection: queue memories, list runs, quality."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from engram.kernel.refusals import ForbiddenError, MissingError
 
 
 class ConflictQuality(WorkspaceView):
-    """How good the detective is."""
+    """Detection quality."""
 
     query_shape = shapes.QualityPeriodSerializer
 
@@ -30,8 +30,8 @@ class ConflictQuality(WorkspaceView):
     def get(self, request: Request) -> Response:
         """Return the shares of conflicts that people confirmed and dismissed, with 95 % intervals.
 
-        Counted are standing verdicts, by the time they were given. Confirmed is any verdict but
-        dismiss; both_valid is one of them and counted apart.
+        Verdicts that were not undone count, by the time they were given. Confirmed is any verdict
+        except dismiss; both_valid is one of them and also counted separately.
         """
         period = self.asked()
         found = quality.measure(since=period["since"], until=period["until"] or timezone.now())
@@ -39,13 +39,13 @@ class ConflictQuality(WorkspaceView):
 
 
 class Detect(WorkspaceView):
-    """Asking the detective to read again."""
+    """Request for detection."""
 
     roles = {"POST": Role.AGENT}
 
     @extend_schema(request=shapes.DetectSerializer, responses={202: shapes.DetectAnswerSerializer})
     def post(self, request: Request) -> Response:
-        """Queue a run over one memory or, for reviewers and up, over the whole story."""
+        """Queue detection of one memory or, for reviewers and above, of all live memories."""
         memory_id = validate_body(shapes.DetectSerializer, request).validated_data["memory_id"]
         if memory_id is None and not self.actor.role.includes(Role.REVIEWER):
             raise ForbiddenError(
@@ -56,7 +56,7 @@ class Detect(WorkspaceView):
 
 
 class DetectionCollection(WorkspaceView, ListAPIView):  # type: ignore[type-arg]
-    """What the detective did."""
+    """The detection runs of the workspace."""
 
     serializer_class = shapes.DetectionRunSerializer
     filter_backends = ()

@@ -1,4 +1,4 @@
-"""How memories relate, as the agents that read them tell it."""
+"""API of relations between memories."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from engram.kernel.models import Role
 
 
 class MemoryRelations(WorkspaceView):
-    """What a caller says of two memories."""
+    """Relations of a memory to others."""
 
     roles = {"POST": Role.AGENT}
 
     @extend_schema(request=shapes.RelationSerializer, responses={201: shapes.RelatedSerializer})
     def post(self, request: Request, memory_id: UUID) -> Response:
-        """Tell how a memory relates to another, such as one of those `nearby` at its commit.
+        """Record how a memory relates to another, such as one of those `nearby` at its commit.
 
         A contradiction joins or opens a card, `same` and `refines` suggest a merge, `different` is
-        remembered. No memory changes by it; a later answer by the same key replaces this one.
+        stored. No memory is changed; a later answer by the same key replaces this one.
         """
         body = validate_body(shapes.RelationSerializer, request).validated_data
         judged = judge(

@@ -1,4 +1,4 @@
-"""Tables of conflicts: cards, their members, decisions, and the detective's work."""
+"""Tables of conflicts: cards, members, decisions, judgements, and detection's queue and runs."""
 
 from conflicts.models.card import Conflict, ConflictComment, ConflictMember, ConflictPair
 from conflicts.models.decision import Decision

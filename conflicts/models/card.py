@@ -17,7 +17,7 @@ from memories.models import Memory
 
 
 class ConflictKind(models.TextChoices):
-    """In which way someone who joins today could not know what is true."""
+    """Kind of a contradiction."""
 
     REVERSAL = "reversal", "Reversal"
     AMBIGUITY = "ambiguity", "Ambiguity"
@@ -25,7 +25,7 @@ class ConflictKind(models.TextChoices):
 
 
 class ConflictStatus(models.TextChoices):
-    """Where a card stands."""
+    """Status of a card."""
 
     OPEN = "open", "Open"
     RESOLVED = "resolved", "Resolved"
@@ -37,7 +37,7 @@ WAITING = (ConflictStatus.OPEN, ConflictStatus.SNOOZED)  # for an answer
 
 
 class Severity(models.TextChoices):
-    """How much harm acting on the wrong side may do."""
+    """How harmful it would be to act on the wrong claim."""
 
     LOW = "low", "Low"
     MEDIUM = "medium", "Medium"
@@ -115,17 +115,15 @@ class Conflict(WorkspaceModel):
 
 
 class ConflictMember(WorkspaceModel):
-    """A memory that takes part, in the order of the story."""
+    """A memory on a card; `position` is its order by time."""
 
     conflict = models.ForeignKey(Conflict, models.CASCADE, related_name="members")
     memory = models.ForeignKey(Memory, models.CASCADE, related_name="conflict_members")
     lineage = models.UUIDField()
     position = models.PositiveSmallIntegerField()
     says_yes = models.BooleanField(default=False)
-    revision = (
-        models.PositiveIntegerField()
-    )  # the wording that the card was asked (or decided) about
-    # Its words are newer than what the detective has read of it.
+    revision = models.PositiveIntegerField()  # of the memory when the question was made, or decided
+    # The memory's text is newer than the revision that detection has read.
     is_reworded = models.BooleanField(default=False, db_default=False)
 
     class Meta:
@@ -143,7 +141,7 @@ class ConflictMember(WorkspaceModel):
 
 
 class ConflictPair(WorkspaceModel):
-    """Two lineages that a card covers; each pair stands at most once in a workspace."""
+    """Two lineages that a card covers; each pair belongs to at most one card of a workspace."""
 
     lineage_low = models.UUIDField()
     lineage_high = models.UUIDField()
@@ -165,7 +163,7 @@ class ConflictPair(WorkspaceModel):
 
 
 class ConflictComment(WorkspaceModel):
-    """What people say to each other about a card."""
+    """A person's comment on a card."""
 
     conflict = models.ForeignKey(Conflict, models.CASCADE, related_name="comments")
     author = models.CharField(max_length=150)

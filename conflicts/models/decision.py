@@ -1,4 +1,4 @@
-"""What a person decided, what it changed, and whether it was taken back."""
+"""Decisions of people on cards, with what they changed and whether they were undone."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Verdict(models.TextChoices):
 
 
 class Decision(WorkspaceModel):
-    """One verdict; `effects` hold what undo puts back, memory by memory, by id."""
+    """One verdict; `effects` hold what undo restores, for each memory by id."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     conflict = models.ForeignKey(Conflict, models.CASCADE, related_name="decisions")
@@ -32,9 +32,9 @@ class Decision(WorkspaceModel):
     kept = models.JSONField(default=list)
     note = models.CharField(max_length=2000, blank=True)
     answer = models.ForeignKey(Memory, models.SET_NULL, null=True, related_name="+")
-    is_answer_new = models.BooleanField(default=False)  # else it was a memory before
+    is_answer_new = models.BooleanField(default=False)  # else the memory existed before
     effects = models.JSONField(default=list)
-    # Members that spoke of another thing than the question: nothing was decided about them.
+    # Members about another subject than the question: the verdict did not change them.
     aside = models.JSONField(default=list)
     decided_by = models.CharField(max_length=150)
     decided_by_kind = models.CharField(max_length=10)

@@ -1,4 +1,4 @@
-"""The detective's work: what is still to be read, who reads, and what each run did."""
+"""Detection's queue of due memories, its leases, and its runs."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from memories.models import Memory
 
 
 class Awaits(models.TextChoices):
-    """Who has still to read a memory."""
+    """Which tiers have still to read a memory."""
 
     ALL = "all", "Rules and model"
     MODEL = "model", "The model only: rules have read it, the model could not be asked"
 
 
 class Narrative(models.TextChoices):
-    """What became of a run's narrative pass."""
+    """Status of a run's narrative pass."""
 
     OFF = "off", "Off: no model is configured, or the workspace does not want it"
     NOT_NEEDED = "not_needed", "Nothing of what was new is for the model"
@@ -33,11 +33,12 @@ class Narrative(models.TextChoices):
 
 
 class DetectionDue(WorkspaceModel):
-    """A memory that the detective has not read since it was written or changed.
+    """A memory that detection has not read since it was written or changed.
 
-    `turn` grows when the memory changes again while a run reads it: the run removes only the turn
-    that it read. After a failed run its memories are read at most `read_with` together, at last
-    one by one; `attempts` counts how often a memory failed by itself, `not_before` is the pause.
+    `turn` grows when the memory changes again while a run reads it: the run deletes the row only
+    when it read that turn. After a failed run its memories are read in groups of at most
+    `read_with`, finally one by one; `attempts` counts the failures of a memory read alone, and
+    `not_before` is the end of the pause.
     """
 
     memory = models.OneToOneField(Memory, models.CASCADE, related_name="detection_due")
@@ -60,9 +61,9 @@ class DetectionDue(WorkspaceModel):
 
 
 class ReadingLease(WorkspaceLease):
-    """Since when a workspace waits to be read, and who reads it right now."""
+    """Lease of one tier: since when a workspace is due, and which runner reads it."""
 
-    # What fails is read again after a day at most; twice that is beyond doubt.
+    # A failure is retried within a day; a due time beyond twice that comes from a wrong clock.
     planned_ahead = timedelta(days=2)
     awaits: ClassVar[Awaits]
 
@@ -71,19 +72,19 @@ class ReadingLease(WorkspaceLease):
 
 
 class DetectionLease(ReadingLease):
-    """Who reads by the rules."""
+    """Lease of detection by rules."""
 
     awaits = Awaits.ALL
 
 
 class NarrativeLease(ReadingLease):
-    """Who asks the model; a lease of its own, so that a model that stalls holds up no rules."""
+    """Lease of the narrative pass; separate, so that a slow model does not delay rules."""
 
     awaits = Awaits.MODEL
 
 
 class DetectionRun(WorkspaceModel):
-    """One reading of the story."""
+    """One run of detection over due memories."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     status = models.CharField(max_length=8, default="running")
@@ -91,7 +92,7 @@ class DetectionRun(WorkspaceModel):
     trigger_count = models.PositiveIntegerField(default=0)
     facts_considered = models.PositiveIntegerField(default=0)
     facts_forgotten = models.PositiveIntegerField(default=0)
-    # New memories that are longer than the rules read; nothing was looked for in them.
+    # New memories that are too long for the rules and were not checked.
     left_unread = models.PositiveIntegerField(default=0)
     batches = models.PositiveIntegerField(default=0)
     model = models.CharField(max_length=80, blank=True)
@@ -99,10 +100,9 @@ class DetectionRun(WorkspaceModel):
     cost_usd = models.FloatField(default=0)
     narrative = models.CharField(max_length=10, choices=Narrative.choices, default=Narrative.OFF)
     prompt_version = models.CharField(max_length=20, blank=True)
-    # When the story was longer than its budget: the memories that the model was shown, of the
-    # batches that it answered about.
+    # When the facts exceeded the token budget: the memories in the batches that the model answered.
     survivors = ArrayField(models.UUIDField(), default=list)
-    # What the model reported that names no memories it was shown, or is no question of two sides.
+    # The model's findings that name no memory it was shown, or have only one side.
     dropped = models.PositiveIntegerField(default=0)
     opened = models.PositiveIntegerField(default=0)
     joined = models.PositiveIntegerField(default=0)

@@ -1,4 +1,4 @@
-"""What agents say of two memories when they are asked."""
+"""Judgements of callers on how two memories relate."""
 
 from __future__ import annotations
 

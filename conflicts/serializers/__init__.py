@@ -1,4 +1,4 @@
-"""Conflicts as callers send and see them."""
+"""Request and answer shapes of the conflicts API."""
 
 from conflicts.serializers.bodies import (
     AssignSerializer,

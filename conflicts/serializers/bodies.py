@@ -1,4 +1,4 @@
-"""What callers send about cards."""
+"""Request bodies about cards."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from engram.kernel.fields import Id, Moment, Text, Whole
 
 
 class ReportSerializer(serializers.Serializer[Any]):
-    """A contradiction reported by hand."""
+    """A report that memories contradict each other."""
 
     memory_ids = serializers.ListField(child=Id(), min_length=2, max_length=MAX_MEMBERS)
     note = Text(max_length=2000, allow_blank=True, default="")
@@ -30,7 +30,7 @@ class VerdictSerializer(serializers.Serializer[Any]):
 
 
 class SnoozeSerializer(serializers.Serializer[Any]):
-    """Until when a card is put off."""
+    """Time until which a card is snoozed."""
 
     until = Moment()
 
@@ -42,6 +42,6 @@ class CommentBodySerializer(serializers.Serializer[Any]):
 
 
 class AssignSerializer(serializers.Serializer[Any]):
-    """Who looks after a card: the user name of a member, or null for nobody."""
+    """Assignee of a card: the user name of a member, or null for nobody."""
 
     assignee = Text(max_length=150, allow_null=True)

@@ -1,4 +1,4 @@
-"""A card as callers see it."""
+"""Answer shapes of cards."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from memories.models import State
 
 
 class MemberSerializer(serializers.Serializer[Any]):
-    """A memory that takes part; a forgotten one keeps its place, not its text."""
+    """A memory of a card; a forgotten one keeps its position, not its text."""
 
     id = serializers.UUIDField()
     content = serializers.CharField(allow_null=True)
@@ -40,7 +40,7 @@ class MemberSerializer(serializers.Serializer[Any]):
 
 
 class CommentSerializer(serializers.Serializer[Any]):
-    """What somebody said about a card."""
+    """A comment on a card."""
 
     author = serializers.CharField()
     text = serializers.CharField()
@@ -48,7 +48,7 @@ class CommentSerializer(serializers.Serializer[Any]):
 
 
 class ResolutionSerializer(serializers.Serializer[Any]):
-    """What a person decided; `verdict` is null when the question went away by itself."""
+    """What a person decided; `verdict` is null when the card closed by itself."""
 
     verdict = serializers.ChoiceField(Verdict.choices, allow_null=True)
     kept = serializers.ListField(child=serializers.UUIDField())
@@ -59,7 +59,7 @@ class ResolutionSerializer(serializers.Serializer[Any]):
 
 
 class SuggestionSerializer(serializers.Serializer[Any]):
-    """What the detector would answer; kept apart from what people decide."""
+    """The verdict that the detector suggests, and its confidence."""
 
     verdict = serializers.CharField(allow_null=True)
     confidence = serializers.FloatField()
@@ -85,7 +85,7 @@ class ConflictSerializer(serializers.Serializer[Any]):
         child=serializers.ChoiceField(["rules", "narrative", "agent", "person"])
     )
     rule = RuleSerializer(help_text="The rule that opened the card.")
-    further_rules = RuleSerializer(many=True, help_text="Rules that found it besides, in order.")
+    further_rules = RuleSerializer(many=True, help_text="Other rules that found it, in order.")
     severity = serializers.ChoiceField(Severity.choices)
     suggestion = SuggestionSerializer()
     yes_keeps = serializers.ListField(child=serializers.UUIDField())
@@ -101,15 +101,15 @@ class ConflictSerializer(serializers.Serializer[Any]):
 
 
 class ConsequenceSerializer(serializers.Serializer[Any]):
-    """What a verdict would do now; a memory that is not named in it stays as it is."""
+    """What a verdict would do now; memories that it does not list are not changed."""
 
     verdict = serializers.ChoiceField(Verdict.choices)
     is_possible = serializers.BooleanField(
-        help_text="False when it would be refused whatever goes with it."
+        help_text="False when it would be refused with any `keep`."
     )
     needs_keep = serializers.BooleanField(
-        help_text="The memories that are true must be named in `keep`; those of the others that "
-        "answer the question are superseded."
+        help_text="The memories that are true must be named in `keep`; the others, except those "
+        "in `aside`, are superseded."
     )
     kept = serializers.ListField(child=serializers.UUIDField())
     superseded = serializers.ListField(child=serializers.UUIDField())
@@ -117,28 +117,27 @@ class ConsequenceSerializer(serializers.Serializer[Any]):
     retired = serializers.ListField(child=serializers.UUIDField())
     reason = serializers.CharField(
         allow_blank=True,
-        help_text="Why it would be refused, or needs `keep`; empty when it needs nothing more.",
+        help_text="Why it would be refused, or needs `keep`; otherwise empty.",
     )
 
 
 class ConflictDetailSerializer(ConflictSerializer):
-    """A card with what each verdict would do."""
+    """A card with the consequences of each verdict."""
 
     aside = serializers.ListField(
         child=serializers.UUIDField(),
-        help_text="Live memories that speak of another thing than the question: no verdict "
-        "changes them.",
+        help_text="Live memories about another subject than the question: no verdict changes them.",
     )
     consequences = ConsequenceSerializer(many=True, help_text="Empty once the card is closed.")
     listing = serializers.CharField(
         allow_blank=True,
-        help_text="Fingerprint of `consequences`. Sent along with a verdict, it has the verdict "
-        "do what is listed here or nothing (409).",
+        help_text="Fingerprint of `consequences`. When it is sent with a verdict whose "
+        "consequences have changed meanwhile, the verdict is refused (409).",
     )
 
 
-STANDING = Prefetch(
-    "decisions", Decision._base_manager.filter(undone_at=None), to_attr="standing_decisions"
+CURRENT_DECISION = Prefetch(
+    "decisions", Decision._base_manager.filter(undone_at=None), to_attr="current_decisions"
 )
 MEMBERS = Prefetch(
     "members", ConflictMember._base_manager.select_related("memory").order_by("position")
@@ -146,13 +145,13 @@ MEMBERS = Prefetch(
 
 
 def present(cards: Sequence[Conflict]) -> list[dict[str, Any]]:
-    """Return cards as callers see them, with the same number of queries for 1 and for 100."""
-    prefetch_related_objects(list(cards), MEMBERS, STANDING, "comments", "assignee")
+    """Return cards as `ConflictSerializer` shows them, by a constant number of queries."""
+    prefetch_related_objects(list(cards), MEMBERS, CURRENT_DECISION, "comments", "assignee")
     return [dict(ConflictSerializer(_shape(card)).data) for card in cards]
 
 
 def present_one(card: Conflict, known: Comparisons | None = None) -> dict[str, Any]:
-    """Return one card as callers see it, with what each verdict would do."""
+    """Return one card as `ConflictDetailSerializer` shows it."""
     shape = present([card])[0]
     members = list(card.members.all())
     live = [m.memory for m in members if m.memory.state() == "active"]
@@ -237,7 +236,7 @@ def _member(member: ConflictMember) -> dict[str, Any]:
 
 
 def _resolution(card: Conflict, *, is_withheld: bool) -> dict[str, Any] | None:
-    decisions: list[Decision] = card.standing_decisions  # type: ignore[attr-defined]
+    decisions: list[Decision] = card.current_decisions  # type: ignore[attr-defined]
     if decisions:
         decision = decisions[0]
         return {

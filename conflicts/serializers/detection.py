@@ -1,4 +1,4 @@
-"""The detective's runs as callers send for them and see them."""
+"""Request and answer shapes of detection runs."""
 
 from __future__ import annotations
 
@@ -11,27 +11,26 @@ from engram.kernel.fields import Id
 
 
 class DetectSerializer(serializers.Serializer[Any]):
-    """What to read again: one memory, or the whole story."""
+    """What to read again: one memory, or all live ones."""
 
     memory_id = Id(required=False, allow_null=True, default=None)
 
 
 class DetectAnswerSerializer(serializers.Serializer[Any]):
-    """What was queued."""
+    """The number of queued memories."""
 
     status = serializers.ChoiceField(["queued"])
     memories = serializers.IntegerField()
 
 
 class DetectionRunSerializer(serializers.ModelSerializer[DetectionRun]):
-    """One reading of the story, by the rules or (reason `narrative`) by a model.
+    """One detection run, by the rules or (reason `narrative`) by a model.
 
-    `narrative` says what became of the model's reading: `waiting` (handed on), `done`, `capped`,
-    `failed` (tried again later), `not_needed`, `off`. `survivors` are the memories that a model was
-    shown of a story that is longer than its budget, of the batches that it answered about: none
-    where it could not be asked, or was told all of the story. `dropped` counts what it reported
-    that names none of them. `left_unread` counts the new memories that are too
-    long for the rules (more than 2,000 words and signs), in which the rules looked for nothing.
+    `narrative` is the status of the model's part: `waiting` (queued), `done`, `capped`, `failed`
+    (retried later), `not_needed`, `off`. `survivors` are the memories in the batches that the model
+    answered about, when the memories exceeded its token budget; otherwise empty. `dropped` counts
+    its findings that name none of the memories it was shown. `left_unread` counts the new memories
+    that are too long for the rules (more than 2,000 words and signs) and were not checked.
     """
 
     class Meta:

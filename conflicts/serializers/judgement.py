@@ -1,4 +1,4 @@
-"""How memories relate: what callers say, and what follows."""
+"""Request and answer shapes of relations and reports."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from engram.kernel.fields import Id, Text
 
 
 class RelationSerializer(serializers.Serializer[Any]):
-    """How a memory relates to another; `refines`: it says more of the same."""
+    """How a memory relates to another; `refines` means that it adds details to it."""
 
     other = Id()
     relation = serializers.ChoiceField(JudgedRelation.choices)
@@ -21,14 +21,14 @@ class RelationSerializer(serializers.Serializer[Any]):
 
 
 class RelatedSerializer(serializers.Serializer[Any]):
-    """What was kept, and what followed from it."""
+    """The stored relation and its outcome."""
 
     id = serializers.UUIDField()
     memory = serializers.UUIDField()
     other = serializers.UUIDField()
     relation = serializers.ChoiceField(JudgedRelation.choices)
     reason = serializers.CharField(allow_blank=True)
-    weight = serializers.FloatField(help_text="What the caller's record is worth, in (0, 1).")
+    weight = serializers.FloatField(help_text="Weight by the caller's record, in (0, 1).")
     outcome = serializers.ChoiceField(list(DETAIL))
     detail = serializers.CharField()
     conflict = serializers.UUIDField(allow_null=True)
@@ -37,34 +37,34 @@ class RelatedSerializer(serializers.Serializer[Any]):
 
 
 class ReportedSerializer(ConflictDetailSerializer):
-    """The card of a report, and whether the report opened it, made it grow, or was known."""
+    """The card of a report, and whether the report opened it, joined it, or was known."""
 
     outcome = serializers.ChoiceField(["opened", "joined", "known"])
 
 
 class ReportKeptSerializer(serializers.Serializer[Any]):
-    """A report that opens no card until somebody else says the same."""
+    """A report that opens no card until somebody else reports the same."""
 
     outcome = serializers.ChoiceField(["kept"])
 
 
 def present_judged(judged: RecordedRelation) -> dict[str, Any]:
-    """Return an answer as its caller sees it."""
-    told = judged.judgement
+    """Return a stored relation as `RelatedSerializer` shows it."""
+    stored = judged.judgement
     return dict(
         RelatedSerializer(
             {
-                "id": told.id,
-                "memory": told.memory_id,
-                "other": told.other_id,
-                "relation": told.relation,
-                "reason": told.reason,
-                "weight": told.weight,
+                "id": stored.id,
+                "memory": stored.memory_id,
+                "other": stored.other_id,
+                "relation": stored.relation,
+                "reason": stored.reason,
+                "weight": stored.weight,
                 "outcome": judged.outcome,
                 "detail": judged.detail,
                 "conflict": judged.card.id if judged.card else None,
                 "suggestion": judged.suggestion.id if judged.suggestion else None,
-                "created_at": told.created_at,
+                "created_at": stored.created_at,
             }
         ).data
     )

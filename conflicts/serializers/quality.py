@@ -1,4 +1,4 @@
-"""How good the detective is, as callers see it."""
+"""Answer shapes of detection quality."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ class QualityPeriodSerializer(serializers.Serializer[Any]):
 
 @fields_of(VerdictCounts)
 class JudgedSerializer(serializers.Serializer[Any]):
-    """What people said to some of the cards."""
+    """Counts of people's verdicts on some of the cards."""
 
-    confirmed = ShareSerializer(help_text="Any verdict but dismiss.")
-    dismissed = ShareSerializer(help_text="Verdicts that the detector was wrong.")
+    confirmed = ShareSerializer(help_text="Any verdict except dismiss.")
+    dismissed = ShareSerializer(help_text="Verdicts dismiss: the detector was wrong.")
     both_valid = serializers.IntegerField(
         help_text="Those of the confirmed whose members do not exclude each other."
     )
@@ -78,7 +78,7 @@ class DetectorsSerializer(serializers.Serializer[Any]):
 
 
 class QualitySerializer(JudgedSerializer):
-    """The standing verdicts of a period."""
+    """The verdicts of a period that were not undone."""
 
     since = serializers.DateTimeField(allow_null=True)
     until = serializers.DateTimeField()
@@ -87,13 +87,13 @@ class QualitySerializer(JudgedSerializer):
     rules = RuleJudgedSerializer(many=True, help_text="Those with a verdict, busiest first.")
     agents = AgentSerializer(many=True, help_text="Those who judge or report, busiest first.")
     months = MonthSerializer(many=True)
-    undone = serializers.IntegerField(help_text="Verdicts that were taken back; not counted.")
-    lapsed = serializers.IntegerField(help_text="Cards that nobody had to answer; not counted.")
+    undone = serializers.IntegerField(help_text="Verdicts that were undone; not counted.")
+    lapsed = serializers.IntegerField(help_text="Cards that closed by themselves; not counted.")
     waiting = serializers.IntegerField(help_text="Cards that wait now.")
 
 
 def present_quality(quality: Quality) -> dict[str, Any]:
-    """Return the figures as callers see them."""
+    """Return the figures as `QualitySerializer` shows them."""
     shown = {
         **_fields_of(quality),
         **_fields_of(quality.total),
@@ -107,5 +107,5 @@ def present_quality(quality: Quality) -> dict[str, Any]:
 
 
 def _fields_of(found: VerdictCounts | Quality) -> dict[str, Any]:
-    """Return the fields of a dataclass, those within left as they are."""
+    """Return the fields of a dataclass by name, without converting nested ones."""
     return {one.name: getattr(found, one.name) for one in fields(found)}

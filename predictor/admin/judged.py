@@ -75,7 +75,7 @@ class JudgementAdmin(OfSessionAdmin):
         "is_flat",
     ]
     ordering = ["-due_at", "-id"]
-    empty_text = "When a session ends with a transcript, it is judged; what was said stands here."
+    empty_text = "When a session ends with a transcript, it is judged; the judgements appear here."
 
     overall_figure = figure_column("overall", "overall", ".2f")
     confidence_figure = figure_column("confidence", "sure", ".2f")
@@ -92,7 +92,7 @@ class JudgementAdmin(OfSessionAdmin):
         return str(judgement.get_status_display())
 
     def title_of(self, row: Judgement) -> str:
-        """Name the session, and when it was judged or fell due."""
+        """Return the session's key and when it was judged or became due."""
         at = format_moment(row.judged_at or row.due_at)
         return f"Judgement of {row.session.session_key}, {at}"
 

@@ -1,4 +1,4 @@
-"""Let the detective read, here and now."""
+"""Run detection in this process."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Command(BaseCommand):
         parser.add_argument("--memory", type=UUID, default=None, metavar="ID")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Queue, then read what is due unless a worker is at it already."""
+        """Queue memories, then run detection unless a worker is already running it."""
         workspace = Workspace.objects.filter(slug=options["workspace"]).first()
         if workspace is None:
             raise CommandError(f"There is no workspace {options['workspace']!r}.")

@@ -66,7 +66,7 @@ def _cards_ever_of(memory_ids: Collection[UUID]) -> set[UUID]:
 
 
 def lapse_expired(now: datetime) -> None:
-    """Close the waiting cards of the workspace whose memories have expired meanwhile."""
+    """Close the waiting cards of the workspace whose memories have expired."""
     for card in lock_cards(Q(status__in=WAITING, pk__in=expired_cards(now).values("pk"))):
         _narrow(card, now=now)
 

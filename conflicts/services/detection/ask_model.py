@@ -183,7 +183,7 @@ def _answers(
 
 
 def _ask(told: Sequence[Message], shape: type[Reading]) -> ModelAnswer[Reading] | ModelError:
-    """Ask in a thread that knows no workspace and no database."""
+    """Ask about one batch; runs in a thread without a workspace or database connection."""
     try:
         return llm.ask(told, shape, escape=escape, max_output_tokens=MAX_OUTPUT_TOKENS)
     except ModelError as error:
@@ -197,7 +197,7 @@ def _rounds(calls: int) -> int:
 def _add_answer(
     run: ModelRun, batch: Sequence[Fact], answer: ModelAnswer[Reading] | ModelError
 ) -> None:
-    """Count what an answer took, and keep of it what names memories that were offered."""
+    """Add an answer's usage and cost to a run, and its findings about the batch's memories."""
     run.usage += answer.usage
     if isinstance(answer, ModelError):
         run.cost_usd += llm.cost_usd(answer.usage, llm.model_name())

@@ -55,8 +55,8 @@ class Quality:
     total: VerdictCounts
     kinds: dict[str, VerdictCounts]
     detectors: dict[str, VerdictCounts]
-    rules: dict[str, VerdictCounts]  # of those with a verdict, by id, who is asked most first
-    agents: dict[str, VerdictCounts]  # of those who reported or judged, who is asked most first
+    rules: dict[str, VerdictCounts]  # by id, those with a verdict, most verdicts first
+    agents: dict[str, VerdictCounts]  # agents that reported or judged, most verdicts first
     months: tuple[Month, ...]
     undone: int  # verdicts of the period that were taken back
     lapsed: int  # cards of the period that went away before anybody answered

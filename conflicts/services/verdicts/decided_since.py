@@ -54,7 +54,7 @@ class _Decision(NamedTuple):
 
 
 def decided_since(*, since: datetime, until: datetime, now: datetime) -> list[DecidedConflict]:
-    """Return the decisions that stand and were made between, newest first, in words.
+    """Return the decisions made in a period and not undone, newest first, with their outcome.
 
     Cards with a forgotten memory or an erased question are left out, and so are dismissals. Only
     recallable memories are quoted, by their current text; a superseded one by its successor.
