@@ -21,6 +21,7 @@ from tests.conftest import NOW, Tenant
 
 LONG = "".join(chr(0x4E00 + (7919 * n) % 20_000) for n in range(3_000))  # each a token
 WINDOWS = 16
+MIDDLE, MIDDLE_WINDOWS = LONG[:800], 4  # where there are several texts
 END = "The vault code word is heliotrope."
 
 
@@ -140,7 +141,7 @@ def test_a_killed_turn_loses_nothing_and_doubles_nothing(
     tenant: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for n in range(3):
-        commit(tenant.workspace, Draft(content=f"{n} {LONG}"), actor=SYSTEM, now=NOW)
+        commit(tenant.workspace, Draft(content=f"{n} {MIDDLE}"), actor=SYSTEM, now=NOW)
     monkeypatch.setattr(pending, "CHARS_A_STEP", 1)
     whole = pending._write
     turns: list[int] = []
@@ -156,7 +157,7 @@ def test_a_killed_turn_loses_nothing_and_doubles_nothing(
         pending.embed_pending(tenant.workspace)
     monkeypatch.setattr(pending, "_write", whole)
     assert pending.embed_pending(tenant.workspace) == 2
-    assert sorted(stored(tenant)) == sorted([*range(WINDOWS)] * 3)
+    assert sorted(stored(tenant)) == sorted([*range(MIDDLE_WINDOWS)] * 3)
 
 
 def test_a_turn_leaves_the_rest_to_the_next_wake_up(
@@ -167,8 +168,8 @@ def test_a_turn_leaves_the_rest_to_the_next_wake_up(
     django_capture_on_commit_callbacks: Any,
 ) -> None:
     for n in range(3):
-        commit(tenant.workspace, Draft(content=f"{n} {LONG}"), actor=SYSTEM, now=NOW)
-    commit(neighbour.workspace, Draft(content=LONG), actor=SYSTEM, now=NOW)
+        commit(tenant.workspace, Draft(content=f"{n} {MIDDLE}"), actor=SYSTEM, now=NOW)
+    commit(neighbour.workspace, Draft(content=MIDDLE), actor=SYSTEM, now=NOW)
     monkeypatch.setattr(pending, "CHARS_A_STEP", 1)
     monkeypatch.setattr(pending, "TURN_SECONDS", 1e-9)
     with django_capture_on_commit_callbacks(execute=True):
