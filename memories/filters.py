@@ -1,4 +1,4 @@
-"""Filters of the list of memories."""
+"""Filters of `GET /memories`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from memories.services.index.filters import with_tag, with_words
 
 
 class MemoryFilter(StrictFilterSet):
-    """`GET /memories` filters; the state is `active` unless asked otherwise."""
+    """`GET /memories` filters; the state defaults to active."""
 
     q = django_filters.CharFilter(method="by_words", max_length=500, label="Full text: all words")
     scope = django_filters.CharFilter(method="by_scope", label="A scope and all below it")
@@ -36,7 +36,7 @@ class MemoryFilter(StrictFilterSet):
     trust = django_filters.ChoiceFilter(
         method="by_trust",
         choices=[("pending", "Pending")],
-        label="pending: waits for a person (in any state)",
+        label="pending: a review is pending (memories in any state)",
     )
     created_after = MomentFilter(field_name="created_at", lookup_expr="gte")
     created_before = MomentFilter(field_name="created_at", lookup_expr="lt")
@@ -46,14 +46,14 @@ class MemoryFilter(StrictFilterSet):
         fields: list[str] = []
 
     def filter_queryset(self, queryset: Any) -> Any:
-        """Show what is active unless a state is asked for."""
-        asked = self.form.cleaned_data
-        if not (asked.get("state") or asked.get("trust")):
+        """Keep active memories if no state is given."""
+        filters = self.form.cleaned_data
+        if not (filters.get("state") or filters.get("trust")):
             queryset = queryset.recallable()
         return super().filter_queryset(queryset)
 
     def by_words(self, queryset: QuerySet[Memory], name: str, value: str) -> QuerySet[Memory]:
-        """Keep memories that hold every word (stemmed)."""
+        """Keep memories that contain all words (stemmed)."""
         words = terms(value)
         return with_words(queryset, words) if words else queryset.none()
 
@@ -66,10 +66,10 @@ class MemoryFilter(StrictFilterSet):
         return with_tag(queryset, value)
 
     def in_state(self, queryset: Any, value: str) -> Any:
-        """Keep memories whose strongest state is the one asked for."""
+        """Keep memories whose strongest state is `value`."""
         return queryset.in_state(value)
 
     def by_trust(self, queryset: QuerySet[Memory], name: str, value: str) -> QuerySet[Memory]:
-        """Keep memories that a pending review is about."""
+        """Keep memories with a pending review."""
         waiting = Review.objects.filter(status=ReviewStatus.PENDING)
         return queryset.filter(pk__in=waiting.values("memory_id"))

@@ -1,27 +1,27 @@
-"""The seam by which upper apps hear of memories; sent inside the writing transaction."""
+"""Signals about memories and sessions, sent inside the writing transaction."""
 
 from django.dispatch import Signal
 
-# A memory was written or its content changed: always sent, whether or not the detective is to read.
-# Arguments: workspace (with the settings that hold for this writing), memory_ids (list of UUID),
-# first_in_line (set of UUID that the gate kept apart from a contradicting neighbour), created
-# (those of them, as far as the sender tells, that this transaction made: nothing hangs on them
-# yet), is_detected (False when the caller asked for no detection), now.
+# Memories were written or their content changed; sent even if detection is off. Arguments:
+# workspace (with the settings for this write), memory_ids (list of UUID), first_in_line (set of
+# UUID that the gate kept apart from a contradicting neighbour), created (those known to be created
+# by this transaction: no other row refers to them), is_detected (False when the caller wants no
+# detection), now.
 memories_written = Signal()
 
-# Memories left (or came back to) what is recallable. Arguments: memory_ids, now.
+# Memories were hidden (or restored). Arguments: memory_ids, now.
 memories_hidden = Signal()
 memories_revived = Signal()
 
-# Memories are about to be erased for good. Arguments: memory_ids, quoted_in (tells whether a text
-# holds any of their wordings), pieces (patterns: every text that quotes a wording holds one of
-# them, in whatever case; "" where there is none), first_seq (of history's first event about what
-# has held one of their wordings; 0 when history does not tell), now.
+# Memories are about to be erased. Arguments: memory_ids, quoted_in (returns whether a text contains
+# any of their wordings), pieces (patterns: every text that quotes a wording contains one of them,
+# in any case; "" where there is none), first_seq (sequence number of the first event about an
+# object that held one of their wordings; 0 if unknown), now.
 memories_erased = Signal()
 
-# A session began or ended. Arguments: session (Session), now.
+# A session started or ended. Arguments: session (Session), now.
 session_started = Signal()
 session_ended = Signal()
 
-# A session is about to be erased for good. Arguments: session (Session), now.
+# A session is about to be deleted. Arguments: session (Session), now.
 session_erased = Signal()

@@ -1,4 +1,4 @@
-"""Periodic work on memories: ids in, one service call, done."""
+"""Celery tasks of memories: each calls one service."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def count_recalls() -> None:
 
 @shared_task(name="memories.embed_pending")
 def embed_pending() -> None:
-    """Embed what could not be embedded before, or was written while the model changed."""
+    """Embed memories left by an outage, or written while the model changed."""
     now = timezone.now()
     for workspace in reembed.changed_lately(now):
         reembed.mark_stragglers(workspace, now=now)
@@ -44,7 +44,7 @@ def embed_pending() -> None:
 
 @shared_task(name=EMBED_TASK)
 def embed_workspace(workspace_id: str, updated_at: str = "", memory_id: str = "") -> None:
-    """Embed what waits in one workspace for some seconds, after a place in its line if told."""
+    """Embed pending memories of one workspace for some seconds, after a position in the queue."""
     workspace = Workspace.objects.filter(pk=UUID(workspace_id)).first()
     if workspace is not None:
         after = (datetime.fromisoformat(updated_at), UUID(memory_id)) if memory_id else None
@@ -53,7 +53,7 @@ def embed_workspace(workspace_id: str, updated_at: str = "", memory_id: str = ""
 
 @shared_task(name=second_look.TASK)
 def look_again(workspace_id: str) -> None:
-    """Compare what one workspace's commits wrote at the same time."""
+    """Take the second look at due memories of one workspace."""
     workspace = Workspace.objects.filter(pk=UUID(workspace_id)).first()
     if workspace is not None:
         second_look.look_at_due(workspace, now=timezone.now())
@@ -61,21 +61,21 @@ def look_again(workspace_id: str) -> None:
 
 @shared_task(name="memories.sweep_second_looks")
 def sweep_second_looks() -> None:
-    """Compare what no commit came to compare."""
+    """Take the second look in all workspaces that have due memories."""
     for workspace in due_workspaces(second_look.due, "updated_at"):
         second_look.look_at_due(workspace, now=timezone.now())
 
 
 @shared_task(name="memories.janitor")
 def wake_janitor() -> None:
-    """Wake the weekly run of every workspace where it is due."""
+    """Start the weekly janitor run of every workspace where it is due."""
     for workspace_id in run.due_workspaces(timezone.now()):
         wake(JANITOR_TASK, workspace_id)
 
 
 @shared_task(name=JANITOR_TASK)
 def run_janitor(workspace_id: str) -> None:
-    """Make the weekly run of one workspace, if it still is due."""
+    """Run the janitor in one workspace, if the weekly run is still due."""
     workspace = Workspace.objects.filter(pk=UUID(workspace_id)).first()
     if workspace is not None:
         run.run_when_due(workspace, now=timezone.now())
@@ -83,7 +83,7 @@ def run_janitor(workspace_id: str) -> None:
 
 @shared_task(name="memories.close_idle_sessions")
 def close_idle_sessions() -> None:
-    """End the sessions of which nothing was heard for a day."""
+    """End sessions without activity for 24 hours."""
     now = timezone.now()
     for workspace in due_workspaces(lambda: end.idle_sessions(now), "started_at"):
         end.close_idle(workspace, now=now)

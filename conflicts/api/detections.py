@@ -33,7 +33,7 @@ class ConflictQuality(WorkspaceView):
         Verdicts that were not undone count, by the time they were given. Confirmed is any verdict
         except dismiss; both_valid is one of them and also counted separately.
         """
-        period = self.asked()
+        period = self.query_values()
         found = quality.measure(since=period["since"], until=period["until"] or timezone.now())
         return Response(shapes.present_quality(found))
 

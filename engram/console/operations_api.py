@@ -58,7 +58,7 @@ class Latencies(WorkspaceView):
 
         What happened within the last five seconds may be missing.
         """
-        window = self.asked()["window"]
+        window = self.query_values()["window"]
         since = timezone.now() - timedelta(hours=shapes.WINDOWS[window])
         since = since.replace(minute=0, second=0, microsecond=0)
         found = latency.latencies(STAGES, since=since)

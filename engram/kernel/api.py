@@ -52,7 +52,7 @@ class WorkspaceView(APIView):
     # The largest body, and how many JSON values it may hold; see `body_limit.py`.
     max_body_bytes: ClassVar[int] = BODY_BYTES
     max_body_values: ClassVar[int] = BODY_VALUES
-    # What GET reads from the query, besides the filters and pages of a list; see `asked`.
+    # What GET reads from the query, besides the filters and pages of a list; see `query_values`.
     query_shape: ClassVar[type[Serializer[Any]] | None] = None
 
     def role_for(self, method: str | None) -> Role:
@@ -119,7 +119,7 @@ class WorkspaceView(APIView):
         """Count a write at what its texts cost, before anything is done; 429 over the limit."""
         charge(self._caller, cost_of(texts, chars_a_write=chars_a_write))
 
-    def asked(self) -> dict[str, Any]:
+    def query_values(self) -> dict[str, Any]:
         """Return the query as `query_shape` demands, or raise a validation error."""
         assert self.query_shape is not None  # noqa: S101  a view that asks says for what
         query = self.query_shape(data=self.request.query_params.dict())

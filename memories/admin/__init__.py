@@ -1,4 +1,4 @@
-"""The admin of memories and of what looks after them."""
+"""Admin pages of memories, the gate, the janitor, reviews and sessions."""
 
 from memories.admin.gate import MergeAdmin, MergeSuggestionAdmin
 from memories.admin.janitor import JanitorRunAdmin

@@ -1,4 +1,4 @@
-"""The admin of the gate: what was merged, and what a person is asked; both are only read here."""
+"""Admin pages of merges and merge suggestions, read-only."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SHOWN_CHARS = 120
 
 
 def _cell(memory: Memory) -> str:
-    """Return a link that says what a memory says, unless it was forgotten."""
+    """Return a link with the memory's content, unless it was forgotten."""
     text = "(forgotten)" if memory.forgotten_at else memory.content
     short = text if len(text) <= SHOWN_CHARS else f"{text[: SHOWN_CHARS - 1]}…"
     url = reverse("admin:memories_memory_change", args=[memory.pk])
@@ -27,26 +27,26 @@ def _cell(memory: Memory) -> str:
 
 
 class GateAdmin(ReadOnlyAdmin):
-    """Lists with links to the memories; the Gate page is where people answer."""
+    """Lists with links to the memories; people answer on the Gate page."""
 
     list_filter_submit = True
     list_display_links = None
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Show the list alone: a row's own page would show texts of forgotten memories."""
+        """Allow only the list: a detail page would show texts of forgotten memories."""
         return obj is None and super().has_view_permission(request)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """Fetch the memories with the rows."""
+        """Return the rows with their memories prefetched."""
         rows: QuerySet[Any] = super().get_queryset(request)
         return rows.select_related(*self.list_select_related)
 
 
 @admin.register(Merge)
 class MergeAdmin(GateAdmin):
-    """What became part of what."""
+    """Merged statements and their survivors."""
 
-    empty_text = "When a commit says the same as a memory, both become one, and it stands here."
+    empty_text = "When the gate merges a commit into a memory, the merge is listed here."
     list_display = ["survivor", "relation", "similarity", "judged", "merged", "taken_apart"]
     list_filter = [("relation", ChoicesDropdownFilter), "is_correct"]
     list_select_related = ["memory"]
@@ -56,20 +56,22 @@ class MergeAdmin(GateAdmin):
 
     @display(description="memory")
     def survivor(self, merge: Merge) -> str:
-        """Return the memory that took the statement in."""
+        """Return the surviving memory."""
         return _cell(merge.memory)
 
     @display(description="judged", label={"right": "success", "wrong": "danger"})
     def judged(self, merge: Merge) -> str | None:
-        """Return what the audit said."""
+        """Return the judgement of the audit."""
         return {True: "right", False: "wrong"}.get(merge.is_correct)  # type: ignore[arg-type]
 
 
 @admin.register(MergeSuggestion)
 class MergeSuggestionAdmin(GateAdmin):
-    """What a person is asked, and what was answered."""
+    """Merge suggestions and their answers."""
 
-    empty_text = "What the gate is not sure of stands here, and is answered on the Gate page."
+    empty_text = (
+        "Pairs that are probably duplicates are listed here, and answered on the Gate page."
+    )
     list_display = ["one", "two", "relation", "status", "detected_by", "asked", "decided_by"]
     list_filter = [("status", ChoicesDropdownFilter), ("relation", ChoicesDropdownFilter)]
     list_select_related = ["memory", "other"]
@@ -78,10 +80,10 @@ class MergeSuggestionAdmin(GateAdmin):
 
     @display(description="memory")
     def one(self, suggestion: MergeSuggestion) -> str:
-        """Return the one memory."""
+        """Return the first memory."""
         return _cell(suggestion.memory)
 
     @display(description="and")
     def two(self, suggestion: MergeSuggestion) -> str:
-        """Return the other."""
+        """Return the second memory."""
         return _cell(suggestion.other)

@@ -1,4 +1,4 @@
-"""The admin of the janitor: what it did, what it would do, running it, taking it back."""
+"""Admin pages of the janitor: runs, their actions, preview, run now, undo."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ SPARED = {
 
 @admin.register(JanitorRun)
 class JanitorRunAdmin(RoleAdmin):
-    """Runs: made now or weekly, read memory by memory, undone."""
+    """Runs of the janitor, with pages to run now and to undo."""
 
     roles = {"view": Role.READER, "act": Role.ADMIN}
     list_display = [
@@ -53,12 +53,12 @@ class JanitorRunAdmin(RoleAdmin):
 
     @display(description="by", ordering="actor_label")
     def by(self, done: JanitorRun) -> str:
-        """Return who ran it."""
+        """Return who started the run."""
         return done.actor_label
 
     @display(description="state", label={"undone": "warning", "stands": "success"})
     def condition(self, done: JanitorRun) -> str:
-        """Say whether what it did still stands."""
+        """Return whether the run was undone."""
         if done.undone_at is not None:
             return "undone"
         return "stands" if done.demoted or done.culled else "changed nothing"
@@ -67,12 +67,12 @@ class JanitorRunAdmin(RoleAdmin):
         description="Run now…", url_path="run-now", permissions=["act"], icon="play_arrow",
     )  # fmt: skip
     def run_now(self, request: HttpRequest) -> HttpResponse:
-        """Show what a run would do; when the answer is yes, run."""
+        """Show the preview of a run; run after confirmation."""
         staff = staff_of(request)
         now = timezone.now()
-        wanted = request.POST if request.method == "POST" else request.GET
+        parameters = request.POST if request.method == "POST" else request.GET
         default = "yes" if staff.workspace.config.janitor_culls else "no"
-        may_cull = wanted.get("cull", default) == "yes"
+        may_cull = parameters.get("cull", default) == "yes"
         if request.POST.get("confirmed") == "yes":
             try:
                 done = run(staff.workspace, actor=staff.actor, now=now, may_cull=may_cull)
@@ -96,7 +96,7 @@ class JanitorRunAdmin(RoleAdmin):
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
     ) -> HttpResponse:
-        """Show what one run did; a POST takes one of its actions back."""
+        """Show the actions of one run; a POST undoes one of them."""
         if not self.has_view_permission(request):
             raise PermissionDenied
         done = self.get_object(request, unquote(object_id))
@@ -121,29 +121,31 @@ class JanitorRunAdmin(RoleAdmin):
         if not self.has_act_permission(request):
             raise PermissionDenied
         try:
-            asked = done.actions.filter(pk=request.POST.get("undo", "")).first()
+            action = done.actions.filter(pk=request.POST.get("undo", "")).first()
         except ValidationError:
-            asked = None
-        if asked is None:
+            action = None
+        if action is None:
             raise Http404
         staff = staff_of(request)
         try:
-            undo_action(staff.workspace, asked.pk, actor=staff.actor, now=timezone.now())
+            undo_action(staff.workspace, action.pk, actor=staff.actor, now=timezone.now())
         except RefusalError as error:
             messages.error(request, error.detail)
         else:
-            messages.success(request, "The memory is what it was before the run.")
+            messages.success(request, "The memory is restored to its state before the run.")
         return redirect(REPORT, done.pk)
 
     @action(description="Undo", permissions=["act"])
     def undo(self, request: HttpRequest, rows: QuerySet[JanitorRun]) -> HttpResponse | None:
-        """Return every memory of the runs to what it was."""
+        """Undo the selected runs."""
         staff = staff_of(request)
 
         def work(chosen: QuerySet[JanitorRun]) -> int:
             return self.one_by_one(
                 request,
-                chosen.order_by("-started_at", "-id"),  # the latest first, as it must be
+                chosen.order_by(
+                    "-started_at", "-id"
+                ),  # the latest first: runs are undone in reverse order
                 lambda done: undo_run(
                     staff.workspace, done.pk, actor=staff.actor, now=timezone.now()
                 ),

@@ -1,4 +1,4 @@
-"""The admin of memories: found, read with their history, forgotten and brought back."""
+"""Admin pages of memories: search, read with history, forget, restore."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ SHOWN_CHARS = 160
 
 
 class StateFilter(DefaultedFilter):
-    """By what became of a memory; active ones unless asked otherwise."""
+    """Filter by state; active by default."""
 
     title = "state"
     parameter_name = "state"
     default = State.ACTIVE
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        """Offer the states, the usual one first."""
+        """Return the states, the default first."""
         return [*reversed(State.choices), (self.all_value, "All")]
 
     def queryset(self, request: HttpRequest, queryset: Any) -> Any:
@@ -55,7 +55,7 @@ class StateFilter(DefaultedFilter):
 
 
 class ScopeFilter(TextFilter):  # type: ignore[misc]
-    """By a scope and all below it."""
+    """Filter by a scope and all scopes below it."""
 
     title = "scope"
     parameter_name = "scope"
@@ -67,7 +67,7 @@ class ScopeFilter(TextFilter):  # type: ignore[misc]
 
 
 class UseFilter(admin.SimpleListFilter):
-    """By what recalls and the janitor made of a memory."""
+    """Filter by use and demotion."""
 
     title = "use"
     parameter_name = "use"
@@ -78,7 +78,7 @@ class UseFilter(admin.SimpleListFilter):
     }
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        """Offer the conditions."""
+        """Return the conditions."""
         return [
             ("never", "Never recalled"),
             ("unused", "Of no use so far"),
@@ -97,7 +97,7 @@ def _short(text: str) -> str:
 
 @admin.register(Memory)
 class MemoryAdmin(RoleAdmin):
-    """Memories are read here; agents write them, verdicts change them."""
+    """Memories, read-only; agents write them, verdicts change them."""
 
     roles = {"view": Role.READER, "act": Role.REVIEWER}
     list_display = [
@@ -119,7 +119,7 @@ class MemoryAdmin(RoleAdmin):
 
     learned = moment_column("observed_at", "learned")
 
-    @display(description="memory")  # not ordered by: sorting texts reads all of them
+    @display(description="memory")  # not sortable: sorting would read all texts
     def shown(self, memory: Memory) -> str:
         """Return the statement, cut to one or two lines."""
         return format_html('<span class="eg-cell">{}</span>', _short(memory.content))
@@ -138,34 +138,34 @@ class MemoryAdmin(RoleAdmin):
         return str(memory.state())
 
     def name_of(self, row: Memory) -> str:
-        """Return what the memory says, to those who are asked what to do with it."""
+        """Return the memory's content, for the confirmation page."""
         return _short(row.content)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Memory]:
-        """Show what was forgotten to those who may bring it back, as the API does."""
+        """Include forgotten memories only for users who may restore them, as the API does."""
         rows: QuerySet[Memory] = super().get_queryset(request)
         return rows if has_role(request, Role.AGENT) else rows.filter(forgotten_at=None)
 
     @display(description="scope", ordering="scope")
     def place(self, memory: Memory) -> str:
-        """Return the scope, which breaks where it must."""
+        """Return the scope with line break opportunities."""
         parts = format_html_join(mark_safe("/<wbr>"), "{}", ((p,) for p in memory.scope.split("/")))
         return format_html('<span class="eg-path">{}</span>', parts)
 
     @display(description="recalled", ordering="recall_count")
     def recalls(self, memory: Memory) -> str:
-        """Return how often recalls returned it."""
+        """Return the number of recalls."""
         return f"{memory.recall_count}×" if memory.recall_count else "never"
 
     @display(description="weight", ordering="weight_factor")
     def weight(self, memory: Memory) -> str:
-        """Return what the janitor left of its weight."""
+        """Return the weight factor after demotions."""
         return f"{memory.weight_factor:.2f}" if memory.demotion_count else "full"
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Memory], search_term: str
     ) -> tuple[QuerySet[Memory], bool]:
-        """Find memories that hold every word, by the same index as recall."""
+        """Find memories that contain all words, with the index of recall."""
         if not search_term.strip():
             return queryset, False
         words = terms(search_term)
@@ -174,7 +174,7 @@ class MemoryAdmin(RoleAdmin):
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
     ) -> HttpResponse:
-        """Show one memory with everything that happened to it; nothing is edited here."""
+        """Show one memory with its history, read-only."""
         if not self.has_view_permission(request):
             raise PermissionDenied
         if request.method != "GET":
@@ -203,7 +203,7 @@ class MemoryAdmin(RoleAdmin):
 
     @action(description="Forget", permissions=["act"])
     def forget(self, request: HttpRequest, rows: QuerySet[Memory]) -> HttpResponse | None:
-        """Hide memories by their owner's will."""
+        """Forget the selected memories."""
         staff = staff_of(request)
 
         def work(chosen: QuerySet[Memory]) -> int:
@@ -224,7 +224,7 @@ class MemoryAdmin(RoleAdmin):
 
     @action(description="Bring back", permissions=["act"])
     def restore(self, request: HttpRequest, rows: QuerySet[Memory]) -> HttpResponse | None:
-        """Undo forgetting."""
+        """Restore the selected memories."""
         staff = staff_of(request)
 
         def work(chosen: QuerySet[Memory]) -> int:
@@ -239,7 +239,7 @@ class MemoryAdmin(RoleAdmin):
         return self.confirm(
             request,
             rows.exclude(forgotten_at=None),
-            question="Bring {n} forgotten memories back?",
+            question="Restore {n} forgotten memories?",
             consequence="Agents recall them again, unless something else hides them.",
             button="Bring back",
             done="{n} memories brought back.",

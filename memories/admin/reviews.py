@@ -1,4 +1,4 @@
-"""The admin of reviews: what agents asked for and may not do alone."""
+"""Admin pages of reviews: requests of agents that need a person's decision."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from engram.kernel.models import Role
 from engram.kernel.pages import has_role, staff_of
 from engram.kernel.staff import DefaultedFilter, RoleAdmin, moment_column
 from memories.models import Review, ReviewKind, ReviewStatus
-from memories.serializers.asked import AskedOnPage, asked_on_page, asked_on_pages
+from memories.serializers.review_words import ReviewOnPage, review_on_page, reviews_on_pages
 from memories.services.decisions import decide
 
 SHOWN_CHARS = 120
@@ -27,14 +27,14 @@ FORGOTTEN = "(forgotten)"
 
 
 class StatusFilter(DefaultedFilter):
-    """By what became of a review; waiting ones unless asked otherwise."""
+    """Filter by status; pending by default."""
 
     title = "status"
     parameter_name = "status"
     default = ReviewStatus.PENDING
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        """Offer every status, those that wait first."""
+        """Return the statuses, pending first."""
         return [*ReviewStatus.choices, (self.all_value, "All")]
 
     def queryset(self, request: HttpRequest, queryset: Any) -> Any:
@@ -47,22 +47,22 @@ def _short(text: str) -> str:
     return text if len(text) <= SHOWN_CHARS else f"{text[: SHOWN_CHARS - 1]}…"
 
 
-def _asked(review: Review) -> AskedOnPage:
-    """Return what may be shown: read with the others of its list, or by itself."""
-    return getattr(review, "asked_on_page", None) or asked_on_page(review)
+def _on_page(review: Review) -> ReviewOnPage:
+    """Return the visible parts, read with the others of the list, or alone."""
+    return getattr(review, "shown_parts", None) or review_on_page(review)
 
 
 def _about(review: Review) -> str:
-    """Return what the memory says now, unless it was forgotten; of a new statement that."""
+    """Return the memory's content unless it was forgotten, or the requested new statement."""
     if review.memory is None:
-        asked = _asked(review)
-        return FORGOTTEN if asked.is_withheld else _short(asked.wording)
+        shown = _on_page(review)
+        return FORGOTTEN if shown.is_withheld else _short(shown.wording)
     return FORGOTTEN if review.memory.forgotten_at else _short(review.memory.content)
 
 
 @admin.register(Review)
 class ReviewAdmin(RoleAdmin):
-    """Reviewers accept or reject; readers, who do not see what was forgotten, do not look."""
+    """Reviews; readers have no access because they may not see forgotten texts."""
 
     roles = {"view": Role.AGENT, "act": Role.REVIEWER}
     list_display = ["about", "asked", "kind", "asker", "condition", "opened"]
@@ -78,32 +78,32 @@ class ReviewAdmin(RoleAdmin):
     opened = moment_column("created_at", "asked at")
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> Any:
-        """Read for all reviews of a page at once what may be shown of them."""
+        """Return a change list that reads the visible parts of all reviews of a page at once."""
         plain = super().get_changelist(request, **kwargs)
 
         class ReviewList(plain):  # type: ignore[misc,valid-type]
             def get_results(self, request: HttpRequest) -> None:
                 super().get_results(request)
-                asked = asked_on_pages(self.result_list)
+                shown = reviews_on_pages(self.result_list)
                 for review in self.result_list:
-                    review.asked_on_page = asked[review.id]
+                    review.shown_parts = shown[review.id]
 
         return ReviewList
 
     @display(description="memory")
     def about(self, review: Review) -> str:
-        """Return what the memory says now, cut."""
+        """Return the memory's content, cut."""
         return format_html('<span class="eg-cell">{}</span>', _about(review))
 
     @display(description="asked for")
     def asked(self, review: Review) -> str:
-        """Return the wording that is asked for, cut."""
-        wording = _asked(review).wording
+        """Return the requested wording, cut."""
+        wording = _on_page(review).wording
         return format_html('<span class="eg-cell">{}</span>', _short(wording) or "–")
 
     @display(description="by")
     def asker(self, review: Review) -> str:
-        """Return who asked."""
+        """Return the requester."""
         return review.actor_label
 
     @display(
@@ -115,17 +115,17 @@ class ReviewAdmin(RoleAdmin):
         },
     )
     def condition(self, review: Review) -> str:
-        """Return what became of it."""
+        """Return the status."""
         return review.status
 
     def name_of(self, row: Review) -> str:
-        """Name a review by what it is about."""
+        """Return the name of a review: its memory or statement."""
         return f"{row.get_kind_display()}: {_about(row)}"
 
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
     ) -> HttpResponse:
-        """Show one request beside what it is about; nothing is edited here."""
+        """Show one review with its memory, read-only."""
         if not self.has_view_permission(request) or request.method != "GET":
             raise PermissionDenied
         review = self.get_object(request, unquote(object_id))
@@ -138,7 +138,7 @@ class ReviewAdmin(RoleAdmin):
             "review": review,
             "memory": review.memory,
             "state": review.memory.state() if review.memory else None,
-            "asked": asked_on_page(review),
+            "asked": review_on_page(review),
             "is_flag": review.kind == ReviewKind.SOURCE_FORGOTTEN,
             "may_act": has_role(request, Role.REVIEWER) and review.status == ReviewStatus.PENDING,
         }
@@ -146,7 +146,7 @@ class ReviewAdmin(RoleAdmin):
 
     @action(description="Accept", permissions=["act"])
     def accept(self, request: HttpRequest, rows: QuerySet[Review]) -> HttpResponse | None:
-        """Do what was asked."""
+        """Accept the selected reviews."""
         return self.confirm(
             request,
             rows.filter(status=ReviewStatus.PENDING),
@@ -161,7 +161,7 @@ class ReviewAdmin(RoleAdmin):
 
     @action(description="Reject", permissions=["act"])
     def reject(self, request: HttpRequest, rows: QuerySet[Review]) -> HttpResponse | None:
-        """Leave everything as it is."""
+        """Reject the selected reviews."""
         return self.confirm(
             request,
             rows.filter(status=ReviewStatus.PENDING),
@@ -176,7 +176,7 @@ class ReviewAdmin(RoleAdmin):
     def _answer(
         self, request: HttpRequest, chosen: QuerySet[Review], verb: Callable[..., Review]
     ) -> int:
-        """Answer one by one: a request that has lapsed meanwhile must not stop the others."""
+        """Decide reviews one by one, so that a lapsed one does not stop the others."""
         staff = staff_of(request)
         return self.one_by_one(
             request,

@@ -1,4 +1,4 @@
-"""The admin of sessions: what each was given, and what was considered, for reading only."""
+"""Admin pages of sessions: their injected memories and all candidates, read-only."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from memories.models.session import SessionState
 
 
 class StateFilter(admin.SimpleListFilter):
-    """By where a session is."""
+    """Filter by state."""
 
     title = "state"
     parameter_name = "state"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        """Offer the states."""
+        """Return the states."""
         return list(SessionState.choices)
 
     def queryset(self, request: HttpRequest, queryset: Any) -> Any:
@@ -36,7 +36,7 @@ class StateFilter(admin.SimpleListFilter):
 
 @admin.register(Session)
 class SessionAdmin(RoleAdmin):
-    """Sessions with their records; transcripts are for the judge, and not shown here."""
+    """Sessions with their records; transcripts are only for the judge and not shown."""
 
     roles = {"view": Role.READER}
     list_display = [
@@ -60,25 +60,25 @@ class SessionAdmin(RoleAdmin):
         label={SessionState.OPEN: "info", SessionState.ENDED: "success"},
     )
     def condition(self, session: Session) -> str:
-        """Return where the session is."""
+        """Return the state."""
         return session.state
 
     @display(description="given")
     def given(self, session: Any) -> int:
-        """Return how many memories it was given."""
+        """Return the number of injected memories."""
         count: int = session.injected_count
         return count
 
     @display(description="matched")
     def matched(self, session: Any) -> int:
-        """Return how many memories its prompts matched."""
+        """Return the number of memories that its prompts matched."""
         count: int = session.matched_count
         return count
 
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
     ) -> HttpResponse:
-        """Show one session; nothing is edited here."""
+        """Show one session, read-only."""
         if not self.has_view_permission(request) or request.method != "GET":
             raise PermissionDenied
         session = self.get_object(request, unquote(object_id))

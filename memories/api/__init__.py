@@ -1,1 +1,1 @@
-"""The HTTP surface of memories: parse, call a service, show."""
+"""The HTTP API of memories: parse the request, call a service, present the result."""

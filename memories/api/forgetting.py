@@ -1,4 +1,4 @@
-"""Forgetting, bringing back, rolling a writer back."""
+"""API views to forget and restore memories, and to roll back a writer."""
 
 from __future__ import annotations
 
@@ -20,50 +20,50 @@ from memories.services.lifecycle import forget, rollback
 
 
 class Forget(WorkspaceView):
-    """Forgetting, previewed unless confirmed."""
+    """`POST /memories/forget`: a preview unless confirmed."""
 
     @extend_schema(
         request=shapes.ForgetSerializer,
         responses={200: shapes.ForgetAnswerSerializer, 202: shapes.ForgetAnswerSerializer},
     )
     def post(self, request: Request) -> Response:
-        """Preview, or with `confirm` hide, memories named by ids or by a query.
+        """Preview, or with `confirm` forget, memories given by ids or by a query.
 
-        What a person said, or decided about, an agent only asks to forget: it is `pending`, and
-        the answer 202 when all of it is.
+        For an agent, memories that a person wrote or decided about become `pending` until a
+        reviewer decides; the status is 202 when all of them are.
         """
-        asked = validate_body(shapes.ForgetSerializer, request).validated_data
+        values = validate_body(shapes.ForgetSerializer, request).validated_data
         now = timezone.now()
-        told: dict[str, Any] = {}
+        details: dict[str, Any] = {}
         relevance: Mapping[UUID, float] = {}
-        ids = asked.get("ids")
+        ids = values.get("ids")
         if ids is None:
             found = forget.match_query(
                 self.workspace,
-                asked["query"],
-                min_relevance=asked["min_relevance"],
-                kinds=asked["kinds"],
-                scope=asked["scope"],
-                project=asked["project"],
+                values["query"],
+                min_relevance=values["min_relevance"],
+                kinds=values["kinds"],
+                scope=values["scope"],
+                project=values["project"],
                 now=now,
             )
             relevance = found.relevance
             ids = list(relevance)
-            told = {"reason": found.reason} if found.reason else {"capped": found.is_capped}
-        if not asked["confirm"]:
+            details = {"reason": found.reason} if found.reason else {"capped": found.is_capped}
+        if not values["confirm"]:
             with in_workspace(self.workspace):
                 would = forget.preview(self.workspace, ids, actor=self.actor)
                 shown = shapes.present(would.memories)
             for memory in shown:
                 memory["relevance"] = relevance.get(UUID(memory["id"]))
             waits = {"would_wait": would.waits} if would.waits else {}
-            return Response({"would_forget": shown} | waits | told)
+            return Response({"would_forget": shown} | waits | details)
         done = forget.forget(self.workspace, ids, actor=self.actor, now=now)
-        gone = [memory.id for memory in done.memories]
-        body: dict[str, Any] = {"forgotten": len(gone), "ids": gone} | told
+        forgotten = [memory.id for memory in done.memories]
+        body: dict[str, Any] = {"forgotten": len(forgotten), "ids": forgotten} | details
         if done.pending:
             body["pending"] = _waiting(done.pending)
-        return _pending_or_done(body, done.pending, is_done=bool(gone))
+        return _pending_or_done(body, done.pending, is_done=bool(forgotten))
 
 
 def _waiting(pending: Mapping[UUID, UUID]) -> list[dict[str, UUID]]:
@@ -73,7 +73,7 @@ def _waiting(pending: Mapping[UUID, UUID]) -> list[dict[str, UUID]]:
 def _pending_or_done(
     body: dict[str, Any], pending: Mapping[UUID, UUID], *, is_done: bool
 ) -> Response:
-    """Answer 202 with the first review when nothing was done and something waits."""
+    """Return 202 with the first review when nothing was done and a review is pending."""
     if is_done or not pending:
         return Response(body)
     first = next(iter(pending.values()))
@@ -81,20 +81,20 @@ def _pending_or_done(
 
 
 class Restore(WorkspaceView):
-    """Undoing a forget."""
+    """`POST /memories/restore`."""
 
     @extend_schema(
         request=shapes.RestoreSerializer,
         responses={200: shapes.RestoreAnswerSerializer, 202: shapes.RestoreAnswerSerializer},
     )
     def post(self, request: Request) -> Response:
-        """Bring forgotten memories back; 202 when all of them wait for a person."""
-        asked = validate_body(shapes.RestoreSerializer, request).validated_data
+        """Restore forgotten memories; 202 when all of them wait for a reviewer."""
+        values = validate_body(shapes.RestoreSerializer, request).validated_data
         now = timezone.now()
-        if "rollback" in asked:
-            restored = rollback.undo(self.workspace, asked["rollback"], actor=self.actor, now=now)
+        if "rollback" in values:
+            restored = rollback.undo(self.workspace, values["rollback"], actor=self.actor, now=now)
         else:
-            restored = forget.restore(self.workspace, asked["ids"], actor=self.actor, now=now)
+            restored = forget.restore(self.workspace, values["ids"], actor=self.actor, now=now)
         hidden = forget.still_hidden(restored.memories, now)
         body = {
             "restored": len(restored.memories),
@@ -106,19 +106,19 @@ class Restore(WorkspaceView):
 
 
 class Rollback(WorkspaceView):
-    """Taking back what a writer wrote."""
+    """`POST /memories/rollback`."""
 
     roles: ClassVar = {"POST": Role.ADMIN}
 
     @extend_schema(request=shapes.RollbackSerializer, responses=shapes.RollbackAnswerSerializer)
     def post(self, request: Request) -> Response:
-        """Preview, or with `confirm` forget, all that a writer wrote since a time."""
-        asked = validate_body(shapes.RollbackSerializer, request).validated_data
-        writer = rollback.Writer(asked["agent"], asked["session_key"], asked["key_id"])
+        """Preview, or with `confirm` forget, everything that a writer wrote since a time."""
+        values = validate_body(shapes.RollbackSerializer, request).validated_data
+        writer = rollback.Writer(values["agent"], values["session_key"], values["key_id"])
         now = timezone.now()
-        if not asked["confirm"]:
+        if not values["confirm"]:
             with in_workspace(self.workspace):
-                plan = rollback.preview(self.workspace, writer, asked["since"])
+                plan = rollback.preview(self.workspace, writer, values["since"])
                 return Response(
                     {
                         "would_forget": shapes.present(plan.newest),
@@ -129,7 +129,9 @@ class Rollback(WorkspaceView):
                         "kept": [asdict(one) for one in plan.kept],
                     }
                 )
-        done = rollback.roll_back(self.workspace, writer, asked["since"], actor=self.actor, now=now)
+        done = rollback.roll_back(
+            self.workspace, writer, values["since"], actor=self.actor, now=now
+        )
         return Response(
             {
                 "rollback": done.id,

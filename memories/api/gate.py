@@ -1,4 +1,4 @@
-"""What the redundancy gate did: splitting merges, answering suggestions, figures, the audit."""
+"""API views of the redundancy gate: splits, merge suggestions, metrics, the audit."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ from memories.services.gate.suggestions import in_status
 
 
 class MemorySplit(WorkspaceView):
-    """Undoing one merge."""
+    """`POST /memories/{id}/split`."""
 
     @extend_schema(request=shapes.SplitSerializer, responses=shapes.SplitAnswerSerializer)
     def post(self, request: Request, memory_id: UUID) -> Response:
-        """Take a merged statement out of a memory: it becomes a memory of its own again.
+        """Split a merged statement off a memory: it becomes a memory again.
 
-        The survivor's wording, class and confidence go back to what they would be without it. What
-        somebody changed since stays, and `kept` names it. The gate leaves the two apart from now
-        on. A merge that a reviewer accepted or judged, or that is in a person's memory, is split by
-        reviewers only.
+        The survivor's wording, provenance and confidence become what they would be without it.
+        Fields changed after the merge stay, and `kept` lists them. The gate keeps the two apart
+        from now on. A merge that a reviewer accepted or judged, or into a person's memory, can only
+        be split by a reviewer.
         """
         body = validate_body(shapes.SplitSerializer, request).validated_data
         done = split(
@@ -52,7 +52,7 @@ class MemorySplit(WorkspaceView):
 
 
 class SuggestionFilter(StrictFilterSet):
-    """`GET /merge-suggestions` filters; open ones unless asked otherwise."""
+    """`GET /merge-suggestions` filters; the status defaults to open."""
 
     status = StateFilter(SuggestionStatus.choices, keep="in_status", label="Status (default: open)")
     memory_id = django_filters.UUIDFilter(method="by_memory", label="One of the two memories")
@@ -62,13 +62,13 @@ class SuggestionFilter(StrictFilterSet):
         fields: list[str] = []
 
     def filter_queryset(self, queryset: Any) -> Any:
-        """Show open suggestions unless a status is asked for."""
+        """Keep open suggestions if no status is given."""
         if not self.form.cleaned_data.get("status"):
             queryset = in_status(SuggestionStatus.OPEN, timezone.now())
         return super().filter_queryset(queryset)
 
     def in_status(self, queryset: Any, value: str) -> Any:
-        """Keep suggestions of a status as it holds now."""
+        """Keep suggestions whose present status is `value`."""
         return in_status(value, timezone.now())
 
     def by_memory(self, queryset: QuerySet[Any], name: str, value: UUID) -> QuerySet[Any]:
@@ -77,29 +77,29 @@ class SuggestionFilter(StrictFilterSet):
 
 
 class Suggestions(WorkspaceView, ListAPIView):  # type: ignore[type-arg]
-    """Pairs that probably say the same."""
+    """`GET /merge-suggestions`."""
 
     serializer_class = shapes.SuggestionSerializer
     filterset_class = SuggestionFilter
 
     def get_queryset(self) -> Any:
-        """Return all suggestions; the filter keeps open ones unless asked otherwise."""
+        """Return all suggestions; the filter keeps open ones by default."""
         return MergeSuggestion.objects.all()
 
     @extend_schema(responses=shapes.SuggestionSerializer(many=True))
     def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """List merge suggestions, newest first; one alone also says what a merge would drop."""
+        """List merge suggestions, newest first; only the detail lists what a merge would drop."""
         rows = self.filter_queryset(self.get_queryset()).select_related("memory", "other")
         page = self.paginate_queryset(rows) or []
         return self.get_paginated_response(shapes.present_suggestions(page, timezone.now()))
 
 
 class SuggestionDetail(WorkspaceView):
-    """One suggestion."""
+    """`GET /merge-suggestions/{id}`."""
 
     @extend_schema(responses=shapes.SuggestionDetailSerializer)
     def get(self, request: Request, suggestion_id: UUID) -> Response:
-        """Show one merge suggestion with what accepting it would drop, in either wording."""
+        """Show one merge suggestion, with the claims that a merge in either wording would drop."""
         both = MergeSuggestion.objects.select_related("memory", "other")
         row = both.filter(pk=suggestion_id).first()
         if row is None:
@@ -108,12 +108,12 @@ class SuggestionDetail(WorkspaceView):
 
 
 class SuggestionAnswer(WorkspaceView):
-    """What both answers share."""
+    """The common part of accepting and rejecting a suggestion."""
 
     roles = {"POST": Role.REVIEWER}
 
     def show(self, suggestion_id: UUID) -> Response:
-        """Return the suggestion as it is now."""
+        """Return the suggestion, read again."""
         with in_workspace(self.workspace):
             both = MergeSuggestion.objects.select_related("memory", "other")
             rows = both.filter(pk=suggestion_id)
@@ -121,16 +121,16 @@ class SuggestionAnswer(WorkspaceView):
 
 
 class AcceptSuggestion(SuggestionAnswer):
-    """Merging the two."""
+    """`POST /merge-suggestions/{id}/accept`."""
 
     @extend_schema(request=shapes.AcceptSerializer, responses=shapes.SuggestionSerializer)
     def post(self, request: Request, suggestion_id: UUID) -> Response:
         """Merge both memories: the older one stays, the other is superseded by it.
 
-        The better wording survives (or that of `keep`), counters add up, and `split` undoes it.
-        `GET /merge-suggestions/{id}` says before what either wording would leave unsaid. 409 when
-        one of the two was changed or hidden meanwhile, and while an open conflict, which is named,
-        asks which of the two holds.
+        The better wording survives (or that of `keep`), counters are added, and `split` undoes it.
+        `GET /merge-suggestions/{id}` lists the claims that either wording would drop. 409 when one
+        of the two was changed or hidden meanwhile, or both are in an open conflict, whose id is
+        given.
         """
         keep = validate_body(shapes.AcceptSerializer, request).validated_data["keep"]
         answer_suggestion.accept(
@@ -140,11 +140,11 @@ class AcceptSuggestion(SuggestionAnswer):
 
 
 class RejectSuggestion(SuggestionAnswer):
-    """Keeping the two apart."""
+    """`POST /merge-suggestions/{id}/reject`."""
 
     @extend_schema(request=None, responses=shapes.SuggestionSerializer)
     def post(self, request: Request, suggestion_id: UUID) -> Response:
-        """Keep both: they are not suggested or merged again until one is reworded."""
+        """Keep both memories: they are not suggested or merged again until one is reworded."""
         answer_suggestion.reject(
             self.workspace, suggestion_id, actor=self.actor, now=timezone.now()
         )
@@ -152,45 +152,45 @@ class RejectSuggestion(SuggestionAnswer):
 
 
 class GateMetrics(WorkspaceView):
-    """The gate's figures."""
+    """`GET /gate/metrics`."""
 
     query_shape = shapes.PeriodSerializer
 
     @extend_schema(responses=shapes.GateMetricsSerializer)
     def get(self, request: Request) -> Response:
-        """Return what the gate did, by week, with the false-merge rate and its interval."""
-        since = self.asked()["since"]
+        """Return the gate's counts by week, and the false-merge rate with its interval."""
+        since = self.query_values()["since"]
         return Response(
             shapes.GateMetricsSerializer(metrics.measure(since=since, now=timezone.now())).data
         )
 
 
 class GateAudit(WorkspaceView, ListAPIView):  # type: ignore[type-arg]
-    """Merges that wait for a judgement."""
+    """`GET /gate/audit`."""
 
     serializer_class = shapes.MergeSerializer
     pagination_class = ById
     filter_backends = ()
 
     def get_queryset(self) -> Any:
-        """Return the sample."""
+        """Return the merges of the sample."""
         return sample()
 
     @extend_schema(responses=shapes.MergeSerializer(many=True))
     def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """List merges that nobody has judged, in the stable random order of the sample."""
+        """List merges without a judgement, in the stable random order of the sample."""
         page = self.paginate_queryset(self.get_queryset()) or []
         return self.get_paginated_response(shapes.present_merges(page))
 
 
 class GateAuditAnswer(WorkspaceView):
-    """Judging one merge."""
+    """`POST /gate/audit/{id}`."""
 
     roles = {"POST": Role.REVIEWER}
 
     @extend_schema(request=shapes.AuditSerializer, responses=shapes.MergeSerializer)
     def post(self, request: Request, merge_id: UUID) -> Response:
-        """Note whether a merge was right; `split` also takes a wrong one apart."""
+        """Store whether a merge was correct; `split` also splits a wrong one."""
         body = validate_body(shapes.AuditSerializer, request).validated_data
         audit(
             self.workspace,

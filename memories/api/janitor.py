@@ -1,4 +1,4 @@
-"""The janitor: what it would do, what it did, taking it back."""
+"""API views of the janitor: preview, runs, actions, undo."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ ROUTE = "/api/v1/janitor/preview"
 
 
 class NewestRunFirst(NewestFirst):
-    """Pages through runs."""
+    """Pagination of runs."""
 
     ordering = ("-started_at", "-id")
 
 
 class ByMemory(ById):
-    """Pages through the actions of one run, each about a memory of its own."""
+    """Pagination of the actions of one run, by memory."""
 
     ordering = ("memory_id",)
 
 
 def shown(found: Preview, request: Request, *, limit: int) -> dict[str, Any]:
-    """Return a preview as callers see it; its next page is asked with the same culling."""
+    """Return the JSON of a preview; the link to the next page keeps the `cull` parameter."""
     rows = shapes.present_findings(found.findings)
     after = None
     if found.has_more:
@@ -52,7 +52,7 @@ class JanitorRuns(WorkspaceView, ListAPIView):  # type: ignore[type-arg]
     """The janitor's runs."""
 
     roles = {"POST": Role.ADMIN}
-    joins = False  # a run commits each batch by itself, and does nothing twice
+    joins = False  # a run commits each batch by itself and is idempotent
     serializer_class = shapes.JanitorRunSerializer
     pagination_class = NewestRunFirst
     filter_backends = ()
@@ -63,7 +63,7 @@ class JanitorRuns(WorkspaceView, ListAPIView):  # type: ignore[type-arg]
 
     @extend_schema(responses=shapes.JanitorRunSerializer(many=True))
     def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """List runs, newest first; a dry run leaves none."""
+        """List runs, newest first; dry runs are not stored."""
         return super().list(request, *args, **kwargs)
 
     @extend_schema(
@@ -71,7 +71,7 @@ class JanitorRuns(WorkspaceView, ListAPIView):  # type: ignore[type-arg]
         responses={201: shapes.JanitorRunSerializer, 200: shapes.JanitorPreviewSerializer},
     )
     def post(self, request: Request) -> Response:
-        """Run now: demote what nobody needs, with `cull` hide it; `dry_run` answers a preview."""
+        """Run now: demote unused memories, with `cull` also hide some; `dry_run` for a preview."""
         body = validate_body(shapes.JanitorRequestSerializer, request).validated_data
         now, limit = timezone.now(), NewestFirst.page_size
         if body["dry_run"]:
@@ -83,15 +83,15 @@ class JanitorRuns(WorkspaceView, ListAPIView):  # type: ignore[type-arg]
 
 
 class JanitorPreview(WorkspaceView):
-    """What a run would do now."""
+    """`GET /janitor/preview`."""
 
     roles = {"GET": Role.REVIEWER}
     query_shape = shapes.PreviewQuerySerializer
 
     @extend_schema(responses=shapes.JanitorPreviewSerializer)
     def get(self, request: Request) -> Response:
-        """Say exactly what a run would do now, changing nothing."""
-        query = self.asked()
+        """Return exactly what a run would do now, without changing anything."""
+        query = self.query_values()
         found = preview(
             self.workspace,
             now=timezone.now(),
@@ -103,7 +103,7 @@ class JanitorPreview(WorkspaceView):
 
 
 class JanitorActions(WorkspaceView, ListAPIView):  # type: ignore[type-arg]
-    """What one run did."""
+    """The actions of one run."""
 
     serializer_class = shapes.JanitorActionSerializer
     pagination_class = ByMemory
@@ -111,7 +111,7 @@ class JanitorActions(WorkspaceView, ListAPIView):  # type: ignore[type-arg]
 
     @extend_schema(responses=shapes.JanitorActionSerializer(many=True))
     def get(self, request: Request, janitor_run_id: UUID) -> Response:
-        """List what a run did, memory by memory."""
+        """List the actions of a run, one per memory."""
         if not JanitorRun.objects.filter(pk=janitor_run_id).exists():
             raise MissingError("There is no such run.")
         actions = JanitorAction.objects.filter(run=janitor_run_id)
@@ -120,24 +120,24 @@ class JanitorActions(WorkspaceView, ListAPIView):  # type: ignore[type-arg]
 
 
 class JanitorRunUndo(WorkspaceView):
-    """Taking a run back."""
+    """Undoing a run."""
 
     roles = {"POST": Role.ADMIN}
 
     @extend_schema(request=None, responses=shapes.JanitorRunSerializer)
     def post(self, request: Request, janitor_run_id: UUID) -> Response:
-        """Return every memory of a run to what it was; 409, listing them, if any changed since."""
+        """Restore every memory of a run; 409 with their ids if any has changed since."""
         done = undo_run(self.workspace, janitor_run_id, actor=self.actor, now=timezone.now())
         return Response(shapes.JanitorRunSerializer(done).data)
 
 
 class JanitorActionUndo(WorkspaceView):
-    """Taking back what a run did to one memory."""
+    """Undoing one action of a run."""
 
     roles = {"POST": Role.ADMIN}
 
     @extend_schema(request=None, responses=shapes.JanitorActionSerializer)
     def post(self, request: Request, janitor_action_id: UUID) -> Response:
-        """Return one memory to what it was before the run; 409 if it changed since."""
+        """Restore one memory to its state before the run; 409 if it has changed since."""
         done = undo_action(self.workspace, janitor_action_id, actor=self.actor, now=timezone.now())
         return Response(shapes.JanitorActionSerializer(done).data)

@@ -1,4 +1,4 @@
-"""Committing, listing, showing and revising memories."""
+"""API views to commit, list, show, revise and erase memories."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class MemoryCollection(WorkspaceView, ListAPIView):  # type: ignore[type-arg]
     filterset_class = MemoryFilter
 
     def get_queryset(self) -> Any:
-        """Return all memories; the filter keeps the active ones unless asked otherwise."""
+        """Return all memories; the filter keeps active ones by default."""
         return Memory.objects.all()
 
     @extend_schema(responses=shapes.MemorySerializer(many=True))
@@ -68,8 +68,8 @@ class MemoryCollection(WorkspaceView, ListAPIView):  # type: ignore[type-arg]
         return Response(answer, status=201 if result.outcome in CREATED else 200)
 
     def show(self, results: list[Committed]) -> list[dict[str, Any]]:
-        """Return the answers to commits."""
-        if all(result.links is not None for result in results):  # nothing is left to look up
+        """Return the JSON of commit results."""
+        if all(result.links is not None for result in results):  # nothing to look up
             return shapes.present_committed(results)
         with in_workspace(self.workspace):
             return shapes.present_committed(results)
@@ -84,7 +84,7 @@ class MemoryBatch(MemoryCollection):
 
     @extend_schema(request=shapes.BatchSerializer, responses={201: shapes.BatchAnswerSerializer})
     def post(self, request: Request) -> Response:
-        """Commit up to 500 memories, all or nothing; answers in order."""
+        """Commit up to 500 memories, all or none; the results are in the order of the request."""
         body = validate_body(shapes.BatchSerializer, request)
         drafts = [shapes.draft_of(fields) for fields in body.validated_data["memories"]]
         self.charge(draft.content for draft in drafts)
@@ -125,13 +125,13 @@ class MemoryDetail(WorkspaceView):
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, memory_id: UUID) -> Response:
-        """Erase a memory for good, and every copy of its words; history keeps that it was done."""
+        """Erase a memory permanently, with every copy of its text; history records the erasure."""
         erase(self.workspace, memory_id, actor=self.actor, now=timezone.now())
         return Response(status=204)
 
 
 class MemoryHistory(WorkspaceView, ListAPIView):  # type: ignore[type-arg]
-    """What happened to one memory."""
+    """The history of one memory."""
 
     serializer_class = shapes.HistoryEntrySerializer
     pagination_class = NewestEventFirst
@@ -139,7 +139,7 @@ class MemoryHistory(WorkspaceView, ListAPIView):  # type: ignore[type-arg]
 
     @extend_schema(responses=shapes.HistoryEntrySerializer(many=True))
     def get(self, request: Request, memory_id: UUID) -> Response:
-        """List commits, revisions, merges, supersession, conflicts; newest first."""
+        """List the memory's events (commits, revisions, merges, conflicts, …), newest first."""
         if not visible_to(self.actor.role).filter(pk=memory_id).exists():
             raise MissingError("There is no such memory.")
         page = self.paginate_queryset(history.events_of(memory_id)) or []

@@ -71,15 +71,15 @@ class Recall(WorkspaceView):
 
 
 class WhyNot(WorkspaceView):
-    """Why a recall returns a memory, or does not."""
+    """`GET /memories/{id}/why-not`."""
 
     embeds: ClassVar[bool] = True
     query_shape = shapes.WhyNotQuerySerializer
 
     @extend_schema(responses=shapes.WhyNotSerializer)
     def get(self, request: Request, memory_id: UUID) -> Response:
-        """Say what became of a memory in a recall: state, filters, rank, factors, threshold."""
-        sent = self.asked()
+        """Explain a memory's result in a recall: state, filters, rank, factors, threshold."""
+        sent = self.query_values()
         with in_workspace(self.workspace):
             memory = visible_to(self.actor.role).filter(pk=memory_id).first()
         if memory is None:

@@ -1,4 +1,4 @@
-"""What waits for a person because trust would be overruled."""
+"""API views of reviews: requests that need a person's decision."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from memories.services.decisions import decide
 
 
 def visible_to(actor: Actor) -> QuerySet[Review]:
-    """Return the reviews that a caller may see: reviewers all, others what they asked themselves.
+    """Return the reviews that a caller may see: all for reviewers, its own for others.
 
-    What waits was not accepted by anybody: another agent must not read it as if it were known.
+    A pending statement is not accepted: other agents must not read it as if it were.
     """
     reviews = Review.objects.select_related("memory", "result")
     if actor.is_reviewer:
@@ -37,7 +37,7 @@ def visible_to(actor: Actor) -> QuerySet[Review]:
 
 
 class ReviewFilter(StrictFilterSet):
-    """`GET /reviews` filters; those that wait unless asked otherwise."""
+    """`GET /reviews` filters; the status defaults to pending."""
 
     status = StateFilter(ReviewStatus.choices, label="Status (default: pending)")
     kind = django_filters.ChoiceFilter(choices=ReviewKind.choices)
@@ -48,29 +48,29 @@ class ReviewFilter(StrictFilterSet):
         fields: list[str] = []
 
     def filter_queryset(self, queryset: Any) -> Any:
-        """Show what waits unless a status is asked for."""
+        """Keep pending reviews if no status is given."""
         if not self.form.cleaned_data.get("status"):
             queryset = queryset.filter(status=ReviewStatus.PENDING)
         return super().filter_queryset(queryset)
 
 
 class Reviews(WorkspaceView, ListAPIView):  # type: ignore[type-arg]
-    """The requests that wait for a person, and what became of others."""
+    """`GET /reviews`."""
 
-    # They may be about what was forgotten, which readers do not see.
+    # Reviews can be about forgotten memories, which readers may not see.
     default_read_role = Role.AGENT
     serializer_class = shapes.ReviewSerializer
     filterset_class = ReviewFilter
 
     def get_queryset(self) -> Any:
-        """Return the reviews that the caller may see, with what they are about."""
-        if getattr(self, "swagger_fake_view", False):  # nobody calls while the API is described
+        """Return the reviews that the caller may see, with their memories."""
+        if getattr(self, "swagger_fake_view", False):  # no request while the schema is generated
             return Review.objects.none()
         return visible_to(self.actor)
 
     @extend_schema(responses=shapes.ReviewSerializer(many=True))
     def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """List reviews, newest first: a reviewer's are all, an agent's its key's own."""
+        """List reviews, newest first: all for reviewers, those of its own key for an agent."""
         page = self.paginate_queryset(self.filter_queryset(self.get_queryset()))
         return self.get_paginated_response(shapes.present_reviews(page or []))
 
@@ -82,7 +82,7 @@ class ReviewDetail(WorkspaceView):
 
     @extend_schema(responses=shapes.ReviewSerializer)
     def get(self, request: Request, review_id: UUID) -> Response:
-        """Show one request."""
+        """Show one review."""
         review = visible_to(self.actor).filter(pk=review_id).first()
         if review is None:
             raise MissingError("There is no such review.")
@@ -101,8 +101,8 @@ class _Answer(WorkspaceView):
                 self.workspace, review_id, note=note, actor=self.actor, now=now
             )
         except decide.LapsedError as lapsed:
-            # Answered, not raised: of what raises under an Idempotency-Key nothing stays, and the
-            # request has to stay lapsed.
+            # Returned, not raised: an exception under an Idempotency-Key rolls everything back, but
+            # the review must stay lapsed.
             return answer_refusal(lapsed)
         with in_workspace(self.workspace):
             shown = Review.objects.select_related("memory", "result").get(pk=review.pk)
@@ -110,22 +110,22 @@ class _Answer(WorkspaceView):
 
 
 class AcceptReview(_Answer):
-    """Agreeing."""
+    """`POST /reviews/{id}/accept`."""
 
     verb = staticmethod(decide.accept)
 
     @extend_schema(request=shapes.AnswerSerializer, responses=shapes.ReviewSerializer)
     def post(self, request: Request, review_id: UUID) -> Response:
-        """Do what was asked; 409 when its memory changed meanwhile."""
+        """Carry out the request; 409 when its memory has changed meanwhile."""
         return self.answer(request, review_id)
 
 
 class RejectReview(_Answer):
-    """Declining."""
+    """`POST /reviews/{id}/reject`."""
 
     verb = staticmethod(decide.reject)
 
     @extend_schema(request=shapes.AnswerSerializer, responses=shapes.ReviewSerializer)
     def post(self, request: Request, review_id: UUID) -> Response:
-        """Leave everything as it is."""
+        """Reject the request; nothing changes."""
         return self.answer(request, review_id)

@@ -1,4 +1,4 @@
-"""Sessions: start, prompts, feedback, end; lists and records."""
+"""API views of sessions: start, prompts, feedback, end, list, detail, delete."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ KEY = OpenApiParameter(
     description="The session's key, percent-encoded (slashes too).",
 )
 
-TRANSCRIPT_CHARS_A_WRITE = 20_000  # it is kept, and its last 4,000 characters are read
+TRANSCRIPT_CHARS_A_WRITE = 20_000  # it is stored, and only its last 4,000 characters are read
 
 
 class NewestStartFirst(NewestFirst):
-    """Pages through sessions."""
+    """Pagination of sessions."""
 
     ordering = ("-started_at", "-id")
 
@@ -80,10 +80,10 @@ class Sessions(WorkspaceView, ListAPIView):  # type: ignore[type-arg]
         responses={201: shapes.StartedSerializer, 200: shapes.StartedSerializer},
     )
     def post(self, request: Request) -> Response:
-        """Start a session and return what it should know.
+        """Start a session and return the memories to inject.
 
-        200 for a known key: what was given then, as far as it may be recalled, as it reads now;
-        409 when somebody else started a session of this key.
+        200 for a known session key: the memories injected at its start that can still be recalled,
+        in their present wording; 409 when another key started the session.
         """
         began = perf_counter()
         sent = validate_body(shapes.SessionWantedSerializer, request).validated_data
@@ -107,7 +107,7 @@ class SessionDetail(WorkspaceView):
 
     @extend_schema(parameters=[KEY], responses=shapes.SessionDetailSerializer)
     def get(self, request: Request, session_key: str) -> Response:
-        """Show a session with all its records, those that were ranked first."""
+        """Show a session with all its records; ranked ones come first."""
         session = Session.objects.filter(session_key=session_key).with_counts().first()
         if session is None:
             raise MissingError(NO_SUCH_SESSION)
@@ -116,21 +116,21 @@ class SessionDetail(WorkspaceView):
 
     @extend_schema(parameters=[KEY], responses={204: None})
     def delete(self, request: Request, session_key: str) -> Response:
-        """Delete a session, its transcript and its records; history keeps that it was done."""
+        """Delete a session with its transcript and records; history records the deletion."""
         delete_session(self.workspace, session_key, actor=self.actor, now=timezone.now())
         return Response(status=204)
 
 
 class SessionPrompts(WorkspaceView):
-    """What a session asks."""
+    """`POST /sessions/{session_key}/prompts`."""
 
     @extend_schema(
         parameters=[KEY], request=shapes.PromptSerializer, responses=shapes.PromptedSerializer
     )
     def post(self, request: Request, session_key: str) -> Response:
-        """Count the memories that a prompt matches, once a prompt; 409 after the end.
+        """Count the memories that a prompt matches, once per prompt.
 
-        403 when another key started the session.
+        409 after the end; 403 when another key started the session.
         """
         sent = validate_body(shapes.PromptSerializer, request).validated_data
         self.charge([sent["prompt"]])
@@ -141,7 +141,7 @@ class SessionPrompts(WorkspaceView):
 
 
 class SessionFeedback(WorkspaceView):
-    """What a memory was worth in a session."""
+    """`POST /sessions/{session_key}/feedback`."""
 
     @extend_schema(
         parameters=[KEY],
@@ -164,7 +164,7 @@ class SessionFeedback(WorkspaceView):
 
 
 class SessionEnd(WorkspaceView):
-    """The end of a session."""
+    """`POST /sessions/{session_key}/end`."""
 
     max_body_bytes = 6 * 1024 * 1024  # a transcript of 400,000 characters, escaped
 
@@ -172,7 +172,7 @@ class SessionEnd(WorkspaceView):
         parameters=[KEY], request=shapes.EndSerializer, responses={202: shapes.EndedSerializer}
     )
     def post(self, request: Request, session_key: str) -> Response:
-        """End a session; what it was worth is judged in the background.
+        """End a session; it is judged in the background.
 
         403 when another key started it, unless the caller is a reviewer.
         """

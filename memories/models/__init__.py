@@ -1,4 +1,4 @@
-"""Tables of memories: what was said, how it is found, how it changed."""
+"""Models of memories, their search index, history, reviews, merges and sessions."""
 
 from engram.kernel.models import Provenance
 from memories.models.gate import Merge, MergeSuggestion, Relation, SuggestionStatus

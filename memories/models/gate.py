@@ -1,4 +1,4 @@
-"""What the redundancy gate did and proposes: merges that can be taken apart, suggestions."""
+"""Models of the redundancy gate: merges (which can be split) and merge suggestions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from memories.models.record import Observation
 
 
 class Relation(models.TextChoices):
-    """How two statements relate, as `memories.core.claims` says it."""
+    """The relation of two statements, as computed by `memories.core.claims`."""
 
     SAME = "same", "Same"
     REFINES = "refines", "Refines"
@@ -22,11 +22,11 @@ class Relation(models.TextChoices):
 
 
 class Merge(WorkspaceModel):
-    """One statement that became part of a memory, with all that is needed to take it out again.
+    """One statement merged into a memory, with everything needed to split it.
 
-    `absorbed` is the stored memory that an accepted suggestion hid; a statement merged at commit
-    never had a row of its own. `before` and `after` are the survivor's fields on either side. An
-    `after` that names `folded` false is that of a witness: the merge changed nothing.
+    `absorbed` is the memory that an accepted suggestion hid; a statement merged at commit never had
+    a row. `before` and `after` are the survivor's fields. An `after` with `folded` false means that
+    the merge changed no field (a witness).
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -66,23 +66,23 @@ class Merge(WorkspaceModel):
 
 
 class SuggestionStatus(models.TextChoices):
-    """What became of a merge suggestion."""
+    """The status of a merge suggestion."""
 
     OPEN = "open", "Open"
     ACCEPTED = "accepted", "Accepted"
     REJECTED = "rejected", "Rejected"
-    LAPSED = "lapsed", "Lapsed"  # a member was hidden or changed before anybody answered
+    LAPSED = "lapsed", "Lapsed"  # a member was hidden or changed before an answer
 
 
 class MergeSuggestion(WorkspaceModel):
-    """Two live memories that probably say the same; a person decides."""
+    """Two live memories that are probably duplicates; a person decides."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     memory = models.ForeignKey(Memory, models.CASCADE, related_name="merge_suggestions")
     other = models.ForeignKey(Memory, models.CASCADE, related_name="merge_suggestions_as_other")
-    # The pair whichever way round: the smaller id first, then the greater.
+    # The pair in any order: the smaller id first, then the greater.
     pair = models.CharField(max_length=73, editable=False)
-    # The content hashes of the two, the smaller first: a rejection holds for these wordings.
+    # The content hashes of the two, the smaller first: a rejection applies to these wordings.
     wordings = models.CharField(max_length=129, default="", editable=False)
     similarity = models.FloatField(null=True, blank=True)
     relation = models.CharField(max_length=12, choices=Relation.choices)

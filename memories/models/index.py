@@ -1,7 +1,7 @@
-"""How memories are found: vectors, postings for BM25, tags.
+"""Models of the search index: vectors, token states, postings for BM25, tags.
 
-Full text search is a posting table because row-level security switches GIN indexes off (`@@` is
-not leakproof); b-tree equality keeps its index.
+Full text search uses a posting table because row-level security disables GIN indexes (`@@` is not
+leakproof), but not b-tree indexes.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from memories.models.memory import Memory
 class MemoryVector(WorkspaceModel):
     """The embedding of one window of a memory, by one model; short memories have one window."""
 
-    # Neither key needs an index of its own: those below begin with the same column.
+    # Neither foreign key needs its own index: those below begin with the same column.
     workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+", db_index=False)
     memory = models.ForeignKey(Memory, models.CASCADE, related_name="vectors", db_index=False)
     model = models.CharField(max_length=120)
     position = models.PositiveSmallIntegerField(default=0)
     embedding = VectorField()  # no fixed width: each model has its own
-    # Follows the lifecycle stamps of the memory (expiry is a date, and is asked of the memory), so
-    # that partial indexes hold nothing that a search may not return.
+    # Follows the lifecycle timestamps of the memory (except the expiry, which is checked at query
+    # time), so that partial indexes contain only searchable vectors.
     is_live = models.BooleanField(default=True)
 
     class Meta:
@@ -36,8 +36,7 @@ class MemoryVector(WorkspaceModel):
             )
         ]
         indexes = [
-            # The nearest of many are found by HNSW indexes, one a model, which
-            # `ensure_vector_index` makes.
+            # `ensure_vector_index` creates HNSW indexes, one per embedding model.
             models.Index(
                 fields=["workspace", "model"], condition=Q(is_live=True), name="vector_live"
             ),
@@ -48,9 +47,9 @@ class MemoryVector(WorkspaceModel):
 
 
 class MemoryTokens(WorkspaceModel):
-    """The states of a memory's tokens by one model, for late interaction in the second stage.
+    """The token states of a memory by one model, for late interaction in the second stage.
 
-    `states` holds int8 numbers, shape (`count`, `width`), row by row.
+    `states` is an int8 array of shape (`count`, `width`), in row-major order.
     """
 
     memory = models.ForeignKey(Memory, models.CASCADE, related_name="tokens")
@@ -69,18 +68,18 @@ class MemoryTokens(WorkspaceModel):
 
 
 class Posting(WorkspaceModel):
-    """How often a term stands in a memory of so many words."""
+    """The frequency of a term in a memory, with the memory's length in words."""
 
     pk = models.CompositePrimaryKey("workspace_id", "term", "memory_id")
     workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+", db_index=False)
     term = models.CharField(max_length=64)
     memory = models.ForeignKey(Memory, models.CASCADE, related_name="postings")
     frequency = models.PositiveSmallIntegerField()
-    words = models.PositiveIntegerField(default=0)  # the memory's length, which BM25 weighs
+    words = models.PositiveIntegerField(default=0)  # the memory's length, for BM25
 
     class Meta:
         indexes = [
-            # A term's best postings first: of a common one not all are read.
+            # The best postings of a term first: of a common term not all are read.
             models.Index(
                 fields=["workspace", "term", "-frequency", "words", "memory"],
                 name="posting_best",
@@ -92,7 +91,7 @@ class Posting(WorkspaceModel):
 
 
 class TermCount(WorkspaceModel):
-    """In how many memories a term stands."""
+    """The document frequency of a term."""
 
     pk = models.CompositePrimaryKey("workspace_id", "term")
     term = models.CharField(max_length=64)
@@ -103,9 +102,9 @@ class TermCount(WorkspaceModel):
 
 
 class CorpusSize(WorkspaceModel):
-    """How many memories and words a workspace's text index holds.
+    """The number of memories and words in a workspace's text index.
 
-    `writes` counts the transactions that changed it, and never falls.
+    `writes` counts the transactions that changed it; it never decreases.
     """
 
     workspace = models.OneToOneField(Workspace, models.CASCADE, primary_key=True, related_name="+")
@@ -118,7 +117,7 @@ class CorpusSize(WorkspaceModel):
 
 
 class MemoryTag(WorkspaceModel):
-    """One tag of a memory; rows, because row-level security switches array indexes off."""
+    """One tag of a memory; rows, because row-level security disables array indexes."""
 
     workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+", db_index=False)
     memory = models.ForeignKey(Memory, models.CASCADE, related_name="tags", db_index=False)

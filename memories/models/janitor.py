@@ -1,4 +1,4 @@
-"""What the janitor did: its runs, and every demotion and cull with what it takes to undo it."""
+"""Models of the janitor: its runs, and its actions with the values to undo them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from memories.models.memory import Memory
 
 
 class JanitorRun(WorkspaceModel):
-    """One pass over a workspace; a dry run leaves no row."""
+    """One run over a workspace; dry runs are not stored."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     started_at = models.DateTimeField()
@@ -33,10 +33,10 @@ class JanitorRun(WorkspaceModel):
 
 
 class JanitorAction(WorkspaceModel):
-    """What one run did to one memory."""
+    """One action of a run on one memory."""
 
     class Verb(models.TextChoices):
-        """What was done."""
+        """The kind of action."""
 
         DEMOTE = "demote", "Demote"
         CULL = "cull", "Cull"

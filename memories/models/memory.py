@@ -1,4 +1,4 @@
-"""The memory: one statement with who said it, how sure, and what became of it."""
+"""The model of a memory: a statement with its provenance, confidence and lifecycle."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CONTENT_MAX_CHARS = 8000
 
 
 class Kind(models.TextChoices):
-    """What sort of statement a memory is."""
+    """The kind of a statement."""
 
     SEMANTIC = "semantic", "Semantic"
     EPISODIC = "episodic", "Episodic"
@@ -29,7 +29,7 @@ class Kind(models.TextChoices):
 
 
 class State(models.TextChoices):
-    """What became of a memory, strongest first (erased memories have no row)."""
+    """The lifecycle state of a memory, strongest first (erased memories have no row)."""
 
     FORGOTTEN = "forgotten", "Forgotten"
     CULLED = "culled", "Culled"
@@ -51,18 +51,18 @@ class MemoryQuerySet(WorkspaceQuerySet["Memory"]):
     """Queries over memories of the current workspace."""
 
     def recallable(self, at: datetime | None = None) -> MemoryQuerySet:
-        """Return what may be read: the one gate of every read path."""
+        """Return the memories that may be read at `at`; every read path uses this filter."""
         moment = at or timezone.now()
         return self.filter(LIVE).filter(Q(expires_at=None) | Q(expires_at__gt=moment))
 
     def recallable_then(self, at: datetime, *, whatever_expiry: bool = False) -> MemoryQuerySet:
-        """Return what could be read at `at`: the past face of the gate.
+        """Return the memories that could be read at the past time `at`.
 
-        Observed by then, not yet retired, culled, expired or replaced, and not forgotten by now
-        either. A memory is replaced when its successor is observed; a successor that was observed
-        before it (an older claim that was held true) replaces it when somebody says so. What was
-        merged then and split off since is read in the memory that held it.
-        `whatever_expiry` is for callers who look up the expiry of then.
+        Observed by then, not yet retired, culled, expired or superseded, and not forgotten until
+        now. A memory counts as superseded from the time its successor was observed; if the
+        successor was observed earlier (a verdict kept an older claim), from the time of the
+        verdict. A statement that was merged at that time and split later is read in the survivor.
+        `whatever_expiry` ignores the expiry, for callers who look up the former one.
         """
         stands = (
             Q(superseded_at=None)
@@ -133,11 +133,11 @@ class Memory(WorkspaceModel):
     revision = models.PositiveIntegerField(default=1)
 
     is_embedding_due = models.BooleanField(default=False)
-    # The oldest transaction that the gate may not have seen when it let this memory in, while the
-    # two are still to be compared (`memories/services/commit/second_look.py`).
+    # The oldest transaction that the gate may not have seen at the commit, while a second look is
+    # due (`memories/services/commit/second_look.py`).
     unseen_from = models.BigIntegerField(null=True, blank=True, editable=False)
 
-    # What the janitor took away from the provenance weight and from the confidence factor.
+    # The janitor's factors on the provenance weight and on the confidence.
     weight_factor = models.FloatField(default=1.0)
     confidence_factor = models.FloatField(default=1.0)
     demotion_count = models.PositiveSmallIntegerField(default=0)
@@ -182,7 +182,7 @@ class Memory(WorkspaceModel):
                 ),
                 name="memory_factor_range",
             ),
-            # Exact duplicates are one row. A row with an expiry may be followed by another.
+            # Unique content per place, except for rows with an expiry.
             models.UniqueConstraint(
                 fields=["workspace", "scope", "project", "content_hash"],
                 condition=LIVE & Q(expires_at=None),
@@ -220,7 +220,7 @@ class Memory(WorkspaceModel):
 
     @property
     def is_live(self) -> bool:
-        """Tell whether nothing hides the memory but, perhaps, its expiry."""
+        """Return whether the memory is not hidden, ignoring its expiry."""
         stamps = (self.forgotten_at, self.culled_at, self.retired_at, self.superseded_at)
         return all(stamp is None for stamp in stamps)
 
@@ -235,7 +235,7 @@ class Memory(WorkspaceModel):
 
 
 class Derivation(WorkspaceModel):
-    """A memory that summarises others: forgetting a source flags what was derived from it."""
+    """A source of a derived memory (summary); forgetting it creates a review of the summary."""
 
     source = models.ForeignKey(Memory, models.CASCADE, related_name="derivations")
     derived = models.ForeignKey(Memory, models.CASCADE, related_name="derived_from")

@@ -1,4 +1,4 @@
-"""What happened to memories: every statement sent, every wording, every recall."""
+"""Models of what happened to memories: observations, revisions, recalls, imports."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from memories.models.memory import Memory
 
 
 class Observation(WorkspaceModel):
-    """One statement exactly as it was sent; nothing committed is ever lost."""
+    """One statement exactly as it was sent."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+", db_index=False)
     memory = models.ForeignKey(Memory, models.CASCADE, related_name="observations", db_index=False)
     content = models.TextField()
     content_hash = models.CharField(max_length=64, default="", editable=False)
-    fields = models.JSONField(default=dict)  # everything else that was sent with it
+    fields = models.JSONField(default=dict)  # the other fields that were sent
     outcome = models.CharField(max_length=12)
     provenance = models.CharField(max_length=20, choices=Provenance.choices)
     confidence = models.FloatField()
@@ -44,7 +44,7 @@ class Observation(WorkspaceModel):
 
 
 class Revision(WorkspaceModel):
-    """One wording of a memory, kept when the next one replaced it."""
+    """One former wording of a memory."""
 
     memory = models.ForeignKey(Memory, models.CASCADE, related_name="revisions")
     number = models.PositiveIntegerField()
@@ -67,10 +67,10 @@ class Revision(WorkspaceModel):
 
 
 class RecallRecord(WorkspaceModel):
-    """One recall still to be counted: a cheap insert on the hot path, summed up by a sweep.
+    """One recall that is not counted yet: one insert per recall, aggregated by a sweep.
 
     The sweep adds to the counters and deletes the rows in one transaction, so that a crash neither
-    loses nor doubles a count.
+    loses nor repeats a count.
     """
 
     memory_ids = ArrayField(models.UUIDField())
@@ -83,7 +83,7 @@ class RecallRecord(WorkspaceModel):
 
 
 class RecallDay(WorkspaceModel):
-    """What one day's recalls returned, and how much of it scored too low to be worth reading."""
+    """The counts of memories returned by the recalls of one day, and of noise among them."""
 
     day = models.DateField()  # UTC
     recalls = models.PositiveIntegerField(default=0)
@@ -98,7 +98,7 @@ class RecallDay(WorkspaceModel):
 
 
 class ImportProgress(WorkspaceModel):
-    """How far a file was imported; written with each batch, so that a rerun goes on from there."""
+    """The progress of a file import; written with each batch, so that a rerun resumes there."""
 
     file_digest = models.CharField(max_length=64)
     lines_done = models.PositiveIntegerField(default=0)

@@ -1,4 +1,4 @@
-"""What waits for a person because trust would be overruled, or because a source was forgotten."""
+"""The model of reviews: requests that need more trust, or summaries without their source."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from memories.models.memory import Memory
 
 
 class ReviewKind(models.TextChoices):
-    """What is asked of the reviewer."""
+    """The kind of request."""
 
     SUPERSEDE = "supersede", "Replace a more trusted memory"
     REVISE = "revise", "Change a more trusted memory"
@@ -25,27 +25,27 @@ class ReviewKind(models.TextChoices):
 
 
 class ReviewStatus(models.TextChoices):
-    """What became of a review."""
+    """The status of a review."""
 
     PENDING = "pending", "Pending"
     ACCEPTED = "accepted", "Accepted"
     REJECTED = "rejected", "Rejected"
-    LAPSED = "lapsed", "Lapsed"  # what it was about changed or left meanwhile
+    LAPSED = "lapsed", "Lapsed"  # its memory has changed or is gone
 
 
 class Review(WorkspaceModel):
-    """One request that changes nothing until a reviewer agrees; what was said is kept whole."""
+    """One request that changes nothing until a reviewer accepts it; it is stored completely."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     kind = models.CharField(max_length=20, choices=ReviewKind.choices)
     status = models.CharField(
         max_length=10, choices=ReviewStatus.choices, default=ReviewStatus.PENDING
     )
-    # What it is about; none when a new statement claims more than its key may.
+    # None when a new statement claims more than its key allows.
     memory = models.ForeignKey(
         Memory, models.CASCADE, null=True, blank=True, related_name="reviews"
     )
-    # What was asked for: the fields of the draft or of the change, as JSON holds them.
+    # The requested fields of the draft or of the change, JSON serialised.
     request = models.JSONField(default=dict)
     reason = models.CharField(max_length=300)
     actor_kind = models.CharField(max_length=10)

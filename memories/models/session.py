@@ -1,4 +1,4 @@
-"""Sessions of agents: what was offered at their start, what was asked, and how they ended."""
+"""Models of agent sessions and their candidate records."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TRANSCRIPT_MAX_CHARS = 400_000
 
 
 class CandidateSource(models.TextChoices):
-    """What brought a memory into a session's records."""
+    """The reason why a memory is in a session's records."""
 
     EFFECTIVE = "effective", "The baseline ranks it among its best"
     PREDICTOR = "predictor", "The learned ranker ranks it among its best"
@@ -29,7 +29,7 @@ class CandidateSource(models.TextChoices):
 
 
 class SessionState(models.TextChoices):
-    """Where a session is."""
+    """The state of a session."""
 
     OPEN = "open", "Open"
     ENDED = "ended", "Ended"
@@ -46,7 +46,7 @@ class SessionQuerySet(WorkspaceQuerySet["Session"]):
         return self.filter(is_abandoned=state == SessionState.ABANDONED).exclude(ended_at=None)
 
     def with_counts(self) -> SessionQuerySet:
-        """Return sessions with the counts of their records, without what is long to read."""
+        """Return sessions with the counts of their records, deferring long texts."""
         records = SessionCandidate.objects.filter(session=OuterRef("pk")).order_by()
         counts = records.values("session").annotate(
             all=Count("pk"),
@@ -74,9 +74,7 @@ class Session(WorkspaceModel):
     scope = models.CharField(max_length=300, blank=True)
     agent = models.CharField(max_length=200, blank=True)
     context = models.TextField(blank=True)
-    context_embedding = VectorField(
-        null=True
-    )  # by `embedding_model`; null when it could not be had
+    context_embedding = VectorField(null=True)  # by `embedding_model`; null when embedding failed
     embedding_model = models.CharField(max_length=120, blank=True)
     caller = models.CharField(max_length=80, blank=True)  # "key:" or "user:" and the id
     key = models.ForeignKey(ApiKey, models.SET_NULL, null=True, related_name="+")
@@ -84,18 +82,18 @@ class Session(WorkspaceModel):
     budget_chars = models.PositiveIntegerField()
     gap_hours = models.FloatField(
         null=True
-    )  # since the workspace's session before; null: the first
+    )  # since the workspace's previous session; null: the first
     started_at = models.DateTimeField()
     active_at = models.DateTimeField(null=True)  # the last prompt or feedback
     ended_at = models.DateTimeField(null=True)
-    is_abandoned = models.BooleanField(default=False)  # nobody ended it: closed as idle
-    judged_at = models.DateTimeField(null=True)  # its records are settled: they change no more
+    is_abandoned = models.BooleanField(default=False)  # closed as idle
+    judged_at = models.DateTimeField(null=True)  # its records do not change any more
     transcript = models.TextField(blank=True)
     transcript_digest = models.CharField(max_length=64, blank=True)
     prompt_count = models.PositiveIntegerField(default=0)
     prompt_digests = ArrayField(models.CharField(max_length=32), default=list)  # the latest
 
-    # What the learned ranker said at the start; all at their defaults when there is none.
+    # The learned ranker's answer at the start; defaults when there is none.
     alpha = models.FloatField(default=1.0)  # the baseline's weight
     phase = models.CharField(max_length=20, blank=True)
     model_version = models.PositiveIntegerField(null=True)
@@ -125,17 +123,17 @@ class Session(WorkspaceModel):
 
     @property
     def state(self) -> SessionState:
-        """Return where the session is."""
+        """Return the state."""
         if self.ended_at is None:
             return SessionState.OPEN
         return SessionState.ABANDONED if self.is_abandoned else SessionState.ENDED
 
 
 class SessionCandidate(WorkspaceModel):
-    """One memory that was considered for a session, or that a prompt of it matched.
+    """One candidate memory of a session, or one that a prompt of it matched.
 
-    Ranks begin at 1. `signals` is the learned ranker's own account of the memory at the start, one
-    number a column; empty when there is no ranker.
+    Ranks begin at 1. `signals` are the learned ranker's values for the memory, one number per
+    column; empty when there is no ranker.
     """
 
     workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+", db_index=False)
@@ -153,7 +151,7 @@ class SessionCandidate(WorkspaceModel):
     rank = models.PositiveSmallIntegerField(null=True)  # null: matched by a prompt only
     was_injected = models.BooleanField(default=False)
     is_always = models.BooleanField(default=False)  # a constraint or a pin: never displaced
-    revision = models.PositiveIntegerField(default=1)  # the wording that was offered
+    revision = models.PositiveIntegerField(default=1)  # the revision that was injected
     fts_hit_count = models.PositiveIntegerField(default=0)
     feedback = models.FloatField(null=True)  # by the agent, -1..1
     feedback_at = models.DateTimeField(null=True)

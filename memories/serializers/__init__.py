@@ -1,4 +1,4 @@
-"""Memories as callers send and see them."""
+"""Serializers of the requests and responses of memories."""
 
 from memories.serializers.commit import (
     BatchAnswerSerializer,

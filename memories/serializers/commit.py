@@ -1,4 +1,4 @@
-"""The body of a commit and its answer."""
+"""Serializers of commits, revisions and their responses."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ OUTCOMES = ["created", "merged", "duplicate", "kept_apart", "suggested", "suppre
 
 
 class MemoryFields(serializers.Serializer[Any]):
-    """What a caller may say about a memory at commit and later."""
+    """The fields of a memory that a caller may set at commit and by PATCH."""
 
     content = Text(max_length=CONTENT_MAX_CHARS, help_text="The statement, plain text.")
     scope = Path(
@@ -55,7 +55,7 @@ class MemoryFields(serializers.Serializer[Any]):
     )
 
     def validate(self, fields: dict[str, Any]) -> dict[str, Any]:
-        """Turn a time to live into an expiry."""
+        """Convert a time to live into an expiry."""
         ttl_seconds = fields.pop("ttl_seconds", None)
         if ttl_seconds is not None:
             if fields.get("expires_at") is not None:
@@ -70,18 +70,22 @@ class DraftSerializer(MemoryFields):
     provenance = serializers.ChoiceField(Provenance.choices, required=False)
     agent = Text(max_length=200, allow_blank=True, required=False)
     session_key = Text(max_length=200, allow_blank=True, required=False)
-    supersedes = Id(required=False, allow_null=True, help_text="The memory that this replaces.")
+    supersedes = Id(
+        required=False, allow_null=True, help_text="The memory that this one supersedes."
+    )
     observed_at = PastMoment(required=False, allow_null=True)
     derived_from = serializers.ListField(child=Id(), max_length=100, required=False)
     revive = Flag(
-        required=False, source="is_revival", help_text="Bring back what was forgotten before."
+        required=False,
+        source="is_revival",
+        help_text="Restore the forgotten memory of this statement, if there is one.",
     )
 
     def validate(self, fields: dict[str, Any]) -> dict[str, Any]:
-        """Refuse what has expired before it is said, unless history is told with its times."""
+        """Refuse an expiry that is not later than `observed_at` (default: now)."""
         fields = super().validate(fields)
-        said_at = fields.get("observed_at") or timezone.now()
-        _refuse_past(fields.get("expires_at"), said_at)
+        observed_at = fields.get("observed_at") or timezone.now()
+        _refuse_past(fields.get("expires_at"), observed_at)
         return fields
 
     def as_draft(self) -> Draft:
@@ -97,14 +101,14 @@ def draft_of(fields: dict[str, Any]) -> Draft:
     return Draft(**values)
 
 
-def _refuse_past(expires_at: datetime | None, said_at: datetime) -> None:
-    if expires_at is not None and expires_at <= said_at:
+def _refuse_past(expires_at: datetime | None, observed_at: datetime) -> None:
+    if expires_at is not None and expires_at <= observed_at:
         message = "Must lie after the time when it was said; to hide a memory now, forget it."
         raise serializers.ValidationError({"expires_at": message})
 
 
 class RevisionSerializer(MemoryFields):
-    """The body of a PATCH: any of the fields that do not say who asserted it."""
+    """The body of a PATCH: any field that does not identify the writer."""
 
     content = Text(max_length=CONTENT_MAX_CHARS, required=False)
     confidence = Number(min_value=0, max_value=1, required=False)
@@ -119,7 +123,7 @@ class RevisionSerializer(MemoryFields):
 
 
 class GateSerializer(serializers.Serializer[Any]):
-    """What the redundancy gate saw."""
+    """The report of the redundancy gate."""
 
     nearest_id = serializers.UUIDField(allow_null=True)
     similarity = serializers.FloatField(allow_null=True)
@@ -140,7 +144,7 @@ class NearbySerializer(serializers.Serializer[Any]):
 
 
 class DetectionStatusSerializer(serializers.Serializer[Any]):
-    """Whether the detective will read the memory."""
+    """Whether conflict detection will read the memory."""
 
     status = serializers.ChoiceField(
         ["queued", "off"],
@@ -150,7 +154,7 @@ class DetectionStatusSerializer(serializers.Serializer[Any]):
 
 
 class CommittedSerializer(serializers.Serializer[Any]):
-    """The answer to a commit."""
+    """The response to a commit."""
 
     outcome = serializers.ChoiceField(
         OUTCOMES,
@@ -165,12 +169,12 @@ class CommittedSerializer(serializers.Serializer[Any]):
 
 @lru_cache(maxsize=1)
 def _nearby() -> NearbySerializer:
-    """Return the one that is needed: it keeps nothing of what it shows."""
+    """Return a shared serializer instance; it has no state."""
     return NearbySerializer()
 
 
 def present_committed(results: Iterable[Committed]) -> list[dict[str, Any]]:
-    """Return the answers to commits, in order."""
+    """Return the JSON of commit results, in order."""
     ordered = list(results)
     nearby = _nearby()
     memories = [result.memory for result in ordered if result.memory is not None]
@@ -190,26 +194,26 @@ def present_committed(results: Iterable[Committed]) -> list[dict[str, Any]]:
 
 
 class BatchSerializer(serializers.Serializer[Any]):
-    """Up to 500 commits, all or nothing."""
+    """Up to 500 commits, all or none."""
 
     memories = serializers.ListField(child=DraftSerializer(), allow_empty=False, max_length=500)
 
 
 class BatchedSerializer(CommittedSerializer):
-    """One answer of a batch; `pending` waits for a person while the others are written."""
+    """One result of a batch; a `pending` one waits for a reviewer, the others are written."""
 
     outcome = serializers.ChoiceField([*OUTCOMES, "pending"])
     review = serializers.UUIDField(allow_null=True)
 
 
 class BatchAnswerSerializer(serializers.Serializer[Any]):
-    """The answers to a batch, in order."""
+    """The results of a batch, in order."""
 
     results = BatchedSerializer(many=True)
 
 
 class PendingSerializer(serializers.Serializer[Any]):
-    """The answer to what waits for a person; nothing has changed yet."""
+    """The response to a request that waits for a reviewer; nothing has changed yet."""
 
     status = serializers.ChoiceField(["pending"])
     review = serializers.UUIDField()

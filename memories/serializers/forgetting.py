@@ -1,4 +1,4 @@
-"""The bodies of forgetting, bringing back and rolling back, and their answers."""
+"""Serializers to forget, restore and roll back memories."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ QUERY_MAX_CHARS = 20_000
 
 
 class ForgetSerializer(serializers.Serializer[Any]):
-    """Forget by ids or by query; a preview unless confirmed."""
+    """The body of a forget, by ids or by query; a preview unless confirmed."""
 
     ids = serializers.ListField(child=Id(), max_length=1000, required=False)
     query = Text(max_length=QUERY_MAX_CHARS, required=False)
@@ -33,12 +33,14 @@ class ForgetSerializer(serializers.Serializer[Any]):
         help_text="Least cosine of a memory with the query; null: the workspace's setting.",
     )
     kinds = serializers.ListField(child=serializers.ChoiceField(Kind.choices), default=list)
-    scope = Path(max_length=300, allow_blank=True, default="", help_text="And all below it.")
+    scope = Path(
+        max_length=300, allow_blank=True, default="", help_text="Includes all scopes below it."
+    )
     project = Text(max_length=200, allow_blank=True, default="")
     confirm = Flag(default=False)
 
     def validate(self, fields: dict[str, Any]) -> dict[str, Any]:
-        """Demand one way of naming memories."""
+        """Require exactly one way to select memories."""
         if ("ids" in fields) == ("query" in fields):
             raise serializers.ValidationError({"ids": "Give either ids or a query."})
         return fields
@@ -55,14 +57,14 @@ class ForgettableSerializer(MemorySerializer):
 
 
 class WaitingSerializer(serializers.Serializer[Any]):
-    """A memory about which a reviewer is asked first."""
+    """A memory that needs a review first."""
 
     id = serializers.UUIDField()
     review = serializers.UUIDField()
 
 
 class ForgetAnswerSerializer(serializers.Serializer[Any]):
-    """What was forgotten, or would be; `status` and the first `review` when all of it waits."""
+    """The forgotten memories or a preview; `status` and the first `review` when all are pending."""
 
     would_forget = ForgettableSerializer(
         many=True, required=False, help_text="A preview, the most relevant first."
@@ -70,41 +72,42 @@ class ForgetAnswerSerializer(serializers.Serializer[Any]):
     would_wait = serializers.ListField(
         child=serializers.UUIDField(),
         required=False,
-        help_text="Those of them about which a reviewer would be asked first.",
+        help_text="Those of them that would need a review first.",
     )
     status = serializers.CharField(required=False, help_text="`pending`")
-    review = serializers.UUIDField(required=False, help_text="The first that waits.")
+    review = serializers.UUIDField(required=False, help_text="The first pending review.")
     forgotten = serializers.IntegerField(required=False)
     ids = serializers.ListField(child=serializers.UUIDField(), required=False)
     pending = WaitingSerializer(many=True, required=False)
     capped = serializers.BooleanField(
-        required=False, help_text="The query means more than one call takes: ask again for more."
+        required=False,
+        help_text="The query matches more memories than one call returns; call again for the rest.",
     )
-    reason = serializers.CharField(required=False, help_text="Why the query means nothing.")
+    reason = serializers.CharField(required=False, help_text="Why the query matches nothing.")
 
 
 class RestoreSerializer(serializers.Serializer[Any]):
-    """Memories by id, or all that one rollback hid."""
+    """The body of a restore: memory ids, or the id of a rollback."""
 
     ids = serializers.ListField(child=Id(), allow_empty=False, max_length=1000, required=False)
     rollback = Id(required=False)
 
     def validate(self, fields: dict[str, Any]) -> dict[str, Any]:
-        """Demand one way of naming memories."""
+        """Require exactly one way to select memories."""
         if ("ids" in fields) == ("rollback" in fields):
             raise serializers.ValidationError({"ids": "Give either ids or a rollback."})
         return fields
 
 
 class StillHiddenSerializer(serializers.Serializer[Any]):
-    """A memory that was brought back and is hidden by something else all the same."""
+    """A restored memory that is still hidden for another reason."""
 
     id = serializers.UUIDField()
     state = serializers.ChoiceField(State.choices)
 
 
 class RestoreAnswerSerializer(serializers.Serializer[Any]):
-    """What was brought back; `status` and the first `review` when all of it waits for a person."""
+    """The restored memories; `status` and the first `review` when all are pending."""
 
     status = serializers.CharField(required=False, help_text="`pending`")
     review = serializers.UUIDField(required=False)
@@ -115,7 +118,7 @@ class RestoreAnswerSerializer(serializers.Serializer[Any]):
 
 
 class RollbackSerializer(serializers.Serializer[Any]):
-    """A writer by at least one of its names, and since when; a preview unless confirmed."""
+    """The body of a rollback: a writer by at least one name, and a time."""
 
     agent = Text(max_length=200, allow_blank=True, default="")
     session_key = Text(max_length=200, allow_blank=True, default="")
@@ -124,24 +127,26 @@ class RollbackSerializer(serializers.Serializer[Any]):
     confirm = Flag(default=False)
 
     def validate(self, fields: dict[str, Any]) -> dict[str, Any]:
-        """Demand a writer: nobody rolls the whole workspace back by a slip."""
+        """Require a writer, so that no call rolls back the whole workspace by mistake."""
         if not (fields["agent"] or fields["session_key"] or fields["key_id"]):
             raise serializers.ValidationError({"agent": "Name an agent, a session or a key."})
         return fields
 
 
 class KeptSerializer(serializers.Serializer[Any]):
-    """A memory of the writer's that is not forgotten, and why."""
+    """A memory of the writer that is not forgotten, and the reason."""
 
     id = serializers.UUIDField()
     reason = serializers.CharField()
 
 
 class RollbackAnswerSerializer(serializers.Serializer[Any]):
-    """What was rolled back, or would be."""
+    """The result of a rollback, or its preview."""
 
     would_forget = MemorySerializer(many=True, required=False, help_text="The newest 100.")
-    total = serializers.IntegerField(required=False, help_text="All that would be forgotten.")
+    total = serializers.IntegerField(
+        required=False, help_text="The number of all that would be forgotten."
+    )
     would_bring_back = serializers.IntegerField(required=False)
     would_reword = serializers.IntegerField(required=False)
     would_take_out = serializers.IntegerField(

@@ -1,4 +1,4 @@
-"""Merges, suggestions and the gate's figures as callers see them."""
+"""Serializers of merges, merge suggestions, the audit and the gate's metrics."""
 
 from __future__ import annotations
 
@@ -45,16 +45,16 @@ class SplitSerializer(serializers.Serializer[Any]):
 class SplitAnswerSerializer(serializers.Serializer[Any]):
     """Both memories after a split."""
 
-    memory = MemorySerializer(help_text="The statement, a memory of its own again.")
-    survivor = MemorySerializer(help_text="What it had been merged into, as it is now.")
+    memory = MemorySerializer(help_text="The memory of the statement that was split off.")
+    survivor = MemorySerializer(help_text="The memory that it had been merged into.")
     kept = serializers.ListField(
         child=serializers.CharField(),
-        help_text="Fields of the survivor that were changed after the merge and stay as they are.",
+        help_text="Fields of the survivor that were changed after the merge and are not restored.",
     )
 
 
 def present_split(done: Split) -> dict[str, Any]:
-    """Return the answer to a split."""
+    """Return the JSON of a split."""
     memory, survivor = present([done.memory, done.survivor])
     return {"memory": memory, "survivor": survivor, "kept": list(done.kept)}
 
@@ -77,7 +77,7 @@ class MemberSerializer(serializers.Serializer[Any]):
 
 @extend_schema_serializer(component_name="SuggestionMerge")
 class MergingSerializer(serializers.Serializer[Any]):
-    """What a merge in the wording of one of the two would leave unsaid."""
+    """What a merge that keeps one of the two wordings would drop."""
 
     keep = serializers.UUIDField(help_text="Send it as `keep` to merge in this wording.")
     is_default = serializers.BooleanField(
@@ -91,7 +91,7 @@ class MergingSerializer(serializers.Serializer[Any]):
 
 @extend_schema_serializer(component_name="MergeSuggestion")
 class SuggestionSerializer(serializers.Serializer[Any]):
-    """Two memories that probably say the same."""
+    """Two memories that are probably duplicates."""
 
     id = serializers.UUIDField()
     status = serializers.ChoiceField(SuggestionStatus.choices)
@@ -112,7 +112,7 @@ class SuggestionSerializer(serializers.Serializer[Any]):
 
 @extend_schema_serializer(component_name="MergeSuggestionDetail")
 class SuggestionDetailSerializer(SuggestionSerializer):
-    """One suggestion with what a merge would leave unsaid."""
+    """One suggestion with what a merge would drop."""
 
     merges = MergingSerializer(
         many=True,
@@ -123,7 +123,7 @@ class SuggestionDetailSerializer(SuggestionSerializer):
 
 
 class AcceptSerializer(serializers.Serializer[Any]):
-    """What a reviewer may choose when accepting."""
+    """The body of accepting a suggestion."""
 
     keep = Id(
         required=False, allow_null=True, default=None,
@@ -134,7 +134,7 @@ class AcceptSerializer(serializers.Serializer[Any]):
 def present_suggestions(
     suggestions: Iterable[MergeSuggestion], now: datetime
 ) -> list[dict[str, Any]]:
-    """Return suggestions (their memories fetched); `status` says what holds now."""
+    """Return the JSON of suggestions (memories prefetched), with their present status."""
     rows = list(suggestions)
     disputes = disputes_of({pk for row in rows for pk in (row.memory_id, row.other_id)})
     return [
@@ -144,9 +144,9 @@ def present_suggestions(
 
 
 def present_suggestion(row: MergeSuggestion, now: datetime) -> dict[str, Any]:
-    """Return one suggestion (its memories fetched) with what accepting it would drop.
+    """Return the JSON of one suggestion (memories prefetched), with what accepting would drop.
 
-    The claims are compared here and not in the list: that is work for each pair.
+    Only here, not in the list, because each pair takes a comparison of claims.
     """
     (shown,) = present_suggestions([row], now)
     merges = preview_merge(row) if shown["status"] == SuggestionStatus.OPEN else ()
@@ -164,10 +164,10 @@ def _suggestion(row: MergeSuggestion, conflicts: list[UUID], now: datetime) -> d
     is_withheld = any(memory.forgotten_at for memory in members)
     return {
         "id": row.id,
-        "status": standing(row, now, conflicts),
+        "status": present_status(row, now, conflicts),
         "relation": row.relation,
         "similarity": row.similarity,
-        "reasons": [] if is_withheld else row.reasons,  # they quote the two
+        "reasons": [] if is_withheld else row.reasons,  # they quote the memories
         "detected_by": row.detected_by,
         "memories": [_member(memory, now) for memory in members],
         "conflicts": conflicts,
@@ -177,18 +177,18 @@ def _suggestion(row: MergeSuggestion, conflicts: list[UUID], now: datetime) -> d
     }
 
 
-def standing(row: MergeSuggestion, now: datetime, conflicts: Collection[UUID]) -> str:
-    """Return the status that holds now: an open one counts as lapsed where nobody is asked.
+def present_status(row: MergeSuggestion, now: datetime, conflicts: Collection[UUID]) -> str:
+    """Return the present status: an open suggestion can count as lapsed.
 
-    That is while its memories have changed, or are in one of the open `conflicts` together.
+    It does while its memories have changed, or share one of the open `conflicts`.
     """
     if row.status != SuggestionStatus.OPEN:
         return row.status
     hashes = ":".join(sorted((row.memory.content_hash, row.other.content_hash)))
     is_live = all(m.state(now) == State.ACTIVE for m in (row.memory, row.other))
     places = {(m.scope, m.project) for m in (row.memory, row.other)}
-    stands = is_live and hashes == row.wordings and len(places) == 1 and not conflicts
-    return str(SuggestionStatus.OPEN if stands else SuggestionStatus.LAPSED)
+    is_open = is_live and hashes == row.wordings and len(places) == 1 and not conflicts
+    return str(SuggestionStatus.OPEN if is_open else SuggestionStatus.LAPSED)
 
 
 def _member(memory: Memory, now: datetime) -> dict[str, Any]:
@@ -207,12 +207,12 @@ def _member(memory: Memory, now: datetime) -> dict[str, Any]:
 
 
 class MergeSerializer(serializers.Serializer[Any]):
-    """One merge as the audit shows it; texts of a forgotten memory are null."""
+    """One merge in the audit; texts of a forgotten memory are null."""
 
     id = serializers.UUIDField()
     memory_id = serializers.UUIDField()
     observation_id = serializers.UUIDField(allow_null=True)
-    statement = serializers.CharField(allow_null=True, help_text="What was merged.")
+    statement = serializers.CharField(allow_null=True, help_text="The merged statement.")
     before = serializers.CharField(allow_null=True, help_text="The survivor's wording before.")
     after = serializers.CharField(allow_null=True, help_text="The survivor's wording after.")
     similarity = serializers.FloatField(allow_null=True)
@@ -233,14 +233,14 @@ class AuditSerializer(serializers.Serializer[Any]):
     split = Flag(default=False, help_text="Also take a wrong merge apart.")
 
     def validate(self, fields: dict[str, Any]) -> dict[str, Any]:
-        """Refuse to split what is right."""
+        """Refuse to split a correct merge."""
         if fields["correct"] and fields["split"]:
             raise serializers.ValidationError({"split": "A correct merge is not split."})
         return fields
 
 
 def present_merges(merges: Iterable[Merge]) -> list[dict[str, Any]]:
-    """Return merges (memory, observation and absorbed fetched) as callers see them."""
+    """Return the JSON of merges (memory, observation and absorbed prefetched)."""
     return [_merge(merge) for merge in merges]
 
 
@@ -268,15 +268,18 @@ def _merge(merge: Merge) -> dict[str, Any]:
 
 
 class PeriodSerializer(serializers.Serializer[Any]):
-    """The period of the figures."""
+    """The period of the metrics."""
 
-    since = Moment(required=False, help_text="From here; instead of `weeks`.")
+    since = Moment(required=False, help_text="Start of the period; instead of `weeks`.")
     weeks = AskedWhole(
-        required=False, min_value=1, max_value=MAX_WEEKS, help_text="So many weeks back (12)."
+        required=False,
+        min_value=1,
+        max_value=MAX_WEEKS,
+        help_text="Length of the period in weeks (default 12).",
     )
 
     def validate(self, fields: dict[str, Any]) -> dict[str, Any]:
-        """Refuse two beginnings, and those in the future or too long ago."""
+        """Refuse two start times, and one in the future or too long ago."""
         now = timezone.now()
         since = fields.get("since")
         if since is None:
@@ -289,7 +292,7 @@ class PeriodSerializer(serializers.Serializer[Any]):
 
 
 class ShareSerializer(serializers.Serializer[Any]):
-    """A share of `n` with its 95 % interval; of nothing it is null, anywhere in 0..1."""
+    """A share of `n` with its 95 % interval; null with the interval 0..1 when `n` is 0."""
 
     share = serializers.FloatField(allow_null=True)
     low = serializers.FloatField()
@@ -297,7 +300,7 @@ class ShareSerializer(serializers.Serializer[Any]):
     n = serializers.IntegerField()
 
     def to_representation(self, found: Interval) -> dict[str, Any]:
-        """Return the interval as callers see it."""
+        """Return the JSON of the share."""
         share = found.mean if found.n else None
         return {"share": share, "low": found.low, "high": found.high, "n": found.n}
 
@@ -312,7 +315,7 @@ class WeekSerializer(serializers.Serializer[Any]):
 
 @fields_of(GateMetrics)
 class GateMetricsSerializer(serializers.Serializer[Any]):
-    """How the gate does."""
+    """The gate's metrics."""
 
     trigger_rate = ShareSerializer(help_text="Commits with a neighbour near enough to compare.")
     noise_share = ShareSerializer(help_text="Recalled memories below the noise score.")

@@ -1,4 +1,4 @@
-"""What happened to a memory, as callers see it."""
+"""Serializer of the history of a memory."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from rest_framework import serializers
 
 
 class HistoryEntrySerializer(serializers.Serializer[Any]):
-    """One thing that happened to a memory; the wording where it is about one."""
+    """One event of a memory, with the wording that it refers to, if any."""
 
     seq = serializers.IntegerField()
     type = serializers.CharField()
@@ -16,4 +16,6 @@ class HistoryEntrySerializer(serializers.Serializer[Any]):
     actor = serializers.CharField(source="actor_label")
     session_key = serializers.CharField()
     data = serializers.DictField()  # type: ignore[assignment]
-    content = serializers.CharField(allow_null=True, help_text="What was sent, or said before.")
+    content = serializers.CharField(
+        allow_null=True, help_text="The wording that was sent, or the one before a change."
+    )

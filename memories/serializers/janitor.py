@@ -1,4 +1,4 @@
-"""The janitor's runs, what they did, and what one would do, as callers see them."""
+"""Serializers of the janitor's runs, actions and preview."""
 
 from __future__ import annotations
 
@@ -18,29 +18,36 @@ from memories.services.janitor.scan import JanitorFinding
 class JanitorRequestSerializer(serializers.Serializer[Any]):
     """The body of a run."""
 
-    dry_run = Flag(default=False, help_text="Say what a run would do, and change nothing.")
+    dry_run = Flag(
+        default=False, help_text="Return what a run would do, without changing anything."
+    )
     cull = Flag(
         allow_null=True,
         default=None,
-        help_text="Also hide what was demoted three times; null: as the workspace's settings say.",
+        help_text="Also hide what was demoted three times; null: the workspace's setting.",
     )
 
 
 class PreviewQuerySerializer(serializers.Serializer[Any]):
-    """What a preview is asked for."""
+    """The query parameters of a preview."""
 
-    cull = serializers.BooleanField(allow_null=True, default=None, help_text="As if culling.")
+    cull = serializers.BooleanField(
+        allow_null=True, default=None, help_text="Preview a run with culling."
+    )
     limit = AskedWhole(min_value=1, max_value=MAX_LIMIT, default=50)
     after = serializers.UUIDField(
-        required=False, allow_null=True, default=None, help_text="The last memory seen so far."
+        required=False,
+        allow_null=True,
+        default=None,
+        help_text="The last memory of the previous page.",
     )
 
 
 class JanitorNumbersSerializer(serializers.Serializer[Any]):
-    """How many memories; `reported` are those that age alone never touches."""
+    """The counts of a run; `reported` are memories that age alone never changes."""
 
     cull = serializers.BooleanField(source="may_cull")
-    examined = serializers.IntegerField(help_text="Live, old enough and of no use so far.")
+    examined = serializers.IntegerField(help_text="Live memories that are old enough and unused.")
     demoted = serializers.IntegerField()
     culled = serializers.IntegerField()
     reported = serializers.IntegerField()
@@ -55,8 +62,8 @@ class JanitorRunSerializer(JanitorNumbersSerializer):
     undone_at = serializers.DateTimeField(allow_null=True)
 
 
-class StandingSerializer(serializers.Serializer[Any]):
-    """What the janitor may change of a memory."""
+class DemotableFieldsSerializer(serializers.Serializer[Any]):
+    """The fields of a memory that the janitor may change."""
 
     weight_factor = serializers.FloatField()
     confidence_factor = serializers.FloatField()
@@ -66,20 +73,20 @@ class StandingSerializer(serializers.Serializer[Any]):
 
 
 class JanitorActionSerializer(serializers.Serializer[Any]):
-    """What a run did to one memory."""
+    """One action of a run."""
 
     id = serializers.UUIDField()
     run_id = serializers.UUIDField()
     memory_id = serializers.UUIDField()
     verb = serializers.ChoiceField(JanitorAction.Verb.choices)
-    before = StandingSerializer()
-    after = StandingSerializer()
+    before = DemotableFieldsSerializer()
+    after = DemotableFieldsSerializer()
     at = serializers.DateTimeField()
     undone_at = serializers.DateTimeField(allow_null=True)
 
 
 class FindingSerializer(serializers.Serializer[Any]):
-    """What would be done about one memory, and why."""
+    """The action that a run would take on one memory, and the reason."""
 
     memory = MemorySerializer()
     deed = serializers.ChoiceField([deed.value for deed in Deed])
@@ -89,15 +96,17 @@ class FindingSerializer(serializers.Serializer[Any]):
 
 
 class JanitorPreviewSerializer(JanitorNumbersSerializer):
-    """What a run would do now: the numbers of all of it, and one page, oldest memories first."""
+    """The preview of a run: the counts of the whole run, and one page, oldest memories first."""
 
     results = FindingSerializer(many=True)
     next = serializers.URLField(allow_null=True)
-    previous = serializers.URLField(allow_null=True, help_text="Always null: pages go one way.")
+    previous = serializers.URLField(
+        allow_null=True, help_text="Always null: pages only go forwards."
+    )
 
 
 def present_findings(findings: Iterable[JanitorFinding]) -> list[dict[str, Any]]:
-    """Return findings as callers see them."""
+    """Return the JSON of findings."""
     ordered = list(findings)
     shown = present([finding.memory for finding in ordered])
     return [

@@ -1,4 +1,4 @@
-"""A memory as callers see it."""
+"""Serializer of a memory."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class MemorySerializer(serializers.Serializer[Memory]):
 
     @extend_schema_field(serializers.ListField(child=serializers.CharField()))
     def get_tags(self, memory: Memory) -> list[str]:
-        """Return the tags in order."""
+        """Return the tags, sorted."""
         return self._links[memory.id].tags
 
     @extend_schema_field(serializers.ChoiceField(State.choices))
@@ -72,11 +72,11 @@ class MemorySerializer(serializers.Serializer[Memory]):
 
     @extend_schema_field(serializers.UUIDField(allow_null=True))
     def get_supersedes(self, memory: Memory) -> UUID | None:
-        """Return the id of the newest memory that this one replaced."""
+        """Return the id of the newest memory that this one superseded."""
         return self._links[memory.id].replaced
 
     def get_disputed(self, memory: Memory) -> bool:
-        """Tell whether the memory takes part in an open conflict."""
+        """Return whether the memory is in an open conflict."""
         return memory.id in self._disputes
 
     @extend_schema_field(serializers.ListField(child=serializers.UUIDField()))
@@ -99,9 +99,9 @@ class MemorySerializer(serializers.Serializer[Memory]):
 def present(
     memories: Sequence[Memory], *, fresh: Mapping[UUID, Links] | None = None
 ) -> list[dict[str, Any]]:
-    """Return memories as callers see them, with the same number of queries for 1 and for 100.
+    """Return the JSON of memories, in a constant number of queries.
 
-    `fresh` are those that were written a moment ago, with what hangs on them: nothing is asked.
+    `fresh` are the links of memories written in this request; they need no query.
     """
     fresh = fresh or {}
     ids = [memory.id for memory in memories if memory.id not in fresh]
@@ -112,5 +112,5 @@ def present(
 
 
 def present_one(memory: Memory) -> dict[str, Any]:
-    """Return one memory as callers see it."""
+    """Return the JSON of one memory."""
     return present([memory])[0]

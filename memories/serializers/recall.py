@@ -1,4 +1,4 @@
-"""The body of a recall and its answer."""
+"""Serializers of recall and why-not."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MIN_WEIGHT = 1e-6
 
 @extend_schema_field({"type": "string", "nullable": True, "maxLength": 0, "minLength": 1})
 class NotYet(serializers.Field[Any, Any, Any, Any]):
-    """A field of the contract that takes null only, so that nothing asked for is ignored."""
+    """A documented field that accepts only null, so that no requested option is ignored."""
 
     def __init__(self, **kwargs: Any):
         super().__init__(required=False, allow_null=True, default=None, **kwargs)
@@ -37,7 +37,7 @@ class NotYet(serializers.Field[Any, Any, Any, Any]):
         raise serializers.ValidationError("Not available yet; leave it out or null.")
 
     def to_representation(self, value: Any) -> Any:
-        """Show what was given."""
+        """Return the value unchanged."""
         return value
 
 
@@ -64,13 +64,13 @@ class RecallSerializer(serializers.Serializer[Any]):
     as_of = PastMoment(
         allow_null=True,
         default=None,
-        help_text="Answer from what was active then, in the wording of then.",
+        help_text="Answer from the memories active at that time, in their wording at that time.",
     )
     graph = NotYet(help_text="Null: the workspace's default (off). Others are not available yet.")
     rerank = Flag(
         allow_null=True,
         default=None,
-        help_text="Whether the best are compared token by token; null: the workspace's setting.",
+        help_text="Whether the best are reranked token by token; null: the workspace's setting.",
     )
     weights = Weights(
         allow_null=True, default=None, help_text="Null: the workspace's provenance weights."
@@ -82,7 +82,7 @@ _ANY_KIND = f"({'|'.join(Kind.values)})"
 
 @extend_schema_field({"type": "string", "pattern": f"^{_ANY_KIND}(,{_ANY_KIND})*$"})
 class KindList(serializers.CharField):
-    """Kinds in a query parameter, between commas."""
+    """Kinds in a query parameter, separated by commas."""
 
     def to_internal_value(self, value: Any) -> Any:
         """Return the kinds."""
@@ -93,18 +93,18 @@ class KindList(serializers.CharField):
 
 
 class WhyNotQuerySerializer(serializers.Serializer[Any]):
-    """What is asked about a memory: a recall, as `POST /memories/recall` would answer it."""
+    """The query parameters of why-not: a recall as in `POST /memories/recall`."""
 
     query = Text(max_length=QUERY_MAX_CHARS)
     k = AskedWhole(min_value=1, max_value=100, default=10)
     scope = Path(max_length=300, allow_blank=True, default="")
     project = Text(max_length=200, allow_blank=True, default="")
-    kinds = KindList(required=False, help_text="Kinds, between commas.")
+    kinds = KindList(required=False, help_text="Kinds, separated by commas.")
     min_score = AskedNumber(min_value=0, max_value=1, required=False, default=None)
 
 
 class ReasonSerializer(serializers.Serializer[Any]):
-    """One reason, as a name for programs and a sentence for people."""
+    """One reason: a code for programs and a sentence for people."""
 
     code = serializers.ChoiceField(list(CODES))
     message = serializers.CharField()
@@ -118,12 +118,13 @@ class WhyNotSerializer(serializers.Serializer[Any]):
     state = serializers.ChoiceField(State.choices)
     reasons = ReasonSerializer(many=True)
     rank = serializers.IntegerField(
-        allow_null=True, help_text="Its place among all that is related; null: in none."
+        allow_null=True, help_text="Its rank among all related memories; null if it is not related."
     )
     score = serializers.FloatField(allow_null=True)
     cosine = serializers.FloatField(allow_null=True)
     threshold = serializers.FloatField(
-        allow_null=True, help_text="The score that it had to reach; null: none, there was room."
+        allow_null=True,
+        help_text="The score needed to be returned; null if fewer than k were returned.",
     )
     explain = serializers.DictField(allow_null=True)
 
@@ -146,4 +147,4 @@ class RecallAnswerSerializer(serializers.Serializer[Any]):
     results = RecalledSerializer(many=True)
     associations = serializers.ListField(child=serializers.DictField())
     took_ms = serializers.FloatField()
-    reason = serializers.CharField(required=False, help_text="Why nothing was found.")
+    reason = serializers.CharField(required=False, help_text="Why there are no results.")

@@ -1,4 +1,4 @@
-"""What waits for a person, as callers see it, and the body of the answer."""
+"""Serializers of reviews and of the body of a decision."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from memories.serializers.withheld import visible_parts
 
 
 class AskedBySerializer(serializers.Serializer[Any]):
-    """Who asked, as history names them."""
+    """The requester of a review, as in history."""
 
     kind = serializers.ChoiceField(["key", "user", "system"])
     label = serializers.CharField()  # type: ignore[assignment]  # the contract's word, DRF's attribute
 
 
 class ReviewSerializer(serializers.Serializer[Any]):
-    """One request that changes nothing until a reviewer agrees."""
+    """One request that changes nothing until a reviewer accepts it."""
 
     id = serializers.UUIDField()
     kind = serializers.ChoiceField(ReviewKind.choices)
     status = serializers.ChoiceField(ReviewStatus.choices)
-    reason = serializers.CharField(help_text="Why a person is asked.")
+    reason = serializers.CharField(help_text="Why a review is needed.")
     memory = MemorySerializer(
         allow_null=True,
-        help_text="What it is about, as it is now; null of a new statement (`claim`).",
+        help_text="The memory that it is about; null for a new statement (`claim`).",
     )
     request = serializers.DictField(
         help_text="The fields of the commit or of the change; `sources` that were forgotten. Of a"
@@ -40,17 +40,19 @@ class ReviewSerializer(serializers.Serializer[Any]):
     decided_at = serializers.DateTimeField(allow_null=True)
     decided_by = serializers.CharField(allow_blank=True)
     note = serializers.CharField(allow_blank=True)
-    result = serializers.UUIDField(allow_null=True, help_text="What an accepted one wrote.")
+    result = serializers.UUIDField(
+        allow_null=True, help_text="The memory that an accepted review wrote."
+    )
 
 
 class AnswerSerializer(serializers.Serializer[Any]):
-    """What a reviewer says beside yes or no."""
+    """The body of accepting or rejecting a review."""
 
     note = Text(max_length=1000, allow_blank=True, default="")
 
 
 def present_reviews(reviews: Sequence[Review]) -> list[dict[str, Any]]:
-    """Return reviews of the current workspace as callers see them."""
+    """Return the JSON of reviews of the current workspace."""
     about = {r.memory.id: r.memory for r in reviews if r.memory is not None}
     memories = {row["id"]: row for row in present(list(about.values()))}
     visible = visible_parts(reviews)

@@ -1,4 +1,4 @@
-"""Sessions as callers send and see them."""
+"""Serializers of sessions."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ from memories.services.sessions.prompts import PromptResult
 PROMPT_MAX_CHARS = 20_000
 K_MAX = 100
 BUDGET_MAX_CHARS = 200_000
-# Addresses below a session's own: a key that ends like one could not be told from it.
+# The last path segments of a session's sub-resources: no session key may end with one.
 RESERVED_ENDINGS = ("/prompts", "/feedback", "/end")
 
 
 class SessionKeyField(Text):
-    """A session's key, which addresses must be able to name."""
+    """A session key that can be part of a URL path."""
 
     def __init__(self, **kwargs: Any):
         super().__init__(max_length=SESSION_KEY_MAX_CHARS, **kwargs)
 
     def to_internal_value(self, value: Any) -> str:
-        """Return the key as it was sent."""
+        """Return the session key, validated."""
         text = super().to_internal_value(value)
         if text.endswith(RESERVED_ENDINGS):
             raise serializers.ValidationError(
@@ -47,7 +47,7 @@ class SessionKeyField(Text):
 
 @extend_schema_field({"type": "boolean", "enum": [False], "default": False})
 class NotYetFlag(Flag):
-    """A flag of the contract that must be false, so that nothing asked for is ignored."""
+    """A documented flag that must be false, so that no requested option is ignored."""
 
     def to_internal_value(self, value: Any) -> bool:
         """Refuse true."""
@@ -67,7 +67,7 @@ class SessionWantedSerializer(serializers.Serializer[Any]):
         max_length=PROMPT_MAX_CHARS,
         allow_blank=True,
         default="",
-        help_text="What the session is about, in its own words.",
+        help_text="What the session is about, as text.",
     )
     k = Whole(min_value=1, max_value=K_MAX, default=10)
     budget_chars = Whole(
@@ -89,43 +89,45 @@ class OppositeSerializer(serializers.Serializer[Any]):
 
 
 class DisputableSerializer(serializers.Serializer[Any]):
-    """A memory that a session is shown, and whether people still have to say that it holds."""
+    """A memory shown to a session, with its open conflicts."""
 
     id = serializers.UUIDField()
     content = serializers.CharField()
-    disputed = serializers.BooleanField(help_text="Whether it takes part in an open conflict.")
+    disputed = serializers.BooleanField(help_text="Whether it is in an open conflict.")
     conflicts = serializers.ListField(
         child=serializers.UUIDField(), help_text="The ids of its open conflicts."
     )
     contradicted_by = OppositeSerializer(
         allow_null=True,
-        help_text="The newest memory on the other side that may be recalled; null: there is none.",
+        help_text="The newest recallable memory that contradicts it, if there is one.",
     )
 
 
 class OfferedSerializer(DisputableSerializer):
-    """One memory that a session is given."""
+    """One memory injected into a session."""
 
     kind = serializers.CharField()
     rank = serializers.IntegerField()
     score = serializers.FloatField()
     source = serializers.ChoiceField(CandidateSource.choices)  # type: ignore[assignment]
-    always = serializers.BooleanField(help_text="Given as a constraint or a pin that holds here.")
+    always = serializers.BooleanField(
+        help_text="Injected as a constraint or a pin that applies here."
+    )
 
 
 class DecidedSerializer(serializers.Serializer[Any]):
-    """One question that people answered since the caller's last session."""
+    """One conflict that people decided since the caller's last session."""
 
     conflict = serializers.UUIDField(help_text="The id of the decided conflict.")
     question = serializers.CharField(help_text="The question that was answered.")
     verdict = serializers.CharField(help_text="The verdict, as a code.")
     outcome = serializers.CharField(
-        help_text="What holds since, in words: the statement that was kept, or the answer given."
+        help_text="The result in words: the statement that was kept, or the answer given."
     )
 
 
 class StartedSerializer(serializers.Serializer[Any]):
-    """What a session is given."""
+    """The response to a session start."""
 
     session_key = serializers.CharField()
     memories = OfferedSerializer(many=True)
@@ -136,7 +138,9 @@ class StartedSerializer(serializers.Serializer[Any]):
     )
     status_line = serializers.CharField()
     decided_since = DecidedSerializer(many=True)
-    text = serializers.CharField(help_text="All of it, ready to paste; memories are quoted.")
+    text = serializers.CharField(
+        help_text="The whole response as text to paste into a prompt; memories are quoted."
+    )
     took_ms = serializers.FloatField()
 
 
@@ -151,30 +155,30 @@ class HitSerializer(DisputableSerializer):
 
     score = serializers.FloatField()
     source = serializers.ChoiceField(  # type: ignore[assignment]
-        CandidateSource.choices, allow_null=True, help_text="Null: the session keeps no record."
+        CandidateSource.choices, allow_null=True, help_text="Null: the session has no record of it."
     )
     injected = serializers.BooleanField()
     hits = serializers.IntegerField(help_text="Prompts of this session that matched it.")
 
 
 class PromptedSerializer(serializers.Serializer[Any]):
-    """What a prompt matched."""
+    """The response to a prompt."""
 
     session_key = serializers.CharField()
     memories = HitSerializer(many=True)
-    counted = serializers.BooleanField(help_text="False: this prompt was sent before.")
+    counted = serializers.BooleanField(help_text="False if the same prompt was counted before.")
     prompts = serializers.IntegerField()
 
 
 class FeedbackSerializer(serializers.Serializer[Any]):
-    """The body of a feedback: what a memory was worth."""
+    """The body of feedback on a memory."""
 
     memory_id = Id()
     value = Number(min_value=-1, max_value=1, help_text="-1: it misled; 0: of no use; 1: it helped")
 
 
 class FeedbackGivenSerializer(serializers.Serializer[Any]):
-    """A feedback as it was taken."""
+    """The stored feedback."""
 
     session_key = serializers.CharField()
     memory_id = serializers.UUIDField()
@@ -188,20 +192,20 @@ class EndSerializer(serializers.Serializer[Any]):
         max_length=TRANSCRIPT_MAX_CHARS,
         allow_blank=True,
         default="",
-        help_text="An end without one may be followed by one with it, once.",
+        help_text="May be sent later by a second call, once, if the first had none.",
     )
     extract = NotYetFlag(default=False)
 
 
 class EndedSerializer(serializers.Serializer[Session]):
-    """A session that ended; judging follows in the background."""
+    """An ended session; it is judged in the background."""
 
     session_key = serializers.CharField()
     ended_at = serializers.DateTimeField()
 
 
 class SessionSerializer(serializers.Serializer[Session]):
-    """A session in a list; counts are of its records."""
+    """A session in a list, with the counts of its records."""
 
     session_key = serializers.CharField()
     project = serializers.CharField()
@@ -220,7 +224,7 @@ class SessionSerializer(serializers.Serializer[Session]):
 
 
 class RankedSerializer(serializers.Serializer[Any]):
-    """How one memory was ranked for a session; null where nobody ranked it."""
+    """The scores and ranks of one memory in a session; null where it was not ranked."""
 
     rank = serializers.IntegerField(allow_null=True)
     baseline_rank = serializers.IntegerField(allow_null=True)
@@ -233,12 +237,12 @@ class RankedSerializer(serializers.Serializer[Any]):
 
 
 class CandidateSerializer(RankedSerializer):
-    """One record of a session; what is hidden by now shows no text."""
+    """One record of a session; without the text of a memory that is hidden now."""
 
     memory_id = serializers.UUIDField()
     content = serializers.SerializerMethodField()
     hidden = serializers.SerializerMethodField()
-    revision = serializers.IntegerField(help_text="The wording that was offered.")
+    revision = serializers.IntegerField(help_text="The revision that was injected.")
     source = serializers.ChoiceField(CandidateSource.choices)  # type: ignore[assignment]
     diversity = serializers.FloatField()
     final_score = serializers.FloatField()
@@ -248,11 +252,11 @@ class CandidateSerializer(RankedSerializer):
 
     @extend_schema_field(serializers.CharField(allow_null=True))
     def get_content(self, row: SessionCandidate) -> str | None:
-        """Return what the memory says now, as far as it may be read."""
+        """Return the memory's present content, unless it is hidden."""
         return None if self.get_hidden(row) else row.memory.content
 
     def get_hidden(self, row: SessionCandidate) -> bool:
-        """Tell whether the memory can no longer be recalled."""
+        """Return whether the memory can no longer be recalled."""
         now: datetime = self.context["now"]
         return row.memory.state(now) != State.ACTIVE
 
@@ -272,7 +276,7 @@ class SessionDetailSerializer(SessionSerializer):
 
 
 def present_started(started: StartedSession) -> dict[str, Any]:
-    """Return what a session is given as callers see it, but for the time it took."""
+    """Return the JSON of a session start, without the duration."""
     return {
         "session_key": started.session.session_key,
         "memories": [
@@ -296,7 +300,7 @@ def present_started(started: StartedSession) -> dict[str, Any]:
 
 
 def present_prompted(prompted: PromptResult) -> dict[str, Any]:
-    """Return what a prompt matched as callers see it."""
+    """Return the JSON of the hits of a prompt."""
     return {
         "session_key": prompted.session.session_key,
         "memories": [
@@ -328,7 +332,7 @@ def _disputed(dispute: Dispute) -> dict[str, Any]:
 def present_detail(
     session: Session, rows: Sequence[SessionCandidate], *, now: datetime
 ) -> dict[str, Any]:
-    """Return a session with its records as callers see it."""
+    """Return the JSON of a session with its records."""
     session.records = rows  # type: ignore[attr-defined]
     shown: dict[str, Any] = SessionDetailSerializer(session, context={"now": now}).data
     return shown

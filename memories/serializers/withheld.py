@@ -1,4 +1,4 @@
-"""What may be shown of reviews: nothing that may quote a text that was forgotten or erased."""
+"""Select the parts of reviews that may be shown, without quotes of forgotten or erased texts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from memories.core.content import content_hash, normalise_quote
 from memories.models import Review, ReviewStatus
 from memories.services.index.statement_hashes import forgotten_wordings
 
-# The fields that hold no free text: they are shown whatever was forgotten.
+# Fields without free text; they are always shown.
 WITHOUT_TEXT = frozenset(
     {"kind", "provenance", "confidence", "importance", "pinned", "revive", "observed_at",
      "expires_at"}
@@ -23,15 +23,15 @@ WITHOUT_TEXT = frozenset(
 class VisibleParts:
     """The parts of a review that callers and pages may show."""
 
-    is_withheld: bool  # something is left out, because its text was forgotten or erased
+    is_withheld: bool  # parts are left out, because a text was forgotten or erased
     fields: dict[str, Any]
     note: str
 
 
-def asked_fields(review: Review) -> dict[str, Any]:
-    """Return what a review asks for, by the names that callers know.
+def requested_fields(review: Review) -> dict[str, Any]:
+    """Return the requested fields of a review, by their API names.
 
-    That something is to come back is said by its kind, or by `revive` beside other fields.
+    A restore is shown by the kind of the review, or by `revive` among other fields.
     """
     fields = dict(review.request.get("fields", {}))
     for own, public in (("is_pinned", "pinned"), ("is_revival", "revive")):
@@ -41,10 +41,10 @@ def asked_fields(review: Review) -> dict[str, Any]:
 
 
 def visible_parts(reviews: Sequence[Review]) -> dict[UUID, VisibleParts]:
-    """Return what may be shown of reviews, with the same number of queries for 1 and for 100.
+    """Return the visible parts of reviews, in a constant number of queries.
 
-    Of a forgotten text nothing that may quote it: a request that still waits shows what would come
-    back unless it holds the very words, one that is answered only that there was one.
+    Nothing that may quote a forgotten text is shown. A pending review shows its fields unless they
+    contain the forgotten text itself; a decided one shows none of them.
     """
     hashes = {review.id: _hashes_of(review) for review in reviews}
     forgotten = forgotten_wordings(frozenset[str]().union(*hashes.values())).keys()
@@ -55,12 +55,12 @@ def visible_parts(reviews: Sequence[Review]) -> dict[UUID, VisibleParts]:
 
 
 def _hashes_of(review: Review) -> frozenset[str]:
-    """Return the hashes of all texts that a review asks to write: any may be a whole statement."""
-    return frozenset(content_hash(text) for text in strings_in(asked_fields(review)))
+    """Return the hashes of all texts in a review's request: any may be a whole statement."""
+    return frozenset(content_hash(text) for text in strings_in(requested_fields(review)))
 
 
 def _visible(review: Review, is_forgotten_wording: bool) -> VisibleParts:
-    fields = asked_fields(review)
+    fields = requested_fields(review)
     memory = review.memory
     involved = [one for one in (memory, review.result) if one is not None]
     is_erased = review.status == ReviewStatus.ACCEPTED and not involved

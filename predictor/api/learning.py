@@ -43,7 +43,7 @@ class Drift(WorkspaceView):
     @extend_schema(responses=DriftSerializer)
     def get(self, request: Request) -> Response:
         """Return the served and the literal drift rule over time, and the judge's drift."""
-        limit = self.asked()["limit"]
+        limit = self.query_values()["limit"]
         newest = Comparison.objects.select_related("session").only(
             "margin",
             "evidence",

@@ -123,7 +123,7 @@ class Inbox(WorkspaceView):
         answered at the route of its kind: `conflicts`, `reviews`, `merge-suggestions`,
         `predictor/calibration`.
         """
-        query = self.asked()
+        query = self.query_values()
         now = timezone.now()
         sources = sources_for(self.actor.role)
         if query["source"] not in {"", *(source.name for source in sources)}:

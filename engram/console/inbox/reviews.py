@@ -19,7 +19,7 @@ from engram.kernel.models import Role, Workspace
 from engram.kernel.refusals import InvalidError, StaleError
 from memories.models import Memory, Review, ReviewKind, ReviewStatus
 from memories.models.memory import in_scope
-from memories.serializers.asked import AskedOnPage, asked_on_page, asked_on_pages
+from memories.serializers.review_words import ReviewOnPage, review_on_page, reviews_on_pages
 from memories.serializers.withheld import visible_parts
 from memories.services.decisions import decide
 from memories.services.decisions.reopen import reopen_review
@@ -94,12 +94,12 @@ class Reviews(Source):
 
     def titles(self, rows: Sequence[Any]) -> Mapping[UUID, tuple[str, str]]:
         """Return what is asked, and about which memory where it may be quoted."""
-        asked = asked_on_pages(rows)
+        asked = reviews_on_pages(rows)
         return {row.pk: (row.kind, _title(row, asked[row.pk])) for row in rows}
 
     def context(self, request: HttpRequest, row: Any, now: datetime) -> dict[str, Any]:
         """Return the memory, what is asked of it, and how earlier requests of the asker ended."""
-        asked, memory = asked_on_page(row), row.memory
+        asked, memory = review_on_page(row), row.memory
         is_compared = memory is not None and asked.wording and not asked.is_withheld
         return {
             "review": row,
@@ -184,7 +184,7 @@ def _shown_claims(found: QuerySet[Review], matching: Q) -> Q:
     return Q(pk__in=[claim.pk for claim in claims if not shown[claim.pk].is_withheld])
 
 
-def _title(review: Review, asked: AskedOnPage) -> str:
+def _title(review: Review, asked: ReviewOnPage) -> str:
     kind, memory = str(review.get_kind_display()), review.memory
     if memory is None:
         return f"{kind}?" if asked.is_withheld else f"{kind}: {quote(asked.wording, QUOTED)}?"

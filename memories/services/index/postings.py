@@ -100,12 +100,12 @@ class Vocabulary:
 
 def vocabulary_of(query_terms: Collection[str]) -> Vocabulary:
     """Look up the document frequencies of query terms; unknown terms are not searched."""
-    asked: dict[str, Any] = {"workspace": current_workspace_id(), "terms": list(query_terms)}
+    parameters: dict[str, Any] = {"workspace": current_workspace_id(), "terms": list(query_terms)}
     with connection.cursor() as cursor:
-        cursor.execute(_COUNTS, asked)
+        cursor.execute(_COUNTS, parameters)
         counted = {term: (memories, words) for term, memories, words in cursor.fetchall()}
     memories, words = counted.pop(None, (0, 0))
-    frequencies = {term: standing for term, (standing, _) in counted.items()}
+    frequencies = {term: count for term, (count, _) in counted.items()}
     return Vocabulary(
         terms=tuple(sorted(query_terms, key=lambda term: (frequencies.get(term, 0), term))),
         frequencies=frequencies,

@@ -1,4 +1,4 @@
-"""What a review asks for, in words, for the pages on which people answer it."""
+"""Present the requests of reviews in words, for the pages on which people decide them."""
 
 from __future__ import annotations
 
@@ -13,32 +13,32 @@ from engram.kernel.literals import moment
 from memories.models import Review, ReviewKind
 from memories.serializers.withheld import visible_parts
 
-NOT_SHOWN = frozenset({"content", "supersedes", "revive"})  # the page says them itself
+NOT_SHOWN = frozenset({"content", "supersedes", "revive"})  # shown elsewhere on the page
 NOTHING: tuple[Any, ...] = (None, "", [], {}, False)
 TITLES = {"session_key": "Session", "derived_from": "Drawn from", "observed_at": "Learned at"}
 
 
 @dataclass(frozen=True, slots=True)
-class AskedOnPage:
-    """What a page may show of a review."""
+class ReviewOnPage:
+    """The parts of a review that a page may show."""
 
-    is_withheld: bool  # its text was forgotten or erased: nothing that may quote it is shown
+    is_withheld: bool  # its text was forgotten or erased; anything that may quote it is hidden
     wording: str
     others: list[tuple[str, str]]
     note: str
-    scope: str  # of what is to be committed
+    scope: str  # of the requested commit
 
 
-def asked_on_page(review: Review) -> AskedOnPage:
-    """Return what a page may show of what is asked."""
-    return asked_on_pages([review])[review.id]
+def review_on_page(review: Review) -> ReviewOnPage:
+    """Return the parts of one review that a page may show."""
+    return reviews_on_pages([review])[review.id]
 
 
-def asked_on_pages(reviews: Sequence[Review]) -> dict[UUID, AskedOnPage]:
-    """Return what pages may show of reviews, with the same number of queries for 1 and for 100."""
+def reviews_on_pages(reviews: Sequence[Review]) -> dict[UUID, ReviewOnPage]:
+    """Return the parts of reviews that pages may show, in a constant number of queries."""
     visible = visible_parts(reviews)
     return {
-        review.id: AskedOnPage(
+        review.id: ReviewOnPage(
             is_withheld=(parts := visible[review.id]).is_withheld,
             wording=str(parts.fields.get("content") or ""),
             others=fields_in_words(review, parts.fields),
@@ -50,7 +50,7 @@ def asked_on_pages(reviews: Sequence[Review]) -> dict[UUID, AskedOnPage]:
 
 
 def fields_in_words(review: Review, fields: dict[str, Any]) -> list[tuple[str, str]]:
-    """Return the fields in words; of a commit only those that were not left at nothing."""
+    """Return the requested fields in words; of a commit only those that are not empty."""
     return [
         (TITLES.get(name, name.replace("_", " ").capitalize()), _in_words(name, value))
         for name, value in fields.items()
