@@ -69,11 +69,11 @@ def is_not_migrated(error: Exception) -> bool:
     from django.db.migrations.executor import MigrationExecutor
     from psycopg.errors import UndefinedColumn, UndefinedFunction, UndefinedTable
 
-    from engram.kernel.squashed import missing_steps
+    from engram.kernel.squashed import missing_migrations
 
     if not isinstance(error.__cause__, UndefinedTable | UndefinedColumn | UndefinedFunction):
         return False
-    if missing_steps():
+    if missing_migrations():
         return True
     executor = MigrationExecutor(connection)
     return bool(executor.migration_plan(executor.loader.graph.leaf_nodes()))

@@ -25,7 +25,7 @@ from conflicts.services.verdicts.resolve import resolve
 from conflicts.services.verdicts.undo import undo
 from engram.kernel.literals import MAX_BIGINT, row_id, whole_number
 from engram.kernel.models import Membership, Role
-from engram.kernel.pages import View, has_role, member_page, staff_of, way_back
+from engram.kernel.pages import View, has_role, member_page, return_address, staff_of
 from engram.kernel.pagination import page_of
 from engram.kernel.refusals import RefusalError, StaleError
 
@@ -203,7 +203,7 @@ def decide(request: HttpRequest, conflict_id: UUID) -> HttpResponse:
         return _show_refusal(request, card, error.detail, 409)
     except RefusalError as error:
         return _show_refusal(request, card, getattr(error, "message", error.detail), 422)
-    return redirect(_with_done(way_back(request, _permalink(card)), card))
+    return redirect(_with_done(return_address(request, _permalink(card)), card))
 
 
 def _show_refusal(request: HttpRequest, card: Conflict, detail: str, status: int) -> HttpResponse:
@@ -219,7 +219,7 @@ def _show_refusal(request: HttpRequest, card: Conflict, detail: str, status: int
         typed=request.POST,
         kept=set(request.POST.getlist("keep")),
         chosen=dict(Verdict.choices).get(request.POST.get("verdict", "")),
-        onward=way_back(request, _permalink(card)),
+        onward=return_address(request, _permalink(card)),
     )
 
 
@@ -258,7 +258,7 @@ def undo_or_wake(request: HttpRequest, conflict_id: UUID) -> HttpResponse:
     except RefusalError as error:
         return _show_refusal(request, card, error.detail, 409)
     messages.success(request, "Taken back: the question is open again.")
-    return redirect(way_back(request, _permalink(card)))
+    return redirect(return_address(request, _permalink(card)))
 
 
 @form_target
@@ -280,7 +280,7 @@ def snooze_card(request: HttpRequest, conflict_id: UUID) -> HttpResponse:
         )
     except RefusalError as error:
         return _show_refusal(request, card, error.detail, 409)
-    return redirect(_with_done(way_back(request, _permalink(card)), card))
+    return redirect(_with_done(return_address(request, _permalink(card)), card))
 
 
 @form_target
@@ -296,7 +296,7 @@ def assign(request: HttpRequest, conflict_id: UUID) -> HttpResponse:
         )
     except RefusalError as error:
         return _show_refusal(request, card, getattr(error, "message", error.detail), 422)
-    return redirect(way_back(request, _permalink(card)))
+    return redirect(return_address(request, _permalink(card)))
 
 
 @form_target
@@ -315,4 +315,4 @@ def comment(request: HttpRequest, conflict_id: UUID) -> HttpResponse:
         actor=staff.actor,
         now=timezone.now(),
     )
-    return redirect(way_back(request, _permalink(card)) + "#discussion")
+    return redirect(return_address(request, _permalink(card)) + "#discussion")

@@ -25,8 +25,8 @@ from engram.kernel.body_limit import BodyLimit  # noqa: E402
 from engram.kernel.embedding import (  # noqa: E402
     EmbeddingUnavailableError,
     embed,
+    has_token_states,
     model_name,
-    tells_tokens,
 )
 from engram.kernel.proxies import TrustedProxies  # noqa: E402
 
@@ -46,7 +46,7 @@ def load() -> None:
     tenth of a second less, within which no other thread runs.
     """
     get_resolver().url_patterns  # noqa: B018  imports them
-    if tells_tokens(model_name()):  # an endpoint is not asked for nothing
+    if has_token_states(model_name()):  # an endpoint is not asked for nothing
         with suppress(EmbeddingUnavailableError):  # said by whoever needs it
             embed(["ready"])
     gc.collect()

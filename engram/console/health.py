@@ -12,7 +12,7 @@ from django.db import Error, connection
 from django.db.migrations.executor import MigrationExecutor
 from psycopg_pool import PoolTimeout
 
-from engram.kernel.squashed import missing_steps
+from engram.kernel.squashed import missing_migrations
 
 SHORT_PASSWORD_CHARS = 4
 
@@ -89,7 +89,7 @@ def _pgvector() -> str:
 
 
 def _migrations() -> str:
-    if problem := missing_steps():
+    if problem := missing_migrations():
         return problem
     executor = MigrationExecutor(connection)
     plan = executor.migration_plan(executor.loader.graph.leaf_nodes())

@@ -1,4 +1,4 @@
-"""Who does something: a key, a signed-in person, or Engram itself."""
+"""The author of a change: an API key, a signed-in person, or Engram itself."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from engram.kernel.refusals import InvalidError
 
 @dataclass(frozen=True, slots=True)
 class Claims:
-    """What the calls of a key may claim without asking a person."""
+    """What a key may claim without a review."""
 
     provenance_ceiling: Provenance = Provenance.ASSISTANT_DERIVED
-    may_relay: bool = False  # may pass on a user's own words, whatever the ceiling
-    may_pin: bool = False  # may write and change pins and constraints
-    agent: str = ""  # the name that it always writes under; "": the name that a call claims
+    may_relay: bool = False  # may commit `user_stated`, even above the ceiling
+    may_pin: bool = False  # may create and change pins and constraints
+    agent: str = ""  # the fixed agent name of the key; "": each call names its agent
 
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """The author of a change, as history names it."""
+    """The author of a change, as recorded in history."""
 
     kind: Literal["key", "user", "system"]
     id: str
@@ -32,35 +32,36 @@ class Actor:
 
     @property
     def caller(self) -> str:
-        """Return kind and id in one: what a session and an idempotent answer belong to."""
+        """Return kind and id as one text; sessions and stored responses belong to it."""
         return f"{self.kind}:{self.id}"
 
     @property
     def is_person(self) -> bool:
-        """Tell whether a signed-in person acts."""
+        """Return whether the actor is a signed-in person."""
         return self.kind == "user"
 
     @property
     def is_reviewer(self) -> bool:
-        """Tell whether what the actor writes and decides counts as a person's."""
+        """Return whether writes and decisions of the actor count as a person's."""
         return self.role.includes(Role.REVIEWER)
 
     @property
     def may_pin(self) -> bool:
-        """Tell whether the actor may write and change what leads everybody's sessions."""
+        """Return whether the actor may create and change pins and constraints."""
         return self.claims.may_pin or self.is_reviewer or self.is_person
 
     @property
     def highest_provenance(self) -> Provenance:
-        """Return the most trusted class that the actor may claim."""
+        """Return the most trusted class of provenance that the actor may claim."""
         if self.claims.may_relay or self.is_reviewer or self.is_person:
             return Provenance.USER_STATED
         return self.claims.provenance_ceiling
 
     def may_claim(self, provenance: Provenance) -> bool:
-        """Tell whether the actor may say that a statement is of this class.
+        """Return whether the actor may claim this class of provenance.
 
-        `may_relay` adds a user's own words to what the ceiling allows, and nothing between.
+        `may_relay` allows `user_stated` in addition to the classes up to the ceiling, and none
+        between.
         """
         if self.is_reviewer or self.is_person:
             return True
@@ -69,9 +70,9 @@ class Actor:
         return provenance.trust <= self.claims.provenance_ceiling.trust
 
     def agent_name(self, claimed: str) -> str:
-        """Return the agent's name to write under: the key's own, else what the call claims.
+        """Return the agent name to store: the key's own, else the one that the call names.
 
-        Nothing is trusted for a claimed name. Raise `InvalidError` when it is not the key's own.
+        Nothing depends on a claimed name. Raise `InvalidError` when it differs from the key's own.
         """
         own = self.claims.agent
         if own and claimed not in {"", own}:
@@ -80,12 +81,12 @@ class Actor:
 
     @property
     def key_id(self) -> UUID | None:
-        """Return the API key's id when a key acts."""
+        """Return the id of the API key, if the actor is one."""
         return UUID(self.id) if self.kind == "key" else None
 
     @property
     def user_id(self) -> int | None:
-        """Return the user's id when a person acts."""
+        """Return the id of the user, if the actor is one."""
         return int(self.id) if self.kind == "user" else None
 
 

@@ -1,4 +1,4 @@
-"""The admin site: the theme's, without what would show rows beside their own pages."""
+"""The admin site: the theme's, without views that would show rows outside their pages."""
 
 from __future__ import annotations
 
@@ -13,34 +13,34 @@ from unfold.sites import UnfoldAdminSite
 
 
 class AdminSite(UnfoldAdminSite):  # type: ignore[misc]
-    """Lets members in, and completes only fields that a form of the admin completes."""
+    """Admin site for workspace members; autocompletes only fields that a form uses."""
 
     # Any active account may sign in, for example to open an invitation.
     login_form = AuthenticationForm
 
     def has_permission(self, request: HttpRequest) -> bool:
-        """Let members of a workspace look, and people whom Django calls staff."""
+        """Allow members of a workspace, and Django's staff users."""
         is_member = getattr(request, "staff_workspace", None) is not None
         return request.user.is_active and (is_member or bool(getattr(request.user, "is_staff", 0)))
 
     def autocomplete_view(self, request: HttpRequest) -> HttpResponse:
-        """Refuse fields that no form completes.
+        """Refuse fields that no form autocompletes.
 
-        Django answers for every foreign key to a model that can be searched, whether a form has the
-        field or not.
+        Django answers for every foreign key to a searchable model, whether a form has the field or
+        not.
         """
-        asked = tuple(request.GET.get(name, "") for name in ("app_label", "model_name"))
-        if (*asked, request.GET.get("field_name", "")) not in set(self._completed(request)):
+        requested = tuple(request.GET.get(name, "") for name in ("app_label", "model_name"))
+        if (*requested, request.GET.get("field_name", "")) not in set(self._completed(request)):
             raise PermissionDenied
         response: HttpResponse = super().autocomplete_view(request)
         return response
 
     def search(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
-        """Refuse the theme's search over all models: no page of ours has it."""
+        """Refuse the theme's search over all models, which no page uses."""
         raise Http404
 
     def _completed(self, request: HttpRequest) -> Iterator[tuple[str, str, str]]:
-        """Yield app, model and field of each field that is completed in a form or an inline."""
+        """Yield app, model and name of each field that a form or an inline autocompletes."""
         for admin in self._registry.values():
             assert isinstance(admin, ModelAdmin)  # noqa: S101
             for form in (admin, *admin.get_inline_instances(request)):

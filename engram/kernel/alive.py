@@ -1,4 +1,4 @@
-"""Says that the process is alive, without a thread or a middleware: it answers under any load."""
+"""Answer the liveness check on the event loop, without a thread, so that it works under load."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ BODY = b'{"status": "ok"}'
 
 
 class Alive:
-    """ASGI middleware: answers the health check itself, on the event loop.
+    """ASGI middleware: answers the liveness check on the event loop.
 
-    Django's own views wait for a thread, and it for the lock of the interpreter, several times.
+    Django's views would wait for a thread, and the thread for the interpreter's lock.
     """
 
     def __init__(self, application: Application):
         self.application = application
 
     async def __call__(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
-        """Answer GET and HEAD of the health check; serve everything else."""
+        """Answer GET and HEAD of the liveness check; pass on everything else."""
         if scope["path"] != PATH or scope["method"] not in {"GET", "HEAD"}:
             await self.application(scope, receive, send)
             return

@@ -1,8 +1,8 @@
-"""Serializers of answers whose fields are those of a dataclass that a service returns.
+"""Derive the fields of response serializers from the dataclasses that services return.
 
-A field that needs words, another name or another shape is declared as ever; the others follow from
-the annotations. `djangorestframework-dataclasses` would do the same for bodies as well, but marks
-each field with a default as one that may be missing, which no field of an answer is.
+A field that needs a help text, another name or another type is declared as usual; the others follow
+from the annotations. `djangorestframework-dataclasses` would also serve request bodies, but marks
+fields with a default as not required, which no field of a response is.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ PLAIN: Final[Mapping[Any, type[serializers.Field[Any, Any, Any, Any]]]] = {
 
 
 def fields_of(source: type, *, omit: Collection[str] = ()) -> Callable[[type[Shape]], type[Shape]]:
-    """Declare on a serializer the fields of a dataclass that it does not declare itself.
+    """Add the fields of a dataclass that a serializer does not declare itself.
 
-    They stand in the order of the dataclass, before any further ones.
+    They are in the order of the dataclass, before all others.
     """
 
     def declare(shape: type[Shape]) -> type[Shape]:
@@ -46,7 +46,7 @@ def fields_of(source: type, *, omit: Collection[str] = ()) -> Callable[[type[Sha
 
 
 def field_for(hint: Any) -> serializers.Field[Any, Any, Any, Any]:
-    """Return the field that shows a value of a type; `TypeError` for what needs a declared one."""
+    """Return the serializer field of a type; raise `TypeError` if it must be declared."""
     arguments = [one for one in get_args(hint) if one is not Ellipsis]
     if NoneType in arguments:
         (inner,) = [one for one in arguments if one is not NoneType]

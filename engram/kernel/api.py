@@ -1,4 +1,4 @@
-"""The base of every API view: the caller's workspace, the role each method needs."""
+"""The base class of all API views: workspace, roles, transactions, idempotency."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from engram.kernel.fields import name_choices, unknown_names
 from engram.kernel.idempotency import IdempotentWrite, StoredAnswer
 from engram.kernel.models import Role, Workspace
 from engram.kernel.problems import CONTENT_TYPE
-from engram.kernel.queries import UNKNOWN_TOLD
+from engram.kernel.queries import UNKNOWN_LISTED
 from engram.kernel.tenancy import in_workspace
 from engram.kernel.throttling import CHARS_A_WRITE, charge, cost_of
 
@@ -34,25 +34,24 @@ class WorkspaceView(APIView):
     """A view of one workspace.
 
     Reads run in one short transaction of the caller's workspace. Writes call services, which open
-    their own, so that embedding and model calls happen outside of any transaction. A POST with an
-    Idempotency-Key is one transaction, from the first that a service opens (after what it reads
-    in `before_writing` and embeds) until its answer is kept; see `joins`.
+    their own transactions, so that embedding and model calls happen outside a transaction. A POST
+    with an Idempotency-Key is one transaction, from the first that a service opens (after
+    `before_writing` and embedding) until its response is stored; see `joins`.
     """
 
     roles: ClassVar[Mapping[str, Role]] = {}
     default_read_role: ClassVar[Role] = Role.READER
     default_write_role: ClassVar[Role] = Role.AGENT
-    # Whether the answer to a POST may be kept for a caller who sends it again; not when it holds
-    # a secret.
+    # Whether the response to a POST may be stored for retries; not when it contains a secret.
     keeps_answers: ClassVar[bool] = True
-    # Whether a POST with a key is one transaction; not when it is many short ones on purpose.
+    # Whether a POST with an Idempotency-Key is one transaction; not if it uses many short ones.
     joins: ClassVar[bool] = True
-    # Whether GET asks the embedding model: then it opens its own short transactions.
+    # Whether GET calls the embedding model: then it opens its own short transactions.
     embeds: ClassVar[bool] = False
-    # The largest body, and how many JSON values it may hold; see `body_limit.py`.
+    # The maximum size of a body, and number of its JSON values; see `body_limit.py`.
     max_body_bytes: ClassVar[int] = BODY_BYTES
     max_body_values: ClassVar[int] = BODY_VALUES
-    # What GET reads from the query, besides the filters and pages of a list; see `query_values`.
+    # The query parameters besides filters and pagination; see `query_values`.
     query_shape: ClassVar[type[Serializer[Any]] | None] = None
 
     def role_for(self, method: str | None) -> Role:
@@ -64,12 +63,12 @@ class WorkspaceView(APIView):
         )
 
     def is_read(self, method: str | None) -> bool:
-        """Tell whether a method changes nothing: GET, and what readers may POST (a query)."""
+        """Return whether a method is a read: GET, or a POST that readers may send (a query)."""
         return method in permissions.SAFE_METHODS or self.role_for(method) is Role.READER
 
     @property
     def _caller(self) -> Caller:
-        assert isinstance(self.request.user, Caller)  # noqa: S101  HasRole let them in
+        assert isinstance(self.request.user, Caller)  # noqa: S101  checked by HasRole
         return self.request.user
 
     @property
@@ -79,17 +78,17 @@ class WorkspaceView(APIView):
 
     @property
     def actor(self) -> Actor:
-        """Return who calls, as history names them."""
+        """Return the caller as the author of changes."""
         return self._caller.actor
 
     def finalize_response(self, *args: Any, **kwargs: Any) -> Response:
-        """Keep answers out of caches: they hold a workspace's memories, or a new key."""
+        """Set `Cache-Control: no-store`: responses contain memories or new keys."""
         response: Response = super().finalize_response(*args, **kwargs)
         response.headers.setdefault("Cache-Control", "no-store")
         return response
 
     def dispatch(self, request: Any, *args: Any, **kwargs: Any) -> Any:
-        """Answer, and never leave a broken connection in the pool."""
+        """Handle the request; never return a broken connection to the pool."""
         try:
             return super().dispatch(request, *args, **kwargs)
         finally:
@@ -97,7 +96,7 @@ class WorkspaceView(APIView):
                 connection.close_if_unusable_or_obsolete()
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Authenticate, read the query, serve reads in the workspace and keyed writes once."""
+        """Authenticate, check the query, wrap reads in a transaction and keyed writes in `once`."""
         super().initial(request, *args, **kwargs)
         name = (request.method or "").lower()
         method = getattr(self, name, None)
@@ -116,12 +115,12 @@ class WorkspaceView(APIView):
             setattr(self, name, self._once(method))
 
     def charge(self, texts: Iterable[str], *, chars_a_write: int = CHARS_A_WRITE) -> None:
-        """Count a write at what its texts cost, before anything is done; 429 over the limit."""
+        """Charge a write for the length of its texts, before any work; 429 over the limit."""
         charge(self._caller, cost_of(texts, chars_a_write=chars_a_write))
 
     def query_values(self) -> dict[str, Any]:
-        """Return the query as `query_shape` demands, or raise a validation error."""
-        assert self.query_shape is not None  # noqa: S101  a view that asks says for what
+        """Return the query parameters validated by `query_shape`."""
+        assert self.query_shape is not None  # noqa: S101  declared by views that call this
         query = self.query_shape(data=self.request.query_params.dict())
         name_choices(query)
         query.is_valid(raise_exception=True)
@@ -137,7 +136,7 @@ class WorkspaceView(APIView):
         return run
 
     def _once(self, method: Any) -> Any:
-        """Return the method, done once for each Idempotency-Key."""
+        """Return the method wrapped so that it runs once per Idempotency-Key."""
 
         def run(request: Request, *args: Any, **kwargs: Any) -> Response:
             fresh: list[Response] = []
@@ -173,10 +172,10 @@ class WorkspaceView(APIView):
 
 
 def validate_body(shape: type[Serializer[Any]], request: Request) -> Serializer[Any]:
-    """Return the body as the shape demands; a name that it does not know is an error."""
+    """Return the body validated by a serializer; unknown field names are errors."""
     serializer = shape(data=request.data)
     name_choices(serializer)
-    if unknown := list(islice(unknown_names(serializer, request.data), UNKNOWN_TOLD)):
+    if unknown := list(islice(unknown_names(serializer, request.data), UNKNOWN_LISTED)):
         raise ValidationError(dict.fromkeys(unknown, "There is no such field."))
     serializer.is_valid(raise_exception=True)
     return serializer

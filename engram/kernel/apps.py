@@ -10,7 +10,7 @@ class AdminConfig(admin_apps.AdminConfig):
 
 
 class KernelConfig(AppConfig):
-    """What every app stands on: workspaces, keys, history, embeddings, live events."""
+    """The base of all apps: workspaces, keys, history, embeddings, live events."""
 
     default = True
     name = "engram.kernel"
@@ -18,7 +18,7 @@ class KernelConfig(AppConfig):
     verbose_name = "Workspace"
 
     def ready(self) -> None:
-        """Let Celery's processes tell of themselves, and sign-ins find the last workspace."""
-        from engram.kernel import chosen, heartbeat  # noqa: F401  the first listens by itself
+        """Connect the signals of Celery's processes and of sign-ins."""
+        from engram.kernel import chosen, heartbeat  # noqa: F401  importing connects signals
 
         heartbeat.connect_signals()

@@ -1,4 +1,4 @@
-"""Who calls: a key or a signed-in member, and whether their role suffices."""
+"""Authenticate API callers (key or signed-in member) and check their roles."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from engram.kernel.models import Workspace
 
 
 class Caller:
-    """Who calls, from where: what `request.user` is in the API."""
+    """The caller of the API; the value of `request.user`."""
 
     is_authenticated = True
     is_active = True
@@ -31,7 +31,7 @@ class KeyAuthentication(authentication.BaseAuthentication):
     """`Authorization: Bearer egr_…`."""
 
     def authenticate(self, request: Request) -> tuple[Caller, keys.FoundKey] | None:
-        """Return the caller whom the presented key opens a workspace to."""
+        """Return the caller of the presented key; raise if the key is not usable."""
         scheme, _, token = request.headers.get("Authorization", "").partition(" ")
         if scheme.lower() != "bearer":
             return None
@@ -44,7 +44,7 @@ class KeyAuthentication(authentication.BaseAuthentication):
         return Caller(workspace, key.actor, is_exempt=key.is_exempt_from_throttle), key
 
     def authenticate_header(self, request: Request) -> str:
-        """Make a missing or wrong key a 401, as the contract says."""
+        """Return the header that makes REST framework answer 401 for a missing or wrong key."""
         return 'Bearer realm="engram"'
 
 
@@ -52,7 +52,7 @@ class StaffSessionAuthentication(authentication.SessionAuthentication):
     """A signed-in member's browser session; unsafe methods need the CSRF token."""
 
     def authenticate(self, request: Request) -> tuple[Caller, None] | None:
-        """Return the signed-in person as a caller of the workspace that their session shows."""
+        """Return the signed-in person as a caller of the workspace chosen in their session."""
         staff: StaffWorkspace | None = getattr(request._request, "staff_workspace", None)
         if staff is None:
             return None
@@ -61,10 +61,10 @@ class StaffSessionAuthentication(authentication.SessionAuthentication):
 
 
 class HasRole(permissions.BasePermission):
-    """Checks the caller's role against what the view asks for the method."""
+    """Checks the caller's role against the one that the view requires for the method."""
 
     def has_permission(self, request: Request, view: Any) -> bool:
-        """Tell whether the caller's role includes the view's for this method."""
+        """Return whether the caller's role includes the required one."""
         if not isinstance(request.user, Caller):
             raise exceptions.NotAuthenticated("A key is needed: Authorization: Bearer <key>.")
         needed = view.role_for(request.method)

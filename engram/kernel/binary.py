@@ -1,4 +1,4 @@
-"""Rows as PostgreSQL keeps them: bytes come as bytes, not as twice as many hexadecimal digits."""
+"""Database cursors in PostgreSQL's binary format, so that bytes are not sent as hex text."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from psycopg import Cursor
 from psycopg.adapt import Dumper
 from psycopg.pq import Format
 
-_ELEMENTS = {"f8": 701, "i4": 23, "b1": 16}  # by the type of numpy, the one of PostgreSQL
+_ELEMENTS = {"f8": 701, "i4": 23, "b1": 16}  # numpy type → OID of PostgreSQL's type
 
 
 class Packed(NamedTuple):
-    """Numbers as one parameter of a statement, written at once instead of one by one.
+    """A numpy array as one array parameter, encoded at once instead of element by element.
 
-    Of the types float64, int32 and bool; the statement names its array's type.
+    The types float64, int32 and bool are supported; the statement casts to the array's type.
     """
 
     values: NDArray[np.generic]
@@ -31,7 +31,7 @@ class _Packer(Dumper):
     format = Format.BINARY
 
     def dump(self, obj: Packed) -> bytes:
-        """Return a one-dimensional array as PostgreSQL sends them: each element behind its size."""
+        """Return a one-dimensional array in PostgreSQL's format: each element after its size."""
         kind = obj.values.dtype
         element = _ELEMENTS[kind.str[1:]]
         if not obj.values.size:
@@ -44,7 +44,7 @@ class _Packer(Dumper):
 
 @contextmanager
 def binary_cursor() -> Iterator[CursorWrapper]:
-    """Open a cursor whose answers and parameters are binary; otherwise it is Django's own."""
+    """Open Django's cursor with binary results and parameters."""
     connection.ensure_connection()
     with Cursor(connection.connection) as cursor:
         cursor.format = Format.BINARY
@@ -53,7 +53,7 @@ def binary_cursor() -> Iterator[CursorWrapper]:
 
 @contextmanager
 def packing_cursor() -> Iterator[CursorWrapper]:
-    """Open a binary cursor that takes `Packed` numbers."""
+    """Open a binary cursor that accepts `Packed` parameters."""
     with binary_cursor() as cursor:
         cursor.cursor.adapters.register_dumper(Packed, _Packer)
         yield cursor

@@ -1,7 +1,7 @@
-"""How large a body may be: declared on the view of a route, checked while the body arrives.
+"""Limit the size of request bodies: declared on the view, checked while the body arrives.
 
-A view class (or function) says `max_body_bytes` and `max_body_values` where its bodies are larger
-than BODY_BYTES and BODY_VALUES; `BodyLimit` asks it before Django spools anything to disk, and
+A view class (or function) sets `max_body_bytes` and `max_body_values` where its bodies may exceed
+BODY_BYTES and BODY_VALUES; `BodyLimit` checks them before Django spools the body to disk, and
 `parsing.py` before it parses.
 """
 
@@ -20,13 +20,15 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 Application = Callable[[dict[str, Any], Receive, Send], Awaitable[None]]
 
-BODY_BYTES = 256 * 1024  # 20,000 characters, each escaped as two surrogates, with room to spare
-DISCARDED_BYTES = 32 * 1024 * 1024  # of a body that is refused; of a larger one the end is cut
+BODY_BYTES = 256 * 1024  # enough for 20,000 characters, each escaped as two surrogates
+DISCARDED_BYTES = (
+    32 * 1024 * 1024
+)  # read and discarded of a refused body; beyond, the connection is closed
 BODY_VALUES = 10_000  # JSON values: texts, numbers, objects, lists
 
 
 def max_body_bytes(path: str) -> int:
-    """Return the largest body that the route of a path takes."""
+    """Return the maximum body size of the route of a path."""
     try:
         found = resolve(path).func
     except Resolver404:
@@ -40,13 +42,13 @@ def limit_of(view: Any, name: str, default: int) -> int:
 
 
 def too_large(max_bytes: int) -> str:
-    """Return what a caller is told whose body is over the limit."""
+    """Return the error message for a body over the limit."""
     size = f"{max_bytes // 1024} KB" if max_bytes < 1024**2 else f"{max_bytes // 1024**2} MB"
     return f"The body is over {max_bytes} bytes ({size}), which is the limit here."
 
 
 async def _discard(receive: Receive) -> None:
-    """Take the rest of a body and keep nothing of it: who is still sending reads no answer."""
+    """Read and discard the rest of a body, because a client reads no response while it sends."""
     left = DISCARDED_BYTES
     while left > 0:
         message = await receive()
@@ -56,11 +58,11 @@ async def _discard(receive: Receive) -> None:
 
 
 class _TooLargeError(Exception):
-    """More arrived than is allowed."""
+    """The body is over the limit."""
 
 
 class BodyLimit:
-    """ASGI middleware: answers 413 as soon as a body is known to be over its route's limit."""
+    """ASGI middleware: answers 413 as soon as a body exceeds its route's limit."""
 
     def __init__(self, application: Application):
         self.application = application
@@ -69,7 +71,7 @@ class BodyLimit:
         """Serve the request unless its body is too large."""
         announced = dict(scope["headers"]).get(b"content-length", b"")
         received_bytes = 0
-        # Routes are only looked up for bodies that may be too large.
+        # The route is only resolved for bodies that may be too large.
         max_bytes = BODY_BYTES
 
         def is_over(size: int) -> bool:

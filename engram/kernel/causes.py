@@ -1,6 +1,6 @@
-"""Why requests are refused: one stable address per cause, which `type` of a problem names.
+"""Error causes: one stable URL per cause, the `type` of a problem document.
 
-Apps declare their own beside the services that refuse (`causes.py`); `CAUSES` holds all of them.
+Apps declare theirs in `services/causes.py`; `CAUSES` has all of them.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ CAUSES: dict[str, Cause] = {}
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """One cause: `meaning` says what happened, `remedy` what a caller should do about it.
+    """One error cause: `meaning` describes what happened, `remedy` what a caller should do.
 
-    Nothing was changed, whatever the cause, but for `ANSWER_NOT_KEPT`.
+    No error leaves changes behind, except `ANSWER_NOT_KEPT`.
     """
 
     name: str
@@ -31,7 +31,7 @@ class Cause:
 
     @property
     def type(self) -> str:
-        """Return the address that names the cause."""
+        """Return the URL that identifies the cause."""
         return BASE + self.name
 
 
@@ -177,7 +177,7 @@ UNAVAILABLE = Cause(
     "The database, or another part that the request needs, does not answer at the moment.",
     "Nothing was stored: send it again after the seconds that `Retry-After` says.",
 )
-# What REST framework or Django refuse by themselves, by status.
+# The causes of errors that REST framework or Django raise, by status.
 OF_STATUS = {
     cause.status: cause
     for cause in (

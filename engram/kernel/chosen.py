@@ -1,4 +1,4 @@
-"""The workspace that a member looks at: chosen in a session, opened again by the next sign-in."""
+"""Store the workspace that a member has chosen, in the session and for the next sign-in."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from engram.kernel.models import Membership, Workspace
 
 
 def choose_workspace(request: HttpRequest, workspace: Workspace, now: datetime) -> None:
-    """Look at one of the person's own workspaces from now on."""
+    """Choose one of the person's workspaces for this session."""
     request.session[SESSION_SLOT] = str(workspace.pk)
     Membership.objects.filter(user=request.user.pk, workspace=workspace).update(chosen_at=now)
 
 
 @receiver(user_logged_in)
 def open_last_chosen(request: HttpRequest, user: User, **_: Any) -> None:
-    """Begin where the person went last; other sessions of theirs stay where they are."""
+    """Choose the workspace that the person chose last; their other sessions do not change."""
     chosen = Membership.objects.filter(user=user.pk, chosen_at__isnull=False)
     last = chosen.order_by("-chosen_at").values_list("workspace", flat=True).first()
     if last is not None:

@@ -1,4 +1,4 @@
-"""Writers that met in the database: which errors mean that one of them has to try again."""
+"""Classify database errors of concurrent writers, and retry their transactions."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 AGAIN = "Another caller wrote the same meanwhile; try again."
-ATTEMPTS = 3  # how often a transaction is begun when other writers are faster
+ATTEMPTS = 3  # attempts at a transaction
 _DEADLOCK = "40P01"
 _SERIALIZATION = "40001"
-# A value that must be unique is taken, or what a row refers to is gone. A value that no column
-# takes (23502, 23514) is a mistake of ours.
+# Violations of unique and foreign key constraints. Not-null and check violations (23502, 23514) are
+# bugs.
 _TAKEN_OR_GONE = frozenset({"23503", "23505", "23P01"})
 
 
@@ -28,19 +28,19 @@ def _state(error: DatabaseError) -> str | None:
 
 
 def is_deadlock(error: DatabaseError) -> bool:
-    """Tell whether the database ended this transaction because two waited for each other."""
+    """Return whether the database aborted the transaction because of a deadlock."""
     return _state(error) == _DEADLOCK
 
 
 def is_collision(error: DatabaseError) -> bool:
-    """Tell whether another writer was faster, so that nothing of this one stays."""
+    """Return whether a concurrent writer caused the error; the transaction is rolled back."""
     return is_deadlock(error) or _state(error) in {_SERIALIZATION, *_TAKEN_OR_GONE}
 
 
 def retry_on_collision(work: Callable[P, R]) -> Callable[P, R]:
-    """Do the work of one transaction again when another writer was faster; refuse it after a few.
+    """Retry the work of one transaction after collisions; raise `StaleError` after ATTEMPTS.
 
-    Within an outer transaction only its own savepoint is undone, with the locks taken in there.
+    Within an outer transaction only the savepoint is rolled back, with its locks.
     """
 
     @wraps(work)

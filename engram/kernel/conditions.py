@@ -1,7 +1,7 @@
-"""The filter of a queryset as a part of hand-written SQL.
+"""Compile the filter of a queryset for use in hand-written SQL.
 
-The hot path asks in plain SQL: to compile a statement takes the ORM a millisecond or two, and
-several questions fit in one round trip. What may be seen is said by scoped managers all the same.
+The hot path uses plain SQL: the ORM takes a millisecond or two to compile a statement, and several
+queries fit in one round trip. Which rows may be read is still defined by scoped managers.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ _PLACEHOLDER = re.compile(r"%%|%s")
 
 
 class Condition(NamedTuple):
-    """A condition on the rows of one table, which stands in it by its own name."""
+    """An SQL condition on the rows of one table, which it refers to by the table's name."""
 
     sql: str
-    parameters: dict[str, Any]  # of its named placeholders
+    parameters: dict[str, Any]  # by placeholder name
 
 
 _compiled: WeakKeyDictionary[QuerySet[Any], Condition] = WeakKeyDictionary()
 
 
 def condition_of(rows: QuerySet[Any]) -> Condition:
-    """Return what a queryset asks of each row of its table; its order is left out.
+    """Return the filter of a queryset, without its order.
 
-    A queryset never changes: it is compiled once, however many statements are built with it.
+    Querysets are immutable, so each is compiled only once.
     """
     if (known := _compiled.get(rows)) is None:
         known = _compiled[rows] = _compile(rows)
@@ -40,7 +40,7 @@ def condition_of(rows: QuerySet[Any]) -> Condition:
 def _compile(rows: QuerySet[Any]) -> Condition:
     if rows.query.is_sliced:
         raise ValueError("a limit is nothing that one row fulfils")
-    if sum(map(bool, rows.query.alias_refcount.values())) > 1:  # its joins stay inside
+    if sum(map(bool, rows.query.alias_refcount.values())) > 1:  # joins go into a sub-select
         rows = rows.model._default_manager.filter(Exists(rows.filter(pk=OuterRef("pk"))))
     compiler = rows.query.get_compiler(connection=connection)
     try:

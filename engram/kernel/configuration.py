@@ -1,4 +1,4 @@
-"""What a workspace may change: one validated object, each value with its range and meaning."""
+"""The settings of a workspace: one validated object, each value with its range and meaning."""
 
 from typing import Literal
 from zoneinfo import available_timezones
@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 class WorkspaceSettings(BaseModel):
     """Settings of one workspace. Thresholds belong to the embedding model named here."""
 
-    model_config = ConfigDict(frozen=True)  # a name that a release dropped is ignored
+    model_config = ConfigDict(frozen=True)  # settings of earlier releases are ignored
 
     gate_policy: Literal["merge", "suggest", "off"] = Field(
         "merge", description="What the redundancy gate does with near-duplicates."

@@ -1,4 +1,4 @@
-"""Secrets in texts: what obviously is one is refused, or taken out of what must not be refused."""
+"""Detect obvious credentials in texts, to refuse or to mask them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from engram.kernel.causes import CREDENTIAL
 from engram.kernel.readable import readable
 from engram.kernel.refusals import InvalidError
 
-# Shapes of secrets that no sentence has by accident.
+# Formats of secrets that do not occur in sentences by accident.
 _SHAPES: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "a private key",
@@ -49,7 +49,7 @@ _SHAPES: tuple[tuple[str, re.Pattern[str]], ...] = (
         ),
     ),
 )
-# A label, what links it to its value, and the first word of the value.
+# A label, a link ("is", ":", "="), and the first word of the value.
 _LABELLED = re.compile(
     r"(?:(?<![A-Za-z0-9])|(?<=[a-z])(?=(?-i:[A-Z])))"
     r"(?P<label>pass(?:word|wd|phrase|code)s?|pwd?|passw(?:ort|ört)er?|passwort|kennwort|"
@@ -65,7 +65,7 @@ _LABELLED = re.compile(
     re.I,
 )
 _PIN = re.compile(r"\bPIN(?: code)?(?:\s*[:=]\s*|\s+is\s+)(?P<value>\d{4,8})(?=[\s.!]*(?:$|\n))")
-# Values that stand for a secret, or say something about one.
+# Values that are placeholders, or words about a secret.
 _NOT_THE_VALUE = re.compile(
     r"^(?:[$<{%(\[].*|\*+|\.{2}.*|…|x{3,}|_{2,}|https?:.*|[~.]{0,2}/.*|"
     r"(?-i:[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)|(?:os\.|process\.|env\.|getenv|config\.|settings\.|vault[:/]).*|"
@@ -87,7 +87,7 @@ bcrypt scrypt argon self-service passkeys passkey manually automatically erforde
 vergessen geändert leer falsch richtig geheim
 """
 _SPEAKS_OF = frozenset(_WORDS_ABOUT.split())
-# What policies of passwords are made of, and what begins an advice.
+# Words of password policies, and words that begin advice.
 _WORDS_OF_RULES = """
 minimum maximum least most characters chars letters digits symbols numbers words uppercase
 lowercase length username login email rotate change store update choose check managed handled
@@ -112,22 +112,22 @@ HIDDEN = "[removed: {}]"
 
 
 def credential_in(text: str) -> str | None:
-    """Name the obvious credential that a text carries, or return None."""
+    """Return the kind of the first credential in a text, or None."""
     return next((name for _begin, _end, name in _find(readable(text).text)), None)
 
 
 def refuse_credentials(texts: Mapping[str, str | None]) -> None:
-    """Raise `InvalidError` for the first of the named texts that carries a credential."""
+    """Raise `InvalidError` for the first of the texts (by field) that contains a credential."""
     for name, text in texts.items():
         if text and (found := credential_in(text)):
-            told = f"This looks like {found}; secrets are not stored."
-            raise InvalidError(name, told, cause=CREDENTIAL)
+            message = f"This looks like {found}; secrets are not stored."
+            raise InvalidError(name, message, cause=CREDENTIAL)
 
 
 def without_credentials(text: str) -> tuple[str, int]:
-    """Return a text with each credential replaced by a marker, and how many there were.
+    """Return a text with each credential replaced by a marker, and their number.
 
-    For what must not be refused as a whole because of one line, such as transcripts.
+    Used for texts that must not be refused because of one line, such as transcripts.
     """
     as_read = readable(text)
     hidden: list[tuple[int, int, str]] = []
@@ -145,7 +145,7 @@ def without_credentials(text: str) -> tuple[str, int]:
 
 
 def strings_in(value: object) -> Iterator[str]:
-    """Yield every text in a JSON value; a pair of a name and a text also as `name=text`."""
+    """Yield every text in a JSON value; for a name and text also `name=text`."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
@@ -160,7 +160,7 @@ def strings_in(value: object) -> Iterator[str]:
 
 
 def _find(text: str) -> Iterator[tuple[int, int, str]]:
-    """Yield where a credential begins and ends, and what it is."""
+    """Yield the start, end and kind of each credential."""
     for name, shape in _SHAPES:
         for match in shape.finditer(text):
             yield *match.span(), name
@@ -180,14 +180,14 @@ def _find(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 def _value(match: re.Match[str]) -> tuple[int, str]:
-    """Return where a labelled value begins, and the value without what ends a sentence."""
+    """Return the start of a labelled value, and the value without final punctuation."""
     if match["quoted"] is not None:
         return match.start("quoted"), match["quoted"]
     return match.start("bare"), match["bare"].rstrip(_TRAILING) or match["bare"]
 
 
 def _is_secret(match: re.Match[str], value: str, text: str) -> bool:
-    """Tell whether what follows a label is the secret itself rather than words about it."""
+    """Return whether the text after a label is a secret rather than words about one."""
     if len(value) < 4 or _NOT_THE_VALUE.fullmatch(value) or value.casefold() in _SPEAKS_OF:
         return False
     has_symbol = any(not c.isalnum() and c not in "-_'/.,:" for c in value)
@@ -198,7 +198,7 @@ def _is_secret(match: re.Match[str], value: str, text: str) -> bool:
         return True  # DB_PASSWORD=swordfish
     is_for_people = match["label"].casefold().startswith(("pa", "pw", "kenn", "mot", "contra"))
     is_given = match["link"].strip() in {":", "=", "："} and len(value) >= 6
-    if _END.match(text, match.end()) is None:  # a sentence goes on
+    if _END.match(text, match.end()) is None:  # the sentence continues
         is_described = value.casefold() in _ABOUT or _DESCRIBING.search(value) is not None
         is_whole = _AND_MORE.match(text, match.start("bare") + len(value)) is not None
         return is_for_people and is_given and is_whole and not is_described
@@ -206,7 +206,7 @@ def _is_secret(match: re.Match[str], value: str, text: str) -> bool:
 
 
 def _is_phrase(value: str) -> bool:
-    """Tell whether the words behind the label of a passphrase are the secret itself."""
+    """Return whether the words after the label of a passphrase are the secret itself."""
     words = [word.strip(_TRAILING + "'`(").casefold() for word in value.split()]
     if len(words) < PHRASE_MIN_WORDS or value[0] in "$<{%([":
         return False

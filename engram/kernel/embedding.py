@@ -1,13 +1,13 @@
-"""Texts to unit vectors: the local MiniLM, or any OpenAI-compatible endpoint.
+"""Embed texts as unit vectors, by the local MiniLM or an OpenAI-compatible endpoint.
 
 `settings.ENGRAM_EMBEDDING` names the provider: ``provider`` ("local" or "openai"), ``model``,
 ``base_url``, ``api_key``, ``timeout_seconds`` and, where an endpoint can shorten its vectors,
-``dimensions``. That is the model of a new workspace; each workspace keeps its own name of a model
-until `reembed` changes it, and every function here takes that name. Vectors of different models are
-never compared: the name is stored beside each.
+``dimensions``. That is the model of a new workspace; each workspace stores its model's name until
+`reembed` changes it, and every function here takes that name. Vectors of different models are never
+compared: the name is stored with each vector.
 
-A model is read without a database connection, except within a transaction: more requests may wait
-for it than the pool has connections.
+A call to a model releases the database connection, except within a transaction, because more
+requests may wait for the model than the pool has connections.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ REQUEST_TEXTS = 128  # texts in one request to an endpoint
 REMOTE_WINDOW_CHARS = 6_000  # below 8,191 tokens, the usual limit, in any script
 REMOTE_OVERLAP_CHARS = 400
 QUERY_CACHE_SIZE = 512
-QUERY_CHARS = REMOTE_WINDOW_CHARS  # of a query; of those the local model reads 256 tokens
-TOKENS_KEPT = 512  # of a text; what lies behind is found by its vectors and its words
-TOKEN_WINDOWS = 4  # these windows of a text hold TOKENS_KEPT tokens: 154 at least in each
+QUERY_CHARS = REMOTE_WINDOW_CHARS  # of a query; the local model reads at most 256 tokens of them
+TOKENS_KEPT = 512  # of a text; the rest is found by vectors and words only
+TOKEN_WINDOWS = 4  # these windows contain TOKENS_KEPT tokens: each has at least 154
 # Windows that a caller waits for: some 2,000 characters of English. A text of 8,000 characters has
 # nine in English, and 42 of punctuation or Chinese, where each character is a token: five seconds
 # of work.
@@ -45,15 +45,15 @@ FIRST_WINDOWS = 2
 
 
 class EmbeddingUnavailableError(Exception):
-    """No usable vector could be had; the caller carries on without and tries again later."""
+    """The text could not be embedded; the caller continues without a vector and retries later."""
 
 
 class Windows(np.ndarray):
-    """The unit vectors (n_windows, dim) of a text, with its tokens where the model tells them.
+    """The unit vectors (n_windows, dim) of a text, with token states if the model has them.
 
-    `tokens` come from the same pass as the vectors, at most TOKENS_KEPT; parts of the array and
-    vectors of a model that tells no tokens have None. `unread` counts the windows of the text that
-    were left out because the caller asked for the first ones only.
+    `tokens` come from the same pass as the vectors, at most TOKENS_KEPT; slices of the array, and
+    models without token states, have None. `unread` is the number of windows that were not embedded
+    because the caller limited them.
     """
 
     tokens: Tokens | None = None
@@ -61,7 +61,7 @@ class Windows(np.ndarray):
 
     @classmethod
     def of(cls, vectors: Floats, tokens: Tokens | None, *, unread: int = 0) -> Self:
-        """Return vectors that know their tokens."""
+        """Return vectors with their token states."""
         windows = vectors.view(cls)
         windows.tokens = tokens
         windows.unread = unread
@@ -70,31 +70,31 @@ class Windows(np.ndarray):
 
 @dataclass(frozen=True, slots=True)
 class QueryReading:
-    """A query's unit vector (dim,), read-only, and its tokens where the model tells them."""
+    """A query's unit vector (dim,), read-only, and its token states if the model has them."""
 
     vector: Floats
     tokens: Tokens | None
 
 
 class Provider(Protocol):
-    """One source of vectors."""
+    """One provider of embeddings."""
 
     @property
     def name(self) -> str:
-        """Name stored beside every vector."""
+        """Return the model name that is stored with every vector."""
 
     @property
     def dimension(self) -> int:
-        """Width of its vectors."""
+        """Return the dimension of the vectors."""
 
     def embed(self, texts: Sequence[str]) -> Floats:
-        """Vectors (n, dim), not necessarily of length one."""
+        """Return vectors (n, dim), not necessarily of length one."""
 
     def read(self, texts: Sequence[str]) -> tuple[Floats, list[Tokens] | None]:
-        """Return what `embed` returns, and the tokens of each text if the model tells them."""
+        """Return what `embed` returns, and the token states of each text if the model has them."""
 
     def windows(self, text: str) -> list[str]:
-        """Overlapping pieces of a text, each read whole."""
+        """Return overlapping pieces of a text, each short enough to be read whole."""
 
 
 def embed(texts: Sequence[str], model: str | None = None) -> Floats:
@@ -102,10 +102,8 @@ def embed(texts: Sequence[str], model: str | None = None) -> Floats:
 
     A text longer than the model reads is cut; use `embed_windows` for whole texts.
 
-    Raises
-    ------
-    EmbeddingUnavailableError
-        When the provider cannot be reached or loaded, or answers with what is no vector.
+    Raises ------ EmbeddingUnavailableError When the provider cannot be reached or loaded, or
+    returns invalid vectors.
     """
     release_connection()
     provider = _provider(model)
@@ -117,7 +115,7 @@ def embed_windows(
 ) -> list[Windows]:
     """Return for each text the unit vectors (n_windows, dim) of its overlapping windows.
 
-    With a `limit` only that many windows of each text are read, from its beginning.
+    With a `limit` only the first `limit` windows of each text are embedded.
     """
     release_connection()
     provider = _provider(model)
@@ -135,18 +133,18 @@ def embed_windows(
 
 
 def embed_first_windows(texts: Sequence[str], model: str | None = None) -> list[Windows]:
-    """Return what `embed_windows` returns, of the beginnings of texts that somebody waits for.
+    """Return what `embed_windows` returns for the beginnings of texts while a caller waits.
 
-    FIRST_WINDOWS are shared by the texts, at least one window each. What is `unread` is due:
-    `memories/services/index/pending.py` embeds it.
+    FIRST_WINDOWS are shared by the texts, with at least one window each.
+    `memories/services/index/pending.py` embeds the `unread` windows later.
     """
     return embed_windows(texts, model, limit=max(1, FIRST_WINDOWS // max(len(texts), 1)))
 
 
 def read_query(text: str, model: str | None = None) -> QueryReading:
-    """Return what the model makes of a query; recent queries are remembered.
+    """Return the embedding of a query; recent queries are cached.
 
-    Of a long one the beginning is read: QUERY_CHARS, and of those as much as the model takes.
+    At most QUERY_CHARS are read, and of those as many tokens as the model takes.
     """
     model = model or model_name()
     text = text[:QUERY_CHARS]
@@ -169,7 +167,7 @@ def read_query(text: str, model: str | None = None) -> QueryReading:
 
 
 def embed_query(text: str, model: str | None = None) -> Floats:
-    """Return the unit vector (dim,) of a query, read-only; recent queries are remembered."""
+    """Return the unit vector (dim,) of a query, read-only; recent queries are cached."""
     return read_query(text, model).vector
 
 
@@ -179,17 +177,17 @@ def windows(text: str) -> list[str]:
 
 
 def model_name() -> str:
-    """Return the model of a new workspace; needs neither the model nor the network."""
+    """Return the model name of a new workspace, without loading the model."""
     return _model_name(settings.ENGRAM_EMBEDDING)
 
 
-def tells_tokens(model: str) -> bool:
-    """Tell whether `model` says what it makes of each token; needs neither it nor the network."""
+def has_token_states(model: str) -> bool:
+    """Return whether `model` has token states, without loading it."""
     return bool(_options(model)["provider"] == "local")
 
 
 def dimension(model: str | None = None) -> int:
-    """Return the width of the vectors; an endpoint whose width is not set is asked once."""
+    """Return the dimension of the vectors; an endpoint without a configured one is called once."""
     return _provider(model).dimension
 
 
@@ -221,7 +219,7 @@ class OpenAIProvider:
             raise EmbeddingUnavailableError(
                 f"{_model_name(options)} needs an endpoint: set OPENAI_BASE_URL or OPENAI_API_KEY"
             )
-        from openai import OpenAI  # half a second and 50 MB that the local provider can spare
+        from openai import OpenAI  # imported late: half a second and 50 MB
 
         self.name = _model_name(options)
         self._model: str = options["model"]
@@ -229,7 +227,7 @@ class OpenAIProvider:
         self._known_dimension: int | None = self._dimensions
         self._client = OpenAI(
             base_url=options.get("base_url"),
-            api_key=options.get("api_key") or "none",  # local servers want no key
+            api_key=options.get("api_key") or "none",  # local servers need no key
             timeout=options.get("timeout_seconds", 10.0),
             max_retries=1,
         )
@@ -238,7 +236,7 @@ class OpenAIProvider:
     def dimension(self) -> int:
         if self._known_dimension is None:
             self.embed(["dimension"])
-        assert self._known_dimension is not None  # noqa: S101  embed learns it or raises
+        assert self._known_dimension is not None  # noqa: S101  set by embed, or it raises
         return self._known_dimension
 
     def embed(self, texts: Sequence[str]) -> Floats:
@@ -267,7 +265,7 @@ class OpenAIProvider:
                 dimensions=omit if self._dimensions is None else self._dimensions,
             )
         except (OpenAIError, ValueError) as error:
-            # The text of provider errors may quote a key or the input: keep the kind only.
+            # Error texts of a provider may quote a key or the input: use only the kind.
             raise EmbeddingUnavailableError(
                 f"{self.name} did not answer: {type(error).__name__}"
             ) from error
@@ -277,7 +275,7 @@ class OpenAIProvider:
                 f"{self.name} answered {len(rows)} vectors for {len(texts)} texts"
             )
         try:
-            with np.errstate(over="ignore"):  # what overflows becomes infinite and is refused
+            with np.errstate(over="ignore"):  # overflows become infinite and are refused
                 vectors = np.array([row.embedding for row in rows], dtype=np.float32)
         except (TypeError, ValueError) as error:
             raise EmbeddingUnavailableError(f"{self.name} answered no numbers") from error
@@ -301,7 +299,7 @@ _queries: OrderedDict[tuple[str, str], QueryReading] = OrderedDict()
 
 
 def _provider(model: str | None = None) -> Provider:
-    """Return the provider of a model, loaded once in a process by whoever comes first."""
+    """Return the provider of a model, loaded once per process."""
     options = _options(model)
     key = tuple(sorted((name, repr(value)) for name, value in options.items()))
     if (provider := _providers.get(key)) is not None:
@@ -313,7 +311,7 @@ def _provider(model: str | None = None) -> Provider:
 
 
 def _options(model: str | None) -> dict[str, Any]:
-    """Return the options of a model: as settings say it, the local one, or at the endpoint."""
+    """Return the options of a model: configured, local, or at the configured endpoint."""
     configured: dict[str, Any] = settings.ENGRAM_EMBEDDING
     if model is None or model == _model_name(configured):
         return configured
@@ -340,7 +338,7 @@ def _model_name(options: dict[str, Any]) -> str:
 
 
 def _unit(vectors: Floats, n_texts: int, provider: Provider) -> Floats:
-    """Scale rows to length one, and refuse rows that have no direction."""
+    """Scale rows to length one; raise if a row is zero or not finite."""
     if vectors.shape[0] != n_texts:
         raise EmbeddingUnavailableError(
             f"{provider.name} made {vectors.shape[0]} vectors of {n_texts} texts"
@@ -357,9 +355,9 @@ def _unit(vectors: Floats, n_texts: int, provider: Provider) -> Floats:
 def _read_all(
     provider: Provider, texts: Sequence[Sequence[str]], *, is_tail: bool = False
 ) -> tuple[list[Floats], list[list[Tokens]] | None]:
-    """Read the windows of each text in one pass: unit vectors, and tokens but of tails.
+    """Embed the windows of each text in one pass; keep token states only of the first windows.
 
-    The states of all tokens of a long text are megabytes that nobody keeps.
+    The token states of a long text are megabytes that are not needed.
     """
     flat = [window for windows in texts for window in windows]
     found, tokens = (provider.embed(flat), None) if is_tail else provider.read(flat)
@@ -372,19 +370,19 @@ def _read_all(
 
 
 def _join(parts: Sequence[Tokens]) -> Tokens:
-    """Return the tokens of a text's windows as one, as far as they are kept."""
+    """Return the token states of a text's windows joined, at most TOKENS_KEPT."""
     states = np.concatenate([part.states for part in parts])[:TOKENS_KEPT]
     words = tuple(word for part in parts for word in part.words)[:TOKENS_KEPT]
     return Tokens(states, words)
 
 
 def _sendable(text: str) -> str:
-    """Return what the protocol accepts: valid Unicode, and not empty."""
+    """Return the text as the protocol accepts it: valid Unicode and not empty."""
     return text.encode("utf-8", "replace").decode("utf-8") or " "
 
 
 def _character_windows(text: str, size: int, overlap: int) -> list[str]:
-    """Cut at white space where there is any in the last fifth of a window."""
+    """Cut a text into overlapping windows, at white space if the last fifth of a window has any."""
     pieces: list[str] = []
     start = 0
     while len(text) - start > size:

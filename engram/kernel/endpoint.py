@@ -1,4 +1,4 @@
-"""The endpoint of a language model: one client an address, and what its server does not know."""
+"""The HTTP client of a language model endpoint, with the parameters its server rejects."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ LONGEST_RETRY_AFTER_SECONDS: Final = 86_400.0
 
 
 class Endpoint:
-    """A client, and what its server turned out not to know."""
+    """A client, and the parameters that its server rejected."""
 
     def __init__(self, options: Mapping[str, Any]) -> None:
-        from openai import OpenAI  # half a second that processes without a model can spare
+        from openai import OpenAI  # imported late: half a second
 
         self._client = OpenAI(
             base_url=options.get("base_url"),
@@ -32,15 +32,15 @@ class Endpoint:
         self._unknown: dict[str, set[str]] = {}
 
     def unknown_parameters(self, model: str) -> frozenset[str]:
-        """Return the parameters that the server does not know for a model."""
+        """Return the parameters that the server rejects for a model."""
         return frozenset(self._unknown.get(model, ()))
 
     def note_unknown(self, model: str, parameter: str) -> None:
-        """Do not send a parameter any more."""
+        """Remember that the server rejects a parameter for a model."""
         self._unknown.setdefault(model, set()).add(parameter)
 
     def post(self, body: Mapping[str, Any], *, seconds: float) -> Any:
-        """Return the JSON of an answer that came whole within the time, however it trickles."""
+        """Return the JSON of a response; raise if it is not complete within `seconds`."""
         import httpx2
 
         ends_at = time.monotonic() + seconds
@@ -58,7 +58,7 @@ class Endpoint:
 
 
 def never_sent(error: BaseException) -> bool:
-    """Tell whether a call failed before the endpoint could read it: no connection was made."""
+    """Return whether a call failed before a connection was made."""
     import httpx2
 
     found: BaseException | None = error
@@ -81,7 +81,7 @@ _endpoints: dict[tuple[Any, Any], Endpoint] = {}
 
 
 def endpoint() -> Endpoint:
-    """Return the endpoint that the settings name."""
+    """Return the configured endpoint."""
     options = settings.ENGRAM_LLM
     key = (options.get("base_url"), options.get("api_key"))
     with _lock:
@@ -91,19 +91,19 @@ def endpoint() -> Endpoint:
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds that an endpoint asks to wait, given as seconds or as a date.
+    """Return the seconds of a `Retry-After` header, given as seconds or as a date.
 
-    A day at most; None when it says nothing that can be understood.
+    At most a day; None when there is no valid value.
     """
-    said = headers.get("retry-after", "").strip()
+    value = headers.get("retry-after", "").strip()
     try:
-        seconds = float(said)
+        seconds = float(value)
     except ValueError:
         try:
-            at = parsedate_to_datetime(said)
+            at = parsedate_to_datetime(value)
             at = at if at.tzinfo else at.replace(tzinfo=UTC)
             seconds = (at - datetime.now(UTC)).total_seconds()
-        except (ValueError, TypeError, ArithmeticError):  # "+99999999" is an offset to nowhere
+        except (ValueError, TypeError, ArithmeticError):  # for example the offset "+99999999"
             return None
     if not math.isfinite(seconds):
         return None

@@ -1,4 +1,4 @@
-"""Serializer fields that take the JSON type they name and nothing that merely converts to it."""
+"""Strict serializer fields: each accepts only its own JSON type, without conversion."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ LATEST = datetime(2200, 1, 1, tzinfo=UTC)
 CLOCK_SKEW = timedelta(minutes=1)
 
 
-# Letters and symbols by their category, and yet nothing that anybody sees.
+# Letters and symbols by Unicode category that are invisible.
 _FILLERS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 
 
 def has_visible(text: str) -> bool:
-    """Tell whether a text holds anything that can be seen."""
+    """Return whether a text contains a visible character."""
     return any(unicodedata.category(c)[0] in "LNPS" and c not in _FILLERS for c in text)
 
 
 class Text(serializers.CharField):
-    """A string, kept as it was sent."""
+    """A string, unchanged."""
 
     def __init__(self, **kwargs: Any):
         kwargs.setdefault("trim_whitespace", False)
@@ -78,18 +78,18 @@ class Whole(serializers.IntegerField):
         return value
 
 
-class AskedWhole(Whole):
-    """A whole number in an address."""
+class QueryWhole(Whole):
+    """A whole number in a query parameter."""
 
     def to_internal_value(self, value: Any) -> int:
-        """Return the number, which the bounds then judge."""
+        """Return the number; validators check its bounds."""
         try:
             return whole_number(str(value), least=0, most=10**MAX_DIGITS)
         except ValueError:
             self.fail("invalid")
 
 
-class AskedNumber(serializers.FloatField):
+class QueryNumber(serializers.FloatField):
     """A number within bounds in an address."""
 
     def __init__(self, *, min_value: float, max_value: float, **kwargs: Any):
@@ -145,10 +145,10 @@ class Moment(serializers.DateTimeField):
 
 
 class PastMoment(Moment):
-    """A time that is not in the future (a minute of clock skew is forgiven)."""
+    """A time that is not in the future (a minute of clock skew is accepted)."""
 
     def to_internal_value(self, value: Any) -> datetime:
-        """Return an aware datetime, at the latest now."""
+        """Return an aware datetime, not later than now."""
         moment = super().to_internal_value(value)
         now = timezone.now()
         if moment > now + CLOCK_SKEW:
@@ -173,24 +173,24 @@ class JsonObject(serializers.JSONField):
         return value
 
 
-def one_of(words: Iterable[object]) -> str:
-    """Return what to say of a word that is none of a few."""
+def choices_message(words: Iterable[object]) -> str:
+    """Return the error message for a value that is not one of the choices."""
     return f"Must be one of: {', '.join(str(word) for word in words if word != '')}."
 
 
 def name_choices(shape: Any) -> None:
-    """Have the fields that take one of a few words name them where they refuse another."""
+    """Make the choice fields of a serializer list the choices in their error messages."""
     if isinstance(shape, serializers.Serializer):
         for field in shape.fields.values():
             name_choices(field)
     elif isinstance(shape, serializers.ChoiceField):
-        shape.error_messages["invalid_choice"] = one_of(shape.choices)
+        shape.error_messages["invalid_choice"] = choices_message(shape.choices)
     elif (child := getattr(shape, "child", None)) is not None:
         name_choices(child)
 
 
 def unknown_names(shape: Any, value: Any, path: str = "") -> Iterator[str]:
-    """Yield the paths of the names in a body that its serializer does not know: typos, mostly."""
+    """Yield the paths of the names in a body that its serializer does not have."""
     if isinstance(shape, serializers.Serializer) and isinstance(value, dict):
         known = {field.field_name: field for field in shape._writable_fields}
         for name, inner in value.items():

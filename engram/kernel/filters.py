@@ -1,4 +1,4 @@
-"""Filters of lists: one that is given but empty is a mistake, not "everything"."""
+"""Base classes of list filters; an empty value is an error, not "everything"."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from django.forms import ChoiceField, Field
 from django_filters.fields import IsoDateTimeField
 from drf_spectacular.utils import extend_schema_field
 
-from engram.kernel.fields import one_of
+from engram.kernel.fields import choices_message
 from engram.kernel.literals import decimal_number, moment
 
 ALL = "all"
 
 
 class MomentField(IsoDateTimeField):
-    """A moment in UTC."""
+    """A form field of a time in UTC."""
 
     def to_python(self, value: Any) -> datetime | None:
-        """Return the moment."""
+        """Return the time."""
         if value in self.empty_values:
             return None
         try:
@@ -54,16 +54,16 @@ class ShareFilter(django_filters.Filter):
 
 
 class MomentFilter(django_filters.IsoDateTimeFilter):
-    """Compares with a moment (ISO 8601)."""
+    """Compares with a time (ISO 8601)."""
 
     field_class = MomentField
 
 
 class StateFilter(django_filters.ChoiceFilter):
-    """Keeps what is in a state, or with `all` everything: one word for it in every list.
+    """Keeps rows of a state, or with `all` every row.
 
-    `keep` names the method of the filter set that keeps those in a state; without it the field
-    itself is compared.
+    `keep` is the name of the filter set's method that keeps the rows of a state; without it the
+    field itself is compared.
     """
 
     parent: Any  # the filter set
@@ -73,7 +73,7 @@ class StateFilter(django_filters.ChoiceFilter):
         self.keep = keep
 
     def filter(self, qs: Any, value: str) -> Any:
-        """Return what is in the state, everything where all or none is asked for."""
+        """Return the rows of the state; every row for `all` or no value."""
         if not value or value == ALL:
             return qs
         return (
@@ -82,19 +82,21 @@ class StateFilter(django_filters.ChoiceFilter):
 
 
 class StrictFilterSet(django_filters.FilterSet):
-    """Refuses empty values where a text would not do; unknown names, see `kernel.queries`."""
+    """Refuses empty values of fields that are not texts; for unknown names see `kernel.queries`."""
 
     def get_form_class(self) -> Any:
-        """Return the form; where one of a few words is wanted, a wrong one is told which."""
+        """Return the form, whose choice fields list the choices in their error messages."""
         form = super().get_form_class()
         for field in form.base_fields.values():
             if isinstance(field, ChoiceField):
                 choices: Any = field.choices
-                field.error_messages["invalid_choice"] = one_of(value for value, _ in choices)
+                field.error_messages["invalid_choice"] = choices_message(
+                    value for value, _ in choices
+                )
         return form
 
     def is_valid(self) -> bool:
-        """Validate the values; an empty time, id or choice is wrong."""
+        """Validate the values; an empty time, id or choice is an error."""
         is_valid: bool = super().is_valid()
         for name, declared in self.filters.items():
             is_text = isinstance(declared, django_filters.CharFilter)

@@ -1,9 +1,9 @@
-"""What a process that serves or works tells of itself, every few seconds, from a thread of its own.
+"""Report the state of each process (web, worker, beat) every few seconds, from its own thread.
 
-Web processes, workers and the scheduler `begin`; each then writes the latencies that it counted
-and keeps a row of `WorkerPulse`, which is what `/pipeline/status` and `/metrics` read: whichever
-process answers, it knows of all, on every machine. A process that ends takes its row away; one
-that was killed is taken for dead after a minute.
+Web processes, workers and the scheduler call `begin`; each then writes its latencies and updates a
+row of `WorkerPulse`. `/pipeline/status` and `/metrics` read these rows, so any process can answer
+for all, on every machine. A process that ends deletes its row; one that was killed counts as dead
+after a minute.
 
 prometheus_client writes `/metrics` (`console/metrics.py`), but its multiprocess mode counts nothing
 here: it adds up files of one machine, and keeps neither 35 days of each workspace nor the last run
@@ -38,13 +38,13 @@ FORGOTTEN_AFTER = timedelta(days=1)
 
 
 class ProcessCounters:
-    """What this process has done since it began, over all workspaces; never what it was about."""
+    """Counters of this process since its start, over all workspaces; without any content."""
 
     def __init__(self) -> None:
         self.begin_anew()
 
     def begin_anew(self) -> None:
-        """Begin at nothing: a forked process has not done what its parent did."""
+        """Reset the counters, in a forked process."""
         self._lock = threading.Lock()
         self._running = 0
         self._tasks: dict[str, Counter[str]] = defaultdict(Counter)
@@ -54,35 +54,35 @@ class ProcessCounters:
         self._last_seconds: float | None = None
 
     def task_began(self) -> None:
-        """Note that a task is under way."""
+        """Count a started task."""
         with self._lock:
             self._running += 1
 
     def task_ended(self, name: str, outcome: str, seconds: float) -> None:
-        """Note how a task ended."""
+        """Count an ended task with its outcome and duration."""
         with self._lock:
             self._running = max(self._running - 1, 0)
             self._tasks[name][outcome] += 1
             self._last_seconds = seconds
 
     def stage_ran(self, stage: str, seconds: float) -> None:
-        """Note that a stage ran."""
+        """Count a run of a stage."""
         with self._lock:
             self._stages[stage].add(seconds, time())
             self._last_seconds = seconds
 
     def failed(self, stage: str, code: str) -> None:
-        """Note a failure."""
+        """Count a failure of a stage."""
         with self._lock:
             self._errors[f"{stage} {code}"] += 1
 
     def answered(self, method: str, status: int) -> None:
-        """Note the answer to a request."""
+        """Count a response."""
         with self._lock:
             self._requests[f"{method} {status}"] += 1
 
     def row(self, name: str, *, started_at: datetime, now: datetime) -> WorkerPulse:
-        """Return the row that says so."""
+        """Return the counters as a row of `WorkerPulse`."""
         with self._lock:
             return WorkerPulse(
                 name=name,
@@ -106,7 +106,7 @@ tally = ProcessCounters()
 
 
 class Heartbeat:
-    """The thread of a process that serves or works."""
+    """The thread that writes a process's row and latencies."""
 
     def __init__(self) -> None:
         self.kind = "command"
@@ -116,11 +116,11 @@ class Heartbeat:
 
     @property
     def name(self) -> str:
-        """Return the name of this process, which no other one has at the same time."""
+        """Return the name of this process, unique among running processes."""
         return f"{self.kind}@{socket.gethostname()[:80]}/{os.getpid()}"
 
     def begin(self, kind: str) -> None:
-        """Start to write; once a process."""
+        """Start the thread; once per process."""
         if self._stop is not None:
             return
         self.kind, self.started_at = kind, datetime.now(UTC)
@@ -131,12 +131,12 @@ class Heartbeat:
         self._thread.start()
 
     def end(self) -> None:
-        """Write what waits and take the row away."""
+        """Write the remaining latencies and delete the row."""
         if self._stop is None or self._thread is None:
             return
         self._stop.set()
         self._stop = None
-        self._thread.join(timeout=1)  # else it might write its row once more
+        self._thread.join(timeout=1)  # or it could write its row again
         if not _is_connected(tries=1):
             return
         try:
@@ -146,15 +146,15 @@ class Heartbeat:
             log.warning("the last pulse was not written: %s", type(error).__name__)
         finally:
             connections.close_all()
-            # A pool that is open delays the end of a process by seconds.
+            # An open pool delays the exit of a process by seconds.
             with suppress(KeyError):  # closed already
                 connection.close_pool()  # type: ignore[attr-defined]
 
     def forget(self) -> None:
-        """Be a process of its own after a fork: without its parent's thread, until it begins.
+        """Reset after a fork: the child has no thread until it calls `begin`.
 
-        Who forks begins in the children, as Celery's workers do: a pool of connections that was
-        opened before a fork is of no use after it.
+        Celery's workers call it in the children; a connection pool opened before a fork cannot be
+        used after it.
         """
         self.kind, self._stop, self._thread = "command", None, None
 
@@ -169,15 +169,15 @@ class Heartbeat:
             except Exception:
                 log.exception("the pulse was not written")
             finally:
-                connections.close_all()  # this thread's alone; the pool has it back
+                connections.close_all()  # this thread's connection, returned to the pool
             if stop.wait(WRITE_SECONDS):
                 return
 
 
 def _is_connected(tries: int = 3) -> bool:
-    """Get one connection for all that follows; without one, what was counted waits.
+    """Open a connection; return False if there is none: the counts are written later.
 
-    Celery closes the pool before and after each task, perhaps while we ask it: then once more.
+    Celery closes the pool before and after each task, possibly at this moment: then retry.
     """
     for left in reversed(range(tries)):
         try:
@@ -189,11 +189,11 @@ def _is_connected(tries: int = 3) -> bool:
             sleep(RETRY_SECONDS)
         else:
             return True
-    raise AssertionError  # the last round returns
+    raise AssertionError  # the last iteration returns
 
 
 def beat(row: WorkerPulse) -> None:
-    """Write a process's row, and forget processes that were silent for a day."""
+    """Write a process's row, and delete rows without a heartbeat for a day."""
     WorkerPulse.objects.bulk_create(
         [row],
         update_conflicts=True,
@@ -204,17 +204,17 @@ def beat(row: WorkerPulse) -> None:
 
 
 def recent_processes(now: datetime, within: timedelta = GONE_AFTER) -> list[WorkerPulse]:
-    """Return the processes that were heard of lately, by name."""
+    """Return the processes with a recent heartbeat, by name."""
     return list(WorkerPulse.objects.filter(beat_at__gte=now - within).order_by("name"))
 
 
 def is_alive(row: WorkerPulse, now: datetime) -> bool:
-    """Tell whether a process was heard of within a minute."""
+    """Return whether a process had a heartbeat within a minute."""
     return row.beat_at >= now - GONE_AFTER
 
 
 def kind_of(row: WorkerPulse) -> str:
-    """Return what a process does: web, worker, models or beat."""
+    """Return the kind of a process: web, worker, models or beat."""
     return row.name.partition("@")[0]
 
 
@@ -224,17 +224,17 @@ def own_name() -> str:
 
 
 def begin(kind: str) -> None:
-    """Start to tell of this process; `kind` is web, worker, models or beat."""
+    """Start reporting this process; `kind` is web, worker, models or beat."""
     _pulse.begin(kind)
 
 
 def end() -> None:
-    """Tell for the last time."""
+    """Write the last report of this process."""
     _pulse.end()
 
 
 def _write_latencies() -> None:
-    """Write what a process without a thread, such as a command, has counted."""
+    """Write the latencies of a process without a thread, such as a command."""
     latency.write(own_name())
 
 
@@ -250,7 +250,7 @@ atexit.register(end)  # the last one registered runs first
 
 
 def connect_signals() -> None:
-    """Hear from Celery when a worker's process begins, works and ends."""
+    """Connect Celery's signals of worker processes and tasks."""
     from celery import signals
 
     signals.worker_process_init.connect(_worker_process_began, weak=False)
@@ -270,7 +270,7 @@ def _worker_process_began(**_: Any) -> None:
 
 
 def _worker_ready(sender: Any, **_: Any) -> None:
-    # Threads work in the worker's own process, which no signal tells of.
+    # With a thread pool there is no signal of a worker process.
     if type(sender.pool).__module__.endswith(".thread"):
         begin("models")
 

@@ -1,4 +1,4 @@
-"""The append-only history: one row in the transaction of what it tells, live after commit."""
+"""Write events of the append-only history with the change; send them live after commit."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ def record(
     session_key: str = "",
     data: Mapping[str, Any] | None = None,
 ) -> Event:
-    """Write one event about the object `of` (its type and id) and send it live after commit."""
-    told = event(type, of=of, actor=actor, now=now, session_key=session_key, data=data)
-    insert([told])
-    send(told)
-    return told
+    """Write one event about the object `of` (type, id) and send it live after commit."""
+    written = event(type, of=of, actor=actor, now=now, session_key=session_key, data=data)
+    insert([written])
+    send(written)
+    return written
 
 
 def event(
@@ -38,7 +38,7 @@ def event(
     session_key: str = "",
     data: Mapping[str, Any] | None = None,
 ) -> Event:
-    """Return an event for callers who insert it beside other rows, then `send` it."""
+    """Return an event, for callers that insert it with other rows and then `send` it."""
     return Event(
         type=type,
         object_type=of[0],
@@ -71,9 +71,9 @@ def record_unsent(
     actor: Actor,
     now: datetime,
 ) -> None:
-    """Write one event a row (id of an object of the type `of`, data) and send none of them live.
+    """Write one event per row (id of an object of the type `of`, data) without sending them live.
 
-    For sweeps that touch thousands of rows: watchers are told by the sweep's own event.
+    For sweeps over thousands of rows, which send one event for the whole sweep.
     """
     insert(
         event(type, of=(of, object_id), actor=actor, now=now, data=data) for object_id, data in rows

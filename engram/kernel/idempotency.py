@@ -1,9 +1,8 @@
-"""Idempotency-Key: a write that is sent twice is done once, and answered alike.
+"""Idempotency-Key: run a repeated write once, and return the stored response.
 
-The answer is kept in the transaction of the work, so that a crash leaves both or neither (but for
-work of many transactions, which says that it bears being done again: the janitor's run). It is
-kept for 24 hours, and no longer than what it shows: forgetting, erasing and deleting take the text
-out of it.
+The response is stored in the transaction of the work, so that a crash leaves both or neither
+(except for work of many transactions, which must be idempotent: the janitor's run). It is stored
+for 24 hours; forgetting, erasing and deleting remove the texts that it contains earlier.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ _UUID = re.compile(r"\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b")
 
 @dataclass(frozen=True, slots=True)
 class StoredAnswer:
-    """What a write answers: JSON as it is sent, None when it must not be kept."""
+    """The response to a write; `body` is JSON, or None when it must not be stored."""
 
     status: int
     body: str | None
@@ -47,7 +46,7 @@ class StoredAnswer:
 
 @dataclass(frozen=True, slots=True)
 class IdempotentWrite:
-    """One write that a caller may send again, named by a key of their own."""
+    """One write that a caller may repeat, identified by the caller's Idempotency-Key."""
 
     workspace: Workspace
     caller: str
@@ -58,7 +57,7 @@ class IdempotentWrite:
 
 
 class _AnsweredError(Exception):
-    """The write was done before."""
+    """The write was done before; carries its stored response."""
 
     def __init__(self, answer: StoredAnswer):
         super().__init__(answer.status)
@@ -66,14 +65,14 @@ class _AnsweredError(Exception):
 
 
 def validate_key(key: str) -> str:
-    """Return a sane key, or refuse it."""
+    """Return a valid key, or raise."""
     if _KEY.fullmatch(key) is None:
         raise InvalidError(HEADER, "Must be 1 to 255 visible ASCII characters.")
     return key
 
 
 def digest_of(path: str, body: Any) -> str:
-    """Return what tells two writes apart; neither white space nor the order of names does."""
+    """Return the digest of a write; white space and the order of names do not change it."""
     canonical = json.dumps([path, body], sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(canonical.encode()).hexdigest()
 
@@ -81,11 +80,12 @@ def digest_of(path: str, body: Any) -> str:
 def once(
     ask: IdempotentWrite, work: Callable[[], StoredAnswer], *, is_joint: bool = True
 ) -> StoredAnswer | None:
-    """Return the first answer to a write that was done; else do it, keep its answer, return None.
+    """Return the stored response of a repeated write; else do it and store its response.
 
-    Two callers at once: the second waits for the first and gets its answer. What raises is not
-    kept, and nothing of it stays. Unless `is_joint`, the work keeps its own transactions and must
-    bear being done again (at once, or after a crash); the answer that is kept first is the answer.
+    New work returns None. A concurrent second caller waits for the first and gets its response.
+    Work that raises is rolled back and stores nothing. Unless `is_joint`, the work uses its own
+    transactions and must be idempotent (it can run concurrently or again after a crash); the first
+    stored response counts.
     """
     try:
         with in_workspace(ask.workspace):
@@ -105,7 +105,7 @@ def once(
                 cause=ANSWER_NOT_KEPT,
             ) from None
         return known.answer
-    except DatabaseError as error:  # references are checked when the transaction ends
+    except DatabaseError as error:  # foreign keys are checked when the transaction ends
         if not is_collision(error):
             raise
         if is_deadlock(error):
@@ -115,13 +115,13 @@ def once(
 
 
 def _claim(ask: IdempotentWrite) -> None:
-    """Let one transaction at a time work under a key; the others find its answer."""
+    """Lock the key until the transaction ends; others then find the stored response."""
     one_at_a_time(f"answer:{ask.workspace.pk}:{ask.caller}:{ask.key}")
     _raise_known(ask)
 
 
 def _raise_known(ask: IdempotentWrite) -> None:
-    """Raise the kept answer to the same write; refuse another one under the same key."""
+    """Raise the stored response of the same write; refuse another write with the same key."""
     known = IdempotentAnswer.objects.filter(caller=ask.caller, key=ask.key).first()
     if known is None:
         return
@@ -136,7 +136,7 @@ def _raise_known(ask: IdempotentWrite) -> None:
 
 
 def _keep_first(ask: IdempotentWrite, answer: StoredAnswer) -> None:
-    """Keep the answer of work that is done, or raise the one that was kept meanwhile."""
+    """Store the response of finished work, or raise the one that was stored meanwhile."""
     with in_workspace(ask.workspace):
         _claim(ask)
         _keep(ask, answer)
@@ -157,18 +157,18 @@ def _keep(ask: IdempotentWrite, answer: StoredAnswer) -> None:
 
 
 def forget_answers(ids: Iterable[UUID]) -> int:
-    """Take the text out of every kept answer that shows one of these things; return how many.
+    """Remove the bodies of stored responses that show one of these objects; return their number.
 
-    The rows stay: the writes were done, and are not done again. Within the transaction that
-    forgets or erases.
+    The rows stay, so that the writes are not repeated. Runs in the transaction that forgets or
+    erases.
     """
     shown = AnsweredThing.objects.filter(thing_id__in=list(ids)).values("answer_id")
     return IdempotentAnswer.objects.filter(pk__in=shown).exclude(body=None).update(body=None)
 
 
 def forget_answers_about(name: str, value: str) -> int:
-    """Take the text out of every kept answer whose field `name` is `value`; return how many."""
-    # As answers are written: two separators of lines are escaped in them, and nothing else.
+    """Remove the bodies of stored responses whose field `name` is `value`; return their number."""
+    # Encoded as responses are: only two line separators are escaped.
     written = json.dumps({name: value}, ensure_ascii=False, separators=(",", ":"))[1:-1]
     written = written.replace("\u2028", r"\u2028").replace("\u2029", r"\u2029")
     kept = IdempotentAnswer.objects.filter(body__contains=written)
@@ -182,10 +182,10 @@ def _field(body: Any, name: str) -> Any:
 
 
 def forget_quotes(quoted_in: Callable[[Any], bool], pieces: Iterable[str]) -> int:
-    """Take the text out of every kept answer that quotes a text without naming its id.
+    """Remove the bodies of stored responses that quote a text.
 
-    Read are only the answers that hold one of the pieces: patterns of which all spellings of the
-    texts hold one, in whatever case, "" where there is no such thing.
+    Reads only responses that contain one of the pieces: patterns contained in all spellings of the
+    texts, in any case; "" where there is none.
     """
     near = Q()
     for piece in pieces:
@@ -201,6 +201,6 @@ def old_answers(now: datetime) -> QuerySet[IdempotentAnswer]:
 
 
 def drop_old_answers(workspace: Workspace, *, now: datetime) -> int:
-    """Delete what is older than 24 hours; return how many answers."""
+    """Delete stored responses older than 24 hours; return their number."""
     with in_workspace(workspace):
         return old_answers(now).delete()[1].get(IdempotentAnswer._meta.label, 0)

@@ -1,4 +1,4 @@
-"""Inserting new rows of several tables in one round trip to the database."""
+"""Insert new rows of several tables in one round trip."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from engram.kernel.tenancy import stamp
 
 
 def insert(rows: Iterable[Model]) -> None:
-    """Insert rows in their order; those whose key the database makes are given it.
+    """Insert rows in their order; set primary keys that the database generates.
 
-    For rows that nothing listens to: no signal is sent, as in `bulk_create`.
+    Sends no signals, as `bulk_create`.
     """
     groups = [list(group) for _, group in groupby(rows, key=type)]
     if not groups:
         return
     with connection.cursor() as cursor:
-        # Bound row by row: what is longer or has more parameters is parsed anew every time.
+        # Bound row by row, because statements with more parameters would be parsed every time.
         cursor.execute("; ".join(_bind_rows(group, cursor.mogrify) for group in groups))
         for position, group in enumerate(groups):
             if position:
@@ -44,7 +44,7 @@ def _bind_rows(group: Sequence[Model], bind: Callable[[str, Sequence[Any]], str]
 
 @lru_cache(maxsize=64)
 def _shape(model: type[Model]) -> tuple[Sequence[Field[Any, Any]], str, str, str]:
-    """Return the fields to write of a model, and the parts of its statement."""
+    """Return the fields of a model to insert, and the parts of its statement."""
     meta = model._meta
     quote = connection.ops.quote_name
     made = meta.auto_field

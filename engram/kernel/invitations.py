@@ -1,7 +1,6 @@
-"""Invitations into a workspace: a link shown once, that the person named accepts or declines.
+"""Invite people to a workspace by a link, shown once, that the invited person accepts or declines.
 
-Nobody is pulled into a workspace, and who invites does not learn whether an account of that name
-exists: the answer is the same.
+The inviter does not learn whether an account of that name exists: the response is the same.
 """
 
 from __future__ import annotations
@@ -34,10 +33,10 @@ def invite(
     now: datetime,
     lasts: timedelta = LASTS,
 ) -> tuple[Invitation, str]:
-    """Make an invitation and return it with its token, which is never shown again.
+    """Create an invitation and return it with its token, which is never shown again.
 
-    It can be used while the person who made it is an admin. An earlier one of the same person that
-    is still open is revoked.
+    It is valid while the inviter is an admin. An open earlier invitation of the same person is
+    revoked.
     """
     if Membership.objects.filter(workspace=workspace, user__username=username).exists():
         raise InvalidError("username", "This person is a member already.")
@@ -59,13 +58,13 @@ def invite(
 
 
 def revoke(invitation: Invitation, *, actor: Actor, now: datetime) -> bool:
-    """Make a link useless; tell whether it was still open."""
+    """Revoke an invitation; return whether it was open."""
     with in_workspace(invitation.workspace):
         return _revoke(invitation, actor=actor, now=now)
 
 
 def find(token: str, *, username: str, now: datetime) -> Invitation:
-    """Return the open invitation of a link, for the person that it names; else raise."""
+    """Return the open invitation of a token for the invited person; raise otherwise."""
     invitation = Invitation.objects.select_related("workspace").filter(digest=digest_of(token))
     found = invitation.first()
     if found is None or found.username != username or not found.is_open(now):
@@ -77,7 +76,7 @@ def find(token: str, *, username: str, now: datetime) -> Invitation:
 
 
 def accept(token: str, *, user: User, now: datetime) -> Membership:
-    """Make the person a member, once; the workspace that they look at stays as it is."""
+    """Make the person a member; their chosen workspace does not change."""
     invitation = find(token, username=user.get_username(), now=now)
     with in_workspace(invitation.workspace):
         _close(invitation, "accepted_at", now)
@@ -97,7 +96,7 @@ def decline(token: str, *, user: User, now: datetime) -> None:
 
 
 def revoke_of_former_admins(workspace: Workspace, *, actor: Actor, now: datetime) -> int:
-    """Revoke the open invitations of people who are no admins any more; return how many."""
+    """Revoke the open invitations of former admins; return their number."""
     with in_workspace(workspace):
         unanswered = Invitation.objects.filter(
             workspace=workspace, accepted_at=None, declined_at=None, revoked_at=None
@@ -107,9 +106,9 @@ def revoke_of_former_admins(workspace: Workspace, *, actor: Actor, now: datetime
 
 
 def _may_still_invite(invitation: Invitation) -> bool:
-    """Tell whether the person who made an invitation is an active admin still.
+    """Return whether the inviter is still an active admin.
 
-    What a command made has no person who could lose the role.
+    Always true for invitations made by a command.
     """
     made = Event.objects.filter(type="member.invited", object_id=str(invitation.pk)).first()
     if made is None or made.actor_kind != "user":
@@ -128,7 +127,7 @@ def _actor(user: User, invitation: Invitation) -> Actor:
 
 
 def _close(invitation: Invitation, stamp: str, now: datetime) -> None:
-    """Stamp an open invitation; of two at once the second finds it closed."""
+    """Set a timestamp of an open invitation; a concurrent second call raises."""
     still_open = Invitation.objects.filter(
         pk=invitation.pk, accepted_at=None, declined_at=None, revoked_at=None
     )

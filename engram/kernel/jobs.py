@@ -1,4 +1,4 @@
-"""Waking background tasks by name: a row says what is due, the task is only a wake-up."""
+"""Wake background tasks by name: rows record what is due, the task is only a wake-up."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _broker = BrokerCooldown("waking a worker")
 
 
 def wake(task_name: str, *ids: UUID | str) -> None:
-    """Ask a worker, after commit, to look at rows that are due.
+    """Send a task after commit, to process due rows.
 
-    A dead broker is no error here: the rows stay due and the periodic sweep finds them.
+    An unreachable broker is no error: the rows stay due and a periodic sweep finds them.
     """
     wake_up = _WakeUp(task_name, tuple(str(i) for i in ids))
     within = set(connection.savepoint_ids)
@@ -26,7 +26,7 @@ def wake(task_name: str, *ids: UUID | str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _WakeUp:
-    """One task to send, once a transaction however often it is asked for."""
+    """One task to send, at most once per transaction."""
 
     task_name: str
     ids: tuple[str, ...]

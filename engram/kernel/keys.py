@@ -1,4 +1,4 @@
-"""Keys: made once, shown once, found by digest, revoked for good."""
+"""Issue, find, revoke and count uses of API keys; only their digests are stored."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ USE_FLUSH_INTERVAL = timedelta(seconds=30)
 
 @dataclass(frozen=True, slots=True)
 class FoundKey:
-    """What a presented key opens."""
+    """A presented key with its workspace, role and claims."""
 
     id: UUID
     workspace_id: UUID
@@ -42,18 +42,18 @@ class FoundKey:
 
     @property
     def actor(self) -> Actor:
-        """Return whom history names when the key is used."""
+        """Return the key as the author of changes."""
         return Actor(
             kind="key", id=str(self.id), label=self.name, role=self.role, claims=self.claims
         )
 
     def is_usable(self, now: datetime) -> bool:
-        """Tell whether the key is neither revoked nor expired."""
+        """Return whether the key is neither revoked nor expired."""
         return self.revoked_at is None and (self.expires_at is None or self.expires_at > now)
 
 
 def digest_of(token: str) -> str:
-    """Return the stored form of a key. Keys carry 256 random bits, so a plain hash suffices."""
+    """Return the digest of a key. Keys have 256 random bits, so a plain hash suffices."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -65,10 +65,10 @@ def claims_of(
     may_pin: bool | None = None,
     agent: str = "",
 ) -> Claims:
-    """Return what a key of a role may claim; None is the role's default.
+    """Return the claims of a key of a role; None means the role's default.
 
-    Raise `InvalidError` for what makes no sense: readers claim nothing, and a reviewer, who could
-    accept each request of its own, is not held to less than everything.
+    Raise `InvalidError` for a reader with claims, and for a limited reviewer, which could accept
+    its own requests.
     """
     is_reviewer = role.includes(Role.REVIEWER)
     highest = Provenance.USER_STATED if is_reviewer else Provenance.ASSISTANT_DERIVED
@@ -91,7 +91,7 @@ def claims_of(
 
 
 def actor_of(key: ApiKey) -> Actor:
-    """Return whom history names when a stored key is used."""
+    """Return a stored key as the author of changes."""
     claims = Claims(Provenance(key.provenance_ceiling), key.may_relay, key.may_pin, key.agent)
     return Actor(kind="key", id=str(key.pk), label=key.name, role=Role(key.role), claims=claims)
 
@@ -136,7 +136,7 @@ def issue(
 
 
 def revoke(key: ApiKey, *, actor: Actor, now: datetime) -> bool:
-    """Revoke a key for good; tell whether it was still valid."""
+    """Revoke a key permanently; return whether it was valid."""
     with in_workspace(key.workspace_id):
         revoked = ApiKey.objects.filter(pk=key.pk, revoked_at=None).update(revoked_at=now)
         if revoked:
@@ -145,13 +145,13 @@ def revoke(key: ApiKey, *, actor: Actor, now: datetime) -> bool:
 
 
 def find(token: str) -> FoundKey | None:
-    """Look a presented key up, across workspaces, through the one function that may do so."""
+    """Find a presented key in all workspaces, through the database function that may do so."""
     found = find_with_workspace(token)
     return found[0] if found else None
 
 
 def find_with_workspace(token: str) -> tuple[FoundKey, Workspace] | None:
-    """Look a presented key and what it opens up."""
+    """Find a presented key with its workspace."""
     workspaces = connection.ops.quote_name(Workspace._meta.db_table)
     with connection.cursor() as cursor:
         cursor.execute(
@@ -183,7 +183,7 @@ def find_with_workspace(token: str) -> tuple[FoundKey, Workspace] | None:
 
 @dataclass(slots=True)
 class _Uses:
-    """Requests of one key that are not written yet."""
+    """The requests of one key that are not written yet."""
 
     workspace_id: UUID
     count: int
@@ -191,20 +191,20 @@ class _Uses:
 
 
 class UseCounter:
-    """Counts requests per key in memory and writes them at most once an interval.
+    """Counts requests per key in memory and writes them at most once per interval.
 
-    A write per request would double the cost of a recall; a crash loses at most one interval.
-    What a key that fell silent leaves is written with the next request of any key, one key a
-    request: nobody's request pays for all the others.
+    A write per request would double the cost of a recall; a crash loses at most one interval. The
+    rest of an idle key is written with the next request of any key, at most one other key per
+    request.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._waiting: dict[UUID, _Uses] = {}  # the longest-waiting first
+        self._waiting: dict[UUID, _Uses] = {}  # longest waiting first
         self._written_at: dict[UUID, datetime] = {}
 
     def count(self, key: FoundKey, now: datetime) -> None:
-        """Count one request, and write the sums whose interval has passed."""
+        """Count one request, and write the counts whose interval has passed."""
         with self._lock:
             uses = self._waiting.setdefault(key.id, _Uses(key.workspace_id, 0, now))
             uses.count += 1
@@ -218,7 +218,7 @@ class UseCounter:
                 )
 
     def _due(self, key_id: UUID, now: datetime) -> set[UUID]:
-        """Return the keys to write: this one and the longest-waiting one, if they are due."""
+        """Return the keys to write: this one and the longest waiting one, if they are due."""
 
         def is_due(key_id: UUID) -> bool:
             written_at = self._written_at.get(key_id)

@@ -1,4 +1,4 @@
-"""What a row is called where its text must not be shown: in titles, messages and choices."""
+"""Labels of rows without their texts, for titles, messages and choices."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from django.utils import timezone
 
 
 def row_label(row: Model, at: datetime | None = None) -> str:
-    """Return the kind of a row, the beginning of its id and when it was made.
+    """Return the kind of a row, the first characters of its id and its creation time.
 
     A text would stay in sessions, cookies and logs after it was forgotten or erased.
     """

@@ -1,10 +1,10 @@
-"""How long stages take: counted in memory, written every few seconds, read as percentiles.
+"""Latencies of stages: counted in memory, written every few seconds, read as percentiles.
 
-A histogram has buckets whose edges grow by a tenth, from 10 µs to twelve minutes; a percentile is
-the middle of its bucket, at most 5 % off what it would be of the times themselves. Counting costs
-microseconds and no query; `write` is called by the thread of `engram.kernel.heartbeat` and when a
-process ends. A transaction that fails drops what it held, so that nothing is ever counted twice:
-one interval is lost at most, as it is when a process is killed.
+A histogram has geometric buckets with ratio 1.1, from 10 µs to twelve minutes; a percentile is the
+middle of its bucket, with an error of at most 5 %. Counting costs microseconds and no query;
+`write` is called by the thread of `engram.kernel.heartbeat` and when a process ends. A failed write
+drops its counts, so that nothing is counted twice; like a killed process, it loses at most one
+interval.
 """
 
 from __future__ import annotations
@@ -38,21 +38,21 @@ _LOG_RATIO = math.log(RATIO)
 
 
 def bucket_of(seconds: float) -> int:
-    """Return the bucket of a duration; what is no positive number falls in the first."""
+    """Return the bucket of a duration; values that are not positive fall in the first."""
     if not seconds > FLOOR_SECONDS:
         return 0
-    if seconds >= HOUR:  # dividing the largest floats by the floor would overflow
+    if seconds >= HOUR:  # the division would overflow for the largest floats
         return BUCKETS - 1
     return min(int(math.log(seconds / FLOOR_SECONDS) / _LOG_RATIO), BUCKETS - 1)
 
 
 def seconds_of(bucket: int) -> float:
-    """Return the middle of a bucket."""
+    """Return the middle of a bucket, in seconds."""
     return float(FLOOR_SECONDS * RATIO ** (bucket + 0.5))
 
 
 def percentile(counts: Sequence[int], share: float) -> float | None:
-    """Return the duration that `share` of the counted ones do not exceed; None without any."""
+    """Return the quantile `share` (0..1) of the counted durations; None without any."""
     total = sum(counts)
     if not total:
         return None
@@ -75,7 +75,7 @@ def add_histograms(histograms: Iterable[Sequence[int]]) -> list[int]:
 
 @dataclass(slots=True)
 class LatencyHistogram:
-    """Durations that were counted and not written yet."""
+    """Counted durations that are not written yet."""
 
     counts: dict[int, int] = field(default_factory=lambda: defaultdict(int))
     total_seconds: float = 0.0
@@ -97,13 +97,13 @@ Key = tuple[UUID, str, int]  # workspace, stage, hour since the epoch
 
 
 class PendingLatencies:
-    """The durations of this process that wait to be written; safe in threads and forks."""
+    """The unwritten durations of this process; safe for threads and forks."""
 
     def __init__(self) -> None:
         self.begin_anew()
 
     def begin_anew(self) -> None:
-        """Leave to the parent of a fork what it has counted: it writes that itself."""
+        """Drop the parent's counts in a forked process; the parent writes them."""
         self._lock = threading.Lock()
         self._heaps: dict[Key, LatencyHistogram] = {}
 
@@ -118,7 +118,7 @@ class PendingLatencies:
             heap.add(seconds, at)
 
     def take(self) -> Mapping[Key, LatencyHistogram]:
-        """Return what waits, and begin anew."""
+        """Return the pending counts, and reset them."""
         with self._lock:
             taken, self._heaps = self._heaps, {}
         return taken
@@ -129,9 +129,9 @@ os.register_at_fork(after_in_child=waiting.begin_anew)
 
 
 def write(worker: str) -> None:
-    """Write what waits, one transaction a workspace, in the name of a process.
+    """Write the pending counts of a process, in one transaction per workspace.
 
-    What was counted of workspaces that are gone, as evaluations leave them, is nobody's.
+    Counts of deleted workspaces, as evaluations leave them, are dropped.
     """
     by_workspace: dict[UUID, list[tuple[Key, LatencyHistogram]]] = defaultdict(list)
     for key, heap in sorted(waiting.take().items(), key=lambda row: row[0]):
@@ -144,19 +144,19 @@ def write(worker: str) -> None:
                 _add_hours(rows)
                 _add_tallies(rows, worker)
         except (Error, PoolTimeout) as error:
-            if not isinstance(error, IntegrityError):  # it was deleted just now
+            if not isinstance(error, IntegrityError):  # the workspace was deleted just now
                 log.warning("%d latencies were dropped: %s", len(rows), type(error).__name__)
 
 
 def _exists(workspace_id: UUID) -> bool:
-    """Tell whether a workspace is there; of one that is not sure to be gone, yes."""
+    """Return whether a workspace exists; True if this is not certain."""
     try:
         return Workspace.objects.filter(pk=workspace_id).exists()
     except (Error, PoolTimeout):
         return True
 
 
-# In the order of their keys, so that two processes never wait for each other in a circle.
+# In the order of their keys, so that two processes cannot deadlock.
 _ADD_HOUR = f"""
     INSERT INTO {LatencyHour._meta.db_table} AS kept
         (workspace_id, stage, hour, counts, total_seconds)
@@ -197,7 +197,7 @@ def _add_tallies(rows: Iterable[tuple[Key, LatencyHistogram]], worker: str) -> N
 
 @dataclass(frozen=True, slots=True)
 class Latency:
-    """How long one stage took in a window; all None when it never ran."""
+    """The latency of one stage in a window; all None when it never ran."""
 
     stage: str
     count: int
@@ -210,7 +210,7 @@ class Latency:
 
 
 def latencies(stages: Iterable[str], *, since: datetime) -> dict[str, Latency]:
-    """Return the latencies of the served workspace from the hour of `since` on."""
+    """Return the latencies of the current workspace from the hour of `since` on."""
     hour = since.replace(minute=0, second=0, microsecond=0)
     histograms: dict[str, list[list[int]]] = defaultdict(list)
     seconds: dict[str, float] = defaultdict(float)
@@ -258,6 +258,6 @@ def old_tallies(now: datetime) -> QuerySet[WorkerTally]:
 
 
 def drop_old(now: datetime) -> None:
-    """Delete the served workspace's latencies that are older than 35 days."""
+    """Delete latencies of the current workspace older than 35 days."""
     old_hours(now).delete()
     old_tallies(now).delete()

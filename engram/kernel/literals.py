@@ -1,4 +1,4 @@
-"""Numbers, moments and ids as callers write them in texts: one reading of each, bounded."""
+"""Parse numbers, times and ids in texts of callers, with bounds."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from uuid import UUID
 from django.utils.dateparse import parse_datetime
 
 MAX_BIGINT = 2**63 - 1
-MAX_DIGITS = 19  # of such a number; more are not read at all
+MAX_DIGITS = 19  # of a number; longer texts are refused
 MOMENT_MAX_CHARS = 64
 NUMBER_MAX_CHARS = 64
 
 
 def whole_number(text: str, *, least: int, most: int) -> int:
-    """Return the number that ASCII digits write; raise `ValueError` when it is none or outside."""
+    """Return the number of ASCII digits; raise `ValueError` if it is invalid or out of range."""
     if not (text.isascii() and text.isdigit() and len(text) <= MAX_DIGITS):
         raise ValueError(f"{text[:MAX_DIGITS]!r} is not a whole number")
     number = int(text)
@@ -38,10 +38,9 @@ def decimal_number(text: str, *, least: float, most: float) -> float:
 
 
 def moment(text: str) -> datetime:
-    """Return the moment that an ISO 8601 text names, in UTC; without an offset it is UTC.
+    """Return the time of an ISO 8601 text, in UTC; without an offset it is UTC.
 
-    Raises `ValueError` when it is none, or lies outside of the years 1 to 9999 in UTC: the
-    database knows no offsets of sixteen hours and more.
+    Raise `ValueError` if it is invalid, or outside the years 1 to 9999 in UTC.
     """
     if not text.isascii() or len(text) > MOMENT_MAX_CHARS:
         raise ValueError("not a moment")
@@ -57,7 +56,7 @@ def moment(text: str) -> datetime:
 
 
 def row_id(text: str) -> UUID | None:
-    """Return the id of a row that a text names; None when it is none."""
+    """Return the UUID of a text; None if it is not one."""
     try:
         return UUID(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""The only sender of live events: after commit, to everybody who watches the workspace."""
+"""Send live events after commit to everybody who watches the workspace."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 SEND_TIMEOUT_SECONDS = 1.0
 EXIT_TIMEOUT_SECONDS = 2.0
 WAITING_MAX = 10_000
-Post = tuple[str, dict[str, Any]]  # a group, and the message for it
+Post = tuple[str, dict[str, Any]]  # group and message
 
 
 def group_name(workspace_id: UUID) -> str:
@@ -54,10 +54,10 @@ def publish(
     transaction.on_commit(lambda: _postman.take((group_name(workspace_id), message)))
 
 
-class Postman:
-    """Sends what it takes, in order, from a thread of its own: no caller waits for the broker.
+class EventSender:
+    """Sends messages in order from its own thread, so that no caller waits for the broker.
 
-    The thread keeps one event loop, and so one connection; a process has it once it publishes.
+    The thread keeps one event loop and one connection; it starts with the first message.
     """
 
     def __init__(self) -> None:
@@ -67,9 +67,9 @@ class Postman:
         self._broker = BrokerCooldown("live events")
 
     def take(self, post: Post) -> None:
-        """Take a message, or drop it when too many wait."""
+        """Queue a message, or drop it when the queue is full."""
         with self._lock:
-            if self._process != os.getpid():  # a forked process has no thread of its parent's
+            if self._process != os.getpid():  # a forked process does not have its parent's thread
                 self._process = os.getpid()
                 self._waiting = Queue(WAITING_MAX)
                 threading.Thread(
@@ -93,7 +93,7 @@ class Postman:
                     waiting.task_done()
 
     def _finish(self, waiting: Queue[Post]) -> None:
-        """Let the last events of a process that ends be sent."""
+        """Wait until the last messages are sent, when the process ends."""
         until = monotonic() + EXIT_TIMEOUT_SECONDS
         while waiting.unfinished_tasks and monotonic() < until:
             sleep(0.01)
@@ -110,4 +110,4 @@ async def _send(group: str, message: dict[str, Any]) -> None:
             await layer.group_send(group, message)
 
 
-_postman = Postman()
+_postman = EventSender()

@@ -1,10 +1,10 @@
-"""Messages to schema-checked JSON, by any endpoint that speaks OpenAI's chat protocol.
+"""Ask a language model for schema-checked JSON, by OpenAI's chat protocol.
 
 `settings.ENGRAM_LLM` names it: ``model``, ``base_url``, ``api_key``, ``timeout_seconds`` of one
 attempt, ``total_seconds`` of a whole question, ``prices`` (US dollars per million tokens in and
-out, by model) and ``default_price`` of models that are not listed. Nothing here touches the
-database, so that no connection and no lock is held while a model thinks; `kernel/spend.py` keeps
-the day's account. Errors carry kinds and numbers, never a key or a text.
+out, by model) and ``default_price`` of models that are not listed. Nothing here uses the database,
+so that no connection and no lock is held while a model answers; `kernel/spend.py` keeps the day's
+account. Errors contain kinds and numbers, never a key or a text.
 
 openai's client speaks the protocol; its own retries are off, because each attempt is charged for
 what it used, and all of them share one time limit with the repair of an answer that does not fit.
@@ -30,23 +30,23 @@ Message = Mapping[str, str]  # role and content
 
 ATTEMPTS: Final = 3
 FIRST_PAUSE_SECONDS: Final = 0.5
-MAX_PAUSE_SECONDS: Final = 10.0  # who asks for more is asked again by a later run
+MAX_PAUSE_SECONDS: Final = 10.0  # for a longer Retry-After a later run asks again
 REPAIR_QUOTE_CHARS: Final = 4000
-ERRORS_TOLD: Final = 5
+ERRORS_LISTED: Final = 5
 MAX_CANDIDATES: Final = 20
-BYTES_PER_TOKEN: Final = 3  # upper side: English has four and more, Chinese three
+BYTES_PER_TOKEN: Final = 3  # a low estimate: English has four and more, Chinese three
 MESSAGE_TOKENS: Final = 8
-MAX_TOKENS_TOLD: Final = 10_000_000  # more is no count
-# Parameters that some servers do not know, in the order in which they are given up.
+MAX_TOKENS_REPORTED: Final = 10_000_000  # a higher number is not believed
+# Parameters that some servers reject, in the order in which they are dropped.
 _OPTIONAL: Final = ("response_format", "json_schema", "max_tokens", "temperature")
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of one or more calls.
+    """The tokens of one or more calls.
 
-    Estimated for a call that broke off after it was sent; one that never reached the endpoint, or
-    that it refused, has used nothing.
+    Estimated for a call that failed after it was sent; zero for one that did not reach the endpoint
+    or was refused.
     """
 
     input_tokens: int = 0
@@ -62,12 +62,12 @@ class Usage:
 
     @property
     def tokens(self) -> int:
-        """Return the tokens both ways."""
+        """Return the sum of input and output tokens."""
         return self.input_tokens + self.output_tokens
 
 
 class ModelError(Exception):
-    """There is no usable answer; `usage` is what was used all the same."""
+    """There is no usable answer; `usage` is what the attempts used."""
 
     def __init__(self, message: str, usage: Usage = Usage()):
         super().__init__(message)
@@ -75,7 +75,7 @@ class ModelError(Exception):
 
 
 class UnavailableError(ModelError):
-    """The endpoint cannot be reached or is overloaded; `retry_after_seconds` if it says when."""
+    """The endpoint cannot be reached or is overloaded; with its `retry_after_seconds`."""
 
     def __init__(
         self,
@@ -88,7 +88,7 @@ class UnavailableError(ModelError):
 
 
 class RejectedError(ModelError):
-    """The endpoint does not take the request: its key, its model or its size."""
+    """The endpoint rejects the request: key, model or size."""
 
 
 class RefusedError(ModelError):
@@ -96,12 +96,12 @@ class RefusedError(ModelError):
 
 
 class MalformedError(ModelError):
-    """The model's answer does not fit the schema, not even when it was told so."""
+    """The model's answer does not fit the schema, even after a repair attempt."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelAnswer(Generic[T]):
-    """What a model answered, and what that took."""
+    """A model's answer with its usage and cost."""
 
     value: T
     model: str
@@ -110,19 +110,19 @@ class ModelAnswer(Generic[T]):
 
 
 def model_name() -> str:
-    """Return the name of the model, empty when none is configured."""
+    """Return the name of the configured model, or ""."""
     options = settings.ENGRAM_LLM
     has_endpoint = bool(options.get("base_url") or options.get("api_key"))
     return str(options["model"] or "") if has_endpoint else ""
 
 
 def estimate_tokens(text: str) -> int:
-    """Return an upper-side estimate of a text's tokens."""
+    """Return an upper estimate of a text's tokens."""
     return math.ceil(len(text.encode("utf-8", "replace")) / BYTES_PER_TOKEN)
 
 
 def cost_usd(usage: Usage, model: str) -> float:
-    """Return what tokens cost by the configured prices; a dated name costs what its family does."""
+    """Return the cost by the configured prices; a dated model name has the price of its family."""
     options = settings.ENGRAM_LLM
     prices: Mapping[str, Sequence[float]] = options["prices"]
     fitting = [name for name in prices if model == name or model.startswith(f"{name}-")]
@@ -131,13 +131,13 @@ def cost_usd(usage: Usage, model: str) -> float:
 
 
 def highest_cost_usd(messages: Sequence[Message], max_output_tokens: int) -> float:
-    """Return what a question is reserved at: the first attempt and its repair, both at full length.
+    """Return the cost to reserve for a question: the first attempt and its repair at full length.
 
-    An attempt that breaks off after the endpoint has read it may cost more; the account then shows
-    what was estimated for it.
+    Attempts that fail after the endpoint has read them may cost more; they are then accounted by an
+    estimate.
     """
-    asked = _estimate_input(messages)
-    both = Usage(2 * asked + max_output_tokens + REPAIR_QUOTE_CHARS, 2 * max_output_tokens)
+    sent = _estimate_input(messages)
+    both = Usage(2 * sent + max_output_tokens + REPAIR_QUOTE_CHARS, 2 * max_output_tokens)
     return cost_usd(both, model_name())
 
 
@@ -149,9 +149,9 @@ def ask(
     max_output_tokens: int = 2048,
     sleep: Callable[[float], object] = time.sleep,
 ) -> ModelAnswer[T]:
-    """Ask for JSON of a shape; an answer that does not fit is told why, once.
+    """Ask for JSON of a pydantic model; repair an answer that does not fit once.
 
-    It is sent back for that, and may repeat what the messages quote: `escape` escapes it.
+    For the repair the answer is sent back with the errors; `escape` escapes memory texts in it.
 
     Raises
     ------
@@ -166,7 +166,7 @@ def ask(
         value = _answer(question, messages, escape)
     except ModelError:
         raise
-    except Exception as odd:  # noqa: BLE001  an endpoint may answer anything: that is an outage
+    except Exception as odd:  # noqa: BLE001  an unexpected response counts as an outage
         what = f"{model} answered oddly: {type(odd).__name__}"
         raise UnavailableError(what, question.used) from None
     return ModelAnswer(value, model, question.used, cost_usd(question.used, model))
@@ -177,12 +177,12 @@ def _answer(question: _Question[T], messages: Sequence[Message], escape: Callabl
     try:
         return _read(text, shape)
     except _UnfitError as unfit:
-        told = f"That answer does not fit: {unfit}. Answer again, with the JSON object alone."
+        message = f"That answer does not fit: {unfit}. Answer again, with the JSON object alone."
         repaired = question.put(
             [
                 *messages,
                 {"role": "assistant", "content": escape(text[:REPAIR_QUOTE_CHARS]) or "(nothing)"},
-                {"role": "user", "content": escape(told)},
+                {"role": "user", "content": escape(message)},
             ]
         )
         try:
@@ -193,7 +193,7 @@ def _answer(question: _Question[T], messages: Sequence[Message], escape: Callabl
 
 
 class _TransientError(Exception):
-    """Worth another attempt; `pause_seconds` is what the endpoint asks for."""
+    """The attempt can be retried; `pause_seconds` is the endpoint's Retry-After."""
 
     def __init__(self, what: str, pause_seconds: float | None = None):
         super().__init__(what)
@@ -202,7 +202,7 @@ class _TransientError(Exception):
 
 @dataclass(slots=True)
 class _Question(Generic[T]):
-    """One question with its attempts: what was used so far, and until when it may last."""
+    """One question with its usage over all attempts, and its deadline."""
 
     endpoint: Endpoint
     model: str
@@ -215,7 +215,7 @@ class _Question(Generic[T]):
     )
 
     def put(self, messages: Sequence[Message]) -> str:
-        """Return the text of an answer, trying again while that makes sense."""
+        """Return the text of an answer, with retries of transient errors."""
         wait: float | None = None
         what = "timed out"
         for attempt in range(ATTEMPTS):
@@ -231,7 +231,7 @@ class _Question(Generic[T]):
         raise UnavailableError(f"{self.model} did not answer: {what}", self.used, wait)
 
     def _post(self, messages: Sequence[Message]) -> Any:
-        """Send once; a parameter that the server does not know is left out from then on."""
+        """Send once; drop a parameter that the server rejects from then on."""
         import httpx2
         from openai import APIConnectionError, APIStatusError, OpenAIError
 
@@ -240,10 +240,10 @@ class _Question(Generic[T]):
             try:
                 return self.endpoint.post(body, seconds=self._seconds_left())
             except APIStatusError as error:
-                if not self._gave_up_parameter(error, body):
+                if not self._drop_parameter(error, body):
                     raise self._classify(error) from None
             except (APIConnectionError, httpx2.HTTPError, TimeoutError) as error:
-                # Once it was sent it may have been read, and be paid for though nothing came back.
+                # A request that was sent may be charged, even without a response.
                 if not never_sent(error):
                     self.used += Usage(_estimate_input(messages), 0, 1)
                 raise _TransientError(type(error).__name__) from None
@@ -252,10 +252,10 @@ class _Question(Generic[T]):
                 raise _TransientError(type(error).__name__) from None
 
     def _seconds_left(self) -> float:
-        left = min(settings.ENGRAM_LLM["timeout_seconds"], self.ends_at - time.monotonic())
-        if left <= 0:
+        seconds = min(settings.ENGRAM_LLM["timeout_seconds"], self.ends_at - time.monotonic())
+        if seconds <= 0:
             raise _TransientError("timed out")
-        return float(left)
+        return float(seconds)
 
     def _body(self, messages: Sequence[Message]) -> dict[str, Any]:
         unknown = self.endpoint.unknown_parameters(self.model)
@@ -275,12 +275,12 @@ class _Question(Generic[T]):
         limit = "max_completion_tokens" if "max_tokens" in unknown else "max_tokens"
         return body | {limit: self.max_output_tokens}
 
-    def _gave_up_parameter(self, error: Any, body: Mapping[str, Any]) -> bool:
-        """Note which parameter a server complains of; False when that is not the matter."""
+    def _drop_parameter(self, error: Any, body: Mapping[str, Any]) -> bool:
+        """Drop the parameter that the error names; return False if it names none."""
         if error.status_code not in {400, 404, 415, 422, 501}:
             return False
-        said = str(error.body if error.body is not None else error).lower()
-        named = [name for name in _OPTIONAL if name in said]
+        message = str(error.body if error.body is not None else error).lower()
+        named = [name for name in _OPTIONAL if name in message]
         if not named and error.status_code != 404:
             named = ["response_format"]
         wanted = next((name.replace("json_schema", "response_format") for name in named), None)
@@ -296,7 +296,7 @@ class _Question(Generic[T]):
         return RejectedError(f"{self.model} answered status {status}", self.used)
 
     def _text(self, answer: Any, messages: Sequence[Message]) -> str:
-        """Return the text of a completion and count it."""
+        """Return the text of a completion and count its usage."""
         try:
             choice = answer["choices"][0]
             message = choice["message"]
@@ -309,32 +309,32 @@ class _Question(Generic[T]):
         self.used += _usage(answer.get("usage"), messages, text)
         if refusal or choice.get("finish_reason") == "content_filter":
             raise RefusedError(f"{self.model} declined", self.used)
-        return text.encode("utf-8", "replace").decode()  # half a character fits no message
+        return text.encode("utf-8", "replace").decode()  # without lone surrogates
 
 
 def _estimate_input(messages: Sequence[Message]) -> int:
     return sum(estimate_tokens(m["content"]) + MESSAGE_TOKENS for m in messages)
 
 
-def _usage(said: Any, messages: Sequence[Message], text: str) -> Usage:
-    """Return the tokens that an answer says it took; what it does not say is estimated."""
-    counts = said if isinstance(said, dict) else {}
-    asked, answered = counts.get("prompt_tokens"), counts.get("completion_tokens")
-    if _is_count(asked) and _is_count(answered):
-        return Usage(asked, answered, 1)
+def _usage(reported: Any, messages: Sequence[Message], text: str) -> Usage:
+    """Return the usage that a response states; estimate what it does not state."""
+    counts = reported if isinstance(reported, dict) else {}
+    sent, answered = counts.get("prompt_tokens"), counts.get("completion_tokens")
+    if _is_count(sent) and _is_count(answered):
+        return Usage(sent, answered, 1)
     return Usage(_estimate_input(messages), estimate_tokens(text), 1)
 
 
-def _is_count(said: Any) -> TypeGuard[int]:
-    return isinstance(said, int) and 0 <= said <= MAX_TOKENS_TOLD
+def _is_count(value: Any) -> TypeGuard[int]:
+    return isinstance(value, int) and 0 <= value <= MAX_TOKENS_REPORTED
 
 
 class _UnfitError(Exception):
-    """Why a text is no JSON of the wanted shape, in words for the model."""
+    """The text is not JSON of the required shape; the message is for the model."""
 
 
 def _read(text: str, shape: type[T]) -> T:
-    """Return the one JSON object of the shape in a text, which may have prose around it."""
+    """Return the only JSON object of the shape in a text, ignoring text around it."""
     try:
         return shape.model_validate_json(text.strip())
     except ValidationError as error:
@@ -371,6 +371,6 @@ def _objects(text: str) -> list[str]:
 def _describe(error: ValidationError) -> str:
     parts = [
         f"{'.'.join(str(part) for part in row['loc']) or 'the answer'}: {row['msg']}"
-        for row in error.errors(include_input=False, include_url=False)[:ERRORS_TOLD]
+        for row in error.errors(include_input=False, include_url=False)[:ERRORS_LISTED]
     ]
     return "; ".join(parts)

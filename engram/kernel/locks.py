@@ -1,4 +1,4 @@
-"""One at a time, by name: locks that are held until the transaction ends."""
+"""Advisory locks by name, held until the transaction ends."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from django.db import connection
 
 
 def one_at_a_time(name: str) -> None:
-    """Wait until no other transaction holds the lock of this name, and hold it.
+    """Wait for the advisory lock of this name, and hold it until the transaction ends.
 
-    The database keeps a hash of the name: two names may, very rarely, wait for each other.
+    The database uses a hash of the name: two names can collide, very rarely.
     """
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [name])

@@ -1,4 +1,4 @@
-"""Counts every request, by method and status."""
+"""Count every request, by method and status."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ METHODS = frozenset({"GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"}
 
 
 class CountingMiddleware:
-    """Tells the process's tally of every answer."""
+    """Counts every response in the process's counters."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]):
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Answer and count."""
+        """Handle the request and count it."""
         response = self.get_response(request)
-        # A method is the caller's to choose: what we do not know is one name, not thousands.
+        # Callers choose the method: unknown ones are counted under one name.
         method = request.method if request.method in METHODS else "OTHER"
         heartbeat.tally.answered(str(method), response.status_code)
         return response

@@ -1,4 +1,4 @@
-"""What happens around every request: an id, a policy for scripts, a member's workspace."""
+"""Middleware: request ids, Content-Security-Policy, the workspace of signed-in members."""
 
 from __future__ import annotations
 
@@ -21,25 +21,27 @@ PAGE_PREFIXES = ("/admin/", "/console/")
 
 
 class RequestIdMiddleware:
-    """Gives every answer an `X-Request-ID`, the caller's own when it is a sane one."""
+    """Adds `X-Request-ID` to every response: the caller's own if it is valid."""
 
     def __init__(self, get_response: GetResponse):
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Answer with the id."""
-        asked = request.headers.get("X-Request-ID", "")
-        is_sane = 0 < len(asked) <= 64 and asked.isascii() and asked.replace("-", "").isalnum()
-        request.request_id = asked if is_sane else uuid.uuid4().hex  # type: ignore[attr-defined]
+        """Handle the request and add the id."""
+        sent_id = request.headers.get("X-Request-ID", "")
+        is_sane = (
+            0 < len(sent_id) <= 64 and sent_id.isascii() and sent_id.replace("-", "").isalnum()
+        )
+        request.request_id = sent_id if is_sane else uuid.uuid4().hex  # type: ignore[attr-defined]
         response = self.get_response(request)
         response["X-Request-ID"] = request.request_id  # type: ignore[attr-defined]
         return response
 
 
 class ContentSecurityPolicyMiddleware:
-    """Strict for the console; the admin's theme needs `unsafe-eval` (Alpine) and inline styles.
+    """Strict policy; the admin's theme needs `unsafe-eval` (Alpine) and inline styles.
 
-    The theme has inline styles as attributes, which no nonce can allow, but no inline scripts.
+    The theme has inline style attributes, which no nonce can allow, but no inline scripts.
     """
 
     BASE = (
@@ -51,7 +53,7 @@ class ContentSecurityPolicyMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Answer with the policy of the page's kind."""
+        """Handle the request and add the policy."""
         response = self.get_response(request)
         if response.has_header("Content-Security-Policy"):
             return response
@@ -67,7 +69,7 @@ class ContentSecurityPolicyMiddleware:
 
 @dataclass(frozen=True, slots=True)
 class StaffWorkspace:
-    """The workspace that a signed-in member looks at, and who they are in it."""
+    """The chosen workspace of a signed-in member, and the member as actor."""
 
     workspace: Workspace
     actor: Actor
@@ -75,9 +77,9 @@ class StaffWorkspace:
 
 
 def staff_workspace(request: HttpRequest) -> StaffWorkspace | None:
-    """Return the member's chosen workspace, or the one that they have belonged to the longest.
+    """Return the member's chosen workspace, or the one of their oldest membership.
 
-    None when they belong to none. Being added to another one changes neither.
+    None for people without a membership.
     """
     user = request.user
     if not user.is_authenticated or not user.is_active:
@@ -93,7 +95,7 @@ def staff_workspace(request: HttpRequest) -> StaffWorkspace | None:
 
 
 def zone_of(workspace: Workspace) -> tzinfo:
-    """Return the time zone of a workspace's pages; UTC when it names none that exists."""
+    """Return the time zone of a workspace's pages; UTC if the setting is invalid."""
     try:
         return ZoneInfo(workspace.config.time_zone)
     except (KeyError, ValueError, OSError):
@@ -101,13 +103,13 @@ def zone_of(workspace: Workspace) -> tzinfo:
 
 
 class StaffWorkspaceMiddleware:
-    """Finds a signed-in member's workspace and serves the pages of people within it."""
+    """Finds a signed-in member's workspace and runs pages within it."""
 
     def __init__(self, get_response: GetResponse):
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Answer; pages of the admin and the console run in the member's workspace."""
+        """Handle the request; pages of the admin and the console run in the member's workspace."""
         is_page = request.path == "/" or request.path.startswith(PAGE_PREFIXES)
         is_api = request.path.startswith("/api/") and "Authorization" not in request.headers
         if not (is_page or is_api):

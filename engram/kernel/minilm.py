@@ -30,14 +30,14 @@ Bytes = NDArray[np.int8]
 
 NAME = "all-MiniLM-L6-v2"
 DIMENSION = 384
-MAX_TOKENS = 256  # what the model was trained to read, [CLS] and [SEP] included
+MAX_TOKENS = 256  # the model's maximum, including [CLS] and [SEP]
 WINDOW_OVERLAP_TOKENS = 64
 N_LAYERS = 6
 N_HEADS = 12
 LAYER_NORM_EPSILON = 1e-12
 BATCH_TOKENS = 512  # padded tokens of one batch: activations stay inside the processor's cache
-# More passes at once than processors only take time from each other, and from the thread that
-# answers health checks; a batch is short, so that a query waits for few.
+# More concurrent passes than processors would slow each other and the thread that answers health
+# checks; batches are short, so that a query waits briefly.
 _passes = threading.BoundedSemaphore(os.cpu_count() or 1)
 PADDING_RATIO = 1.25  # the longest text of a batch may be this much longer than its shortest
 
@@ -105,7 +105,7 @@ def _gelu(x: Floats) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """What the model makes of each token of a text, in order, without [CLS] and [SEP].
+    """The token states of a text, in order, without [CLS] and [SEP].
 
     `states` (n, 384) are the unit vectors of the last layer times 127, rounded; `words` names the
     word of the text that each token is a part of.
@@ -131,7 +131,7 @@ class MiniLM:
         return self._read([self._encode(text) for text in texts])[0]
 
     def read(self, texts: Sequence[str]) -> tuple[Floats, list[Tokens]]:
-        """Return what `embed` returns, and the tokens of each text, from one pass."""
+        """Return what `embed` returns, and the token states of each text, from one pass."""
         encodings = [self._encode(text) for text in texts]
         vectors, states = self._read(encodings, keeps_states=True)
         rows = zip(texts, encodings, states, strict=True)
@@ -149,12 +149,12 @@ class MiniLM:
         return [text[start:end] for start, end in self.window_spans(text)]
 
     def window_spans(self, text: str) -> list[tuple[int, int]]:
-        """Where the windows of ``text`` start and end, in characters, in order."""
+        """Return the start and end of each window of ``text``, in characters."""
         encoding = self._encode(text)
         if len(encoding.ids) <= MAX_TOKENS - 2:
             return [(0, len(text))]
         # First token of each word; a word is at most 100 tokens, by the tokenizer's own limit.
-        words, offsets = encoding.word_ids, encoding.offsets  # each access makes them anew
+        words, offsets = encoding.word_ids, encoding.offsets  # each access computes them again
         starts = [i for i, word in enumerate(words) if i == 0 or word != words[i - 1]]
         starts.append(len(words))
         spans: list[tuple[int, int]] = []
@@ -185,7 +185,7 @@ class MiniLM:
     def _read(
         self, encodings: Sequence[Encoding], *, keeps_states: bool = False
     ) -> tuple[Floats, list[Floats]]:
-        """Unit vectors (n, 384), and the state of each token where they are kept."""
+        """Return unit vectors (n, 384), and the token states of each text if they are kept."""
         token_ids = [[self._cls, *e.ids[: MAX_TOKENS - 2], self._sep] for e in encodings]
         vectors = np.empty((len(encodings), DIMENSION), dtype=np.float32)
         states = [np.empty((0, DIMENSION), dtype=np.float32)] * len(encodings)

@@ -1,4 +1,4 @@
-"""Workspaces, who may enter them, and the append-only history of what happened in them."""
+"""Models of workspaces, members, keys, history, stored responses and telemetry."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from engram.kernel.tenancy import WorkspaceModel
 
 
 class Role(models.TextChoices):
-    """What a key or a member may do; each role includes the ones before it."""
+    """The role of a key or a member; each role includes the ones before it."""
 
     READER = "reader", "Reader"
     AGENT = "agent", "Agent"
@@ -24,13 +24,13 @@ class Role(models.TextChoices):
     ADMIN = "admin", "Admin"
 
     def includes(self, other: Role) -> bool:
-        """Tell whether this role may do what `other` may."""
+        """Return whether this role includes `other`."""
         order = list(Role)
         return order.index(self) >= order.index(other)
 
 
 class Provenance(models.TextChoices):
-    """Who asserted a statement, most trusted first; never changes by itself."""
+    """The class of source of a statement, most trusted first."""
 
     USER_STATED = "user_stated", "User stated"
     EPISODE_SUMMARY = "episode_summary", "Episode summary"
@@ -38,7 +38,7 @@ class Provenance(models.TextChoices):
 
     @property
     def trust(self) -> int:
-        """Return the rank of trust: greater is more trusted."""
+        """Return the rank of trust; greater is more trusted."""
         return len(Provenance) - list(Provenance).index(self)
 
 
@@ -49,7 +49,7 @@ class Workspace(models.Model):
     slug = models.SlugField(unique=True, max_length=64)
     name = models.CharField(max_length=120)
     settings = models.JSONField(default=dict, blank=True)
-    # Whose vectors are compared here; `reembed` changes it when the new ones are all there.
+    # The model whose vectors are compared; `reembed` changes it when all new vectors exist.
     embedding_model = models.CharField(max_length=120, default=model_name, editable=False)
     embedding_changed_at = models.DateTimeField(null=True, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -73,7 +73,7 @@ class Membership(models.Model):
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="memberships")
     role = models.CharField(max_length=10, choices=Role.choices, default=Role.REVIEWER)
     created_at = models.DateTimeField(auto_now_add=True)
-    chosen_at = models.DateTimeField(null=True, editable=False)  # when the person last went there
+    chosen_at = models.DateTimeField(null=True, editable=False)  # when the person last chose it
 
     class Meta:
         ordering = ["workspace__slug"]
@@ -86,9 +86,9 @@ class Membership(models.Model):
 
 
 class KnownAddress(models.Model):
-    """An address from which an account has signed in, as a keyed hash.
+    """An IP address from which an account has signed in, as a keyed hash.
 
-    From there its owner can sign in while others try passwords (`engram/kernel/sign_in.py`).
+    Its owner can sign in from there while others try passwords (`engram/kernel/sign_in.py`).
     """
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+")
@@ -105,14 +105,14 @@ class KnownAddress(models.Model):
 
 
 class Invitation(models.Model):
-    """An offer to belong to a workspace: only its link's digest is stored; used once, or not.
+    """An invitation to a workspace; only the digest of its token is stored.
 
-    Like `Membership` it stands outside row-level security: who accepts belongs nowhere yet.
+    Without row-level security, as `Membership`: the invited person has no workspace yet.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="invitations")
-    username = models.CharField(max_length=150)  # whom it is for, whether or not there is one
+    username = models.CharField(max_length=150)  # the invited account, which may not exist
     role = models.CharField(max_length=10, choices=Role.choices, default=Role.REVIEWER)
     digest = models.CharField(max_length=64, unique=True, editable=False)
     invited_by = models.CharField(max_length=150)
@@ -129,11 +129,11 @@ class Invitation(models.Model):
         return f"{self.username} as {self.role}"
 
     def is_open(self, now: datetime) -> bool:
-        """Tell whether the link can still be used."""
+        """Return whether the link can still be used."""
         return self.condition(now) == "open"
 
     def condition(self, now: datetime) -> str:
-        """Return what became of it: open, accepted, declined, revoked or expired."""
+        """Return its status: open, accepted, declined, revoked or expired."""
         for word in ("accepted", "declined", "revoked"):
             if getattr(self, f"{word}_at") is not None:
                 return word
@@ -141,12 +141,12 @@ class Invitation(models.Model):
 
 
 class ApiKey(WorkspaceModel):
-    """A caller's key: only its digest is stored; it can be revoked and can expire."""
+    """An API key; only its digest is stored. It can be revoked and can expire."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     name = models.CharField(max_length=120)
     role = models.CharField(max_length=10, choices=Role.choices, default=Role.AGENT)
-    # What its calls may claim without asking a person: see `kernel/actors.py`.
+    # What it may claim without a review: see `kernel/actors.py`.
     provenance_ceiling = models.CharField(
         max_length=20, choices=Provenance.choices, default=Provenance.ASSISTANT_DERIVED
     )
@@ -170,10 +170,9 @@ class ApiKey(WorkspaceModel):
 
 
 class Event(WorkspaceModel):
-    """One thing that happened; written in the transaction of what it tells, never changed.
+    """One event of the history, written in the transaction of the change and never changed.
 
-    `data` names things by id and holds no memory text: what is forgotten or erased later must
-    not live on here.
+    `data` has ids and no memory text, because that could be forgotten or erased later.
     """
 
     seq = models.BigAutoField(primary_key=True)
@@ -206,17 +205,19 @@ class Event(WorkspaceModel):
 
 
 class IdempotentAnswer(WorkspaceModel):
-    """The first answer to a POST that carried an Idempotency-Key; kept for 24 hours.
+    """The first response to a POST with an Idempotency-Key, stored for 24 hours.
 
-    Written in the transaction of the work it answers, so that either both exist or neither.
+    Written in the transaction of the work, so that both exist or neither.
     """
 
-    caller = models.CharField(max_length=80)  # the key's or the person's id: keys are theirs alone
+    caller = models.CharField(
+        max_length=80
+    )  # the id of the API key or person; Idempotency-Keys are per caller
     key = models.CharField(max_length=255)
     path = models.CharField(max_length=300)
     digest = models.CharField(max_length=64)  # of path and body
     status = models.PositiveSmallIntegerField()
-    # JSON as it was sent; null when it held a secret, or showed what was forgotten since.
+    # JSON; null when it contained a secret, or something forgotten since.
     body = models.TextField(null=True)  # noqa: DJ001
     created_at = models.DateTimeField()
 
@@ -231,7 +232,7 @@ class IdempotentAnswer(WorkspaceModel):
 
 
 class AnsweredThing(WorkspaceModel):
-    """A thing that a kept answer shows: how the answers about something forgotten are found."""
+    """An object shown in a stored response, to find the responses about a forgotten object."""
 
     answer = models.ForeignKey(IdempotentAnswer, models.CASCADE, related_name="things")
     thing_id = models.UUIDField()
@@ -244,7 +245,7 @@ class AnsweredThing(WorkspaceModel):
 
 
 class ModelSpend(WorkspaceModel):
-    """What a workspace's calls of language models have cost on one day (UTC)."""
+    """The cost of a workspace's language model calls on one day (UTC)."""
 
     day = models.DateField()
     calls = models.PositiveIntegerField(default=0)
@@ -261,7 +262,7 @@ class ModelSpend(WorkspaceModel):
 
 
 class LatencyHour(WorkspaceModel):
-    """How long one stage took in one hour (UTC): a histogram, see `kernel/telemetry.py`."""
+    """The latency histogram of one stage in one hour (UTC); see `kernel/latency.py`."""
 
     stage = models.CharField(max_length=40)
     hour = models.DateTimeField()
@@ -278,7 +279,7 @@ class LatencyHour(WorkspaceModel):
 
 
 class WorkerTally(WorkspaceModel):
-    """How often one process has run one stage for the workspace, and how long the last run took."""
+    """The number of runs of one stage by one process for the workspace, and the last duration."""
 
     worker = models.CharField(max_length=120)  # as in `WorkerPulse`
     stage = models.CharField(max_length=40)
@@ -296,7 +297,7 @@ class WorkerTally(WorkspaceModel):
 
 
 class StageError(WorkspaceModel):
-    """One failure of one stage; the last 500 of a workspace are kept. No memory text."""
+    """One failure of one stage, without memory text; the last 500 of a workspace are kept."""
 
     id = models.BigAutoField(primary_key=True)
     stage = models.CharField(max_length=40)
@@ -317,9 +318,9 @@ class StageError(WorkspaceModel):
 
 
 class WorkerPulse(models.Model):
-    """A worker process that is alive, and what it has done; a registry, no one's text.
+    """A running process and its counters, without any text.
 
-    Like `Workspace` it stands outside row-level security.
+    Without row-level security, as `Workspace`.
     """
 
     name = models.CharField(max_length=120, primary_key=True)

@@ -1,4 +1,4 @@
-"""The OpenAPI document: every operation with the problem documents it may answer."""
+"""Generate the OpenAPI document: every operation with its possible problem documents."""
 
 from __future__ import annotations
 
@@ -25,22 +25,25 @@ class FieldErrorSerializer(serializers.Serializer[Any]):
     """One wrong field."""
 
     field = serializers.CharField(
-        allow_blank=True, help_text="Its name; dots lead into nested fields, numbers into lists."
+        allow_blank=True,
+        help_text="Its name; nested fields are joined by dots, list items are numbers.",
     )
-    message = serializers.CharField(help_text="What is wrong with it; for `id`, what has changed.")
+    message = serializers.CharField(
+        help_text="What is wrong with it; for `id`, the object that has changed."
+    )
 
 
 class ProblemSerializer(serializers.Serializer[Any]):
     """An RFC 9457 problem document."""
 
     type = serializers.CharField(
-        help_text="The address that names the cause: stable, for programs."
+        help_text="The URL that identifies the cause: stable, for programs."
     )
     title = serializers.CharField(help_text="The cause in a few words, the same for each type.")
     status = serializers.IntegerField(help_text="The HTTP status.")
     detail = serializers.CharField(help_text="What happened in this case, for people.")
     errors = FieldErrorSerializer(  # type: ignore[assignment]
-        many=True, required=False, help_text="The fields that are wrong, or what has changed."
+        many=True, required=False, help_text="The invalid fields, or the objects that have changed."
     )
 
 
@@ -48,7 +51,7 @@ ALWAYS = ("400", "401", "403", "405", "406", "429", "503")
 WITH_BODY = ("409", "413", "415", "422")
 RETRY_AFTER = {
     "Retry-After": {
-        "description": "Seconds until it is worth trying again.",
+        "description": "Seconds to wait before a retry.",
         "schema": {"type": "integer", "minimum": 1},
     }
 }
@@ -64,10 +67,10 @@ SENT_AGAIN = OpenApiParameter(
 
 
 class ProblemAutoSchema(AutoSchema):
-    """Adds to each operation the problems that any of its kind may answer."""
+    """Adds the possible problem documents to each operation."""
 
     def get_operation(self, *args: Any, **kwargs: Any) -> Any:
-        """Describe an operation; nobody's rows are needed for that."""
+        """Describe an operation; needs no rows."""
         with without_rows():
             return super().get_operation(*args, **kwargs)
 
@@ -77,7 +80,7 @@ class ProblemAutoSchema(AutoSchema):
         return first.rstrip(".")
 
     def get_override_parameters(self) -> list[Any]:
-        """Add what a view reads from the query, and the header of writes to send again."""
+        """Add the query parameters of a view, and the Idempotency-Key header of writes."""
         parameters: list[Any] = super().get_override_parameters()
         if self.method == "GET" and (shape := getattr(self.view, "query_shape", None)):
             parameters = [*parameters, shape]
@@ -87,9 +90,9 @@ class ProblemAutoSchema(AutoSchema):
     def _map_serializer_field(
         self, field: Any, direction: Direction, bypass_extensions: bool = False
     ) -> dict[str, Any]:
-        """Say of texts sent that white space does not fill them, of lists that one must be there.
+        """Describe that texts in requests are not blank, and lists that must not be empty.
 
-        An answer promises neither: a field of a model that forms must fill may be empty there.
+        In responses both can be empty.
         """
         shape: dict[str, Any] = super()._map_serializer_field(  # type: ignore[no-untyped-call]
             field, direction, bypass_extensions
@@ -97,7 +100,9 @@ class ProblemAutoSchema(AutoSchema):
         if direction != "request":
             return shape
         if isinstance(field, Text) and not field.allow_blank:
-            return shape | {"pattern": r"[^\s\x1c-\x1f\x85]"}  # what no Python strips
+            return shape | {
+                "pattern": r"[^\s\x1c-\x1f\x85]"
+            }  # not white space, as Python strips it
         if isinstance(field, serializers.ListField) and not field.allow_empty:
             return shape | {"minItems": max(1, shape.get("minItems", 1))}
         return shape
@@ -122,7 +127,7 @@ class ProblemAutoSchema(AutoSchema):
 
 
 def name_causes(result: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
-    """List the causes that `type` of a problem may name (a hook of the generator)."""
+    """List the causes of each problem response (a hook of the generator)."""
     problem = result.get("components", {}).get("schemas", {}).get("Problem")
     if problem is not None:
         problem["properties"]["type"]["enum"] = sorted(cause.type for cause in CAUSES.values())
@@ -135,13 +140,13 @@ def name_causes(result: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
 
 
 def _causes_of(status: int) -> str:
-    """Say which causes a status may have, and what to do about each."""
+    """Return the causes of a status with their remedies, as text."""
     causes = sorted((c for c in CAUSES.values() if c.status == status), key=lambda c: c.name)
     return "\n".join(f"- `{c.type}` ({c.title}): {c.remedy}" for c in causes)
 
 
 def close_bodies(result: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
-    """Say that a body with a name that is not described is refused (a hook of the generator)."""
+    """Describe that request bodies with unknown names are refused (a hook of the generator)."""
     components = result.get("components", {}).get("schemas", {})
     waiting = [
         name
@@ -163,7 +168,7 @@ def close_bodies(result: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
 
 
 def _references(shape: Any) -> Iterator[str]:
-    """Yield the names of the components that a part of the document refers to."""
+    """Yield the names of the components that a schema refers to."""
     if isinstance(shape, dict):
         for name, inner in shape.items():
             if name == "$ref":
@@ -176,14 +181,14 @@ def _references(shape: Any) -> Iterator[str]:
 
 
 def changes_of(model: type[BaseModel]) -> dict[str, Any]:
-    """Return the schema of a body that changes some fields of a pydantic model."""
+    """Return the schema of a partial update of a pydantic model."""
     properties = model.model_json_schema()["properties"]
     for shape in properties.values():
         for bound, exclusive in (
             ("minimum", "exclusiveMinimum"),
             ("maximum", "exclusiveMaximum"),
         ):
-            if exclusive in shape:  # a number in JSON Schema, a flag in OpenAPI 3.0
+            if exclusive in shape:  # a number in JSON Schema, a boolean in OpenAPI 3.0
                 shape[bound] = shape[exclusive]
                 shape[exclusive] = True
     return {"type": "object", "properties": properties, "additionalProperties": False}

@@ -1,4 +1,4 @@
-"""Pages of signed-in members: who looks, at which workspace, and where they return to."""
+"""Helpers for pages of signed-in members: workspace, roles, return links."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ View = Callable[..., HttpResponse]
 
 
 def staff_of(request: HttpRequest) -> StaffWorkspace:
-    """Return the member's workspace; only within a `member_page`."""
+    """Return the member's workspace and actor; only within a `member_page`."""
     staff: StaffWorkspace = request.staff_workspace  # type: ignore[attr-defined]
     return staff
 
 
 def has_role(request: HttpRequest, role: Role) -> bool:
-    """Tell whether the signed-in member's role includes `role`."""
+    """Return whether the signed-in member's role includes `role`."""
     staff: StaffWorkspace | None = getattr(request, "staff_workspace", None)
     return staff is not None and staff.actor.role.includes(role)
 
 
 def member_page(*, writes: Role = Role.REVIEWER) -> Callable[[View], View]:
-    """Ask for a sign-in and a membership; anything but reading needs the role `writes`."""
+    """Require a sign-in and a membership; unsafe methods need the role `writes`."""
 
     def decorate(view: View) -> View:
         @wraps(view)
@@ -45,7 +45,7 @@ def member_page(*, writes: Role = Role.REVIEWER) -> Callable[[View], View]:
             if request.method not in {"GET", "HEAD"} and not has_role(request, writes):
                 raise PermissionDenied(f"This needs the role {writes.value}.")
             response = view(request, *args, **kwargs)
-            # What one member saw is not for the next at the same browser, nor for "back" later.
+            # Not cached, so that the next user of the browser cannot go back to the page.
             add_never_cache_headers(response)
             return response
 
@@ -54,8 +54,8 @@ def member_page(*, writes: Role = Role.REVIEWER) -> Callable[[View], View]:
     return decorate
 
 
-def way_back(request: HttpRequest, default: str) -> str:
-    """Return where a form says it came from, when that is a page of ours."""
-    asked = request.POST.get("back", "")
-    is_ours = url_has_allowed_host_and_scheme(asked, allowed_hosts=None)
-    return asked if is_ours and urlsplit(asked).path.startswith("/") else default
+def return_address(request: HttpRequest, default: str) -> str:
+    """Return the `back` address of a form if it is of this site, else `default`."""
+    address = request.POST.get("back", "")
+    is_ours = url_has_allowed_host_and_scheme(address, allowed_hosts=None)
+    return address if is_ours and urlsplit(address).path.startswith("/") else default

@@ -1,7 +1,7 @@
-"""Pages of lists, for the API and for people: by cursor, and by offset where the contract says so.
+"""Pagination of lists in the API and the console: by cursor, for some lists by offset.
 
-The API answers `{"results", "next", "previous"}` and takes `limit`, 1 to 200; `page_of` is the same
-for a page of the console.
+The API returns `{"results", "next", "previous"}` and accepts `limit`, 1 to 200; `page_of` does the
+same for the console.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ MAX_LIMIT = 200
 MAX_OFFSET = 1_000_000_000
 
 
-def asked_number(request: Request, name: str, *, least: int, most: int, default: int) -> int:
-    """Return a whole number of the query; a wrong one is an error, not a silent default."""
-    asked = request.query_params.get(name)
-    if asked is None:
+def query_number(request: Request, name: str, *, least: int, most: int, default: int) -> int:
+    """Return a whole number of the query; an invalid one is an error, not the default."""
+    text = request.query_params.get(name)
+    if text is None:
         return default
     try:
-        return whole_number(asked, least=least, most=most)
+        return whole_number(text, least=least, most=most)
     except ValueError:
         raise ValidationError({name: f"Must be a whole number from {least} to {most}."}) from None
 
 
 class NewestFirst(CursorPagination):
-    """Pages through rows, newest first, stable while rows are added."""
+    """Cursor pagination, newest first, stable while rows are added."""
 
     query_names = frozenset({"limit", "cursor"})
     page_size = 50
@@ -45,11 +45,11 @@ class NewestFirst(CursorPagination):
     ordering: Any = ("-created_at", "-id")
 
     def get_page_size(self, request: Request) -> int:
-        """Return the asked page size."""
+        """Return the page size."""
         name = self.page_size_query_param
         if name is None:
             return self.page_size
-        return asked_number(request, name, least=1, most=MAX_LIMIT, default=self.page_size)
+        return query_number(request, name, least=1, most=MAX_LIMIT, default=self.page_size)
 
     def get_schema_operation_parameters(self, view: Any) -> list[dict[str, Any]]:
         """Describe the parameters, the limit with its bounds."""
@@ -64,12 +64,12 @@ class NewestFirst(CursorPagination):
         return parameters
 
     def decode_cursor(self, request: Request) -> Any:
-        """Return the cursor; what is not one of ours is a validation error."""
+        """Return the cursor; an invalid one is a validation error."""
         try:
             cursor: Any = super().decode_cursor(request)
             if cursor is None:
                 return None
-            if not any(cursor):  # text that is no base64 decodes to nothing
+            if not any(cursor):  # text that is not base64 decodes to nothing
                 raise ValueError("a cursor without a place")
             if cursor.position is not None:
                 position = self.read_position(str(cursor.position))
@@ -79,46 +79,46 @@ class NewestFirst(CursorPagination):
         return cursor
 
     def read_position(self, position: str) -> str:
-        """Return the time that a cursor points to; raise `ValueError` when it is none."""
+        """Return the time of a cursor position; raise `ValueError` if it is invalid."""
         return str(moment(position))
 
 
 class NewestEventFirst(NewestFirst):
-    """Pages through events by their sequence number."""
+    """Cursor pagination of events by sequence number."""
 
     ordering = ("-seq",)
 
     def read_position(self, position: str) -> str:
-        """Return the sequence number that a cursor points to; raise `ValueError` otherwise."""
+        """Return the sequence number of a cursor position; raise `ValueError` if it is invalid."""
         return str(whole_number(position, least=0, most=MAX_BIGINT))
 
 
 class ById(NewestFirst):
-    """Pages through rows in the order of their ids."""
+    """Cursor pagination in the order of ids."""
 
     ordering = ("id",)
 
     def read_position(self, position: str) -> str:
-        """Return the id that a cursor points to; raise `ValueError` otherwise."""
+        """Return the id of a cursor position; raise `ValueError` if it is invalid."""
         return str(UUID(position))
 
 
 class LimitOffset(LimitOffsetPagination):
-    """Pages by `limit` and `offset`, with the count; a wrong number is an error, no default."""
+    """Pagination by `limit` and `offset`, with the count; an invalid number is an error."""
 
     query_names = frozenset({"limit", "offset"})
     default_limit = 50
 
     def get_limit(self, request: Request) -> int:
         """Return the page size."""
-        return asked_number(request, "limit", least=1, most=MAX_LIMIT, default=self.default_limit)
+        return query_number(request, "limit", least=1, most=MAX_LIMIT, default=self.default_limit)
 
     def get_offset(self, request: Request) -> int:
-        """Return how many rows are skipped."""
-        return asked_number(request, "offset", least=0, most=MAX_OFFSET, default=0)
+        """Return the offset."""
+        return query_number(request, "offset", least=0, most=MAX_OFFSET, default=0)
 
     def get_previous_link(self) -> str | None:
-        """Return the page before; from beyond the end that is the last one with rows."""
+        """Return the link to the previous page; beyond the end, to the last page with rows."""
         self.offset = min(self.offset or 0, self.count or 0)
         link: str | None = super().get_previous_link()
         return link
@@ -138,7 +138,7 @@ class LimitOffset(LimitOffsetPagination):
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Some rows, and the addresses (queries) of the pages before and after; "" for none."""
+    """The rows of a page, and the query strings of the previous and next pages; "" for none."""
 
     rows: Sequence[Any]
     previous: str
@@ -153,14 +153,14 @@ def page_of(
     pages: type[NewestFirst] = NewestFirst,
     ordering: tuple[str, ...] = (),
 ) -> Page:
-    """Return the page that an address of the console asks for, with its filters kept.
+    """Return the requested page of a console list; links keep its filters.
 
-    What is no cursor of the list asks for the first page: people edit addresses.
+    An invalid cursor gives the first page, because people edit addresses.
     """
 
     found = pages()
     found.ordering = ordering or found.ordering
-    found.page_size, found.page_size_query_param = size, None  # an address asks for no other
+    found.page_size, found.page_size_query_param = size, None  # not selectable in the address
     try:
         shown = found.paginate_queryset(rows, Request(request))
     except ValidationError:

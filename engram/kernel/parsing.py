@@ -1,4 +1,4 @@
-"""Strict JSON: no NaN, no infinities, no NUL, no lone surrogates, no name twice in an object."""
+"""Parse strict JSON: no NaN, infinities, NUL, lone surrogates or duplicate names."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MAX_DEPTH = 32
 MAX_INTEGER_DIGITS = 30
 SLICE_BYTES = 1 << 16
 _QUOTE, _BACKSLASH = b'"\\'
-_BEFORE_VALUES = b",[{"  # one of these stands before each value but the outermost
+_BEFORE_VALUES = b",[{"  # one of these precedes each value except the outermost
 
 
 def _refuse_constant(name: str) -> Any:
@@ -38,9 +38,9 @@ def _bounded_integer(digits: str) -> int:
 
 
 def _named_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object, each of whose names stands once: of two values one would be lost.
+    """Return an object; raise on duplicate names, of which one value would be lost.
 
-    A call of Python for each object also lets other threads have their turn.
+    A Python call per object also lets other threads run.
     """
     value = dict(pairs)
     if len(value) < len(pairs):
@@ -49,7 +49,7 @@ def _named_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _check(value: Any, depth: int = 0) -> None:
-    """Refuse texts that PostgreSQL or UTF-8 cannot hold, and nesting without end."""
+    """Refuse texts that PostgreSQL or UTF-8 cannot store, and too deep nesting."""
     if depth > MAX_DEPTH:
         raise ParseError(f"The body is nested deeper than {MAX_DEPTH} levels.")
     if isinstance(value, str):
@@ -70,10 +70,12 @@ def _check(value: Any, depth: int = 0) -> None:
 
 
 def parse_json(body: bytes | str) -> Any:
-    """Parse one strict JSON text; raise `ParseError` with what is wrong."""
+    """Parse one strict JSON text; raise `ParseError` with the reason."""
     try:
         value = json.loads(
-            body if isinstance(body, str) else str(body, "utf-8"),  # json guesses UTF-16 and UTF-32
+            body
+            if isinstance(body, str)
+            else str(body, "utf-8"),  # json would detect UTF-16 and UTF-32
             object_pairs_hook=_named_once,
             parse_constant=_refuse_constant,
             parse_float=_finite,
@@ -90,23 +92,23 @@ def parse_json(body: bytes | str) -> Any:
 
 
 def holds_more_values(body: bytes, limit: int) -> bool:
-    """Tell whether JSON text has more than `limit` values, before parsing makes objects of them.
+    """Return whether JSON text has more than `limit` values, without parsing it.
 
-    Lists and objects of nothing cost sixty bytes of memory for three of text. Counted are the signs
-    before values that stand in no text, by numpy, slice by slice: other threads run meanwhile.
+    Empty lists and objects take sixty bytes of memory for three of text. Counts the characters that
+    precede values outside strings, with numpy, in slices, so that other threads can run.
     """
     if sum(map(body.count, _BEFORE_VALUES)) <= limit:
-        return False  # those within texts are counted, too: an upper side
+        return False  # an upper bound: includes those within strings
     count = n_backslashes = 0
     is_in_text = False
     for start in range(0, len(body), SLICE_BYTES):
         signs = np.frombuffer(body, np.uint8, min(SLICE_BYTES, len(body) - start), start)
         places = np.arange(len(signs), dtype=np.int32)
         is_backslash = signs == _BACKSLASH
-        # The last place at or before each that holds something else; -1 - what was carried over.
+        # The last position at or before each with another character; -1 minus the carried run.
         other = np.where(is_backslash, np.int32(-1 - n_backslashes), places)
         np.maximum.accumulate(other, out=other)
-        run = places - other  # of backslashes that ends here
+        run = places - other  # length of the run of backslashes that ends here
         before = np.concatenate([[np.int32(n_backslashes)], run[:-1]])
         is_quote = (signs == _QUOTE) & (before % 2 == 0)
         in_text = (np.cumsum(is_quote, dtype=np.int32) + is_in_text) % 2 == 1
@@ -119,7 +121,7 @@ def holds_more_values(body: bytes, limit: int) -> bool:
 
 
 class StrictJSONParser(BaseParser):
-    """Parses request bodies, refusing what is over the limit before reading it."""
+    """Parses request bodies; refuses those over the limit before reading them."""
 
     media_type = "application/json"
     renderer_class = JSONRenderer

@@ -1,4 +1,4 @@
-"""Names that callers choose, as parts of addresses."""
+"""URL converters for names that callers choose."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ SESSION_KEY_MAX_CHARS = 200
 
 
 class SessionKey:
-    """A session's key: any characters but NUL, percent-encoded; slashes are part of it."""
+    """URL converter of a session key: any characters but NUL, percent-encoded, including slashes."""
 
     regex = f"(?s:[^\\x00]{{1,{SESSION_KEY_MAX_CHARS}}})"
 
@@ -17,7 +17,7 @@ class SessionKey:
         return value
 
     def to_url(self, value: str) -> str:
-        """Return the key, to be percent-encoded by the caller of this."""
+        """Return the key; the caller percent-encodes it."""
         return value
 
 

@@ -1,10 +1,9 @@
-"""Keeping PostgreSQL's planner from traps that cost seconds.
+"""Set planner options for queries whose best plan is known.
 
-Tables that grew since they were last analysed (a new database, an import, a transaction that is
-rolled back), and workspaces that were small then, look empty to the planner. It then joins two of
-them row by row without an index, or reads one whole. Queries whose shape says which index serves
-them tell it so. Settings hold within the block and within the transaction; a block within a block
-that made the same settings costs nothing.
+Tables that grew since the last ANALYZE (a new database, an import, a transaction that is rolled
+back), and workspaces that were small then, look empty to PostgreSQL's planner. It then uses nested
+loops without an index, or sequential scans, which can take seconds. Options apply within the block
+and the transaction; a nested block with the same options costs nothing.
 """
 
 from __future__ import annotations
@@ -27,19 +26,19 @@ _BY_INDEX = {
 _IN_ORDER = {
     "enable_sort": "off",
     "enable_bitmapscan": "off",
-    # A scan that a filter leaves too few rows goes on where it stopped, instead of ending there.
+    # Continue an index scan of HNSW when the filter leaves too few rows.
     "hnsw.iterative_scan": "relaxed_order",
     "hnsw.ef_search": "100",
     "hnsw.max_scan_tuples": "20000",
 }
 
 
-_AS_EVER = {"enable_sort": "on", "enable_bitmapscan": "on"}
-_standing: ContextVar[Mapping[str, str]] = ContextVar("engram_planned", default={})  # noqa: B039
+_ALLOW_SORTS = {"enable_sort": "on", "enable_bitmapscan": "on"}
+_applied: ContextVar[Mapping[str, str]] = ContextVar("engram_planned", default={})  # noqa: B039
 
 
 class Among(Lookup):
-    """An id is one of many: one parameter, where `__in` compiles and sends one for each."""
+    """Lookup of one id among many with a single array parameter; `__in` sends one per id."""
 
     prepare_rhs = False
     lookup_name = "among"
@@ -55,17 +54,17 @@ class Among(Lookup):
 
 @contextmanager
 def _with_settings(settings: dict[str, str]) -> Iterator[None]:
-    """Apply settings within the block, and give those before it back; one round trip each."""
-    standing = _standing.get()
-    if settings.items() <= standing.items():
+    """Apply settings within the block and restore the former ones; one round trip each."""
+    applied = _applied.get()
+    if settings.items() <= applied.items():
         yield
         return
-    token = _standing.set({**standing, **settings})
+    token = _applied.set({**applied, **settings})
     try:
         with _apply(settings):
             yield
     finally:
-        _standing.reset(token)
+        _applied.reset(token)
 
 
 @contextmanager
@@ -86,35 +85,35 @@ def _apply(settings: dict[str, str]) -> Iterator[None]:
 
 
 @contextmanager
-def no_longer_than(seconds: float) -> Iterator[None]:
-    """Cancel any statement within the block that takes longer, a millisecond at least."""
+def statement_timeout(seconds: float) -> Iterator[None]:
+    """Set a statement timeout within the block, at least a millisecond."""
     with _with_settings({"statement_timeout": f"{max(1, int(seconds * 1000))}ms"}):
         yield
 
 
 @contextmanager
 def without_nested_loops() -> Iterator[None]:
-    """Join by hash within the block: 1 ms instead of 243 for a memory's neighbours among 1,000."""
+    """Disable nested loops within the block: 1 ms instead of 243 for neighbours among 1,000."""
     with _with_settings({"enable_nestloop": "off"}):
         yield
 
 
 @contextmanager
 def by_index() -> Iterator[None]:
-    """Look every row up by an index within the block, whatever the statistics say."""
+    """Disable sequential scans within the block, independent of statistics."""
     with _with_settings(_BY_INDEX):
         yield
 
 
 @contextmanager
 def by_index_in_order() -> Iterator[None]:
-    """Do both: what recall does all the way."""
+    """Disable sequential scans and sorts within the block, for recall."""
     with _with_settings(_BY_INDEX | _IN_ORDER):
         yield
 
 
 @contextmanager
 def by_index_sorted() -> Iterator[None]:
-    """Look every row up by an index and sort what was found, within a block that would not."""
-    with _with_settings(_BY_INDEX | _AS_EVER):
+    """Disable sequential scans but allow sorts, within a block that disables them."""
+    with _with_settings(_BY_INDEX | _ALLOW_SORTS):
         yield

@@ -1,4 +1,4 @@
-"""Errors as callers see them: RFC 9457 problem documents, never a traceback."""
+"""Convert errors to RFC 9457 problem documents."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ DATABASE_RETRY_SECONDS = 2
 
 
 class ProblemError(exceptions.APIException):
-    """An error with its own status and detail, raised by surfaces for what a service refused."""
+    """An error with its own status and detail, raised by views for refusals of services."""
 
     def __init__(
         self, status_code: int, detail: str, *, errors: list[dict[str, str]] | None = None
@@ -42,7 +42,7 @@ def document(
     errors: list[dict[str, str]] | None = None,
     cause: Cause | None = None,
 ) -> dict[str, Any]:
-    """Build a problem document; without a cause it is the one that its status stands for."""
+    """Return a problem document; the cause defaults to that of the status."""
     cause = cause or OF_STATUS.get(code)
     body: dict[str, Any] = {
         "type": cause.type if cause else "about:blank",
@@ -70,7 +70,7 @@ def field_errors(detail: Any, path: str = "") -> Iterator[dict[str, str]]:
 
 
 def exception_handler(error: Exception, context: dict[str, Any]) -> Response | None:
-    """Turn what a view raised into a problem document; None leaves real bugs to Django."""
+    """Return the problem document of an exception; None leaves bugs to Django."""
     headers: dict[str, str] = {}
     errors: list[dict[str, str]] | None = None
     cause: Cause | None = None
@@ -79,7 +79,7 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response | N
     elif isinstance(error, PermissionDenied):
         code, detail = 403, str(error) or "This is not allowed."
     elif isinstance(error, DatabaseError) and is_collision(error):
-        # Not the message: it quotes the values of rows.
+        # Without the message, which quotes values of rows.
         log.warning("two writers met: %s", "a deadlock" if is_deadlock(error) else "a constraint")
         code, detail, cause = 409, AGAIN, WRITTEN_MEANWHILE
     elif isinstance(error, OperationalError | InterfaceError | PoolTimeout):
@@ -114,9 +114,9 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response | N
 
 
 def answer_refusal(error: RefusalError) -> Response:
-    """Return the answer to what a service refused, for a view that must not raise it."""
+    """Return the response to a refusal, for a view that must not raise it."""
     answer = exception_handler(error, {})
-    assert answer is not None  # noqa: S101  every refusal has an answer
+    assert answer is not None  # noqa: S101  every refusal has a response
     return answer
 
 
@@ -126,5 +126,5 @@ def as_response(code: int, detail: str) -> JsonResponse:
 
 
 def wants_problem(request: HttpRequest) -> bool:
-    """Tell whether the caller is a program that reads problem documents."""
+    """Return whether the caller is a program that reads problem documents."""
     return request.path.startswith("/api/")

@@ -1,4 +1,4 @@
-"""What proxies say of a request: believed from those that the settings name, from nobody else."""
+"""Read forwarded headers, only from the proxies that the settings trust."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ _WAS_FORWARDED, _PEER = "engram.was_forwarded", "engram.peer"
 class TrustedProxies:
     """ASGI middleware: sets the client's address and the scheme from what trusted proxies forward.
 
-    The client is the right-most address of `X-Forwarded-For` that is no trusted proxy. Whoever
-    sends them, forwarded headers end here: nothing behind this reads them by mistake.
+    The client is the right-most address of `X-Forwarded-For` that is not a trusted proxy. Forwarded
+    headers are always removed, so that nothing reads them by mistake.
     """
 
     def __init__(self, application: Application, *, trusted: list[str]):
@@ -49,7 +49,7 @@ class TrustedProxies:
         await self._believing(cast(Any, scope), cast(Any, receive), cast(Any, send))
 
     async def _serve(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
-        """Drop the headers, and an address that is none, such as `unknown`."""
+        """Remove the headers, and a client address that is not an IP, such as `unknown`."""
         headers = [pair for pair in scope["headers"] if pair[0] not in FORWARDED_HEADERS]
         scope[_WAS_FORWARDED] = len(headers) < len(scope["headers"])
         scope["headers"] = headers
@@ -61,7 +61,7 @@ class TrustedProxies:
 
 
 def was_forwarded(request: HttpRequest) -> bool:
-    """Tell whether a proxy, or somebody who says so, stands between us and the client."""
+    """Return whether the request had forwarded headers."""
     return bool(getattr(request, "scope", {}).get(_WAS_FORWARDED))
 
 
@@ -74,7 +74,7 @@ def _is_address(text: str) -> bool:
 
 
 def _plain(host: str) -> str:
-    """Return an IPv4 address as itself, as which a socket that speaks both does not give it."""
+    """Return an IPv4-mapped IPv6 address as IPv4."""
     try:
         address = ip_address(host)
     except ValueError:

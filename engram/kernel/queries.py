@@ -1,4 +1,4 @@
-"""The query of an address: a name that nothing reads is a mistake, whatever the method."""
+"""Refuse unknown and repeated query parameters."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from rest_framework import permissions
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 
-UNKNOWN_TOLD = 20  # so many unknown names are listed
+UNKNOWN_LISTED = 20  # of unknown names in an error
 
 
 def refuse_unknown(view: Any, request: Request) -> None:
-    """Refuse names that the view does not read, and names given twice: one value would be lost."""
+    """Refuse parameters that the view does not read, and repeated ones."""
     unknown = sorted(set(request.query_params) - names_read(view, request.method))
     if unknown:
         raise ValidationError(
-            dict.fromkeys(islice(unknown, UNKNOWN_TOLD), "There is no such parameter.")
+            dict.fromkeys(islice(unknown, UNKNOWN_LISTED), "There is no such parameter.")
         )
     twice = [name for name, values in request.query_params.lists() if len(values) > 1]
     if twice:
@@ -25,7 +25,7 @@ def refuse_unknown(view: Any, request: Request) -> None:
 
 
 def names_read(view: Any, method: str | None) -> frozenset[str]:
-    """Return the names that a view reads from the query: its own, its filters', its pages'."""
+    """Return the names of a view's parameters: its own, its filters' and its pagination's."""
     if method not in permissions.SAFE_METHODS:
         return frozenset()
     names: set[str] = set()

@@ -1,4 +1,4 @@
-"""Texts as they read, without what nobody sees, and where each character stands in the original."""
+"""Remove invisible characters from texts, with a mapping to the original positions."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-# Characters outside of ASCII, with what a combining mark of theirs may follow.
+# Non-ASCII characters, with the character before, which a combining mark may follow.
 _NOT_ASCII = re.compile(r"[\x00-\x7f]?[^\x00-\x7f]+")
 _UNSEEN = re.compile(
     "[\u034f\u115f\u1160\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 )
-_MOST_MARKS = 8  # on one character; their order is a matter of sorting
+_MOST_MARKS = 8  # per character; bounds the sorting of marks
 
 
 class Readable(NamedTuple):
-    """A text as it reads; `begins` and `ends` say where each character stands in the original."""
+    """A readable text; `begins` and `ends` are the original positions of each character."""
 
     text: str
     begins: Sequence[int]
@@ -24,7 +24,7 @@ class Readable(NamedTuple):
 
 
 def readable(text: str) -> Readable:
-    """Return a text as it reads: characters that nobody sees would hide a credential."""
+    """Return a text without invisible characters, which could hide a credential."""
     if text.isascii():
         return Readable(text, range(len(text)), range(1, len(text) + 1))
     parts: list[str] = []
@@ -47,7 +47,7 @@ def readable(text: str) -> Readable:
 
 
 def _clusters(text: str, offset: int) -> Iterator[tuple[str, int, int]]:
-    """Yield each character that is seen, with its combining marks, and from where to where."""
+    """Yield each visible character with its combining marks, and its start and end."""
     cluster, begin, end = "", offset, offset
     for place, character in enumerate(text, start=offset):
         if unicodedata.category(character) == "Cf" or _UNSEEN.match(character):

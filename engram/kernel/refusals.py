@@ -1,4 +1,4 @@
-"""What services refuse, in the domain's terms; surfaces turn refusals into answers."""
+"""Exceptions of services for refused operations; views convert them to responses."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from engram.kernel.causes import Cause
 
 
 class RefusalError(Exception):
-    """A service will not do what was asked; nothing was changed.
+    """A service refuses an operation; nothing was changed.
 
-    `cause` names why, for programs; `detail` says it, for people.
+    `cause` is for programs, `detail` for people.
     """
 
     default_cause: ClassVar[Cause] = causes.CHANGED_MEANWHILE
@@ -24,7 +24,7 @@ class RefusalError(Exception):
 
 
 class InvalidError(RefusalError):
-    """A value does not make sense; `field` names it."""
+    """The value of `field` is invalid."""
 
     default_cause = causes.INVALID
 
@@ -35,19 +35,19 @@ class InvalidError(RefusalError):
 
 
 class ForbiddenError(RefusalError):
-    """The caller's role or class of trust does not allow this."""
+    """The caller's role or trust does not allow this."""
 
     default_cause = causes.NOT_ALLOWED
 
 
 class MissingError(RefusalError):
-    """What was named does not exist in this workspace."""
+    """The object does not exist in this workspace."""
 
     default_cause = causes.NOT_FOUND
 
 
 class StaleError(RefusalError):
-    """What was named has changed or was decided meanwhile; `ids` list what changed."""
+    """Objects have changed or were decided meanwhile; `ids` are theirs."""
 
     def __init__(self, detail: str, ids: Sequence[object] = (), *, cause: Cause | None = None):
         super().__init__(detail, cause=cause)
@@ -55,7 +55,7 @@ class StaleError(RefusalError):
 
 
 class LimitError(RefusalError):
-    """The caller has done this often enough; `wait` says for how many seconds it must not."""
+    """The caller has reached a limit; it must wait `wait` seconds."""
 
     default_cause = causes.TOO_OFTEN
 

@@ -1,4 +1,4 @@
-"""Model instances from rows of plain SQL, where compiling a query costs more than asking it."""
+"""Build model instances from rows of hand-written SQL, where the ORM's compilation is too slow."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def columns_of(model: type[Model], alias: str) -> str:
 
 
 def from_row(model: type[M], values: Sequence[Any]) -> M:
-    """Return the stored instance whose columns these are."""
+    """Return the instance of a row."""
     names, readers = _shape(model)
     row = list(values)
     for position, read, column in readers:
@@ -32,7 +32,7 @@ def from_row(model: type[M], values: Sequence[Any]) -> M:
 
 @lru_cache(maxsize=64)
 def _shape(model: type[Model]) -> tuple[list[str], list[_Reader]]:
-    """Return the names of a model's attributes, and those that are stored in another form."""
+    """Return the names of a model's attributes, and the converters of its fields."""
     fields = model._meta.concrete_fields
     readers = [
         (position, field.from_db_value, field.get_col(model._meta.db_table))

@@ -1,4 +1,4 @@
-"""Changing a workspace: creating it, its settings."""
+"""Create workspaces and change their settings."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def describe_settings(workspace: Workspace) -> dict[str, Any]:
 
 
 def settings_with(stored: Mapping[str, Any], changes: Mapping[str, Any]) -> WorkspaceSettings:
-    """Return stored settings as changed by name; raise `InvalidError` for the first wrong one."""
+    """Return settings with changes applied; raise `InvalidError` for the first invalid one."""
     if unknown := sorted(set(changes) - set(WorkspaceSettings.model_fields)):
         raise InvalidError(unknown[0], "There is no such setting.")
     try:
@@ -59,7 +59,7 @@ def settings_with(stored: Mapping[str, Any], changes: Mapping[str, Any]) -> Work
 def change_settings(
     workspace: Workspace, changes: Mapping[str, Any], *, actor: Actor, now: datetime
 ) -> WorkspaceSettings:
-    """Change settings by name, all or none; raise `InvalidError` for the first wrong one."""
+    """Change settings, all or none; raise `InvalidError` for the first invalid one."""
     with in_workspace(workspace):
         stored = Workspace.objects.select_for_update().get(pk=workspace.pk)
         config = settings_with(stored.settings, changes)

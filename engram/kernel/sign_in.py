@@ -1,7 +1,7 @@
-"""Guessing passwords: who fails too often waits, told how long; counted in the database.
+"""Limit sign-in attempts, and show the remaining time; failures are counted in the database.
 
-django-axes counts failures by name and address and refuses; what is here says by what it counts,
-how often, and what is answered.
+django-axes counts failures by name and address and refuses; this module configures the limits and
+the response.
 """
 
 from __future__ import annotations
@@ -27,31 +27,30 @@ from engram.kernel.models import KnownAddress
 
 log = logging.getLogger(__name__)
 
-# Failures within the time of `AXES_COOLOFF_TIME`. One name from one address is settled by
-# `AXES_FAILURE_LIMIT`; these bound many names from one address, and one name from many.
+# Failures within `AXES_COOLOFF_TIME`. `AXES_FAILURE_LIMIT` limits one name from one address; these
+# limit many names from one address, and one name from many addresses.
 ADDRESS_LIMIT: Final = 30
 NAME_LIMIT: Final = 50
-# Addresses that an account is known from, and for how long since it signed in there last.
+# The number of known addresses of an account, and how long they are remembered.
 KNOWN_ADDRESSES: Final = 10
 KNOWN_FOR: Final = timedelta(days=90)
-IPV6_SITE_BITS: Final = 64  # what one customer has
+IPV6_SITE_BITS: Final = 64  # the network of one customer
 
 
 class Handler(AxesDatabaseHandler):  # type: ignore[misc]
-    """Also refuses an address that tries many names, and a name that is tried from everywhere.
+    """Also refuses an address that tries many names, and a name tried from many addresses.
 
-    Who is tried from everywhere can still sign in from where that account has signed in before:
-    strangers cannot keep a person out.
+    The account can still sign in from known addresses, so that attackers cannot lock a person out.
     """
 
     def is_locked(self, request: HttpRequest, credentials: Any = None) -> bool:
-        """Tell whether no password is looked at any more."""
+        """Return whether the attempt is refused without checking the password."""
         return bool(super().is_locked(request, credentials)) or self._is_flooded(
             request, credentials
         )
 
     def user_logged_in(self, sender: Any, request: HttpRequest, user: User, **more: Any) -> None:
-        """Forget the failures of the name from this address, and remember the address."""
+        """Delete the failures of the name from this address, and store the address as known."""
         super().user_logged_in(sender, request, user, **more)
         remember_address(user, request.axes_ip_address, timezone.now())  # type: ignore[attr-defined]
 
@@ -71,7 +70,7 @@ class Handler(AxesDatabaseHandler):  # type: ignore[misc]
 
 
 def remember_address(user: User, address: str | None, now: datetime) -> None:
-    """Note that an account has signed in from an address; the oldest beyond a few are deleted."""
+    """Store a known address of an account; delete the oldest beyond KNOWN_ADDRESSES."""
     if address is None:
         return
     known = KnownAddress.objects.filter(user=user)
@@ -87,7 +86,7 @@ def remember_address(user: User, address: str | None, now: datetime) -> None:
 
 
 def is_known(name: str, address: str | None, now: datetime) -> bool:
-    """Tell whether an account has signed in from an address lately."""
+    """Return whether an account has signed in from an address within KNOWN_FOR."""
     user = User.objects.filter(username=name).first()
     if user is None or address is None:
         return False
@@ -101,13 +100,13 @@ def _digest(user: User, address: str) -> str:
 
 
 def address_of(request: HttpRequest) -> str | None:
-    """Return the client's address; of IPv6 the network, for one customer has 2^64 addresses.
+    """Return the client's address; for IPv6 the /64 network.
 
-    It is the connection's, or what a trusted proxy says (`engram/kernel/proxies.py`).
+    It is the address of the connection, or from a trusted proxy (`engram/kernel/proxies.py`).
     """
     try:
         address = ip_address(request.META.get("REMOTE_ADDR") or "")
-    except ValueError:  # a unix socket has none
+    except ValueError:  # a unix socket has no address
         return None
     if address.version == 4:
         return str(address)
@@ -115,9 +114,9 @@ def address_of(request: HttpRequest) -> str | None:
 
 
 def name_of(request: HttpRequest, credentials: Any = None) -> str:
-    """Return the name that is tried; of one that is nobody's only a mark.
+    """Return the attempted name; a marker if there is no such account.
 
-    People type their password into the wrong field: what is no account's name is not kept.
+    People type their password into the wrong field, so unknown names are not stored.
     """
     typed = (credentials or {}).get("username") or request.POST.get("username") or ""
     typed = str(typed).replace("\0", "")[:150]
@@ -130,9 +129,9 @@ def name_of(request: HttpRequest, credentials: Any = None) -> str:
 def answer_lockout(
     request: HttpRequest, original_response: Any = None, credentials: Any = None
 ) -> HttpResponse:
-    """Answer somebody who failed too often: the sign-in page, and how long to wait.
+    """Return the sign-in page with the time to wait, after too many failures.
 
-    The answer is the same whether there is such an account or not.
+    The response is the same whether the account exists or not.
     """
     seconds = seconds_to_wait(request, credentials)
     log.warning("sign-in: refused for %d s from %s", seconds, address_of(request))
@@ -149,7 +148,7 @@ def answer_lockout(
 
 
 def seconds_to_wait(request: HttpRequest, credentials: Any = None) -> int:
-    """Return after how many seconds none of the failures counts any more."""
+    """Return the seconds until the failures expire."""
     own = Q(ip_address=address_of(request)) | Q(username=name_of(request, credentials))
     last = AccessAttempt.objects.filter(own).aggregate(at=Max("attempt_time"))["at"]
     if last is None:

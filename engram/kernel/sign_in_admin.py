@@ -1,4 +1,4 @@
-"""The admin of failed sign-ins: who was tried from where, and letting somebody in at once."""
+"""Admin page of failed sign-ins, with an action to unlock."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ SHOWN = ["username", "ip_address", "failures_since_start", "attempt_time", "user
 
 @admin.register(AccessAttempt)
 class AccessAttemptAdmin(ReadOnlyAdmin):
-    """For superusers: an installation's, no workspace's. Nothing that was typed is shown."""
+    """Failed sign-ins of the installation, for superusers; typed passwords are never shown."""
 
     list_display = ["username", "ip_address", "failures_since_start", "failed_at", "user_agent"]
     fields = SHOWN
     readonly_fields = SHOWN
     search_fields = ["username", "ip_address"]
     actions = ["unlock"]
-    empty_text = "Names and addresses from which signing in failed stand here for 15 minutes."
+    empty_text = "Names and addresses of failed sign-ins are listed here for 15 minutes."
 
     failed_at = moment_column("attempt_time", "last failed")
 
@@ -33,16 +33,16 @@ class AccessAttemptAdmin(ReadOnlyAdmin):
         return is_superuser and what in {"view", "act"}
 
     def name_of(self, row: Any) -> str:
-        """Name the account and the address."""
+        """Return the account and the address."""
         return f"{row.username} from {row.ip_address}"
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
-        """Change nothing."""
+        """Make all fields read-only."""
         return SHOWN
 
     @action(description="Unlock", permissions=["act"])
     def unlock(self, request: HttpRequest, rows: QuerySet[AccessAttempt]) -> HttpResponse | None:
-        """Forget failures, so that signing in is possible at once."""
+        """Delete failures, so that signing in is possible at once."""
         return self.confirm(
             request,
             rows,

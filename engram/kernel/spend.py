@@ -1,8 +1,8 @@
-"""What language models cost a workspace in a day (UTC), and the cap on it.
+"""Account for the daily cost (UTC) of language models per workspace, with a cap.
 
-A call is reserved before it is made and settled after, each in a transaction of its own, so that
-calls at the same time do not pass the cap together. A process that dies in between leaves what it
-reserved counted: the account errs to the dear side.
+The cost of a call is reserved before it and settled after it, in separate transactions, so that
+concurrent calls cannot exceed the cap together. If a process dies in between, the reserved amount
+stays counted, so the account may overestimate the cost.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from engram.kernel.tenancy import in_workspace
 
 @dataclass(frozen=True, slots=True)
 class Reservation:
-    """What was set aside on a day for calls about to be made."""
+    """The amount reserved on a day for calls."""
 
     day: date
     usd: float
 
 
 def reserve(workspace: Workspace, usd: float, *, now: datetime) -> Reservation | None:
-    """Set money of the day aside; None when that would pass the workspace's cap."""
+    """Reserve an amount of the day; None when that would exceed the workspace's cap."""
     day = now.astimezone(UTC).date()
     cap = workspace.config.narrative_daily_usd
     with in_workspace(workspace):
@@ -40,7 +40,7 @@ def reserve(workspace: Workspace, usd: float, *, now: datetime) -> Reservation |
 def settle(
     workspace: Workspace, reservation: Reservation, *, usage: Usage, cost_usd: float
 ) -> None:
-    """Put what calls have cost in the place of what was set aside for them."""
+    """Replace a reservation by the actual usage and cost."""
     with in_workspace(workspace):
         ModelSpend.objects.filter(day=reservation.day).update(
             cost_usd=Greatest(F("cost_usd") - reservation.usd + cost_usd, Value(0.0)),
@@ -50,12 +50,12 @@ def settle(
 
 
 def spent_usd(workspace: Workspace, *, now: datetime) -> float:
-    """Return what the day of `now` has cost so far, what is set aside included."""
+    """Return the cost of the day of `now` so far, including reservations."""
     with in_workspace(workspace):
         row = ModelSpend.objects.filter(day=now.astimezone(UTC).date()).first()
     return row.cost_usd if row else 0.0
 
 
 def next_day(now: datetime) -> datetime:
-    """Return when the next day's account begins."""
+    """Return the start of the next day (UTC)."""
     return datetime.combine(now.astimezone(UTC).date() + timedelta(days=1), time(0), UTC)

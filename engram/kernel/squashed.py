@@ -1,4 +1,4 @@
-"""Whether a database stands before the migrations that were squashed into one a package."""
+"""Check that a database is not older than the squashed migrations."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 
-# The last version that holds the migrations which the squashed ones replace.
+# The last version that has the migrations replaced by the squashed ones.
 LAST_WITH_ALL_STEPS = "d409f45"
 
 
-def missing_steps() -> str:
-    """Return what to do where only some of the replaced migrations are applied, or ""."""
+def missing_migrations() -> str:
+    """Return instructions if only some of the replaced migrations are applied, else ""."""
     applied = MigrationRecorder(connection).applied_migrations()
     loader = MigrationLoader(None)
     for (app, _), migration in sorted(loader.disk_migrations.items()):

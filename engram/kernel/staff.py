@@ -1,4 +1,4 @@
-"""What admin classes of workspaces share: roles decide, services write, history tells."""
+"""Base classes and helpers of admin pages: permissions by role, changes by services."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ Work = Callable[[QuerySet[Any]], int]
 
 
 def format_moment(moment: datetime) -> str:
-    """Return a time briefly, in the pages' time zone."""
+    """Return a short format of a time, in the current time zone."""
     return f"{timezone.localtime(moment):%-d %b %Y, %H:%M}"
 
 
 def moment_column(field: str, title: str) -> Callable[[Any, Any], str]:
-    """Return a list column that shows a time; a narrow one breaks between day and hour only."""
+    """Return a list column of a time; it wraps only between day and hour."""
 
     @admin.display(description=title, ordering=field)
     def shown(self: Any, row: Any) -> str:
@@ -42,7 +42,7 @@ def moment_column(field: str, title: str) -> Callable[[Any, Any], str]:
 
 
 def seconds_column(field: str, title: str) -> Callable[[Any, Any], str]:
-    """Return a list column that shows a duration."""
+    """Return a list column of a duration."""
 
     @admin.display(description=title, ordering=field)
     def shown(self: Any, row: Any) -> str:
@@ -53,23 +53,22 @@ def seconds_column(field: str, title: str) -> Callable[[Any, Any], str]:
 
 
 def _lookup_of(entry: Any) -> str:
-    """Return what an entry of `list_filter` calls itself in addresses."""
+    """Return the query parameter of an entry of `list_filter`."""
     if isinstance(entry, tuple):
         return str(entry[0])
     return str(getattr(entry, "parameter_name", entry))
 
 
 class OwnFiltersOnly:
-    """A list whose address filters by what the page offers, and by nothing else."""
+    """A list that accepts only the filters of its page in the address."""
 
     list_filter: Any
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
-        """Filter by the list's own filters alone.
+        """Allow only the list's own filters.
 
-        Django lets addresses filter by any field of the row (`?content__contains=…`), which would
-        tell what stands in texts that the page withholds, and fail on moments that the database
-        cannot hold.
+        Django allows filters on any field of the row (`?content__contains=…`), which would reveal
+        texts that the page withholds, and fail on times that the database cannot store.
         """
         offered = {_lookup_of(entry) for entry in self.list_filter}
         plain = lookup.removesuffix("__exact").removesuffix("__in").removesuffix("__isnull")
@@ -77,10 +76,10 @@ class OwnFiltersOnly:
 
 
 def refusal_of(row: Model, reason: str) -> SafeString:
-    """Return the message that something was refused for a row, which it links to.
+    """Return the message of a refusal for a row, with a link to it.
 
-    It names no text: messages are kept in the session until the next page, whatever is forgotten
-    or erased meanwhile.
+    It contains no text of the row: messages stay in the session until the next page, even if the
+    text is forgotten or erased meanwhile.
     """
     opts = row._meta
     page = reverse(f"admin:{opts.app_label}_{opts.model_name}_change", args=[row.pk])
@@ -88,13 +87,13 @@ def refusal_of(row: Model, reason: str) -> SafeString:
 
 
 class RoleAdmin(OwnFiltersOnly, ModelAdmin):  # type: ignore[misc]
-    """Rows of the workspace being looked at; the member's role in it says what one may do.
+    """Admin pages of the current workspace's rows, with permissions by the member's role.
 
-    Django's own log of admin changes is not written: it would keep texts that are forgotten later.
+    Django's log of admin changes is not written: it would store texts that are forgotten later.
     """
 
     roles: ClassVar[dict[str, Role]] = {"view": Role.READER}
-    empty_text = ""  # what comes into the list, for one that finds it empty
+    empty_text = ""  # explains the list while it is empty
     list_per_page = 50
     show_full_result_count = False
     list_fullwidth = True
@@ -108,29 +107,29 @@ class RoleAdmin(OwnFiltersOnly, ModelAdmin):  # type: ignore[misc]
         return self._may(request, "view")
 
     def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Let members with the role look."""
+        """Allow members with the role to view."""
         return self._may(request, "view")
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """Let members with the role add, where rows may be added at all."""
+        """Allow members with the role to add, where adding is possible."""
         return self._may(request, "add")
 
     def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Let members with the role change, where rows may be changed at all."""
+        """Allow members with the role to change, where changing is possible."""
         return self._may(request, "change")
 
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Let members with the role delete, where rows may be deleted at all."""
+        """Allow members with the role to delete, where deleting is possible."""
         return self._may(request, "delete")
 
     def has_act_permission(self, request: HttpRequest) -> bool:
-        """Let members with the role use the actions of the list."""
+        """Allow members with the role to use the actions of the list."""
         return self._may(request, "act")
 
     def get_object(self, request: HttpRequest, object_id: str, from_field: Any = None) -> Any:
-        """Find a row for those who may look; Django asks for permission only when it has the row.
+        """Return a row after checking the permission, which Django checks only with the row.
 
-        Who belongs to no workspace has no rows at all, and none can be looked for.
+        People without a workspace have no rows, and no query is possible.
         """
         if not self.has_view_permission(request):
             raise PermissionDenied
@@ -144,7 +143,7 @@ class RoleAdmin(OwnFiltersOnly, ModelAdmin):  # type: ignore[misc]
         return response
 
     def get_actions(self, request: HttpRequest) -> dict[str, Any]:
-        """Offer only the actions that call services."""
+        """Return only the actions that call services."""
         actions: dict[str, Any] = super().get_actions(request)
         actions.pop("delete_selected", None)
         return actions
@@ -159,7 +158,7 @@ class RoleAdmin(OwnFiltersOnly, ModelAdmin):  # type: ignore[misc]
         """Leave the telling to `Event`."""
 
     def name_of(self, row: Any) -> str:
-        """Return what a row is called in questions; a text only as far as its page shows it."""
+        """Return the name of a row in confirmations; its text only if its page shows it."""
         return str(row)
 
     def confirm(
@@ -175,9 +174,9 @@ class RoleAdmin(OwnFiltersOnly, ModelAdmin):  # type: ignore[misc]
         is_grave: bool = True,
         asks_for: str = "",
     ) -> HttpResponse | None:
-        """Ask first, with the number of rows; when the answer is yes do the work and say so.
+        """Show a confirmation with the number of rows; if confirmed, do the work.
 
-        `asks_for` labels a note that is sent as `note` with the answer.
+        `asks_for` is the label of a text field that is sent as `note`.
         """
         if request.POST.get("confirmed") == "yes":
             messages.success(request, done.format(n=work(rows)))
@@ -204,9 +203,9 @@ class RoleAdmin(OwnFiltersOnly, ModelAdmin):  # type: ignore[misc]
     def one_by_one(
         self, request: HttpRequest, rows: Iterable[Any], work: Callable[[Any], object]
     ) -> int:
-        """Do the work for each row and return for how many it was done.
+        """Do the work for each row and return the number of successes.
 
-        A row for which it is refused is named with the reason, and does not stop the others.
+        A refused row is shown in a message with the reason, and does not stop the others.
         """
         done = 0
         for row in rows:
@@ -220,7 +219,7 @@ class RoleAdmin(OwnFiltersOnly, ModelAdmin):  # type: ignore[misc]
 
 
 class ReadOnlyAdmin(RoleAdmin):
-    """Rows that nobody edits."""
+    """Admin pages of rows that cannot be edited."""
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
         """Show every field, change none."""
@@ -228,7 +227,7 @@ class ReadOnlyAdmin(RoleAdmin):
 
 
 class DefaultedFilter(admin.SimpleListFilter):
-    """A list filter that keeps one value unless asked otherwise."""
+    """A list filter with a default value."""
 
     default = ""
     all_value = "all"
@@ -238,7 +237,7 @@ class DefaultedFilter(admin.SimpleListFilter):
         return super().value() or self.default
 
     def choices(self, changelist: Any) -> Any:
-        """Offer the values; the default is marked when none is chosen."""
+        """Yield the values; the default is selected when none is chosen."""
         for value, title in self.lookup_choices:
             yield {
                 "selected": self.value() == str(value),

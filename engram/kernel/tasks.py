@@ -1,4 +1,4 @@
-"""Periodic work of the kernel."""
+"""Periodic tasks of the kernel."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from engram.kernel.tenancy import in_workspace
 
 @shared_task(name="kernel.drop_old_answers")
 def drop_old_answers() -> None:
-    """Delete the answers to idempotent writes that are older than a day."""
+    """Delete stored responses to idempotent writes older than a day."""
     now = timezone.now()
     for workspace in due_workspaces(lambda: idempotency.old_answers(now), "created_at"):
         idempotency.drop_old_answers(workspace, now=now)
@@ -20,7 +20,7 @@ def drop_old_answers() -> None:
 
 @shared_task(name="kernel.drop_old_latencies")
 def drop_old_latencies() -> None:
-    """Delete the latencies that no window reaches any more."""
+    """Delete latencies older than the longest window."""
     now = timezone.now()
     old = {
         **waiting_since(lambda: latency.old_hours(now), "hour"),

@@ -1,6 +1,6 @@
-"""What the service tells of itself: latencies, errors by stage, structured log events.
+"""Telemetry: latencies, errors by stage, structured log events.
 
-Nothing here ever holds memory text, and nothing here fails its caller.
+It never contains memory text, and never raises.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from engram.kernel.tenancy import current_workspace_id, has_workspace, in_worksp
 STAGES: Final = (
     "commit", "recall", "session_start", "predictor_score", "predictor_train", "detect", "judge",
 )  # fmt: skip
-# How stages fail, as `record_error` is told: `embedding` within several, `narrate` within detect.
+# The error codes of each stage: `embedding` is part of several stages, `narrate` of detect.
 CODES: Final = {
     "detect": ("detect_failed",),
     "embedding": ("embedding_unavailable",),
@@ -43,7 +43,7 @@ WORD_MAX_CHARS = 200  # of a text in a log line
 OUTAGE_SECONDS = 10.0
 OUTAGES_MAX = 10_000
 
-_told: dict[tuple[UUID, str, str], float] = {}
+_reported_at: dict[tuple[UUID, str, str], float] = {}
 
 log = structlog.wrap_logger(
     logging.getLogger("engram.events"),
@@ -66,18 +66,18 @@ def record_error(
     now: datetime,
     workspace: Workspace | UUID | None = None,
 ) -> None:
-    """Note a failure of a stage of the served (or the named) workspace, as one row and one line.
+    """Record a failure of a stage of the current (or given) workspace, as a row and a log line.
 
-    `detail` names kinds and numbers, never memory text. The row belongs to the caller's
-    transaction: one that is going to be rolled back takes it along, so note its failure after it;
-    the line is written at once in any case. Only the newest 500 rows stay. Never raises.
+    `detail` has kinds and numbers, never memory text. The row is part of the caller's transaction,
+    so record a failure that rolls back after the rollback; the log line is written at once. Only
+    the newest 500 rows are kept. Never raises.
     """
     heartbeat.tally.failed(stage, code)
     category, event = ("predictor", code.removeprefix("predictor_"))
     if not stage.startswith("predictor"):
         category, event = stage, code
-    told = {"stage": stage, "code": code, "session_key": session_key, "detail": detail}
-    log.warning(event, category=category, **_plain_fields(told))
+    fields = {"stage": stage, "code": code, "session_key": session_key, "detail": detail}
+    log.warning(event, category=category, **_plain_fields(fields))
     row = StageError(
         stage=stage, code=code, detail=detail[:300], session_key=session_key[:200], at=now
     )
@@ -89,28 +89,28 @@ def record_error(
             with in_workspace(workspace):
                 _keep(row)
     except (Error, TransactionManagementError) as error:
-        told |= {"detail": type(error).__name__}
-        log.warning("error_not_kept", category=category, **_plain_fields(told))
+        fields |= {"detail": type(error).__name__}
+        log.warning("error_not_kept", category=category, **_plain_fields(fields))
 
 
 def record_outage(
     stage: str, code: str, *, detail: str = "", now: datetime, workspace: Workspace | UUID
 ) -> None:
-    """Note a failure that strikes every request for as long as it lasts, every ten seconds.
+    """Record a failure that affects every request, at most every ten seconds.
 
-    Else an outage would push all other errors out of the kept ones.
+    Otherwise an outage would displace all other stored errors.
     """
     key, at = (_id_of(workspace), stage, code), perf_counter()
-    if at - _told.get(key, -math.inf) < OUTAGE_SECONDS:
+    if at - _reported_at.get(key, -math.inf) < OUTAGE_SECONDS:
         return
-    if len(_told) >= OUTAGES_MAX:
-        _told.clear()
-    _told[key] = at
+    if len(_reported_at) >= OUTAGES_MAX:
+        _reported_at.clear()
+    _reported_at[key] = at
     record_error(stage, code, detail=detail, now=now, workspace=workspace)
 
 
 def _keep(row: StageError) -> None:
-    """Insert the row, and delete the ones behind the newest 500 that nobody else is deleting."""
+    """Insert the row, and delete all but the newest 500, skipping rows locked by others."""
     row.save()
     table = connection.ops.quote_name(StageError._meta.db_table)
     with connection.cursor() as cursor:
@@ -126,7 +126,7 @@ def _keep(row: StageError) -> None:
 
 
 def log_event(event: str, category: str, **fields: object) -> None:
-    """Write one structured log line: ids, names, numbers; texts are cut, other things named."""
+    """Write one structured log line of ids, names and numbers; texts are cut."""
     log.info(event, category=category, **_plain_fields(fields))
 
 
@@ -145,9 +145,9 @@ def _plain(value: object) -> object:
 
 
 def observe(stage: str, seconds: float, workspace: Workspace | UUID | None = None) -> None:
-    """Count how long one run of a stage took in the served (or the named) workspace.
+    """Count the duration of a run of a stage in the current (or given) workspace.
 
-    Costs microseconds and no query: what is counted is written by and by, see `kernel.latency`.
+    Takes microseconds and no query: counts are written later, see `kernel.latency`.
     """
     latency.waiting.add(_id_of(workspace), stage, seconds)
     heartbeat.tally.stage_ran(stage, seconds)
@@ -155,7 +155,7 @@ def observe(stage: str, seconds: float, workspace: Workspace | UUID | None = Non
 
 @contextmanager
 def timed(stage: str, workspace: Workspace | UUID | None = None) -> Iterator[None]:
-    """Observe how long the block takes; what is refused (a bad request) does not count."""
+    """Measure the duration of the block; refused requests do not count."""
     workspace_id = _id_of(workspace)
     started = perf_counter()
     try:

@@ -1,9 +1,9 @@
-"""The current workspace, enforced twice: scoped managers here, row-level security below.
+"""The current workspace, enforced by scoped managers and by row-level security.
 
-`in_workspace(workspace)` opens a short transaction and tells PostgreSQL which workspace it
-serves (`set_config(..., is_local => true)`, so that a pooled connection never remembers it and
-PgBouncer in transaction mode works). Outside of it a scoped manager raises
-`WorkspaceNotSetError` and the policies of the database show no rows.
+`in_workspace(workspace)` opens a short transaction and sets the workspace in PostgreSQL
+(`set_config(..., is_local => true)`, so that pooled connections do not keep it and PgBouncer in
+transaction mode works). Outside it scoped managers raise `WorkspaceNotSetError` and row-level
+security shows no rows.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _joint: ContextVar[_Joint | None] = ContextVar("engram_joint", default=None)
 
 
 class Tenant(Protocol):
-    """What is needed of a workspace here; the model stands on this module."""
+    """The part of a workspace that is needed here; the model imports this module."""
 
     @property
     def pk(self) -> UUID: ...
@@ -43,7 +43,7 @@ class WorkspaceNotSetError(RuntimeError):
 
 
 def current_workspace_id() -> UUID:
-    """Return the id of the workspace being served."""
+    """Return the id of the current workspace."""
     workspace_id = _current.get()
     if workspace_id is None:
         raise WorkspaceNotSetError("this query needs `with in_workspace(...)` around it")
@@ -51,7 +51,7 @@ def current_workspace_id() -> UUID:
 
 
 def has_workspace() -> bool:
-    """Tell whether a workspace is being served."""
+    """Return whether there is a current workspace."""
     return _current.get() is not None
 
 
@@ -62,9 +62,9 @@ def set_database_variable(name: str, value: str) -> None:
 
 
 def release_connection() -> None:
-    """Return this thread's connection to the pool before a long wait; the next query takes another.
+    """Return this thread's connection to the pool before a long wait.
 
-    Within a transaction it stays.
+    Does nothing within a transaction.
     """
     if not connection.in_atomic_block:
         connection.close()
@@ -72,7 +72,7 @@ def release_connection() -> None:
 
 @contextmanager
 def in_workspace(workspace: Tenant | UUID) -> Iterator[None]:
-    """Serve one workspace within one transaction; nested in the same workspace, a savepoint."""
+    """Set the current workspace within one transaction; nested in the same one, a savepoint."""
     workspace_id = workspace if isinstance(workspace, UUID) else workspace.pk
     if _current.get() is None and (joint := _joint.get()) is not None:
         joint.open(workspace_id)
@@ -82,9 +82,9 @@ def in_workspace(workspace: Tenant | UUID) -> Iterator[None]:
 
 @contextmanager
 def before_writing(workspace: Tenant | UUID) -> Iterator[None]:
-    """Serve one workspace as `in_workspace` does, but begin no joint transaction.
+    """Set the current workspace as `in_workspace` does, without starting a joint transaction.
 
-    For what a write reads before it embeds; whatever it relies on it reads again under its locks.
+    For reads of a write before it embeds; the write must read again under its locks.
     """
     with _serving(workspace if isinstance(workspace, UUID) else workspace.pk):
         yield
@@ -92,7 +92,7 @@ def before_writing(workspace: Tenant | UUID) -> Iterator[None]:
 
 @contextmanager
 def _serving(workspace_id: UUID) -> Iterator[None]:
-    """Open a transaction, or a savepoint within the one that serves this workspace already."""
+    """Open a transaction, or a savepoint within that of the same workspace."""
     outer = _current.get()
     if outer is None:
         with _outermost(workspace_id):
@@ -106,7 +106,7 @@ def _serving(workspace_id: UUID) -> Iterator[None]:
 
 @contextmanager
 def _outermost(workspace_id: UUID) -> Iterator[None]:
-    """Open the transaction and tell the database whom it serves."""
+    """Open the transaction and set the workspace in the database."""
     is_within_another = connection.in_atomic_block
     with transaction.atomic():
         set_database_variable("engram.workspace", str(workspace_id))
@@ -115,13 +115,15 @@ def _outermost(workspace_id: UUID) -> Iterator[None]:
             yield
         finally:
             _current.reset(token)
-        if is_within_another:  # the setting would outlive this block (a test's transaction, say)
+        if (
+            is_within_another
+        ):  # the setting would outlive this block (for example in a test's transaction)
             set_database_variable("engram.workspace", "")
 
 
 @dataclass(frozen=True, slots=True)
 class _Joint:
-    """A transaction that the first `in_workspace` within opens, and all others share."""
+    """A transaction opened by the first `in_workspace` block and shared by all later ones."""
 
     stack: ExitStack
     at_first: Callable[[], None]
@@ -133,12 +135,11 @@ class _Joint:
 
 @contextmanager
 def in_one_transaction(at_first: Callable[[], None]) -> Iterator[None]:
-    """Make one transaction of all `in_workspace` blocks within: all of them last, or none.
+    """Run all `in_workspace` blocks within in one transaction: all commit, or none.
 
-    It begins with the first of them, so that what comes before (embedding, above all, and what is
-    read in `before_writing`) holds no connection and no lock; `at_first` is called as soon as it
-    is open. Whatever is locked stays locked to the end: no block within may lock in another order
-    than one transaction would.
+    It begins with the first of them, so that earlier work (embedding, and reads in
+    `before_writing`) holds no connection and no lock; `at_first` is called as soon as it is open.
+    Locks are held to the end, so the blocks together must keep the lock order.
     """
     with ExitStack() as stack:
         token = _joint.set(_Joint(stack, at_first))
@@ -150,7 +151,7 @@ def in_one_transaction(at_first: Callable[[], None]) -> Iterator[None]:
 
 @contextmanager
 def without_rows() -> Iterator[None]:
-    """Let scoped managers answer with empty querysets, for code that only looks at their shape."""
+    """Make scoped managers return empty querysets, for code that only inspects them."""
     token = _is_rowless.set(True)
     try:
         yield
@@ -160,10 +161,10 @@ def without_rows() -> Iterator[None]:
 
 @contextmanager
 def for_any_workspace() -> Iterator[None]:
-    """Let scoped managers build querysets of whichever workspace the database serves.
+    """Let scoped managers build querysets without a current workspace.
 
-    For questions that `engram_due_workspaces` asks in one workspace after the other; asked
-    outside of it they find nothing.
+    For queries that `engram_due_workspaces` runs in each workspace in turn; run
+    outside it they return no rows.
     """
     token = _is_for_any.set(True)
     try:
@@ -173,10 +174,10 @@ def for_any_workspace() -> Iterator[None]:
 
 
 class WorkspaceQuerySet(models.QuerySet[M]):
-    """Rows of the current workspace; writes are stamped with it."""
+    """A queryset of the current workspace's rows; sets the workspace of new rows."""
 
     def bulk_create(self, objs: Iterable[M], *args: Any, **kwargs: Any) -> list[M]:
-        """Stamp rows that name no workspace with the current one."""
+        """Set the current workspace on rows without one, and insert them."""
         rows = list(objs)
         for row in rows:
             stamp(row)
@@ -184,7 +185,7 @@ class WorkspaceQuerySet(models.QuerySet[M]):
 
 
 class WorkspaceManager(models.Manager[M]):
-    """Sees the current workspace only, and refuses to answer when there is none."""
+    """A manager of the current workspace's rows; raises when there is no current workspace."""
 
     _queryset_class = WorkspaceQuerySet
 
@@ -199,13 +200,13 @@ class WorkspaceManager(models.Manager[M]):
 
 
 def stamp(row: Any) -> None:
-    """Give a new row the current workspace; a row of another one never gets written."""
+    """Set the current workspace on a new row; raise for a row of another workspace."""
     if row.workspace_id is None:
         row.workspace_id = current_workspace_id()
 
 
 class WorkspaceModel(models.Model):
-    """A table whose every row belongs to one workspace."""
+    """The base of models whose rows belong to one workspace."""
 
     workspace = models.ForeignKey("kernel.Workspace", models.CASCADE, related_name="+")
 
@@ -215,7 +216,7 @@ class WorkspaceModel(models.Model):
         abstract = True
 
     def save(self, *args: Any, **kwargs: Any) -> None:
-        """Stamp the row with the current workspace when it names none."""
+        """Set the current workspace if the row has none, and save."""
         stamp(self)
         super().save(*args, **kwargs)
 

@@ -1,9 +1,8 @@
-"""How much a caller may do in a minute, counted in Redis by all web processes together.
+"""Rate limits of callers, counted in Redis for all web processes together.
 
-Each caller has a token bucket: it holds a minute's calls at most and refills at that rate. Each
-call takes one; a write that takes more than one text, or long ones, takes what it costs (`cost_of`,
-`charge`). A call may go on while one is left, and takes its whole cost even where that leaves a
-debt: whatever it costs, it passes as soon as the bucket is no longer empty.
+Each caller has a token bucket with a minute's calls that refills at that rate. A call takes one
+token; a write of several or long texts takes its cost (`cost_of`, `charge`). A call passes while at
+least one token is left, and takes its whole cost even if the balance becomes negative.
 """
 
 from __future__ import annotations
@@ -24,8 +23,8 @@ from engram.kernel.models import Workspace
 CHARS_A_WRITE = 2_000
 _broker = BrokerCooldown("throttling")
 
-# Returns the milliseconds to wait: 0 when the call may go on. What was counted of a call before is
-# its own, so that it is not refused for it. A full bucket is forgotten.
+# Returns the milliseconds to wait: 0 when the call passes. `counted` is what this call has taken
+# already, so that it is not refused for its own cost. A full bucket expires.
 _TAKE = """
     local limit, cost, counted = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
     local time = redis.call('TIME')
@@ -47,16 +46,16 @@ _TAKE = """
 
 
 def cost_of(texts: Iterable[str], *, chars_a_write: int = CHARS_A_WRITE) -> int:
-    """Return how many writes texts count as: one each, and more where they are long."""
+    """Return the cost of texts in writes: one each, and more for long texts."""
     return sum(max(1, math.ceil(len(text) / chars_a_write)) for text in texts)
 
 
 def seconds_to_wait(
     workspace: Workspace, actor: Actor, *, is_read: bool, cost: int = 1, counted: int = 0
 ) -> float | None:
-    """Count a call at its cost and return how long the caller must wait, or None when it may go on.
+    """Count a call at its cost; return the seconds to wait, or None if it passes.
 
-    `counted` is what was counted of it before.
+    `counted` is the part of its cost that was counted before.
     """
     config = workspace.config
     kind, limit = ("r", config.reads_per_minute) if is_read else ("w", config.writes_per_minute)
@@ -65,9 +64,9 @@ def seconds_to_wait(
 
 
 def wait_for(name: str, limit: int, *, cost: int = 1, counted: int = 0) -> float | None:
-    """Count what may happen `limit` times a minute; return how long to wait, if at all.
+    """Count an action limited to `limit` per minute; return the seconds to wait, or None.
 
-    A Redis that is away limits nobody.
+    Without Redis there is no limit.
     """
     milliseconds = _broker.call(
         lambda: int(client().eval(_TAKE, 1, f"engram:bucket:{name}", limit, cost, counted)),
@@ -77,13 +76,10 @@ def wait_for(name: str, limit: int, *, cost: int = 1, counted: int = 0) -> float
 
 
 def charge(caller: Caller, cost: int) -> None:
-    """Count a write, which counted as one when it came in, at its cost.
+    """Count a write, which was counted as one on arrival, at its full cost.
 
-    Raises
-    ------
-    Throttled
-        With the seconds to wait, before anything of the call is done: another call that came in at
-        the same time has left a debt.
+    Raises ------ Throttled With the seconds to wait, before any work, if a concurrent call has
+    overdrawn the bucket.
     """
     if cost <= 1 or caller.is_exempt_from_throttle:
         return
@@ -101,7 +97,7 @@ class PerCaller(BaseThrottle):
     seconds: float | None = None
 
     def allow_request(self, request: Request, view: Any) -> bool:
-        """Tell whether the caller may go on."""
+        """Return whether the call passes."""
         caller = request.user
         if not isinstance(caller, Caller) or caller.is_exempt_from_throttle:
             return True
@@ -110,5 +106,5 @@ class PerCaller(BaseThrottle):
         return self.seconds is None
 
     def wait(self) -> float | None:
-        """Return the seconds until the caller may try again."""
+        """Return the seconds to wait."""
         return self.seconds

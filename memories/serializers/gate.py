@@ -12,7 +12,7 @@ from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
 from engram.kernel.answers import fields_of
-from engram.kernel.fields import AskedWhole, Flag, Id, Moment
+from engram.kernel.fields import Flag, Id, Moment, QueryWhole
 from memories.core.lengths import MAX_COMPARED_CHARS
 from memories.core.metrics import Interval
 from memories.models import (
@@ -271,7 +271,7 @@ class PeriodSerializer(serializers.Serializer[Any]):
     """The period of the metrics."""
 
     since = Moment(required=False, help_text="Start of the period; instead of `weeks`.")
-    weeks = AskedWhole(
+    weeks = QueryWhole(
         required=False,
         min_value=1,
         max_value=MAX_WEEKS,

@@ -7,7 +7,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from engram.kernel.fields import AskedWhole, Flag
+from engram.kernel.fields import Flag, QueryWhole
 from engram.kernel.pagination import MAX_LIMIT
 from memories.core.janitor import Deed, Reason
 from memories.models import JanitorAction
@@ -34,7 +34,7 @@ class PreviewQuerySerializer(serializers.Serializer[Any]):
     cull = serializers.BooleanField(
         allow_null=True, default=None, help_text="Preview a run with culling."
     )
-    limit = AskedWhole(min_value=1, max_value=MAX_LIMIT, default=50)
+    limit = QueryWhole(min_value=1, max_value=MAX_LIMIT, default=50)
     after = serializers.UUIDField(
         required=False,
         allow_null=True,

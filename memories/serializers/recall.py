@@ -8,12 +8,12 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from engram.kernel.fields import (
-    AskedNumber,
-    AskedWhole,
     Flag,
     Number,
     PastMoment,
     Path,
+    QueryNumber,
+    QueryWhole,
     Text,
     Whole,
 )
@@ -96,11 +96,11 @@ class WhyNotQuerySerializer(serializers.Serializer[Any]):
     """The query parameters of why-not: a recall as in `POST /memories/recall`."""
 
     query = Text(max_length=QUERY_MAX_CHARS)
-    k = AskedWhole(min_value=1, max_value=100, default=10)
+    k = QueryWhole(min_value=1, max_value=100, default=10)
     scope = Path(max_length=300, allow_blank=True, default="")
     project = Text(max_length=200, allow_blank=True, default="")
     kinds = KindList(required=False, help_text="Kinds, separated by commas.")
-    min_score = AskedNumber(min_value=0, max_value=1, required=False, default=None)
+    min_score = QueryNumber(min_value=0, max_value=1, required=False, default=None)
 
 
 class ReasonSerializer(serializers.Serializer[Any]):

@@ -8,7 +8,7 @@ from typing import Any
 from rest_framework import serializers
 
 from engram.kernel.answers import fields_of
-from engram.kernel.fields import AskedWhole
+from engram.kernel.fields import QueryWhole
 from predictor.core.governance import DRIFT_LIMIT
 from predictor.models import Comparison, Training
 from predictor.services.judging.drift import DRIFT_THRESHOLD, DriftWindow, is_drifting, latest_drift
@@ -62,7 +62,7 @@ class TrainingSerializer(serializers.ModelSerializer[Training]):
 class DriftQuerySerializer(serializers.Serializer[Any]):
     """Query of the drift endpoint."""
 
-    limit = AskedWhole(
+    limit = QueryWhole(
         min_value=1, max_value=LIMIT_MAX, default=200, help_text="The newest so many comparisons."
     )
 

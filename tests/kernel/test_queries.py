@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from drf_spectacular.generators import SchemaGenerator
 
-from engram.kernel.queries import UNKNOWN_TOLD
+from engram.kernel.queries import UNKNOWN_LISTED
 from tests.conftest import Tenant
 from tests.kernel.test_routes import EXPECTED, of_nobody
 
@@ -52,7 +52,7 @@ def test_every_operation_reads_what_it_describes_and_refuses_the_rest(
 
 def test_thousands_of_unknown_parameters_are_answered_shortly(tenant: Tenant) -> None:
     answer = send(tenant, "get", "predictor/status", "&".join(f"p{n}=1" for n in range(900)))
-    assert (answer.status_code, len(answer.json()["errors"])) == (422, UNKNOWN_TOLD)
+    assert (answer.status_code, len(answer.json()["errors"])) == (422, UNKNOWN_LISTED)
 
 
 def test_a_method_that_is_not_there_is_told_before_its_query(tenant: Tenant) -> None:

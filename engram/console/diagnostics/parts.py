@@ -157,7 +157,7 @@ def provider(workspace: Workspace, *, now: datetime) -> Domain:
         said += " No language model is configured."
     fields = {
         "embedding_model": workspace.embedding_model,
-        "embedding_is_local": embedding.tells_tokens(workspace.embedding_model),
+        "embedding_is_local": embedding.has_token_states(workspace.embedding_model),
         "embedding_failures_last_hour": failed.get("embedding", 0),
         "language_model": llm.model_name() or None,
         "language_model_failures_last_hour": asked,

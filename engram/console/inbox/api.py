@@ -18,7 +18,7 @@ from engram.console.inbox import queue
 from engram.console.inbox.registry import SOURCES, sources_for
 from engram.console.inbox.source import SEVERITIES, InboxEntry, InboxFilter, Mark
 from engram.kernel.api import WorkspaceView
-from engram.kernel.fields import AskedWhole
+from engram.kernel.fields import QueryWhole
 from engram.kernel.literals import moment, whole_number
 from engram.kernel.pagination import MAX_LIMIT, NewestFirst
 
@@ -62,7 +62,7 @@ class InboxQuerySerializer(serializers.Serializer[Any]):
         [source.name for source in SOURCES], required=False, default=""
     )
     severity = serializers.ChoiceField(SEVERITIES, required=False, default="")
-    limit = AskedWhole(min_value=1, max_value=MAX_LIMIT, required=False, default=DEFAULT_LIMIT)
+    limit = QueryWhole(min_value=1, max_value=MAX_LIMIT, required=False, default=DEFAULT_LIMIT)
     cursor = serializers.CharField(required=False, default="", max_length=400)
 
 

@@ -23,7 +23,7 @@ from engram.console.inbox.forms import FILTERS, ActionForm, InboxForm, named_ite
 from engram.console.inbox.put_off import put_off, put_off_until, take_up
 from engram.console.inbox.registry import source_named, sources_for
 from engram.console.inbox.source import Done, InboxEntry, InboxFilter, Source
-from engram.kernel.pages import View, has_role, member_page, staff_of, way_back
+from engram.kernel.pages import View, has_role, member_page, return_address, staff_of
 from engram.kernel.refusals import RefusalError, StaleError
 
 NEXT_SHOWN = 5
@@ -244,7 +244,7 @@ def take_back(request: HttpRequest, source: Source, item: UUID) -> HttpResponse:
     except RefusalError as error:
         return _show_refusal(request, source, item, _said(error), 409)
     messages.success(request, "Taken back.")
-    return redirect(way_back(request, reverse("console:inbox")))
+    return redirect(return_address(request, reverse("console:inbox")))
 
 
 @require_safe
@@ -260,7 +260,7 @@ def _show_refusal(
     request: HttpRequest, source: Source, item: UUID, detail: str, status: int
 ) -> HttpResponse:
     """Show the item as it is now, with why it was refused and everything that was typed."""
-    asked = dict(parse_qsl(urlsplit(way_back(request, reverse("console:inbox"))).query))
+    asked = dict(parse_qsl(urlsplit(return_address(request, reverse("console:inbox"))).query))
     here = {name: asked[name] for name in FILTERS if name in asked}
     here["item"] = f"{source.name}:{item}"
     return _inbox(
@@ -283,6 +283,6 @@ def _status_of(error: RefusalError) -> int:
 
 def _with_done(request: HttpRequest, source: Source, item: UUID) -> str:
     """Name the answered item in the address, so that the next page offers to undo it."""
-    parts = urlsplit(way_back(request, reverse("console:inbox")))
+    parts = urlsplit(return_address(request, reverse("console:inbox")))
     query = dict(parse_qsl(parts.query)) | {"done": f"{source.name}:{item}"}
     return parts._replace(query=urlencode(query)).geturl()

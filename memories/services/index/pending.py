@@ -25,7 +25,7 @@ from engram.kernel.embedding import (
     Windows,
     embed,
     embed_windows,
-    tells_tokens,
+    has_token_states,
 )
 from engram.kernel.jobs import wake
 from engram.kernel.models import Workspace
@@ -194,7 +194,7 @@ def _bare(model: str) -> MemoryQuerySet:
 def fill_tokens(workspace: Workspace) -> int:
     """Write the token states of a few memories that have only vectors; return their number."""
     model = workspace.embedding_model
-    if not tells_tokens(model):
+    if not has_token_states(model):
         return 0
     with in_workspace(workspace):
         turn = dict(_bare(model).order_by("pk").values_list("pk", "content")[:MEMORIES_A_TURN])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from uuid import UUID
 
-from engram.kernel.embedding import QueryReading, tells_tokens
+from engram.kernel.embedding import QueryReading, has_token_states
 from memories.core import bm25, late
 from memories.core.text import terms
 from memories.services.index.tokens import tokens_of
@@ -21,7 +21,7 @@ def stage(reading: QueryReading | None, query: str, model: str, *, is_wanted: bo
     """Return whether the second stage runs, and the reason if not."""
     if not is_wanted:
         return NOT_ASKED
-    if not tells_tokens(model) or (reading is not None and reading.tokens is None):
+    if not has_token_states(model) or (reading is not None and reading.tokens is None):
         return NO_TOKENS
     return ON if terms(query) and reading is not None else NO_TERMS
 

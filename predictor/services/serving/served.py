@@ -21,7 +21,7 @@ from django.db import OperationalError, connection
 from psycopg.errors import QueryCanceled
 
 from engram.kernel.binary import binary_cursor
-from engram.kernel.planning import no_longer_than
+from engram.kernel.planning import statement_timeout
 from engram.kernel.tenancy import current_workspace_id, in_workspace
 from predictor.core.checkpoint import CheckpointError, is_of_another_release
 from predictor.core.scorer import Scorer
@@ -152,7 +152,7 @@ def _read(number: int, ends: float) -> ModelVersion:
         with in_workspace(workspace_id):
             if (left := ends - perf_counter()) <= 0:
                 raise TooSlowError
-            with no_longer_than(left), binary_cursor() as cursor:
+            with statement_timeout(left), binary_cursor() as cursor:
                 cursor.execute(_READ, [workspace_id, number])
                 row = cursor.fetchone()
     except OperationalError as error:

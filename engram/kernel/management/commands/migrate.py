@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import CommandError
 from django.core.management.commands import migrate
 
-from engram.kernel.squashed import missing_steps
+from engram.kernel.squashed import missing_migrations
 
 
 class Command(migrate.Command):
@@ -15,6 +15,6 @@ class Command(migrate.Command):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Say what to do where steps are missing; Django would fail half-way."""
-        if problem := missing_steps():
+        if problem := missing_migrations():
             raise CommandError(problem)
         super().handle(*args, **options)
