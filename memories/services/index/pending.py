@@ -178,7 +178,7 @@ def without_tokens() -> list[Workspace]:
     found = (
         workspace
         for model in models_in_use()
-        if tells_tokens(model)
+        if has_token_states(model)
         for workspace in due_workspaces(partial(_bare, model), "updated_at")
         if workspace.embedding_model == model
     )
