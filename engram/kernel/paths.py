@@ -8,7 +8,7 @@ SESSION_KEY_MAX_CHARS = 200
 
 
 class SessionKey:
-    """URL converter of a session key: any characters but NUL, percent-encoded, including slashes."""
+    """URL converter of a session key: any characters but NUL; slashes are part of it."""
 
     regex = f"(?s:[^\\x00]{{1,{SESSION_KEY_MAX_CHARS}}})"
 
