@@ -1,4 +1,4 @@
-"""What a text says is not there: it leans on no such thing, and agrees with whoever denies it."""
+"""Find the things that a text says are absent, so that it does not rely on them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LEFT_OUT: Final = re.compile(
 
 
 def absent_stems(statement: Statement) -> frozenset[str]:
-    """Return the stems of what a text says is not there."""
+    """Return the stems of the things that a text says are absent."""
     found: set[str] = set()
     for clause in statement.clauses:
         if match := _WITHOUT.search(clause.text):

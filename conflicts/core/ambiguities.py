@@ -34,10 +34,10 @@ _MOVES_ON: Final = (
 
 
 def find_clash(timeline: Timeline, older: int, newer: int) -> Clash | None:
-    """Judge whether two facts disagree about the same thing with nothing to settle it.
+    """Return the contradiction of two facts about the same thing that no text settles.
 
-    A change that is announced settles the matter, unless whoever announces it is less trusted than
-    the older fact: then a person is asked whether it holds, if claim comparison contradicts.
+    An announced change settles it, unless its author is less trusted than the older fact: then it
+    is a contradiction if claim comparison says so.
     """
     if timeline.cosine(older, newer) < MIN_COSINE:
         return None

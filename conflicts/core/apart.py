@@ -1,4 +1,4 @@
-"""What keeps two texts from being set against each other: another thing, part or condition."""
+"""Reasons why two texts are not comparable: another thing, part or condition."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _LATER: Final = frozenset({"after", "once", "outside", "since"})
 
 
 def is_other_part(a: Statement, b: Statement) -> bool:
-    """Whether the texts speak of two parts or kinds of a thing: "audit logs" and "debug logs"."""
+    """Return whether the texts are about two parts of a thing: "audit logs", "debug logs"."""
     mine, theirs = _modifiers(a), _modifiers(b)
     for noun in mine.keys() & theirs.keys():
         if mine[noun].isdisjoint(b.stems) and theirs[noun].isdisjoint(a.stems):
@@ -61,13 +61,13 @@ def is_other_part(a: Statement, b: Statement) -> bool:
 
 
 def is_other_head(a: Statement, b: Statement) -> bool:
-    """Whether what either text speaks of is not in the other: "the cache", "the artefacts"."""
+    """Return whether the subject of either text is absent from the other: "the cache"."""
     mine, theirs = _heads(a), _heads(b)
     return bool(mine and theirs and mine.isdisjoint(b.stems) and theirs.isdisjoint(a.stems))
 
 
 def is_about_other(a: Statement, b: Statement) -> bool:
-    """Whether one text speaks of something about the other's thing: "reminders for invoices"."""
+    """Return whether one text is about something of the other's: "reminders for invoices"."""
     return _is_about(a, b) or _is_about(b, a)
 
 
@@ -99,7 +99,7 @@ def _heads(statement: Statement) -> frozenset[str]:
 
 
 def is_other_name(a: Statement, b: Statement) -> bool:
-    """Whether the texts speak of two named things of a kind: "web-1" and "web-2", "Theta2"."""
+    """Return whether the texts are about two named things of a kind: "web-1", "web-2"."""
     mine, theirs = _named(a), _named(b)
     if mine & theirs:
         return False
@@ -114,7 +114,7 @@ def _has_relative(names: frozenset[str], other: Statement) -> bool:
 
 
 def _named(statement: Statement) -> frozenset[str]:
-    """Names with a hyphen or digit that tell what a text speaks of."""
+    """Return names with a hyphen or digit that identify a text's subject."""
     subject = {
         part
         for claim in statement.reading.claims
@@ -127,7 +127,7 @@ def _named(statement: Statement) -> frozenset[str]:
 
 
 def _modifiers(statement: Statement) -> dict[str, set[str]]:
-    """Words that stand right before a noun of the text, per noun."""
+    """Return the words right before each noun of the text."""
     found: dict[str, set[str]] = {}
     for claim in statement.reading.claims:
         for before, noun in zip(claim.terms, claim.terms[1:], strict=False):
@@ -166,7 +166,7 @@ def _has_other_condition(a: Statement, b: Statement) -> bool:
 
 
 def is_narrowed(a: Statement, b: Statement) -> bool:
-    """Whether a text opens with a condition of its own: "In Ireland, …"."""
+    """Return whether a text begins with a condition: "In Ireland, …"."""
     for statement, other in ((a, b), (b, a)):
         lead = _LEAD.match(statement.fact.content)
         if lead and not _repeats(lead["rest"], other):
@@ -175,32 +175,32 @@ def is_narrowed(a: Statement, b: Statement) -> bool:
 
 
 def _repeats(condition: str, other: Statement) -> bool:
-    """Whether another text speaks of the condition, too."""
+    """Return whether another text mentions the condition too."""
     words = [word for word in tokens(condition.lower()) if len(word) > 3 or word.isdigit()]
     text = other.fact.content.lower()
     return not words or any(w in text or concept_of(w) in other.stems for w in words)
 
 
 def is_other_quarter(a: Statement, b: Statement) -> bool:
-    """Whether the texts speak of different quarters."""
+    """Return whether the texts are about different quarters."""
     mine, theirs = dates_of(a, "quarter"), dates_of(b, "quarter")
     return bool(mine and theirs and mine != theirs)
 
 
 def is_other_day(a: Statement, b: Statement) -> bool:
-    """Whether both texts name weekdays, and none of the other's."""
+    """Return whether both texts name weekdays, with none in common."""
     mine, theirs = dates_of(a, "weekday"), dates_of(b, "weekday")
     return bool(mine and theirs and mine.isdisjoint(theirs))
 
 
 def is_observed(*statements: Statement) -> bool:
-    """Whether one of the texts reports what was measured, and sets no level."""
+    """Return whether one of the texts reports a measurement rather than a set value."""
     texts = [statement.fact.content for statement in statements]
     return any(_OBSERVED.search(text) and not _SET.search(text) for text in texts)
 
 
 def are_observations(a: Statement, b: Statement) -> bool:
-    """Whether both texts report what was measured, which moves on by itself."""
+    """Return whether both texts report measurements, which change by themselves."""
     texts = (a.fact.content, b.fact.content)
     if any(_SET.search(text) for text in texts):
         return False
@@ -210,5 +210,5 @@ def are_observations(a: Statement, b: Statement) -> bool:
 
 
 def _measured(statement: Statement) -> bool:
-    """Whether a text gives an amount: the hour at which a figure is told measures nothing."""
+    """Return whether a text gives an amount other than the time of the measurement."""
     return any(claim.quantities or claim.versions for claim in statement.reading.claims)

@@ -1,4 +1,4 @@
-"""The story of a card as a drawing: who says yes above, who says otherwise below, left to right."""
+"""Coordinates of a card's timeline: members for yes above, the others below, by time."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LABEL_ROOM: Final = 20.0
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One statement: how far right it stands (percent), on which side, and if its date fits."""
+    """One member: its horizontal position in percent, its side, and whether its date is shown."""
 
     number: int
     at: datetime
@@ -43,9 +43,10 @@ class Arc:
 
 
 def arc_of(story: Sequence[tuple[datetime, bool]]) -> Arc | None:
-    """Draw a story (when, and whether it says yes; oldest first); None for fewer than two.
+    """Return the timeline of (time, says yes) pairs, oldest first; None for fewer than two.
 
-    Half of each distance follows time, half is even, so that what was said at once stays apart.
+    Half of each distance is proportional to time and half is constant, so that simultaneous members
+    stay apart.
     """
     if len(story) < 2:
         return None

@@ -1,8 +1,8 @@
-"""Cutting a story that is too long for one reading into batches that a model reads side by side.
+"""Split a story that exceeds the token budget of one call into batches.
 
-Two kinds of batches, each in the story's order and within the budget: stretches of the story that
-overlap, so that what stands across a boundary is seen, and gatherings of what belongs to a new fact
-wherever it stands, so that an arc over many months is seen as well.
+Two kinds of batches, each in time order and within the budget: overlapping stretches of the story,
+so that contradictions across a boundary are seen, and groups of a new fact with its nearest ones
+from any time, so that contradictions over many months are seen too.
 """
 
 from __future__ import annotations

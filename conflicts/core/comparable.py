@@ -37,7 +37,7 @@ def belong_together(a: Statement, b: Statement) -> bool:
 
 
 def is_less_trusted(a: Statement, b: Statement) -> bool:
-    """Whether the provenance of `a` ranks below that of `b`: it may not settle what `b` says."""
+    """Return whether the provenance of `a` ranks below that of `b`."""
     return _rank(a) < _rank(b)
 
 
@@ -63,9 +63,9 @@ def _kind(fact: Fact) -> str:
 
 
 def other_entity(a: Statement, b: Statement) -> bool:
-    """Whether a text speaks of its own scope's thing, and the other has another of that kind.
+    """Return whether a text's entity and the other's are different ones of one kind.
 
-    "svc:billing" and "svc:search" are two of a kind, "svc:billing" and "team:finance" are not.
+    "svc:billing" and "svc:search" are of one kind, "svc:billing" and "team:finance" are not.
     """
     mine, theirs = scope_words(a.fact), scope_words(b.fact)
     return bool(
@@ -86,9 +86,9 @@ _NAMED_MEMBER: Final = re.compile(
 
 
 def other_member(a: Statement, b: Statement) -> bool:
-    """Whether both texts name one of a kind, and not the same: "tenant Acme" and "tenant Basil".
+    """Return whether both texts name members of one kind, and none in common: "tenant Acme".
 
-    "Account DE99 instead of DE11" speaks of account DE11, too.
+    "Account DE99 instead of DE11" names account DE11 too.
     """
     mine, theirs = _members(a.fact.content), _members(b.fact.content)
     return any(
@@ -113,9 +113,9 @@ def _members(text: str) -> dict[str, frozenset[str]]:
 
 
 def is_real(statement: Statement) -> bool:
-    """Whether a text speaks of how things are: no question, proposal, exercise or memory of old.
+    """Return whether a text states a fact: no question, proposal, exercise or recollection.
 
-    "If an alert fires, call the lead" is a standing rule, whatever its mood.
+    "If an alert fires, call the lead" is a rule in force, whatever its mood.
     """
     if statement.has(Cue.UNREAL):
         return False
@@ -142,10 +142,10 @@ def other_period(a: Statement, b: Statement) -> bool:
 
 
 def is_comparable(a: Statement, b: Statement) -> bool:
-    """Whether two statements could stand against each other at all.
+    """Return whether two statements can contradict each other at all.
 
-    Both speak of how things are, they come from different conversations, and neither names
-    another environment, tenant, season or thing than the other.
+    Both state facts, they come from different conversations, and neither names another environment,
+    tenant, season or thing than the other.
     """
     return (
         not belong_together(a, b)

@@ -1,10 +1,9 @@
-"""What the rules say about pairs of texts, compared once a pair and never while locks are held.
+"""Compare pairs of texts by the rules, each pair once, and never while locks are held.
 
-Comparing two long texts takes up to a fifth of a second. Who holds locks uses `LookUps`: answers
-are looked up, and what is not known yet is compared after the locks are given back. The texts
-themselves are the keys, so that an answer about an older wording is never used for a newer one. A
-process keeps its newest answers by the hash of what was compared, so that nobody who reads the same
-card again waits for them.
+Comparing two long texts takes up to 0.2 s. Callers that hold locks use `LookUps`: answers are
+looked up, and missing ones are compared after the locks are released. The texts are the keys, so an
+answer is never used for a changed text. A process caches its newest answers by the hash of the
+texts.
 """
 
 from __future__ import annotations
@@ -27,11 +26,11 @@ _ABSENT: Final = object()
 
 
 class NotComparedError(Exception):
-    """A look-up met a pair that nobody has compared yet."""
+    """Raised when a looked-up pair has not been compared yet."""
 
 
 class KeptAnswers:
-    """What a process knows of pairs, by their hash: no text stays. The oldest answers go first."""
+    """Cache of answers by the hash of the pair; it stores no text and evicts the oldest answers."""
 
     def __init__(self, most: int = MAX_KEPT) -> None:
         self._most = most
@@ -43,7 +42,7 @@ class KeptAnswers:
         return self._answers.get(_digest(compare, a, b), _ABSENT)
 
     def put(self, compare: Callable[[Any, Any], Any], a: Any, b: Any, answer: Any) -> None:
-        """Keep an answer."""
+        """Store an answer."""
         with self._lock:
             self._answers[_digest(compare, a, b)] = answer
             if len(self._answers) > self._most:
@@ -54,9 +53,9 @@ KEPT = KeptAnswers()
 
 
 class Comparisons:
-    """Compares pairs when asked, each once.
+    """Compare pairs on demand, each once.
 
-    `allowance` bounds the characters of all texts that `may_compare` lets through.
+    `allowance` limits the characters of all texts that `may_compare` accepts.
     """
 
     def __init__(self, allowance: int | None = None) -> None:
@@ -70,15 +69,15 @@ class Comparisons:
         return relation
 
     def says_the_same(self, a: str, b: str) -> bool:
-        """Tell whether two texts make the same claim."""
+        """Return whether two texts make the same claim."""
         return a == b or self.relation(a, b) == "same"
 
     def are_of_other_subjects(self, a: Note, b: Note) -> bool:
-        """Tell whether two memories clearly speak of two things."""
+        """Return whether two memories clearly have different subjects."""
         return bool(self._answer(_are_of_other_subjects, a, b, otherwise=False))
 
     def may_compare(self, texts: Collection[str]) -> bool:
-        """Tell whether texts are few and short enough to be compared while a reader waits."""
+        """Return whether texts are few and short enough to be compared while a caller waits."""
         distinct = frozenset(texts)
         if len(distinct) > MAX_MEMBERS or lengths.too_long_together(distinct):
             return False
@@ -91,16 +90,16 @@ class Comparisons:
         return True
 
     def making(self, claim: str, texts: Sequence[str]) -> list[bool]:
-        """Tell of each text whether it makes the claim.
+        """Return for each text whether it makes the claim.
 
-        Of what is too long to compare together only the same letters do.
+        Texts that are too long to compare count only when their letters are equal.
         """
         if self.may_compare([claim, *texts]):
             return [self.says_the_same(text, claim) for text in texts]
         return [same_letters(text, claim) for text in texts]
 
     def demand_known(self) -> None:
-        """Raise `NotComparedError` when something was asked that is not known."""
+        """Raise `NotComparedError` when an answer was missing."""
 
     def _answer(self, compare: Callable[[Any, Any], Any], a: Any, b: Any, *, otherwise: Any) -> Any:
         if (known := self._look_up(compare, a, b)) is _ABSENT:
@@ -120,10 +119,10 @@ class Comparisons:
 
 
 class LookUps(Comparisons):
-    """Looks answers up and compares nothing until `compare_missed`.
+    """Look answers up; compare nothing until `compare_missed`.
 
-    What is not known is answered in some way and noted: nothing that was made of such an answer
-    may last, which `demand_known` sees to.
+    A missing answer is noted, and a placeholder is returned: results that depend on it must not be
+    committed, which `demand_known` enforces.
     """
 
     def __init__(self) -> None:
@@ -132,16 +131,16 @@ class LookUps(Comparisons):
 
     @property
     def is_missing(self) -> bool:
-        """Tell whether something was asked that is not known."""
+        """Return whether an answer was missing."""
         return bool(self._missed)
 
     def demand_known(self) -> None:
-        """Raise `NotComparedError` when something was asked that is not known."""
+        """Raise `NotComparedError` when an answer was missing."""
         if self._missed:
             raise NotComparedError
 
     def compare_missed(self) -> None:
-        """Compare what was asked and not known; hold no lock meanwhile."""
+        """Compare the missing pairs; the caller holds no lock."""
         for asked in self._missed.values():
             self._compare(*asked)
         self._missed.clear()

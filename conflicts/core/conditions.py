@@ -34,12 +34,12 @@ _MOSTLY: Final = 0.5
 
 
 def are_parted(a: Statement, b: Statement) -> bool:
-    """Whether either text speaks under a condition of which the other tells nothing."""
+    """Return whether either text has a condition that the other does not mention."""
     return _adds_condition(a, b) or _adds_condition(b, a)
 
 
 def are_day_parts(a: Statement, b: Statement) -> bool:
-    """Whether the texts speak of two parts of the day."""
+    """Return whether the texts are about two parts of the day."""
     mine, theirs = (
         {match[1].lower().rstrip("s") for match in _DAY_PART.finditer(s.fact.content)}
         for s in (a, b)

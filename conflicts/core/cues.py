@@ -1,7 +1,7 @@
-"""Words that tell how a memory stands in time: changes, returns, ends, settlements, doubts.
+"""Cue words for changes, returns, ends, settlements and doubts in a text.
 
-General English vocabulary, kept in one place. A cue never decides alone: the rules ask what the
-cue is about.
+General English vocabulary in one place. A cue never decides alone: the rules check what it refers
+to.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from memories.core.calendar_words import MONTH_PATTERN, WEEKDAY_PATTERN
 
 
 class Cue(Enum):
-    """What a sentence does to the state of the world."""
+    """Kind of a cue: what a sentence says about a change of state."""
 
     SWITCH = "switch"  # announces a new value
     ADJUST = "adjust"  # sets a value or makes a choice; may leave an older one
@@ -268,7 +268,7 @@ _KEEPING: Final = re.compile(
 
 
 def _happened(text: str) -> str:
-    """Return a text without conditions and without what is only to come."""
+    """Return a text without conditions and without announcements of the future."""
     pieces = _PIECE.findall(_CONDITION.sub(" ", text))
     return " ".join(piece for piece in pieces if not _AHEAD.search(piece))
 
@@ -301,5 +301,5 @@ def cues(text: str) -> frozenset[Cue]:
 
 
 def enclosed_by(cue: Cue, text: str) -> str:
-    """Return what the words of a cue enclose: "took the shuttle out of service" the shuttle."""
+    """Return the words inside a cue: "took the shuttle out of service" the shuttle."""
     return " ".join(match[0] for match in _COMPILED[cue].finditer(_happened(text)))

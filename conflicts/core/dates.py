@@ -1,4 +1,4 @@
-"""The dates and hours that a statement gives, by what they name: a day, a weekday, a quarter."""
+"""Parse the dates and hours of a statement by what they name: a day, a weekday, a quarter."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The deterministic detective: reads a workspace's facts and finds where a newcomer would stumble.
+"""Deterministic detection: find contradictions among a workspace's facts by rules.
 
-Pure and repeatable: the same facts give the same findings in any order of input. Cost grows with
-the triggers and their neighbourhoods, not with all pairs.
+Pure: the same facts give the same findings in any input order. The cost grows with the new facts
+and their neighbourhoods, not with all pairs.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the detective is given and what it hands back."""
+"""Input and output of the detective: facts and findings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From what the rules found to what a person is asked."""
+"""Build findings, with their questions, from the results of the rules."""
 
 from __future__ import annotations
 
@@ -52,10 +52,10 @@ def _ids(timeline: Timeline, positions: Iterable[int]) -> tuple[str, ...]:
 def split_by_subject(
     finding: Finding, notes: Mapping[str, Note], known: Comparisons
 ) -> list[Finding]:
-    """Return a finding as one a subject; a subject on which nothing disagrees is left out.
+    """Split a finding into one per subject; subjects without a contradiction are dropped.
 
-    ``notes`` hold what each fact says. A finding about one thing is returned as it is; the parts
-    of another ask anew, because its question may quote what belongs to another part.
+    ``notes`` are the facts' texts and scopes. A finding with one subject is returned unchanged;
+    parts of another get a new question, because the old one may quote another part.
     """
     groups = group_by_subject(
         finding.fact_ids, notes.__getitem__, is_other=known.are_of_other_subjects

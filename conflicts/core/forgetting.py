@@ -1,7 +1,6 @@
-"""The forgetting curve: which facts of a story that is too long for a model are read.
+"""Sample the facts of a story that exceeds a model's token budget, by age.
 
-Forgetting is a device for the budget alone: a story that fits is read whole. Keep rates are from
-the product's source document.
+A story within the budget is read whole. The keep rates are those of the product's source document.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ _OLD_RATE: Final = 0.07
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """Facts oldest first that are read, and those that were left out of this reading."""
+    """The facts that are read, oldest first, and those that were left out."""
 
     kept: tuple[Fact, ...]
     forgotten: tuple[Fact, ...]

@@ -1,10 +1,10 @@
-"""Which card a finding belongs to, so that nobody is asked the same thing twice.
+"""Decide which card a finding belongs to, so that people are not asked the same question twice.
 
-A memory has a lineage (its versions); a card covers pairs of lineages, each pair at most once in
-a workspace. Findings that share two lineages are about one matter: N disagreeing values are one
-card and a three-fact arc stays whole. What clearly speaks of another thing joins no card. A card
-takes no more than MAX_MEMBERS lineages: what is left over is asked on another one, beside one
-member of the first, so that a verdict on either leaves nothing out.
+A memory has a lineage (its versions); a card covers pairs of lineages, each pair at most once in a
+workspace. Findings that share two lineages belong together: N contradicting values are one card,
+and a reversal of three facts stays whole. Memories about another subject join no card. A card has
+at most MAX_MEMBERS lineages: the others get another card, together with one member of the first, so
+that both cards have two sides.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ OtherSubject = Callable[[str, str], bool]
 
 @dataclass(frozen=True, slots=True)
 class OpenCard:
-    """A card that waits for a person, with the lineages that it covers."""
+    """A waiting card with the lineages that it covers."""
 
     id: str
     lineages: frozenset[str]
@@ -34,7 +34,7 @@ class OpenCard:
 
 @dataclass(frozen=True, slots=True)
 class DecidedPair:
-    """A pair of lineages that a person has judged.
+    """A pair of lineages that a person has decided.
 
     ``claims`` are the members' texts at the time of the verdict; ``rejected`` the lineages that
     lost, empty when both are valid or the card was dismissed.
@@ -46,18 +46,18 @@ class DecidedPair:
 
     @property
     def pair(self) -> Pair:
-        """The two lineages."""
+        """Return the two lineages."""
         return frozenset(self.claims)
 
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """What becomes of a finding.
+    """The card of a finding, or why it has none.
 
     ``lineages`` are all that the card covers for this finding, oldest fact first; ``pairs`` only
-    those that no card covers yet. ``reopened_from`` names the card whose pair is asked about again
-    because a member claims something else by now; ``decided_before`` the one whose verdict this
-    touches otherwise: a new memory repeats what was rejected, or a third one joins a decided pair.
+    those that no card covers yet. ``reopened_from`` is the card whose pair is asked about again
+    because a member makes another claim now; ``decided_before`` the one with another related
+    verdict: a new memory repeats a rejected claim, or a third memory joins a decided pair.
     """
 
     action: Literal["join", "open", "skip"]
@@ -70,12 +70,12 @@ class Placement:
 
 
 def says_the_same(a: str, b: str) -> bool:
-    """Whether two texts make the same claim, so that an edit changed the wording at most."""
+    """Return whether two texts make the same claim, so that an edit changed at most the wording."""
     return a == b or claims.compare(a, b).relation == "same"
 
 
 def _nobody(a: str, b: str) -> bool:
-    """Take any two lineages for ones about one thing."""
+    """Return False: any two lineages count as one subject."""
     return False
 
 
@@ -152,7 +152,7 @@ def _pairs(lineages: Sequence[str]) -> list[Pair]:
 
 
 def _still_holds(decided: DecidedPair, claim_of: Mapping[str, str], same_claim: SameClaim) -> bool:
-    """Whether both members still claim what they claimed when the verdict was given."""
+    """Return whether both members still make the claims they made at the verdict."""
     # Both are asked, so that what is not known yet is compared at once.
     held = [
         lineage not in claim_of or same_claim(text, claim_of[lineage])
@@ -164,7 +164,7 @@ def _still_holds(decided: DecidedPair, claim_of: Mapping[str, str], same_claim: 
 def _full(
     lineages: Sequence[str], cards: Sequence[frozenset[str]], is_other: OtherSubject
 ) -> frozenset[str]:
-    """Return the members of a card that a finding would join, if there were room; else nothing."""
+    """Return the members of a full card that a finding would join; empty when it has room."""
     for members in cards:
         is_wider = not members.issuperset(lineages)
         has_room = len(members.union(lineages)) <= MAX_MEMBERS
@@ -180,7 +180,7 @@ def _opened(placed: Sequence[Placement]) -> list[frozenset[str]]:
 def _best_card(
     lineages: Sequence[str], cards: Mapping[str, frozenset[str]], is_other: OtherSubject
 ) -> str | None:
-    """Return the open card that shares most lineages, at least two; the smaller id on a tie."""
+    """Return the open card that shares the most lineages, at least two; the smaller id on a tie."""
     shared = [
         (-len(members.intersection(lineages)), card)
         for card, members in cards.items()
@@ -192,7 +192,7 @@ def _best_card(
 def _sibling(
     lineages: Sequence[str], placed: Sequence[Placement], is_other: OtherSubject
 ) -> int | None:
-    """Return the position of a card about to be opened that shares two lineages."""
+    """Return the position of a new card of this run that shares two lineages."""
     for i, placement in enumerate(placed):
         members = frozenset(placement.lineages)
         if placement.action == "open" and _is_one_question(lineages, members, is_other):
@@ -203,9 +203,9 @@ def _sibling(
 def _is_one_question(
     lineages: Sequence[str], members: frozenset[str], is_other: OtherSubject
 ) -> bool:
-    """Whether a finding shares two lineages with a card and brings it no other subject.
+    """Return whether a finding shares two lineages with a card and adds no other subject.
 
-    A card that holds several subjects already, as some did before this was asked, takes no more.
+    A card that already has several subjects, as older ones may, accepts no more.
     """
     if len(members.intersection(lineages)) < 2:
         return False
@@ -230,7 +230,7 @@ def _verdicts_touched(
     decided: Sequence[DecidedPair],
     same_claim: SameClaim,
 ) -> tuple[str | None, str | None]:
-    """Return the newest verdict that a finding reopens, and the newest that it touches else."""
+    """Return the newest verdict that a finding reopens, and the newest other related one."""
     members = set(lineages)
     reopened = before = None
     for verdict in reversed(decided):
@@ -250,7 +250,7 @@ def _is_repeated(
     claim_of: Mapping[str, str],
     same_claim: SameClaim,
 ) -> bool:
-    """Tell whether a newcomer says what the verdict rejected, against one that took part."""
+    """Return whether a new memory repeats a rejected claim, against a decided member."""
     if verdict.pair.isdisjoint(lineages):
         return False
     lost = [verdict.claims[lineage] for lineage in sorted(verdict.rejected & verdict.pair)]

@@ -1,8 +1,8 @@
-"""Whether two texts name two things by what they say alone.
+"""Decide by their texts alone whether two sentences name two different things.
 
-What names a thing is any word that is neither a value nor a verb: "Etna", "tenant acme", "room
-101", "ORD-17", "the gold plan". A number is a value, unless it stands behind a noun that it counts
-nothing of ("building 3", "ticket #5").
+A name is any word that is neither a value nor a verb: "Etna", "tenant acme", "room 101", "ORD-17",
+"the gold plan". A number is a value, unless it follows a noun as a label ("building 3", "ticket
+#5").
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ _VALUES: Final = frozenset({"quantity", "date", "version", "label"})
 
 
 def is_sentence(text: str) -> bool:
-    """Tell whether a text has the words of a sentence or two."""
+    """Return whether a text has the length of a sentence or two."""
     return 0 < len(_TOKEN.findall(text)) <= MAX_TOKENS
 
 
 def name_other_things(a: str, b: str) -> bool:
-    """Tell whether two sentences name two things, and do not contradict each other; symmetric."""
+    """Return whether two sentences name two things without contradicting each other; symmetric."""
     found = slots_of(a, b)
     slots = [slot for slot in found or () if _has_content(slot)]
     is_named = False
@@ -54,7 +54,7 @@ def name_other_things(a: str, b: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word of a sentence and the term that holds it; None for one such as "the"."""
+    """A word of a sentence and its index term; None for a word such as "the"."""
 
     text: str
     term: Term | None
@@ -123,12 +123,12 @@ def _is_noun(term: Term | None) -> bool:
 
 
 def _has_content(slot: Slot) -> bool:
-    """Tell whether more differs than a verb or a preposition: "are stored on", "is kept in"."""
+    """Return whether more than a verb or a preposition differs: "are stored on", "is kept in"."""
     return any(word.term and not word.term.is_verb for word in (*slot.mine, *slot.theirs))
 
 
 def _is_name(slot: Slot) -> bool:
-    """Tell whether both sides name something, and no two members of one known kind."""
+    """Return whether both sides are names, and not two members of one known kind."""
     if slot.is_first and len(slot.mine) != len(slot.theirs):
         return False
     mine, theirs = ([word for word in words if word.term] for words in (slot.mine, slot.theirs))
@@ -145,7 +145,7 @@ def _qualifies_subject(word: Word) -> bool:
 
 
 def _names(word: Word) -> bool:
-    """Tell whether a word may name what a sentence is about, rather than say something of it."""
+    """Return whether a word may name a sentence's subject, rather than describe it."""
     term = word.term
     if term is None or _key(word.text) in MEASURES:
         return False
@@ -161,19 +161,19 @@ def _names(word: Word) -> bool:
 
 
 def _share_kind(mine: Sequence[str], theirs: Sequence[str]) -> bool:
-    """Tell whether two names are of one kind, which a text chooses from: two databases."""
+    """Return whether two names are of one kind from which a text chooses: two databases."""
     return not kinds_of(mine[-1]).isdisjoint(kinds_of(theirs[-1]))
 
 
 def _are_opposed(mine: Sequence[str], theirs: Sequence[str]) -> bool:
-    """Tell whether a word of one side excludes one of the other: "on" and "off"."""
+    """Return whether a word of one side excludes one of the other: "on" and "off"."""
     return any(not opposites_of(key).isdisjoint(theirs) for key in mine)
 
 
 def _have_other_subjects(a: str, b: str, *, is_one_frame: bool) -> bool:
-    """Tell whether two claims are about two things: "tank of Etna", "order 7712".
+    """Return whether two claims have different subjects: "tank of Etna", "order 7712".
 
-    In other words than each other's, only names tell; a common word may be a synonym.
+    Between differently worded subjects only names count; a common word may be a synonym.
     """
     one, other = read_cached(a).claims, read_cached(b).claims
     if len(one) != 1 or len(other) != 1:
@@ -198,13 +198,13 @@ def _have_other_subjects(a: str, b: str, *, is_one_frame: bool) -> bool:
 
 
 def _is_one_frame(case: Case) -> bool:
-    """Tell whether two claims say one thing of what they are about, up to its value."""
+    """Return whether two claims are equal except for subject and value."""
     left = case.left_a + case.left_b
     return case.a.verb == case.b.verb and all(term.region in _ABOUT for term in left)
 
 
 def _are_two_labels(pair: Pair) -> bool:
-    """Tell whether two members of a kind are what the claims are about: "room 101"."""
+    """Return whether two members of a kind are the subjects of the claims: "room 101"."""
     return pair.a.kind == pair.b.kind == "label" and {pair.a.region, pair.b.region} <= _ABOUT
 
 
@@ -244,6 +244,6 @@ def _is_led_to_a_value(a: str, slot: Slot) -> bool:
 
 
 def _is_of_an_item(slot: Slot) -> bool:
-    """Tell whether both texts say of which numbered item they speak: "the tank of room 101"."""
+    """Return whether both texts name a numbered item: "the tank of room 101"."""
     terms = [word.term for word in (*slot.mine, *slot.theirs)]
     return all(term and term.kind == "label" and term.prep in ("of", "for") for term in terms)

@@ -1,9 +1,9 @@
-"""What a language model is told of a story, and what of its answer is taken.
+"""Build the language model's prompt about a story, and validate its answer.
 
-Memories are data: each is one line of JSON in the user's message, under a number of this message
-alone. The model answers with numbers; only numbers that it was given count. No text of its own is
-kept but a question all of whose words stand in the memories that the card holds: it has read others
-too, and what it quotes of them would outlive their erasure.
+Memories are data: each is one line of JSON in the user's message, under a number of this message.
+The model answers with numbers, and only numbers that it was given are accepted. Of its own text
+only a question is kept, and only if all of its words are in the card's memories: otherwise it could
+quote other memories, and the quote would outlive their erasure.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ _REASONING: Final[dict[FindingKind, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Reported:
-    """One finding as the model put it: numbers of lines, and its own question."""
+    """One finding in the model's answer: numbers of lines, and its question."""
 
     kind: FindingKind
     facts: tuple[int, ...]
@@ -115,7 +115,7 @@ class Reported:
 
 
 def line(number: int, fact: Fact) -> str:
-    """Return one line of the story; nothing in the fact can end it or leave its quotes."""
+    """Return one line of the prompt; nothing in the fact can end it or leave its quotes."""
     told = {
         "at": f"{fact.observed_at:%Y-%m-%d %H:%M}",
         "scope": "/".join(part for part in (fact.project, fact.scope) if part),
@@ -127,18 +127,18 @@ def line(number: int, fact: Fact) -> str:
 
 
 def line_tokens(fact: Fact) -> int:
-    """Return about how many tokens a fact takes in the story."""
+    """Return an estimate of the tokens of a fact's line."""
     return count_tokens(line(1, fact)) + LINE_TOKENS
 
 
 def messages(facts: Sequence[Fact]) -> list[dict[str, str]]:
-    """Return what the model is told of a batch of facts, oldest first."""
+    """Return the prompt about a batch of facts, oldest first."""
     story = "\n".join(line(number, fact) for number, fact in enumerate(facts, start=1))
     return [{"role": "system", "content": INSTRUCTIONS}, {"role": "user", "content": story}]
 
 
 def may_disagree(fact: Fact, others: Sequence[Fact]) -> bool:
-    """Whether a fact has anybody to disagree with: versions of itself and its own talk are none."""
+    """Return whether any fact is of another memory and another conversation than this one."""
     return any(
         other.lineage != fact.lineage
         and not (
@@ -150,11 +150,11 @@ def may_disagree(fact: Fact, others: Sequence[Fact]) -> bool:
 
 
 def accept_finding(reported: Reported, facts: Sequence[Fact]) -> Finding | None:
-    """Return a report as a finding about the facts that were offered; None when it names others.
+    """Return a report as a finding about the offered facts; None when it is invalid.
 
     ``facts`` are the batch in the order of its numbers. A report is dropped when a number is
-    unknown or given twice, when it has no two sides, or when its facts are versions of one memory
-    or lines of one talk.
+    unknown or repeated, when it has no two sides, or when its facts are versions of one memory or
+    lines of one conversation.
     """
     named, agreeing = reported.facts, reported.yes
     has_doubles = len(set(named)) != len(named) or len(set(agreeing)) != len(agreeing)
@@ -186,7 +186,7 @@ def accept_finding(reported: Reported, facts: Sequence[Fact]) -> Finding | None:
 
 
 def is_askable(question: str, members: Sequence[Fact]) -> bool:
-    """Whether a question of the model may be put to a person: yes or no, and about the facts."""
+    """Return whether the model's question may be shown: a yes/no question about the facts."""
     if len(question) > QUESTION_MAX_CHARS or not question.endswith("?") or question.count("?") > 1:
         return False
     if not _YES_OR_NO.match(question) or _ORDERS.search(question) or _LINE_NUMBERS.search(question):
@@ -195,7 +195,7 @@ def is_askable(question: str, members: Sequence[Fact]) -> bool:
 
 
 def _says_only(question: str, members: Sequence[Fact]) -> bool:
-    """Whether each word and number of a question stands in what the members say."""
+    """Return whether each word and number of a question is in the members' texts."""
     contents = [visible(fact.content) for fact in members]  # as the model read them
     said = {stem for content in contents for stem in stems(content)}
     written = {token.lower() for content in contents for token in tokens(content)}

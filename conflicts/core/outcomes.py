@@ -1,4 +1,4 @@
-"""What a verdict decided, in words that an agent can use without knowing the verdicts."""
+"""Describe the outcome of a verdict in a sentence for agents."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _UNQUOTED = {
 
 
 def outcome(verdict: str, statements: Sequence[str]) -> str:
-    """Return what holds since a verdict: `statements` are those that stand, as they read now."""
+    """Return what is true since a verdict; `statements` are the current texts of the kept ones."""
     if not statements:
         return _UNQUOTED[verdict]
     quoted = " | ".join(excerpt(statement) for statement in statements[:QUOTED_MAX])

@@ -1,6 +1,6 @@
-"""A finding that does not fit on one card, in parts that do.
+"""Split a finding with too many members into findings that fit on a card.
 
-Each part holds both sides, so that it is a question of its own.
+Each part has members of both sides, so that it is a question by itself.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ MAX_MEMBERS: Final = 20  # lineages of a card: a person reads them all to answer
 def parts_of(
     finding: Finding, full: frozenset[str], lineage_of: Mapping[str, str]
 ) -> list[tuple[str, ...]]:
-    """Return the facts that are asked about together, in the order of the finding.
+    """Return the groups of facts of each card, in the order of the finding.
 
-    What a full card holds is left to it; of more than fits on one card, the newest come first.
-    What is left over goes with one fact of the other side.
+    The members of a full card stay on it; when too many are left for one card, the newest come
+    first. Each further group gets one fact of the other side.
     """
     facts = finding.fact_ids
     held = [i for i in facts if lineage_of[i] in full]

@@ -1,4 +1,4 @@
-"""Questions that a person can answer with yes or no without having read the facts.
+"""Word questions that a person can answer with yes or no without reading the facts.
 
 Yes always means that the claim named first still holds.
 """
@@ -35,22 +35,22 @@ def _fit(pattern: str, named: str, other: str) -> str:
 
 
 def ask_ambiguity(named: str, other: str) -> str:
-    """Two claims disagree; yes keeps ``named``."""
+    """Return the question about two contradicting claims; yes keeps ``named``."""
     return _fit("Does {named} hold, rather than {other}?", named, other)
 
 
 def ask_reversal(named: str, change: str) -> str:
-    """An old value is stated once more after a change; yes keeps ``named``."""
+    """Return the question about an old value that is stated again; yes keeps ``named``."""
     return _fit("Does {named} hold, although {other} was announced before?", named, change)
 
 
 def ask_stale(named: str, ended: str) -> str:
-    """A claim leans on something that is gone; yes keeps ``named``."""
+    """Return the question about a claim that relies on something gone; yes keeps ``named``."""
     return _fit("Does {named} still hold, given that {other}?", named, ended)
 
 
 def ask_state(subject: str, attribute: str, value: str, between: str) -> str:
-    """A state came back to an earlier value; yes keeps ``value``."""
+    """Return the question about a state that returned to an earlier value; yes keeps ``value``."""
     thing, now, then = quote(subject, 90), quote(value, 70), quote(between, 70)
     thing, now, then = thing[1:-1], now[1:-1], then[1:-1]
     return f"Is {now} the current {attribute} of {thing}, which was {then} before?"

@@ -1,7 +1,7 @@
-"""What somebody's reports are worth, from what people said to earlier ones.
+"""Weigh an agent's reports by people's verdicts on its earlier ones.
 
-Before anything is decided an agent counts as one whose reports are confirmed half of the time:
-Beta(2, 2), so that one answer moves the weight from 0.5 to 0.6 or 0.4 and ten settle it.
+The prior is Beta(2, 2): without decisions the weight is 0.5, one moves it to 0.6 or 0.4, and after
+ten it is mostly determined by the verdicts.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ _Z_80: Final = 1.281552
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """How many of somebody's reports people confirmed, and how many they dismissed."""
+    """Counts of confirmed and dismissed reports."""
 
     confirmed: int = 0
     dismissed: int = 0
 
     @property
     def decided(self) -> int:
-        """Return how many were answered."""
+        """Return the number of decided reports."""
         return self.confirmed + self.dismissed
 
     @property
@@ -42,12 +42,12 @@ class Record:
 
     @property
     def may_open(self) -> bool:
-        """Tell whether a report opens a card though nobody else says the same."""
+        """Return whether a report opens a card without another caller's confirmation."""
         if self.decided < ENOUGH_DECIDED:
             return True
         return wilson(self.confirmed, self.decided, z=_Z_80).low >= LEAST_SHARE
 
 
 def together(weights: Iterable[float]) -> float:
-    """Return how sure several reports of one thing are, each on its own: that not all are wrong."""
+    """Return the probability that not all of several independent reports are wrong."""
     return 1 - math.prod(1 - weight for weight in weights)

@@ -1,4 +1,4 @@
-"""A fact, read: its words, sentences and cues, kept for the comparisons of one run."""
+"""Parse a fact into words, sentences and cues, cached for the comparisons of one run."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ _OFF = re.compile(r"\b(?:(?:is|are|turned|switched|stays?)\soff\b|disabled|deact
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """A piece of a sentence between commas or "and", with its stems.
+    """A part of a sentence between commas or "and", with its stems.
 
-    ``points_back`` when a pronoun may stand for something of the clause before; ``is_among`` when
-    it counts itself to what was told there ("the old host among them").
+    ``points_back`` when a pronoun may refer to the clause before; ``is_among`` when it counts
+    itself among the things of that clause ("the old host among them").
     """
 
     text: str

@@ -1,7 +1,7 @@
-"""Named states of a thing over time: "X has status Y", "phase of X: Y".
+"""Parse named states of a thing over time: "X has status Y", "phase of X: Y".
 
-A state is meant to move on, so different states in a row are progress. Coming back to an earlier
-one without a word about it is a reversal, also when the thing has moved on since.
+States are expected to change, so different states in a row are progress. A return to an earlier
+state that no text mentions is a reversal, also when the thing has changed again since.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _RETURN = re.compile(r"^(?:back\s(?:to|in|at)\s)|\s(?:again|once\smore)$", re.IG
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What a fact says a thing's state is; ``key`` names thing and attribute."""
+    """The state that a fact gives to a thing; ``key`` is thing and attribute."""
 
     key: tuple[str, str]
     subject: str
@@ -49,7 +49,7 @@ class State:
 
 
 def state_of(text: str) -> State | None:
-    """Return the state that ``text`` as a whole declares, if it declares one and nothing else."""
+    """Return the state that ``text`` declares, when it declares one and nothing else."""
     if len(text) > MAX_CHARS or not _MENTION.search(text):
         return None
     for form in _FORMS:

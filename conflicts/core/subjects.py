@@ -1,13 +1,13 @@
-"""Whether two memories speak of two things: what keeps a card to one question.
+"""Decide whether two memories have different subjects, so that a card has one subject.
 
-Only clear signs count, because rules, models and people may know better:
+Only clear signs count, because people, models and other rules may know better:
 
 - one sentence in which two places differ, one of them a name: "Tank of Etna holds 10 litres" and
-  "Tank of Ural holds 20 litres" (where one place differs alone, it is what they disagree about);
+  "Tank of Ural holds 20 litres" (when one place differs, it is the contradicted value);
 - one noun with other names: "the tank of Etna", "the tank of Ural";
-- one sentence that names nothing of its own, noted in two places: "The tank holds 10 litres" in
-  `plant/etna` and in `plant/ural`;
-- what scopes and texts name as members of one kind: `svc:billing`, "tenant Acme".
+- one sentence without a name, noted in two places: "The tank holds 10 litres" in `plant/etna` and
+  in `plant/ural`;
+- different members of one kind in scopes and texts: `svc:billing`, "tenant Acme".
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What a memory says and where it was noted."""
+    """A memory's text, scope and project."""
 
     content: str
     scope: str = ""
@@ -50,23 +50,23 @@ class Note:
 
 
 class Noted(Protocol):
-    """A fact or a memory."""
+    """Protocol of facts and memories."""
 
     @property
     def content(self) -> str:
-        """What it says."""
+        """Return the text."""
 
     @property
     def scope(self) -> str:
-        """Its topic path."""
+        """Return the scope."""
 
     @property
     def project(self) -> str:
-        """Its project."""
+        """Return the project."""
 
 
 def note_of(noted: Noted) -> Note:
-    """Return what a fact or a memory says and where."""
+    """Return the text, scope and project of a fact or a memory."""
     return Note(noted.content, noted.scope, noted.project)
 
 
@@ -74,9 +74,9 @@ IsOther = Callable[[Note, Note], bool]
 
 
 def are_of_other_subjects(a: Note, b: Note) -> bool:
-    """Tell whether two memories clearly speak of two things; symmetric.
+    """Return whether two memories clearly have different subjects; symmetric.
 
-    Of a text over MAX_CHARS nothing is compared: it is no sentence shape.
+    Texts over MAX_CHARS are not compared.
     """
     if max(len(a.content), len(b.content)) > MAX_CHARS:
         return False
@@ -89,13 +89,13 @@ def _clearly_differ(a: Note, b: Note) -> bool:
 
 
 def are_of_one_subject(facts: Iterable[Noted]) -> bool:
-    """Tell whether no two of some facts clearly speak of two things."""
+    """Return whether no two facts clearly have different subjects."""
     notes = map(note_of, facts)
     return not any(are_of_other_subjects(a, b) for a, b in combinations(notes, 2))
 
 
 def share_nothing(a: Note, b: Note, cosine: float) -> bool:
-    """Tell whether two memories have no word of substance in common and are far in meaning."""
+    """Return whether two memories have no significant word in common and a low cosine."""
     mine, theirs = (set(stems(note.content)) - MEASURES for note in (a, b))
     return mine.isdisjoint(theirs) and cosine < MIN_RELATED_COSINE
 
@@ -103,11 +103,11 @@ def share_nothing(a: Note, b: Note, cosine: float) -> bool:
 def group_by_subject(
     members: Sequence[T], note: Callable[[T], Note], *, is_other: IsOther = are_of_other_subjects
 ) -> list[list[T]]:
-    """Group members by what they speak of, in their order.
+    """Group members by subject, in their order.
 
-    Two are of one group when the same members clearly speak of another thing than they: "Etna: 10"
-    and "Ural: 10" may be one thing, but "Ural: 20" is another than only the first of them. What may
-    belong to several groups is one by itself.
+    Two members are in one group when the same other members have clearly different subjects from
+    both: "Etna: 10" and "Ural: 10" may be one subject, but "Ural: 20" differs only from the first
+    of them. A member that fits several groups forms one by itself.
     """
     groups: dict[frozenset[int], list[T]] = {}
     for one, others in zip(members, _others(members, note, is_other), strict=True):
@@ -118,7 +118,7 @@ def group_by_subject(
 def _others(
     members: Sequence[T], note: Callable[[T], Note], is_other: IsOther
 ) -> list[frozenset[int]]:
-    """Return per member the positions of those that clearly speak of another thing."""
+    """Return for each member the positions of those with a clearly different subject."""
     found: list[set[int]] = [set() for _ in members]
     for (i, one), (j, other) in combinations(enumerate(members), 2):
         if is_other(note(one), note(other)):
@@ -128,17 +128,17 @@ def _others(
 
 
 def _name_other_things(a: str, b: str) -> bool:
-    """Tell whether the texts themselves name two things."""
+    """Return whether the texts name two different things."""
     return _is_short(a) and _is_short(b) and name_other_things(a, b)
 
 
 def _is_short(text: str) -> bool:
-    """Tell whether a text is a sentence or two: a longer one is no sentence shape."""
+    """Return whether a text has at most the length of a sentence or two."""
     return len(text) <= MAX_CHARS and is_sentence(text)
 
 
 def _are_of_other_places(a: Note, b: Note) -> bool:
-    """Tell whether the memories speak of what is in two places, by what their scopes name."""
+    """Return whether the scopes of the memories name two different things."""
     one, other = (_statement(note) for note in (a, b))
     if other_entity(one, other) or other_member(one, other):
         return True
@@ -155,7 +155,7 @@ def _statement(note: Note) -> Statement:
 
 
 def _are_siblings(a: Note, b: Note) -> bool:
-    """Tell whether two places are two of a kind: scopes of one depth that differ in one part."""
+    """Return whether two scopes have the same depth and differ in one part."""
     if a.project and b.project and a.project != b.project:
         return True
     mine, theirs = _PART.split(a.scope.lower()), _PART.split(b.scope.lower())
@@ -165,7 +165,7 @@ def _are_siblings(a: Note, b: Note) -> bool:
 
 
 def _is_bare(text: str) -> bool:
-    """Tell whether a text names nothing of its own, so that its place says what it is about."""
+    """Return whether a text contains no name, so that only its scope names the subject."""
     found = read_cached(text).claims
     if len(found) != 1:
         return False
@@ -183,11 +183,11 @@ def select_answering(
     *,
     is_other: IsOther = are_of_other_subjects,
 ) -> list[T]:
-    """Return the members that answer a card's question; what speaks of another thing does not.
+    """Return the members about the subject of a card's question.
 
-    The question names the newest of ``for_yes`` and sets something against it. Two members are
-    the question itself, and so is the newest other one where nothing else speaks of the named
-    thing: whoever reported the two knows more than the rules.
+    The question names the newest of ``for_yes`` and one other claim. These two always belong to it:
+    the newest other member also when no other member has the named subject, because the reporter
+    knows more than the rules.
     """
     if len(members) < 3:
         return list(members)

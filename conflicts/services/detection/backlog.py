@@ -1,6 +1,6 @@
-"""What is still to be read and where, and what becomes of memories whose reading fails.
+"""The queue of due memories: what to read next, and retries of memories whose reading fails.
 
-Each workspace has two leases, for the rules and for the model; neither waits for the other.
+Each workspace has two leases, for the rules and for the model, which do not wait for each other.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ NARRATIVE = "narrative"
 
 
 def awaited(awaits: Awaits = Awaits.ALL) -> QuerySet[DetectionDue]:
-    """Return what is to be read, now or later: all but what was set aside."""
+    """Return the due rows of a tier, without those that were set aside."""
     return DetectionDue.objects.filter(attempts__lt=MAX_ATTEMPTS, awaits=awaits)
 
 
 def set_aside() -> QuerySet[DetectionDue]:
-    """Return what is not tried any more until its memory changes or somebody asks."""
+    """Return the rows that are not retried until their memory changes or is queued again."""
     return DetectionDue.objects.filter(attempts__gte=MAX_ATTEMPTS)
 
 
 def take(most: int, now: datetime, awaits: Awaits = Awaits.ALL) -> list[DetectionDue]:
-    """Return what to read next; what failed comes last, and together with fewer others."""
+    """Return the rows to read next; failed ones come last, and in smaller groups."""
     ready = awaited(awaits).filter(Q(not_before=None) | Q(not_before__lte=now))
     ordered = ready.order_by(
         F("read_with").desc(nulls_first=True), "-is_first_in_line", "since", "pk"
@@ -59,12 +59,12 @@ def mark(due: Sequence[DetectionDue], run: DetectionRun) -> None:
 
 
 def take_away(due: Sequence[DetectionDue]) -> None:
-    """Remove what was read; a memory that changed again while it was read keeps its row."""
+    """Delete the rows that were read; a memory that changed meanwhile keeps its row."""
     _as_read(due).delete()
 
 
 def hand_on(due: Sequence[DetectionDue]) -> int:
-    """Let the model read what the rules have read; return how many rows that is."""
+    """Queue the rows that the rules have read for the model; return their number."""
     return _as_read(due).update(
         awaits=Awaits.MODEL, run=None, read_with=None, attempts=0, not_before=None
     )
@@ -82,7 +82,7 @@ def _as_read(due: Sequence[DetectionDue]) -> QuerySet[DetectionDue]:
 
 
 def put_off(run: DetectionRun, *, until: datetime, has_failed: bool) -> None:
-    """Let what a run has read wait through no fault of its own; it is never set aside for that."""
+    """Postpone the rows of a run that failed for another reason than its memories."""
     DetectionDue.objects.filter(run=run, awaits=Awaits.MODEL).update(
         run=None,
         not_before=until,
@@ -91,7 +91,7 @@ def put_off(run: DetectionRun, *, until: datetime, has_failed: bool) -> None:
 
 
 def join_pause(now: datetime) -> datetime | None:
-    """Let all that awaits the model wait as long as what it was put off for; tell how long."""
+    """Postpone all rows that wait for the model to the end of its longest pause; return it."""
     of_model = awaited(Awaits.MODEL).filter(read_with=None)
     until: datetime | None = of_model.filter(not_before__gt=now).aggregate(at=Max("not_before"))[
         "at"
@@ -102,9 +102,9 @@ def join_pause(now: datetime) -> datetime | None:
 
 
 def note_failure(run_ids: Sequence[UUID], *, now: datetime, awaits: Awaits = Awaits.ALL) -> None:
-    """Let the memories of failed runs be read in half the company, at last alone and less often.
+    """Halve the group in which the memories of failed runs are read; retry single ones less often.
 
-    So that one memory that cannot be read does not keep the others from being read.
+    So a memory that cannot be read does not keep the others from being read.
     """
     for run_id in run_ids:
         read = DetectionDue.objects.select_for_update().filter(run=run_id, awaits=awaits)
@@ -125,7 +125,7 @@ def pause(attempts: int) -> timedelta:
 
 
 def close_abandoned(workspace: Workspace, *, now: datetime, awaits: Awaits = Awaits.ALL) -> None:
-    """Close the runs of workers that died; only the holder of the lease may say so."""
+    """Close the runs of dead workers; only the holder of the lease may call it."""
     with in_workspace(workspace):
         abandoned = DetectionRun.objects.filter(status="running")
         own = Q(reason=NARRATIVE)
@@ -137,9 +137,9 @@ def close_abandoned(workspace: Workspace, *, now: datetime, awaits: Awaits = Awa
 
 
 def release(of: type[ReadingLease], workspace: Workspace, holder: UUID, now: datetime) -> bool:
-    """Give a lease back; tell whether something is due now.
+    """Release a lease; return whether something is due now.
 
-    What is left waits from now on: who has just had a turn stands last in line.
+    The remaining rows are due from now on, so that the workspace comes last among those that wait.
     """
     with in_workspace(workspace):
         # Waits for commits that are writing due rows; the next statement sees them.

@@ -1,4 +1,4 @@
-"""Whose turn it is: every wake-up reads where people have waited longest."""
+"""Choose the workspace of each detection turn: the one that has waited longest."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ PATIENCE = timedelta(seconds=10)
 
 
 def take_turn(asked_for: UUID, *, clock: Clock, seconds: float) -> Workspace | None:
-    """Read for `seconds` where people have waited longest; tell where.
+    """Run detection for `seconds` in the workspace that has waited longest; return it.
 
-    Whoever a wake-up was for, the line counts: after its turn a flood stands last in it, however
-    many wake-ups it has caused. Where reading fails the next one has its turn besides.
+    The order does not depend on which workspace was woken: after its turn a busy workspace comes
+    last, however many wake-ups it causes. When a run fails, the next workspace is served too.
     """
     # Last who was asked for: where clocks differ it may wait from a moment on that is not yet.
     line = dict.fromkeys([*backlog.stalled(clock(), LOOKED_AT_MAX), asked_for])
@@ -36,9 +36,9 @@ def take_turn(asked_for: UUID, *, clock: Clock, seconds: float) -> Workspace | N
 
 
 def take_model_turn(asked_for: UUID, *, clock: Clock, seconds: float) -> Workspace | None:
-    """Let the model read for about `seconds` where it was waited for longest; tell where.
+    """Run the narrative pass for about `seconds` where it has waited longest; return the workspace.
 
-    One workspace a wake-up even where the model fails: it would fail the next one, too.
+    One workspace per wake-up, even when the model fails: it would fail for the next one too.
     """
     line = dict.fromkeys([*backlog.stalled(clock(), LOOKED_AT_MAX, NarrativeLease), asked_for])
     for workspace_id in line:
@@ -49,5 +49,5 @@ def take_model_turn(asked_for: UUID, *, clock: Clock, seconds: float) -> Workspa
 
 
 def without_wake_up(now: datetime, limit: int) -> list[UUID]:
-    """Return the workspaces whose wake-up seems to be lost, the longest-waiting first."""
+    """Return the workspaces whose wake-up was probably lost, the longest-waiting first."""
     return backlog.stalled(now - PATIENCE, limit)

@@ -1,7 +1,7 @@
-"""Which sessions wait for the judge, and who may judge next: rows, never locks held meanwhile.
+"""The queue of sessions to judge: rows with a holder and a heartbeat, without locks meanwhile.
 
 Sessions of a workspace are judged one after the other, in the order in which they ended, so that
-the evidence comes in the order of time.
+the evidence is in time order.
 """
 
 from __future__ import annotations
@@ -42,19 +42,19 @@ OUTAGES = frozenset({"EmbeddingUnavailableError"})
 
 
 def is_by_model(workspace: Workspace) -> bool:
-    """Tell whether a language model judges the workspace's sessions."""
+    """Return whether a language model judges the workspace's sessions."""
     return bool(llm.model_name()) and workspace.config.judge_by_model
 
 
 def wake_judge(workspace: Workspace) -> None:
-    """Wake a worker of the queue that the workspace's judge has, after commit."""
+    """Wake a worker of the queue for the workspace's judge, after the commit."""
     wake(JUDGE_BY_MODEL_TASK if is_by_model(workspace) else JUDGE_TASK, workspace.pk)
 
 
 def note_ended(sender: Any, *, session: Session, now: datetime, **_: Any) -> None:
-    """Note that a session is to be judged, in the transaction that ends it; `off` notes nothing.
+    """Queue a session for judging, in the transaction that ends it; not in the mode `off`.
 
-    One that was closed as idle had nothing to be judged: its transcript may come later, once.
+    A session closed as idle has no transcript to judge; it is queued when the transcript arrives.
     """
     workspace = session.workspace
     if workspace.config.predictor_mode == "off":
@@ -86,12 +86,12 @@ def due() -> QuerySet[Judgement]:
 
 
 def is_judged(now: datetime) -> bool:
-    """Tell whether a living judge is at a session of the workspace."""
+    """Return whether a live worker is judging a session of the workspace."""
     return due().filter(lease.match_held(due(), now)).exists()
 
 
 def renew(judgement: Judgement, now: datetime) -> bool:
-    """Write a heartbeat, unless somebody took the session over."""
+    """Write a heartbeat, unless another worker has taken the session over."""
     with in_workspace(judgement.workspace_id):
         return lease.renew(_lease(judgement), _holder(judgement), now)
 
@@ -106,9 +106,9 @@ def _holder(judgement: Judgement) -> UUID:
 
 
 def acquire(workspace: Workspace, now: datetime) -> Judgement | None:
-    """Hold the session that ended first, if nobody judges here and it may be judged now.
+    """Acquire the session that ended first, if no other is being judged and it is due now.
 
-    One that was begun too often is given up, and the next is taken.
+    A session that was started too often is marked as failed, and the next one is acquired.
     """
     with in_workspace(workspace):
         lock_state(now)  # two that take at the same time
@@ -131,7 +131,7 @@ def acquire(workspace: Workspace, now: datetime) -> Judgement | None:
 
 
 def _has_to_wait(workspace: Workspace, judgement: Judgement, now: datetime) -> bool:
-    """Tell whether it is not time yet; nobody waits longer than patience goes for the model."""
+    """Return whether a session is not due yet, within the patience for the model."""
     if judgement.not_before is None or judgement.not_before <= now:
         return False
     is_for_model = is_by_model(workspace) and judgement.attempts <= MODEL_ATTEMPTS
@@ -140,12 +140,12 @@ def _has_to_wait(workspace: Workspace, judgement: Judgement, now: datetime) -> b
 
 
 def is_beyond_patience(judgement: Judgement, at: datetime) -> bool:
-    """Tell whether a session has waited too long at `at` to go on waiting for the model."""
+    """Return whether a session has waited too long at `at` to wait for the model any longer."""
     return at - judgement.due_at > PATIENCE
 
 
 def rests_until(judgement: Judgement, now: datetime) -> datetime | None:
-    """Return until when the endpoint asked not to be asked, in whatever session it said so."""
+    """Return the end of the pause that the endpoint asked for, over all sessions."""
     with in_workspace(judgement.workspace_id):
         recent = Q(status=JudgeStatus.DUE) | Q(judged_at__gte=now - LONGEST_REST)
         asked = Judgement.objects.filter(recent, not_before__gt=now)
@@ -154,7 +154,7 @@ def rests_until(judgement: Judgement, now: datetime) -> datetime | None:
 
 
 def note_rest(judgement: Judgement, until: datetime) -> None:
-    """Note that the endpoint asks for a pause; it holds for the sessions that follow, too."""
+    """Store the pause that the endpoint asked for; it also holds for later sessions."""
     with in_workspace(judgement.workspace_id):
         Judgement.objects.filter(pk=judgement.pk).update(not_before=until)
 
@@ -182,7 +182,7 @@ def put_off(
     cost_usd: float,
     now: datetime,
 ) -> None:
-    """Let a judgement that failed wait, as long as the endpoint asks at least."""
+    """Postpone a failed judgement, at least as long as the endpoint asked for."""
     pause = min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** min(judgement.attempts - 1, 10))
     pause = max(pause, timedelta(seconds=asked_seconds or 0.0))
     with in_workspace(judgement.workspace_id):
@@ -206,7 +206,7 @@ def put_off(
 
 
 def skip(judgement: Judgement, reason: str, *, now: datetime) -> None:
-    """Close a judgement for which there is nothing to judge."""
+    """Close a judgement without anything to judge."""
     with in_workspace(judgement.workspace_id):
         lease.release(
             _lease(judgement),
@@ -218,13 +218,13 @@ def skip(judgement: Judgement, reason: str, *, now: datetime) -> None:
 
 
 def drop_due(workspace: Workspace) -> None:
-    """Forget what waits, where the predictor was switched off: nothing of it stays."""
+    """Delete the due judgements of a workspace whose predictor was switched off."""
     with in_workspace(workspace):
         due().order_by().delete()
 
 
 def stalled(now: datetime) -> list[Workspace]:
-    """Return the workspaces where a session could be judged and nobody is at it, oldest first."""
+    """Return the workspaces with a due session and no live judge, the oldest first."""
     waiting: dict[UUID, tuple[datetime, Workspace]] = {}
     for workspace in due_workspaces(due, "due_at"):
         with in_workspace(workspace):

@@ -44,7 +44,7 @@ class _LaterError(Exception):
 
 
 def judge_turn(workspace_id: UUID, *, clock: Clock, seconds: float, may_ask: bool) -> list[UUID]:
-    """Judge for about `seconds`; a worker that may not ask a model hands on what is for one."""
+    """Judge for about `seconds`; a worker that may not call a model wakes one that may."""
     workspace = Workspace.objects.filter(pk=workspace_id).first()
     if workspace is None:
         return []
@@ -60,10 +60,10 @@ def judge_due(
     clock: Clock,
     seconds: float | None = None,
 ) -> list[UUID]:
-    """Judge and settle what is due; return the sessions that were settled.
+    """Judge and settle the due sessions; return those that were settled.
 
-    After `seconds` the rest is left to a later wake-up, so that other workspaces have their turn.
-    Nothing when another is at it, or when the first in line has to wait.
+    After `seconds` the rest is left to a later wake-up, so that other workspaces are served. Does
+    nothing while another worker judges here, or while the first session has to wait.
     """
     settled: list[UUID] = []
     started = monotonic()
@@ -160,5 +160,5 @@ def _put_off(judgement: Judgement, error: Exception, *, now: datetime) -> None:
 
 
 def _describe_error(error: Exception) -> str:
-    """Return what may be kept of an error: those of models hold kinds and numbers only."""
+    """Return the text of an error that may be stored: messages of `ModelError` quote no memory."""
     return str(error)[:300] if isinstance(error, ModelError) else type(error).__name__

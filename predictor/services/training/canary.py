@@ -1,4 +1,4 @@
-"""Sessions that no training sees: a new model is measured on them before it may serve."""
+"""Canary sessions: held out of training, to measure a new model before it serves."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def choose(
 
 
 def store(chosen: Collection[UUID], now: datetime) -> None:
-    """Make these sessions the canary; called inside the workspace."""
+    """Replace the canary by these sessions; called inside the workspace."""
     CanarySession.objects.exclude(session__in=chosen).delete()
     CanarySession.objects.bulk_create(
         [CanarySession(session_id=i, chosen_at=now) for i in sorted(chosen)],

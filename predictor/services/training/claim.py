@@ -1,4 +1,4 @@
-"""Who trains a workspace: a lease, acquired before anything is computed, and the training's row."""
+"""The right to train a workspace: a lease and the training's row, written before computing."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TAKEN_OVER = "It was taken over, or the predictor was reset or something erased 
 
 
 class SwitchedOffError(Exception):
-    """The workspace wants no predictor any more."""
+    """Raised when the workspace's predictor was switched off."""
 
     def __init__(self) -> None:
         super().__init__("The workspace has switched the predictor off meanwhile.")
@@ -32,7 +32,7 @@ class SwitchedOffError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """The right to train a workspace, until its holder falls silent."""
+    """The right to train a workspace, as long as its holder writes heartbeats."""
 
     training_id: UUID
     reason: str
@@ -50,10 +50,10 @@ def acquire(
     seed: int | None = None,
     is_asked: bool = False,
 ) -> Claim | None:
-    """Write the training's row and hold the workspace; the caller holds the state's lock.
+    """Create the training's row and hold the workspace; the caller holds the state's lock.
 
-    None when somebody is at it, or, unless a person asked for it, when it has failed too often:
-    then it is due no more. What is asked for does what is due for another reason, too.
+    Return None while another training runs, or when trainings failed too often, unless a person
+    requested this one; then it is no longer due. A requested training replaces a due one.
     """
     held = lease_of(TrainingLease, state.workspace_id)
     due = held.get()
@@ -79,34 +79,34 @@ def acquire(
 
 
 def is_one_running(now: datetime, besides: UUID) -> bool:
-    """Tell whether a training computes in another workspace.
+    """Return whether a training runs in another workspace.
 
-    It computes for seconds: on a machine with two worker processes two of them would hold up
-    detection and judging, so that the next one waits for its turn.
+    A training computes for seconds: two at once would delay detection and judging on a machine with
+    two worker processes, so the next one waits.
     """
     leases = TrainingLease.objects.exclude(workspace_id=besides)
     return leases.filter(lease.match_held(leases, now)).exists()
 
 
 def renew(claim: Claim, workspace_id: UUID, now: datetime) -> None:
-    """Write a heartbeat; raises `TakenOverError` when the training may not promote any more."""
+    """Write a heartbeat; raise `TakenOverError` when the training may not promote any more."""
     lease.renew_or_raise(lease_of(TrainingLease, workspace_id), claim.training_id, now)
 
 
 def holds(claim: Claim, workspace_id: UUID) -> bool:
-    """Tell whether a training may still promote; the caller holds the state's lock."""
+    """Return whether a training may still promote; the caller holds the state's lock."""
     return TrainingLease.objects.filter(
         workspace_id=workspace_id, holder=claim.training_id
     ).exists()
 
 
 def release(workspace_id: UUID) -> None:
-    """Let nobody hold the workspace; the caller holds the state's lock."""
+    """Release the workspace; the caller holds the state's lock."""
     TrainingLease.objects.filter(workspace_id=workspace_id).update(holder=None, heartbeat_at=None)
 
 
 def close_abandoned(now: datetime) -> int:
-    """Close the rows of trainings whose process is gone; called inside the workspace."""
+    """Close the rows of trainings whose process died; called inside the workspace."""
     running = Training.objects.filter(status=TrainingStatus.RUNNING)
     silent = running.exclude(heartbeat_at__range=time_around(now, TrainingLease.silence))
     if holder := training_lease().living_holder(now):  # its last progress may be long ago
@@ -117,7 +117,7 @@ def close_abandoned(now: datetime) -> int:
 
 
 def note_attempt(state: PredictorState, reason: str, *, scored: int, now: datetime) -> None:
-    """Count a training from now on, whatever became of it; the caller holds the state's lock."""
+    """Count the next interval from this training, whatever its result; the state is locked."""
     drop_training_due(state.workspace_id)
     state.trained_at = now
     state.scored_at_training = scored
@@ -129,7 +129,7 @@ def note_attempt(state: PredictorState, reason: str, *, scored: int, now: dateti
 
 
 def record_training(state: PredictorState, event: str, training: Training, now: datetime) -> None:
-    """Write a training into history; ids and numbers only."""
+    """Record the event of a training; it holds ids and numbers only."""
     record(
         event,
         of=("training", training.pk),

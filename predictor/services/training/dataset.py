@@ -1,8 +1,8 @@
-"""What a ranker learns from: judged sessions with their labels, as they were at their start.
+"""Load training data: judged sessions with their labels and the features of their start.
 
-A memory is read by its present vector while it says what it said when it was offered. Where its
-wording has changed since, or it has no vector by the workspace's model, its words of then are
-read instead, and the signal `is_embedded` says so.
+A memory is represented by its current vector if its text is unchanged since it was offered. If it
+was reworded, or has no vector of the workspace's model, the words of its former text are used, and
+the signal `is_embedded` is 0.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class KnownMemories:
 
 
 class _Offer(NamedTuple):
-    """One labelled candidate as it was offered, with what it turned out to be worth."""
+    """One labelled candidate with the features it was offered with."""
 
     session_id: UUID
     memory_id: UUID
@@ -78,7 +78,7 @@ class _Offer(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Memories:
-    """What the offered memories say, and their vectors (width,) by the workspace's model."""
+    """Texts of the offered memories, and their vectors (width,) of the workspace's model."""
 
     width: int
     present: dict[UUID, tuple[int, str]]  # revision and wording
@@ -86,14 +86,14 @@ class _Memories:
     vectors: dict[UUID, NDArray[np.float32]]
 
     def wording(self, offer: _Offer) -> str | None:
-        """Return what the memory said when it was offered; None when nobody knows any more."""
+        """Return the memory's text when it was offered; None when it is not kept."""
         revision, wording = self.present.get(offer.memory_id, (None, None))
         if revision == offer.revision:
             return wording
         return self.former.get((offer.memory_id, offer.revision))
 
     def vector(self, offer: _Offer) -> NDArray[np.float32] | None:
-        """Return the memory's vector if it says today what it said then."""
+        """Return the memory's vector if its text is unchanged since it was offered."""
         _revision, wording = self.present[offer.memory_id]
         return self.vectors.get(offer.memory_id) if wording == self.wording(offer) else None
 
@@ -104,9 +104,9 @@ def gather(
     limit: int = SESSIONS_MAX,
     min_confidence: float = MIN_CONFIDENCE,
 ) -> Dataset:
-    """Read the newest judged sessions that say something; called inside the workspace.
+    """Load the newest usable judged sessions; called inside the workspace.
 
-    The same number of queries, however many sessions there are.
+    The number of queries is constant.
     """
     usable = (
         usable_judgements(min_confidence)
@@ -129,14 +129,14 @@ def gather(
 
 
 def usable_judgements(min_confidence: float = MIN_CONFIDENCE) -> QuerySet[Judgement]:
-    """Return the judgements that say something, the newest sessions' first."""
+    """Return the judgements that sessions can be trained on, newest sessions first."""
     return Judgement.objects.filter(
         status=JudgeStatus.DONE, void_reason="", is_flat=False, confidence__gte=min_confidence
     ).order_by("-session__started_at", "-session_id")
 
 
 def known_memories(workspace: Workspace, *, width: int, now: datetime) -> KnownMemories:
-    """Return what may be recalled now, the newest first; called inside the workspace."""
+    """Return the recallable memories, the newest first; called inside the workspace."""
     rows = list(
         MemoryVector.objects.filter(
             memory__in=Memory.objects.recallable(now),
@@ -172,7 +172,7 @@ def _offers(session_ids: Collection[UUID]) -> list[_Offer]:
 
 
 def _memories(ids: Collection[UUID], model: str) -> _Memories:
-    """Read the memories whatever their state: what was hidden since has its label all the same."""
+    """Load the memories in any state: hidden ones keep their labels."""
     rows = Memory.objects.filter(pk__in=ids).values_list("pk", "revision", "content")
     vectors = MemoryVector.objects.filter(memory__in=ids, model=model, position=0)
     former = Revision.objects.filter(memory__in=ids).values_list("memory_id", "number", "content")

@@ -1,4 +1,4 @@
-"""When a workspace's ranker is to be trained: asked after every settled session."""
+"""Decide when a workspace's ranker is due for training; checked after every settled session."""
 
 from __future__ import annotations
 
@@ -30,9 +30,10 @@ REASONS = (ERASED, "drift", REEMBEDDED, UPGRADED, "manual", "first", "full", "in
 def due_reason(
     state: PredictorState, config: WorkspaceSettings, now: datetime, *, is_reset: bool = False
 ) -> str:
-    """Tell why a training is due now, "" when none is; `is_reset`: drift was found just now.
+    """Return why a training is due now, "" when none is.
 
-    Counted from the last attempt, whatever became of it: what failed is not tried again at once.
+    `is_reset` means that drift was just found. Counted from the last training, whatever its result,
+    so that a failed one is not repeated at once.
     """
     if config.predictor_mode == "off":
         return ""
@@ -68,7 +69,7 @@ def training_lease() -> TrainingLease:
 
 
 def drop_training_due(workspace_id: UUID) -> None:
-    """Let no training be due; the caller holds the state's lock."""
+    """Clear the due training; the caller holds the state's lock."""
     TrainingLease.objects.filter(workspace_id=workspace_id).update(due_at=None, reason="")
 
 
@@ -78,5 +79,5 @@ def _is_full_due(state: PredictorState, now: datetime) -> bool:
 
 
 def _since(scored: int, then: int) -> int:
-    """Count what was scored since; after a reset of the predictor the count begins anew."""
+    """Return the number of sessions scored since; it restarts after a reset of the predictor."""
     return scored - then if scored >= then else scored

@@ -1,4 +1,4 @@
-"""Learning from material: computes, asks the gates, and writes nothing."""
+"""Train a model on loaded data and check the gates; writes nothing."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ class OutOfTimeError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """A model, what it cost, and what the gates say of it.
+    """Result of a training: the model, its report, and its gates.
 
-    `scorer` is None when there was nothing to learn; `report` besides when what was learned was
-    not finite.
+    `scorer` is None when there was nothing to learn; `report` is None too when the result was not
+    finite.
     """
 
     scorer: Scorer | None
@@ -39,7 +39,7 @@ class Learned:
 
     @property
     def may_serve(self) -> bool:
-        """Tell whether every gate was passed."""
+        """Return whether every gate was passed."""
         return self.scorer is not None and all(gate.is_passed for gate in self.asked)
 
 

@@ -1,4 +1,4 @@
-"""What one training reads, all of it at once: sessions to learn from, canary, models."""
+"""Load everything that one training reads: sessions, canary and models."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def collect(
     limit: int = SESSIONS_MAX,
     min_confidence: float = MIN_CONFIDENCE,
 ) -> Material:
-    """Read what a training for `reason` needs; called inside the workspace, changes nothing."""
+    """Load the data of a training for `reason`; called inside the workspace, writes nothing."""
     model = workspace.embedding_model
     found = gather(workspace, limit=limit, min_confidence=min_confidence)
     drift = _last_drift()
@@ -132,7 +132,7 @@ def _last_drift() -> Comparison | None:
 def _of_today(
     sessions: Sequence[JudgedSession], drift: Comparison | None
 ) -> Sequence[JudgedSession]:
-    """Return the sessions since the habits changed last, as far as one can tell."""
+    """Return the sessions since the last detected change of behaviour."""
     if drift is None:
         return sessions
     until = sum(one.started_at < drift.session.started_at for one in sessions)
@@ -140,7 +140,7 @@ def _of_today(
 
 
 def _is_canary_old(state: PredictorState, drift: Comparison | None, now: datetime) -> bool:
-    """Tell whether the canary is to be drawn anew: after a week, and after a drift."""
+    """Return whether the canary must be drawn again: after a week, and after a drift."""
     chosen_at = state.canary_chosen_at
     if chosen_at is None or now - chosen_at >= canary.REFRESH:
         return True
@@ -148,7 +148,7 @@ def _is_canary_old(state: PredictorState, drift: Comparison | None, now: datetim
 
 
 def _seen(state: PredictorState) -> set[UUID]:
-    """Return what the served model has learned from."""
+    """Return the ids of the sessions that the served model was trained on."""
     if state.served is None:
         return set()
     learned = Training.objects.filter(status=TrainingStatus.PROMOTED, version=state.served)

@@ -38,10 +38,10 @@ def finish(
     *,
     now: datetime,
 ) -> Training:
-    """Write what became of a training; the model serves when every gate was passed.
+    """Store the result of a training; serve the model when every gate was passed.
 
-    A holder who lost the workspace meanwhile changes nothing but its own row; neither does one
-    whose workspace wants no predictor any more, and of what it learned nothing is kept.
+    A training that lost the workspace, or whose predictor was switched off meanwhile, changes only
+    its own row, and its weights are not stored.
     """
     with in_workspace(workspace):
         state = lock_state(now)
@@ -109,7 +109,7 @@ def _promote(
 
 
 def _release(state: PredictorState, claim: Claim, workspace: Workspace, now: datetime) -> None:
-    """Give the workspace back, and ask whether the next training is due already."""
+    """Release the workspace, and mark the next training if it is due already."""
     note_attempt(state, claim.reason, scored=claim.scored_sessions, now=now)
     release(workspace.pk)
     is_reset = state.drift_resets > claim.drift_resets
@@ -143,7 +143,7 @@ def _measure(training: Training, material: Material | None, result: Learned | No
 
 
 def figures(result: Learned) -> dict[str, Any]:
-    """Return what the canary said: nDCG of both models, variance, how much the top changed."""
+    """Return the canary figures: nDCG of both models, score variance, change of the first five."""
     before, after = result.before, result.after
     ndcg = _mean(after.ndcg) if after else None
     ndcg_before = _mean(before.ndcg) if before else None

@@ -1,7 +1,8 @@
-"""One training, from the row that says it is due to the model that serves, or does not.
+"""Run one training, from the due row to the served model.
 
-The row of the training comes first; nothing is locked while it computes; the end is one
-transaction. Killed anywhere, the served model stays, and the next look closes the row as failed.
+The training's row is written first; nothing is locked during the computation; the result is stored
+in one transaction. Safe to kill at any point: the served model stays, and the next sweep closes the
+row as failed.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ def train_due(
     clock: Clock,
     rng: np.random.Generator,
 ) -> Training | None:
-    """Train a workspace where that is due and no training computes; tell how it went."""
+    """Train a workspace if it is due and no other training runs; return the training."""
     if workspace.config.predictor_mode == "off":
         _drop_due(workspace, clock())
         return None
@@ -175,7 +176,7 @@ class _Progress:
 
 
 def _drop_due(workspace: Workspace, now: datetime) -> None:
-    """Let nothing be due where the predictor is off, and nothing stay that was to be replaced."""
+    """Clear the due training of a predictor that is off, and drop weights with erased content."""
     with in_workspace(workspace):
         state = PredictorState.objects.select_for_update().first()
         drop_training_due(workspace.pk)

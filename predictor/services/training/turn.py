@@ -1,4 +1,4 @@
-"""Whose turn it is to be trained, and what a lost wake-up or a dead worker left behind."""
+"""Choose the workspace to train next, and find trainings left by lost wake-ups or dead workers."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from predictor.services.training.train import Clock, train_due
 
 
 def train_turn(workspace_id: UUID, *, clock: Clock, rng: np.random.Generator) -> Training | None:
-    """Train a workspace if no other training computes now; what stays due is found by the sweep."""
+    """Train a workspace if no other training runs now; the sweep finds what stays due."""
     workspace = Workspace.objects.filter(pk=workspace_id).first()
     return None if workspace is None else train_due(workspace, clock=clock, rng=rng)
 
@@ -54,14 +54,14 @@ def _to_look_at(now: datetime) -> list[Workspace]:
 
 
 def _maybe_outdated() -> QuerySet[PredictorState]:
-    """Return the states whose served model may hold what was erased, or may not be readable."""
+    """Return the states whose served model may contain something erased, or may be unreadable."""
     readable = likely_readable(OuterRef("workspace__embedding_model"))
     intact = readable.filter(number=OuterRef("served"), erased_at=None)
     return PredictorState.objects.filter(~Exists(intact), served__isnull=False)
 
 
 def _look(workspace: Workspace, now: datetime) -> datetime | None:
-    """Close what died, note what became due by itself; tell since when a training is waited for."""
+    """Close dead trainings and mark those that became due by time; return since when one is due."""
     state = PredictorState.objects.select_for_update().first()
     if state is None:
         return None

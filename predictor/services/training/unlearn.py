@@ -1,10 +1,9 @@
-"""Erasing reaches what was learned: weights that may hold what was erased go, others are learned.
+"""Unlearning: after an erasure, drop the weights that may contain it and train new ones.
 
-In the transaction that erases: 1. Every version that was made while it was known here is marked;
-the weights of all but the served one are gone. 2. A training on its way may not promote: it may
-have read it. 3. A training from all sessions is due. What it makes takes the served version's
-place; when it makes nothing, or nothing in time, the served version goes all the same, and the
-baseline ranks alone.
+In the erasing transaction: 1. Every version made while the memory or session was known is marked,
+and the weights of all but the served one are dropped. 2. A running training loses its right to
+promote. 3. A full training becomes due. Its model replaces the served version; when it fails or is
+late, the served version is dropped anyway, and the baseline ranks alone.
 """
 
 from __future__ import annotations
@@ -33,27 +32,27 @@ MADE = ("training.finished", "predictor.imported")  # events that name a new ver
 
 
 def note_memories_erased(sender: Any, *, first_seq: int, now: datetime, **_: Any) -> None:
-    """Memories are erased of which history knew since that event.
+    """Mark the versions made since memories about to be erased were created.
 
-    Every training reads what may be recalled at its time, for the mean and the principal
-    directions, besides what its sessions were offered: whatever was made since may hold them.
+    Every training reads all recallable memories, for the mean and the principal directions, besides
+    those of its sessions, so every later version may contain them.
     """
     if (state := _locked()) is not None:
         unlearn(state, _first_made_since(first_seq), now)
 
 
 def note_session_erased(sender: Any, *, session: Session, now: datetime, **_: Any) -> None:
-    """Take back what was learned since a training first learned from a session."""
+    """Mark the versions made since a training first used a session about to be erased."""
     if (state := _locked()) is not None:
         learned = Training.objects.filter(trained_session_ids__contains=[session.pk])
         unlearn(state, learned.aggregate(first=Min("version"))["first"], now)
 
 
 def unlearn(state: PredictorState, first: int | None, now: datetime) -> None:
-    """Take back the versions from `first` on; None: none, unless a training is on its way.
+    """Mark the versions from `first` on; None when there are none, unless a training is running.
 
-    Called inside the workspace, with the state locked, as are memories and sessions before it.
-    Versions go by their numbers, which only grow: a clock may go back.
+    Called inside the workspace, with memories, sessions and the state locked in this order.
+    Versions are compared by number, because a clock may be set back.
     """
     if first is not None:
         _mark(state, first, now)
@@ -79,7 +78,7 @@ def _locked() -> PredictorState | None:
 
 
 def _first_made_since(seq: int) -> int | None:
-    """Return the first version that was made after an event, the first of all after 0."""
+    """Return the first version made after an event; the first of all for 0."""
     if not seq:
         return 1
     made = Event.objects.filter(seq__gt=seq, type__in=MADE, data__version__gte=1)
@@ -87,25 +86,26 @@ def _first_made_since(seq: int) -> int | None:
 
 
 def is_erased(state: PredictorState) -> bool:
-    """Tell whether the served version may hold something that was erased."""
+    """Return whether the served version may contain something erased."""
     if state.served is None:
         return False
     return ModelVersion.objects.filter(number=state.served, erased_at__isnull=False).exists()
 
 
 def drop_erased(workspace: Workspace, state: PredictorState, now: datetime) -> None:
-    """Serve no version that may hold what was erased; the caller holds the state's lock.
+    """Stop serving a version that may contain something erased; the caller holds the state's lock.
 
-    Called where no training will replace it.
+    Called when no training will replace it.
     """
     if is_erased(state):
         cold_start(state, workspace, reason=ERASED, actor=SYSTEM, now=now)
 
 
 def drop_overdue(workspace: Workspace, state: PredictorState, now: datetime) -> bool:
-    """Serve it no longer when its successor is overdue; tell whether that was so.
+    """Stop serving it when its replacement is overdue; return whether it was.
 
-    Who goes on erasing lets no training end. One stays due; the caller holds the state's lock.
+    Repeated erasures could otherwise keep every training from ending. The training stays due; the
+    caller holds the state's lock.
     """
     served = ModelVersion.objects.filter(number=state.served or 0, erased_at__isnull=False)
     if not served.exclude(erased_at__range=time_around(now, SERVES_AT_MOST)).exists():
@@ -116,7 +116,7 @@ def drop_overdue(workspace: Workspace, state: PredictorState, now: datetime) -> 
 
 
 def may_wait(lease: TrainingLease, now: datetime) -> bool:
-    """Tell whether a training that is due after an erasing is left for later: others just began."""
+    """Return whether a training due after an erasure is postponed because others just started."""
     if lease.reason != ERASED:
         return False
     begun = Training.objects.filter(started_at__range=time_around(now, AT_ONCE))
@@ -140,7 +140,7 @@ def _mark(state: PredictorState, first: int, now: datetime) -> None:
 
 
 def _stop_training() -> str:
-    """Take the workspace from whoever trains it; return why it was trained, "" if it was not."""
+    """Take the workspace from a running training; return that training's reason, "" without one."""
     lease = training_lease()
     if lease.holder is None:
         return ""
