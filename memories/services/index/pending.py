@@ -170,7 +170,7 @@ def _write(workspace: Workspace, waiting: Sequence[Memory], windows: dict[UUID, 
     return healed
 
 
-MEMORIES_A_TURN = 16
+TOKENS_A_TURN = 16  # memories whose token states are written at once
 
 
 def without_tokens() -> list[Workspace]:
@@ -197,7 +197,7 @@ def fill_tokens(workspace: Workspace) -> int:
     if not has_token_states(model):
         return 0
     with in_workspace(workspace):
-        turn = dict(_bare(model).order_by("pk").values_list("pk", "content")[:MEMORIES_A_TURN])
+        turn = dict(_bare(model).order_by("pk").values_list("pk", "content")[:TOKENS_A_TURN])
     if not turn:
         return 0
     try:
